@@ -17,7 +17,7 @@ interface MemorySurroundings extends CliSurroundings {
 /** Runs a command line in this process, with streams in memory: for what needs no process of its own. */
 export async function runInMemory(
   args: readonly string[],
-  input = '',
+  input: string | Readable = '',
   { cwd = root, env = {}, screen }: MemorySurroundings = {},
 ): Promise<Ended> {
   const written = { stdout: '', stderr: '' };
@@ -35,7 +35,7 @@ export async function runInMemory(
   const stderr = outputFor('stderr');
   const code = await runCommandLine({
     args,
-    stdin: Readable.from([input]),
+    stdin: typeof input === 'string' ? Readable.from([input]) : input,
     stdout,
     stderr,
     cwd,

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough, type Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
 import { openPostgresJournal } from '../../src/host/index.js';
@@ -9,12 +10,14 @@ import { anUpdate } from '../host/journal/journal-contract.js';
 import { testFolder } from '../support/folder.js';
 import { newDatabase, projectFolder } from './databases.js';
 
+const patiently = { timeout: 60_000, interval: 10 };
+
 /** A folder with a config whose journal is in PostgreSQL, and the package that connects to it if that is installed. */
 async function project(url: string, isInstalled = true) {
   const cwd = isInstalled ? projectFolder() : testFolder();
   const config = { journal: { url: { env: 'DATABASE_URL' }, leaseMs: 500 } };
   writeFileSync(join(cwd, 'sluice.config.json'), JSON.stringify(config));
-  return (args: readonly string[], input = '') =>
+  return (args: readonly string[], input: string | Readable = '') =>
     runInMemory(args, input, { cwd, env: { DATABASE_URL: url } });
 }
 
@@ -63,6 +66,20 @@ describe('a config that names a PostgreSQL', () => {
     expect((await sluice(['store', 'delete', 'acme', 'seen'])).code).toBe(0);
     expect(await journal.keyValues.get('acme', 'seen')).toBeUndefined();
     await journal.close();
+  });
+
+  it('ends `sluice run` with an error if another host takes the journal over (durability §11.3)', async () => {
+    const url = await newDatabase();
+    const sluice = await project(url);
+    const input = new PassThrough(); // it does not end
+    const run = sluice(['run', '--quiet'], input);
+    const connections = connect(url);
+    const taken = `UPDATE sluice_journal SET owner = 'another', epoch = epoch + 1
+      WHERE owner IS NOT NULL RETURNING epoch`;
+    await expect.poll(async () => (await connections.query(taken)).length, patiently).toBe(1);
+    const { code, stderr } = await run;
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is lost to this host')]);
+    await connections.close();
   });
 
   it('has nothing that is for a file done to it, and a file nothing that is for a database', async () => {

@@ -122,6 +122,8 @@ describe('the lease of a journal in PostgreSQL', () => {
     ])
       await expect(write()).rejects.toMatchObject(lost);
     expect(first.problem()).toMatchObject(lost);
+    expect(first.lost?.reason).toMatchObject(lost);
+    expect(second.lost?.aborted).toBe(false);
     expect(await second.updates()).toMatchObject([{ eventId: 'a', state: 'handling' }]);
     expect(await second.sends()).toEqual([]);
     expect(await second.store.readTranscript('s1')).toEqual([]);

@@ -243,6 +243,11 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
       watch?.watchLoop();
       shell.stderr.lines([...view.plugins(plugins), ...(hasConsole ? view.greeting : [])]);
     });
+    const lost = kept.hostOptions.journal?.lost;
+    if (lost?.aborted === true) {
+      report(lost.reason);
+      return exitCodes.failed; // a supervisor starts it again, as a standby
+    }
     const isFine = shell.stop.aborted ? isDone && errors.length === 0 : isDone && !failed;
     return isFine ? exitCodes.ok : exitCodes.failed;
   });

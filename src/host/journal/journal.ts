@@ -202,6 +202,8 @@ export interface Journal extends JournalReader {
    */
   readonly outlivesHost: boolean;
   readonly keyValues: KeyValues;
+  /** Aborts when another host has taken it over, with the error as its reason: this host stops then. Absent if none can. */
+  readonly lost?: AbortSignal;
   /** The file, if it is in one. */
   readonly path?: string;
   /**

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Interactive } from '../../channel/index.js';
 import type { ExtensionStatus, Figures, ReloadResult } from '../../extension/index.js';
-import { deferred, definedFields, type Kernel } from '../../kernel/index.js';
+import { deferred, definedFields, type Kernel, onAbort } from '../../kernel/index.js';
 import { sendOwn } from '../egress/own-send.js';
 import { hostError } from '../errors.js';
 import type { JournalCounts } from '../journal/journal-counts.js';
@@ -160,6 +160,14 @@ export function createHost(options: HostOptions): Host {
     return { stats: stats(), health: health(), journal };
   };
 
+  /** Another host has the journal: nothing more of this one counts. */
+  const leave = (): void => {
+    const error: unknown = parts.journal.lost?.reason;
+    parts.logger.error('another host has taken the journal over: this host stops', { error });
+    hurry.abort();
+    void stop({ reason: 'the journal is lost', timeoutMs: 0 });
+  };
+
   const start = async (): Promise<StartReport> => {
     const reason = 'it could not be started';
     try {
@@ -174,6 +182,7 @@ export function createHost(options: HostOptions): Host {
         void stop({ reason: why, timeoutMs: Number.POSITIVE_INFINITY });
       });
       if (state === 'starting') state = 'running';
+      running.watches.push(onAbort(parts.journal.lost, leave));
       return report;
     } catch (error) {
       state = 'stopping';

@@ -1,5 +1,5 @@
 import type { InboundUpdate } from '../../channel/index.js';
-import { deferred, definedFields, oneLine } from '../../kernel/index.js';
+import { deferred, definedFields, isSluiceError, oneLine } from '../../kernel/index.js';
 import { carryToEnd } from '../ingress/carry-update.js';
 import { besideLane, decodeUpdate, laneOf, runsAtOnce } from '../ingress/decode-update.js';
 import { acknowledge, endUpdate, tellChannel, tellMessageEnd } from '../ingress/end-update.js';
@@ -147,6 +147,7 @@ async function keep(
     return accepted;
   } catch (error) {
     counts.refused++;
+    parts.backlog.isToRewind ||= isSluiceError(error, 'database-io'); // it may be kept: a commit had no answer
     const reason = `the journal could not keep it: ${oneLine(error)}`;
     const message = 'an update was not taken in: the journal could not keep it';
     logJournalFailure(logger, message, { ...named, eventId, error });

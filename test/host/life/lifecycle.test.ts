@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import { defineExtension } from '../../../src/extension/index.js';
-import { createHost, type HostOptions } from '../../../src/host/index.js';
+import { createHost, type HostOptions, memoryJournal } from '../../../src/host/index.js';
 import type { ErrorCode } from '../../../src/kernel/index.js';
 import type { AgentProvider } from '../../../src/stream/index.js';
 import { hostLab } from '../../support/host-lab.js';
@@ -162,6 +162,20 @@ describe('a host', () => {
     expect(lab.of('agent.completed')).toMatchObject([
       { payload: { aborted: true, success: false } },
     ]);
+  });
+
+  it('stops at once if another host has taken its journal over: what runs is aborted, and left to that one (durability §11.3)', async () => {
+    const losing = new AbortController();
+    const journal = { ...memoryJournal(), lost: losing.signal };
+    const lab = await hostLab({ agents, journal });
+    void lab.say('hello');
+    await lab.clock.advance(0);
+    losing.abort(new Error('taken over'));
+    expect(await lab.host.stopped).toMatchObject({ drained: false, abandoned: 1 });
+    expect(lab.ends.map(({ status }) => status)).toEqual(['aborted']);
+    expect(lab.texts()).toEqual([]);
+    expect(await journal.updates()).toMatchObject([{ state: 'handling' }]);
+    expect(lab.log.messages('error').at(-1)).toMatch(/another host has taken the journal over/);
   });
 
   it('does not wait when it is told to stop a second time', async () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
+import { hostError } from '../../../src/host/errors.js';
 import { type Journal, memoryJournal } from '../../../src/host/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { mortalJournal } from '../../support/mortal-journal.js';
@@ -46,4 +47,25 @@ it('a message waits for one of its conversation that came before it and is being
   keep();
   await lab.clock.advance(1_000);
   expect(lab.texts()).toEqual(['x', 'a', 'b']);
+});
+
+it('a message that was kept although the journal could not say so is handled, and known when it comes again (durability §11.7)', async () => {
+  const memory = memoryJournal();
+  let isCut = true;
+  const journal: Journal = {
+    ...mortalJournal(memory),
+    accept: async (update, isBegun) => {
+      const accepted = await memory.accept(update, isBegun);
+      if (!isCut) return accepted;
+      isCut = false;
+      throw hostError('database-io', { path: 'a server', problem: 'no answer' });
+    },
+  };
+  await using lab = await hostLab({ journal });
+  await lab.channel.receive({ text: 'hello' }, '7');
+  expect(lab.channel.acknowledged).toEqual([]);
+  await lab.channel.receive({ text: 'hello' }, '7');
+  expect(lab.channel.acknowledged).toHaveLength(1);
+  await lab.clock.advance(1_000);
+  expect(lab.texts()).toEqual(['hello']);
 });

@@ -99,6 +99,7 @@ function journalOf(
     ...changes,
     ...tending,
     outlivesHost: true,
+    lost: lease.lost,
     store: postgresStore(connections, batches, clean),
     keyValues: postgresKeyValues(connections, batches, () => clock.now()),
     accept: async (update, isBegun) => {

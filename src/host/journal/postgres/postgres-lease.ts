@@ -34,6 +34,7 @@ export class PostgresLease {
   #touched = 0;
   #renewedAtMs = 0;
   #lost: SluiceError | undefined;
+  readonly #losing = new AbortController();
   #timer: TimerHandle | undefined;
   #isClosed = false;
 
@@ -41,6 +42,11 @@ export class PostgresLease {
     this.#connections = connections;
     this.#clock = clock;
     this.#leaseMs = leaseMs;
+  }
+
+  /** Aborts when another host has taken the journal over. */
+  get lost(): AbortSignal {
+    return this.#losing.signal;
   }
 
   /** The changes that others have made: a number that grows. */
@@ -107,7 +113,8 @@ export class PostgresLease {
     );
     if (row !== undefined) return String(row['id']);
     const problem = 'its lease ended, and another host has taken it over';
-    this.#lost = hostError('journal-lost', { path: this.#connections.address, problem });
+    this.#lost ??= hostError('journal-lost', { path: this.#connections.address, problem });
+    this.#losing.abort(this.#lost);
     throw this.#lost;
   }
 
