@@ -34,7 +34,7 @@ export const wayHooks9 = {
     merge: 'the first that handles it ends the call',
   }),
   channel_pairing_requested: untold<{ channel: string; senderId: string; code: string }>(
-    'a request to be paired is made and kept by the channel that asks for it, and no event of a host tells of it.',
+    'code of the SDK tells of a request, by the runner of its own openclaw, and no family tells of one here.',
   ),
   before_dispatch: hostedHook<
     {
