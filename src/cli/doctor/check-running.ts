@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { oneLine } from '../../kernel/index.js';
 import { badArguments } from '../errors/command-error.js';
@@ -34,7 +35,9 @@ export async function checkRunning(
     const hint = 'Name its address: `sluice doctor --running http://127.0.0.1:8080`.';
     return [findings.error('no fixed health port is in the config', undefined, hint)];
   }
-  const url = given === true ? `http://${health?.address ?? '127.0.0.1'}:${health?.port}` : given;
+  const { address = '127.0.0.1', port } = health ?? {};
+  const name = isIPv6(address) ? `[${address}]` : address;
+  const url = given === true ? `http://${name}:${port}` : given;
   if (!/^https?:/.test(url) || !URL.canParse(url))
     throw badArguments(
       `--running is "${url}", which is no address of a health port`,

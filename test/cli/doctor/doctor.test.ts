@@ -645,6 +645,8 @@ describe('sluice doctor (§20.5)', () => {
       1,
       ['error', url, expect.stringMatching(/^no host of this version answers: .*ECONNREFUSED/)],
     ]);
+    const six = await examined(config({ health: { address: '::1', port } }), ['--running']);
+    expect(six.found.at(-1)?.whose).toBe(`http://[::1]:${port}`);
     const unnamed = await examined({}, ['--running']);
     expect(unnamed.found.at(-1)).toMatchObject({ severity: 'error', check: 'running' });
   });
