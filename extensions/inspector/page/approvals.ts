@@ -9,6 +9,7 @@ import {
   Status,
   span,
   Text,
+  typed,
   useLoaded,
   View,
 } from './parts.js';
@@ -67,8 +68,7 @@ function Card({ row, again }: { readonly row: Approval; readonly again: () => vo
           <input
             id=${`reason-${id}`}
             value=${reason}
-            onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
-              setReason(currentTarget.value)}
+            onInput=${typed(setReason)}
           />
           <${Action} label="Deny" run=${answer({ state: 'denied', reason })} />
         </div>`

@@ -1,6 +1,18 @@
 import { html, useState } from '../vendor/preact.js';
 import { about, get, post } from './client.js';
-import { Action, IdLink, LongText, plain, Status, Text, Time, useLoaded, View } from './parts.js';
+import {
+  Action,
+  Behind,
+  IdLink,
+  LongText,
+  plain,
+  Status,
+  Text,
+  Time,
+  typed,
+  useLoaded,
+  View,
+} from './parts.js';
 import type { DeadLetter } from './shapes.js';
 
 /** The messages that could not be handled, and wait for an operator. */
@@ -27,8 +39,7 @@ export function DeadLetters() {
         type="search"
         placeholder="a part of the id, the channel or the reason"
         value=${filter}
-        onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
-          setFilter(currentTarget.value)}
+        onInput=${typed(setFilter)}
       />
       <span role="status">${shown.length} of ${all.length}</span>
       ${
@@ -49,7 +60,7 @@ export function DeadLetters() {
           </p>
           <p class="bad"><${Text} of=${one.reason ?? 'no reason is known'} /></p>
           <div class="bar">
-            <${Body} id=${one.eventId} />
+            <${Behind} label="Body"><${Body} id=${one.eventId} /><//>
             ${
               mayWrite
                 ? html`<${Action} label="Retry" run=${each('retry', [one.eventId])} />
@@ -65,14 +76,6 @@ export function DeadLetters() {
 }
 
 function Body({ id }: { readonly id: string }) {
-  const [isOpen, setOpen] = useState(false);
-  return html`<button type="button" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
-      Body
-    </button>
-    ${isOpen ? html`<${LoadedBody} id=${id} />` : null}`;
-}
-
-function LoadedBody({ id }: { readonly id: string }) {
   const { value, problem } = useLoaded(() => get<{ readonly body?: string }>('body', { id }), id);
   if (value === undefined) return html`<p>${problem === '' ? 'Reading…' : plain(problem)}</p>`;
   return html`<${LongText} text=${value.body ?? 'the journal has not kept it'} />`;

@@ -1,6 +1,6 @@
 import { html, useEffect, useState } from '../vendor/preact.js';
 import { about, get, post } from './client.js';
-import { Action, IdLink, plain, Status, Text, View } from './parts.js';
+import { Action, IdLink, plain, Status, Text, typed, View } from './parts.js';
 import type { Replayed, StageInfo } from './shapes.js';
 
 /** Dispatches again what the journal holds, through the extensions as they are on disk now, and shows what would differ. */
@@ -25,10 +25,6 @@ export function Differ({ id }: { readonly id: string }) {
       () => setPayload(''), // it is told when it is tried
     );
   }, [id]);
-  const input =
-    (set: (text: string) => void) =>
-    ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
-      set(currentTarget.value);
   const tryOne = async (): Promise<void> => {
     const edited = payload.trim() === '' ? {} : { payload: JSON.parse(payload) as unknown };
     setReport(await post<Replayed>('differ', { eventId, ...edited }));
@@ -45,18 +41,18 @@ export function Differ({ id }: { readonly id: string }) {
     <div class="two">
       <fieldset>
         <legend>One dispatch</legend>
-        <label>Event id <input value=${eventId} onInput=${input(setEventId)} /></label>
+        <label>Event id <input value=${eventId} onInput=${typed(setEventId)} /></label>
         <label>
           Payload, as it was or edited
-          <textarea rows="10" spellcheck="false" value=${payload} onInput=${input(setPayload)}></textarea>
+          <textarea rows="10" spellcheck="false" value=${payload} onInput=${typed(setPayload)}></textarea>
         </label>
         <${Action} label="Try this dispatch" run=${tryOne} />
       </fieldset>
       <fieldset>
         <legend>The last of a family</legend>
-        <label>Family <input list="families" value=${family} onInput=${input(setFamily)} /></label>
+        <label>Family <input list="families" value=${family} onInput=${typed(setFamily)} /></label>
         <datalist id="families">${families.map((one) => html`<option value=${one}></option>`)}</datalist>
-        <label>How many <input type="number" min="1" max="1000" value=${last} onInput=${input(setLast)} /></label>
+        <label>How many <input type="number" min="1" max="1000" value=${last} onInput=${typed(setLast)} /></label>
         <${Action}
           label="Try them"
           run=${async () => setReport(await post<Replayed>('differ', { family, last: Number(last) }))}

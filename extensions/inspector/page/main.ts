@@ -6,20 +6,29 @@ import { Differ } from './differ.js';
 import { Extensions } from './extensions.js';
 import { Messages } from './messages.js';
 import { Now } from './now.js';
-import { plain } from './parts.js';
+import { plain, typed } from './parts.js';
 import { Pipeline } from './pipeline.js';
 import type { About } from './shapes.js';
 import { Why } from './why.js';
 
-const views = [
-  ['messages', 'Messages'],
-  ['now', 'Now'],
-  ['dead', 'Dead letters'],
-  ['approvals', 'Approvals'],
-  ['extensions', 'Extensions'],
-  ['pipeline', 'Pipeline'],
-  ['differ', 'What would differ'],
-] as const;
+interface ViewProps {
+  readonly id: string;
+}
+
+/** The views by name; those with a title are in the navigation. */
+const views: Readonly<
+  Record<string, { readonly title?: string; draw(props: ViewProps): unknown }>
+> = {
+  messages: { title: 'Messages', draw: () => html`<${Messages} key="m" of="messages" query="" />` },
+  facts: { draw: ({ id }) => html`<${Messages} key="f" of="list" query=${id} />` },
+  why: { draw: ({ id }) => html`<${Why} id=${id} />` },
+  now: { title: 'Now', draw: () => html`<${Now} />` },
+  dead: { title: 'Dead letters', draw: () => html`<${DeadLetters} />` },
+  approvals: { title: 'Approvals', draw: () => html`<${Approvals} />` },
+  extensions: { title: 'Extensions', draw: () => html`<${Extensions} />` },
+  pipeline: { title: 'Pipeline', draw: () => html`<${Pipeline} />` },
+  differ: { title: 'What would differ', draw: ({ id }) => html`<${Differ} id=${id} />` },
+};
 
 const route = signal(location.hash);
 
@@ -30,11 +39,13 @@ function App() {
   }, [name]);
   if (isLocked.value) return html`<${Locked} />`;
   const dead = about.value?.dead ?? 0;
+  const view = Object.hasOwn(views, name) ? views[name] : views['messages'];
   return html`<header>
       <a class="skip" href="#view-title">Skip to the view</a>
       <nav aria-label="Views">
-        ${views.map(
-          ([id, title]) =>
+        ${Object.entries(views).map(
+          ([id, { title }]) =>
+            title &&
             html`<a href=${`#/${id}`} aria-current=${id === (name === 'facts' ? 'messages' : name) ? 'page' : undefined}
               >${title}${id === 'dead' && dead > 0 ? html` <span class="badge">${dead}</span>` : null}</a
             >`,
@@ -45,7 +56,7 @@ function App() {
         ${isConnected.value ? 'live' : 'not connected'}</span
       >
     </header>
-    <main>${viewOf(name, textOf(argument))}</main>`;
+    <main>${view?.draw({ id: textOf(argument) })}</main>`;
 }
 
 /** An address that a person has typed or cut may be none. */
@@ -54,29 +65,6 @@ function textOf(argument: string): string {
     return decodeURIComponent(argument);
   } catch {
     return argument;
-  }
-}
-
-function viewOf(name: string, argument: string) {
-  switch (name) {
-    case 'why':
-      return html`<${Why} id=${argument} />`;
-    case 'now':
-      return html`<${Now} />`;
-    case 'dead':
-      return html`<${DeadLetters} />`;
-    case 'approvals':
-      return html`<${Approvals} />`;
-    case 'extensions':
-      return html`<${Extensions} />`;
-    case 'pipeline':
-      return html`<${Pipeline} />`;
-    case 'differ':
-      return html`<${Differ} id=${argument} />`;
-    case 'facts':
-      return html`<${Messages} key="facts" of="list" query=${argument} />`;
-    default:
-      return html`<${Messages} key="messages" of="messages" query="" />`;
   }
 }
 
@@ -97,8 +85,7 @@ function Locked() {
         id="token"
         autocomplete="off"
         value=${text}
-        onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
-          setText(currentTarget.value)}
+        onInput=${typed(setText)}
       />
       <button>Open</button>
     </form>

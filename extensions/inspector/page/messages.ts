@@ -1,6 +1,6 @@
 import { html, useEffect, useRef, useState } from '../vendor/preact.js';
 import { about, get, listen } from './client.js';
-import { linkTo, messageOf, plain, Status, span, Text, Time, View } from './parts.js';
+import { linkTo, messageOf, plain, Status, span, Text, Time, typed, View } from './parts.js';
 import type { MessagePart, Row } from './shapes.js';
 import { VirtualList } from './virtual-list.js';
 
@@ -110,8 +110,7 @@ export function Messages({
         spellcheck="false"
         placeholder="an id, or session: family: extension: code: status: kind:${about.value?.text ? ' text:' : ''}"
         value=${words}
-        onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
-          setWords(currentTarget.value)}
+        onInput=${typed(setWords)}
       />
       <button>Find</button>
       ${of === 'list' ? html`<a href="#/messages">Messages alone</a>` : html`<a href="#/facts/">All facts</a>`}

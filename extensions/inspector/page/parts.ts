@@ -112,6 +112,27 @@ export function Action({
     ${problem === '' ? null : html`<span role="alert" class="bad">${plain(problem)}</span>`}`;
 }
 
+/** Hears what is typed into a field. */
+export function typed(set: (text: string) => void) {
+  return ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
+    set(currentTarget.value);
+}
+
+/** Something more, behind a click. */
+export function Behind({
+  label,
+  children,
+}: {
+  readonly label: string;
+  readonly children?: ComponentChildren;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  return html`<button type="button" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
+      ${label}
+    </button>
+    ${isOpen ? children : null}`;
+}
+
 /** The text of an error. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

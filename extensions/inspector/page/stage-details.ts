@@ -1,11 +1,10 @@
-import { html, useState } from '../vendor/preact.js';
-import { IdLink, nameOf, plain, Status, span, Text } from './parts.js';
+import { html } from '../vendor/preact.js';
+import { Behind, IdLink, nameOf, plain, Status, span, Text } from './parts.js';
 import { Payload } from './payload.js';
 import type { Change, Stage, Step } from './shapes.js';
 
 /** Everything on one stage: the cancel, its handlers in run order, the changes by author, and what else is to be known. */
 export function StageDetails({ stage }: { readonly stage: Stage }) {
-  const [isShown, setShown] = useState(false);
   const { cancel, changes, failures, staleApprovals, audits, skipped, selection, steps } = stage;
   const list = (title: string, texts: readonly string[]) =>
     texts.length === 0
@@ -72,17 +71,14 @@ export function StageDetails({ stage }: { readonly stage: Stage }) {
       'Skipped',
       skipped.map((one) => `${nameOf(one)}: ${one.why}`),
     )}
-    <p class="bar">
+    <div class="bar">
       ${
         stage.omitted === undefined
-          ? html`<button type="button" aria-expanded=${isShown} onClick=${() => setShown(!isShown)}>
-            Payload
-          </button>`
+          ? html`<${Behind} label="Payload"><${Payload} id=${stage.id} /><//>`
           : html`<span class="quiet">kept without its payload: ${plain(stage.omitted)}</span>`
       }
       Link to this event: <${IdLink} id=${stage.id} />
-    </p>
-    ${isShown ? html`<${Payload} id=${stage.id} />` : null}
+    </div>
   </div>`;
 }
 

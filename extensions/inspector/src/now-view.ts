@@ -24,22 +24,20 @@ export async function nowView(
     for (const turn of turns)
       if (turn.kind === 'lane' && turn.of === 'session') sessions.set(correlationId, turn.lane);
   }
-  const lanes = new Map<string, object[]>();
-  for (const { eventId, lane = '', state, attempts, acceptedAtMs } of open) {
-    const jobs = lanes.get(lane) ?? [];
-    lanes.set(lane, jobs);
-    jobs.push({
-      ...{ eventId, state, attempts, forMs: Math.max(0, clock.now() - acceptedAtMs) },
-      sessionKey: sessions.get(eventId),
-      handlers: running.filter(({ correlationId }) => correlationId === eventId),
-    });
-  }
+  const jobs = open.map(({ eventId, lane = '', state, attempts, acceptedAtMs }) => ({
+    ...{ eventId, lane, state, attempts, forMs: Math.max(0, clock.now() - acceptedAtMs) },
+    sessionKey: sessions.get(eventId),
+    handlers: running.filter(({ correlationId }) => correlationId === eventId),
+  }));
   return {
     atMs: clock.now(),
     counts: await reader.counts(),
     stats: host?.stats(),
     state: host?.health().state,
-    lanes: [...lanes].map(([lane, jobs]) => ({ lane, jobs })),
+    lanes: [...new Set(jobs.map(({ lane }) => lane))].map((lane) => ({
+      lane,
+      jobs: jobs.filter((one) => one.lane === lane),
+    })),
     /** Handlers that belong to no message of a lane, or that were given up and run on. */
     others: running.filter(
       ({ correlationId }) => !open.some((one) => one.eventId === correlationId),

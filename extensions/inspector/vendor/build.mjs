@@ -1,4 +1,4 @@
-// Makes `dist/vendor/preact.js` of Preact, htm and Preact's signals, with their licences beside it, and copies the page.
+// Makes `dist/vendor/preact.js` of Preact, htm and Preact's signals, with their licences beside it, and the page.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -32,15 +32,19 @@ writeFileSync(
   join(folder, 'dist/vendor/LICENCES.txt'),
   `The code of these packages is in preact.js.\n\n${texts.join(`\n\n${'-'.repeat(72)}\n\n`)}\n`,
 );
+const common = { format: 'esm', target: 'es2022', legalComments: 'none', logLevel: 'warning' };
 await build({
+  ...common,
   entryPoints: [join(folder, 'vendor/preact.ts')],
   outfile: join(folder, 'dist/vendor/preact.js'),
   bundle: true,
   minify: true,
-  format: 'esm',
-  target: 'es2022',
-  legalComments: 'none',
-  logLevel: 'warning',
+});
+const scripts = readdirSync(join(folder, 'page')).filter((name) => name.endsWith('.ts'));
+await build({
+  ...common,
+  entryPoints: scripts.map((name) => join(folder, 'page', name)),
+  outdir: join(folder, 'dist/page'),
 });
 for (const name of ['index.html', 'style.css', 'icon.svg'])
   copyFileSync(join(folder, 'page', name), join(folder, 'dist/page', name));
