@@ -19,8 +19,8 @@ interface ViewProps {
 const views: Readonly<
   Record<string, { readonly title?: string; draw(props: ViewProps): unknown }>
 > = {
-  messages: { title: 'Messages', draw: () => html`<${Messages} key="m" of="messages" query="" />` },
-  facts: { draw: ({ id }) => html`<${Messages} key="f" of="list" query=${id} />` },
+  messages: { title: 'Messages', draw: () => html`<${Messages} of="messages" query="" />` },
+  facts: { draw: ({ id }) => html`<${Messages} of="list" query=${id} />` },
   why: { draw: ({ id }) => html`<${Why} id=${id} />` },
   now: { title: 'Now', draw: () => html`<${Now} />` },
   dead: { title: 'Dead letters', draw: () => html`<${DeadLetters} />` },
@@ -34,9 +34,10 @@ const route = signal(location.hash);
 
 function App() {
   const [, name = 'messages', argument = ''] = /^#\/(\w+)(?:\/(.*))?$/.exec(route.value) ?? [];
+  const place = name === 'facts' ? 'messages' : name; // a search stays in its view
   useEffect(() => {
     document.getElementById('view-title')?.focus(); // a reader of the screen hears that the view is another
-  }, [name]);
+  }, [place]);
   if (isLocked.value) return html`<${Locked} />`;
   const dead = about.value?.dead ?? 0;
   const view = Object.hasOwn(views, name) ? views[name] : views['messages'];
@@ -46,7 +47,7 @@ function App() {
         ${Object.entries(views).map(
           ([id, { title }]) =>
             title &&
-            html`<a href=${`#/${id}`} aria-current=${id === (name === 'facts' ? 'messages' : name) ? 'page' : undefined}
+            html`<a href=${`#/${id}`} aria-current=${id === place ? 'page' : undefined}
               >${title}${id === 'dead' && dead > 0 ? html` <span class="badge">${dead}</span>` : null}</a
             >`,
         )}

@@ -30,13 +30,15 @@ export function Messages({
   const now = useRef<Found | undefined>(undefined);
   const isBusy = useRef(false);
   const isAtTop = useRef(true);
-  const shown = useRef(query);
+  const key = `${of}/${query}`;
+  const shown = useRef(key);
+  const isOf = shown.current === key; // else it still holds what another search has found
 
   /** Reads the newest, what is older than all, or what is newer. The answer to an earlier search is not for this one. */
   const load = async (way: 'older' | 'newer'): Promise<void> => {
-    if (isBusy.current && shown.current === query) return;
+    if (isBusy.current && shown.current === key) return;
     isBusy.current = true;
-    shown.current = query;
+    shown.current = key;
     const known = now.current;
     const { before, last } = known ?? {};
     const isNewer = way === 'newer' && last !== undefined;
@@ -48,15 +50,15 @@ export function Messages({
     setLooking(!isNewer);
     try {
       const part = await get<Found>(of, { q: query, ...place });
-      if (shown.current !== query || now.current !== known) return;
+      if (shown.current !== key || now.current !== known) return;
       now.current = known === undefined ? part : joined(known, part, isNewer);
       setFound(now.current);
       if (isNewer || known === undefined) setFresh(0);
       setProblem('');
     } catch (error) {
-      if (shown.current === query) setProblem(messageOf(error));
+      if (shown.current === key) setProblem(messageOf(error));
     } finally {
-      if (shown.current === query) {
+      if (shown.current === key) {
         isBusy.current = false;
         setLooking(false);
       }
@@ -82,9 +84,9 @@ export function Messages({
       stop();
       clearTimeout(waiting);
     };
-  }, [query]);
+  }, [key]);
 
-  const { rows = [], before } = found ?? {};
+  const { rows = [], before } = (isOf ? found : undefined) ?? {};
   const lines = rows.filter((one) => 'seq' in one || one.state !== undefined);
   const row = (at: number) => {
     const one = lines[at];
@@ -127,7 +129,7 @@ export function Messages({
     </form>
     <p class="quiet" role="status">
       ${
-        isLooking || found === undefined
+        !isOf || isLooking || found === undefined
           ? 'Looking…'
           : plain(
               `${count}${before === undefined ? '' : ' so far'}${query === '' ? '' : ` for ${query}`}`,

@@ -110,7 +110,7 @@ describe('the page of a running host', () => {
   });
 
   it('says why: stages, handlers, patches by author, a conflict, a stale approval and an audit', async () => {
-    await why('family:egress.preparing');
+    await why('family:egress.preparing status:passed');
     const preparing = stage('egress.preparing');
     await preparing.getByRole('row', { name: /demo\/shout mutator patched/ }).waitFor();
     await preparing.getByText('conflict', { exact: true }).waitFor();
