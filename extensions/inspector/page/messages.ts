@@ -66,7 +66,7 @@ export function Messages({
   };
 
   useEffect(() => {
-    setWords(query);
+    if (shown.current !== key) setWords(query); // not at first: somebody may type already
     setFound(undefined);
     setFresh(0);
     now.current = undefined;
