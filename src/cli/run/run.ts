@@ -6,7 +6,7 @@ import { createHost, type Host, wayRecorder } from '../../host/index.js';
 import { definedFields } from '../../kernel/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
-import { type InspectorChoice, openInspector } from '../inspect/open-inspector.js';
+import type { InspectorChoice } from '../inspect/open-inspector.js';
 import { agentDefinitions, providedBy } from '../pipeline/agent-definitions.js';
 import { addChannelOptions, withChannelOptions } from '../pipeline/channel-options.js';
 import { channelsOf } from '../pipeline/channel-packages.js';
@@ -234,8 +234,10 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     kept.hostOptions,
   );
   const port = options.inspect === true ? undefined : options.inspect;
+  const inspector = seen && (await import('../inspect/open-inspector.js')); // most runs have no page
   await using _page =
-    seen && (await openInspector({ ...seen, host }, { ...options, port }, settings, shell));
+    seen &&
+    (await inspector?.openInspector({ ...seen, host }, { ...options, port }, settings, shell));
   const reloading = reloadOn(host, extensions, options, shell);
   return await asCliCommand(kernel, 'run', shell, async () => {
     using _watch = reloading;

@@ -40,10 +40,9 @@ export function registerTool(plugin: Registering, given: unknown, options: ToolO
   const make = (context: LegacyToolTurn): readonly ToolDefinition[] => {
     const made = factory === undefined ? [given] : call(factory, context);
     return made
-      .filter((one) => context.senderIsOwner === true || !memberOf(one, 'ownerOnly'))
       .flatMap((one) => {
         const ready = tool ?? read(plugin, one);
-        if (typeof ready !== 'string') return [ready];
+        if (typeof ready !== 'string') return isFor(context, one) ? [ready] : [];
         leftOut(`the tool ${oneLine(memberOf(one, 'name'))}`, ready);
         return [];
       })
@@ -68,6 +67,11 @@ export function registerTool(plugin: Registering, given: unknown, options: ToolO
     }
   };
   plugin.tools.push({ names, optional, make });
+}
+
+/** Tells whether a tool is for whoever sent the message: one for owners alone is not for others. */
+function isFor({ senderIsOwner }: LegacyToolTurn, tool: unknown): boolean {
+  return senderIsOwner === true || !memberOf(tool, 'ownerOnly');
 }
 
 /** A member of a tool; the error if it cannot be read. */
