@@ -1,6 +1,7 @@
 import { isPrompt, type TranscriptEntry } from '../../../stream/index.js';
 import type { SessionRecord, Store } from '../../transcript/store.js';
 import { type CleanText, cleanBody } from '../clean-body.js';
+import { sessionWrites } from '../commit/session-writes.js';
 import type { PostgresConnections } from './connections.js';
 import type { PostgresBatches, SharedTransaction } from './postgres-batches.js';
 
@@ -14,28 +15,7 @@ export function postgresStore(
   batches: PostgresBatches,
   clean: CleanText,
 ): Store {
-  /** The last write that waits, by the session that it belongs to: its id, or its key. */
-  const waiting = new Map<string, Promise<void>>();
-  const write = async (
-    of: string,
-    run: (at: SharedTransaction) => Promise<void>,
-    how: Parameters<Store['saveSession']>[1],
-  ): Promise<void> => {
-    const kept = how?.mayWait === true ? batches.later(run) : batches.write(run);
-    waiting.set(of, kept);
-    try {
-      await kept;
-    } finally {
-      if (waiting.get(of) === kept) waiting.delete(of);
-    }
-  };
-  /** Has what waits of a session written, because it is read now. Its writer learns if that fails. */
-  const written = async (of: string): Promise<void> => {
-    const last = waiting.get(of);
-    if (last === undefined) return;
-    batches.hurry();
-    await last.catch(() => undefined);
-  };
+  const { write, written } = sessionWrites<(at: SharedTransaction) => Promise<void>>(batches);
   return {
     hurry: () => batches.hurry(),
     loadSession: async (sessionKey) => {

@@ -4,6 +4,7 @@ import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import type { SessionRecord, Store } from '../../transcript/store.js';
 import { type CleanText, cleanBody } from '../clean-body.js';
 import type { GroupCommit } from '../commit/group-commit.js';
+import { sessionWrites } from '../commit/session-writes.js';
 import { sessionsTable, transcriptsTable } from '../rows/journal-rows.js';
 import { tableRows } from '../rows/table-rows.js';
 import { TranscriptTails } from './transcript-tails.js';
@@ -39,29 +40,7 @@ export function sqliteStore(
   const forgetTranscript = async (sessionId: string): Promise<void> => {
     while ((await commits.write(() => forget.run(sessionId).changes)) > 0);
   };
-  /** The last write that waits, by the session that it belongs to: its id, or its key. */
-  const waiting = new Map<string, Promise<void>>();
-  const write = async (
-    of: string,
-    work: () => void,
-    how: Parameters<Store['saveSession']>[1],
-    told = () => {},
-  ): Promise<void> => {
-    const kept = (how?.mayWait === true ? commits.later(work) : commits.write(work)).then(told);
-    waiting.set(of, kept);
-    try {
-      await kept;
-    } finally {
-      if (waiting.get(of) === kept) waiting.delete(of);
-    }
-  };
-  /** Has what waits of a session written, because it is read now. Its writer learns if that fails. */
-  const written = async (of: string): Promise<void> => {
-    const last = waiting.get(of);
-    if (last === undefined) return;
-    commits.hurry();
-    await last.catch(() => undefined);
-  };
+  const { write, written } = sessionWrites<() => void>(commits);
   return {
     hurry: () => commits.hurry(),
     loadSession: async (sessionKey) => {
