@@ -72,7 +72,16 @@ const agentStartParts = [
   { ...promptParts[1], read: readSystemPromptIfUnset },
 ] as const;
 
-export const modelShape = { event: same('prompt'), context: agentContext };
+const modelShape = { event: same('prompt'), context: agentContext };
+
+/** The columns of `before_model_resolve` that are the same in each profile. */
+export const modelColumns = {
+  parts: [modelPart],
+  why: 'The stage of the same moment: once per run, before the model is looked up.',
+  merge: 'first defined, by field',
+  instead: '{ modelOverride, providerOverride }',
+  ...modelShape,
+};
 
 export const promptShape = {
   event: same('prompt', 'messages'),
@@ -158,11 +167,7 @@ export const promptHooks = {
     LegacyAgentContext,
     LegacyModelResult
   >({
-    parts: [modelPart],
-    why: 'The stage of the same moment: once per run, before the model is looked up.',
-    merge: 'first defined, by field',
-    instead: '{ modelOverride, providerOverride }',
-    ...modelShape,
+    ...modelColumns,
     result: (ending) => answered(ending, known, modelResult(ending.outcomes[0])),
   }),
   before_prompt_build: modifyingHook('agent.prompt.building')<

@@ -1,9 +1,8 @@
 import type { Fields } from '../../kernel/index.js';
 import { modifyingHook, waysOf } from '../hooks/make-row.js';
 import {
-  modelPart,
+  modelColumns,
   modelResult,
-  modelShape,
   piece,
   promptResult,
   promptShape,
@@ -46,11 +45,7 @@ export const promptHooks9 = {
       LegacyAgentContext,
       LegacyModelResult
     >({
-      parts: [modelPart],
-      why: 'The stage of the same moment: once per run, before the model is looked up.',
-      merge: 'first defined, by field',
-      instead: '{ modelOverride, providerOverride }',
-      ...modelShape,
+      ...modelColumns,
       result: (ending) => merged(ending, modelResult(ending.outcomes[0])),
     }),
   ),
