@@ -3,7 +3,7 @@ import { about, get, post } from './client.js';
 import { Action, IdLink, nameOf, plain, Status, span, Text, useLoaded, View } from './parts.js';
 import type { Minute, Now as NowData, RunningHandler } from './shapes.js';
 
-/** What runs and what waits now, and the last hour. */
+/** The view of lanes, with the jobs that run and wait in them, and of the last hour. */
 export function Now() {
   const { value: now, problem, again } = useLoaded(() => get<NowData>('now'), 'now', 2_000);
   const minutes = now?.minutes ?? [];

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
+import { createKernel } from 'sluice';
 import { keepWay, memoryJournal, wayRecorder } from 'sluice/host';
 import { startTestHost } from 'sluice/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -155,11 +156,10 @@ describe('10,000 dispatches', () => {
     const journal = memoryJournal({ keepRows: 20_000 });
     const way = wayRecorder();
     way.listen(keepWay(journal));
+    const kernel = createKernel(way.kernelOptions());
+    const started = { channel: 'console', accountId: 'default', startedAtMs: 0 };
     for (let at = 0; at < 10_000; at++)
-      way.record(() => ({
-        ...{ kind: 'send', id: `send-${at}`, correlationId: `u-${at}`, state: 'sent' },
-        sendKind: 'reply',
-      }));
+      await kernel.dispatch('account.started', started, { eventId: `u-${at}` });
     await using inspector = await startInspector({ name: 'many', reader: journal });
     const page = await openPage(browser, inspector.url);
     await page.getByRole('link', { name: 'All facts' }).click();
