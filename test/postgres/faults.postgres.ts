@@ -46,7 +46,7 @@ describe('a host that stops in the middle of a transaction', () => {
     );
     isStopped = true;
     void first.accept(anUpdate('a')).catch(() => undefined);
-    const second = await openPostgresJournal(connect(url), { leaseMs: 500 });
+    const second = await openPostgresJournal(connect(url));
     expect(await second.updates()).toEqual([]);
     await second.accept(anUpdate('b'));
     await second.close();
