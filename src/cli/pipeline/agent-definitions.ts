@@ -18,6 +18,7 @@ import { fileError } from '../errors/file-error.js';
 import { type BuiltInAgent, noAgent } from '../settings/agent-choice.js';
 import { lineError } from '../settings/recording-file.js';
 import type { AgentSetting, Settings } from '../settings/settings.js';
+import { packageHints } from './channel-packages.js';
 
 /** The agents that extensions provide. */
 export interface ProvidedAgents {
@@ -47,7 +48,7 @@ export async function agentDefinitions(
   const definitions: AgentDefinition[] = [];
   for (const { choice, ...agent } of agents) {
     if (choice.kind === 'provided') {
-      definitions.push(providedAgent(choice.agentId, agent, provided));
+      definitions.push(providedAgent(choice.agentId, agent, provided, options.cwd));
       continue;
     }
     const provider =
@@ -63,14 +64,18 @@ export async function agentDefinitions(
  * An agent that an extension provides: with each turn the version that is live then, so that a reload reaches it.
  *
  * @param own the settings of the config, which win over the fields of the extension.
+ * @param folder the folder in which its package would be installed.
  */
 function providedAgent(
   agentId: string,
   own: Omit<AgentSetting, 'choice'>,
   provided: ProvidedAgents,
+  folder: string,
 ): AgentDefinition {
   const first = provided.now().get(agentId);
-  if (first === undefined) throw noAgent(agentId, [...provided.now().keys()]);
+  const [, scheme] = /^([^:]*):/.exec(agentId) ?? [];
+  const hints = packageHints('agent', agentId, scheme && `sluice-${scheme}`, folder);
+  if (first === undefined) throw noAgent(agentId, [...provided.now().keys()], hints);
   let known = first; // also while a reload has taken it away
   const now = (): AgentDefinition => {
     known = provided.now().get(agentId) ?? known;

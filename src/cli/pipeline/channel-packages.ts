@@ -30,12 +30,25 @@ export async function channelPackages(
   { channels = [], workspaceDir }: Pick<Settings, 'channels' | 'workspaceDir'>,
   loaded: readonly LoadedExtension[],
   errors: readonly unknown[],
-): Promise<readonly (ExtensionSetting & { readonly extensionId?: string })[]> {
+): Promise<readonly NamedPackage[]> {
   if (errors.length > 0) return [];
   const provided = loaded.flatMap((one) => one.provided('channel')).map(({ id }) => id);
-  const settings: (ExtensionSetting & { readonly extensionId?: string })[] = [];
-  for (const name of channels.filter((one) => !provided.includes(one))) {
-    const specifier = packageOf(name);
+  return installedPackages(
+    channels.filter((one) => !provided.includes(one)).map(packageOf),
+    workspaceDir,
+  );
+}
+
+/** A package that the operator has named by what it provides. */
+export type NamedPackage = ExtensionSetting & { readonly extensionId?: string };
+
+/** Those of some packages that are installed. */
+export async function installedPackages(
+  specifiers: readonly (string | undefined)[],
+  workspaceDir: string,
+): Promise<readonly NamedPackage[]> {
+  const settings: NamedPackage[] = [];
+  for (const specifier of specifiers) {
     if (specifier === undefined) continue;
     const setting = { specifier, from: workspaceDir };
     const found = await moduleOf(setting);
@@ -75,14 +88,23 @@ export function noSuchChannel(
 ): CommandError {
   const channels = `Channels: ${['console', ...provided].join(', ')}.`;
   const hints = [channels, 'An extension can provide another: --extension.'];
-  const specifier = packageOf(name);
-  if (specifier !== undefined && isInstalled({ specifier, from }))
-    hints.push(
-      `Package ${specifier} is installed, and has provided no channel "${name}": an error before this one tells why, or it is no package of that channel.`,
-    );
-  else if (specifier !== undefined)
-    hints.push(`If the channel has a package of its own, install it: npm install ${specifier}.`);
+  hints.push(...packageHints('channel', name, packageOf(name), from));
   return badArguments(`there is no channel "${name}"`, hints.join(' '));
+}
+
+/** Tells about the package of something that is not there. @param from the folder in which it would be installed. */
+export function packageHints(
+  kind: 'channel' | 'agent',
+  name: string,
+  specifier: string | undefined,
+  from: string,
+): readonly string[] {
+  if (specifier === undefined) return [];
+  if (!isInstalled({ specifier, from }))
+    return [`If the ${kind} has a package of its own, install it: npm install ${specifier}.`];
+  return [
+    `Package ${specifier} is installed, and has provided no ${kind} "${name}": an error before this one tells why, or it is no package of that ${kind}.`,
+  ];
 }
 
 /** The extension of a module. Why a module is broken is told when the pipeline loads it. */

@@ -13,8 +13,9 @@ import {
 } from '../../kernel/index.js';
 import type { LegacyPlugin } from '../../legacy/index.js';
 import { CommandError } from '../errors/command-error.js';
+import { askedOfPackages } from '../settings/agent-choice.js';
 import type { ExtensionSetting, Settings } from '../settings/settings.js';
-import { channelPackages } from './channel-packages.js';
+import { channelPackages, installedPackages, type NamedPackage } from './channel-packages.js';
 import { loadPlugins } from './load-plugins.js';
 import { doubtfulSets, unmistakable, withSet } from './with-set.js';
 
@@ -73,13 +74,15 @@ export async function openPipeline(
   const extensions = new ExtensionSet(kernel, loading);
   const errors: unknown[] = [];
   const missing: string[] = [];
+  const asked = askedOfPackages(settings.agents);
+  const askedFor = [...asked].map(([scheme, value]) => ({ path: `${scheme}.asked`, value }));
   const loadEach = async (some: readonly ExtensionSetting[]): Promise<void> => {
     const given = some.map(({ specifier, from, config: written }) => {
       const over = settings.givenConfig[specifier];
       const config = over === undefined ? written : { ...(written ?? {}), ...over };
       return moduleSource(specifier, { from, config });
     });
-    const { sources, sets } = await unmistakable(given, settings.setConfig);
+    const { sources, sets } = await unmistakable(given, [...settings.setConfig, ...askedFor]);
     for (const [at, source] of sources.entries()) {
       const set = withSet(source, sets, (dropped) => void errors.push(dropped));
       const { error } = await extensions.add(set);
@@ -88,12 +91,19 @@ export async function openPipeline(
       if (some[at]?.required === true) missing.push(source.name);
     }
   };
+  // the operator has named the channel or the agent: that is the grant
+  const loadNamed = async (grant: string, packages: readonly NamedPackage[]): Promise<void> => {
+    for (const { extensionId } of leastPrivilege ? packages : [])
+      if (extensionId !== undefined) kernel.grant(extensionId, [grant]);
+    await loadEach(packages);
+  };
   await loadEach(settings.extensions);
-  const packages = await channelPackages(settings, extensions.live, errors);
-  // the operator has named the channel: that is the grant
-  for (const { extensionId } of leastPrivilege ? packages : [])
-    if (extensionId !== undefined) kernel.grant(extensionId, ['provide:channel']);
-  await loadEach(packages);
+  await loadNamed('provide:channel', await channelPackages(settings, extensions.live, errors));
+  const lacking = [...asked.keys()].filter(
+    (scheme) => !extensions.statuses.some(({ extensionId }) => extensionId === scheme),
+  );
+  const named = lacking.map((scheme) => `sluice-${scheme}`);
+  await loadNamed('provide:agent', await installedPackages(named, settings.workspaceDir));
   const { plugins, errors: pluginErrors } = await loadPlugins(
     kernel,
     settings,

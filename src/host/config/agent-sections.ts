@@ -1,19 +1,22 @@
 import { z } from 'zod';
 import { canonicalStages } from '../../kernel/index.js';
+import { agentPackages, packageAgentForms } from './agent-packages.js';
 import type { CancelReplyCode, FailureTexts } from './failure-text.js';
 import { atOnce, milliseconds, name, setting } from './setting.js';
+
+const written = (file: string): string =>
+  `"echo", "replay:FILE"${file}, "claude", "claude:MODEL", "${packageAgentForms.join('", "')}", "openclaw", "openclaw:AGENT" or "ext:AGENT" of an extension`;
+const schemes = Object.keys(agentPackages).join('|');
+const form = new RegExp(
+  `^(echo|replay:.+|claude(:.+)?|(${schemes}):.+|openclaw(:[\\w-]+)?|ext:[\\w.-]+)$`,
+);
 
 /** The agent that answers. */
 export const provider = (text: string) =>
   z
     .string()
-    .regex(
-      /^(echo|replay:.+|claude(:.+)?|openclaw(:[\w-]+)?|ext:[\w.-]+)$/,
-      'expected "echo", "replay:FILE", "claude", "claude:MODEL", "openclaw", "openclaw:AGENT" or "ext:AGENT" of an extension',
-    )
-    .describe(
-      `"echo", "replay:FILE" with a recorded stream, "claude", "claude:MODEL", "openclaw", "openclaw:AGENT" or "ext:AGENT" of an extension: ${text}`,
-    );
+    .regex(form, `expected ${written('')}`)
+    .describe(`${written(' with a recorded stream')}: ${text}`);
 
 /** An agent of several. */
 export const agent = z

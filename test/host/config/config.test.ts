@@ -57,7 +57,7 @@ describe('a config (§20.1)', () => {
     [null, 'its top level: expected object, received null'],
     [
       { agent: 'eco' },
-      'agent: expected "echo", "replay:FILE", "claude", "claude:MODEL", "openclaw", "openclaw:AGENT" or "ext:AGENT" of an extension. Write "echo",',
+      '"openclaw", "openclaw:AGENT" or "ext:AGENT" of an extension. Write "echo",',
     ],
     [
       { extensions: [{ path: 1 }] },
