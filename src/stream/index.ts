@@ -8,6 +8,8 @@ export { leavable, type Waiting } from './flow/leavable.js';
 export { readLines } from './flow/lines.js';
 export { hasReachedAgent, unreachedError } from './flow/unreached.js';
 export * from './is-session-message.js';
+export { MessageWriter } from './message-writer.js';
+export { promptText } from './prompt-text.js';
 export type * from './provider.js';
 export type * from './session-event.js';
 export * from './session-message.js';

@@ -1,5 +1,10 @@
 import { say } from '../../src/agent/internal.js';
-import type { AgentProvider, AgentRequest, SessionEvent } from '../../src/stream/index.js';
+import {
+  type AgentProvider,
+  type AgentRequest,
+  MessageWriter,
+  type SessionEvent,
+} from '../../src/stream/index.js';
 
 /** An agent that calls `deploy` with the words of its prompt, or with those that the test gives it, and says how that went. */
 export function deployer(
@@ -19,17 +24,16 @@ async function* deploying(
   ran: Pick<string[], 'push'>,
   all: readonly string[],
 ): AsyncGenerator<SessionEvent> {
-  const by = { provider: 'deployer', model: request.model };
+  const writer = new MessageWriter({ provider: 'deployer', model: request.model });
   yield { type: 'agent_start' };
-  const messages = [];
   const said: string[] = [];
   for (const [at, what] of all.entries()) {
     const call = { toolCallId: `${request.runId}-${at}`, toolName: 'deploy', args: { what } };
-    const asking = say(by, [
+    const asking = say(writer, [
       { type: 'text', text: `I deploy ${what}.` },
       { type: 'toolCall', id: call.toolCallId, name: call.toolName, arguments: call.args },
     ]);
-    for (const event of asking.events) yield event;
+    for (const event of asking) yield event;
     yield { type: 'tool_execution_start', ...call };
     const decision = await request.gate(call);
     if (request.signal.aborted) return;
@@ -37,10 +41,9 @@ async function* deploying(
     const result = decision.allowed ? `deployed ${what}` : decision.reason;
     const { toolCallId, toolName } = call;
     yield { type: 'tool_execution_end', toolCallId, toolName, result, isError: !decision.allowed };
-    messages.push(asking.message);
     said.push(result);
   }
-  const answered = say(by, [{ type: 'text', text: said.join('; ') || 'nothing to do' }]);
-  for (const event of answered.events) yield event;
-  yield { type: 'agent_end', messages: [...messages, answered.message] };
+  const answered = say(writer, [{ type: 'text', text: said.join('; ') || 'nothing to do' }]);
+  for (const event of answered) yield event;
+  yield { type: 'agent_end', messages: writer.messages };
 }

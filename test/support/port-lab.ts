@@ -6,7 +6,7 @@ import { partsOf } from '../../src/host/parts/make-parts.js';
 import type { ApprovalOptions } from '../../src/host/parts/options.js';
 import type { HostParts } from '../../src/host/parts/parts.js';
 import type { ApprovalQuestion, Envelope, Principal } from '../../src/kernel/index.js';
-import type { AgentProvider } from '../../src/stream/index.js';
+import { type AgentProvider, MessageWriter } from '../../src/stream/index.js';
 import { fakeChannel, type VirtualClock, virtualClock } from '../../src/testing/index.js';
 import { mortalJournal } from './mortal-journal.js';
 
@@ -94,11 +94,9 @@ export async function portLab({
           answer?.status === 'denied' ? `denied: ${answer.reason ?? ''}` : String(answer?.status),
         );
       }
-      const said = say({ provider: 'deployer', model: 'deployer' }, [
-        { type: 'text', text: results.join(', ') },
-      ]);
-      for (const one of said.events) yield one;
-      yield { type: 'agent_end', messages: [said.message] };
+      const writer = new MessageWriter({ provider: 'deployer', model: 'deployer' });
+      for (const one of say(writer, [{ type: 'text', text: results.join(', ') }])) yield one;
+      yield { type: 'agent_end', messages: writer.messages };
     },
   };
   const made = partsOf(

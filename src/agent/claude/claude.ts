@@ -17,12 +17,12 @@ import {
   type AgentProvider,
   type AgentRequest,
   leavable,
+  promptText,
   type SessionEvent,
 } from '../../stream/index.js';
 import { rememberedFrames } from './claude-frames.js';
 import { ClaudeMemory, type Recalled } from './claude-memory.js';
 import { type ClaudeProviderOptions, checkClaudeOptions } from './claude-options.js';
-import { claudePrompt } from './claude-prompt.js';
 import { claudeQueryOptions } from './claude-query.js';
 import { type ClaudeQuery, type ClaudeRun, loadClaudeSdk } from './claude-sdk.js';
 import { claudeOwnTools, plainFrame } from './claude-tools.js';
@@ -82,7 +82,7 @@ export function claudeProvider(options: ClaudeProviderOptions = {}): AgentProvid
           const query = await load();
           const ask = (recalled: Recalled): ClaudeRun => {
             run = query({
-              prompt: claudePrompt(request, recalled.unheard),
+              prompt: promptText(request, recalled.unheard),
               options: claudeQueryOptions(request, options, recalled, callbacks, stop),
             });
             return run;

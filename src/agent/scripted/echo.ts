@@ -1,6 +1,7 @@
 import {
   type AgentProvider,
   type AgentRequest,
+  MessageWriter,
   type SessionEvent,
   type SessionMessage,
   textOf,
@@ -25,18 +26,18 @@ export function echoProvider(): AgentProvider {
 }
 
 async function* answer(request: AgentRequest): AsyncGenerator<SessionEvent> {
-  const by = { provider: 'echo', model: request.model };
+  const writer = new MessageWriter({ provider: 'echo', model: request.model });
   yield { type: 'agent_start' };
   const call = {
     toolCallId: `${request.runId}-echo`,
     toolName: 'echo',
     args: { text: request.model === 'echo-full' ? everything(request) : request.prompt },
   };
-  const asking = say(by, [
+  for (const event of say(writer, [
     { type: 'thinking', thinking: 'I repeat what I was asked.' },
     { type: 'toolCall', id: call.toolCallId, name: call.toolName, arguments: call.args },
-  ]);
-  for (const event of asking.events) yield event;
+  ]))
+    yield event;
   const { toolCallId, toolName } = call;
   yield { type: 'tool_execution_start', ...call };
   const decision = await request.gate(call);
@@ -44,9 +45,8 @@ async function* answer(request: AgentRequest): AsyncGenerator<SessionEvent> {
     ? String(decision.args.text ?? '')
     : `I may not use ${toolName}: ${decision.reason}`;
   yield { type: 'tool_execution_end', toolCallId, toolName, result, isError: !decision.allowed };
-  const answered = say(by, [{ type: 'text', text: result }]);
-  for (const event of answered.events) yield event;
-  yield { type: 'agent_end', messages: [asking.message, answered.message] };
+  for (const event of say(writer, [{ type: 'text', text: result }])) yield event;
+  yield { type: 'agent_end', messages: writer.messages };
 }
 
 /** The whole request to a model, as text. */

@@ -1,6 +1,6 @@
 import { definedFields, type SelectionOf } from '../../kernel/index.js';
 import { mustPass } from '../../run/index.js';
-import type { SessionEvent } from '../../stream/index.js';
+import { MessageWriter, type SessionEvent } from '../../stream/index.js';
 import { type ModelChoice, refOf } from './model.js';
 import type { ComposedPrompt } from './prompt.js';
 import { say } from './say.js';
@@ -50,7 +50,7 @@ export async function judgePrompt(
 /** Says an answer as an agent says its own: a word at a time, or not at all if it has no words. */
 export async function* saying({ text = '' }: GivenAnswer): AsyncGenerator<SessionEvent> {
   yield { type: 'agent_start' };
-  const said = text.trim() === '' ? undefined : say({}, [{ type: 'text', text }]);
-  if (said !== undefined) for (const event of said.events) yield event;
-  yield { type: 'agent_end', messages: said === undefined ? [] : [said.message] };
+  const writer = new MessageWriter({});
+  if (text.trim() !== '') for (const event of say(writer, [{ type: 'text', text }])) yield event;
+  yield { type: 'agent_end', messages: writer.messages };
 }

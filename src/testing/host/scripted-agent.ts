@@ -1,13 +1,13 @@
 import { say } from '../../agent/internal.js';
 import { onAbort } from '../../kernel/index.js';
-import type {
-  AgentProvider,
-  AgentRequest,
-  AgentTool,
-  AgentToolCall,
-  AssistantContent,
-  SessionEvent,
-  SessionMessage,
+import {
+  type AgentProvider,
+  type AgentRequest,
+  type AgentTool,
+  type AgentToolCall,
+  type AssistantContent,
+  MessageWriter,
+  type SessionEvent,
 } from '../../stream/index.js';
 
 /**
@@ -70,13 +70,11 @@ async function* take(
   request: AgentRequest,
   id: string,
 ): AsyncGenerator<SessionEvent> {
-  const messages: SessionMessage[] = [];
+  const writer = new MessageWriter({ provider: id, model: request.model });
   let blocks: AssistantContent[] = [];
   const spoken = async function* (): AsyncGenerator<SessionEvent, void> {
     if (blocks.length === 0) return;
-    const { message, events } = say({ provider: id, model: request.model }, blocks);
-    for (const event of events) yield event;
-    messages.push(message);
+    for (const event of say(writer, blocks)) yield event;
     blocks = [];
   };
   yield { type: 'agent_start' };
@@ -104,7 +102,7 @@ async function* take(
     }
   }
   yield* spoken();
-  yield { type: 'agent_end', messages };
+  yield { type: 'agent_end', messages: writer.messages };
 }
 
 interface CallEnd {

@@ -1,16 +1,19 @@
-import { type AgentRequest, type SessionMessage, textOf } from '../../stream/index.js';
-import { attachedFiles } from '../../stream/internal.js';
+import { attachedFiles } from './attached-files.js';
+import type { AgentRequest } from './provider.js';
+import { type SessionMessage, textOf } from './session-message.js';
 
 /** How much of a conversation a prompt repeats, in characters; the oldest goes first. */
 const maxHistoryChars = 100_000;
 
 /**
- * The prompt of a turn, as Claude gets it: what was said that it has not heard, what was done about the prompt before, the
- * files that came along, by name and place, and what is asked.
+ * The prompt of a turn as one text, for an agent that keeps its own session: what was said that the agent has not heard, what was
+ * done about the prompt before, the files that came along, by name and place, and what is asked.
  *
- * @param unheard messages of the session that its own memory does not hold, oldest first.
+ * @param unheard messages of the session that the agent's own memory does not hold, oldest first.
+ * @example
+ * const text = promptText(request, isKnown ? [] : request.history);
  */
-export function claudePrompt(
+export function promptText(
   { prompt, attachments, begun = [] }: Pick<AgentRequest, 'prompt' | 'attachments' | 'begun'>,
   unheard: readonly SessionMessage[],
 ): string {

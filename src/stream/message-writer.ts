@@ -1,0 +1,115 @@
+import type { SessionEvent } from './session-event.js';
+import type { AssistantContent, AssistantMessage, ToolCallContent } from './session-message.js';
+
+type Author = Pick<AssistantMessage, 'provider' | 'model'>;
+
+/** The block that grows. */
+interface Block {
+  readonly type: 'text' | 'thinking';
+  text: string;
+}
+
+/** The message that grows: every event of it refers to it. */
+interface Growing {
+  readonly message: AssistantMessage;
+  readonly content: AssistantContent[];
+  block?: Block | undefined;
+}
+
+/**
+ * Writes the session events of an agent's messages while they grow: a message begins with its first piece, and a block ends when
+ * another begins. Each method returns the events that come of it, in order.
+ *
+ * @example
+ * const writer = new MessageWriter({ provider: 'parrot', model: 'parrot' });
+ * yield { type: 'agent_start' };
+ * for await (const delta of words) yield* writer.grow('text', delta);
+ * yield* writer.end();
+ * yield { type: 'agent_end', messages: writer.messages };
+ */
+export class MessageWriter {
+  /** The messages that have ended. */
+  readonly messages: AssistantMessage[] = [];
+  readonly #by: Author;
+  readonly #now: (() => number) | undefined;
+  #growing: Growing | undefined;
+
+  /** @param now the clock of the messages, which have no time without it. */
+  constructor(by: Author, now?: () => number) {
+    this.#by = by;
+    this.#now = now;
+  }
+
+  /** Adds a piece of a text or of a thought. */
+  grow(type: Block['type'], delta: string): SessionEvent[] {
+    const events: SessionEvent[] = [];
+    const growing = this.#begun(events);
+    if (growing.block?.type !== type) {
+      endBlock(growing, events);
+      growing.block = { type, text: '' };
+      growing.content.push(pieceOf(growing.block));
+      events.push(blockEvent(growing, { type: `${type}_start` }));
+    }
+    if (delta === '') return events;
+    growing.block.text += delta;
+    growing.content[growing.content.length - 1] = pieceOf(growing.block);
+    events.push(blockEvent(growing, { type: `${type}_delta`, delta }));
+    return events;
+  }
+
+  /** Adds the wish to call a tool. */
+  call(call: Omit<ToolCallContent, 'type'>): SessionEvent[] {
+    const events: SessionEvent[] = [];
+    const growing = this.#begun(events);
+    endBlock(growing, events);
+    growing.content.push({ type: 'toolCall', ...call });
+    return events;
+  }
+
+  /** Ends the message, if one is open. Unless told otherwise, it stops for its tool calls, or because it is whole. */
+  end(
+    fields: Pick<AssistantMessage, 'stopReason' | 'usage' | 'errorMessage'> = {},
+  ): SessionEvent[] {
+    const events: SessionEvent[] = [];
+    if (this.#growing === undefined) return events;
+    const { message, content } = this.#growing;
+    endBlock(this.#growing, events);
+    this.#growing = undefined;
+    const calls = content.some(({ type }) => type === 'toolCall');
+    Object.assign(message, { stopReason: calls ? 'toolUse' : 'stop' }, fields);
+    this.messages.push(message);
+    events.push({ type: 'message_end', message });
+    return events;
+  }
+
+  #begun(events: SessionEvent[]): Growing {
+    if (this.#growing !== undefined) return this.#growing;
+    const content: AssistantContent[] = [];
+    const time = this.#now === undefined ? {} : { timestamp: this.#now() };
+    const message: AssistantMessage = { role: 'assistant', content, ...this.#by, ...time };
+    events.push({ type: 'message_start', message });
+    this.#growing = { message, content };
+    return this.#growing;
+  }
+}
+
+function endBlock(growing: Growing, events: SessionEvent[]): void {
+  const { block } = growing;
+  if (block === undefined) return;
+  events.push(blockEvent(growing, { type: `${block.type}_end`, content: block.text }));
+  growing.block = undefined;
+}
+
+function pieceOf({ type, text }: Block): AssistantContent {
+  return type === 'text' ? { type, text } : { type, thinking: text };
+}
+
+type Piece =
+  | { readonly type: `${Block['type']}_start` }
+  | { readonly type: `${Block['type']}_delta`; readonly delta: string }
+  | { readonly type: `${Block['type']}_end`; readonly content: string };
+
+function blockEvent({ message, content }: Growing, piece: Piece): SessionEvent {
+  const at = { contentIndex: content.length - 1, partial: message };
+  return { type: 'message_update', message, assistantMessageEvent: { ...piece, ...at } };
+}
