@@ -26,7 +26,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'surface',
   ],
   extension: ['.', 'named', 'define', 'store', 'load', 'set'],
-  stream: ['tool', '.', 'flow'],
+  stream: ['tool', '.', 'flow', 'prompt'],
   run: ['.'],
   legacy: [
     '.',

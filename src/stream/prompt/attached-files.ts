@@ -1,4 +1,4 @@
-import type { PromptAttachment } from './provider.js';
+import type { PromptAttachment } from '../provider.js';
 
 /** The part of a prompt that lists the attached files by name and place; no part if there are none. */
 export function attachedFiles(attachments: readonly PromptAttachment[]): readonly string[] {

@@ -1,6 +1,6 @@
+import type { AgentRequest } from '../provider.js';
+import { type SessionMessage, textOf } from '../session-message.js';
 import { attachedFiles } from './attached-files.js';
-import type { AgentRequest } from './provider.js';
-import { type SessionMessage, textOf } from './session-message.js';
 
 /** How much of a conversation a prompt repeats, in characters; the oldest goes first. */
 const maxHistoryChars = 100_000;
