@@ -10,6 +10,7 @@ import {
   type ToolCall,
   type ToolDecision,
   type ToolExecutionEnd,
+  type TranscriptEntry,
   textOf,
 } from '../stream/index.js';
 import type { Approvals } from './approvals.js';
@@ -97,6 +98,11 @@ export class RunDispatcher {
   /** True after `agent_end`: no later event belongs to the run. */
   get ended(): boolean {
     return this.#end !== undefined;
+  }
+
+  /** The messages that the run has written so far. */
+  get written(): readonly TranscriptEntry[] {
+    return this.#writer.written;
   }
 
   /** Emits `agent.starting`: the run is driven from here until it is complete. */

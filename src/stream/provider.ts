@@ -5,7 +5,7 @@ import type { SessionEvent } from './session-event.js';
 import type { SessionMessage } from './session-message.js';
 import type { StreamDelta } from './stream-delta.js';
 import type { SubagentFact, SubagentStart } from './subagent-fact.js';
-import type { AgentTool } from './tool/agent-tool.js';
+import type { AgentTool, ToolDefinition } from './tool/agent-tool.js';
 import type { ToolCall, ToolGate } from './tool/tool-call.js';
 
 /** A file that goes with a prompt. */
@@ -55,6 +55,16 @@ export interface AgentRequest {
   readonly gate: ToolGate;
   /** The tools of the host for this agent, beside its own. Absent if there are none, or if its provider takes none. */
   readonly tools?: readonly AgentTool[];
+  /**
+   * Makes tools of the provider's own run as those of the host do: each call asks the gate, its arguments are judged, its time and
+   * its answer are bounded. Their names are for the provider to keep apart.
+   */
+  readonly offer: (tools: readonly ToolDefinition[]) => readonly AgentTool[];
+  /**
+   * The messages that this attempt has written, oldest first, as the transcript stages have passed them; the prompt is not among
+   * them. When an event has been taken, its message is there, unless a handler has kept it out.
+   */
+  readonly written: () => readonly SessionMessage[];
   /**
    * To be told what the agent's subagents do, in the order in which it happens: between the session events that it
    * happens between. A fact that comes after `agent_end` is ignored. Never throws.

@@ -94,6 +94,8 @@ function request(fields: Partial<AgentRequest> = {}): AgentRequest {
     gate: async ({ args }) => ({ allowed: true, args }),
     tell: () => undefined,
     keepSession: () => undefined,
+    offer: () => [],
+    written: () => [],
     signal: new AbortController().signal,
     ...fields,
   };

@@ -200,6 +200,8 @@ describeClaude('the real SDK', () => {
       gate: async ({ args }) => ({ allowed: true, args }),
       tell: () => undefined,
       keepSession: () => undefined,
+      offer: () => [],
+      written: () => [],
       signal: controller.signal,
     });
     for await (const event of events) if (event.type === 'message_update') break;

@@ -100,6 +100,8 @@ async function play(lab: ProviderLab, { steps, ending, how, ackLater }: Sequence
           gate: () => Promise.reject(new Error('asked')),
           tell: () => undefined,
           keepSession: () => undefined,
+          offer: () => [],
+          written: () => [],
           signal: stop.signal,
         });
   const told: (StreamDelta | SessionEvent)[] = [];

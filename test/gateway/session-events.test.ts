@@ -25,6 +25,8 @@ const request = (fields: Partial<AgentRequest> = {}): AgentRequest => ({
   gate: () => Promise.reject(new Error('the gate was asked')),
   tell: () => undefined,
   keepSession: () => undefined,
+  offer: () => [],
+  written: () => [],
   signal: new AbortController().signal,
   ...fields,
 });

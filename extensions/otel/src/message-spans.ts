@@ -66,10 +66,11 @@ export class MessageSpans implements Disposable {
     return span && isSpanContextValid(span) ? span : undefined; // without an SDK there is none
   }
 
-  /** Runs a handler in the context of its message. */
+  /** Runs a handler or a tool in the context of its message. */
   run<T>(call: () => T, of: ExtensionCall): T {
     const open = of.event && this.#open.get(of.event.correlationId);
     if (open === undefined || of.event === undefined) return call();
+    if (of.tool !== undefined) return open.runs.run(call, of.tool);
     return this.#stages.run(call, of, open.runs.contextOf({ event: of.event }));
   }
 

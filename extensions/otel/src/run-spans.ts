@@ -1,5 +1,13 @@
-import { type Context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  type Context,
+  context,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import type { Outcome } from 'sluice';
+import type { ExtensionCall } from 'sluice/extension';
 import { isOf, runOf } from './outcome-of.js';
 import { type SpanOptions, timeOf } from './span-options.js';
 
@@ -8,8 +16,8 @@ interface Run {
   readonly span: Span;
   readonly context: Context;
   readonly agent: string;
-  /** When each tool call was let through. */
-  readonly tools: Map<string, number>;
+  /** When each tool call was let through, and its span if it runs in that. */
+  readonly tools: Map<string, { readonly startedAtMs: number; span?: Span }>;
   chat?: Span;
   endedAtMs?: number;
 }
@@ -60,7 +68,9 @@ export class RunSpans {
     if (isOf(outcome, 'agent.llm.input')) this.#chat(run, outcome, endedAtMs);
     else if (isOf(outcome, 'agent.tool.calling')) {
       if (outcome.status === 'passed')
-        run.tools.set(outcome.payload.toolCallId ?? outcome.payload.toolName, endedAtMs);
+        run.tools.set(outcome.payload.toolCallId ?? outcome.payload.toolName, {
+          startedAtMs: endedAtMs,
+        });
     } else if (isOf(outcome, 'agent.tool.called')) this.#tool(run, outcome);
     else if (isOf(outcome, 'agent.completed')) {
       run.endedAtMs = outcome.payload.endedAtMs ?? endedAtMs;
@@ -68,10 +78,20 @@ export class RunSpans {
     } else if (isOf(outcome, 'agent.llm.output')) this.#answered(run, outcome);
   }
 
+  /** Runs a tool inside of its span. */
+  run<T>(call: () => T, { runId, toolCallId, toolName }: NonNullable<ExtensionCall['tool']>): T {
+    const run = this.#runs.get(runId);
+    const tool = run?.tools.get(toolCallId);
+    if (run === undefined || tool === undefined) return call();
+    tool.span = this.#execute(run, toolName, toolCallId, tool.startedAtMs);
+    return context.with(trace.setSpan(run.context, tool.span), call);
+  }
+
   /** Ends the runs that have not ended: their message has. */
   close(endedAtMs: number): void {
-    for (const { span, chat, endedAtMs: at = endedAtMs } of this.#runs.values()) {
+    for (const { span, chat, tools, endedAtMs: at = endedAtMs } of this.#runs.values()) {
       chat?.end(timeOf(at));
+      for (const tool of tools.values()) tool.span?.end(timeOf(at));
       span.end(timeOf(at));
     }
     this.#runs.clear();
@@ -124,29 +144,32 @@ export class RunSpans {
   #tool(run: Run, { payload, event }: Outcome<'agent.tool.called'>): void {
     const { toolName, toolCallId, isError, params, result } = payload;
     const key = toolCallId ?? toolName;
-    const startedAtMs = run.tools.get(key);
-    if (startedAtMs === undefined) return; // it was cancelled, and did not run
+    const tool = run.tools.get(key);
+    if (tool === undefined) return; // it was cancelled, and did not run
     run.tools.delete(key);
-    const span = this.#options.tracer.startSpan(
-      `execute_tool ${toolName}`,
-      {
-        kind: SpanKind.INTERNAL,
-        startTime: timeOf(startedAtMs),
-        attributes: {
-          'gen_ai.operation.name': 'execute_tool',
-          'gen_ai.tool.name': toolName,
-          'gen_ai.agent.name': run.agent,
-          ...(toolCallId !== undefined && { 'gen_ai.tool.call.id': toolCallId }),
-          ...(this.#options.captureContent && {
-            'gen_ai.tool.call.arguments': JSON.stringify(params),
-            'gen_ai.tool.call.result': JSON.stringify(result) ?? '',
-          }),
-        },
-      },
-      run.context,
-    );
+    const span = tool.span ?? this.#execute(run, toolName, toolCallId, tool.startedAtMs);
+    if (this.#options.captureContent)
+      span.setAttributes({
+        'gen_ai.tool.call.arguments': JSON.stringify(params),
+        'gen_ai.tool.call.result': JSON.stringify(result) ?? '',
+      });
     if (isError === true) fail(span, 'tool_error');
     span.end(timeOf(event.occurredAt));
+  }
+
+  #execute(run: Run, toolName: string, id: string | undefined, startedAtMs: number): Span {
+    const attributes = {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': toolName,
+      'gen_ai.agent.name': run.agent,
+      ...(id !== undefined && { 'gen_ai.tool.call.id': id }),
+    };
+    const startTime = timeOf(startedAtMs);
+    return this.#options.tracer.startSpan(
+      `execute_tool ${toolName}`,
+      { kind: SpanKind.INTERNAL, startTime, attributes },
+      run.context,
+    );
   }
 }
 

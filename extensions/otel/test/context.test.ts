@@ -6,10 +6,10 @@ import { createKernel, defineExtension } from 'sluice';
 import { echoProvider } from 'sluice/agent';
 import { ExtensionSet, givenSource, HandlerWatch } from 'sluice/extension';
 import { createHost } from 'sluice/host';
-import { collectingLogger, fakeChannel } from 'sluice/testing';
+import { collectingLogger, fakeChannel, scriptedAgent } from 'sluice/testing';
 import { expect, it } from 'vitest';
 import { otel } from '../src/index.js';
-import { grants, providers } from './otel-lab.js';
+import { grants, otelLab, providers } from './otel-lab.js';
 
 /** A server that tells the `traceparent` of each request. */
 async function remoteServer() {
@@ -81,4 +81,33 @@ it('a handler runs in the context of its span, which goes out with its requests;
   expect(handler?.traceId).toBe(root?.traceId);
   expect(remote.seen).toEqual([`00-${root?.traceId}-${handler?.spanId}-01`]);
   expect(root?.links).toEqual([expect.objectContaining({ traceId })]);
+});
+
+it('a tool runs in the context of its span, which goes out with its requests (sight §5.8)', async () => {
+  await using remote = await remoteServer();
+  const asks = defineExtension({
+    id: 'asks',
+    setup: (api) =>
+      api.provide('tool', {
+        name: 'ask',
+        description: 'Asks a server.',
+        inputSchema: { type: 'object', properties: {} },
+        execute: async () => (await fetch(remote.url)).text(),
+      }),
+  });
+  const agent = scriptedAgent([[{ tool: 'ask', args: {} }, 'Done.']]);
+  await using lab = await otelLab(
+    { context: true },
+    {
+      extensions: [{ extension: asks }],
+      agents: [{ id: 'main', provider: agent }],
+    },
+  );
+  await lab.test.say('go');
+  const spans = await lab.spans();
+  const tool = spans.find(({ name }) => name === 'execute_tool ask');
+  const run = spans.find(({ name }) => name === 'invoke_agent main');
+  expect(tool?.parentSpanId).toBe(run?.spanId);
+  expect(remote.seen).toEqual([`00-${tool?.traceId}-${tool?.spanId}-01`]);
+  expect(spans.filter(({ name }) => name.startsWith('execute_tool'))).toHaveLength(1);
 });

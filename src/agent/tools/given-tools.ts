@@ -14,6 +14,7 @@ import type {
   AgentTool,
   AgentToolCall,
   AgentToolResult,
+  ToolCall,
   ToolDefinition,
   ToolGate,
 } from '../../stream/index.js';
@@ -32,6 +33,8 @@ interface ToolsScope {
   readonly logger: Logger;
   /** Aborted when the attempt is stopped or has ended. */
   readonly signal: AbortSignal;
+  /** Runs the code of a tool, inside of what taps have put around it. */
+  readonly around: <T>(work: () => T, call: Pick<ToolCall, 'toolCallId' | 'toolName'>) => T;
 }
 
 /**
@@ -106,7 +109,7 @@ async function runTool(
   tool: ToolDefinition,
   toolCallId: string,
   args: Fields,
-  { run, clock, logger, stop, onUpdate }: RunningTool,
+  { run, clock, logger, stop, onUpdate, around }: RunningTool,
 ): Promise<AgentToolResult> {
   const { name, timeoutMs = usualToolMs } = tool;
   const { agentId, sessionKey, sessionId, runId } = run;
@@ -143,6 +146,8 @@ async function runTool(
   const work = async (): Promise<AgentToolResult> =>
     readAnswer(await tool.execute(structuredClone(args) as Record<string, unknown>, use)); // a copy that it may change
   if (!signal.aborted)
-    work().then(end, (thrown: unknown) => failed(`failed: ${oneLine(thrown)}`, thrown));
+    around(work, { toolCallId, toolName: name }).then(end, (thrown: unknown) =>
+      failed(`failed: ${oneLine(thrown)}`, thrown),
+    );
   return await promise;
 }

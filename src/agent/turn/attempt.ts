@@ -1,10 +1,13 @@
+import { tapRelayOf } from '../../extension/internal.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
 import { RunDispatcher, type RunFallback, type RunStop } from '../../run/index.js';
 import {
   type AgentProvider,
   type AgentRequest,
   isPrompt,
+  isSessionMessage,
   type SessionEvent,
+  type ToolDefinition,
   type TranscriptEntry,
 } from '../../stream/index.js';
 import { givenTools } from '../tools/given-tools.js';
@@ -77,9 +80,13 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
     const { id, toolGate } = provider;
     const subagentOf = provider.subagentOf?.bind(provider);
     run.open({ id, toolGate, model, ...definedFields({ fallback, subagentOf }) });
+    const offer = (tools: readonly ToolDefinition[]) => offerTo(id, tools);
     const whole: AgentRequest = {
       gate,
       tell,
+      offer,
+      written: () =>
+        run.written.filter(isSessionMessage).filter((message) => message.role !== 'user'),
       keepSession: (token) => void kept.set(id, token),
       ...request,
       ...definedFields({ providerSession: kept.get(id), tools: toolsFor(provider) }),
@@ -89,11 +96,21 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
 
   function toolsFor(provider: AgentProvider): AgentRequest['tools'] {
     const given = provider.ownTools === undefined ? [] : (options.tools?.(provider) ?? []);
-    if (given.length === 0) return undefined;
+    return given.length === 0 ? undefined : offerTo(provider.id, given);
+  }
+
+  function offerTo(extensionId: string, tools: readonly ToolDefinition[]) {
     const gave = run.gave.bind(run);
-    toolsOver = new AbortController();
+    toolsOver ??= new AbortController();
     const over = AbortSignal.any([signal, toolsOver.signal]);
-    return givenTools(given, { run: fields, gate, gave, clock, logger, signal: over });
+    return givenTools(tools, {
+      ...{ run: fields, gate, gave, clock, logger, signal: over },
+      around: (work, tool) => {
+        const event = trail.last?.event;
+        const of = { extensionId, tool: { ...tool, runId: fields.runId } };
+        return tapRelayOf(options.kernel).run(work, { ...of, ...definedFields({ event }) });
+      },
+    });
   }
 
   async function stream(begin: () => AsyncIterable<SessionEvent>): Promise<void> {

@@ -21,12 +21,20 @@ export interface Facts {}
 /** One fact of the way of a message, when it has happened. */
 export type Fact = Facts[keyof Facts];
 
-/** The call of a handler, or the answer of a route. */
+/** The call of a handler or of a tool, or the answer of a route. */
 export interface ExtensionCall {
+  /** Of a tool: the id of the provider of the agent that calls it. */
   readonly extensionId: string;
-  /** Of a handler: its name, and the event that it gets. */
+  /** Of a handler: its name. */
   readonly contributionId?: string;
+  /** Of a handler: the event that it gets. Of a tool: the last one of its turn. */
   readonly event?: Envelope;
+  /** Of a tool of an agent. */
+  readonly tool?: {
+    readonly toolCallId: string;
+    readonly toolName: string;
+    readonly runId: string;
+  };
   /** Of a route. */
   readonly request?: Request;
 }
@@ -39,7 +47,7 @@ export interface TapListeners extends Pick<Tap, 'failure' | 'late'> {
   /** Each fact of the ways of messages, when it has happened (sight §1). Every dispatch is one, with its steps. */
   readonly fact?: (fact: Fact) => void;
   /**
-   * Runs each handler and each route inside of something, such as a context of `AsyncLocalStorage`. Handlers are run so if the
+   * Runs each handler, each tool and each route inside of something, such as a context of `AsyncLocalStorage`. Handlers are run so if the
    * kernel has the `instrument` of a `HandlerWatch`, as that of `sluice run`.
    */
   readonly around?: Around;

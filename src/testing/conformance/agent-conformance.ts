@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
+import { givenTools } from '../../agent/internal.js';
 import { checkOrdering } from '../../csdk/index.js';
-import { systemClock } from '../../kernel/index.js';
+import { silentLogger, systemClock } from '../../kernel/index.js';
 import type {
   AgentProvider,
   AgentRequest,
   SessionEvent,
+  SessionMessage,
   ToolCall,
   ToolDecision,
+  ToolGate,
 } from '../../stream/index.js';
 import { broken, type ConformanceCheck, must, within } from './check.js';
 
@@ -89,18 +92,28 @@ async function take(
   const asked: { call: ToolCall; at: number }[] = [];
   const turn = new AbortController();
   let thrown: unknown;
+  const ids = { runId, agentId: 'main', sessionId: `session-${runId}` };
+  const run = { ...ids, sessionKey: `agent:main:${runId}`, trigger: 'user' };
+  const judged: ToolGate = async (call) => {
+    asked.push({ call, at: events.length });
+    return gate(call);
+  };
   const request: AgentRequest = {
-    ...{ runId, agentId: 'main', sessionId: `session-${runId}`, sessionKey: `agent:main:${runId}` },
+    ...run,
     model: provider.models[0] ?? broken('it offers no model'),
     prompt,
     attachments: [],
     history: [],
     session: { context: {}, memoryKeys: [], metadata: {} },
     keepSession: () => undefined,
-    gate: async (call) => {
-      asked.push({ call, at: events.length });
-      return gate(call);
-    },
+    gate: judged,
+    offer: (tools) =>
+      givenTools(tools, {
+        ...{ run, gate: judged, clock: systemClock, logger: silentLogger, signal: turn.signal },
+        gave: () => undefined,
+        around: (work) => work(),
+      }),
+    written: () => writtenIn(events),
     tell: () => undefined,
     signal: turn.signal,
   };
@@ -121,6 +134,18 @@ async function take(
     }
   });
   return { events, asked, thrown };
+}
+
+/** The messages that a turn would have written. */
+function writtenIn(events: readonly SessionEvent[]): readonly SessionMessage[] {
+  return events.flatMap((event): SessionMessage[] => {
+    if (event.type === 'message_end') return [event.message];
+    if (event.type !== 'tool_execution_end') return [];
+    const { toolCallId, toolName, result, isError } = event;
+    const text = typeof result === 'string' ? result : JSON.stringify(result);
+    const content = [{ type: 'text' as const, text }];
+    return [{ role: 'toolResult', toolCallId, toolName, content, isError }];
+  });
 }
 
 /** Throws unless a run has begun once, ended once, and kept the order of seed 001. */

@@ -301,6 +301,7 @@ describe('the answer of a tool (event pipeline §16.22)', () => {
       run: { ...ids, trigger: 'user' },
       gate: () => Promise.reject(new Error('the disk is full')),
       gave: () => undefined,
+      around: (work) => work(),
       clock: virtualClock(),
       logger: collectingLogger(),
       signal: new AbortController().signal,
