@@ -18,6 +18,7 @@ export const entryPoints = {
   'sluice/legacy': 'OpenClaw plugins, internal hooks and agent events on the pipeline.',
   'sluice/csdk': 'Streams of the Claude Agent SDK as session events and coder events.',
   'sluice/channel': 'The contract of a channel, with its permits.',
+  'sluice/chat': 'The parts that channels of chat providers share.',
   'sluice/stream': 'The shapes that agents and channels exchange.',
   'sluice/extension': 'The loader of extensions, with scopes, manifests and grants.',
   'sluice/gateway': 'The client of an OpenClaw gateway, and an agent behind one.',

@@ -8,6 +8,7 @@ export const layers = [
   ['stream'],
   ['run'],
   ['legacy', 'csdk', 'gateway', 'channel'],
+  ['chat'],
   ['agent'],
   ['host'],
   ['testing', 'cli'],

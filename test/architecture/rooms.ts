@@ -70,6 +70,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'provider',
   ],
   channel: ['.', 'terminal'],
+  chat: ['.', 'text', 'send', 'stream'],
   agent: [
     '.',
     'tools',

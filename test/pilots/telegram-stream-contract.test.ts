@@ -1,6 +1,6 @@
-import { telegramPreviews } from '../../extensions/telegram/src/stream/previews.js';
-import { telegramStreamSender } from '../../extensions/telegram/src/stream/stream-sender.js';
+import { telegramSurface } from '../../extensions/telegram/src/egress/surface.js';
 import { chatApi } from '../../extensions/telegram/test/stream-lab.js';
+import { chatPreviews, chatStreamSender } from '../../src/chat/index.js';
 import { collectingLogger, virtualClock } from '../../src/testing/index.js';
 import { describeStreamSender } from '../support/stream-sender-contract.js';
 
@@ -10,17 +10,17 @@ describeStreamSender('the stream sender of Telegram', {
   open: (permits) => {
     const clock = virtualClock();
     const { api, shown } = chatApi(clock);
+    const config = { format: 'markdown' as const, mediaRoots: [] };
     const parts = {
-      apiOf: () => api,
+      surface: telegramSurface({ apiOf: () => api, config }),
       inbox: () => undefined,
       clock,
       log: collectingLogger(),
-      config: { format: 'markdown' as const, mediaRoots: [] },
       signal: new AbortController().signal,
     };
     return {
-      sender: telegramStreamSender(parts, permits),
-      previews: telegramPreviews(parts),
+      sender: chatStreamSender(parts, permits),
+      previews: chatPreviews(parts),
       settle: () => clock.advance(60_000),
       visible: () => [...shown.values()].map((text) => text.replace(/ ▌$/, '')),
     };

@@ -2,20 +2,18 @@ import { setMaxListeners } from 'node:events';
 import process from 'node:process';
 import { type Clock, type Logger, silentLogger, systemClock } from 'sluice';
 import {
-  type ApprovedMessage,
   type ChannelInbox,
   type ChannelPlugin,
   checkedPermits,
   checkPermit,
   type SendResult,
 } from 'sluice/channel';
+import { chatPreviews, chatStreamSender, sendMessage } from 'sluice/chat';
 import { startAccount, type TelegramAccount } from './account.js';
 import type { TelegramConfig } from './config.js';
 import { declaration } from './declaration.js';
-import { sendMessage } from './egress/send.js';
+import { telegramSurface } from './egress/surface.js';
 import { decodeUpdate } from './ingress/decode.js';
-import { telegramPreviews } from './stream/previews.js';
-import { telegramStreamSender } from './stream/stream-sender.js';
 import { readToken } from './token.js';
 
 /** The options of the channel. */
@@ -54,7 +52,8 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
     if (account === undefined) throw new Error(`account "${accountId}" is not connected`);
     return account;
   };
-  const apiOf = ({ accountId }: ApprovedMessage) => accountOf(accountId).api;
+  const surface = telegramSurface({ apiOf: (accountId) => accounts.get(accountId)?.api, config });
+  const stream = { surface, clock, log, signal };
 
   return {
     id: declaration.id,
@@ -97,21 +96,14 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
 
     send: async (permit, { signal: waiting }): Promise<SendResult> => {
       checkPermit(permit, host);
-      const message = permit.take();
-      const api = accounts.get(message.accountId)?.api;
-      if (api === undefined) return { status: 'rejected', reason: 'its account is not connected' };
       const either = AbortSignal.any([signal, waiting]);
-      return sendMessage({ api, clock, config, signal: either }, message, permit.attempt);
+      return sendMessage({ surface, clock, signal: either }, permit.take(), permit.attempt);
     },
 
     ...(config.streaming && {
-      createStreamSender: (permits) =>
-        telegramStreamSender({ apiOf, clock, log, config, signal }, checkedPermits(permits, host)),
+      createStreamSender: (permits) => chatStreamSender(stream, checkedPermits(permits, host)),
     }),
     // also where nothing is streamed any more: a host before this one may have
-    previews: telegramPreviews({
-      ...{ apiOf: (accountId) => accountOf(accountId).api, inbox: () => host },
-      ...{ clock, log, config, signal },
-    }),
+    previews: chatPreviews({ ...stream, inbox: () => host }),
   };
 }

@@ -1,9 +1,9 @@
 import { defineExtension } from 'sluice';
+import { policiesOf } from 'sluice/chat';
 
 import { telegramChannel } from './channel.js';
 import { config } from './config.js';
 import { declaration } from './declaration.js';
-import { policiesOf } from './ingress/access.js';
 
 /** Telegram as a channel. The README has the settings. */
 export default defineExtension({

@@ -1,8 +1,9 @@
 import { systemClock } from 'sluice';
+import { sendMessage } from 'sluice/chat';
 import { expect, it } from 'vitest';
 import type { BotApi } from '../src/api/bot-api.js';
 import { config } from '../src/config.js';
-import { sendMessage } from '../src/egress/send.js';
+import { telegramSurface } from '../src/egress/surface.js';
 
 it('begins no further part of a long message when the host does not wait any longer (§14.17)', async () => {
   const waiting = new AbortController();
@@ -15,7 +16,8 @@ it('begins no further part of a long message when the host does not wait any lon
       return { status: 'done', result: { message_id: 1, chat: { id: 42 } } as never }; // what a send reads of it
     },
   };
-  const parts = { api, clock: systemClock, config: config.parse({}), signal: waiting.signal };
+  const surface = telegramSurface({ apiOf: () => api, config: config.parse({}) });
+  const parts = { surface, clock: systemClock, signal: waiting.signal };
   const message = {
     channel: 'telegram',
     accountId: 'default',

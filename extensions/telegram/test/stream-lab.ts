@@ -1,8 +1,9 @@
 import type { Clock, PayloadOf } from 'sluice';
 import { approveSend, type SendResult, StreamApproval } from 'sluice/channel';
+import { chatStreamSender } from 'sluice/chat';
 import { collectingLogger, createTestKernel, samplePayload, virtualClock } from 'sluice/testing';
 import type { ApiAnswer, BotApi } from '../src/api/bot-api.js';
-import { telegramStreamSender } from '../src/stream/stream-sender.js';
+import { telegramSurface } from '../src/egress/surface.js';
 
 /** A call that a sender made. */
 export interface Call {
@@ -92,12 +93,12 @@ export async function streamLab(
   const approval = new StreamApproval(await prepare({ streaming: true, content: '' }));
   const reports: SendResult[] = [];
   const log = collectingLogger();
-  const sender = telegramStreamSender(
+  const config = { format: 'markdown' as const, mediaRoots: [] };
+  const sender = chatStreamSender(
     {
-      apiOf: () => api,
+      surface: telegramSurface({ apiOf: () => api, config }),
       clock,
       log,
-      config: { format: 'markdown', mediaRoots: [] },
       signal: new AbortController().signal,
     },
     {

@@ -1,16 +1,17 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { fromHtml, toHtml } from '../src/text/html.js';
-import { fromMarkdown } from '../src/text/markdown.js';
 import {
-  joined,
+  fromMarkdown,
   type Mark,
-  marked,
   plainText,
   type RichText,
+  split as splitAt,
   type Tag,
-} from '../src/text/rich-text.js';
-import { messageLimit, split } from '../src/text/split.js';
+} from 'sluice/chat';
+import { describe, expect, it } from 'vitest';
+import { messageLimit } from '../src/egress/parts.js';
+import { fromHtml, toHtml } from '../src/text/html.js';
+
+const split = (rich: RichText, limit = messageLimit): RichText[] => splitAt(rich, limit);
 
 const html = (markdown: string): string => toHtml(fromMarkdown(markdown));
 
@@ -159,7 +160,7 @@ describe('a text that is too long', () => {
   });
 
   it('closes and opens again a mark that reaches over a cut', () => {
-    const rich = joined(plainText('a '), marked('b', plainText('bold <text>')));
+    const rich = fromMarkdown('a **bold <text>**');
     expect(split(rich, 8).map(toHtml)).toEqual(['a <b>bold</b>', '<b>&lt;text&gt;</b>']);
   });
 });

@@ -1,8 +1,7 @@
-import { realpath } from 'node:fs/promises';
-import { basename, extname, isAbsolute, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { extname } from 'node:path';
 import { InputFile } from 'grammy';
 import type { ApprovedMessage } from 'sluice/channel';
+import { fileSource } from 'sluice/chat';
 
 type Attachment = ApprovedMessage['attachments'][number];
 
@@ -48,23 +47,13 @@ export function mediaForm({ kind, asVoice, asAnimation, name, url, path }: Attac
   return forms[kindOfExtension[extname(file).toLowerCase()] ?? 'document'];
 }
 
-/**
- * The place that an attachment is read from: by Telegram, by its id or an address on the web; by us only within the folders
- * that the settings name, since an agent can be talked into naming any file.
- */
+/** An attachment as Telegram takes it: by its id, by an address on the web, or as a file of ours. */
 export async function mediaSource(
-  { id, url, path, name }: Attachment,
+  attachment: Attachment,
   mediaRoots: readonly string[],
 ): Promise<MediaSource> {
-  if (url !== undefined && /^https?:\/\//i.test(url)) return { source: url };
-  const file = path ?? (url?.startsWith('file://') === true ? fileURLToPath(url) : url);
-  if (file === undefined)
-    return id === undefined ? { problem: 'a file without id, address or path' } : { source: id };
-  const real = await realpath(resolve(file)).catch(() => undefined);
-  for (const root of real === undefined ? [] : mediaRoots) {
-    const within = relative(await realpath(resolve(root)).catch(() => root), real ?? '');
-    if (within !== '' && !within.startsWith('..') && !isAbsolute(within))
-      return { source: new InputFile(real ?? '', name ?? basename(file)) };
-  }
-  return { problem: `the file ${basename(file)} does not lie in one of config.mediaRoots` };
+  const found = await fileSource(attachment, mediaRoots);
+  if (found.kind === 'problem') return { problem: found.problem };
+  if (found.kind === 'file') return { source: new InputFile(found.path, found.name) };
+  return { source: found.kind === 'url' ? found.url : found.id };
 }

@@ -1,12 +1,20 @@
 import type { ApprovedMessage } from 'sluice/channel';
+import {
+  fromMarkdown,
+  type MessageParts,
+  plainText,
+  type RichText,
+  split,
+  trimmed,
+  type Unsendable,
+} from 'sluice/chat';
 import type { TelegramConfig } from '../config.js';
 import { fromHtml, toHtml } from '../text/html.js';
-import { fromMarkdown } from '../text/markdown.js';
-import { plainText, type RichText, trimmed } from '../text/rich-text.js';
-import { split } from '../text/split.js';
 import { type MediaForm, mediaForm, mediaSource } from './media.js';
 
-/** The longest text under a file, in UTF-16 units. */
+/** The longest message that Telegram takes, in UTF-16 units of the text that people see. */
+export const messageLimit = 4096;
+/** The longest text under a file. */
 const captionLimit = 1024;
 
 /** One call that sends: a text, or a file with a text under it. */
@@ -18,11 +26,6 @@ export interface Part {
   readonly textField: 'text' | 'caption';
   readonly text: RichText;
 }
-
-/** The parts that a message is sent as, in order; or why it is not sent. */
-export type Parts =
-  | { readonly parts: readonly Part[]; readonly problem?: undefined }
-  | { readonly parts?: undefined; readonly problem: string };
 
 /** A message's text, read as its format says. HTML that Telegram would refuse is shown as it is written. */
 export function richTextOf(
@@ -41,15 +44,21 @@ export function richTextOf(
   }
 }
 
-/** Makes the calls that send a message: its text, cut where it must be, and its files. A short text stands under the first. */
+/**
+ * Makes the calls that send a message: its text, cut where it must be, and its files. A short text stands under the first
+ * file, unless it is given in place of the message's own.
+ */
 export async function partsOf(
   message: ApprovedMessage,
   config: Pick<TelegramConfig, 'format' | 'mediaRoots'>,
-): Promise<Parts> {
-  const text = trimmed(richTextOf(message, config.format));
+  given?: RichText,
+): Promise<MessageParts<Part> | Unsendable> {
+  const text = given ?? trimmed(richTextOf(message, config.format));
   const { attachments } = message;
-  const isCaption = attachments.length > 0 && text.text.length <= captionLimit;
-  const parts = isCaption ? [] : textParts(text);
+  const isCaption =
+    given === undefined && attachments.length > 0 && text.text.length <= captionLimit;
+  const parts = isCaption ? [] : split(text, messageLimit).map(textPart);
+  const startsWithText = parts.length > 0;
   for (const [at, attachment] of attachments.entries()) {
     const { source, problem } = await mediaSource(attachment, config.mediaRoots);
     if (problem !== undefined) return { problem };
@@ -62,17 +71,12 @@ export async function partsOf(
       text: isFirst && text.text !== '' ? text : plainText(''),
     });
   }
-  return parts.length > 0 ? { parts } : { problem: 'there is nothing to send' };
+  return parts.length > 0 ? { parts, startsWithText } : { problem: 'there is nothing to send' };
 }
 
-/** The calls that send a text. */
-export function textParts(text: RichText): Part[] {
-  return split(text).map((piece) => ({
-    method: 'sendMessage',
-    media: {},
-    textField: 'text',
-    text: piece,
-  }));
+/** The call that sends a text. */
+export function textPart(text: RichText): Part {
+  return { method: 'sendMessage', media: {}, textField: 'text', text };
 }
 
 /** The fields of a text: as HTML where it has marks, else as it is. */

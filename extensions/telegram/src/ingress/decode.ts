@@ -1,9 +1,9 @@
 import type { CallbackQuery, MaybeInaccessibleMessage, Message, Update } from 'grammy/types';
 import type { DecodedIngress, InboundMessage, Interaction } from 'sluice/channel';
+import { admit } from 'sluice/chat';
 import { conversationIdOf } from '../address.js';
 import type { AccessConfig, TelegramConfig } from '../config.js';
 import { pressOf } from '../egress/keyboard.js';
-import { admit } from './access.js';
 import { attachmentsOf } from './attachments.js';
 import { type BotIdentity, isMentioned, linkedTextOf, slashCommandOf, textOf } from './mention.js';
 import { type Place, placeOf } from './place.js';
@@ -55,7 +55,7 @@ function decodeMessage(
   const place = placeOf(message);
   const sender = senderOf(message);
   const isAddressed = command !== undefined || isMentioned(message, bot);
-  const admission = admit({ place, sender, isAddressed }, config);
+  const admission = admit({ ...groupOf(place), sender, isAddressed }, config);
   if (!admission.isAdmitted) return ignored(admission.reason);
   const decoded: InboundMessage = {
     ...inboundMessageOf(message, { accountId, bot }),
@@ -98,7 +98,7 @@ function decodePress(query: CallbackQuery, context: DecodeContext): DecodedIngre
   if (message === undefined) return ignored('a press under an inline message');
   const sender = personOf(query.from);
   const place = pressPlaceOf(message);
-  const admission = admit({ place, sender, isAddressed: true }, context.config);
+  const admission = admit({ ...groupOf(place), sender, isAddressed: true }, context.config);
   if (!admission.isAdmitted) return ignored(admission.reason);
   return {
     kind: 'interaction',
@@ -110,6 +110,11 @@ function decodePress(query: CallbackQuery, context: DecodeContext): DecodedIngre
     },
     senderProof: 'account',
   };
+}
+
+/** The group of a place, as the settings name it. */
+function groupOf({ isGroup, conversationId }: Pick<Place, 'isGroup' | 'conversationId'>) {
+  return isGroup ? { groupId: conversationId.replace(/^telegram:/, '') } : {};
 }
 
 /** The fields of an interaction, and of a message, that say where it was made. */

@@ -1,9 +1,9 @@
 import type { Update } from 'grammy/types';
 import type { Clock, Logger } from 'sluice';
+import { pause } from 'sluice/chat';
 import type { ApiAnswer, BotApi } from '../api/bot-api.js';
 import { isUpdate, wantedUpdates } from '../ingress/decode.js';
 import type { Intake, IntakeSink } from './intake.js';
-import { pause } from './pause.js';
 import { PendingUpdates } from './pending-updates.js';
 
 /** Seconds that Telegram waits for an update before it answers that there is none. */

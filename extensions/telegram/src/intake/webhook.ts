@@ -1,14 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import type { Clock, Logger } from 'sluice';
+import { answer, isSameSecret, startReceiver } from 'sluice/chat';
 import { isUpdate } from '../ingress/decode.js';
 import type { Intake, IntakeSink } from './intake.js';
 import { PendingUpdates } from './pending-updates.js';
-
-/** The most that one update may hold, in bytes. */
-const bodyLimit = 1_048_576;
 
 /**
  * Milliseconds after which an update is answered although it is not done with: Telegram has few connections (40 where it is
@@ -40,16 +35,7 @@ export async function startWebhook(
   const waiting = new Map<number, ServerResponse[]>();
   let isStopping = false;
 
-  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (request.url?.split('?')[0] !== path) return answer(response, 404);
-    if (request.method !== 'POST') return answer(response, 405);
-    if (!isSame(request.headers['x-telegram-bot-api-secret-token'], secret)) {
-      log.warn('an update without the secret was refused');
-      return answer(response, 401);
-    }
-    if (isStopping) return answer(response, 503);
-    const body = await bodyOf(request);
-    if (body === undefined) return answer(response, 413);
+  const take = async (body: string, response: ServerResponse): Promise<void> => {
     const update = parsed(body);
     if (!isUpdate(update)) return answer(response, 400);
     const { update_id: id } = update;
@@ -78,15 +64,21 @@ export async function startWebhook(
     release(id, 200);
   };
 
-  const server = createServer((request, response) => {
-    take(request, response).catch(() => answer(response, 400)); // the connection broke
+  const receiver = await startReceiver({
+    host,
+    port: parts.port,
+    path,
+    refuse: ({ headers }) => {
+      if (isSameSecret(headers['x-telegram-bot-api-secret-token'], secret))
+        return isStopping ? 503 : undefined;
+      log.warn('an update without the secret was refused');
+      return 401;
+    },
+    take: (body, _, response) => take(body, response),
   });
-  server.listen(parts.port, host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // it listens on a port, not on a pipe
 
   return {
-    port,
+    port: receiver.port,
     stop: async () => {
       isStopping = true;
     },
@@ -99,34 +91,9 @@ export async function startWebhook(
       for (const responses of waiting.values())
         for (const response of responses) answer(response, 503);
       waiting.clear();
-      server.close();
-      server.closeAllConnections();
-      if (server.listening) await once(server, 'close');
+      await receiver.close();
     },
   };
-}
-
-function answer(response: ServerResponse, status: number): void {
-  if (response.writableEnded) return;
-  response.writeHead(status, { connection: status === 200 ? 'keep-alive' : 'close' }).end();
-}
-
-/** Compares in the same time whatever was given. */
-function isSame(given: string | string[] | undefined, secret: string): boolean {
-  if (typeof given !== 'string') return false;
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(secret));
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    size += chunk.length;
-    if (size > bodyLimit) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function parsed(text: string): unknown {

@@ -1,30 +1,8 @@
-import type { Mark, RichText, Tag } from './rich-text.js';
+import { type Mark, nested, type RichText, type Tag } from 'sluice/chat';
 
 /** A text as HTML that Telegram takes: escaped once, every tag closed in its order. */
-export function toHtml({ text, marks }: RichText): string {
-  const sorted = marks
-    .filter(({ from, to }) => from < to)
-    .toSorted((a, b) => a.from - b.from || b.to - a.to);
-  const edges = [...new Set([0, text.length, ...sorted.flatMap(({ from, to }) => [from, to])])];
-  edges.sort((a, b) => a - b);
-  const open: Mark[] = [];
-  let html = '';
-  let next = 0;
-  edges.forEach((at, index) => {
-    // a mark that ends below others that go on closes those, too; they open again
-    const lowest = open.findIndex(({ to }) => to <= at);
-    const closed = lowest === -1 ? [] : open.splice(lowest);
-    html += closed.toReversed().map(closingTag).join('');
-    const again = closed.filter(({ to }) => to > at);
-    for (; sorted[next]?.from === at; next++) {
-      const mark = sorted[next];
-      if (mark !== undefined) again.push(mark);
-    }
-    html += again.map(openingTag).join('');
-    open.push(...again);
-    html += escapeHtml(text.slice(at, edges[index + 1] ?? at));
-  });
-  return html;
+export function toHtml(rich: RichText): string {
+  return nested(rich, { open: openingTag, close: closingTag, text: escapeHtml });
 }
 
 /** A text in which nothing is markup. */
@@ -36,12 +14,17 @@ function openingTag({ tag, href = '', language }: Mark): string {
   if (tag === 'a') return `<a href="${escapeHtml(href).replaceAll('"', '&quot;')}">`;
   if (tag === 'pre' && language !== undefined)
     return `<pre><code class="language-${escapeHtml(language).replaceAll('"', '')}">`;
-  return tag === 'expandable' ? '<blockquote expandable>' : `<${tag}>`;
+  return tag === 'expandable' ? '<blockquote expandable>' : `<${htmlName(tag)}>`;
 }
 
 function closingTag({ tag, language }: Mark): string {
   if (tag === 'pre' && language !== undefined) return '</code></pre>';
-  return `</${tag === 'expandable' ? 'blockquote' : tag}>`;
+  return `</${htmlName(tag)}>`;
+}
+
+function htmlName(tag: Tag): string {
+  if (tag === 'spoiler') return 'tg-spoiler';
+  return tag === 'expandable' ? 'blockquote' : tag;
 }
 
 const tags: Readonly<Record<string, Tag>> = {
@@ -58,7 +41,7 @@ const tags: Readonly<Record<string, Tag>> = {
   pre: 'pre',
   a: 'a',
   blockquote: 'blockquote',
-  'tg-spoiler': 'tg-spoiler',
+  'tg-spoiler': 'spoiler',
 };
 
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };

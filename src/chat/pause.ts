@@ -1,6 +1,11 @@
-import type { Clock } from 'sluice';
+import type { Clock } from '../kernel/index.js';
 
-/** Waits, unless its signal aborts first. */
+/**
+ * Waits, unless its signal aborts first.
+ *
+ * @example
+ * await pause(clock, 1_000, signal);
+ */
 export function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

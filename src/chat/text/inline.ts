@@ -9,7 +9,7 @@ const tags: Readonly<Record<PairSign, Tag>> = {
   '**': 'b',
   __: 'b',
   '~~': 's',
-  '||': 'tg-spoiler',
+  '||': 'spoiler',
   '*': 'i',
   _: 'i',
 };

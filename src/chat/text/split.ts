@@ -1,19 +1,18 @@
 import { type RichText, sliceOf } from './rich-text.js';
 
-/** The longest message that Telegram takes, in UTF-16 units of the text that people see. */
-export const messageLimit = 4096;
-
 /** How far before a cut a whole character (an emoji of several code points, say) is looked for. */
 const reach = 64;
 
 /**
- * Cuts a text into pieces that Telegram takes: at the last line end, else at the last space, if that is past the
+ * Cuts a text into pieces that a provider takes: at the last line end, else at the last space, if that is past the
  * half; else between two characters. Marks are cut with it, so that each piece is well-formed by itself. The white
  * space that a cut falls into goes; pieces of nothing but white space do, too.
  *
  * @param limit UTF-16 units of one piece; at least 2, so that every character has room.
+ * @example
+ * const pieces = split(fromMarkdown(message.content), 4_096);
  */
-export function split(rich: RichText, limit: number = messageLimit): RichText[] {
+export function split(rich: RichText, limit: number): RichText[] {
   const pieces: RichText[] = [];
   for (let from = 0; from < rich.text.length; ) {
     const to = cutAfter(rich.text, from, limit);

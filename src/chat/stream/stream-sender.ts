@@ -1,22 +1,12 @@
-import type { Logger, TimerHandle } from 'sluice';
-import type { ApprovedMessage, StreamDelta, StreamPermits, StreamSender } from 'sluice/channel';
-import type { BotApi } from '../api/bot-api.js';
-import type { TelegramConfig } from '../config.js';
-import { richTextOf } from '../egress/parts.js';
-import { fieldsOf, type SendParts } from '../egress/send.js';
-import { targetOf } from '../egress/target.js';
+import type { StreamDelta, StreamPermits, StreamSender } from '../../channel/index.js';
+import type { Logger, TimerHandle } from '../../kernel/index.js';
+import type { CallAnswer, ChatPort } from '../send/port.js';
+import type { SendParts } from '../send/surface.js';
 import { GrowingSource } from '../text/growing-source.js';
-import { toHtml } from '../text/html.js';
 import { joined, type RichText, trimmed } from '../text/rich-text.js';
 import { completeMessage } from './complete-message.js';
-import { type PreviewNote, placeOfMessage } from './preview-note.js';
-import {
-  beginText,
-  editText,
-  isUnchanged,
-  removeMessage,
-  type ShownMessage,
-} from './shown-message.js';
+import type { PreviewNote } from './preview-note.js';
+import { editMessage, isUnchanged, removeMessage, type ShownMessage } from './shown-message.js';
 import {
   endedThinking,
   growingContent,
@@ -24,30 +14,32 @@ import {
   shortestThinkingMs,
 } from './stream-view.js';
 
-/** Milliseconds between two edits; Telegram allows fewer in groups. */
-const intervalsMs = { private: 900, group: 3_000 };
 const firstBackoffMs = 1_000;
 const longestBackoffMs = 10_000;
+/** Milliseconds of the call that opens a preview. */
+const openingTimeoutMs = 30_000;
 
 /** The parts that a stream works with. */
-export interface StreamParts extends Omit<SendParts, 'api'> {
-  /** The account that a message goes by. @throws where there is none. */
-  readonly apiOf: (message: ApprovedMessage) => BotApi;
+export interface StreamParts<Part> extends SendParts<Part> {
   readonly log: Logger;
 }
 
 /**
- * Shows one reply while it grows: one message, edited as often as Telegram allows, which becomes the first part of the
+ * Shows one reply while it grows: one message, edited as often as its provider allows, which becomes the first part of the
  * answer or goes. One call is under way at a time, and ends wait for it: nothing is shown twice, and nothing stays.
+ *
+ * @example
+ * createStreamSender: (permits) =>
+ *   chatStreamSender({ surface, clock, log, signal }, checkedPermits(permits, inbox)),
  */
-export function telegramStreamSender(
-  { apiOf, clock, log, config, signal }: StreamParts,
+export function chatStreamSender<Part>(
+  { surface, clock, log, signal }: StreamParts<Part>,
   permits: StreamPermits,
 ): StreamSender {
   /** The message that shows the stream, once its opening was taken. */
   let stage: ReturnType<typeof enter> | undefined;
-  let current: ShownMessage | undefined;
-  let shownHtml = '';
+  let current: ShownMessage<Part> | undefined;
+  let shownText = '';
   /** Nothing more can be shown before the final. */
   let isDark = false;
   let isDone = false;
@@ -88,7 +80,7 @@ export function telegramStreamSender(
       return;
     }
     const wanted = next();
-    if (toHtml(wanted) === shownHtml) {
+    if (JSON.stringify(wanted) === shownText) {
       next = undefined;
       return;
     }
@@ -105,30 +97,21 @@ export function telegramStreamSender(
 
   async function update(wanted: RichText): Promise<void> {
     stage ??= enter();
-    const { intervalMs, fields } = stage;
+    const { intervalMs, port } = stage;
     notBeforeMs = clock.monotonicMs() + intervalMs;
+    const part = surface.growing(wanted);
     const answer =
-      current === undefined
-        ? await beginText(stage, fields, wanted)
-        : await editText(current, wanted);
-    if (answer.status === 'refused' && answer.code === 429) {
+      current === undefined ? await begin(port, part) : await editMessage(current, part);
+    if (answer.status === 'refused' && answer.cause === 'busy') {
       backoffMs = Math.min(longestBackoffMs, backoffMs * 2);
       const waitMs = Math.max(backoffMs, answer.retryAfterMs ?? 0);
       notBeforeMs = clock.monotonicMs() + waitMs + intervalMs;
       return;
     }
     if (answer.status === 'unreached') return; // tried again with the next interval
-    shownHtml = toHtml(wanted);
+    shownText = JSON.stringify(wanted);
     if (answer.status === 'done' || isUnchanged(answer)) {
       backoffMs = firstBackoffMs;
-      if (answer.status === 'done' && answer.result !== true && 'messageId' in answer.result) {
-        const { messageId } = answer.result;
-        current = { ...stage, messageId, clock, log, signal };
-        // the stream goes on without the note: a final is not sent where the journal fails
-        await note(current).catch((error: unknown) =>
-          log.debug('what a streamed reply shows was not noted', { error }),
-        );
-      }
       return;
     }
     log.debug('a streamed reply was not updated', { detail: answer.reason });
@@ -136,27 +119,36 @@ export function telegramStreamSender(
     isDark = answer.status === 'refused' || current === undefined;
   }
 
+  /** Posts the message that grows. */
+  async function begin(port: ChatPort<Part>, part: Part): Promise<CallAnswer<unknown>> {
+    const first = { timeoutMs: openingTimeoutMs, isPlain: false, isFirst: true, isLast: false };
+    const answer = await port.post(part, first);
+    if (answer.status !== 'done') return answer;
+    current = { port, messageId: answer.result.messageId, clock, log, signal };
+    // the stream goes on without the note: a final is not sent where the journal fails
+    await note(current).catch((error: unknown) =>
+      log.debug('what a streamed reply shows was not noted', { error }),
+    );
+    return answer;
+  }
+
   /** Takes the opening: it says where to show. */
-  function enter() {
+  function enter(): { readonly port: ChatPort<Part>; readonly intervalMs: number } {
     const opening = permits.opening.take();
-    const target = targetOf(opening);
-    if (target === undefined) throw new Error(`"${opening.to}" is no address of Telegram`);
-    const isGroup = opening.isGroup ?? !(Number(target.chat_id) > 0);
-    return {
-      api: apiOf(opening),
-      target,
-      place: placeOfMessage(opening),
-      fields: fieldsOf(opening),
-      intervalMs: isGroup ? intervalsMs.group : intervalsMs.private,
-    };
+    const port = surface.at(opening);
+    if ('problem' in port) throw new Error(port.problem);
+    return { port, intervalMs: surface.intervalMs(opening) };
   }
 
   /** Notes what is shown: after a crash it is found by it. */
-  async function note(shown: ShownMessage | undefined, more: Pick<PreviewNote, 'isSending'> = {}) {
-    if (shown === undefined || stage === undefined) return;
-    const { messageId, target } = shown;
-    const { place } = stage;
-    const note: PreviewNote = { chatId: target.chat_id, messageId, place, ...more };
+  async function note(
+    shown: ShownMessage<Part> | undefined,
+    more: Pick<PreviewNote, 'isSending'> = {},
+  ) {
+    if (shown === undefined) return;
+    const { messageId, port } = shown;
+    const { chatId, place } = port;
+    const note: PreviewNote = { chatId, messageId, place, ...more };
     await permits.noteShown(note);
   }
 
@@ -168,19 +160,19 @@ export function telegramStreamSender(
   }
 
   return {
-    /** Shows reasoning once it has lasted; it never waits for Telegram. */
+    /** Shows reasoning once it has lasted; it never waits for the provider. */
     async onThinkingDelta({ thinking }): Promise<void> {
       const nowMs = clock.monotonicMs();
       thinkingSinceMs ??= nowMs;
       if (nowMs - thinkingSinceMs < shortestThinkingMs || thinking.trim() === '') return;
       show(() => growingThinking(thinking));
     },
-    /** Shows the text so far; it never waits for Telegram. */
+    /** Shows the text so far; it never waits for the provider. */
     async onContentDelta({ content }): Promise<void> {
       if (!/\S/.test(content)) return;
       show(() => {
         const { source, isCut } = growing.tail(content);
-        return growingContent(richTextOf({ content: source }, config.format), isCut);
+        return growingContent(surface.textOf({ content: source }), isCut);
       });
     },
     /** Shows the message of the final's permit, and says how that went. */
@@ -194,9 +186,9 @@ export function telegramStreamSender(
       const message = permit.take();
       const shown = current;
       // the answer comes in the place of what was shown; what does not fit there is sent
-      const sent = await completeMessage({ api: apiOf(message), clock, config, signal }, message, {
+      const sent = await completeMessage({ surface, clock, signal }, message, {
         shown,
-        text: finalText(message, delta, config.format),
+        text: finalText(surface.textOf(message), delta),
         noteSending: () => note(shown, { isSending: true }),
       });
       permits.report(sent);
@@ -214,11 +206,10 @@ export function telegramStreamSender(
 
 /** The answer, under the reasoning that led to it where that has lasted. Reasoning alone is nothing to send. */
 function finalText(
-  message: ApprovedMessage,
+  whole: RichText,
   { thinking = '', thinkingDurationMs }: StreamDelta & { phase: 'final' },
-  format: TelegramConfig['format'],
 ): RichText {
-  const content = trimmed(richTextOf(message, format));
+  const content = trimmed(whole);
   const hasLasted = (thinkingDurationMs ?? shortestThinkingMs) >= shortestThinkingMs;
   if (thinking.trim() === '' || content.text === '' || !hasLasted) return content;
   return joined(endedThinking(thinking, thinkingDurationMs), content);

@@ -1,4 +1,10 @@
-import { joined, marked, plainText, type RichText, type Tag } from '../../src/text/rich-text.js';
+import {
+  joined,
+  marked,
+  plainText,
+  type RichText,
+  type Tag,
+} from '../../src/chat/text/rich-text.js';
 
 const fence = /^\s{0,3}(`{3,}|~{3,})\s*([\w+#.-]*)([^`]*)$/;
 
@@ -56,7 +62,7 @@ const pairs: readonly (readonly [RegExp, Tag])[] = [
   [/\*\*(?=\S)(.{1,4000}?\S?)\*\*(?!\*)/y, 'b'],
   [/(?<![\p{L}\p{N}])__(?=\S)(.{1,4000}?)__(?![\p{L}\p{N}])/uy, 'b'],
   [/~~(?=\S)(.{1,4000}?)~~/y, 's'],
-  [/\|\|(?=\S)(.{1,4000}?)\|\|/y, 'tg-spoiler'],
+  [/\|\|(?=\S)(.{1,4000}?)\|\|/y, 'spoiler'],
   [/\*(?=[^\s*])(.{1,4000}?)(?<=[^\s*])\*(?!\*)/y, 'i'],
   [/(?<![\p{L}\p{N}])_(?=[^\s_])(.{1,4000}?)(?<=[^\s_])_(?![\p{L}\p{N}])/uy, 'i'],
 ];

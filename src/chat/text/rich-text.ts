@@ -1,10 +1,10 @@
-/** The look of a piece of text, named as Telegram's HTML names it. */
+/** The look of a piece of text, named as HTML names it; `expandable` is a quote that is folded up. */
 export type Tag =
   | 'b'
   | 'i'
   | 'u'
   | 's'
-  | 'tg-spoiler'
+  | 'spoiler'
   | 'code'
   | 'pre'
   | 'a'
@@ -28,7 +28,12 @@ export interface RichText {
   readonly marks: readonly Mark[];
 }
 
-/** A text without marks. */
+/**
+ * A text without marks.
+ *
+ * @example
+ * plainText('2 * 3'); // { text: '2 * 3', marks: [] }
+ */
 export function plainText(text: string): RichText {
   return { text, marks: [] };
 }
@@ -73,7 +78,12 @@ export function sliceOf({ text, marks }: RichText, from: number, to: number): Ri
   };
 }
 
-/** A text without white space at its ends. */
+/**
+ * A text without white space at its ends.
+ *
+ * @example
+ * trimmed(fromMarkdown(message.content));
+ */
 export function trimmed(rich: RichText): RichText {
   const from = rich.text.length - rich.text.trimStart().length;
   const to = rich.text.trimEnd().length;

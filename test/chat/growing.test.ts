@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { growingContent } from '../src/stream/stream-view.js';
-import { GrowingSource, sourceWindow } from '../src/text/growing-source.js';
-import { inline } from '../src/text/inline.js';
-import { fromMarkdown } from '../src/text/markdown.js';
-import { fromMarkdown as fromMarkdownBefore } from './reference/markdown.js';
-import { streamLab } from './stream-lab.js';
+import { growingContent } from '../../src/chat/stream/stream-view.js';
+import { GrowingSource, sourceWindow } from '../../src/chat/text/growing-source.js';
+import { inline } from '../../src/chat/text/inline.js';
+import { fromMarkdown } from '../../src/chat/text/markdown.js';
+import { fromMarkdown as fromMarkdownBefore } from './markdown-before.js';
+import { readsOf } from './reads-of.js';
 
 /** Pieces of which markup is made, and what gets into its way. */
 const piece = fc.constantFrom(
@@ -45,27 +45,6 @@ const piece = fc.constantFrom(
     ')',
   ],
 );
-
-/** Counts the characters that work looks at one by one. */
-function readsOf(work: () => void): number {
-  let reads = 0;
-  const { prototype } = String;
-  const own = { charAt: prototype.charAt, startsWith: prototype.startsWith };
-  prototype.charAt = function (this: string, at) {
-    reads++;
-    return own.charAt.call(this, at);
-  };
-  prototype.startsWith = function (this: string, ...given) {
-    reads++;
-    return own.startsWith.apply(this, given);
-  };
-  try {
-    work();
-  } finally {
-    Object.assign(prototype, own);
-  }
-  return reads;
-}
 
 /** Parts that make the Markdown of an agent hard to read. */
 const hard = ['*', '_', '`', '~', '|', '[', '**a', '*a', '_a ', '__a ', '*_', '`a``', '[a](', '\\'];
@@ -170,18 +149,5 @@ describe('L1: a step of a preview', () => {
     growing.tail('a line\n'.repeat(sourceWindow));
     expect(growing.tail('another').source).toBe('another');
     expect(growing.tail('b line\n'.repeat(sourceWindow)).isCut).toBe(true);
-  });
-
-  it('L1: makes only what is shown: parts that come faster than Telegram allows cost nothing', async () => {
-    const lab = await streamLab();
-    await lab.content('first');
-    const reads = readsOf(() => {
-      for (let at = 0; at < 1_000; at++)
-        void lab.sender.onContentDelta({ phase: 'content', content: `**first** ${at}` });
-    });
-    expect(reads).toBe(0);
-    await lab.clock.advance(10_000);
-    expect(lab.texts()).toEqual(['<b>first</b> 999 ▌']);
-    expect(lab.calls).toHaveLength(2);
   });
 });

@@ -1,0 +1,130 @@
+import type { ApprovedMessage } from 'sluice/channel';
+import type {
+  CallAnswer,
+  ChatPort,
+  ChatSurface,
+  PartCall,
+  PostedMessage,
+  RefusalCause,
+  RichText,
+} from 'sluice/chat';
+import { conversationIdOf } from '../address.js';
+import type { ApiAnswer, BotApi } from '../api/bot-api.js';
+import { sentMessageOf } from '../api/sent-message.js';
+import type { TelegramConfig } from '../config.js';
+import { type Keyboard, keyboardOf } from './keyboard.js';
+import { type Part, partsOf, richTextOf, textFields, textPart } from './parts.js';
+import { replyOf, type Target, targetOf } from './target.js';
+
+/** Milliseconds between two edits; Telegram allows fewer in groups. */
+const intervalsMs = { private: 900, group: 3_000 };
+
+/** The parts that sending by Telegram needs. */
+export interface SurfaceParts {
+  /** The account that a message goes by; nothing if it is not connected. */
+  readonly apiOf: (accountId: string) => BotApi | undefined;
+  readonly config: Pick<TelegramConfig, 'format' | 'mediaRoots'>;
+}
+
+/** Telegram as messages, streams and previews go out by it. */
+export function telegramSurface({ apiOf, config }: SurfaceParts): ChatSurface<Part> {
+  return {
+    at: (message) => {
+      const target = targetOf(message);
+      if (target === undefined) return { problem: `"${message.to}" is no address of Telegram` };
+      const api = apiOf(message.accountId);
+      if (api === undefined) return { problem: 'its account is not connected' };
+      return telegramPort(api, target, message);
+    },
+    atChat: (accountId, chatId) => {
+      const api = apiOf(accountId);
+      if (api === undefined) throw new Error(`account "${accountId}" is not connected`);
+      return telegramPort(api, { chat_id: chatId });
+    },
+    textOf: (message) => richTextOf(message, config.format),
+    partsOf: async (message, text) => {
+      const { problem } = keyboardOf(message);
+      return problem === undefined ? partsOf(message, config, text) : { problem };
+    },
+    growing: (text: RichText) => textPart(text),
+    intervalMs: (message) => {
+      const isGroup = message.isGroup ?? !(Number(targetOf(message)?.chat_id) > 0);
+      return isGroup ? intervalsMs.group : intervalsMs.private;
+    },
+  };
+}
+
+/** The calls for one message, or for a preview that was noted: of that its chat alone is known. */
+function telegramPort(api: BotApi, first: Target, message?: ApprovedMessage): ChatPort<Part> {
+  let target = first;
+  let hasMoved = false;
+  const keys: Keyboard = message === undefined ? { fields: {} } : keyboardOf(message);
+
+  const payloadOf = (part: Part, { isPlain, isLast }: PartCall) => ({
+    ...part.media,
+    ...textFields(part.textField, part.text, isPlain),
+    ...(isLast && keys.fields),
+  });
+
+  /** Posts a part; to a group that has become another it goes there, once. */
+  const post = async (part: Part, call: PartCall): Promise<CallAnswer<PostedMessage>> => {
+    const payload = {
+      ...target,
+      ...(call.isFirst && message !== undefined && replyOf(message)),
+      ...(message?.silent === true && { disable_notification: true }),
+      ...payloadOf(part, call),
+    };
+    // the fields of each method are made in parts.ts and target.ts; which go with which no type can say
+    const { timeoutMs } = call;
+    const answer = sentMessageOf(await api.call(part.method, payload as never, { timeoutMs }));
+    if (answer.status === 'done') {
+      const { chatId } = answer.result;
+      if (chatId !== undefined) target = { ...target, chat_id: chatId };
+      return answer;
+    }
+    const movedTo = answer.status === 'refused' ? answer.movedTo : undefined;
+    if (movedTo === undefined || hasMoved) return judged(answer, part, call);
+    hasMoved = true;
+    target = { ...target, chat_id: movedTo }; // once: a chat that moves on and on would never be reached
+    return post(part, call);
+  };
+
+  return {
+    get chatId() {
+      return target.chat_id;
+    },
+    get conversationId() {
+      return conversationIdOf(target.chat_id);
+    },
+    place: JSON.stringify([first, message?.replyToId ?? null]),
+    post,
+    edit: async (messageId, part, call) => {
+      const at = { chat_id: target.chat_id, message_id: Number(messageId) };
+      const payload = { ...at, ...payloadOf(part, call) };
+      const { timeoutMs } = call;
+      return judged(await api.call('editMessageText', payload as never, { timeoutMs }), part, call); // as above
+    },
+    remove: async (messageId, timeoutMs) => {
+      const payload = { chat_id: target.chat_id, message_id: Number(messageId) };
+      return judged(await api.call('deleteMessage', payload, { timeoutMs }));
+    },
+  };
+}
+
+/** Says of a refusal if it changes the next step. */
+function judged<T>(answer: ApiAnswer<T>, part?: Part, call?: PartCall): CallAnswer<T> {
+  if (answer.status !== 'refused') return answer;
+  const { code, reason } = answer;
+  const hasMarkup = part !== undefined && part.text.marks.length > 0 && call?.isPlain === false;
+  const cause = causeOf(code, reason, hasMarkup);
+  return { ...answer, ...(cause !== undefined && { cause }) };
+}
+
+function causeOf(code: number, reason: string, hasMarkup: boolean): RefusalCause | undefined {
+  if (code === 429) return 'busy';
+  if (code === 403) return 'forbidden';
+  if (/not modified/i.test(reason)) return 'unchanged';
+  if (/to delete not found/i.test(reason)) return 'gone';
+  if (hasMarkup && code === 400 && /can't parse|entit/i.test(reason)) return 'markup';
+  return undefined;
+}
