@@ -1,5 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { definedFields, type Fields, fieldsOf } from '../../kernel/index.js';
+import type { Shell } from '../shell/shell.js';
 import type { LoadedConfig } from './config-file.js';
 
 /** The OpenClaw gateway of the agents `openclaw`. */
@@ -22,11 +24,11 @@ const usualUrl = 'ws://127.0.0.1:18789';
 export function gatewaySetting(
   url: string | undefined,
   config: LoadedConfig | undefined,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Shell['env'],
 ): GatewaySetting {
   const { gateway } = config ?? {};
-  const token = gateway?.token ?? env['OPENCLAW_GATEWAY_TOKEN'];
-  const password = gateway?.password ?? env['OPENCLAW_GATEWAY_PASSWORD'];
+  const given = gatewayAuth(env);
+  const { token = given['token'], password = given['password'] } = gateway ?? {};
   const device =
     gateway?.device === undefined
       ? join(env['HOME'] ?? homedir(), '.sluice', 'openclaw-device.pem')
@@ -37,4 +39,18 @@ export function gatewaySetting(
     ...(password !== undefined && password !== '' && { password }),
     device,
   };
+}
+
+/** The token and the password of a gateway that the environment has. */
+export function gatewayAuth(env: Shell['env']): Readonly<Record<string, string>> {
+  const { OPENCLAW_GATEWAY_TOKEN: token, OPENCLAW_GATEWAY_PASSWORD: password } = env;
+  return definedFields({ token: token || undefined, password: password || undefined });
+}
+
+/** An OpenClaw configuration: what its `gateway.auth` lacks comes from the environment, as OpenClaw's gateway reads it. */
+export function withGatewayAuth(openclaw: Fields, env: Shell['env']): Fields {
+  const given = gatewayAuth(env);
+  if (Object.keys(given).length === 0) return openclaw;
+  const gateway = fieldsOf(openclaw['gateway']);
+  return { ...openclaw, gateway: { ...gateway, auth: { ...given, ...fieldsOf(gateway['auth']) } } };
 }

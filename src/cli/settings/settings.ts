@@ -10,7 +10,12 @@ import { pluginPath } from '../installed/installed-plugins.js';
 import type { Shell } from '../shell/shell.js';
 import { type AgentChoice, agentChoice } from './agent-choice.js';
 import { findConfigFile, type LoadedConfig, readConfigFile } from './config-file.js';
-import { type GatewaySetting, gatewaySetting } from './gateway-setting.js';
+import {
+  type GatewaySetting,
+  gatewayAuth,
+  gatewaySetting,
+  withGatewayAuth,
+} from './gateway-setting.js';
 
 /** The options that every command on the pipeline takes. */
 export interface PipelineOptions extends LegacyOptions {
@@ -111,7 +116,8 @@ export async function readSettings(
     file === undefined || file === false ? undefined : await readConfigFile(file, { cwd, env });
   const gateway = gatewaySetting(options.url, config, env);
   const { token = '', password = '' } = gateway;
-  const secrets = [...(config?.secrets ?? []), token, password].filter((text) => text !== '');
+  const ofGateway = [token, password, ...Object.values(gatewayAuth(env))];
+  const secrets = [...(config?.secrets ?? []), ...ofGateway].filter((text) => text !== '');
   keepSecrets(secrets);
   const written: HostConfig = config ?? configSchema.parse({});
   const folder = config?.folder ?? cwd;
@@ -128,6 +134,7 @@ export async function readSettings(
     ...written,
     ...definedFields({ config }),
     ...(options.channel !== undefined && { channels: [options.channel] }),
+    openclaw: withGatewayAuth(written.openclaw, env),
     gateway,
     secrets,
     givenConfig: {},

@@ -100,9 +100,17 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
     skills: [],
     cliCommands: [],
     gatewayMethods: [],
-    httpRoutes: routeList((path) => {
-      if (answersHttp) logger.info('it answers HTTP requests', { path });
-      else tell('warn', `nobody is answered at ${path}: "routes" of the plugin is not true`);
+    httpRoutes: routeList({
+      ...{ kernel, pluginId, answers: answersHttp },
+      added: (path) => {
+        if (answersHttp) logger.info('it answers HTTP requests', { path });
+        else tell('warn', `nobody is answered at ${path}: "routes" of the plugin is not true`);
+      },
+      leftOut: (path, why) =>
+        tell('error', `route "${path}" is left out: ${why}`, undefined, {
+          kind: 'route',
+          name: path,
+        }),
     }),
     answersHttp,
     unsupported: refusals.calls,

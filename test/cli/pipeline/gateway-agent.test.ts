@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { gatewayLink } from '../../../src/cli/pipeline/gateway-link.js';
 import { agentChoice } from '../../../src/cli/settings/agent-choice.js';
-import { gatewaySetting } from '../../../src/cli/settings/gateway-setting.js';
+import { gatewaySetting, withGatewayAuth } from '../../../src/cli/settings/gateway-setting.js';
+import { readSettings } from '../../../src/cli/settings/settings.js';
 import { collectingLogger } from '../../../src/testing/index.js';
 import { runInMemory } from '../memory-shell.js';
 
@@ -66,6 +67,25 @@ it('reads the gateway from the command line, then the config file, then the envi
     token: 'u',
     device: '/etc/s/key.pem',
   });
+});
+
+it('lets the environment stand for what gateway.auth of an OpenClaw configuration lacks (extensions-that-act §9.9)', async () => {
+  const env = { OPENCLAW_GATEWAY_TOKEN: 'planted-token', OPENCLAW_GATEWAY_PASSWORD: '' };
+  const auth = { mode: 'token' };
+  expect(withGatewayAuth({ channels: {}, gateway: { port: 1, auth } }, env)).toEqual({
+    channels: {},
+    gateway: { port: 1, auth: { mode: 'token', token: 'planted-token' } },
+  });
+  const written = { gateway: { auth: { token: 'written', password: 'too' } } };
+  const both = { ...env, OPENCLAW_GATEWAY_PASSWORD: 'p' };
+  expect(withGatewayAuth(written, both)).toEqual(written);
+  expect(withGatewayAuth({}, { OPENCLAW_GATEWAY_TOKEN: '' })).toEqual({});
+  const secrets: string[] = [];
+  const kept = (some: readonly string[]): void => void secrets.push(...some);
+  const shell = { cwd: folder, env, keepSecrets: kept, stop: new AbortController().signal };
+  const settings = await readSettings({ config: false }, shell);
+  expect(settings.openclaw).toEqual({ gateway: { auth: { token: 'planted-token' } } });
+  expect(secrets).toContain('planted-token');
 });
 
 it('does not start without its gateway, and leaves a key that only its owner can read', async () => {

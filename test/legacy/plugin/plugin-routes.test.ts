@@ -1,3 +1,4 @@
+import type { AsyncLocalStorage } from 'node:async_hooks';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { startHealthServer } from '../../../src/host/index.js';
@@ -33,7 +34,8 @@ const says =
 function openClawRegistry() {
   const key = Symbol.for('openclaw.pluginRegistryState');
   const process = globalThis as { [key]?: { registry: { httpRoutes: object[] } | null } };
-  process[key] ??= { registry: { httpRoutes: [] } };
+  process[key] ??= { registry: null };
+  process[key].registry ??= { httpRoutes: [] };
   return process[key];
 }
 
@@ -196,6 +198,36 @@ describe('registerHttpRoute', () => {
     ]);
   });
 
+  it('leaves out what another plugin has, or what overlaps it with another auth, by whatever function it comes', async () => {
+    const handler = says('acme');
+    const logger = collectingLogger();
+    const plugins: Parameters<typeof port>[0] = {
+      acme: (api) => {
+        api.registerHttpRoute({ path: '/a', auth: 'plugin', handler });
+        api.registerHttpRoute({ path: '/p', auth: 'plugin', match: 'prefix', handler });
+      },
+      other: (api) => {
+        api.registerHttpRoute({ path: '/a', auth: 'plugin', handler: says('other') });
+        const again = { path: '/a', auth: 'plugin', replaceExisting: true };
+        api.registerHttpRoute({ ...again, handler: says('other') });
+        api.registerHttpRoute({ path: '/p/q', auth: 'gateway', handler: says('other') });
+        api.registerHttpRoute({ path: '/p/r', auth: 'plugin', handler: says('other') });
+        const own = { path: '/a', match: 'exact', auth: 'plugin', handler: says('other') };
+        openClawRegistry().registry?.httpRoutes.push(own);
+      },
+    };
+    await using at = await port(plugins, { logger });
+    expect(at.lab.host.routes.list().map(({ path }) => path)).toEqual(['/a', '/p', '/p/r']);
+    expect(await at.ask('/a')).toEqual([200, 'acme']);
+    const messages = logger.entries.map(({ message }) => message);
+    expect(messages.filter((message) => message.includes('left out'))).toEqual([
+      'other: route "/a" is left out: it is registered already, by plugin "acme"',
+      'other: route "/a" is left out: it is registered already, by plugin "acme"',
+      'other: route "/p/q" is left out: it overlaps /p (prefix, plugin), by plugin "acme"',
+      'other: route "/a" is left out: it is registered already, by plugin "acme"',
+    ]);
+  });
+
   it('puts a route in the place of another with replaceExisting', async () => {
     await using at = await port({
       acme: (api) => {
@@ -268,6 +300,31 @@ describe('the routes that OpenClaw’s own functions register', () => {
     undo();
     expect((await at.ask('/acme'))[0]).toBe(404);
     expect(openClawRegistry().registry?.httpRoutes).toHaveLength(before ?? 0);
+  });
+
+  it('are found by the code of 2026.9, too, which takes its state and its place from the process as they are', async () => {
+    const stateKey = Symbol.for('openclaw.pluginRegistryState');
+    const scopeKey = Symbol.for('openclaw.pluginHttpRouteRegistryScope');
+    const state = load(() => undefined) && Reflect.get(globalThis, stateKey);
+    expect(state).toMatchObject({ activeRegistry: null, activeVersion: 0, workspaceDir: null });
+    const scopes = Reflect.get(globalThis, scopeKey) as AsyncLocalStorage<{
+      readonly leases: readonly unknown[];
+      readonly registry: { readonly plugins: readonly unknown[]; readonly httpRoutes: object[] };
+    }>; // made by the first plugin that was loaded
+    const places: unknown[] = [];
+    const serve = (path: string) => () => {
+      const { registry, leases } = scopes.getStore() ?? {};
+      places.push([registry?.plugins, leases]);
+      const route = { path, match: 'exact', auth: 'plugin', handler: says(path) };
+      registry?.httpRoutes.splice(registry.httpRoutes.length, 0, route);
+    };
+    const logger = collectingLogger();
+    await using at = await port({ acme: serve('/acme9'), other: serve('/other9') }, { logger });
+    expect(await at.ask('/acme9')).toEqual([200, '/acme9']);
+    expect(at.lab.host.routes.at('/other9')).toMatchObject([{ extensionId: 'other' }]);
+    expect(places).toEqual([...Array(2)].map(() => [[], []]));
+    expect(scopes.getStore()).toBeUndefined();
+    expect(logger.entries.map(({ fields }) => fields['path'])).toEqual(['/acme9', '/other9']);
   });
 
   it('are gone when their plugin is disposed', async () => {

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
+import { WebSocketServer } from 'ws';
 
-/** A service of the outside, on loopback, that answers whatever it is asked. */
+/** A service of the outside, on loopback, that answers whatever it is asked. It takes a WebSocket, and says nothing there. */
 export interface StandIn {
   /** `127.0.0.1:PORT`. */
   readonly place: string;
@@ -23,6 +24,7 @@ export async function standIn(answers: Readonly<Record<string, unknown>>): Promi
     const answer = fitting === undefined ? {} : answers[fitting];
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
+  new WebSocketServer({ server });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('it has no port');

@@ -86,6 +86,14 @@ export function refusalsOf(
       };
       return called;
     },
+    /** A method that throws, also if the others are skipped. */
+    throwing: (member: UnsupportedMember, method: string) => {
+      const called = (): never => {
+        note(member, method, called);
+        throw refused(method);
+      };
+      return called;
+    },
     /** An object of which every member, however deep, is a method that refuses. */
     part: (member: UnsupportedMember): unknown => standIns.make(member),
     check,

@@ -1,5 +1,5 @@
 import type { Fields } from '../../../kernel/index.js';
-import { doOverlap } from '../http/route-match.js';
+import { conflictOf } from '../http/plugin-routes.js';
 import type { LegacyCliCommands, LegacyGatewayAnswer, LegacyHttpRoute } from '../shape/shapes.js';
 import type { Registering } from './registering.js';
 
@@ -73,24 +73,22 @@ export function registerHttpRoute(plugin: Registering, given: RouteOptions): voi
   const written = String(given.path ?? '').trim();
   const path = written.startsWith('/') ? written : `/${written}`;
   const route = { path, match, auth, handler } as LegacyHttpRoute; // judged here
-  const other = httpRoutes.find((one) => doOverlap(one, route));
-  const at = httpRoutes.findIndex((one) => one.path === path && one.match === match);
+  const isReplaced = (one: LegacyHttpRoute): boolean =>
+    replaceExisting === true && one.path === path && one.match === match && one.auth === auth;
   const problem = (): string | undefined => {
     if (written === '') return 'it has no path';
     if (typeof handler !== 'function') return 'it has no function "handler"';
     if (auth !== 'gateway' && auth !== 'plugin')
       return 'its auth is neither "gateway" nor "plugin"';
-    if (other !== undefined && other.auth !== auth)
-      return `it overlaps ${other.path} (${other.match}, ${other.auth})`;
-    return at === -1 || replaceExisting === true ? undefined : 'it is registered already';
+    return conflictOf(
+      route,
+      httpRoutes.filter((one) => !isReplaced(one)),
+    );
   };
   const why = problem();
-  if (why !== undefined)
-    plugin.tell('error', `route "${path}" is left out: ${why}`, undefined, {
-      kind: 'route',
-      name: path,
-    });
-  else if (at === -1) httpRoutes.push(route);
+  if (why !== undefined) return void httpRoutes.leftOut(path, why);
+  const at = httpRoutes.findIndex(isReplaced);
+  if (at === -1) httpRoutes.push(route);
   else httpRoutes[at] = route;
 }
 

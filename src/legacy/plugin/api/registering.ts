@@ -1,5 +1,6 @@
 import type { Scope } from '../../../extension/index.js';
 import type { Clock } from '../../../kernel/index.js';
+import type { RouteList } from '../http/plugin-routes.js';
 import type { PluginIntake } from '../shape/intake.js';
 import type { LegacyPlugin, PluginDiagnostic } from '../shape/plugin.js';
 import type { LegacyLogger } from '../shape/shapes.js';
@@ -12,7 +13,7 @@ type Named = 'pluginId' | 'name' | 'version' | 'description' | 'source' | 'profi
 /** The lists of a loaded plugin that its api writes to. */
 type Brought =
   | ('hooks' | 'internalHooks' | 'services' | 'commands' | 'channels' | 'tools')
-  | ('cliCommands' | 'gatewayMethods' | 'httpRoutes');
+  | ('cliCommands' | 'gatewayMethods');
 type Lists = { readonly [K in Brought]: LegacyPlugin[K][number][] };
 
 /** The budgets of hooks, in milliseconds: by hook, and for all others. */
@@ -38,6 +39,7 @@ export interface Registering extends Pick<LegacyPlugin, Given | Named>, Lists {
   readonly intake: PluginIntake;
   /** `api.runtime.channel`: made when it is asked for first. */
   readonly channelRuntime: () => object;
+  readonly httpRoutes: RouteList;
   readonly scope: Scope;
   readonly refusals: Refusals;
   /** Makes the buses when a plugin needs them: without a listener nothing is put on the kernel. */

@@ -1,60 +1,116 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Kernel, perKernel } from '../../../kernel/index.js';
 import type { LegacyHttpRoute } from '../shape/shapes.js';
+import { doOverlap } from './route-match.js';
 
-/** The part of OpenClaw's registry that is read here. */
-interface OpenClawState {
-  registry: { readonly httpRoutes?: unknown } | null;
+/** The place that OpenClaw's own code registers routes in while code of a plugin runs: 2026.9 reads all of it. */
+interface RouteScope {
+  readonly registry: {
+    readonly plugins: readonly never[];
+    readonly httpRoutes: LegacyHttpRoute[];
+  };
+  readonly leases: readonly never[];
 }
 
-/** OpenClaw's own code keeps in this place of the process what plugins register: `registerPluginHttpRoute` writes to it. */
-const openclawKey = Symbol.for('openclaw.pluginRegistryState');
-/** Two installed copies of this package agree on the plugin whose code runs. */
-const sluiceKey = Symbol.for('sluice.plugin-routes');
+/** The routes of a plugin. */
+export type RouteList = LegacyHttpRoute[] & {
+  readonly scope: RouteScope;
+  readonly leftOut: RouteOwner['leftOut'];
+};
 
-/** The routes of a plugin. @param onAdd is told the path of each that is added, by whatever function. */
-export function routeList(onAdd: (path: string) => void): LegacyHttpRoute[] {
+/** OpenClaw 2026.9 asks here for the place of the running code's routes. Two installed copies of this package share it, too. */
+const scopeKey = Symbol.for('openclaw.pluginHttpRouteRegistryScope');
+/** OpenClaw 2026.3 keeps in this place of the process what plugins register: `registerPluginHttpRoute` writes to it. */
+const stateKey = Symbol.for('openclaw.pluginRegistryState');
+
+/** A plugin that may have routes. */
+interface RouteOwner {
+  readonly kernel: Kernel;
+  readonly pluginId: string;
+  /** Its routes answer, if the operator lets them. */
+  readonly answers: boolean;
+  added(path: string): void;
+  leftOut(path: string, why: string): void;
+}
+
+/** The routes of the plugins of a kernel that may answer, by their plugins. */
+const routesOf = perKernel(() => new Map<string, readonly LegacyHttpRoute[]>());
+
+/** Why a route cannot stand beside one of the others, if so. */
+export function conflictOf(
+  { path, match, auth }: LegacyHttpRoute,
+  others: readonly LegacyHttpRoute[],
+): string | undefined {
+  for (const other of others) {
+    if (other.auth !== auth && doOverlap(other, { ...other, path, match }))
+      return `it overlaps ${other.path} (${other.match}, ${other.auth})`;
+    if (other.path === path && other.match === match && match !== 'any')
+      return 'it is registered already';
+  }
+  return undefined;
+}
+
+/**
+ * The list of a plugin's routes. One that cannot stand beside a route of another plugin of the kernel is left out, by whatever
+ * function it is added.
+ */
+export function routeList({ kernel, pluginId, answers, ...owner }: RouteOwner): RouteList {
+  const all = answers ? routesOf(kernel) : new Map<string, readonly LegacyHttpRoute[]>();
   const routes: LegacyHttpRoute[] = [];
-  const push = (...added: LegacyHttpRoute[]): number => {
-    for (const { path } of added) onAdd(path);
-    return Array.prototype.push.apply(routes, added);
+  all.set(pluginId, routes);
+  const isFree = (route: LegacyHttpRoute): boolean => {
+    for (const [other, taken] of all) {
+      const why = other === pluginId ? undefined : conflictOf(route, taken);
+      if (why === undefined) continue;
+      owner.leftOut(route.path, `${why}, by plugin "${other}"`);
+      return false;
+    }
+    owner.added(route.path);
+    return true;
   };
-  Object.defineProperty(routes, 'push', { value: push });
-  return routes;
+  const splice = (at: number, count: number, ...added: LegacyHttpRoute[]): LegacyHttpRoute[] =>
+    Array.prototype.splice.call(routes, at, count, ...added.filter(isFree)) as LegacyHttpRoute[]; // of its elements
+  const push = (...added: LegacyHttpRoute[]): number => {
+    splice(routes.length, 0, ...added);
+    return routes.length;
+  };
+  // OpenClaw holds it weakly
+  const scope: RouteScope = { registry: { plugins: [], httpRoutes: routes }, leases: [] };
+  const members = { splice, push, scope, leftOut: owner.leftOut };
+  for (const [name, value] of Object.entries(members))
+    Object.defineProperty(routes, name, { value });
+  return routes as RouteList; // it has its members now
 }
 
 /** Runs code of a plugin: the routes that OpenClaw's functions register by it, then or later, are the plugin's. */
-export function withRoutes<T>(routes: LegacyHttpRoute[], work: () => T): T {
-  return routesOfWork().run(routes, work);
+export function withRoutes<T>({ scope }: RouteList, work: () => T): T {
+  return scopes().run(scope, work);
 }
 
-function routesOfWork(): AsyncLocalStorage<LegacyHttpRoute[]> {
+function scopes(): AsyncLocalStorage<RouteScope> {
   const process = globalThis as {
-    [sluiceKey]?: AsyncLocalStorage<LegacyHttpRoute[]>;
-    [openclawKey]?: OpenClawState;
+    [scopeKey]?: AsyncLocalStorage<RouteScope>;
+    [stateKey]?: { registry?: object | null };
   };
-  const known = process[sluiceKey];
-  if (known !== undefined) return known;
-  const ofWork = new AsyncLocalStorage<LegacyHttpRoute[]>();
-  process[sluiceKey] = ofWork;
-  const lend = (state: OpenClawState): OpenClawState => {
-    let { registry } = state;
-    const get = () => {
-      const httpRoutes = ofWork.getStore();
-      if (httpRoutes === undefined || registry === null) return registry;
-      return Object.create(registry, { httpRoutes: { value: httpRoutes, writable: true } });
-    };
-    const set = (next: typeof registry): void => {
-      registry = next;
-    };
-    return Object.defineProperty(state, 'registry', { get, set, configurable: true });
+  const known = (process[scopeKey] ??= new AsyncLocalStorage());
+  const state = (process[stateKey] ??= emptyState()); // its code is imported when the first plugin needs it
+  if (Object.getOwnPropertyDescriptor(state, 'registry')?.get !== undefined) return known;
+  let { registry = null } = state;
+  const get = (): object | null => {
+    const httpRoutes = known.getStore()?.registry.httpRoutes;
+    if (httpRoutes === undefined || registry === null) return registry;
+    return Object.create(registry, { httpRoutes: { value: httpRoutes, writable: true } }) as object; // of OpenClaw
   };
-  let state = process[openclawKey] && lend(process[openclawKey]);
-  Object.defineProperty(process, openclawKey, {
-    get: () => state,
-    set: (made: OpenClawState) => {
-      state = lend(made); // its code is imported when the first plugin needs it
-    },
-    configurable: true,
-  });
-  return ofWork;
+  const set = (next: object | null): void => {
+    registry = next;
+  };
+  Object.defineProperty(state, 'registry', { get, set, configurable: true });
+  return known;
+}
+
+/** The state of the registry before anything has registered: the fields of 2026.3, and those of 2026.9. */
+function emptyState(): { registry: object | null } {
+  const later = { activeRegistry: null, activeVersion: 0, importedPluginIds: new Set<string>() };
+  const where = { key: null, workspaceDir: null, runtimeSubagentMode: 'default' };
+  return { registry: null, ...{ version: 0, ...later, ...where } };
 }

@@ -5,12 +5,21 @@ import { systemEvents } from './next-prompt.js';
 import { runCommandWithTimeout } from './system.js';
 import { loadWebMedia } from './web-media.js';
 
+/** The stores of profile 2026.9, of which OpenClaw throws for plugins that it does not trust, too. */
+const laterStores = [
+  ...['openKeyedStore', 'openSyncKeyedStore', 'openBlobStore'],
+  ...['openChannelIngressQueue', 'openChannelIngressDrain'],
+];
+
 /**
  * The parts of `api.runtime` that are served here, each with its members. A member that would change something which a host does not
- * have rejects, whatever `unsupported` says: to skip it would be to say that it was done.
+ * have rejects, whatever `unsupported` says: to skip it would be to say that it was done. So throws one that would keep something.
  */
 export function servedParts(plugin: Registering): Readonly<Record<string, Fields>> {
   const { config, stateDir, workspaceDir, refusals } = plugin;
+  const stores = laterStores.map(
+    (name) => [name, refusals.throwing('api.runtime.state', `api.runtime.state.${name}`)] as const,
+  );
   return {
     config: {
       loadConfig: () => config,
@@ -24,7 +33,7 @@ export function servedParts(plugin: Registering): Readonly<Record<string, Fields
       shouldLogVerbose: () => false,
       getChildLogger: (bindings: Fields = {}) => childLogger(plugin, bindings),
     },
-    state: { resolveStateDir: () => stateDir },
+    state: { resolveStateDir: () => stateDir, ...Object.fromEntries(stores) },
     system: {
       runCommandWithTimeout,
       enqueueSystemEvent: systemEvents(plugin),
