@@ -105,6 +105,10 @@ export interface UpdateEnd {
   readonly status: string;
   /** The reason in one line, if it did not end well. */
   readonly reason?: string;
+  /** The code of the veto that cancelled it, or a reply to it. */
+  readonly cancelCode?: string;
+  /** The id of the event that it began, as `SendContext` has it. */
+  readonly correlationId?: string;
 }
 
 /**

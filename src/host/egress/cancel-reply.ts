@@ -24,10 +24,12 @@ export async function withCancelReply<E extends Ending>(
   parts: HostParts,
   trail: Trail,
   message: RoutedMessage,
-  ending: E,
-  cancel: Told | undefined = cancelOf(ending.sends),
+  ended: E,
+  cancel: Told | undefined = cancelOf(ended.sends),
 ): Promise<E> {
-  if (cancel === undefined || parts.signal.aborted) return ending;
+  if (cancel === undefined) return ended;
+  const ending = { ...ended, cancelCode: cancel.code };
+  if (parts.signal.aborted) return ending;
   const texts: Readonly<Record<string, string | false | undefined>> =
     parts.options.cancelText ?? ({} satisfies CancelTexts);
   const content = texts[cancel.code] ?? cancel.reply;

@@ -140,14 +140,15 @@ export function tellChannel(
   {
     channel: id,
     accountId,
-    updateId,
     status,
-    reason,
+    ...rest
   }: UpdateEnd & Pick<MessageEnd, 'channel' | 'accountId'>,
 ): void {
   const channel = parts.accounts.find(id, accountId)?.channel;
   try {
-    channel?.updateEnded?.(accountId, { status, ...definedFields({ updateId, reason }) });
+    const { updateId, reason, cancelCode, correlationId } = rest;
+    const more = definedFields({ updateId, reason, cancelCode, correlationId });
+    channel?.updateEnded?.(accountId, { status, ...more });
   } catch (error) {
     parts.logger.error('updateEnded threw', { channel: id, accountId, error });
   }

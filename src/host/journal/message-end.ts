@@ -39,11 +39,16 @@ export interface MessageEnd {
   readonly sessionKey?: string;
   /** The reason in one line, if it did not end well. */
   readonly reason?: string;
+  /** The code of the veto that cancelled it, or a reply to it. */
+  readonly cancelCode?: string;
   readonly sends: readonly SendReport[];
 }
 
 /** The end that the work of a message comes to. The message and its channel are known elsewhere. */
-export type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends' | 'agentId' | 'sessionKey'>;
+export type Ending = Pick<
+  MessageEnd,
+  'status' | 'reason' | 'cancelCode' | 'sends' | 'agentId' | 'sessionKey'
+>;
 
 /** An ending that may have come before anything was sent. */
 export type EarlyEnding = Omit<Ending, 'sends'> & Partial<Pick<Ending, 'sends'>>;

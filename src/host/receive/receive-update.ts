@@ -64,7 +64,7 @@ export async function receiveUpdate(
   if (accepted.status === 'known' && !isOneOf(openUpdates, accepted.state)) {
     const { channel, accountId } = account;
     const named = definedFields({ channel: channel.id, accountId, updateId: update.updateId });
-    tellChannel(parts, { ...named, status: 'known' });
+    tellChannel(parts, { ...named, status: 'known', correlationId: eventId });
   }
   await roomFor(parts, account, lane);
   return undefined;
