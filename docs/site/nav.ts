@@ -62,6 +62,7 @@ export const sidebar: readonly PageGroup[] = [
   ]),
   group('Extensions to use', [
     ['Telegram', 'extensions/telegram/README.md'],
+    ['HTTP', 'extensions/http/README.md'],
     ['Thread ownership', 'extensions/thread-ownership/README.md'],
     ['Policies', 'extensions/policies/README.md'],
     ['Rate limit', 'extensions/rate-limit/README.md'],
@@ -80,6 +81,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Extensions that act', 'spec/extensions-that-act.md'],
     ['Rules of judgement', 'spec/judgement.md'],
     ['Sight', 'spec/sight.md'],
+    ['HTTP as a channel', 'spec/http.md'],
     ['Stream plumbing', 'spec/stream-plumbing.md'],
     ['SDK streams', 'spec/csdk-normalization.md'],
     ['Reply callbacks', 'spec/callback-order.md'],

@@ -23,6 +23,7 @@ const documents: readonly (readonly [word: string, document: string, ReadonlySet
     'extensions-that-act.md',
     clausesOf('extensions-that-act.md', /^(\d+\.\d+) |^## (\d+)\. /gm),
   ],
+  ['http', 'http.md', clausesOf('http.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],
   ['judgement', 'judgement.md', clausesOf('judgement.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],
   ['sight', 'sight.md', clausesOf('sight.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],
   ['stream', 'stream-plumbing.md', clausesOf('stream-plumbing.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],

@@ -78,6 +78,7 @@ describe('the package', () => {
       'extensions/budget/tsconfig.json',
       'extensions/inspector/tsconfig.json',
       'extensions/otel/tsconfig.json',
+      'extensions/http/tsconfig.json',
       'extensions/inspector/page/tsconfig.json',
       'extensions/postgres/tsconfig.json',
     ]) {

@@ -34,6 +34,7 @@ describe('the packages beside the core', () => {
   it('are those that have run-time dependencies of their own', () => {
     expect(published.map(([, { name }]) => name)).toEqual([
       'sluice-budget',
+      'sluice-http',
       'sluice-otel',
       'sluice-policies',
       'sluice-postgres',

@@ -1,6 +1,11 @@
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { httpChannel } from '../../extensions/http/src/channel.js';
+import { config } from '../../extensions/http/src/config.js';
 import {
   approveSend,
   type ChannelPlugin,
@@ -10,7 +15,7 @@ import {
   TerminalScreen,
 } from '../../src/channel/index.js';
 import { channelsOfPlugin } from '../../src/host/provided/legacy/legacy-channel.js';
-import type { Kernel } from '../../src/kernel/index.js';
+import { type Kernel, silentLogger, systemClock } from '../../src/kernel/index.js';
 import { loadLegacyPlugin } from '../../src/legacy/index.js';
 import { createTestKernel, fakeChannel, samplePayload } from '../../src/testing/index.js';
 import { emulatedTerminal } from '../support/emulated-terminal.js';
@@ -76,6 +81,31 @@ const channels: Readonly<Record<string, () => Promise<Running>>> = {
     return {
       ...{ channel, kernel: lab.kernel, out: () => channel.sent },
       [Symbol.asyncDispose]: lab[Symbol.asyncDispose],
+    };
+  },
+
+  'http/channel.ts': async () => {
+    const calls: string[] = [];
+    const callback = createServer((request, response) => {
+      calls.push(String(request.url));
+      response.end();
+    }).listen(0, '127.0.0.1');
+    await once(callback, 'listening');
+    const { port } = callback.address() as AddressInfo; // it listens at a port
+    const secret = 'a secret of some length';
+    const hook = { secret, text: 'x', callback: { url: `http://127.0.0.1:${port}/`, secret } };
+    const channel = httpChannel({
+      config: config.parse({ port: 0, webhooks: { a: hook } }),
+      ...{ clock: systemClock, log: silentLogger },
+      store: {} as never, // nothing is kept
+    });
+    const lab = await hostLab({ channels: [channel] });
+    return {
+      ...{ channel, kernel: lab.kernel, out: () => calls },
+      [Symbol.asyncDispose]: async () => {
+        await lab[Symbol.asyncDispose]();
+        callback.close();
+      },
     };
   },
 

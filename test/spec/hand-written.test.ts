@@ -9,6 +9,7 @@ const pages = [
   'durability.md',
   'event-pipeline.md',
   'extensions-that-act.md',
+  'http.md',
   'judgement.md',
   'names.md',
   'retirement.md',

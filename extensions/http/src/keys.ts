@@ -1,0 +1,43 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { HttpConfig } from './config.js';
+
+/** The one that a request comes from. */
+export interface Caller {
+  readonly name: string;
+  /** A key has proven it. */
+  readonly isProven: boolean;
+  /** It speaks for several people. */
+  readonly isFrontEnd: boolean;
+}
+
+/**
+ * Finds the caller of an `Authorization` header. Each key is compared, in the same time whatever was given.
+ *
+ * @returns nothing if keys are needed, and this is none.
+ */
+export function callerOf(
+  { keys }: Pick<HttpConfig, 'keys'>,
+  authorization: string | undefined,
+): Caller | undefined {
+  if (keys.length === 0) return { name: 'local', isProven: false, isFrontEnd: false };
+  const given = digestOf(authorization?.replace(/^bearer +/i, '') ?? '');
+  let caller: Caller | undefined;
+  for (const { name, sha256, frontEnd } of keys)
+    if (timingSafeEqual(given, Buffer.from(sha256, 'hex')))
+      caller = { name, isProven: true, isFrontEnd: frontEnd };
+  return caller;
+}
+
+/** Compares texts in the same time whatever was given. */
+export function isSame(given: string, wanted: string): boolean {
+  return timingSafeEqual(digestOf(given), digestOf(wanted));
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** A short name for plain data: different data has a different name. */
+export function nameOf(...data: readonly unknown[]): string {
+  return digestOf(JSON.stringify(data)).toString('hex').slice(0, 32);
+}

@@ -1,0 +1,43 @@
+import type { StreamPermits, StreamSender } from 'sluice/channel';
+import type { Answer, Answers, Field } from './answers.js';
+import type { Deliver } from './channel.js';
+
+/** The field that a text of some kind belongs to. */
+export function fieldOf(kind: string): Field {
+  return kind === 'reasoning' ? 'reasoning_content' : 'content';
+}
+
+/** Shows one reply while it grows, in the answer that its request waits for. */
+export function streamSender(
+  permits: StreamPermits,
+  answers: Answers,
+  deliver: Deliver,
+): StreamSender {
+  const self = {};
+  let opened: { readonly answer: Answer | undefined; readonly field: Field } | undefined;
+
+  const show = async (text: string): Promise<void> => {
+    if (opened === undefined) {
+      const { to, kind } = permits.opening.take();
+      opened = { answer: await answers.at(to), field: fieldOf(kind) };
+    }
+    const { answer, field } = opened;
+    answer?.growing.set(self, { field, text });
+    answer?.tell();
+  };
+  const end = async (): Promise<void> => {
+    opened?.answer?.growing.delete(self);
+  };
+
+  return {
+    onThinkingDelta: ({ thinking }) => show(thinking),
+    onContentDelta: ({ content }) => show(content),
+    onFinal: async () => {
+      await end();
+      const permit = permits.final();
+      if (permit !== undefined) permits.report(await deliver(permit.take(), permit));
+    },
+    onError: end,
+    abort: end,
+  };
+}
