@@ -101,28 +101,26 @@ async function isSuspended(
  */
 function countedPlace(parts: HeldParts, eventId: string, place: Place): Place {
   const hold = { ...parts.hold, eventId };
-  let isLost = false;
   let givenBack: Promise<boolean> | undefined;
-  return {
-    get isLost() {
-      return isLost;
-    },
-    leave: (isForPerson) => {
+  const counted = {
+    isLost: false,
+    leave: (isForPerson?: boolean) => {
       place.leave(isForPerson);
       givenBack = giveBack(parts, hold);
     },
     enter: async () => {
       await place.enter();
-      if (parts.signal.aborted || isLost) return; // it ends here, and is not counted
+      if (parts.signal.aborted || counted.isLost) return; // it ends here, and is not counted
       if ((await givenBack) === false)
         parts.backlog.begun.set(eventId, hold); // it is still counted
       else if ((await beginUpdate(parts, eventId)) === undefined) {
-        isLost = true;
+        counted.isLost = true;
         throw new Error('it waited, and could not be begun again: it is taken up later');
       }
     },
     putOff: () => {
-      isLost = true;
+      counted.isLost = true;
     },
   };
+  return counted;
 }
