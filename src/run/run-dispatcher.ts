@@ -175,7 +175,7 @@ export class RunDispatcher {
    */
   take(event: SessionEvent): Promise<void> | undefined {
     if (this.ended) return undefined;
-    const telling = this.#subagents.telling();
+    const { telling } = this.#subagents;
     return telling === undefined || isGrowth(event)
       ? this.#take(event)
       : telling.then(() => this.#take(event));

@@ -82,7 +82,9 @@ export function subagents({
 
   return {
     /** Settles when every fact so far has been dispatched; `undefined` if none waits. */
-    telling: (): Promise<void> | undefined => waiting,
+    get telling(): Promise<void> | undefined {
+      return waiting;
+    },
     /** Asks whether a call may start its subagent, if it starts one. @returns the reason if it may not. */
     async ask(call: ToolCall, signal: AbortSignal): Promise<string | undefined> {
       const child = childOf(call);

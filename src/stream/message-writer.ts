@@ -1,8 +1,6 @@
 import type { SessionEvent } from './session-event.js';
 import type { AssistantContent, AssistantMessage, ToolCallContent } from './session-message.js';
 
-type Author = Pick<AssistantMessage, 'provider' | 'model'>;
-
 /** The block that grows. */
 interface Block {
   readonly type: 'text' | 'thinking';
@@ -30,18 +28,18 @@ interface Growing {
 export class MessageWriter {
   /** The messages that have ended. */
   readonly messages: AssistantMessage[] = [];
-  readonly #by: Author;
+  readonly #by: Pick<AssistantMessage, 'provider' | 'model'>;
   readonly #now: (() => number) | undefined;
   #growing: Growing | undefined;
 
   /** @param now the clock of the messages, which have no time without it. */
-  constructor(by: Author, now?: () => number) {
+  constructor(by: Pick<AssistantMessage, 'provider' | 'model'>, now?: () => number) {
     this.#by = by;
     this.#now = now;
   }
 
   /** Adds a piece of a text or of a thought. */
-  grow(type: Block['type'], delta: string): SessionEvent[] {
+  grow(type: 'text' | 'thinking', delta: string): SessionEvent[] {
     const events: SessionEvent[] = [];
     const growing = this.#begun(events);
     if (growing.block?.type !== type) {

@@ -79,6 +79,7 @@ describe('the package', () => {
       'extensions/inspector/tsconfig.json',
       'extensions/otel/tsconfig.json',
       'extensions/http/tsconfig.json',
+      'extensions/acp/tsconfig.json',
       'extensions/inspector/page/tsconfig.json',
       'extensions/postgres/tsconfig.json',
     ]) {

@@ -33,6 +33,7 @@ const published = packages.filter(([, manifest]) => manifest.private !== true);
 describe('the packages beside the core', () => {
   it('are those that have run-time dependencies of their own', () => {
     expect(published.map(([, { name }]) => name)).toEqual([
+      'sluice-acp',
       'sluice-budget',
       'sluice-http',
       'sluice-otel',

@@ -59,9 +59,13 @@ export function blockReplies(scope: ReplyScope) {
   return {
     isWanted,
     /** Some of the text waits to be cut. */
-    isCutting: (): boolean => chunker?.isEmpty === false,
+    get isCutting(): boolean {
+      return chunker?.isEmpty === false;
+    },
     /** Some of the text was not handed over yet. */
-    isPending: (): boolean => (chunker === undefined ? pending !== '' : !chunker.isEmpty),
+    get isPending(): boolean {
+      return chunker === undefined ? pending !== '' : !chunker.isEmpty;
+    },
     startMessage(): void {
       directives.clear();
       last = undefined;

@@ -46,7 +46,9 @@ export function partialReplies(
 
   return {
     /** Something of this message was shown. */
-    hasShown: (): boolean => hasShown,
+    get hasShown(): boolean {
+      return hasShown;
+    },
     startMessage(): void {
       directives.clear();
       hasShown = false;

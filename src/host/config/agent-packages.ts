@@ -3,6 +3,7 @@
  * the package `sluice-openai`, whose extension has the id `openai`, and gets `MODEL@URL` in its setting `asked`, a list.
  */
 export const agentPackages: Readonly<Record<string, string>> = {
+  acp: 'COMMAND',
   openai: 'MODEL@URL',
 };
 

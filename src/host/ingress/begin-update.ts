@@ -1,7 +1,5 @@
-import type { UpdateHold } from '../journal/hold.js';
 import { logJournalFailure } from '../outbox/journal-failure.js';
-import type { HeldParts, HostParts } from '../parts/parts.js';
-import { underHold } from '../parts/under-hold.js';
+import type { HostParts } from '../parts/parts.js';
 import { tellUpdate } from '../way/tell-update.js';
 
 /** Tells whether an update that has not begun is left to the next host. */
@@ -12,35 +10,33 @@ export function isLeftToNext({ signal, backlog, journal }: HostParts): boolean {
 /**
  * Begins an update, with those that join it, unless that was done. Never rejects.
  *
- * @returns the services for all that is done for it; nothing if it has not begun, and is tried again later.
+ * @returns whether it has begun; else it is tried again later.
  */
 export async function beginUpdate(
   parts: HostParts,
   eventId: string,
   joined?: readonly string[],
-): Promise<HeldParts | undefined> {
+): Promise<boolean> {
   const { journal, backlog, logger, leftOpen } = parts;
-  const begun = backlog.begun.get(eventId);
-  if (begun !== undefined) return underHold(parts, begun);
+  if (backlog.begun.has(eventId)) return true;
   try {
-    const { attempts: attempt, hold } = await journal.begin(eventId, joined);
-    backlog.begun.set(eventId, hold);
+    const attempt = await journal.begin(eventId, joined);
+    backlog.begun.add(eventId);
     tellUpdate(parts, eventId, 'begun', { attempt });
-    return underHold(parts, hold);
+    return true;
   } catch (error) {
     logJournalFailure(logger, 'an update waits: the journal could not be used', { eventId, error });
     leftOpen.add(eventId);
-    return undefined;
+    return false;
   }
 }
 
 /** Takes a beginning back. @returns whether it is no longer counted. Never rejects. */
-export async function giveBack(parts: HostParts, hold: UpdateHold): Promise<boolean> {
+export async function giveBack(parts: HostParts, eventId: string): Promise<boolean> {
   const { journal, backlog, logger } = parts;
-  const { eventId } = hold;
   backlog.begun.delete(eventId);
   try {
-    await journal.giveBack(hold);
+    await journal.giveBack(eventId);
     tellUpdate(parts, eventId, 'given-back');
     return true;
   } catch (error) {
@@ -55,5 +51,5 @@ export async function giveBack(parts: HostParts, hold: UpdateHold): Promise<bool
  */
 export async function giveBackAll(parts: HostParts): Promise<void> {
   await parts.outbox.keepSent();
-  await Promise.all([...parts.backlog.begun.values()].map((hold) => giveBack(parts, hold)));
+  await Promise.all([...parts.backlog.begun].map((eventId) => giveBack(parts, eventId)));
 }

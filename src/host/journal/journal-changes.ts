@@ -1,6 +1,5 @@
 import type { Clock } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
-import { held, notHeld, type Ownership, type UpdateHold } from './hold.js';
 import {
   type Journal,
   openSends,
@@ -23,11 +22,6 @@ export type FieldChanges<Record> = {
   readonly [Field in keyof Record]?: Record[Field] | undefined;
 };
 
-/** The same of an update, with its lane, if it has one. */
-export interface StandingUpdate extends Standing<UpdateState> {
-  readonly lane?: unknown;
-}
-
 /** The rows of one kind in a store. `Row` is a row as the store reads it. */
 export interface ChangeableRows<Record, Row> {
   find(id: string): Row | undefined;
@@ -38,7 +32,10 @@ export interface ChangeableRows<Record, Row> {
 }
 
 /** The rows that a journal changes. */
-export interface JournalRows<Update extends StandingUpdate, Send extends Standing<SendState>> {
+export interface JournalRows<
+  Update extends Standing<UpdateState>,
+  Send extends Standing<SendState>,
+> {
   readonly updates: ChangeableRows<UpdateRecord, Update>;
   readonly sends: ChangeableRows<SendRecord, Send>;
   /** All dead letters; with a reason, those that joined another update for it. */
@@ -62,19 +59,14 @@ export type JournalChanges = {
  * The transitions of updates and sends, the same for each store. A transition that is refused changes nothing: `journal-state`.
  *
  * @example
- * const changes = journalChanges({ updates, sends, dead, lastSend }, systemClock, wholeOwnership());
- * const attempts = database.transaction(() => changes.begin('u-1').attempts);
+ * const changes = journalChanges({ updates, sends, dead, lastSend }, systemClock);
+ * const attempts = database.transaction(() => changes.begin('u-1'));
  */
-export function journalChanges<Update extends StandingUpdate, Send extends Standing<SendState>>(
-  rows: JournalRows<Update, Send>,
-  clock: Clock,
-  ownership: Ownership,
-): JournalChanges {
+export function journalChanges<
+  Update extends Standing<UpdateState>,
+  Send extends Standing<SendState>,
+>(rows: JournalRows<Update, Send>, clock: Clock): JournalChanges {
   const { updates, sends } = rows;
-  const holdOf = (eventId: string, lane: unknown): UpdateHold | undefined => {
-    const hold = ownership.holdOf(ownership.partOf(typeof lane === 'string' ? lane : ''));
-    return hold && { eventId, ...hold };
-  };
   const update = (id: string, from: readonly UpdateState[], wanted: string): Update =>
     inState({ what: 'update', id, wanted }, updates.find(id), from);
   const send = (id: string, from: readonly SendState[], wanted: string): Send =>
@@ -92,31 +84,25 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
       const known = updates.find(given.eventId);
       if (known !== undefined)
         return { status: 'known', state: known.state, attempts: known.attempts };
-      const hold = isBegun ? holdOf(given.eventId, given.lane) : undefined;
-      const begun =
-        hold === undefined
-          ? ({ state: 'accepted', attempts: 0 } as const)
-          : ({ state: 'handling', attempts: 1 } as const);
+      const begun = isBegun
+        ? ({ state: 'handling', attempts: 1 } as const)
+        : ({ state: 'accepted', attempts: 0 } as const);
       updates.add(Object.assign({ acceptedAtMs: clock.now() }, begun, given));
-      return { status: 'accepted', ...(hold && { hold }) };
+      return { status: 'accepted' };
     },
     begin: (eventId, joined = []) => {
       const was = update(eventId, openUpdates, 'begun');
-      const hold = holdOf(eventId, was.lane);
-      if (hold === undefined) throw notHeld('another host has the part of its lane');
       const joining = joined.map((id) => update(id, ['accepted'], 'joined'));
       for (const row of joining) updates.change(row, { joinedTo: eventId });
       const attempts = was.attempts + 1;
       updates.change(was, { state: 'handling', attempts });
-      return { attempts, hold };
+      return attempts;
     },
-    giveBack: (hold) => {
-      const { eventId } = held(hold);
+    giveBack: (eventId) => {
       const was = update(eventId, ['handling'], 'given back');
       updates.change(was, { attempts: Math.max(0, was.attempts - 1) });
     },
-    endUpdate: (hold, { isDead, outcome, reason }) => {
-      const { eventId } = held(hold);
+    endUpdate: (eventId, { isDead, outcome, reason }) => {
       updates.change(update(eventId, openUpdates, 'ended'), {
         state: isDead ? 'dead' : 'ended',
         outcome,
@@ -141,35 +127,27 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
       for (const row of dead) updates.change(row, { state: 'ended', body: undefined });
       return dead.length;
     },
-    prepare: (hold, given, isSending = false) => {
-      held(hold);
+    prepare: (given, isSending = false) => {
       const { sendId: id } = given;
       const state = sends.find(id)?.state;
       if (state !== undefined)
         throw hostError('journal-state', { what: 'send', id, wanted: 'prepared', state });
       sends.add(Object.assign({ preparedAtMs: clock.now() }, judged(isSending, 0), given));
     },
-    final: (hold, { sendId, kind, fingerprint, channel, accountId, body }, isSending = false) => {
-      held(hold);
+    final: ({ sendId, kind, fingerprint, channel, accountId, body }, isSending = false) => {
       const was = send(sendId, ['prepared'], 'made final');
       const said = { kind, fingerprint, channel, accountId, body };
       sends.change(was, { ...judged(isSending, was.attempts), ...said });
     },
-    sending: (hold, sendId) => {
-      held(hold);
+    sending: (sendId) => {
       const was = send(sendId, openSends, 'sent');
       sends.change(was, judged(true, was.attempts));
     },
-    unsent: (hold, sendId) => {
-      held(hold);
+    unsent: (sendId) => {
       sends.change(send(sendId, ['sending'], 'given back'), { state: 'prepared' });
     },
-    shown: (hold, sendId, shown) => {
-      held(hold);
-      sends.change(send(sendId, openSends, 'shown'), { shown });
-    },
-    endSend: (hold, sendId, { state, providerMessageId, cause, reason }) => {
-      held(hold);
+    shown: (sendId, shown) => sends.change(send(sendId, openSends, 'shown'), { shown }),
+    endSend: (sendId, { state, providerMessageId, cause, reason }) => {
       const end = { state, providerMessageId, cause, reason, endedAtMs: clock.now() };
       sends.change(send(sendId, openSends, state), end);
     },

@@ -57,7 +57,9 @@ export function replyEmitter(options: ReplyCallbackOptions) {
 
   return {
     isSeedOrder,
-    isClosed: (): boolean => isClosed,
+    get isClosed(): boolean {
+      return isClosed;
+    },
     /** Logs a session event as it comes. */
     traceEvent(type: string): void {
       logger.debug('session event', { ...trace, type });

@@ -1,5 +1,3 @@
-import { held, type SessionWrite } from '../hold.js';
-
 /** The writes that a journal groups. */
 interface Batch<Work> {
   write(work: Work): Promise<unknown>;
@@ -20,11 +18,10 @@ export function sessionWrites<Work>(batch: Batch<Work>) {
     write: async (
       of: string,
       work: Work,
-      { hold, mayWait }: SessionWrite,
+      how: { readonly mayWait?: boolean } | undefined,
       told = () => {},
     ): Promise<void> => {
-      held(hold);
-      const kept = (mayWait === true ? batch.later(work) : batch.write(work)).then(told);
+      const kept = (how?.mayWait === true ? batch.later(work) : batch.write(work)).then(told);
       waiting.set(of, kept);
       try {
         await kept;

@@ -1,0 +1,165 @@
+import { Readable, Writable } from 'node:stream';
+import {
+  type ClientContext,
+  client,
+  MessageTooLargeError,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  type RequestPermissionOutcome,
+  type RequestPermissionRequest,
+  type SessionUpdate,
+} from '@agentclientprotocol/sdk';
+import type { Clock, Logger } from 'sluice';
+import { signalChild, startChild } from './command.js';
+import type { ProgramSettings } from './config.js';
+
+/** Milliseconds that a program has to end by itself, and its pipes to run dry. */
+const endMs = 2_000;
+const maxTailChars = 2_000;
+
+/** The turn that runs in a session of a program. */
+export interface SessionListener {
+  take(update: SessionUpdate): void;
+  permit(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionOutcome>;
+}
+
+/** A session of a program that goes on with one of ours. */
+export interface KnownSession {
+  readonly id: string;
+  /** The number of the last prompt that it was asked, from 1. */
+  heard: number;
+  /** The dollars that it has cost so far; absent if that is not known, since it comes from another process. */
+  spentUsd?: number | undefined;
+  /** The system prompt that it was told. */
+  told?: string | undefined;
+}
+
+/** A program that runs and speaks the protocol. */
+export type Program = Awaited<ReturnType<typeof startProgram>>;
+
+/** The parts of a host that a program works with. */
+export interface Services {
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+/**
+ * Starts a program and shakes hands with it.
+ *
+ * @param onEnd is told when it can be asked no more.
+ * @returns `ask`, which rejects with an error that says what has happened to the program, and `end`, which resolves when the program
+ *   and those that it has started have gone.
+ */
+export async function startProgram(
+  command: string,
+  settings: ProgramSettings,
+  { log, clock }: Services,
+  onEnd: () => void,
+) {
+  const child = startChild(command, settings);
+  /** The turns that run, by the program's ids of their sessions. */
+  const listeners = new Map<string, SessionListener>();
+  let tail = '';
+  let reason: string | undefined;
+  child.stdin.on('error', () => undefined); // its end says it
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    tail = (tail + text).slice(-maxTailChars);
+    log.debug('the program wrote to stderr', {
+      command,
+      detail: text.trim().slice(0, maxTailChars),
+    });
+  });
+  const gone = new Promise<void>((resolve) => {
+    child.once('error', ({ message }) => {
+      reason ??= `cannot be started: ${message}`;
+      resolve();
+    });
+    child.once('exit', () => {
+      signalChild(child, 'SIGKILL'); // those that it has left behind
+      const drying = clock.setTimeout(() => child.stdout.destroy(), endMs);
+      child.once('close', () => clock.clearTimeout(drying));
+    });
+    child.once('close', (code, signal) => {
+      const last = tail.trim().split('\n').at(-1) ?? '';
+      const said = last === '' ? '' : `; its last line on stderr: ${last}`;
+      reason ??= `ended ${signal === null ? `with code ${code}` : `by ${signal}`}${said}`;
+      resolve();
+    });
+  });
+
+  const end = (why: string): Promise<void> => {
+    reason ??= `was ended: ${why}`;
+    signalChild(child, 'SIGTERM');
+    const timer = clock.setTimeout(() => signalChild(child, 'SIGKILL'), endMs);
+    return gone.then(() => clock.clearTimeout(timer));
+  };
+
+  // updates come first: the first handler is called as soon as its message is read, and so before the answer to a prompt
+  const connection = client({ name: 'sluice' })
+    .onNotification(methods.client.session.update, ({ params }) =>
+      listeners.get(params.sessionId)?.take(params.update),
+    )
+    .onRequest(methods.client.session.requestPermission, async ({ params, signal }) => ({
+      outcome: (await listeners.get(params.sessionId)?.permit(params, signal)) ?? {
+        outcome: 'cancelled' as const,
+      },
+    }))
+    .connect(
+      ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout), {
+        maxMessageBytes: settings.maxFrameBytes,
+      }),
+    );
+  void connection.closed.then(() => {
+    const { reason: why } = connection.signal;
+    if (why instanceof MessageTooLargeError) void end(why.message);
+    onEnd();
+  });
+
+  const ask = async <T>(what: (agent: ClientContext) => Promise<T>): Promise<T> => {
+    try {
+      return await what(connection.agent);
+    } catch (error) {
+      throw new Error(`${command} ${await whatHappened(error)}`, { cause: error });
+    }
+  };
+
+  async function whatHappened(error: unknown): Promise<string> {
+    const { message, code, data } = Object(error);
+    if (!connection.signal.aborted) {
+      const more = data === undefined ? '' : ` ${JSON.stringify(data).slice(0, 500)}`;
+      const login = code === -32_000 ? `; log in with the program itself, or set authMethod` : '';
+      return `answered with an error: ${message}${more}${login}`;
+    }
+    const timer = clock.setTimeout(() => void end(String(message)), endMs); // it closed its pipes, and lives
+    await gone;
+    clock.clearTimeout(timer);
+    return reason ?? 'ended';
+  }
+
+  const late = `it did not answer within ${settings.startTimeoutMs} ms`;
+  const timer = clock.setTimeout(() => void end(late), settings.startTimeoutMs);
+  try {
+    const { protocolVersion, agentCapabilities } = await ask((agent) =>
+      agent.request(methods.agent.initialize, {
+        protocolVersion: PROTOCOL_VERSION,
+        clientInfo: { name: 'sluice', version: '0.1.0' },
+      }),
+    );
+    if (protocolVersion !== PROTOCOL_VERSION)
+      throw new Error(
+        `${command} speaks version ${protocolVersion} of the protocol, not ${PROTOCOL_VERSION}`,
+      );
+    const { authMethod: methodId } = settings;
+    if (methodId !== undefined)
+      await ask((agent) => agent.request(methods.agent.authenticate, { methodId }));
+    /** The sessions of this process, by our ids. */
+    const sessions = new Map<string, KnownSession>();
+    return { capabilities: agentCapabilities ?? {}, listeners, sessions, ask, end };
+  } catch (error) {
+    await end('it could not be begun');
+    throw error;
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}
