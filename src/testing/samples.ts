@@ -141,6 +141,10 @@ export const samplePayloads: {
   }),
   'account.started': () => ({ channel: 'console', accountId: 'default', startedAtMs: sentAtMs }),
   'account.stopped': () => ({ channel: 'console', accountId: 'default', reason: 'end of input' }),
+  'account.pairing.requested': () => ({
+    ...{ channel: 'console', accountId: 'default', senderId: 'grace' },
+    ...{ code: 'TEAPOT22', metadata: { name: 'Grace' } },
+  }),
   'ingress.received': () => ({
     channel: 'console',
     accountId: 'default',

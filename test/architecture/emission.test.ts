@@ -12,6 +12,7 @@ const dispatchedIn: Readonly<Record<string, readonly string[]>> = {
     'gateway.stopping',
   ],
   'src/host/provided/commands.ts': ['command.received', 'command.completed'],
+  'src/legacy/plugin/runtime/channel-runtime.ts': ['account.pairing.requested'],
   'src/host/receive/account.ts': ['account.started', 'account.stopped'],
   'src/host/ingress/ingress-stages.ts': ['ingress.received', 'ingress.normalized'],
   'src/host/session/routing.ts': ['routing.resolving', 'routing.resolved'],
@@ -63,8 +64,9 @@ it.each(canonicalStages.map((stage) => [stage.family, stage.emittedBy] as const)
   '%s has the source that the folder of its file says: %s (§2.5)',
   (family, source) => {
     const file = Object.keys(dispatchedIn).find((one) => dispatchedIn[one]?.includes(family));
-    const ofRuns = file !== undefined && !file.startsWith('src/host/');
-    const sources = ofRuns ? ['turn', 'subagent'] : ['host', 'interactive-channel', 'subagent'];
+    const [, layer = ''] = file?.split('/') ?? [];
+    const byHost = ['host', 'interactive-channel', 'subagent'];
+    const sources = { host: byHost, legacy: byHost }[layer] ?? ['turn', 'subagent'];
     expect(sources).toContain(source);
   },
 );

@@ -4,12 +4,15 @@ import { samplePayload } from '../../src/testing/index.js';
 import { hostLab } from '../support/host-lab.js';
 import { scriptedChannel } from '../support/scripted-channel.js';
 
-/** Families of runs that compact their transcript or start subagents, which the run of this test does not. */
+/** Families of runs that compact their transcript or start subagents, and of channels of plugins: the run of this test does not. */
 const elsewhere = canonicalStages
-  .filter(({ family, emittedBy }) => emittedBy === 'subagent' || family.startsWith('compaction.'))
+  .filter(
+    ({ family, emittedBy }) =>
+      emittedBy === 'subagent' || /^(?:compaction|account\.pairing)\./.test(family),
+  )
   .map(({ family }) => family);
 
-it('emits every family but those of compaction and subagents', async () => {
+it('emits every family but those of compaction, subagents and plugins', async () => {
   const channel = scriptedChannel({
     decode: (raw) =>
       (raw as { text: string }).text === 'press'

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { briefly, watchedStage } from './pieces/canonical-stage.js';
-import { amount, flag, object, optional, text } from './pieces/field.js';
+import { amount, flag, object, openRecord, optional, text } from './pieces/field.js';
 
 const accountFields = {
   channel: text('The channel, by its registered name.'),
@@ -26,6 +26,17 @@ const accountStoppedPayload = object({
 /** The payload of `account.stopped`. */
 export interface AccountStopped extends Readonly<Static<typeof accountStoppedPayload>> {}
 
+const accountPairingRequestedPayload = object({
+  channel: accountFields.channel,
+  accountId: optional(accountFields.accountId),
+  senderId: text('The person who wants to be let in.'),
+  code: text('The code by which an operator lets the person in.'),
+  metadata: optional(openRecord('More about the person, such as a name.')),
+});
+/** The payload of `account.pairing.requested`. */
+export interface AccountPairingRequested
+  extends Readonly<Static<typeof accountPairingRequestedPayload>> {}
+
 export const accountStages = [
   watchedStage({
     family: 'account.started',
@@ -39,5 +50,11 @@ export const accountStages = [
     ...briefly,
     purpose: 'Tells that an account takes and sends no more.',
     emittedWhen: 'when an account of a channel has stopped or could not start',
+  }),
+  watchedStage({
+    family: 'account.pairing.requested',
+    payload: named<AccountPairingRequested>(accountPairingRequestedPayload),
+    purpose: 'Tells an operator that somebody wants to be let in.',
+    emittedWhen: 'when a channel of a plugin has written down a new request to be paired',
   }),
 ] as const;

@@ -17,6 +17,9 @@ export type Coverage = 'observe' | 'mutate' | 'veto' | 'resolve';
 /** Tells whether a legacy hook, key or stream lives on the pipeline. */
 export type BridgeStatus = 'bridged' | 'observe-only' | 'retired';
 
+/** The texts of plugins that wait for the next prompt of a session, or that a run of it has taken. */
+export type QueuedInjections = (sessionKey: string, runId: string) => readonly object[];
+
 /** The arguments of the handlers of a hook. */
 export interface LegacyView<Event = object, Context = object> {
   readonly event: Event;
@@ -127,7 +130,11 @@ export interface LegacyHookRow<
   /** The legacy event and context as canonical dispatches. */
   announce(event: Event, ctx: Context): readonly Announcement[];
   /** A canonical envelope, and on whose behalf it is, as the legacy event and context. */
-  view(envelope: Envelope, principal?: Principal): LegacyView<Event, Context>;
+  view(
+    envelope: Envelope,
+    principal?: Principal,
+    queued?: QueuedInjections,
+  ): LegacyView<Event, Context>;
   /** Tells whether the legacy hook tells of this event at all; by default of every event. Asked of canonical events only. */
   wants?(envelope: Envelope): boolean;
   /** The result of the legacy runner; `undefined` for a void hook. */

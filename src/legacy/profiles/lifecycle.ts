@@ -1,11 +1,14 @@
 import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
+import { same } from '../facts/field-table.js';
 import { gatewayHooks } from '../hooks/gateway.js';
+import { voidHook } from '../hooks/make-row.js';
 import type { Answer } from '../hooks/row.js';
 import type { LegacyPlace, LegacySubagentContext } from '../hooks/shapes.js';
 import { hostedHook } from './merging.js';
 import type { LegacyClaimResult, LegacyTurnMessageContext } from './shapes.js';
 
 type Open = { [field: string]: unknown };
+type Paired = { accountId?: string };
 
 /** A hook that tells of something that a host of Sluice does not do. */
 const untold = <Event extends object>(why: string) =>
@@ -33,9 +36,17 @@ export const wayHooks9 = {
     why: 'Not called: only the plugin that owns a conversation is asked, and no plugin owns one here.',
     merge: 'the first that handles it ends the call',
   }),
-  channel_pairing_requested: untold<{ channel: string; senderId: string; code: string }>(
-    'code of the SDK tells of a request, by the runner of its own openclaw, and no family tells of one here.',
-  ),
+  channel_pairing_requested: {
+    ...voidHook('account.pairing.requested')<
+      Paired & { channel: string; senderId: string; code: string; metadata?: Open },
+      Paired & { channelId: string; senderId?: string }
+    >({
+      why: 'Told once for each new request, by upsertPairingRequest of api.runtime.channel. It is not waited for.',
+      event: same('channel', 'accountId', 'senderId', 'code', 'metadata'),
+      context: { channelId: 'channel', ...same('accountId', 'senderId') },
+    }),
+    timeoutMs: 2_000,
+  },
   before_dispatch: hostedHook<
     {
       content: string;

@@ -1,6 +1,13 @@
 import { definedFields, type Envelope, type Fields } from '../../kernel/index.js';
 import { coverageOf } from '../hooks/make-row.js';
-import type { Ending, HookPart, LegacyHookKind, LegacyHookRow, LegacyView } from '../hooks/row.js';
+import type {
+  Ending,
+  HookPart,
+  LegacyHookKind,
+  LegacyHookRow,
+  LegacyView,
+  QueuedInjections,
+} from '../hooks/row.js';
 
 /** A result of the runner: the fields of a merge, if somebody answered or the pipeline has one to give. */
 export function merged({ answers }: Ending, fields: Fields): Fields | undefined {
@@ -40,7 +47,7 @@ type HostedColumns<Kind> = Pick<LegacyHookRow, 'why' | 'merge'> &
   Partial<Pick<LegacyHookRow, 'timeoutMs' | 'copies' | 'ends' | 'wants' | 'instead'>> & {
     readonly kind: Kind;
     readonly parts?: readonly HookPart[];
-    readonly view?: (envelope: Envelope) => LegacyView;
+    readonly view?: (envelope: Envelope, queued: QueuedInjections) => LegacyView;
   };
 
 /** Makes the row of a hook that has no stage of its own: its handlers are on the stage of the same moment, or are not called. */
@@ -58,8 +65,8 @@ export function hostedHook<Event extends object, Context extends object, Result 
       parts,
       announce: () => [],
       // a row with parts says how its handlers see them
-      view: (envelope) =>
-        (view?.(envelope) ?? { event: {}, ctx: {} }) as LegacyView<Event, Context>,
+      view: (envelope, _, queued = () => []) =>
+        (view?.(envelope, queued) ?? { event: {}, ctx: {} }) as LegacyView<Event, Context>,
       result: () => undefined,
     };
   };

@@ -1,4 +1,4 @@
-import type { Fields } from '../../kernel/index.js';
+import type { Fields, PayloadOf } from '../../kernel/index.js';
 import { modifyingHook, waysOf } from '../hooks/make-row.js';
 import {
   modelColumns,
@@ -60,9 +60,11 @@ export const promptHooks9 = {
     merge: 'joined by a blank line, in order',
     instead: '{ prependContext, appendContext }',
     copies: 'once',
-    view: (envelope) => {
+    view: (envelope, queued) => {
       const { event, ctx } = promptWays.view(envelope);
-      return { event: { ...event, queuedInjections: [] }, ctx };
+      const { runId = '' } = envelope.payload as PayloadOf<typeof family>; // the family of its part
+      const queuedInjections = [...queued(ctx.sessionKey ?? '', runId)];
+      return { event: { ...event, queuedInjections }, ctx };
     },
   }),
   before_prompt_build: inRun(

@@ -5,12 +5,25 @@ import {
   type Principal,
   perKernel,
 } from '../../kernel/index.js';
-import type { LegacyHookRow } from '../hooks/row.js';
+import type { LegacyHookRow, QueuedInjections } from '../hooks/row.js';
 import { LegacyCall } from './legacy-call.js';
 import type { Registered } from './registration.js';
 
 /** Runs whose early answers are remembered: more than a host has under way. The oldest goes first. */
 const maxRuns = 1_000;
+
+/** A text of a plugin for the next prompt of a session, in the words of `agent_turn_prepare`. */
+export interface Injection {
+  readonly id: string;
+  readonly pluginId: string;
+  readonly pluginName: string;
+  readonly text: string;
+  readonly placement: 'prepend_context' | 'append_context';
+  readonly createdAt: number;
+  readonly ttlMs?: number;
+  readonly idempotencyKey?: string;
+  readonly metadata?: unknown;
+}
 
 /** The state of the plugin-hook bridge on one kernel. The runner and every loaded plugin of the kernel share it. */
 export class LegacyBridge {
@@ -24,6 +37,8 @@ export class LegacyBridge {
   /** The calls of hooks that answer once per run, by hook and run. */
   readonly #runs = new Map<string, LegacyCall>();
   readonly #told = new Set<string>();
+  /** The next-turn injections of each plugin that has made some. */
+  readonly injections = new Set<(...asked: Parameters<QueuedInjections>) => readonly Injection[]>();
 
   /** Takes the next index of a plugin, zero-padded. It begins anew when the plugin has no registration left. */
   index(pluginId: string): string {
@@ -102,7 +117,11 @@ export class LegacyBridge {
   };
 
   #newCall(hook: string, row: LegacyHookRow, event: Envelope, principal?: Principal): LegacyCall {
-    return new LegacyCall(hook, row, row.view(event, principal), this.tellInPlace);
+    const queued: QueuedInjections = (...asked) =>
+      [...this.injections]
+        .flatMap((of) => of(...asked))
+        .toSorted((one, other) => one.createdAt - other.createdAt);
+    return new LegacyCall(hook, row, row.view(event, principal, queued), this.tellInPlace);
   }
 
   /** Keeps the answers of the first stage for the later ones. If no handler answered, all are asked again. */

@@ -80,6 +80,7 @@ const expected: Readonly<Record<Family, readonly [classes: readonly string[], mo
   'command.completed': [watchers, 'sequential'],
   'account.started': [observers, 'parallel'],
   'account.stopped': [observers, 'parallel'],
+  'account.pairing.requested': [observers, 'parallel'],
   'ingress.received': [observers, 'parallel'],
   'ingress.normalized': [['observer', 'augmenter', 'mutator'], 'sequential'],
   'routing.resolving': [['augmenter', 'resolver', 'veto'], 'sequential'],

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadLegacyPlugin } from '../../../src/legacy/index.js';
 import { servedGroups } from '../../../src/legacy/internal.js';
 import { createTestKernel, type VirtualClock, virtualClock } from '../../../src/testing/index.js';
 import { postOffice } from './channel-lab.js';
@@ -176,6 +177,36 @@ describe('who is meant, and who may', () => {
       await call('pairing', 'readAllowFromStore', { channel: 'post', accountId: 'other' }),
     ).toEqual([]);
   });
+});
+
+it('a new request to be paired is told once: to extensions, and to channel_pairing_requested of 2026.9 (event-pipeline §17.18)', async () => {
+  const own = mkdtempSync(join(tmpdir(), 'sluice-pairing-'));
+  const { kernel, outcomes } = createTestKernel();
+  const post = postOffice({ stateDir: own, clock: virtualClock() });
+  post.load(kernel);
+  const told: unknown[] = [];
+  const watch = (api: { on(hook: string, handler: (...args: unknown[]) => void): void }): void =>
+    api.on('channel_pairing_requested', (...args) => void told.push(args));
+  loadLegacyPlugin(watch, { kernel, pluginId: 'desk', profile: '2026.9' });
+  const { pairing } = post.channel() as typeof channel;
+  const ask = (id: string) =>
+    pairing?.['upsertPairingRequest']?.({ channel: 'post', id, meta: { name: 'Ada' } });
+  const [{ code }] = await Promise.all([ask('ada'), ask('ada'), ask('bob')]);
+  await ask('ada');
+  const request = { channel: 'post', accountId: 'default', senderId: 'ada', code };
+  const metadata = { name: 'Ada', accountId: 'default' };
+  await expect.poll(() => outcomes.length, { timeout: 60_000 }).toBe(2);
+  expect(outcomes.map(({ event: { family, payload } }) => [family, payload])).toEqual([
+    ['account.pairing.requested', { ...request, metadata }],
+    [
+      'account.pairing.requested',
+      { ...request, senderId: 'bob', code: expect.not.stringMatching(code), metadata },
+    ],
+  ]);
+  const ctx = { channelId: 'post', accountId: 'default', senderId: 'ada' };
+  expect(told).toHaveLength(2);
+  expect(told[0]).toEqual([{ ...request, metadata }, ctx]);
+  rmSync(own, { recursive: true });
 });
 
 describe('the context of a message', () => {

@@ -12,6 +12,7 @@ interface LaterApi {
     };
   };
   enqueueNextTurnInjection?(given: object): Promise<object>;
+  on?(hook: string, handler: (event: never) => unknown): void;
   registerSpeechProvider?(given: object): void;
 }
 
@@ -66,6 +67,59 @@ describe('the api of profile 2026.9 (event-pipeline §17.34)', () => {
     expect(await build('s', { runId: 'r-3' })).toEqual([]);
   });
 
+  it('lists the texts of all plugins for agent_turn_prepare, oldest first, in each attempt of the run', async () => {
+    const { kernel, api, plugin, build, clock } = load();
+    const seen: unknown[] = [];
+    let other: LaterApi = {};
+    const second = loadLegacyPlugin(
+      (given: LaterApi) => {
+        other = given;
+        const tell = (event: { readonly queuedInjections: unknown }) =>
+          void seen.push(event.queuedInjections);
+        given.on?.('agent_turn_prepare', tell);
+      },
+      { kernel, clock, pluginId: 'q', profile: '2026.9' },
+    );
+    const now = clock.now();
+    const late = { text: 'late', placement: 'append_context', ttlMs: 9, metadata: { k: 1 } };
+    const early = { sessionKey: 's', text: ' early ', idempotencyKey: 'k' };
+    await api.enqueueNextTurnInjection?.(early);
+    await clock.advance(1);
+    await other.enqueueNextTurnInjection?.({ sessionKey: 's', ...late });
+    await other.enqueueNextTurnInjection?.({ sessionKey: 'another', text: 'x' });
+    const listed = [
+      {
+        ...{ id: 'k', idempotencyKey: 'k', pluginId: 'p', pluginName: 'p' },
+        ...{ text: 'early', placement: 'prepend_context', createdAt: now },
+      },
+      { id: 'q:1', pluginId: 'q', pluginName: 'q', ...late, createdAt: now + 1 },
+    ];
+    for (const runId of ['r-1', 'r-1', 'r-2']) await build('s', { runId });
+    expect(seen).toEqual([listed, listed, []]);
+    await plugin.dispose();
+    await second.dispose();
+    await build('another', { runId: 'r-3' });
+    expect(seen).toHaveLength(3);
+  });
+
+  it('takes no text whose fields do not fit', async () => {
+    const { api, build } = load();
+    const unfit = [
+      { sessionKey: ' ' },
+      { text: 'x'.repeat(32_769) },
+      { placement: 'between' },
+      { ttlMs: -1 },
+      { idempotencyKey: ' ' },
+    ];
+    for (const fields of unfit) {
+      const given = { sessionKey: 's', text: 'a', ...fields };
+      expect(await api.enqueueNextTurnInjection?.(given)).toMatchObject({
+        ...{ enqueued: false, id: '' },
+      });
+    }
+    expect(await build('s')).toEqual([]);
+  });
+
   it('takes no text when 32 wait, or that is none', async () => {
     const { api } = load();
     const enqueue = (text: unknown) => api.enqueueNextTurnInjection?.({ sessionKey: 's', text });
@@ -79,7 +133,7 @@ describe('the api of profile 2026.9 (event-pipeline §17.34)', () => {
     const { api, build, clock } = load();
     const text = { sessionKey: 's', text: 'old' };
     await api.enqueueNextTurnInjection?.({ ...text, ttlMs: 10 });
-    await clock.advance(10);
+    await clock.advance(11);
     expect(await build('s')).toEqual([]);
     const kept = load({ hooks: { allowPromptInjection: false } });
     expect(await kept.api.enqueueNextTurnInjection?.(text)).toMatchObject({ enqueued: false });

@@ -41,6 +41,25 @@ const known: Partial<Record<Hook9, Shape>> = {
   before_tool_call: { ...known3.before_tool_call, requireApproval: approval },
 };
 
+/** The events and contexts of the hooks that 2026.3 does not have. */
+const later: Partial<
+  Record<string, { readonly event: Arbitrary<Fields>; readonly ctx: Arbitrary<Fields> }>
+> = {
+  channel_pairing_requested: {
+    event: record(
+      { channel: text, senderId: text, code: text },
+      { accountId: text, metadata: fc.constantFrom({}, { name: 'Ada', deep: { k: [1] } }) },
+    ),
+    ctx: record({ channelId: text }, { accountId: text, senderId: text }),
+  },
+};
+
+/** Plain data: some fields always, others now and then. */
+function record(required: Shape, optional: Shape): Arbitrary<Fields> {
+  const all = { ...required, ...optional };
+  return fc.record(all, { requiredKeys: Object.keys(required), ...plain() });
+}
+
 function plain() {
   return { noNullPrototype: true } as const;
 }
@@ -60,8 +79,10 @@ function options(hook: Hook9, given: HandlerSpec, matched: number, isTimed: bool
 
 /** Sets of handlers for one hook of profile 2026.9. */
 export function setsOf9(hook: Hook9): fc.Arbitrary<HookSet<Hook9>> {
-  const shared: Partial<Record<string, { event: Arbitrary<Fields>; ctx: Arbitrary<Fields> }>> =
-    events;
+  const shared: Partial<Record<string, { event: Arbitrary<Fields>; ctx: Arbitrary<Fields> }>> = {
+    ...events,
+    ...later,
+  };
   const event =
     shared[hook]?.event ??
     fc.constant<Fields>({ cleanedBody: 'c', prompt: 'p', messages: [{ role: 'user' }] });

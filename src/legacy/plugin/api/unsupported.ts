@@ -18,7 +18,7 @@ const laterRegistrations = [
 /** The groups of the api that profile 2026.9 added. */
 const laterGroups = {
   'api.session':
-    'enqueueNextTurnInjection of its workflow is there. Keep the state of a session in files of your own.',
+    'enqueueNextTurnInjection of its workflow is there. State of a session is written by clients of the gateway of OpenClaw, which is not here: keep it in files of your own, by the sessionKey of the context of a hook.',
   'api.agent': 'Listen with api.runtime.events.onAgentEvent.',
   'api.runContext': 'Keep it by the runId of the context of a hook.',
   'api.lifecycle': 'Use registerService: its stop is called at the end.',
@@ -56,7 +56,9 @@ export type UnsupportedMember = keyof typeof rows | LaterMember;
 const laterMembers = Object.fromEntries(
   laterRegistrations.map((name) => [
     `api.register${name}`,
-    'It serves a part of OpenClaw that is not here: write it as an extension.',
+    name === 'SessionExtension'
+      ? laterGroups['api.session']
+      : 'It serves a part of OpenClaw that is not here: write it as an extension.',
   ]),
 ) as Readonly<Record<LaterMember, string>>; // a row for each name
 

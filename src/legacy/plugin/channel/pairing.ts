@@ -1,7 +1,13 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, type Fields, fieldsOf, isFields } from '../../../kernel/index.js';
+import {
+  type Clock,
+  type Fields,
+  fieldsOf,
+  isFields,
+  type PayloadOf,
+} from '../../../kernel/index.js';
 import { accountOf, textOf } from './settings.js';
 
 /** How long a request to be let in stands, and how many stand at once. */
@@ -22,7 +28,11 @@ interface Request {
  * `channel.pairing`: the senders that an operator has let in, and those who ask for it. Both are files in `credentials` of the
  * plugin's state folder, as OpenClaw writes them: its `openclaw pairing` with this folder as state approves them.
  */
-export function pairingOf(clock: Clock, stateDir: string) {
+export function pairingOf(
+  clock: Clock,
+  stateDir: string,
+  requested: (request: PayloadOf<'account.pairing.requested'>) => void,
+) {
   const folder = join(stateDir, 'credentials');
   const fileOf = (channel: unknown, rest: string): string =>
     join(folder, `${safeName(channel)}-${rest}.json`);
@@ -55,7 +65,10 @@ export function pairingOf(clock: Clock, stateDir: string) {
     };
     const requests = [...open.filter((one) => one !== known), request];
     await writeJson(folder, file, { version: 1, requests });
-    return { code: request.code, created: known === undefined };
+    const { code } = request;
+    if (known === undefined)
+      requested({ channel: String(channel), accountId, senderId: id, code, metadata: about });
+    return { code, created: known === undefined };
   };
 
   return {

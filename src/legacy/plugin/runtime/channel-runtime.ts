@@ -1,3 +1,4 @@
+import type { PayloadOf } from '../../../kernel/index.js';
 import { isReservedCommand } from '../api/register-rest.js';
 import type { Registering } from '../api/registering.js';
 import * as chunks from '../channel/chunks.js';
@@ -17,12 +18,16 @@ import { withStandIns } from './with-stand-ins.js';
  * so are those of single providers, such as `telegram`.
  */
 export function channelRuntimeOf(plugin: Registering): object {
-  const { clock, stateDir, refusals } = plugin;
+  const { clock, stateDir, refusals, kernel, tell } = plugin;
   const hasControlCommand = (text: unknown): boolean =>
     commands.isCommandLine(text, (name) => isReservedCommand(name) || hasCommand(plugin, name));
   const { buildMentionRegexes, matchesMentionPatterns, matchesMentionWithExplicit } = mentions;
   const { shouldAckReaction, removeAckReactionAfterReply } = mentions;
   const { shouldHandleTextCommands, resolveCommandAuthorizedFromAuthorizers } = commands;
+  const requested = (request: PayloadOf<'account.pairing.requested'>): void => {
+    const told = kernel.dispatch('account.pairing.requested', request);
+    told.catch((error: unknown) => tell('error', 'a request to be paired is not told', error));
+  };
   const groups = {
     text: {
       chunkByNewline: chunks.chunkByNewline,
@@ -38,7 +43,7 @@ export function channelRuntimeOf(plugin: Registering): object {
     },
     reply: replyOf(plugin),
     routing: { buildAgentSessionKey, resolveAgentRoute },
-    pairing: pairingOf(clock, stateDir),
+    pairing: pairingOf(clock, stateDir, requested),
     media: channelMedia(stateDir),
     activity: activityOf(clock),
     session: sessionsOf(clock, stateDir),
