@@ -23,13 +23,13 @@ export * from './health/health-server.js';
 export { type HostNames, hostCheck, isLoopback } from './health/host-header.js';
 export type { EventFeedOptions } from './health/serve-events.js';
 export { type DispatchTapOptions, dispatchTap } from './journal/dispatch-tap.js';
+export type { Hold, Ownership, SessionWrite, UpdateHold } from './journal/hold.js';
 export type {
   DispatchFilter,
   DispatchRecord,
   Journal,
   JournalFilter,
   JournalReader,
-  JournalStats,
   NewDispatch,
   NewSend,
   NewUpdate,
@@ -42,7 +42,7 @@ export type {
   UpdateRecord,
   UpdateState,
 } from './journal/journal.js';
-export type { JournalCounts } from './journal/journal-counts.js';
+export type { JournalCounts, JournalStats } from './journal/journal-counts.js';
 export { type MemoryJournalOptions, memoryJournal } from './journal/memory-journal.js';
 export type { MessageEnd, SendReport } from './journal/message-end.js';
 export type {

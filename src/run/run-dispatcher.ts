@@ -175,7 +175,7 @@ export class RunDispatcher {
    */
   take(event: SessionEvent): Promise<void> | undefined {
     if (this.ended) return undefined;
-    const { telling } = this.#subagents;
+    const telling = this.#subagents.telling();
     return telling === undefined || isGrowth(event)
       ? this.#take(event)
       : telling.then(() => this.#take(event));

@@ -82,9 +82,7 @@ export function subagents({
 
   return {
     /** Settles when every fact so far has been dispatched; `undefined` if none waits. */
-    get telling(): Promise<void> | undefined {
-      return waiting;
-    },
+    telling: (): Promise<void> | undefined => waiting,
     /** Asks whether a call may start its subagent, if it starts one. @returns the reason if it may not. */
     async ask(call: ToolCall, signal: AbortSignal): Promise<string | undefined> {
       const child = childOf(call);

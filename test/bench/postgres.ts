@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { connect } from '../../extensions/postgres/src/index.js';
 import { type Journal, openJournal, openPostgresJournal } from '../../src/host/index.js';
 import { migratePostgres } from '../../src/host/internal.js';
+import { hold, holdOf } from '../support/holds.js';
 import { installPostgres, PostgresServer } from '../support/postgres-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -16,9 +17,9 @@ async function message(journal: Journal, eventId: string): Promise<void> {
   await journal.begin(eventId);
   const sendId = `${eventId}.1`;
   const said = { kind: 'reply', fingerprint: 'f', body };
-  await journal.prepare({ sendId, correlationId: eventId, ...said }, true);
-  await journal.endSend(sendId, { state: 'sent' });
-  await journal.endUpdate(eventId, { isDead: false, outcome: 'answered' });
+  await journal.prepare(hold, { sendId, correlationId: eventId, ...said }, true);
+  await journal.endSend(hold, sendId, { state: 'sent' });
+  await journal.endUpdate(holdOf(eventId), { isDead: false, outcome: 'answered' });
 }
 
 async function conversation(journal: Journal, name: string, messages: number): Promise<void> {

@@ -5,6 +5,7 @@ import { isSluiceError } from '../../src/kernel/index.js';
 import { anUpdate, aSend, settableClock } from '../host/journal/journal-contract.js';
 import { type DiskFailure, type DriverCall, onFaultyDisk } from '../support/faulty-disk.js';
 import { testFolder } from '../support/folder.js';
+import { hold, holdOf } from '../support/holds.js';
 
 const on = onFaultyDisk(() => import('../../src/host/index.js'));
 
@@ -17,23 +18,27 @@ function writesTo(journal: SqliteJournal): (() => Promise<unknown>)[] {
     () => journal.accept(anUpdate('a', { lane: 'l' })),
     () => journal.accept(anUpdate('b', { lane: 'l', body: `"${'words '.repeat(3_000)}"` })),
     () => journal.begin('a'),
-    () => journal.giveBack('a'),
+    () => journal.giveBack(holdOf('a')),
     () => journal.begin('a'),
-    () => store.saveSession({ ...session, sessionKey: 'k', sessionId: 's' }),
-    () => store.appendMessage('s', said('one')),
-    () => journal.prepare(aSend('a.1', { correlationId: 'a' })),
-    () => journal.shown('a.1', '{"messageIds":[1]}'),
-    () => journal.final({ ...aSend('a.1'), body: '{"content":"more"}' }),
-    () => journal.sending('a.1'),
-    () => journal.unsent('a.1'),
-    () => journal.sending('a.1'),
-    () => journal.endSend('a.1', { state: 'sent', providerMessageId: '1' }),
-    () => journal.endUpdate('a', { isDead: false, outcome: 'answered' }),
-    () => journal.endUpdate('b', { isDead: true, outcome: 'failed', reason: 'why' }),
+    () => store.saveSession({ ...session, sessionKey: 'k', sessionId: 's' }, { hold }),
+    () => store.appendMessage('s', said('one'), { hold }),
+    () => journal.prepare(hold, aSend('a.1', { correlationId: 'a' })),
+    () => journal.shown(hold, 'a.1', '{"messageIds":[1]}'),
+    () => journal.final(hold, { ...aSend('a.1'), body: '{"content":"more"}' }),
+    () => journal.sending(hold, 'a.1'),
+    () => journal.unsent(hold, 'a.1'),
+    () => journal.sending(hold, 'a.1'),
+    () => journal.endSend(hold, 'a.1', { state: 'sent', providerMessageId: '1' }),
+    () => journal.endUpdate(holdOf('a'), { isDead: false, outcome: 'answered' }),
+    () => journal.endUpdate(holdOf('b'), { isDead: true, outcome: 'failed', reason: 'why' }),
     () => journal.retry('b'),
-    () => journal.endUpdate('b', { isDead: true, outcome: 'failed', reason: 'why' }),
-    () => store.appendMessage('s', said('two')),
-    () => store.saveSession({ ...session, memoryKeys: ['m'], sessionKey: 'k', sessionId: 's' }),
+    () => journal.endUpdate(holdOf('b'), { isDead: true, outcome: 'failed', reason: 'why' }),
+    () => store.appendMessage('s', said('two'), { hold }),
+    () =>
+      store.saveSession(
+        { ...session, memoryKeys: ['m'], sessionKey: 'k', sessionId: 's' },
+        { hold },
+      ),
     () => journal.purge('b'),
   ];
 }

@@ -8,6 +8,7 @@ import { jsonLines } from '../cli/cli.js';
 import { runInMemory } from '../cli/memory-shell.js';
 import { anUpdate } from '../host/journal/journal-contract.js';
 import { testFolder } from '../support/folder.js';
+import { holdOf } from '../support/holds.js';
 import { newDatabase, projectFolder } from './databases.js';
 
 const patiently = { timeout: 60_000, interval: 10 };
@@ -55,7 +56,7 @@ describe('a config that names a PostgreSQL', () => {
     const journal = await openPostgresJournal(connect(url));
     for (const id of ['a', 'b']) {
       await journal.accept(anUpdate(id));
-      await journal.endUpdate(id, { isDead: true, outcome: 'failed' });
+      await journal.endUpdate(holdOf(id), { isDead: true, outcome: 'failed' });
     }
     const quota = { maxKeys: 9, maxBytes: 99 };
     await journal.keyValues.write('acme', 'seen', { body: '1' }, { quota });

@@ -12,6 +12,7 @@ import {
 } from '../../src/host/internal.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { anUpdate, aSend, settableClock } from '../host/journal/journal-contract.js';
+import { hold, holdOf } from '../support/holds.js';
 import { hostLab } from '../support/host-lab.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { newDatabase } from './databases.js';
@@ -114,9 +115,9 @@ describe('the lease of a journal in PostgreSQL', () => {
     const lost = { code: 'journal-lost' };
     for (const write of [
       () => first.accept(anUpdate('b')),
-      () => first.prepare(aSend('s', { correlationId: 'a' })),
-      () => first.endUpdate('a', { isDead: false, outcome: 'answered' }),
-      () => first.store.appendMessage('s1', { role: 'user', content: 'late' }),
+      () => first.prepare(hold, aSend('s', { correlationId: 'a' })),
+      () => first.endUpdate(holdOf('a'), { isDead: false, outcome: 'answered' }),
+      () => first.store.appendMessage('s1', { role: 'user', content: 'late' }, { hold }),
       () =>
         first.keyValues.write('acme', 'k', { body: '1' }, { quota: { maxKeys: 9, maxBytes: 99 } }),
     ])
@@ -128,7 +129,7 @@ describe('the lease of a journal in PostgreSQL', () => {
     expect(await second.sends()).toEqual([]);
     expect(await second.store.readTranscript('s1')).toEqual([]);
     expect(await second.keyValues.namespaces()).toEqual([]);
-    expect(await second.begin('a')).toBe(2);
+    expect(await second.begin('a')).toMatchObject({ attempts: 2 });
     await first.close(); // takes nothing away from the other
     await second.accept(anUpdate('c'));
     expect(second.problem()).toBeUndefined();
@@ -179,9 +180,9 @@ describe('the writes of a journal in PostgreSQL', () => {
       Promise.all(
         ids.flatMap((id) => [
           journal.begin(id),
-          journal.prepare(aSend(`${id}.1`, { correlationId: id }), true),
-          journal.endSend(`${id}.1`, { state: 'sent' }),
-          journal.endUpdate(id, { isDead: false, outcome: 'answered' }),
+          journal.prepare(hold, aSend(`${id}.1`, { correlationId: id }), true),
+          journal.endSend(hold, `${id}.1`, { state: 'sent' }),
+          journal.endUpdate(holdOf(id), { isDead: false, outcome: 'answered' }),
         ]),
       ),
     );
@@ -223,9 +224,13 @@ describe('the writes of a journal in PostgreSQL', () => {
     const url = await newDatabase();
     const journal = await openPostgresJournal(connect(url), { secrets: ['hunter22'] });
     await journal.accept(anUpdate('a', { body: '{"text":"it is hunter22"}' }));
-    await journal.prepare(aSend('s', { correlationId: 'a', body: '{"content":"hunter22"}' }));
-    await journal.store.appendMessage('s1', { role: 'user', content: 'hunter22' });
-    await journal.endUpdate('a', { isDead: true, outcome: 'failed', reason: 'a\u0000 hunter22' });
+    await journal.prepare(hold, aSend('s', { correlationId: 'a', body: '{"content":"hunter22"}' }));
+    await journal.store.appendMessage('s1', { role: 'user', content: 'hunter22' }, { hold });
+    await journal.endUpdate(holdOf('a'), {
+      isDead: true,
+      outcome: 'failed',
+      reason: 'a\u0000 hunter22',
+    });
     expect(await journal.updates()).toMatchObject([
       { body: '{"text":"it is [secret]"}', reason: 'a\ufffd [secret]' },
     ]);
@@ -238,13 +243,13 @@ describe('the writes of a journal in PostgreSQL', () => {
     const url = await newDatabase();
     const journal = await openPostgresJournal(connect(url), { leaseMs: 500 });
     await journal.accept(anUpdate('a'));
-    await journal.endUpdate('a', { isDead: true, outcome: 'failed' });
+    await journal.endUpdate(holdOf('a'), { isDead: true, outcome: 'failed' });
     expect(journal.changedOutside()).toBe(false);
     const beside = await tendPostgresJournal(connect(url));
     expect(await beside.retry('a')).toBe(true);
     await expect.poll(() => journal.changedOutside(), patiently).toBe(true);
     expect(journal.changedOutside()).toBe(false);
-    await journal.endUpdate('a', { isDead: true, outcome: 'failed' });
+    await journal.endUpdate(holdOf('a'), { isDead: true, outcome: 'failed' });
     expect(await beside.purge()).toBe(1);
     await beside.close();
     await journal.close();
@@ -256,11 +261,11 @@ describe('the writes of a journal in PostgreSQL', () => {
     const first = await openPostgresJournal(connect(url), { clock });
     for (const id of ['open', 'dead', 'ended']) {
       await first.accept(anUpdate(id));
-      await first.prepare(aSend(`${id}.1`, { correlationId: id }), true);
-      await first.endSend(`${id}.1`, { state: 'sent' });
+      await first.prepare(hold, aSend(`${id}.1`, { correlationId: id }), true);
+      await first.endSend(hold, `${id}.1`, { state: 'sent' });
     }
-    await first.endUpdate('dead', { isDead: true, outcome: 'failed' });
-    await first.endUpdate('ended', { isDead: false, outcome: 'answered' });
+    await first.endUpdate(holdOf('dead'), { isDead: true, outcome: 'failed' });
+    await first.endUpdate(holdOf('ended'), { isDead: false, outcome: 'answered' });
     await first.close();
     clock.set(8 * 86_400_000);
     const second = await openPostgresJournal(connect(url), { clock });

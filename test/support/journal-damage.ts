@@ -10,6 +10,7 @@ import {
 } from '../../src/host/index.js';
 import { journalProblems, repairJournal } from '../../src/host/internal.js';
 import { isSluiceError } from '../../src/kernel/index.js';
+import { hold, holdOf } from './holds.js';
 
 /** The files of a journal as they lie on the disk, and what is true of them. */
 export interface JournalState {
@@ -86,21 +87,23 @@ function* writes(journal: SqliteJournal): Generator<() => Promise<unknown>> {
       fingerprint: `f${at}`,
     };
     yield () =>
-      journal.prepare({ ...send, channel: 'scripted', body: `{"content":"answer ${at}"}` });
+      journal.prepare(hold, { ...send, channel: 'scripted', body: `{"content":"answer ${at}"}` });
     yield async () => {
       journal.dispatched({
         ...{ eventId: `d-${at}`, family: 'egress.sent', correlationId: eventId },
         ...{ sessionId: null, status: 'passed', occurredAtMs: Date.now() },
         body: JSON.stringify({ event: 'x'.repeat(40 * at) }),
       });
-      await journal.sending(send.sendId);
+      await journal.sending(hold, send.sendId);
     };
     if (at % 4 === 2) continue;
-    yield () => journal.endSend(send.sendId, { state: 'sent', providerMessageId: `${at}` });
-    yield () => journal.endUpdate(eventId, { isDead: at === 5, outcome: 'answered' });
+    yield () => journal.endSend(hold, send.sendId, { state: 'sent', providerMessageId: `${at}` });
+    yield () => journal.endUpdate(holdOf(eventId), { isDead: at === 5, outcome: 'answered' });
     const sessionId = sessionIds[at % 2] ?? 'one';
-    yield () => journal.store.saveSession({ ...session, sessionKey: sessionId, sessionId });
-    yield () => journal.store.appendMessage(sessionId, { role: 'user', content: `said ${at}` });
+    yield () =>
+      journal.store.saveSession({ ...session, sessionKey: sessionId, sessionId }, { hold });
+    yield () =>
+      journal.store.appendMessage(sessionId, { role: 'user', content: `said ${at}` }, { hold });
   }
 }
 

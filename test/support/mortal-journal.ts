@@ -37,19 +37,18 @@ export function mortalJournal(
    * A call that does two writes at once, if its last argument says so, counts as both. A host that is killed at the second of
    * them leaves the first, as hosts do that make two calls of it: those of a conversation that is not free, for example.
    */
-  const both =
-    <A, R>(
-      kinds: readonly [Write, Write],
-      call: (what: A, isBoth?: boolean) => Promise<R>,
-    ): ((what: A, isBoth?: boolean) => Promise<R>) =>
-    async (what, isBoth = false) => {
-      fail(kinds[0]);
-      const isAtFirst = isDead;
-      if (isBoth) fail(kinds[1]);
-      if (isAtFirst) return unanswered;
-      const result = await call.call(journal, what, isBoth && !isDead);
-      return isDead ? unanswered : result;
-    };
+  const both = async <R>(
+    kinds: readonly [Write, Write],
+    isBoth = false,
+    call: (isBoth: boolean) => Promise<R>,
+  ): Promise<R> => {
+    fail(kinds[0]);
+    const isAtFirst = isDead;
+    if (isBoth) fail(kinds[1]);
+    if (isAtFirst) return unanswered;
+    const result = await call(isBoth && !isDead);
+    return isDead ? unanswered : result;
+  };
   const write =
     <A extends unknown[], R>(kind: Write, call: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
@@ -60,6 +59,7 @@ export function mortalJournal(
     };
   return {
     outlivesHost: journal.outlivesHost,
+    ownership: journal.ownership,
     updates: (filter) => journal.updates(filter),
     sends: (filter) => journal.sends(filter),
     dispatches: (filter) => journal.dispatches(filter),
@@ -70,12 +70,15 @@ export function mortalJournal(
     changedOutside: () => journal.changedOutside(),
     problem: () => journal.problem(),
     stats: () => journal.stats(),
-    accept: both(['accept', 'begin'], journal.accept),
+    accept: (update, isBegun) =>
+      both(['accept', 'begin'], isBegun, (isBoth) => journal.accept(update, isBoth)),
     begin: write('begin', journal.begin),
     giveBack: write('giveBack', journal.giveBack),
     endUpdate: write('endUpdate', journal.endUpdate),
-    prepare: both(['prepare', 'sending'], journal.prepare),
-    final: both(['final', 'sending'], journal.final),
+    prepare: (hold, send, isSending) =>
+      both(['prepare', 'sending'], isSending, (isBoth) => journal.prepare(hold, send, isBoth)),
+    final: (hold, send, isSending) =>
+      both(['final', 'sending'], isSending, (isBoth) => journal.final(hold, send, isBoth)),
     sending: write('sending', journal.sending),
     unsent: write('unsent', journal.unsent),
     shown: write('shown', journal.shown),

@@ -5,6 +5,7 @@ import { loadAll, startAll, stopAll } from '../../src/host/life/lifecycle.js';
 import { partsOf } from '../../src/host/parts/make-parts.js';
 import type { ApprovalOptions } from '../../src/host/parts/options.js';
 import type { HostParts } from '../../src/host/parts/parts.js';
+import { underHold } from '../../src/host/parts/under-hold.js';
 import type { ApprovalQuestion, Envelope, Principal } from '../../src/kernel/index.js';
 import { type AgentProvider, MessageWriter } from '../../src/stream/index.js';
 import { fakeChannel, type VirtualClock, virtualClock } from '../../src/testing/index.js';
@@ -64,7 +65,7 @@ export async function portLab({
     models: ['deployer'],
     toolGate: 'enforce',
     async *run({ prompt, signal, runId, sessionKey }) {
-      const [correlationId = ''] = parts?.backlog.begun ?? [];
+      const [[correlationId, hold] = []] = parts?.backlog.begun ?? [];
       begun.push(prompt);
       const address = {
         channel: channelId,
@@ -72,7 +73,7 @@ export async function portLab({
         to: `${channelId}:ada`,
         explicit: false,
       };
-      const port = parts && askPeople(parts, { address });
+      const port = parts && hold && askPeople(underHold(parts, hold), { address });
       yield { type: 'agent_start' };
       const results: string[] = [];
       for (const [at, what] of argsOf(prompt).entries()) {

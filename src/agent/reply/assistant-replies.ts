@@ -35,7 +35,7 @@ export function assistantReplies(scope: ReplyScope) {
 
   /** The text of a message that was not shown while it grew. */
   function showWhole(text: string): void {
-    if (partial.hasShown || text === '') return;
+    if (partial.hasShown() || text === '') return;
     const { text: visible, mediaUrls } = readDirectives(withoutOpenDirective(text.trim()));
     if (visible === '' && mediaUrls.length === 0) return;
     partial.show(visible, visible, mediaUrls, false);
@@ -46,7 +46,7 @@ export function assistantReplies(scope: ReplyScope) {
       if (texts.hasAny) texts.replaceWith(text);
       else texts.add(text);
       blocks.silence();
-    } else if (!texts.hasAny && !blocks.isCutting && text !== '') {
+    } else if (!texts.hasAny && !blocks.isCutting() && text !== '') {
       texts.add(text);
     }
     texts.settle();
@@ -150,8 +150,8 @@ export function assistantReplies(scope: ReplyScope) {
       if (showsReasoning) sentReasoning = formatted;
       const isReasoningFirst = showsReasoning && !endsWithText && !hadTexts;
       if (isReasoningFirst) blocks.sendReasoning(formatted);
-      if ((!endsWithText || blocks.isPending) && text !== '' && blocks.isWanted) {
-        if (blocks.isCutting) blocks.flush();
+      if ((!endsWithText || blocks.isPending()) && text !== '' && blocks.isWanted) {
+        if (blocks.isCutting()) blocks.flush();
         else blocks.sendWhole(text);
       }
       if (showsReasoning && !isReasoningFirst) blocks.sendReasoning(formatted);

@@ -59,13 +59,9 @@ export function blockReplies(scope: ReplyScope) {
   return {
     isWanted,
     /** Some of the text waits to be cut. */
-    get isCutting(): boolean {
-      return chunker?.isEmpty === false;
-    },
+    isCutting: (): boolean => chunker?.isEmpty === false,
     /** Some of the text was not handed over yet. */
-    get isPending(): boolean {
-      return chunker === undefined ? pending !== '' : !chunker.isEmpty;
-    },
+    isPending: (): boolean => (chunker === undefined ? pending !== '' : !chunker.isEmpty),
     startMessage(): void {
       directives.clear();
       last = undefined;

@@ -106,7 +106,7 @@ export function createReplyCallbacks(options: ReplyCallbackOptions): ReplyCallba
       return undefined;
     }
     return flushed.then(() => {
-      if (emitter.isClosed) return;
+      if (emitter.isClosed()) return;
       effects();
       emitter.callWaiting();
     });
@@ -168,7 +168,7 @@ export function createReplyCallbacks(options: ReplyCallbackOptions): ReplyCallba
   return {
     assistantTexts: texts.list,
     toolMetas: tools.metas,
-    handle: (event) => (emitter.isClosed ? undefined : queue.handle(event)),
+    handle: (event) => (emitter.isClosed() ? undefined : queue.handle(event)),
     settled: () => queue.settled(),
     unsubscribe() {
       emitter.close();

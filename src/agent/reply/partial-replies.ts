@@ -46,9 +46,7 @@ export function partialReplies(
 
   return {
     /** Something of this message was shown. */
-    get hasShown(): boolean {
-      return hasShown;
-    },
+    hasShown: (): boolean => hasShown,
     startMessage(): void {
       directives.clear();
       hasShown = false;

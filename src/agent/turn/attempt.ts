@@ -169,7 +169,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
 
   /** A tool does not run before what came before it has been told, what was to be flushed is flushed, and its call is kept. */
   const gate: AgentRequest['gate'] = async (call, stop) => {
-    await wait(listener.told);
+    await wait(listener.told());
     await options.session.kept?.();
     return run.gate(call, stop);
   };

@@ -84,9 +84,7 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
     /** The texts as the reply callbacks have cleaned them. */
     replyTexts: replies?.assistantTexts,
     /** Settles when the event that is being told has been told. */
-    get told(): Promise<void> | undefined {
-      return busy;
-    },
+    told: (): Promise<void> | undefined => busy,
     /** Tells of an event. Returns a promise only where there is something to wait for; it never rejects. */
     tell(event: SessionEvent): Promise<void> | undefined {
       if (isClosed) return undefined;

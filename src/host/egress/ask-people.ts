@@ -18,7 +18,7 @@ import { answerText, approvalText, givenText } from '../approvals/approval-text.
 import { boundedJson, secretKeys } from '../journal/bounded-json.js';
 import { digestOf } from '../journal/event-id.js';
 import type { PeopleWait } from '../lanes/people-wait.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts } from '../parts/parts.js';
 import { buttonOf } from '../questions/open-questions.js';
 import { deliver } from './delivery.js';
 
@@ -45,7 +45,7 @@ export interface AskingMessage {
  * The port by which the gates of one run of a message ask humans (judgement §4.16). The question and what it is about are in the
  * journal before anybody is asked. A question that a run before this one has asked, and that has its answer, is not asked again.
  */
-export function askPeople(parts: HostParts, message: AskingMessage): Approvals {
+export function askPeople(parts: HeldParts, message: AskingMessage): Approvals {
   const { approvals, clock, logger } = parts;
   const seen = new Map<string, number>();
 
@@ -143,7 +143,7 @@ export function askPeople(parts: HostParts, message: AskingMessage): Approvals {
 
 /** Sends a question to where people answer it. One that is cancelled there, or fails, is withdrawn. */
 export async function sendApproval(
-  parts: HostParts,
+  parts: HeldParts,
   row: ApprovalRow,
   conversation: ApprovalAddress | undefined,
 ): Promise<void> {
@@ -179,7 +179,7 @@ export function sendIdOfApproval({ id }: Pick<ApprovalRow, 'id'>): string {
 
 /** Waits for the end of a question. A question that nobody waits for any more is withdrawn, unless the host stops. */
 async function untilAnswered(
-  parts: HostParts,
+  parts: HeldParts,
   row: ApprovalRow,
   signal: AbortSignal,
   people: PeopleWait | undefined,
@@ -193,7 +193,7 @@ async function untilAnswered(
   return { status: 'withdrawn' };
 }
 
-function answerOf({ approvals, logger }: HostParts, row: ApprovalRow): ApprovalAnswer {
+function answerOf({ approvals, logger }: HeldParts, row: ApprovalRow): ApprovalAnswer {
   const { state, reason } = row;
   logger.debug('an approval has its answer', { approval: shortIdOf(row), state });
   if (state === 'allowed')
@@ -210,6 +210,6 @@ function shownOf(family: ApprovalRequest['family'], payload: object): unknown {
   return message;
 }
 
-function cleanOf({ options }: HostParts): (text: string) => string {
+function cleanOf({ options }: HeldParts): (text: string) => string {
   return options.approvals?.clean ?? ((text) => text);
 }

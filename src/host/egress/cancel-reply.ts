@@ -2,7 +2,7 @@ import type { Trail } from '../../agent/index.js';
 import { oneLine } from '../../kernel/index.js';
 import type { CancelTexts } from '../config/failure-text.js';
 import { type Ending, type SendReport, stopped } from '../journal/message-end.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts } from '../parts/parts.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { deliver } from './delivery.js';
 import { addressOf, endFailed } from './reply.js';
@@ -21,7 +21,7 @@ export type CancelledEnding = Ending & { readonly cancel?: Told | undefined };
  * @returns the end of the message, with the reply or with the reason why there is none.
  */
 export async function withCancelReply<E extends Ending>(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   message: RoutedMessage,
   ended: E,
@@ -53,7 +53,7 @@ export async function withCancelReply<E extends Ending>(
  * of a cancelled reply, if there is a text for it.
  */
 export async function guarded(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   message: RoutedMessage,
   work: () => Promise<CancelledEnding>,
@@ -69,7 +69,7 @@ export async function guarded(
 
 /** Says why a cancel has no reply though there is a text, or the operator's `false`; nothing if it has one. */
 function whySilent(
-  { mayReplyToCancel }: HostParts,
+  { mayReplyToCancel }: HeldParts,
   message: RoutedMessage,
   { code }: Told,
   content: string | false,

@@ -72,14 +72,14 @@ function isLeftOpen({ outbox }: SendParts, { outcome }: PreparedSend, end: SendE
  * had it. The final of a stream that goes by `send` leaves what was shown: that says nothing of where it is any more.
  */
 async function keepSending(
-  { outbox }: SendParts,
+  { outbox, hold }: SendParts,
   outcome: PreparedSend['outcome'],
   isBySend: boolean,
 ): Promise<string | undefined> {
   const leavesPreview = isBySend && outcome.event.payload.openedBy !== undefined;
   const unkept = await Promise.all([
-    leavesPreview ? outbox.noteShown(outcome, null) : undefined,
-    outbox.sending(outcome),
+    leavesPreview ? outbox.noteShown(hold, outcome, null) : undefined,
+    outbox.sending(hold, outcome),
   ]);
   return unkept.find((one) => one !== undefined);
 }
@@ -127,7 +127,7 @@ async function attemptAll(
       case 'aborted': {
         const end = fail('aborted', 'the host stopped before the channel answered');
         const isLeft = result.isUnused === true && !mayBeOut;
-        if (isLeft && isWithChannel) await parts.outbox.unsent(outcome);
+        if (isLeft && isWithChannel) await parts.outbox.unsent(parts.hold, outcome);
         return { ...end, isLeft };
       }
       case 'not-shown': // nothing of it is out: it goes by `send`, and that is its first attempt
@@ -139,7 +139,7 @@ async function attemptAll(
         if (isLast || !(waitedMs <= maxWaitMs))
           return { ...fail('retry-after', reason), retryAfterMs };
         isWithChannel = false;
-        await parts.outbox.unsent(outcome); // if the host ends while it waits, everybody knows that nothing is out
+        await parts.outbox.unsent(parts.hold, outcome); // if the host ends while it waits, everybody knows that nothing is out
         if (!(await pause(parts.clock, retryAfterMs, signal)))
           return { ...fail('aborted', reason), retryAfterMs, isLeft: !mayBeOut };
         break;

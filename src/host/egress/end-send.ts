@@ -52,7 +52,7 @@ export async function endSend(
   parts.sendEnds[end.status]++;
   const isKept = prepared.unkept === undefined || outcome.event.payload.openedBy !== undefined; // by its opening
   const isHeard = parts.kernel.plan(`egress.${end.status}`).length > 0;
-  if (isKept) await parts.outbox.end(outcome, recordOf(end, prepared), isHeard);
+  if (isKept) await parts.outbox.end(parts.hold, outcome, recordOf(end, prepared), isHeard);
   const { state, cause, reason } = recordOf(end, prepared);
   tellSend(parts, outcome, { state, attempts: end.attempts, ...definedFields({ cause, reason }) });
   const durationMs = Math.max(0, parts.clock.now() - startedAtMs);

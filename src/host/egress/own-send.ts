@@ -3,6 +3,7 @@ import type { KeptSend } from '../../extension/index.js';
 import { definedFields, onAbort, oneLine } from '../../kernel/index.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
+import { underOwnHold } from '../parts/under-hold.js';
 import { deliverPrepared } from './delivery.js';
 import { endOfUnpassed, failedReport, leftSend } from './end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from './prepare-send.js';
@@ -33,12 +34,14 @@ export interface OwnSendOptions {
  * @throws what the kernel throws where it cannot dispatch: nothing is sent then.
  */
 export async function sendOwn(
-  parts: HostParts,
+  host: HostParts,
   message: OwnMessage,
   { refs, eventId, signal }: OwnSendOptions = {},
 ): Promise<JudgedSend> {
-  const either = signal === undefined ? parts.signal : AbortSignal.any([signal, parts.signal]);
   const { channel, accountId, to, threadId = '' } = message;
+  const lane = JSON.stringify(['unprompted', channel ?? '', accountId ?? '', to, threadId]);
+  const parts = underOwnHold(host, lane);
+  const either = signal === undefined ? parts.signal : AbortSignal.any([signal, parts.signal]);
   const explicit = channel !== undefined && accountId !== undefined;
   const outgoing: OutgoingMessage = { ...message, kind: 'unprompted', explicit };
   const trail = new Trail(parts.kernel, undefined, refs);
@@ -54,7 +57,6 @@ export async function sendOwn(
     return ending;
   };
   // in a lane, so that a stop waits for it, too
-  const lane = JSON.stringify(['unprompted', channel ?? '', accountId ?? '', to, threadId]);
   const inTurn = parts.conversationLanes.run(lane, end, { runsAtOnce: true }); // a turn may wait for it
   const ended = new Promise<SendReport>((resolve, reject) => {
     // nothing of an aborted message goes out, so it waits for none before it

@@ -89,7 +89,10 @@ export async function prepareSend(
     payload: outcome.payload,
     selection: outcome.selection,
   };
-  const unkept = await parts.outbox.prepare(kept, { isSending, ...definedFields({ kind }) });
+  const unkept = await parts.outbox.prepare(parts.hold, kept, {
+    isSending,
+    ...definedFields({ kind }),
+  });
   tellSend(parts, outcome, { state: isSending ? 'sending' : 'prepared' });
   return { outcome, startedAtMs, isSending, ...definedFields({ cancel, unkept }) };
 }

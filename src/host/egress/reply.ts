@@ -2,7 +2,7 @@ import type { Trail } from '../../agent/index.js';
 import { definedFields } from '../../kernel/index.js';
 import { type AnswerFailure, failureTextOf } from '../config/failure-text.js';
 import type { Ending, SendReport } from '../journal/message-end.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts } from '../parts/parts.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { deliver } from './delivery.js';
 import type { OutgoingMessage } from './prepare-send.js';
@@ -21,7 +21,7 @@ export type Reply = Pick<OutgoingMessage, 'content' | 'kind'> &
  * out in the same words when the message was handled before does not go out again (durability §7.4).
  */
 export async function replyTo(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   message: RoutedMessage,
   reply: Reply,
@@ -58,7 +58,7 @@ export function addressOf(message: RoutedMessage): ReplyAddress {
 
 /** Tells the sender of a message that it could not be answered, unless the host's options say not to. */
 export async function endFailed(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   message: RoutedMessage,
   failure: AnswerFailure,

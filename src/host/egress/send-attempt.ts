@@ -1,6 +1,6 @@
 import type { Trail } from '../../agent/index.js';
 import type { SendApproval, SendContext, SendPermit, SendResult } from '../../channel/index.js';
-import { definedFields, oneLine } from '../../kernel/index.js';
+import { oneLine } from '../../kernel/index.js';
 import type { SendParts } from '../parts/parts.js';
 import { type CallEnd, callWithin } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';
@@ -35,12 +35,7 @@ export async function attemptSend(
   const { clock, sendTimeoutMs } = parts;
   const sinceMs = clock.monotonicMs();
   const waiting = new AbortController();
-  const context: SendContext = {
-    get signal() {
-      return waiting.signal; // Node makes it when it is read first
-    },
-    ...definedFields({ correlationId: trail.last?.event.correlationId }),
-  };
+  const context = new AttemptContext(waiting, trail.last?.event.correlationId);
   const end = await callWithin(() => send(permit, context), clock, sendTimeoutMs, signal);
   if (end.status === 'late' || end.status === 'aborted') waiting.abort();
   const result = resultOf(end, sendTimeoutMs);
@@ -60,6 +55,21 @@ export async function attemptSend(
     status: 'threw',
     reason: `channel "${account.channel.id}" says sent, and took no message from its permit`,
   };
+}
+
+/** Node makes the signal when it is read first. A literal with a getter would be dear (docs/performance). */
+class AttemptContext implements SendContext {
+  readonly #waiting: AbortController;
+  readonly correlationId?: string;
+
+  constructor(waiting: AbortController, correlationId: string | undefined) {
+    this.#waiting = waiting;
+    if (correlationId !== undefined) this.correlationId = correlationId;
+  }
+
+  get signal(): AbortSignal {
+    return this.#waiting.signal;
+  }
 }
 
 /**

@@ -10,7 +10,7 @@ import { answerApproval } from '../approvals/answer-approval.js';
 import { answerOfButton } from '../approvals/approval-buttons.js';
 import { endFailed } from '../egress/reply.js';
 import type { Ending } from '../journal/message-end.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts } from '../parts/parts.js';
 import { type Found, questionOfButton } from '../questions/open-questions.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { provenSender } from './principal.js';
@@ -32,7 +32,7 @@ export const notOpenText = 'This question is not open any more.';
 
 /** Takes a message as the answer to an open question (extensions-that-act §7.4). @returns its end, if it is one. */
 export async function takeAnswer(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   { eventId, account, decoded }: Pick<TakenUpdate, 'eventId' | 'account' | 'decoded'>,
   message: RoutedMessage,
@@ -63,7 +63,7 @@ export interface AnswerPress {
 
 /** Takes a press as the answer to its question. @param by the update, and its proven sender. @returns nothing if it is no button of a question. @throws as the journal does. */
 export async function takePress(
-  parts: HostParts,
+  parts: HeldParts,
   by: By,
   pressed: Omit<PayloadOf<'interaction.received'>, 'raw'>,
 ): Promise<AnswerPress | undefined> {
@@ -82,7 +82,7 @@ export async function takePress(
 
 /** Takes the press of a button of an approval. */
 async function pressApproval(
-  { approvals }: HostParts,
+  { approvals }: HeldParts,
   { eventId, principal }: By,
   { questionId, at }: { readonly questionId: string; readonly at: number },
 ): Promise<AnswerPress> {
@@ -94,7 +94,7 @@ async function pressApproval(
 }
 
 function close(
-  { questions }: HostParts,
+  { questions }: HeldParts,
   { row, answer }: Found,
   { eventId: by, sender: proven }: By,
   sender: Sender,

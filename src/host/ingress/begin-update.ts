@@ -1,5 +1,7 @@
+import type { UpdateHold } from '../journal/hold.js';
 import { logJournalFailure } from '../outbox/journal-failure.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts, HostParts } from '../parts/parts.js';
+import { underHold } from '../parts/under-hold.js';
 import { tellUpdate } from '../way/tell-update.js';
 
 /** Tells whether an update that has not begun is left to the next host. */
@@ -10,33 +12,35 @@ export function isLeftToNext({ signal, backlog, journal }: HostParts): boolean {
 /**
  * Begins an update, with those that join it, unless that was done. Never rejects.
  *
- * @returns whether it has begun; else it is tried again later.
+ * @returns the services for all that is done for it; nothing if it has not begun, and is tried again later.
  */
 export async function beginUpdate(
   parts: HostParts,
   eventId: string,
   joined?: readonly string[],
-): Promise<boolean> {
+): Promise<HeldParts | undefined> {
   const { journal, backlog, logger, leftOpen } = parts;
-  if (backlog.begun.has(eventId)) return true;
+  const begun = backlog.begun.get(eventId);
+  if (begun !== undefined) return underHold(parts, begun);
   try {
-    const attempt = await journal.begin(eventId, joined);
-    backlog.begun.add(eventId);
+    const { attempts: attempt, hold } = await journal.begin(eventId, joined);
+    backlog.begun.set(eventId, hold);
     tellUpdate(parts, eventId, 'begun', { attempt });
-    return true;
+    return underHold(parts, hold);
   } catch (error) {
     logJournalFailure(logger, 'an update waits: the journal could not be used', { eventId, error });
     leftOpen.add(eventId);
-    return false;
+    return undefined;
   }
 }
 
 /** Takes a beginning back. @returns whether it is no longer counted. Never rejects. */
-export async function giveBack(parts: HostParts, eventId: string): Promise<boolean> {
+export async function giveBack(parts: HostParts, hold: UpdateHold): Promise<boolean> {
   const { journal, backlog, logger } = parts;
+  const { eventId } = hold;
   backlog.begun.delete(eventId);
   try {
-    await journal.giveBack(eventId);
+    await journal.giveBack(hold);
     tellUpdate(parts, eventId, 'given-back');
     return true;
   } catch (error) {
@@ -51,5 +55,5 @@ export async function giveBack(parts: HostParts, eventId: string): Promise<boole
  */
 export async function giveBackAll(parts: HostParts): Promise<void> {
   await parts.outbox.keepSent();
-  await Promise.all([...parts.backlog.begun].map((eventId) => giveBack(parts, eventId)));
+  await Promise.all([...parts.backlog.begun.values()].map((hold) => giveBack(parts, hold)));
 }

@@ -5,7 +5,7 @@ import { endFailed } from '../egress/reply.js';
 import { runJob } from '../jobs/run-job.js';
 import { type EarlyEnding, type MessageEnd, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/slots.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts } from '../parts/parts.js';
 import { refsOf } from '../parts/refs.js';
 import { parseCommandLine } from '../provided/commands.js';
 import { inSession } from '../session/in-session.js';
@@ -30,7 +30,7 @@ type Routed = Extract<Routing, { status: 'routed' }>;
  * it, there is an end.
  */
 export async function carryToEnd(
-  parts: HostParts,
+  parts: HeldParts,
   taken: TakenUpdate,
   place: Place,
   fate: Fate = 'handled',
@@ -60,7 +60,7 @@ const full = {
 } as const satisfies EarlyEnding;
 
 async function carry(
-  parts: HostParts,
+  parts: HeldParts,
   taken: TakenUpdate,
   place: Place,
   fate: Fate,
@@ -131,7 +131,7 @@ async function carry(
 }
 
 async function answerOrRun(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   routing: Routed,
   message: RoutedMessage,

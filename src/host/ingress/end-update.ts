@@ -2,7 +2,7 @@ import type { InboundUpdate, UpdateEnd } from '../../channel/index.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
 import { joinedReason, type MessageEnd } from '../journal/message-end.js';
 import { logJournalFailure } from '../outbox/journal-failure.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts, HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { tellUpdate } from '../way/tell-update.js';
 import type { TakenUpdate } from './taken-update.js';
@@ -22,14 +22,16 @@ export function isEndOfAll(status: MessageEnd['status']): boolean {
 
 /** Ends an update that is kept, with those that joined it, and tells how. Never rejects. */
 export async function endUpdate(
-  parts: HostParts,
+  parts: HeldParts,
   taken: EndingUpdate,
   end: MessageEnd,
 ): Promise<void> {
   const { eventId, account, update, joined } = taken;
-  const { journal, counts, backlog, leftOpen, logger } = parts;
+  const { journal, hold, counts, backlog, leftOpen, logger } = parts;
   const { status, reason } = end;
-  const isLeft = status === 'aborted' && parts.signal.aborted; // the host had no time for it: it has not ended
+  // the host had no time for it, or lost it: it has not ended
+  const isLeft = hold.signal.aborted || (status === 'aborted' && parts.signal.aborted);
+  if (hold.signal.aborted) backlog.begun.delete(eventId);
   const isDead = status === 'failed' || status === 'undecodable';
   if (!isLeft) {
     if (isDead && journal.outlivesHost) counts.deadLetters++;
@@ -37,7 +39,7 @@ export async function endUpdate(
     if (!journal.outlivesHost) await acknowledge(parts, account, update);
     const why = reason === undefined ? {} : { reason: oneLine(reason) };
     try {
-      await journal.endUpdate(eventId, { isDead, outcome: status, ...why });
+      await journal.endUpdate({ ...hold, eventId }, { isDead, outcome: status, ...why });
       parts.questions.settled(eventId);
       await parts.approvals.settled(eventId);
     } catch (error) {
@@ -58,7 +60,7 @@ export async function endUpdate(
 }
 
 /** Ends an update as the one that it joined has ended; if that was no turn, it is handled on its own. */
-async function endJoined(parts: HostParts, taken: TakenUpdate, carrier: MessageEnd): Promise<void> {
+async function endJoined(parts: HeldParts, taken: TakenUpdate, carrier: MessageEnd): Promise<void> {
   const { eventId } = taken;
   if (!isEndOfAll(carrier.status)) {
     parts.joins?.forget(eventId);
@@ -72,17 +74,17 @@ async function endJoined(parts: HostParts, taken: TakenUpdate, carrier: MessageE
 
 /** Ends an update that joined another. Never rejects. @param how.isDead that one is a dead letter. */
 export async function endAsJoined(
-  parts: HostParts,
+  parts: HeldParts,
   { eventId, account, update }: EndingUpdate,
   { isDead, to }: { readonly isDead: boolean; readonly to: string },
   named: Partial<Pick<MessageEnd, 'agentId' | 'sessionKey'>> = {},
 ): Promise<void> {
-  const { journal, counts, leftOpen, logger } = parts;
+  const { journal, hold, counts, leftOpen, logger } = parts;
   const reason = joinedReason(to);
   if (isDead && journal.outlivesHost) counts.deadLetters++;
   if (!journal.outlivesHost) await acknowledge(parts, account, update);
   try {
-    await journal.endUpdate(eventId, { isDead, outcome: 'joined', reason });
+    await journal.endUpdate({ ...hold, eventId }, { isDead, outcome: 'joined', reason });
   } catch (error) {
     logJournalFailure(logger, 'the end of an update was not kept', { eventId, error });
     leftOpen.add(eventId); // it ends when it is taken up

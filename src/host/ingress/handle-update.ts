@@ -1,6 +1,7 @@
+import type { UpdateHold } from '../journal/hold.js';
 import type { SendRecord } from '../journal/journal.js';
 import type { Place } from '../lanes/slots.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts, HostParts } from '../parts/parts.js';
 import { beginUpdate, giveBack, isLeftToNext } from './begin-update.js';
 import { carryToEnd } from './carry-update.js';
 import { laneOf } from './decode-update.js';
@@ -15,12 +16,12 @@ export type Worked = 'done' | 'held up';
 export function handleBegun(
   parts: HostParts,
   taken: TakenUpdate,
+  hold: UpdateHold,
   how: Parameters<typeof handleUpdate>[2],
 ): Promise<Worked> {
-  const { eventId } = taken;
-  parts.backlog.begun.add(eventId);
+  parts.backlog.begun.set(taken.eventId, hold);
   if (!isLeftToNext(parts)) return handleUpdate(parts, taken, how);
-  return giveBack(parts, eventId).then(() => 'done');
+  return giveBack(parts, hold).then(() => 'done');
 }
 
 /**
@@ -43,12 +44,13 @@ export async function handleUpdate(
   const whole = joining ?? taken;
   const { joined } = whole;
   const beginning = joined ? beginJoined(parts, eventId, joined) : beginUpdate(parts, eventId);
-  if (!(await beginning)) return 'held up';
+  const held = await beginning;
+  if (held === undefined) return 'held up';
   using _sends = parts.outbox.open(eventId, how.earlier);
-  const place = countedPlace(parts, eventId, how.place);
-  const end = await carryToEnd(parts, whole, place);
+  const place = countedPlace(held, eventId, how.place);
+  const end = await carryToEnd(held, whole, place);
   if (place.isLost === true) return 'held up';
-  await endUpdate(parts, whole, end);
+  await endUpdate(held, whole, end);
   return 'done';
 }
 
@@ -64,19 +66,19 @@ function tellTurn(
   }));
 }
 
-/** Begins an update with those that join it. @returns whether it has begun. */
+/** Begins an update with those that join it. @returns as `beginUpdate`. */
 async function beginJoined(
   parts: HostParts,
   eventId: string,
   joined: ReadonlySet<TakenUpdate>,
-): Promise<boolean> {
+): Promise<HeldParts | undefined> {
   const { joins, backlog } = parts;
   const ids = [...joined].map((one) => one.eventId);
-  if (backlog.begun.has(eventId)) return true; // they had joined it before
-  joins?.claim(ids);
-  const isBegun = await beginUpdate(parts, eventId, ids);
-  if (!isBegun) for (const id of ids) joins?.forget(id);
-  return isBegun;
+  const hadJoined = backlog.begun.has(eventId);
+  if (!hadJoined) joins?.claim(ids);
+  const held = await beginUpdate(parts, eventId, ids);
+  if (held === undefined) for (const id of ids) joins?.forget(id);
+  return held;
 }
 
 /** Puts a job off whose extension went while it waited in its lane: it waits for its account. @returns whether it does. */
@@ -88,7 +90,8 @@ async function isSuspended(
   if (!journal.outlivesHost || decoded.kind !== 'job') return false;
   if (accounts.find(account.channel.id, account.accountId) !== undefined) return false;
   backlog.waiting.add(eventId);
-  if (backlog.begun.has(eventId)) await giveBack(parts, eventId);
+  const hold = backlog.begun.get(eventId);
+  if (hold !== undefined) await giveBack(parts, hold);
   return true;
 }
 
@@ -96,29 +99,28 @@ async function isSuspended(
  * The place of an update that is kept. While it waits for its session or its agent it runs nothing, so what ends the host
  * meanwhile is not counted against it (durability §7.7).
  */
-function countedPlace(parts: HostParts, eventId: string, place: Place): Place {
-  let isLost = false;
+function countedPlace(parts: HeldParts, eventId: string, place: Place): Place {
+  const hold = { ...parts.hold, eventId };
   let givenBack: Promise<boolean> | undefined;
-  return {
-    get isLost() {
-      return isLost;
-    },
-    leave: (isForPerson) => {
+  const counted = {
+    isLost: false,
+    leave: (isForPerson?: boolean) => {
       place.leave(isForPerson);
-      givenBack = giveBack(parts, eventId);
+      givenBack = giveBack(parts, hold);
     },
     enter: async () => {
       await place.enter();
-      if (parts.signal.aborted || isLost) return; // it ends here, and is not counted
+      if (parts.signal.aborted || counted.isLost) return; // it ends here, and is not counted
       if ((await givenBack) === false)
-        parts.backlog.begun.add(eventId); // it is still counted
-      else if (!(await beginUpdate(parts, eventId))) {
-        isLost = true;
+        parts.backlog.begun.set(eventId, hold); // it is still counted
+      else if ((await beginUpdate(parts, eventId)) === undefined) {
+        counted.isLost = true;
         throw new Error('it waited, and could not be begun again: it is taken up later');
       }
     },
     putOff: () => {
-      isLost = true;
+      counted.isLost = true;
     },
   };
+  return counted;
 }

@@ -1,7 +1,7 @@
 import { type Trail, whyNot } from '../../agent/index.js';
 import type { InboundMessage } from '../../channel/index.js';
 import { definedFields, type Outcome } from '../../kernel/index.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts } from '../parts/parts.js';
 import { refOf, refsOf } from '../parts/refs.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { promptOf } from '../turn/answer.js';
@@ -14,7 +14,7 @@ export type Normalized = RoutedMessage | { readonly failed: string };
 
 /** Dispatches `ingress.received`, under the id of the update. @param correlationId of the update that it joined. */
 export function tellReceived(
-  parts: HostParts,
+  parts: HeldParts,
   { eventId, account, update, receivedAtMs, decoded }: TakenUpdate,
   correlationId?: string,
 ): Promise<Outcome<'ingress.received'>> {
@@ -35,7 +35,7 @@ export function tellReceived(
 
 /** Dispatches `ingress.normalized` for a message. */
 export function tellNormalized(
-  { signal }: HostParts,
+  { signal }: HeldParts,
   trail: Trail,
   message: InboundMessage,
 ): Promise<Outcome<'ingress.normalized'>> {
@@ -54,7 +54,7 @@ export function normalizedBy(outcome: Outcome<'ingress.normalized'>): Normalized
  * that fails there ends by itself (durability §10.6).
  */
 export async function joinMessages(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   carrier: TakenUpdate,
   first: RoutedMessage,
@@ -85,7 +85,7 @@ export async function joinMessages(
 }
 
 async function normalizePart(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   { decoded }: TakenUpdate,
 ): Promise<Normalized> {

@@ -2,7 +2,7 @@ import type { Trail } from '../../agent/index.js';
 import { definedFields, type Principal } from '../../kernel/index.js';
 import { replyTo } from '../egress/reply.js';
 import type { Ending } from '../journal/message-end.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts } from '../parts/parts.js';
 import { type ChatAnswer, refusal } from '../provided/chat-commands.js';
 import { type parseCommandLine, runCommand } from '../provided/commands.js';
 import { laneOfPlace, type RoutedMessage } from '../session/routing.js';
@@ -15,7 +15,7 @@ import { resetSession } from '../session/sessions.js';
  * @returns how its message ended, and whether the command did what it was asked: its answer may not have been sent.
  */
 export async function runChatCommand(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   route: { readonly agentId: string; readonly sessionKey: string },
   message: RoutedMessage,

@@ -2,7 +2,7 @@ import { Trail, whyNot } from '../../agent/index.js';
 import { definedFields, type Outcome, oneLine } from '../../kernel/index.js';
 import { type EarlyEnding, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/slots.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts } from '../parts/parts.js';
 import { asPrincipal } from '../provided/roles.js';
 import { inSession } from '../session/in-session.js';
 import { newSession } from '../session/sessions.js';
@@ -17,7 +17,7 @@ const searched = 1_000;
  * @throws what the store says: the job goes to the dead letters.
  */
 export function runJob(
-  parts: HostParts,
+  parts: HeldParts,
   taken: TakenJob,
   received: Outcome<'ingress.received'>,
   place: Place,
@@ -34,11 +34,11 @@ export function runJob(
 
 /** Writes a text into the transcript of a session, as `transcript.message.writing` passes it (extensions-that-act §5.3). */
 async function inject(
-  parts: HostParts,
+  parts: HeldParts,
   received: Outcome<'ingress.received'>,
   { extensionId, sessionKey, text }: InjectJob,
 ): Promise<EarlyEnding> {
-  const { store, kernel, defaultAgentId } = parts;
+  const { store, hold, kernel, defaultAgentId } = parts;
   const { eventId } = received.event;
   const known = await store.loadSession(sessionKey);
   const session = known ?? newSession(parts, { sessionKey, agentId: defaultAgentId });
@@ -62,8 +62,9 @@ async function inject(
     const status = writing.status === 'cancelled' ? 'cancelled' : 'failed';
     return { status, reason: `transcript.message.writing ${whyNot(writing)}`, ...ending };
   }
-  if (known === undefined) await store.saveSession(session);
-  await store.appendMessage(sessionId, { ...writing.payload.message, injectId: eventId });
+  if (known === undefined) await store.saveSession(session, { hold });
+  const entry = { ...writing.payload.message, injectId: eventId };
+  await store.appendMessage(sessionId, entry, { hold });
   return { status: 'job', ...ending };
 }
 
@@ -73,7 +74,7 @@ type Taken = TakenJob<QuestionJob | ScheduleJob>;
  * Calls the handler that an extension has registered by name, in the version that is live now (extensions-that-act §6.3 and
  * extensions-that-act §7.6). Never rejects.
  */
-async function runRegistered(parts: HostParts, taken: Taken): Promise<EarlyEnding> {
+async function runRegistered(parts: HeldParts, taken: Taken): Promise<EarlyEnding> {
   const { logger, signal } = parts;
   const { kind, extensionId, name } = taken.job;
   const live = handlerOf(parts, taken);
@@ -90,7 +91,7 @@ async function runRegistered(parts: HostParts, taken: Taken): Promise<EarlyEndin
 }
 
 /** Binds the live handler to a job; nothing if its extension is gone. `signal` aborts when the extension is unloaded. */
-function handlerOf(parts: HostParts, { eventId, account, attempt = 1, job }: Taken) {
+function handlerOf(parts: HeldParts, { eventId, account, attempt = 1, job }: Taken) {
   const { takenOver } = parts;
   if (job.kind === 'schedule') {
     const live = takenOver.registeredBy('schedule', account);

@@ -1,3 +1,6 @@
+import type { SluiceError } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
+
 /**
  * The right of a host to write for one part of the lanes, as long as no other host has taken that part. Each write carries it,
  * and the journal refuses the write with `journal-lost` if it is of an epoch that has ended: the journal looks up none itself.
@@ -16,6 +19,14 @@ export interface UpdateHold extends Hold {
   readonly eventId: string;
 }
 
+/** How a write to a session is made. */
+export interface SessionWrite {
+  /** The right to it: see `Hold`. A store of its own may ignore it. */
+  readonly hold: Hold;
+  /** Nobody waits for it: it may be kept with the next write that somebody waits for, before that one. */
+  readonly mayWait?: boolean;
+}
+
 /** Says which parts of the lanes a host handles. A journal of one host has part 0, and never loses it. */
 export interface Ownership {
   /** The part of a lane: the same on each host. */
@@ -28,7 +39,24 @@ export interface Ownership {
   onTaken(listener: (part: number) => void): Disposable;
 }
 
-/** The only hold of a journal that one host has at a time. @param signal aborts when another host has taken it over. */
-export function soleHold(signal: AbortSignal = new AbortController().signal): Hold {
-  return { part: 0, epoch: 0, signal };
+/** The failure of work for whose lane this host has no hold. */
+export function notHeld(problem: string): SluiceError {
+  return hostError('journal-lost', { path: 'of several hosts', problem });
+}
+
+/** @throws the reason for which a hold was lost. */
+export function held<Held extends Hold>(hold: Held): Held {
+  hold.signal.throwIfAborted();
+  return hold;
+}
+
+/** The ownership of a journal that one host has at a time, whole. @param signal aborts when another host has taken it over. */
+export function wholeOwnership(signal: AbortSignal = new AbortController().signal): Ownership {
+  const hold: Hold = { part: 0, epoch: 0, signal };
+  return {
+    partOf: () => 0,
+    holdOf: (part) => (part === 0 ? hold : undefined),
+    parts: () => [0],
+    onTaken: () => ({ [Symbol.dispose]: () => undefined }),
+  };
 }

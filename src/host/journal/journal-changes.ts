@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
+import { held, notHeld, type Ownership, type UpdateHold } from './hold.js';
 import {
   type Journal,
   openSends,
@@ -22,6 +23,11 @@ export type FieldChanges<Record> = {
   readonly [Field in keyof Record]?: Record[Field] | undefined;
 };
 
+/** The same of an update, with its lane, if it has one. */
+export interface StandingUpdate extends Standing<UpdateState> {
+  readonly lane?: unknown;
+}
+
 /** The rows of one kind in a store. `Row` is a row as the store reads it. */
 export interface ChangeableRows<Record, Row> {
   find(id: string): Row | undefined;
@@ -32,10 +38,7 @@ export interface ChangeableRows<Record, Row> {
 }
 
 /** The rows that a journal changes. */
-export interface JournalRows<
-  Update extends Standing<UpdateState>,
-  Send extends Standing<SendState>,
-> {
+export interface JournalRows<Update extends StandingUpdate, Send extends Standing<SendState>> {
   readonly updates: ChangeableRows<UpdateRecord, Update>;
   readonly sends: ChangeableRows<SendRecord, Send>;
   /** All dead letters; with a reason, those that joined another update for it. */
@@ -59,14 +62,19 @@ export type JournalChanges = {
  * The transitions of updates and sends, the same for each store. A transition that is refused changes nothing: `journal-state`.
  *
  * @example
- * const changes = journalChanges({ updates, sends, dead, lastSend }, systemClock);
- * const attempts = database.transaction(() => changes.begin('u-1'));
+ * const changes = journalChanges({ updates, sends, dead, lastSend }, systemClock, wholeOwnership());
+ * const attempts = database.transaction(() => changes.begin('u-1').attempts);
  */
-export function journalChanges<
-  Update extends Standing<UpdateState>,
-  Send extends Standing<SendState>,
->(rows: JournalRows<Update, Send>, clock: Clock): JournalChanges {
+export function journalChanges<Update extends StandingUpdate, Send extends Standing<SendState>>(
+  rows: JournalRows<Update, Send>,
+  clock: Clock,
+  ownership: Ownership,
+): JournalChanges {
   const { updates, sends } = rows;
+  const holdOf = (eventId: string, lane: unknown): UpdateHold | undefined => {
+    const hold = ownership.holdOf(ownership.partOf(typeof lane === 'string' ? lane : ''));
+    return hold && { eventId, ...hold };
+  };
   const update = (id: string, from: readonly UpdateState[], wanted: string): Update =>
     inState({ what: 'update', id, wanted }, updates.find(id), from);
   const send = (id: string, from: readonly SendState[], wanted: string): Send =>
@@ -84,25 +92,31 @@ export function journalChanges<
       const known = updates.find(given.eventId);
       if (known !== undefined)
         return { status: 'known', state: known.state, attempts: known.attempts };
-      const begun = isBegun
-        ? ({ state: 'handling', attempts: 1 } as const)
-        : ({ state: 'accepted', attempts: 0 } as const);
+      const hold = isBegun ? holdOf(given.eventId, given.lane) : undefined;
+      const begun =
+        hold === undefined
+          ? ({ state: 'accepted', attempts: 0 } as const)
+          : ({ state: 'handling', attempts: 1 } as const);
       updates.add(Object.assign({ acceptedAtMs: clock.now() }, begun, given));
-      return { status: 'accepted' };
+      return { status: 'accepted', ...(hold && { hold }) };
     },
     begin: (eventId, joined = []) => {
       const was = update(eventId, openUpdates, 'begun');
+      const hold = holdOf(eventId, was.lane);
+      if (hold === undefined) throw notHeld('another host has the part of its lane');
       const joining = joined.map((id) => update(id, ['accepted'], 'joined'));
       for (const row of joining) updates.change(row, { joinedTo: eventId });
       const attempts = was.attempts + 1;
       updates.change(was, { state: 'handling', attempts });
-      return attempts;
+      return { attempts, hold };
     },
-    giveBack: (eventId) => {
+    giveBack: (hold) => {
+      const { eventId } = held(hold);
       const was = update(eventId, ['handling'], 'given back');
       updates.change(was, { attempts: Math.max(0, was.attempts - 1) });
     },
-    endUpdate: (eventId, { isDead, outcome, reason }) => {
+    endUpdate: (hold, { isDead, outcome, reason }) => {
+      const { eventId } = held(hold);
       updates.change(update(eventId, openUpdates, 'ended'), {
         state: isDead ? 'dead' : 'ended',
         outcome,
@@ -127,27 +141,35 @@ export function journalChanges<
       for (const row of dead) updates.change(row, { state: 'ended', body: undefined });
       return dead.length;
     },
-    prepare: (given, isSending = false) => {
+    prepare: (hold, given, isSending = false) => {
+      held(hold);
       const { sendId: id } = given;
       const state = sends.find(id)?.state;
       if (state !== undefined)
         throw hostError('journal-state', { what: 'send', id, wanted: 'prepared', state });
       sends.add(Object.assign({ preparedAtMs: clock.now() }, judged(isSending, 0), given));
     },
-    final: ({ sendId, kind, fingerprint, channel, accountId, body }, isSending = false) => {
+    final: (hold, { sendId, kind, fingerprint, channel, accountId, body }, isSending = false) => {
+      held(hold);
       const was = send(sendId, ['prepared'], 'made final');
       const said = { kind, fingerprint, channel, accountId, body };
       sends.change(was, { ...judged(isSending, was.attempts), ...said });
     },
-    sending: (sendId) => {
+    sending: (hold, sendId) => {
+      held(hold);
       const was = send(sendId, openSends, 'sent');
       sends.change(was, judged(true, was.attempts));
     },
-    unsent: (sendId) => {
+    unsent: (hold, sendId) => {
+      held(hold);
       sends.change(send(sendId, ['sending'], 'given back'), { state: 'prepared' });
     },
-    shown: (sendId, shown) => sends.change(send(sendId, openSends, 'shown'), { shown }),
-    endSend: (sendId, { state, providerMessageId, cause, reason }) => {
+    shown: (hold, sendId, shown) => {
+      held(hold);
+      sends.change(send(sendId, openSends, 'shown'), { shown });
+    },
+    endSend: (hold, sendId, { state, providerMessageId, cause, reason }) => {
+      held(hold);
       const end = { state, providerMessageId, cause, reason, endedAtMs: clock.now() };
       sends.change(send(sendId, openSends, state), end);
     },

@@ -9,3 +9,19 @@ export interface JournalCounts {
 
 /** The rows that are counted at most. */
 export const mostCounted = 100_000;
+
+/** The counts of a journal since it was opened. */
+export interface JournalStats {
+  readonly accepted: number;
+  /** The updates that came again. */
+  readonly duplicates: number;
+  /** The dispatches that were kept, and the other facts of ways (sight §1). */
+  readonly dispatches: number;
+  /** Those that were not kept: more of them came than may wait to be written, or a write failed. */
+  readonly dispatchesDropped: number;
+  /** The characters of the dispatches that wait to be written. */
+  readonly charactersWaiting: number;
+  /** Transactions since it was opened, and the milliseconds that all of them took. */
+  readonly commits: number;
+  readonly commitMs: number;
+}

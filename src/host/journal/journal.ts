@@ -1,6 +1,7 @@
 import type { KeyValueReader, KeyValues } from '../../extension/index.js';
 import type { FamilyName, Outcome, SluiceError } from '../../kernel/index.js';
-import type { JournalCounts } from './journal-counts.js';
+import type { Hold, Ownership, UpdateHold } from './hold.js';
+import type { JournalCounts, JournalStats } from './journal-counts.js';
 import type { MessageEnd } from './message-end.js';
 import type { RecordMark, WayKind } from './way-kinds.js';
 
@@ -173,22 +174,6 @@ export interface JournalReader {
   close(): Promise<void>;
 }
 
-/** The counts of a journal since it was opened. */
-export interface JournalStats {
-  readonly accepted: number;
-  /** The updates that came again. */
-  readonly duplicates: number;
-  /** The dispatches that were kept, and the other facts of ways (sight §1). */
-  readonly dispatches: number;
-  /** Those that were not kept: more of them came than may wait to be written, or a write failed. */
-  readonly dispatchesDropped: number;
-  /** The characters of the dispatches that wait to be written. */
-  readonly charactersWaiting: number;
-  /** Transactions since it was opened, and the milliseconds that all of them took. */
-  readonly commits: number;
-  readonly commitMs: number;
-}
-
 /**
  * The memory that outlives a host: the updates that it took in with their ends, the sends that it prepared with their ends, and
  * the dispatches. A promise that resolves means that the record is kept; a rejection means that it is not, and the caller may
@@ -202,6 +187,8 @@ export interface Journal extends JournalReader {
    */
   readonly outlivesHost: boolean;
   readonly keyValues: KeyValues;
+  /** The parts of the lanes that this host handles. */
+  readonly ownership: Ownership;
   /** Aborts when another host has taken it over, with the error as its reason: this host stops then. Absent if none can. */
   readonly lost?: AbortSignal;
   /** The file, if it is in one. */
@@ -209,52 +196,57 @@ export interface Journal extends JournalReader {
   /**
    * Takes an update in, unless it is known: then nothing changes, and its state is told.
    *
-   * @param isBegun it is handled at once: the same write begins it.
+   * @param isBegun it is handled at once: the same write begins it, if its lane is of a part of this host. Then there is a
+   *   `hold`.
    */
   accept(
     update: NewUpdate,
     isBegun?: boolean,
   ): Promise<
-    | { readonly status: 'accepted' }
+    | { readonly status: 'accepted'; readonly hold?: UpdateHold }
     | { readonly status: 'known'; readonly state: UpdateState; readonly attempts: number }
   >;
   /**
    * Begins to handle an update.
    *
    * @param joined the event ids of updates that join it: the same write gives them `joinedTo`. They were never begun.
-   * @returns the number of times that it was begun, with this one.
-   * @throws SluiceError (as a rejection) `journal-state` if it, or one that joins it, has ended or is not known.
+   * @returns the number of times that it was begun, with this one, and the hold for all that is written for it.
+   * @throws SluiceError (as a rejection) `journal-state` if it, or one that joins it, has ended or is not known;
+   *   `journal-lost`, as from each write under a hold, if this host has not the part of its lane.
    */
-  begin(eventId: string, joined?: readonly string[]): Promise<number>;
+  begin(
+    eventId: string,
+    joined?: readonly string[],
+  ): Promise<{ readonly attempts: number; readonly hold: UpdateHold }>;
   /**
    * Takes a beginning back: its host stops in good order before the update has come to its end. It is begun one time fewer.
    *
    * @throws SluiceError (as a rejection) `journal-state` if it is not being handled.
    */
-  giveBack(eventId: string): Promise<void>;
+  giveBack(hold: UpdateHold): Promise<void>;
   /** Ends an update. @throws SluiceError (as a rejection) `journal-state` if it has ended or is not known. */
-  endUpdate(eventId: string, end: UpdateEnd): Promise<void>;
+  endUpdate(hold: UpdateHold, end: UpdateEnd): Promise<void>;
   /**
    * Keeps a send before anything of it goes out.
    *
    * @param isSending it goes to its channel as soon as it is kept: the same write does what `sending` does.
    */
-  prepare(send: NewSend, isSending?: boolean): Promise<void>;
+  prepare(hold: Hold, send: NewSend, isSending?: boolean): Promise<void>;
   /**
    * Takes the judged final of a stream: from now on it is the text and the address of the send.
    *
    * @param isSending as for `prepare`.
    * @throws SluiceError (as a rejection) `journal-state` if the send is not `prepared`.
    */
-  final(send: Omit<NewSend, 'correlationId'>, isSending?: boolean): Promise<void>;
+  final(hold: Hold, send: Omit<NewSend, 'correlationId'>, isSending?: boolean): Promise<void>;
   /**
    * A send goes to its channel now. Called before each attempt.
    *
    * @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known.
    */
-  sending(sendId: string): Promise<void>;
+  sending(hold: Hold, sendId: string): Promise<void>;
   /** Takes a send back that its channel gave back unsent, and that is to go out later. */
-  unsent(sendId: string): Promise<void>;
+  unsent(hold: Hold, sendId: string): Promise<void>;
   /**
    * Keeps a note of the preview of a send at its provider: enough for the next host to complete the preview or to take
    * it back, if this host ends first. Called whenever that changes; the last note stands, also after the end.
@@ -262,15 +254,15 @@ export interface Journal extends JournalReader {
    * @param shown plain data of the channel as JSON: the ids of its messages, say.
    * @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known.
    * @example
-   * await journal.shown(sendId, JSON.stringify({ messageIds: [4711] }));
+   * await journal.shown(hold, sendId, JSON.stringify({ messageIds: [4711] }));
    */
-  shown(sendId: string, shown: string): Promise<void>;
+  shown(hold: Hold, sendId: string, shown: string): Promise<void>;
   /**
    * Ends a send, once.
    *
    * @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known.
    */
-  endSend(sendId: string, end: SendEndRecord): Promise<void>;
+  endSend(hold: Hold, sendId: string, end: SendEndRecord): Promise<void>;
   /** Keeps a dispatch with the next write. Never fails: what cannot be kept is counted. */
   dispatched(dispatch: NewDispatch): void;
   /** Has a dead letter handled again, from its first attempt, with those that had joined it. @returns whether it was one. */

@@ -1,5 +1,6 @@
 import { memoryKeyValues } from '../../extension/internal.js';
 import { type Clock, definedFields, systemClock } from '../../kernel/index.js';
+import { type Ownership, wholeOwnership } from './hold.js';
 import {
   type DispatchRecord,
   isOneOf,
@@ -28,6 +29,8 @@ export interface MemoryJournalOptions {
    * are kept, too. 10 000 if absent, 0 if the journal does not outlive its host.
    */
   readonly keepRows?: number;
+  /** The parts of the lanes that its host handles: all of them, if absent. */
+  readonly ownership?: Ownership;
 }
 
 /**
@@ -43,6 +46,7 @@ export function memoryJournal({
   clock = systemClock,
   outlivesHost = true,
   keepRows = outlivesHost ? 10_000 : 0,
+  ownership = wholeOwnership(),
 }: MemoryJournalOptions = {}): Journal {
   const updates = new MemoryRows<UpdateRecord>({
     idOf: ({ eventId }) => eventId,
@@ -87,13 +91,14 @@ export function memoryJournal({
       lastSend: () => seq,
     },
     clock,
+    ownership,
   );
 
   const written = writtenChanges(changes, async (work) => work());
   const { tending, wasTended } = noteTending(written);
 
   return {
-    outlivesHost,
+    ...{ outlivesHost, ownership },
     keyValues: memoryKeyValues(clock),
     ...written,
     ...tending,
@@ -102,12 +107,12 @@ export function memoryJournal({
       counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
       return accepted;
     },
-    endUpdate: async (eventId, end) => {
-      changes.endUpdate(eventId, end);
-      endedUpdates.add(eventId);
+    endUpdate: async (hold, end) => {
+      changes.endUpdate(hold, end);
+      endedUpdates.add(hold.eventId);
     },
-    endSend: async (sendId, end) => {
-      changes.endSend(sendId, end);
+    endSend: async (hold, sendId, end) => {
+      changes.endSend(hold, sendId, end);
       const { correlationId = '' } = sends.get(sendId) ?? {};
       if (updates.get(correlationId) === undefined) endedSends.add(sendId);
     },

@@ -1,3 +1,4 @@
+import type { UpdateHold } from '../journal/hold.js';
 import type { SuspectRules } from './suspects.js';
 import { Suspects } from './suspects.js';
 
@@ -22,8 +23,8 @@ export function newBacklog(rules: SuspectRules) {
     arriving: new Set<string>(),
     /** How many updates of a conversation are being written down, and have no place in it yet. */
     arrivingIn: new Map<string, number>(),
-    /** Updates that were begun here, and have not ended. */
-    begun: new Set<string>(),
+    /** Updates that were begun here, and have not ended, with their holds. */
+    begun: new Map<string, UpdateHold>(),
     /** Updates that wait for an account of theirs, which does not run. */
     waiting: new Set<string>(),
     /** Sends of no update that wait for an account of theirs, which does not run. */

@@ -7,6 +7,7 @@ import {
 } from '../../kernel/index.js';
 import { boundedJson } from '../journal/bounded-json.js';
 import { digestOf } from '../journal/event-id.js';
+import type { Hold } from '../journal/hold.js';
 import type { Journal, SendEndRecord, SendRecord } from '../journal/journal.js';
 import type { SendReport } from '../journal/message-end.js';
 import { isRefusedForGood, logJournalFailure } from './journal-failure.js';
@@ -23,6 +24,7 @@ interface Sends {
 
 /** The end of a send that went out. */
 interface End {
+  readonly hold: Hold;
   readonly end: SendEndRecord;
   /** The id of the message that it belongs to. */
   readonly correlationId: string;
@@ -99,6 +101,7 @@ export class Outbox {
    * @param how.isSending no handler runs before its channel has it: the same write keeps that it goes there.
    */
   prepare(
+    hold: Hold,
     {
       event,
       payload,
@@ -124,31 +127,31 @@ export class Outbox {
         body: body.json,
       });
       const owner = correlationId === eventId ? {} : { correlationId };
-      if (emitted.openedBy !== undefined) await this.#journal.final(said, isSending);
-      else await this.#journal.prepare({ ...said, ...owner }, isSending);
+      if (emitted.openedBy !== undefined) await this.#journal.final(hold, said, isSending);
+      else await this.#journal.prepare(hold, { ...said, ...owner }, isSending);
       return undefined;
     });
   }
 
   /** Keeps the note of what is shown of it at its provider: plain data of its channel. */
-  noteShown(prepared: Prepared, shown: unknown): Promise<string | undefined> {
+  noteShown(hold: Hold, prepared: Prepared, shown: unknown): Promise<string | undefined> {
     return this.#write(sendIdOf(prepared), async (id) => {
       const noted = boundedJson(shown, { maxLength: maxNoteLength });
       if (!('json' in noted))
         return `the journal cannot keep what is shown of it: ${noted.problem}`;
-      await this.#journal.shown(id, noted.json);
+      await this.#journal.shown(hold, id, noted.json);
       return undefined;
     });
   }
 
   /** Its channel is about to have it. */
-  sending(prepared: Prepared): Promise<string | undefined> {
-    return this.#write(sendIdOf(prepared), (id) => this.#journal.sending(id));
+  sending(hold: Hold, prepared: Prepared): Promise<string | undefined> {
+    return this.#write(sendIdOf(prepared), (id) => this.#journal.sending(hold, id));
   }
 
   /** Its channel says that nothing of it is out. */
-  unsent(prepared: Prepared): Promise<string | undefined> {
-    return this.#write(sendIdOf(prepared), (id) => this.#journal.unsent(id));
+  unsent(hold: Hold, prepared: Prepared): Promise<string | undefined> {
+    return this.#write(sendIdOf(prepared), (id) => this.#journal.unsent(hold, id));
   }
 
   /**
@@ -157,9 +160,9 @@ export class Outbox {
    * @param isHeard somebody may act on the end: it is kept before. Otherwise the end of a message that is being handled
    *   is kept with what the message does next, at the latest with its own end.
    */
-  async end(prepared: Prepared, end: SendEndRecord, isHeard: boolean): Promise<void> {
+  async end(hold: Hold, prepared: Prepared, end: SendEndRecord, isHeard: boolean): Promise<void> {
     const { correlationId } = prepared.event;
-    const kept = this.#end(sendIdOf(prepared), { end, correlationId });
+    const kept = this.#end(sendIdOf(prepared), { hold, end, correlationId });
     if (isHeard || !this.#messages.has(correlationId)) await kept;
   }
 
@@ -190,13 +193,14 @@ export class Outbox {
   }
 
   async #end(id: string, ended: End): Promise<void> {
-    const { end } = ended;
+    const { hold, end } = ended;
     await this.#write(id, async () => {
       try {
-        await this.#journal.endSend(id, end);
+        await this.#journal.endSend(hold, id, end);
         this.#owed.delete(id);
       } catch (error) {
-        if (end.state === 'sent' && !isRefusedForGood(error)) this.#owed.set(id, ended);
+        const isLost = hold.signal.aborted; // who has its part now finds it as `sending`
+        if (end.state === 'sent' && !isLost && !isRefusedForGood(error)) this.#owed.set(id, ended);
         else this.#owed.delete(id);
         throw error;
       }

@@ -158,6 +158,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     turns: new ActiveRuns(),
     newId: options.newId ?? ((kind) => `${kind}-${randomUUID()}`),
     signal,
+    holdSignals: new WeakMap(),
     options,
   };
 }
@@ -186,10 +187,13 @@ function agentSlots(): HostParts['agentSlots'] {
 }
 
 /** A journal of the caller may be older than its type, or plain JavaScript. */
-function checkJournal({ outlivesHost }: Journal): void {
-  const given: unknown = outlivesHost;
-  if (typeof given === 'boolean') return;
-  const problem = `its outlivesHost is ${oneLine(given)}: set it to true if another host can read the journal later, else to false`;
+function checkJournal({ outlivesHost, ownership }: Journal): void {
+  const [given, parts]: unknown[] = [outlivesHost, ownership];
+  if (typeof given === 'boolean' && parts !== undefined) return;
+  const problem =
+    typeof given === 'boolean'
+      ? 'it has no ownership: say which parts of the lanes its host handles'
+      : `its outlivesHost is ${oneLine(given)}: set it to true if another host can read the journal later, else to false`;
   throw kernelError('bad-option', { option: 'journal', problem });
 }
 

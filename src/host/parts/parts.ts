@@ -4,6 +4,7 @@ import type { ExtensionSet } from '../../extension/index.js';
 import type { Clock, Kernel, Logger } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
 import type { KeptApprovals } from '../approvals/kept-approvals.js';
+import type { Hold } from '../journal/hold.js';
 import type { Journal } from '../journal/journal.js';
 import type { Backlog } from '../lanes/backlog.js';
 import type { ReloadGate } from '../lanes/gate.js';
@@ -33,8 +34,10 @@ export interface SendParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly accounts: Accounts;
-  /** Keeps each step of a send in the journal. */
+  /** Keeps each step of a send in the journal, under `hold`. */
   readonly outbox: Outbox;
+  /** The right to write for the part of the lanes that the work is of. */
+  readonly hold: Hold;
   /** The conversations in which a reply grows now. */
   readonly streams: ActiveStreams;
   readonly sendEnds: SendEnds;
@@ -50,7 +53,7 @@ export interface SendParts {
 }
 
 /** The services that the steps of a message's way share. `createHost` makes them once. */
-export interface HostParts extends SendParts {
+export interface HostParts extends Omit<SendParts, 'hold'> {
   readonly store: Store;
   /** The parts of transcripts that agents get. */
   readonly histories: Histories;
@@ -105,7 +108,12 @@ export interface HostParts extends SendParts {
   /** The turns that run now, with the sends that belong to them. */
   readonly turns: ActiveRuns;
   readonly newId: (kind: 'session' | 'run') => string;
-  /** Aborted when the host may not wait any longer. */
+  /** Aborted when the host may not wait any longer; of `HeldParts` also when the hold is lost. */
   readonly signal: AbortSignal;
+  /** Those that abort with either the host's signal or that of a hold, by the latter. */
+  readonly holdSignals: WeakMap<AbortSignal, AbortSignal>;
   readonly options: HostOptions;
 }
+
+/** The services of one piece of work that writes. It ends when its hold is lost, as at the end of the host. */
+export interface HeldParts extends HostParts, Pick<SendParts, 'hold'> {}

@@ -1,5 +1,6 @@
 import { openSends, openUpdates, type SendRecord } from '../journal/journal.js';
 import type { HostParts } from '../parts/parts.js';
+import { underOwnHold } from '../parts/under-hold.js';
 import { settleSend } from '../recovery/settle-send.js';
 import { rewind } from './feeder.js';
 
@@ -55,15 +56,14 @@ async function resumeSends(parts: HostParts): Promise<number> {
 function settleLater(parts: HostParts, record: SendRecord): void {
   const { backlog, conversationLanes, logger } = parts;
   const { sendId, channel, accountId } = record;
+  const lane = JSON.stringify(['left', channel, accountId]);
   const settle = async (): Promise<void> => {
-    if (!(await settleSend(parts, record))) backlog.waitingSends.add(sendId);
+    if (!(await settleSend(underOwnHold(parts, lane), record))) backlog.waitingSends.add(sendId);
   };
-  void conversationLanes
-    .run(JSON.stringify(['left', channel, accountId]), settle, { runsAtOnce: true })
-    .catch((error: unknown) => {
-      backlog.waitingSends.add(sendId); // the next reload tries again
-      logger.error('a send of the journal could not be taken up', { sendId, error });
-    });
+  void conversationLanes.run(lane, settle, { runsAtOnce: true }).catch((error: unknown) => {
+    backlog.waitingSends.add(sendId); // the next reload tries again
+    logger.error('a send of the journal could not be taken up', { sendId, error });
+  });
 }
 
 async function hasOpenUpdate(

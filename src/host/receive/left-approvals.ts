@@ -4,6 +4,7 @@ import { sendApproval, sendIdOfApproval } from '../egress/ask-people.js';
 import { deliver } from '../egress/delivery.js';
 import { isOneOf, openSends, openUpdates } from '../journal/journal.js';
 import type { HostParts } from '../parts/parts.js';
+import { underOwnHold } from '../parts/under-hold.js';
 import { rewind } from '../queue/feeder.js';
 import { settleSend } from '../recovery/settle-send.js';
 
@@ -44,7 +45,8 @@ export function beginApprovals(parts: HostParts): Disposable {
 }
 
 /** Sends the message of a question, unless the host before this one had kept it: then that send comes to its end. */
-async function askLeft(parts: HostParts, row: ApprovalRow): Promise<void> {
+async function askLeft(host: HostParts, row: ApprovalRow): Promise<void> {
+  const parts = underOwnHold(host, row.correlationId);
   const { journal, approvals } = parts;
   const eventId = sendIdOfApproval(row);
   const [record] = await journal.sends({ eventId });
@@ -67,7 +69,8 @@ function goOn(parts: HostParts, { correlationId }: ApprovalRow): void {
 }
 
 /** Tells the approver that the call did not come again. */
-async function tellUnused(parts: HostParts, row: ApprovalRow): Promise<void> {
+async function tellUnused(host: HostParts, row: ApprovalRow): Promise<void> {
+  const parts = underOwnHold(host, row.correlationId);
   const { kernel, options, signal } = parts;
   const { correlationId, about, question } = row;
   const { to } = options.approvals ?? {};

@@ -16,6 +16,7 @@ import { noPlace, type Place } from '../lanes/slots.js';
 import { logJournalFailure } from '../outbox/journal-failure.js';
 import { usualUpdateLength } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
+import { underOwnHold } from '../parts/under-hold.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { admit, admitNow } from '../queue/admit.js';
 import { feed } from '../queue/feeder.js';
@@ -44,10 +45,15 @@ export async function receiveUpdate(
   const lane = laneOf(parts, account, decoded);
   arriving.add(eventId); // before it is kept, so that a reading of the journal does not take it up
   const kept = deferred<Accepted | undefined>();
-  const work = async (place: Place): Promise<Worked> =>
-    (await kept.promise)?.status === 'accepted'
-      ? handleBegun(parts, taken, { place, earlier: [] })
-      : 'done';
+  const work = async (place: Place): Promise<Worked> => {
+    const accepted = await kept.promise;
+    if (accepted?.status !== 'accepted') return 'done';
+    if (accepted.hold !== undefined)
+      return handleBegun(parts, taken, accepted.hold, { place, earlier: [] });
+    const known = parts.backlog.lanes.get(lane);
+    if (known !== undefined) known.hasMore = true; // it was not begun: its lane is read
+    return 'done';
+  };
   const key = parts.joins && joinKeyOf(parts, taken);
   const isBegun = key === undefined && admitNow(parts, { eventId, lane, work });
   const arrived = isBegun ? undefined : arriveIn(parts.backlog, lane);
@@ -94,7 +100,8 @@ function takePlace(parts: HostParts, taken: TakenUpdate, lane: string): void {
   inHand.add(eventId);
   const refuse = async (): Promise<void> => {
     try {
-      await endUpdate(parts, taken, await carryToEnd(parts, taken, noPlace, fate));
+      const held = underOwnHold(parts, lane);
+      await endUpdate(held, taken, await carryToEnd(held, taken, noPlace, fate));
     } finally {
       inHand.delete(eventId);
     }

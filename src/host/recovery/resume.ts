@@ -16,7 +16,8 @@ import {
 import { endOf, type MessageEnd } from '../journal/message-end.js';
 import type { Place } from '../lanes/slots.js';
 import { reportOfRecord } from '../outbox/outbox.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts, HostParts } from '../parts/parts.js';
+import { underHoldOf } from '../parts/under-hold.js';
 import { giveUpSend, settleSend } from './settle-send.js';
 
 /** More sends than one message makes. */
@@ -31,15 +32,16 @@ const allSends = 100_000;
  * @throws what the journal throws.
  */
 export async function resumeUpdate(
-  parts: HostParts,
+  host: HostParts,
   eventId: string,
   { place, isOnly }: { readonly place: Place; readonly isOnly: boolean },
 ): Promise<Worked> {
-  const { journal, accounts, options } = parts;
+  const { journal, accounts, options } = host;
   const { maxAttempts = 3 } = options;
-  if (isLeftToNext(parts)) return 'done';
+  if (isLeftToNext(host)) return 'done';
   const [record] = await journal.updates({ eventId, states: openUpdates });
-  if (record === undefined) return 'done'; // it has come to its end meanwhile
+  const parts = underHoldOf(host, record?.lane ?? '');
+  if (record === undefined || parts === undefined) return 'done'; // it has ended meanwhile, or is another host's
   const { attempts, body, channel, accountId, updateId, receivedAtMs } = record;
   const account = accounts.find(channel, accountId);
   if (account === undefined) {
@@ -76,7 +78,7 @@ export async function resumeUpdate(
     await endUpdate(parts, taken, { ...named, status: 'failed', reason });
   } else {
     return handleUpdate(
-      parts,
+      host,
       { ...taken, decoded, attempt: attempts + 1 },
       { place, earlier: settled },
     );
@@ -90,7 +92,7 @@ export async function resumeUpdate(
  * @returns nothing if it is to be handled on its own.
  */
 async function leftJoined(
-  parts: HostParts,
+  parts: HeldParts,
   { joinedTo: to }: UpdateRecord,
   taken: Pick<TakenUpdate, 'eventId' | 'account' | 'update'>,
 ): Promise<Worked | undefined> {
@@ -116,11 +118,12 @@ async function settle(
 ): Promise<readonly SendRecord[] | Worked> {
   const open = earlier.filter(isOpen);
   if (open.length === 0) return earlier;
-  if (!(await beginUpdate(parts, eventId))) return 'held up'; // also a send may end the process
+  const held = await beginUpdate(parts, eventId);
+  if (held === undefined) return 'held up'; // also a send may end the process
   for (const send of open)
-    if (!(await settleSend(parts, send, principal))) {
+    if (!(await settleSend(held, send, principal))) {
       parts.backlog.waiting.add(eventId); // its account does not run
-      if (!isLeftToNext(parts)) await giveBack(parts, eventId);
+      if (!isLeftToNext(held)) await giveBack(parts, { ...held.hold, eventId });
       return 'done';
     }
   return parts.journal.sends({ correlationId: eventId, limit: allSends });

@@ -7,7 +7,7 @@ import { type PreparedSend, prepareSend } from '../egress/prepare-send.js';
 import { attemptSend } from '../egress/send-attempt.js';
 import type { SendRecord } from '../journal/journal.js';
 import { finalIdOf } from '../outbox/outbox.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts } from '../parts/parts.js';
 import { callWithin } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { noteShownOf } from '../streaming/streamed-reply.js';
@@ -26,7 +26,7 @@ export function shownOf({ shown }: SendRecord): unknown {
 }
 
 /** Finds what a send has shown, if its channel can say what became of that. */
-export function previewOf({ accounts }: HostParts, record: SendRecord): PreviewPlace | undefined {
+export function previewOf({ accounts }: HeldParts, record: SendRecord): PreviewPlace | undefined {
   const account = accounts.find(record.channel ?? '', record.accountId ?? '');
   const previews = account?.channel.previews;
   const shown = shownOf(record);
@@ -41,7 +41,7 @@ export function previewOf({ accounts }: HostParts, record: SendRecord): PreviewP
  * @returns whether it has ended.
  */
 export async function settlePreview(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   record: SendRecord,
   emitted: Emitted,
@@ -80,7 +80,7 @@ export async function settlePreview(
 
 /** Takes back what a send has shown. Never rejects. @returns whether nothing of it is shown any more. */
 export async function takeBackPreview(
-  { clock, sendTimeoutMs, signal, logger }: HostParts,
+  { clock, sendTimeoutMs, signal, logger }: HeldParts,
   { sendId }: SendRecord,
   { account, previews, shown }: PreviewPlace,
 ): Promise<boolean> {
@@ -115,7 +115,7 @@ export function whyNotAgain(
 
 /** Ends a send as failed, without judging it again. */
 export async function giveUp(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   { sendId, attempts, channel, accountId }: SendRecord,
   emitted: Emitted,
@@ -124,7 +124,11 @@ export async function giveUp(
   const { explicit: _, ...outbound } = emitted;
   const { error } = end;
   parts.sendEnds.failed++;
-  await parts.journal.endSend(sendId, { state: 'failed', cause: end.cause, reason: error });
+  await parts.journal.endSend(parts.hold, sendId, {
+    state: 'failed',
+    cause: end.cause,
+    reason: error,
+  });
   parts.logger.error('a send that was left open counts as failed', {
     sendId,
     code: end.cause,

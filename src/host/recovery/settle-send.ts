@@ -6,7 +6,7 @@ import { prepareSend } from '../egress/prepare-send.js';
 import { mayResend } from '../egress/send-attempt.js';
 import type { SendRecord } from '../journal/journal.js';
 import { finalIdOf } from '../outbox/outbox.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts } from '../parts/parts.js';
 import { refOf } from '../parts/refs.js';
 import {
   type Emitted,
@@ -29,7 +29,7 @@ import {
  * @throws what the journal throws.
  */
 export async function settleSend(
-  parts: HostParts,
+  parts: HeldParts,
   record: SendRecord,
   principal?: Principal,
 ): Promise<boolean> {
@@ -80,7 +80,7 @@ export async function settleSend(
  *
  * @throws what the journal throws.
  */
-export async function giveUpSend(parts: HostParts, record: SendRecord, why: string): Promise<void> {
+export async function giveUpSend(parts: HeldParts, record: SendRecord, why: string): Promise<void> {
   const preview = previewOf(parts, record);
   const isGone = preview !== undefined && (await takeBackPreview(parts, record, preview));
   const end = isGone ? takenBack : ({ cause: 'ambiguous', error: why } as const);
@@ -88,7 +88,7 @@ export async function giveUpSend(parts: HostParts, record: SendRecord, why: stri
   await giveUp(parts, trailOf(parts, record), record, emitted, end);
 }
 
-function trailOf({ kernel }: HostParts, record: SendRecord, principal?: Principal): Trail {
+function trailOf({ kernel }: HeldParts, record: SendRecord, principal?: Principal): Trail {
   const { channel = '', accountId = '', correlationId } = record;
   return new Trail(kernel, undefined, {
     ...definedFields({ correlationId, principal }),

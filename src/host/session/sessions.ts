@@ -1,7 +1,7 @@
 import { type Trail, whyNot } from '../../agent/index.js';
 import { definedFields, type FamilyName } from '../../kernel/index.js';
 import type { TranscriptEntry, TranscriptSize } from '../../stream/index.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts, HostParts } from '../parts/parts.js';
 import type { SessionRecord } from '../transcript/store.js';
 import type { TurnWrites } from '../transcript/turn-writes.js';
 import type { RoutedMessage } from './routing.js';
@@ -24,7 +24,7 @@ export type Opening =
  * @throws what the store says.
  */
 export async function openSession(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   route: { readonly agentId: string; readonly sessionKey: string },
   message: RoutedMessage,
@@ -59,16 +59,16 @@ export async function openSession(
     },
   });
   if (isNew) {
-    await parts.store.saveSession(session);
+    await parts.store.saveSession(session, { hold: parts.hold });
     await trail.dispatch('session.started', { ...payloadOf(session), isNew });
-  } else await writes.add(parts.store.saveSession(session, { mayWait: true }));
+  } else await writes.add(parts.store.saveSession(session, { hold: parts.hold, mayWait: true }));
   trail.carry({ metadata: { session: { context, memoryKeys: session.memoryKeys, metadata } } });
   return { status: 'open', session, ...definedFields({ begunAt }) };
 }
 
 /** A session that has not begun yet. */
 export function newSession(
-  parts: HostParts,
+  parts: Pick<HostParts, 'newId'>,
   of: { readonly sessionKey: string; readonly agentId: string; readonly resumedFrom?: string },
 ): SessionRecord {
   return {
@@ -88,7 +88,7 @@ export function newSession(
  * @throws what the store says.
  */
 export async function resetSession(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   sessionKey: string,
   why: { readonly reason: string; readonly surface?: string; readonly senderId?: string },
@@ -107,7 +107,7 @@ export async function resetSession(
     agentId: session.agentId,
     resumedFrom: session.sessionId,
   });
-  await parts.store.saveSession(next);
+  await parts.store.saveSession(next, { hold: parts.hold });
   await trail.dispatch('session.ended', {
     ...ids,
     messageCount,
@@ -119,7 +119,7 @@ export async function resetSession(
 
 /** Reads all of a transcript if a handler wants it. Without such a handler the host does not pay for it (spec §15.8). */
 async function transcriptFor(
-  { kernel, store }: HostParts,
+  { kernel, store }: HeldParts,
   family: FamilyName,
   sessionId: string,
 ): Promise<{ readonly messages?: TranscriptEntry[] }> {

@@ -142,6 +142,7 @@ function deliveryOf(channel: ChannelPlugin, context: DeliverStreamContext): Stre
     parts: {
       ...{ kernel, clock, logger, accounts, streams },
       outbox: new Outbox(memoryJournal({ clock, outlivesHost: false }), logger),
+      hold: { part: 0, epoch: 0, signal },
       way: wayRecorder({ clock, logger }),
       sendEnds: { sent: 0, cancelled: 0, failed: 0 },
       sendTimeoutMs: context.sendTimeoutMs ?? usualSendMs,

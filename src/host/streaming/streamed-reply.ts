@@ -235,11 +235,11 @@ function streamKind(
 
 /** Makes the function that keeps, with a send, what a channel notes of its preview. */
 export function noteShownOf(
-  { outbox }: SendParts,
+  { outbox, hold }: SendParts,
   outcome: PreparedSend['outcome'],
 ): StreamPermits['noteShown'] {
   return async (shown) => {
-    const unkept = await outbox.noteShown(outcome, shown);
+    const unkept = await outbox.noteShown(hold, outcome, shown);
     if (unkept !== undefined) throw new Error(unkept);
   };
 }

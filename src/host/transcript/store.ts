@@ -1,5 +1,6 @@
 import { getOrMake } from '../../kernel/index.js';
 import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../../stream/index.js';
+import type { SessionWrite } from '../journal/hold.js';
 
 /** The record of a session beside its transcript. Plain data. */
 export interface SessionRecord {
@@ -38,22 +39,10 @@ export interface TranscriptPart {
 export interface Store {
   /** The newest session under a key. */
   loadSession(sessionKey: string): Promise<SessionRecord | undefined>;
-  /**
-   * Keeps a session, in place of what was kept under its key.
-   *
-   * @param how.mayWait nobody waits for it: it may be kept with the next write that somebody waits for, before that one.
-   */
-  saveSession(record: SessionRecord, how?: { readonly mayWait?: boolean }): Promise<void>;
-  /**
-   * Adds to a transcript: exactly what `transcript.message.writing` passed, in the order of the calls.
-   *
-   * @param how.mayWait as for `saveSession`.
-   */
-  appendMessage(
-    sessionId: string,
-    message: TranscriptEntry,
-    how?: { readonly mayWait?: boolean },
-  ): Promise<void>;
+  /** Keeps a session, in place of what was kept under its key. */
+  saveSession(record: SessionRecord, how: SessionWrite): Promise<void>;
+  /** Adds to a transcript: exactly what `transcript.message.writing` passed, in the order of the calls. */
+  appendMessage(sessionId: string, message: TranscriptEntry, how: SessionWrite): Promise<void>;
   /** Has the writes that may wait kept now. Absent in a store where none waits. */
   hurry?(): void;
   /**

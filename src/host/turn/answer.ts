@@ -10,7 +10,7 @@ import { endOf, stopped } from '../journal/message-end.js';
 import { PeopleWait } from '../lanes/people-wait.js';
 import type { Place } from '../lanes/slots.js';
 import { type AgentDefinition, usualTurnMs } from '../parts/options.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts } from '../parts/parts.js';
 import type { RoutedMessage } from '../session/routing.js';
 import { openSession } from '../session/sessions.js';
 import { type BegunHistory, type History, partHistory } from '../transcript/history.js';
@@ -27,7 +27,7 @@ import { TurnReplies } from './turn-replies.js';
  * @param place is left while the turn waits for a person.
  */
 export async function answerMessage(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   route: { readonly agent: AgentDefinition; readonly sessionKey: string },
   message: RoutedMessage,
@@ -70,7 +70,7 @@ interface Turn {
 }
 
 async function takeTurn(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   { agent, session, writes, begunAt, message, runId, signal, pauses, people }: Turn,
 ): Promise<CancelledEnding> {
@@ -105,7 +105,9 @@ async function takeTurn(
       providerSessions,
       append: (entry) => {
         writes.check();
-        return writes.add(parts.store.appendMessage(sessionId, entry, { mayWait: true }));
+        return writes.add(
+          parts.store.appendMessage(sessionId, entry, { hold: parts.hold, mayWait: true }),
+        );
       },
       kept: () => writes.kept(),
       ...history,
@@ -172,7 +174,7 @@ function timeLimitOf({ timeoutMs = usualTurnMs }: AgentDefinition): number | und
 }
 
 async function historyOf(
-  { store, histories }: HostParts,
+  { store, histories }: HeldParts,
   { sessionId, lastTurn }: SessionRecord,
   begunAt: TranscriptSize | undefined,
 ): Promise<History | BegunHistory> {
@@ -190,13 +192,13 @@ function hasResultOf(history: History | BegunHistory, toolCallId: string): boole
 
 /** The texts of providers are no part of an answer: if they cannot be kept, the next turn gets the history as text. */
 async function keepProviderSessions(
-  { store, logger }: HostParts,
+  { store, hold, logger }: HeldParts,
   session: SessionRecord,
   providerSessions: ProviderSessions,
 ): Promise<void> {
   if (isDeepStrictEqual(providerSessions, session.providerSessions ?? {})) return;
   try {
-    await store.saveSession({ ...session, providerSessions }, { mayWait: true });
+    await store.saveSession({ ...session, providerSessions }, { hold, mayWait: true });
   } catch (error) {
     const { sessionId } = session;
     logger.error('what an agent keeps of a session was not kept', { sessionId, error });

@@ -4,7 +4,7 @@ import { definedFields, type Outcome, type PayloadOf } from '../../kernel/index.
 import type { SubagentAnswer } from '../../stream/index.js';
 import { addressOf, type Reply, type ReplyAddress, replyTo } from '../egress/reply.js';
 import type { SendReport } from '../journal/message-end.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts } from '../parts/parts.js';
 import type { RoutedMessage } from '../session/routing.js';
 import { mayStream } from '../streaming/may-stream.js';
 import { StreamedReply } from '../streaming/streamed-reply.js';
@@ -33,7 +33,7 @@ export interface ReplySink {
 
 /** Sends what a turn says back to where its message came from. */
 export function replySink(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   message: RoutedMessage,
   run: Pick<Reply, 'agentId' | 'sessionKey' | 'sessionId' | 'runId'>,
@@ -91,7 +91,7 @@ type Delivery = { readonly to: ReplyAddress } | { readonly refused: Outcome };
  * A text goes once to each place that was found; without a selection that is where the request came from.
  */
 function deliverTo(
-  parts: HostParts,
+  parts: HeldParts,
   trail: Trail,
   message: RoutedMessage,
   answers: readonly SubagentAnswer[],
@@ -122,7 +122,7 @@ function deliverTo(
 }
 
 async function resolveDelivery(
-  { logger }: HostParts,
+  { logger }: HeldParts,
   trail: Trail,
   answer: SubagentAnswer,
   home: ReplyAddress,

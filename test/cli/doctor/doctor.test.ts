@@ -18,6 +18,7 @@ import {
   openKernel,
 } from '../../../src/kernel/index.js';
 import { actingLab } from '../../support/acting-lab.js';
+import { holdOf } from '../../support/holds.js';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.js';
 import { jsonLines } from '../cli.js';
 import { runInMemory } from '../memory-shell.js';
@@ -494,7 +495,7 @@ describe('sluice doctor (§20.5)', () => {
     for (const eventId of ['waits', 'dead'])
       await journal.accept({ eventId, channel: 'console', accountId: 'default', receivedAtMs: 1 });
     await journal.begin('dead');
-    await journal.endUpdate('dead', { isDead: true, outcome: 'failed' });
+    await journal.endUpdate(holdOf('dead'), { isDead: true, outcome: 'failed' });
     const { code, stdout } = await runInMemory(['doctor', '--json'], '', { cwd: folder.path }); // a host has it open
     expect(code).toBe(0);
     expect(jsonLines<Found>(stdout).filter(({ check }) => check === 'journal')).toMatchObject([

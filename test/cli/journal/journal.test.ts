@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Journal, openJournal } from '../../../src/host/index.js';
 import { anUpdate, aSend } from '../../host/journal/journal-contract.js';
 import { testFolder } from '../../support/folder.js';
+import { hold, holdOf } from '../../support/holds.js';
 import { fixture, jsonLines } from '../cli.js';
 import { runInMemory } from '../memory-shell.js';
 
@@ -13,16 +14,16 @@ async function filled(more?: (journal: Journal) => Promise<void>): Promise<strin
   for (const id of ['u-good', 'u-bad']) {
     await journal.accept(anUpdate(id));
     await journal.begin(id);
-    await journal.prepare(aSend(`${id}.1`, { correlationId: id, accountId: 'default' }));
+    await journal.prepare(hold, aSend(`${id}.1`, { correlationId: id, accountId: 'default' }));
   }
-  await journal.endSend('u-good.1', { state: 'sent', providerMessageId: '7' });
-  await journal.endUpdate('u-good', { isDead: false, outcome: 'answered' });
-  await journal.endSend('u-bad.1', {
+  await journal.endSend(hold, 'u-good.1', { state: 'sent', providerMessageId: '7' });
+  await journal.endUpdate(holdOf('u-good'), { isDead: false, outcome: 'answered' });
+  await journal.endSend(hold, 'u-bad.1', {
     state: 'failed',
     cause: 'rejected',
     reason: 'blocked\u001b[2J',
   });
-  await journal.endUpdate('u-bad', { isDead: true, outcome: 'failed', reason: 'blocked' });
+  await journal.endUpdate(holdOf('u-bad'), { isDead: true, outcome: 'failed', reason: 'blocked' });
   await more?.(journal);
   await journal.close();
   return path;
@@ -76,7 +77,7 @@ describe('sluice journal', () => {
     const path = await filled(async (journal) => {
       await journal.retry('u-bad');
       await journal.begin('u-bad');
-      await journal.prepare(aSend('u-bad.2', { correlationId: 'u-bad' }));
+      await journal.prepare(hold, aSend('u-bad.2', { correlationId: 'u-bad' }));
     });
     const { stdout } = await sluice('show', 'u-bad', '--journal', path);
     expect(stdout).toMatch(/handling\n.*body.*\n.*u-bad\.1 .*\n {2}tried again .*\n.*u-bad\.2 /);
@@ -96,7 +97,7 @@ describe('sluice journal', () => {
       'u-bad',
     ]);
     await host.begin('u-bad');
-    await host.endUpdate('u-bad', { isDead: true, outcome: 'failed' });
+    await host.endUpdate(holdOf('u-bad'), { isDead: true, outcome: 'failed' });
     await host.close();
     expect((await sluice('purge', '--all', '--journal', path)).stdout).toBe(
       '1 dead letter is dropped\n',

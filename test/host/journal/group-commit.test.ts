@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openJournal, openSqlite } from '../../../src/host/index.js';
 import { testFolder } from '../../support/folder.js';
+import { hold } from '../../support/holds.js';
 import { aDispatch, anUpdate, settableClock } from './journal-contract.js';
 
 const code = (wanted: string) => expect.objectContaining({ code: wanted });
@@ -26,7 +27,11 @@ describe('a write lock of another process', () => {
       isKept = true;
       return result;
     });
-    const later = journal.store.appendMessage('s', { role: 'user', content: 'hi', timestamp: 1 });
+    const later = journal.store.appendMessage(
+      's',
+      { role: 'user', content: 'hi', timestamp: 1 },
+      { hold },
+    );
     for (let at = 0; at < 100; at++) await turn(); // each of them is a turn in which others may work
     expect(isKept).toBe(false);
     lock[Symbol.dispose]();

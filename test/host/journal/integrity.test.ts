@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openJournal, openSqlite, readJournal, tendJournal } from '../../../src/host/index.js';
 import { repairJournal } from '../../../src/host/internal.js';
 import { testFolder } from '../../support/folder.js';
+import { hold, holdOf } from '../../support/holds.js';
 import { aDispatch, anUpdate, aSend } from './journal-contract.js';
 import { makeVersion1 } from './version-1.js';
 
@@ -16,19 +17,22 @@ async function smallJournal(): Promise<string> {
   const path = newPath();
   const journal = await openJournal(path);
   await journal.accept(anUpdate('u-1', { body: '"the body of an update"', lane: 'a lane' }));
-  await journal.prepare(aSend('s-1', { body: '"the body of a send"' }));
+  await journal.prepare(hold, aSend('s-1', { body: '"the body of a send"' }));
   journal.dispatched(
     aDispatch('d-1', { body: '"the body of a dispatch"', occurredAtMs: Date.now() }),
   );
-  await journal.store.saveSession({
-    sessionKey: 'key of a session',
-    sessionId: 'one',
-    agentId: 'main',
-    context: {},
-    memoryKeys: [],
-    metadata: {},
-  });
-  await journal.store.appendMessage('one', { role: 'user', content: 'of a transcript' });
+  await journal.store.saveSession(
+    {
+      sessionKey: 'key of a session',
+      sessionId: 'one',
+      agentId: 'main',
+      context: {},
+      memoryKeys: [],
+      metadata: {},
+    },
+    { hold },
+  );
+  await journal.store.appendMessage('one', { role: 'user', content: 'of a transcript' }, { hold });
   await journal.close();
   return path;
 }
@@ -64,7 +68,11 @@ describe('H1: one flipped bit of a row', { timeout: secondsMs }, () => {
     const path = await smallJournal();
     const journal = await openJournal(path);
     await journal.begin('u-1');
-    await journal.endUpdate('u-1', { isDead: true, outcome: 'failed', reason: 'because of this' });
+    await journal.endUpdate(holdOf('u-1'), {
+      isDead: true,
+      outcome: 'failed',
+      reason: 'because of this',
+    });
     await journal.close();
     flip(path, 'because of this', 0x01);
     await expect(openJournal(path)).rejects.toThrow('row 1 of updates, its sum does not fit');
@@ -79,7 +87,7 @@ describe('H1: one flipped bit of a row', { timeout: secondsMs }, () => {
     other.close();
     const [bad, good] = await Promise.allSettled([journal.begin('bad'), journal.begin('good')]);
     expect(bad).toMatchObject({ status: 'rejected', reason: code('database-damaged') });
-    expect(good).toEqual({ status: 'fulfilled', value: 1 });
+    expect(good).toMatchObject({ status: 'fulfilled', value: { attempts: 1 } });
     await expect(journal.updates()).rejects.toThrow('row 1 of updates');
     expect(await journal.updates({ eventId: 'good' })).toHaveLength(1);
     await expect(journal.accept(anUpdate('bad'))).rejects.toThrow(code('database-damaged'));
@@ -143,7 +151,7 @@ describe('a journal of version 1', { timeout: secondsMs }, () => {
     ]);
     await journal.accept(anUpdate('u-5', { lane: 'l' }));
     expect(await journal.updates({ lane: 'l' })).toMatchObject([{ seq: 5 }]); // 4 was given before
-    expect(await journal.begin('u-1')).toBe(3);
+    expect((await journal.begin('u-1')).attempts).toBe(3);
     await journal.close();
     await (await openJournal(path)).close(); // and every row has its sum
     await (await readJournal(path)).close();
@@ -162,7 +170,7 @@ describe('a journal of version 1', { timeout: secondsMs }, () => {
     expect(await store.transcriptSize('s')).toEqual({ messages: 2, prompts: 2 });
     expect(await store.transcriptSize('a')).toEqual({ messages: 4, prompts: 2 });
     expect(await store.transcriptSize('b')).toEqual({ messages: 1, prompts: 0 });
-    await store.appendMessage('a', { role: 'user', content: 'three' });
+    await store.appendMessage('a', { role: 'user', content: 'three' }, { hold });
     expect(await store.transcriptSize('a')).toEqual({ messages: 5, prompts: 3 });
     await journal.close();
   });

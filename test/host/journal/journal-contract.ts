@@ -10,6 +10,7 @@ import type {
 } from '../../../src/host/index.js';
 import { joinedReason } from '../../../src/host/journal/message-end.js';
 import { type VirtualClock, virtualClock } from '../../../src/testing/index.js';
+import { hold, holdOf } from '../../support/holds.js';
 
 /** A virtual clock whose time of day may be set, as that of a machine. */
 export interface SettableClock extends VirtualClock {
@@ -99,7 +100,7 @@ export function describeJournal(
         const more: object = { colour: 'red', event_id: 'other', send_id: 'other' }; // also names of columns
         expect(await journal.accept({ ...anUpdate('a'), ...more })).toEqual({ status: 'accepted' });
         expect(await journal.updates()).toMatchObject([anUpdate('a')]);
-        await journal.prepare({ ...aSend('s'), ...more });
+        await journal.prepare(hold, { ...aSend('s'), ...more });
         expect(await journal.sends()).toMatchObject([aSend('s')]);
       }));
 
@@ -108,18 +109,51 @@ export function describeJournal(
         for (const id of ['a', 'b', 'c', 'd', 'e']) await journal.accept(anUpdate(id));
         await journal.begin('b');
         await journal.begin('c');
-        await journal.endUpdate('c', { isDead: true, outcome: 'failed' });
+        await journal.endUpdate(holdOf('c'), { isDead: true, outcome: 'failed' });
         await journal.begin('d');
-        await journal.endUpdate('d', { isDead: false, outcome: 'answered' });
-        await journal.prepare(aSend('s'));
-        await journal.prepare(aSend('t'), true);
-        await journal.prepare(aSend('u'), true);
-        await journal.endSend('u', { state: 'sent' });
+        await journal.endUpdate(holdOf('d'), { isDead: false, outcome: 'answered' });
+        await journal.prepare(hold, aSend('s'));
+        await journal.prepare(hold, aSend('t'), true);
+        await journal.prepare(hold, aSend('u'), true);
+        await journal.endSend(hold, 'u', { state: 'sent' });
         expect(await journal.counts()).toEqual({
           oldestDeadAtMs: expect.any(Number),
           updates: { accepted: 2, handling: 1, dead: 1 },
           sends: { prepared: 1, sending: 1 },
         });
+      }));
+
+    it('are begun under a hold, by `begin` or by the write that keeps them (durability §12.1)', () =>
+      withJournal(async (journal) => {
+        const own = { part: 0, epoch: 0, signal: expect.any(AbortSignal) };
+        expect(await journal.accept(anUpdate('a'), true)).toEqual({
+          ...{ status: 'accepted', hold: { eventId: 'a', ...own } },
+        });
+        expect(await journal.accept(anUpdate('b'))).toEqual({ status: 'accepted' });
+        expect(await journal.begin('b')).toEqual({ attempts: 1, hold: { eventId: 'b', ...own } });
+        expect(journal.ownership.parts()).toEqual([0]);
+        expect(journal.ownership.holdOf(journal.ownership.partOf('any lane'))).toEqual(own);
+        expect(journal.ownership.holdOf(1)).toBe(undefined);
+      }));
+
+    it('are not written under a hold that has ended, and neither are sends (durability §12.1)', () =>
+      withJournal(async (journal) => {
+        await journal.accept(anUpdate('a'), true);
+        await journal.prepare(hold, aSend('s'));
+        const before = [await journal.updates(), await journal.sends()];
+        const lost = { ...holdOf('a'), signal: AbortSignal.abort(new Error('it was taken')) };
+        for (const write of [
+          () => journal.giveBack(lost),
+          () => journal.endUpdate(lost, { isDead: false, outcome: 'answered' }),
+          () => journal.prepare(lost, aSend('t')),
+          () => journal.final(lost, aSend('s')),
+          () => journal.sending(lost, 's'),
+          () => journal.unsent(lost, 's'),
+          () => journal.shown(lost, 's', '1'),
+          () => journal.endSend(lost, 's', { state: 'sent' }),
+        ])
+          await expect(write()).rejects.toThrow('it was taken');
+        expect([await journal.updates(), await journal.sends()]).toEqual(before);
       }));
 
     it('that come at once are taken in once', () =>
@@ -131,12 +165,14 @@ export function describeJournal(
     it('that are given back count one beginning fewer (durability §7.8)', () =>
       withJournal(async (journal) => {
         await journal.accept(anUpdate('a'));
-        await expect(journal.giveBack('a')).rejects.toMatchObject({ code: 'journal-state' });
+        await expect(journal.giveBack(holdOf('a'))).rejects.toMatchObject({
+          code: 'journal-state',
+        });
         await journal.begin('a');
         await journal.begin('a');
-        await journal.giveBack('a');
+        await journal.giveBack(holdOf('a'));
         expect(await journal.updates()).toMatchObject([{ state: 'handling', attempts: 1 }]);
-        expect(await journal.begin('a')).toBe(2);
+        expect((await journal.begin('a')).attempts).toBe(2);
       }));
 
     it('keep all that was said of them', () =>
@@ -145,9 +181,9 @@ export function describeJournal(
         const { updateId: _, body: _body, ...bare } = anUpdate('b');
         await journal.accept(bare);
         await clock.advance(100);
-        expect(await journal.begin('a')).toBe(1);
-        expect(await journal.begin('a')).toBe(2);
-        await journal.endUpdate('a', { isDead: true, outcome: 'failed', reason: 'why' });
+        expect((await journal.begin('a')).attempts).toBe(1);
+        expect((await journal.begin('a')).attempts).toBe(2);
+        await journal.endUpdate(holdOf('a'), { isDead: true, outcome: 'failed', reason: 'why' });
         const [a, b] = await journal.updates();
         expect(a).toEqual({
           ...anUpdate('a'),
@@ -189,7 +225,7 @@ export function describeJournal(
         ] as const)
           await journal.accept(anUpdate(id, lane === undefined ? {} : { lane }));
         await journal.begin('a');
-        await journal.endUpdate('a', { isDead: false, outcome: 'answered' });
+        await journal.endUpdate(holdOf('a'), { isDead: false, outcome: 'answered' });
         await journal.begin('c');
         const idsOf = async (filter: UpdateFilter) =>
           (await journal.updates(filter)).map(({ eventId }) => eventId);
@@ -207,11 +243,11 @@ export function describeJournal(
       withJournal(async (journal) => {
         await journal.accept(anUpdate('a'));
         await journal.begin('a');
-        await journal.endUpdate('a', { isDead: false, outcome: 'answered' });
+        await journal.endUpdate(holdOf('a'), { isDead: false, outcome: 'answered' });
         expect((await journal.updates())[0]).not.toHaveProperty('body');
         for (const again of [
           () => journal.begin('a'),
-          () => journal.endUpdate('a', { isDead: false, outcome: 'answered' }),
+          () => journal.endUpdate(holdOf('a'), { isDead: false, outcome: 'answered' }),
           () => journal.begin('unknown'),
         ])
           await expect(again()).rejects.toThrow(code('journal-state'));
@@ -223,7 +259,11 @@ export function describeJournal(
         for (const id of ['a', 'b', 'c']) {
           await journal.accept(anUpdate(id));
           await journal.begin(id);
-          await journal.endUpdate(id, { isDead: id !== 'c', outcome: 'failed', reason: 'why' });
+          await journal.endUpdate(holdOf(id), {
+            isDead: id !== 'c',
+            outcome: 'failed',
+            reason: 'why',
+          });
         }
         expect([
           await journal.retry('a'),
@@ -245,8 +285,8 @@ export function describeJournal(
         await journal.accept(anUpdate('a'));
         const die = async (sendId: string) => {
           await journal.begin('a');
-          await journal.prepare(aSend(sendId, { correlationId: 'a' }));
-          await journal.endUpdate('a', { isDead: true, outcome: 'failed' });
+          await journal.prepare(hold, aSend(sendId, { correlationId: 'a' }));
+          await journal.endUpdate(holdOf('a'), { isDead: true, outcome: 'failed' });
           const [update] = await journal.updates();
           expect(update).not.toHaveProperty('retriedAfterSeq');
           expect(update).toMatchObject({ state: 'dead', outcome: 'failed' });
@@ -254,12 +294,12 @@ export function describeJournal(
         };
         for (const sendId of ['a.1', 'a.2']) {
           await die(sendId);
-          await journal.prepare(aSend(`${sendId}-other`, { correlationId: 'other' }));
+          await journal.prepare(hold, aSend(`${sendId}-other`, { correlationId: 'other' }));
           await journal.begin('a');
-          await journal.giveBack('a');
+          await journal.giveBack(holdOf('a'));
           const [update] = await journal.updates();
           expect(update).toMatchObject({ state: 'handling', attempts: 0 });
-          await journal.prepare(aSend(`${sendId}-later`, { correlationId: 'a' }));
+          await journal.prepare(hold, aSend(`${sendId}-later`, { correlationId: 'a' }));
           const after = (await journal.sends({ correlationId: 'a' }))
             .filter(({ seq }) => seq > (update?.retriedAfterSeq ?? 0))
             .map((send) => send.sendId);
@@ -275,14 +315,14 @@ export function describeJournal(
         await expect(journal.begin('a', ['b', 'd'])).rejects.toThrow(code('journal-state'));
         await expect(journal.begin('unknown', ['b'])).rejects.toThrow(code('journal-state'));
         expect(await marks()).toEqual([undefined, undefined, undefined, undefined]);
-        expect(await journal.begin('a', ['b', 'c'])).toBe(1);
+        expect((await journal.begin('a', ['b', 'c'])).attempts).toBe(1);
         expect(await journal.updates({ eventId: 'b' })).toMatchObject([
           { state: 'accepted', attempts: 0, joinedTo: 'a', body: '{"text":"hi"}' },
         ]);
         for (const id of ['a', 'b', 'c']) {
           const outcome = id === 'a' ? 'failed' : 'joined';
           const reason = id === 'a' ? 'why' : joinedReason('a');
-          await journal.endUpdate(id, { isDead: true, outcome, reason });
+          await journal.endUpdate(holdOf(id), { isDead: true, outcome, reason });
         }
         expect(await marks()).toEqual([undefined, undefined, undefined, undefined]);
         expect(await journal.updates({ eventId: 'b' })).toMatchObject([
@@ -297,7 +337,11 @@ export function describeJournal(
         expect(b).toMatchObject({ state: 'accepted', attempts: 0 });
         expect(b).not.toHaveProperty('outcome');
         expect(b).not.toHaveProperty('reason');
-        await journal.endUpdate('b', { isDead: false, outcome: 'joined', reason: 'it joined a' });
+        await journal.endUpdate(holdOf('b'), {
+          isDead: false,
+          outcome: 'joined',
+          reason: 'it joined a',
+        });
         const [, ended] = await journal.updates();
         expect(ended).toMatchObject({ state: 'ended', outcome: 'joined' });
         expect(ended).not.toHaveProperty('joinedTo');
@@ -307,7 +351,7 @@ export function describeJournal(
     it('that are tried again and had sent nothing say so, too (durability §7.6)', () =>
       withJournal(async (journal) => {
         await journal.accept(anUpdate('a'));
-        await journal.endUpdate('a', { isDead: true, outcome: 'failed' });
+        await journal.endUpdate(holdOf('a'), { isDead: true, outcome: 'failed' });
         await journal.retry('a');
         const [update] = await journal.updates();
         expect(update?.retriedAfterSeq).toBeTypeOf('number');
@@ -318,13 +362,18 @@ export function describeJournal(
     it('reach one terminal state, once (durability §3.1)', () =>
       withJournal(async (journal) => {
         for (const state of ['sent', 'cancelled', 'failed'] as const) {
-          await journal.prepare(aSend(state, { correlationId: 'a' }));
-          await journal.endSend(state, { state, providerMessageId: '7', cause: 'c', reason: 'r' });
+          await journal.prepare(hold, aSend(state, { correlationId: 'a' }));
+          await journal.endSend(hold, state, {
+            state,
+            providerMessageId: '7',
+            cause: 'c',
+            reason: 'r',
+          });
           for (const again of [
-            () => journal.endSend(state, { state: 'sent' }),
-            () => journal.sending(state),
-            () => journal.unsent(state),
-            () => journal.prepare(aSend(state)),
+            () => journal.endSend(hold, state, { state: 'sent' }),
+            () => journal.sending(hold, state),
+            () => journal.unsent(hold, state),
+            () => journal.prepare(hold, aSend(state)),
           ])
             await expect(again()).rejects.toThrow(code('journal-state'));
         }
@@ -337,30 +386,32 @@ export function describeJournal(
 
     it('of a stream say what their final says, as long as no channel has that (durability §6.4)', () =>
       withJournal(async (journal) => {
-        await journal.prepare(aSend('s', { correlationId: 'a' }));
+        await journal.prepare(hold, aSend('s', { correlationId: 'a' }));
         const { correlationId: _, ...final } = aSend('s', {
           kind: 'reply',
           fingerprint: 'whole',
           body: '{"content":"whole"}',
         });
-        await journal.final({ ...final, channel: 'other', accountId: 'two' });
+        await journal.final(hold, { ...final, channel: 'other', accountId: 'two' });
         expect(await journal.sends({ correlationId: 'a' })).toMatchObject([
           { ...final, channel: 'other', accountId: 'two', state: 'prepared', attempts: 0 },
         ]);
-        await journal.sending('s');
-        await expect(journal.final(final)).rejects.toThrow(code('journal-state'));
-        await journal.endSend('s', { state: 'sent' });
+        await journal.sending(hold, 's');
+        await expect(journal.final(hold, final)).rejects.toThrow(code('journal-state'));
+        await journal.endSend(hold, 's', { state: 'sent' });
         for (const sendId of ['s', 'unknown'])
-          await expect(journal.final({ ...final, sendId })).rejects.toThrow(code('journal-state'));
+          await expect(journal.final(hold, { ...final, sendId })).rejects.toThrow(
+            code('journal-state'),
+          );
       }));
 
     it('count the attempts that were given to the channel, and may be given back', () =>
       withJournal(async (journal) => {
-        await journal.prepare(aSend('s'));
-        await expect(journal.unsent('s')).rejects.toThrow(code('journal-state'));
-        await journal.sending('s');
-        await journal.unsent('s');
-        await journal.sending('s');
+        await journal.prepare(hold, aSend('s'));
+        await expect(journal.unsent(hold, 's')).rejects.toThrow(code('journal-state'));
+        await journal.sending(hold, 's');
+        await journal.unsent(hold, 's');
+        await journal.sending(hold, 's');
         expect(await journal.sends({ states: ['prepared', 'sending'] })).toEqual([
           {
             ...aSend('s'),
@@ -370,23 +421,23 @@ export function describeJournal(
             preparedAtMs: expect.any(Number),
           },
         ]);
-        await expect(journal.sending('unknown')).rejects.toThrow(code('journal-state'));
+        await expect(journal.sending(hold, 'unknown')).rejects.toThrow(code('journal-state'));
       }));
 
     it('keep what their preview has shown, the last of it, until they have ended (durability §6.5)', () =>
       withJournal(async (journal) => {
-        await journal.prepare(aSend('s'));
-        await journal.shown('s', '{"messageIds":[1]}');
-        await journal.shown('s', '{"messageIds":[1,2]}');
-        await journal.sending('s');
+        await journal.prepare(hold, aSend('s'));
+        await journal.shown(hold, 's', '{"messageIds":[1]}');
+        await journal.shown(hold, 's', '{"messageIds":[1,2]}');
+        await journal.sending(hold, 's');
         expect(await journal.sends()).toMatchObject([
           { sendId: 's', state: 'sending', attempts: 1, shown: '{"messageIds":[1,2]}' },
         ]);
-        await journal.shown('s', '{"messageIds":[]}');
-        await journal.endSend('s', { state: 'sent' });
+        await journal.shown(hold, 's', '{"messageIds":[]}');
+        await journal.endSend(hold, 's', { state: 'sent' });
         expect(await journal.sends()).toMatchObject([{ shown: '{"messageIds":[]}' }]);
         for (const sendId of ['s', 'unknown'])
-          await expect(journal.shown(sendId, '{}')).rejects.toThrow(code('journal-state'));
+          await expect(journal.shown(hold, sendId, '{}')).rejects.toThrow(code('journal-state'));
       }));
 
     it('have exactly one terminal state whatever is done to them, in any order (property)', () =>
@@ -396,12 +447,12 @@ export function describeJournal(
         await fc.assert(
           fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
             const id = `s-${++made}`;
-            await journal.prepare(aSend(id));
+            await journal.prepare(hold, aSend(id));
             const done = await Promise.allSettled(
               steps.map((one) => {
-                if (one === 'sending') return journal.sending(id);
-                if (one === 'unsent') return journal.unsent(id);
-                return journal.endSend(id, { state: one as 'sent' });
+                if (one === 'sending') return journal.sending(hold, id);
+                if (one === 'unsent') return journal.unsent(hold, id);
+                return journal.endSend(hold, id, { state: one as 'sent' });
               }),
             );
             const terminal = steps.filter(
@@ -421,7 +472,7 @@ export function describeJournal(
       withJournal(async (journal, clock) => {
         for (const id of ['a', 'b', 'c', 'd']) {
           await journal.accept(anUpdate(id));
-          await journal.prepare(aSend(`${id}.1`, { correlationId: id }));
+          await journal.prepare(hold, aSend(`${id}.1`, { correlationId: id }));
           journal.dispatched(
             aDispatch(`${id}-1`, { correlationId: id, occurredAtMs: clock.now() }),
           );

@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { openJournal, openSqlite, type SqliteDatabase } from '../../../src/host/index.js';
 import { examineRows } from '../../../src/host/journal/rows/examine-rows.js';
 import { testFolder } from '../../support/folder.js';
+import { hold } from '../../support/holds.js';
 import { aDispatch, anUpdate, aSend, settableClock } from './journal-contract.js';
 
 const newPath = () => join(testFolder(), 'sluice.db');
@@ -93,7 +94,9 @@ describe('a look at every row', () => {
       ...Array.from({ length: 200 }, () => 8),
     ];
     await Promise.all(
-      sizes.map((size, at) => journal.prepare(aSend(`s-${at}`, { body: 'ä'.repeat(size / 2) }))),
+      sizes.map((size, at) =>
+        journal.prepare(hold, aSend(`s-${at}`, { body: 'ä'.repeat(size / 2) })),
+      ),
     );
     await journal.close();
     using database = openSqlite(path);
@@ -135,11 +138,11 @@ describe('the transcript of a session that was reset', () => {
       memoryKeys: [],
       metadata: {},
     });
-    await store.saveSession(session('one'));
+    await store.saveSession(session('one'), { hold });
     const large = 'x'.repeat(1_500_000);
     const texts = Array.from({ length: 450 }, (_, at) => (at < 8 ? large : `m-${at}`));
     await Promise.all(
-      texts.map((content) => store.appendMessage('one', { role: 'user', content })),
+      texts.map((content) => store.appendMessage('one', { role: 'user', content }, { hold })),
     );
     using reader = openSqlite(path, { readonly: true });
     const left = reader.prepare(
@@ -147,7 +150,7 @@ describe('the transcript of a session that was reset', () => {
     );
     const seen = [left.get()];
     let isOver = false;
-    const reset = store.saveSession(session('two')).then(() => {
+    const reset = store.saveSession(session('two'), { hold }).then(() => {
       isOver = true;
     });
     for (; !isOver; await turn()) seen.push(left.get());

@@ -7,6 +7,7 @@ import { openJournal } from '../../../src/host/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { compiled } from '../../support/compiled.js';
 import { testFolder } from '../../support/folder.js';
+import { hold } from '../../support/holds.js';
 import { aDispatch, anUpdate, aSend } from './journal-contract.js';
 
 const code = (wanted: string) => expect.objectContaining({ code: wanted });
@@ -38,8 +39,8 @@ describe('M7: a journal whose file was', () => {
       const refused = await Promise.allSettled([
         journal.accept(anUpdate('a')),
         journal.begin('before'),
-        journal.prepare(aSend('a.1')),
-        journal.store.appendMessage('s', { role: 'user', content: 'hi', timestamp: 1 }),
+        journal.prepare(hold, aSend('a.1')),
+        journal.store.appendMessage('s', { role: 'user', content: 'hi', timestamp: 1 }, { hold }),
       ]);
       expect(refused).toEqual(
         refused.map(() => ({ status: 'rejected', reason: code('journal-lost') })),

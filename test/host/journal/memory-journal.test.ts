@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import { createHost, type Journal, memoryJournal, memoryStore } from '../../../src/host/index.js';
+import { hold, holdOf } from '../../support/holds.js';
 import { hostLab } from '../../support/host-lab.js';
 import { describeJournal } from './journal-contract.js';
 import { describeStore } from './store-contract.js';
@@ -83,12 +84,12 @@ describe('a journal in memory that has kept many', () => {
     await journal.accept({ eventId, ...about });
     await journal.begin(eventId);
     const said = { kind: 'reply', fingerprint: 'f', body: '{"content":"hi"}' };
-    await journal.prepare({ sendId: `${eventId}.1`, correlationId: eventId, ...said });
-    await journal.sending(`${eventId}.1`);
-    await journal.endSend(`${eventId}.1`, { state: 'sent' });
+    await journal.prepare(hold, { sendId: `${eventId}.1`, correlationId: eventId, ...said });
+    await journal.sending(hold, `${eventId}.1`);
+    await journal.endSend(hold, `${eventId}.1`, { state: 'sent' });
     const dispatch = { family: 'egress.sent', correlationId: eventId, sessionId: null } as const;
     journal.dispatched({ eventId, ...dispatch, status: 'passed', occurredAtMs: 0, body: '{}' });
-    await journal.endUpdate(eventId, { isDead, outcome: isDead ? 'failed' : 'answered' });
+    await journal.endUpdate(holdOf(eventId), { isDead, outcome: isDead ? 'failed' : 'answered' });
   };
   const idsOf = async (journal: Journal): Promise<readonly string[]> =>
     (await journal.updates()).map(({ eventId }) => eventId);
@@ -124,7 +125,7 @@ describe('a journal in memory that has kept many', () => {
     try {
       for (let at = 0; at < 2 * open; at++) {
         await journal.begin(`u-${at}`);
-        await journal.endUpdate(`u-${at}`, { isDead: false, outcome: 'answered' });
+        await journal.endUpdate(holdOf(`u-${at}`), { isDead: false, outcome: 'answered' });
         await accept(at + open);
       }
     } finally {
@@ -146,8 +147,8 @@ describe('a journal in memory that has kept many', () => {
     const journal = memoryJournal({ keepRows: 3 });
     for (let at = 0; at < 50; at++) {
       const said = { kind: 'unprompted', fingerprint: 'f', body: '{}' };
-      await journal.prepare({ sendId: `s-${at}`, ...said });
-      await journal.endSend(`s-${at}`, { state: 'failed' });
+      await journal.prepare(hold, { sendId: `s-${at}`, ...said });
+      await journal.endSend(hold, `s-${at}`, { state: 'failed' });
     }
     expect((await journal.sends()).map(({ sendId }) => sendId)).toEqual(['s-47', 's-48', 's-49']);
   });

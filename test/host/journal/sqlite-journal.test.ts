@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { openJournal, openSqlite, readJournal, tendJournal } from '../../../src/host/index.js';
 import { compiled } from '../../support/compiled.js';
 import { testFolder } from '../../support/folder.js';
+import { hold, holdOf } from '../../support/holds.js';
 import { aDispatch, anUpdate, aSend, describeJournal, settableClock } from './journal-contract.js';
 import { describeStore } from './store-contract.js';
 
@@ -27,7 +28,9 @@ async function filledJournal(updates = 50): Promise<string> {
   const journal = await openJournal(path);
   const ids = Array.from({ length: updates }, (_, at) => `u-${at}`);
   await Promise.all(ids.map((id) => journal.accept(anUpdate(id, { body: 'x'.repeat(800) }))));
-  await Promise.all(ids.map((id) => journal.prepare(aSend(`${id}.1`, { correlationId: id }))));
+  await Promise.all(
+    ids.map((id) => journal.prepare(hold, aSend(`${id}.1`, { correlationId: id }))),
+  );
   for (const id of ids)
     journal.dispatched(aDispatch(id, { body: 'y'.repeat(800), occurredAtMs: Date.now() }));
   await journal.close();
@@ -54,7 +57,7 @@ describe('a journal in a file', () => {
     const clock = settableClock();
     const first = await openJournal(path, { clock });
     await first.accept(anUpdate('a'));
-    await first.endUpdate('a', { isDead: false, outcome: 'answered' });
+    await first.endUpdate(holdOf('a'), { isDead: false, outcome: 'answered' });
     await first.close();
     await clock.advance(8 * 86_400_000);
     const second = await openJournal(path, { clock });
@@ -101,7 +104,7 @@ describe('a journal in a file', () => {
     const path = await filledJournal(1);
     const journal = await openJournal(path);
     await journal.begin('u-0');
-    await journal.endUpdate('u-0', { isDead: true, outcome: 'failed' });
+    await journal.endUpdate(holdOf('u-0'), { isDead: true, outcome: 'failed' });
     expect(journal.changedOutside()).toBe(false);
     const other = await tendJournal(path);
     expect(await other.retry('u-0')).toBe(true);
@@ -134,12 +137,12 @@ describe('a journal in a file', () => {
     const journal = await openJournal(path, { clock, keepForMs: 1_000 });
     for (const id of ['open', 'ended', 'dead']) {
       await journal.accept(anUpdate(id));
-      await journal.prepare(aSend(`${id}.1`, { correlationId: id }));
-      await journal.endSend(`${id}.1`, { state: 'sent' });
+      await journal.prepare(hold, aSend(`${id}.1`, { correlationId: id }));
+      await journal.endSend(hold, `${id}.1`, { state: 'sent' });
     }
-    await journal.prepare(aSend('waits'));
-    await journal.endUpdate('ended', { isDead: false, outcome: 'answered' });
-    await journal.endUpdate('dead', { isDead: true, outcome: 'failed' });
+    await journal.prepare(hold, aSend('waits'));
+    await journal.endUpdate(holdOf('ended'), { isDead: false, outcome: 'answered' });
+    await journal.endUpdate(holdOf('dead'), { isDead: true, outcome: 'failed' });
     journal.dispatched(aDispatch('old', { occurredAtMs: clock.now() }));
     await journal.close();
     await clock.advance(1_001);

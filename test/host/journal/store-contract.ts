@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionRecord, Store } from '../../../src/host/index.js';
+import { hold } from '../../support/holds.js';
 
 function session(
   sessionKey: string,
@@ -42,20 +43,32 @@ export function describeStore(
           memoryKeys: ['m'],
           metadata: { x: 1.5 },
         });
-        await store.saveSession(whole);
-        await store.saveSession(session('other', 's9'));
+        await store.saveSession(whole, { hold });
+        await store.saveSession(session('other', 's9'), { hold });
         expect(await store.loadSession('k')).toEqual(whole);
-        await store.saveSession(session('k', 's2'));
+        await store.saveSession(session('k', 's2'), { hold });
         expect((await store.loadSession('k'))?.sessionId).toBe('s2');
+      }));
+
+    it('writes nothing under a hold that has ended, if it is that of a journal (durability §12.1)', () =>
+      withStore(async (store) => {
+        const lost = { hold: { ...hold, signal: AbortSignal.abort(new Error('it was taken')) } };
+        const isOfJournal = store.hurry !== undefined;
+        const saved = store.saveSession(session('k', 's1'), lost).catch(String);
+        const added = store.appendMessage('s1', { role: 'user', content: 'a' }, lost).catch(String);
+        const told = isOfJournal ? 'Error: it was taken' : undefined;
+        expect([await saved, await added]).toEqual([told, told]);
+        expect(await store.loadSession('k')).toEqual(isOfJournal ? undefined : session('k', 's1'));
+        expect(await store.readTranscript('s1')).toHaveLength(isOfJournal ? 0 : 1);
       }));
 
     it('keeps transcripts apart, in the order of the calls', () =>
       withStore(async (store) => {
-        await store.saveSession(session('k', 's1'));
+        await store.saveSession(session('k', 's1'), { hold });
         const entry = (content: string) => ({ role: 'user' as const, content });
         await Promise.all(
           Array.from({ length: 20 }, (_, at) =>
-            store.appendMessage(at % 2 ? 's1' : 's2', entry(`${at}`)),
+            store.appendMessage(at % 2 ? 's1' : 's2', entry(`${at}`), { hold }),
           ),
         );
         const texts = async (id: string) =>
@@ -67,14 +80,18 @@ export function describeStore(
 
     it('gives a part of a transcript, counted from its end, and says how much there is', () =>
       withStore(async (store) => {
-        await store.saveSession(session('k', 's1'));
+        await store.saveSession(session('k', 's1'), { hold });
         for (let at = 0; at < 1_100; at++) {
-          await store.appendMessage('s1', {
-            role: at % 2 ? 'assistant' : 'user',
-            content: `${at}`,
-          });
+          await store.appendMessage(
+            's1',
+            {
+              role: at % 2 ? 'assistant' : 'user',
+              content: `${at}`,
+            },
+            { hold },
+          );
           if (at % 100 === 0)
-            await store.appendMessage('s2', { role: 'user', content: ['no text'] });
+            await store.appendMessage('s2', { role: 'user', content: ['no text'] }, { hold });
         }
         const texts = async (last: number, skip?: number) =>
           (await store.readTranscript('s1', { last, ...(skip !== undefined && { skip }) })).map(
@@ -97,12 +114,12 @@ export function describeStore(
 
     it('lets go of the transcript of a session that another has replaced, and of no other', () =>
       withStore(async (store) => {
-        await store.saveSession(session('k', 's1'));
-        await store.appendMessage('s1', { role: 'user', content: 'old' });
-        await store.appendMessage('other', { role: 'user', content: 'other' });
-        await store.saveSession(session('k', 's1', { memoryKeys: ['a'] }));
+        await store.saveSession(session('k', 's1'), { hold });
+        await store.appendMessage('s1', { role: 'user', content: 'old' }, { hold });
+        await store.appendMessage('other', { role: 'user', content: 'other' }, { hold });
+        await store.saveSession(session('k', 's1', { memoryKeys: ['a'] }), { hold });
         expect(await store.readTranscript('s1')).toHaveLength(1);
-        await store.saveSession(session('k', 's2'));
+        await store.saveSession(session('k', 's2'), { hold });
         expect(await store.readTranscript('s1')).toEqual([]);
         expect(await store.readTranscript('other')).toHaveLength(1);
       }));

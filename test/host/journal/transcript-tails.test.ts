@@ -11,6 +11,7 @@ import { Histories } from '../../../src/host/transcript/histories.js';
 import type { HistoryBounds } from '../../../src/host/transcript/history.js';
 import { systemClock } from '../../../src/kernel/index.js';
 import { testFolder } from '../../support/folder.js';
+import { hold } from '../../support/holds.js';
 
 interface CountedStore extends AsyncDisposable {
   readonly store: Store;
@@ -79,7 +80,9 @@ async function countedStore(mostCharacters?: number, clean?: CleanText): Promise
 const entry = (content: string, role: 'user' | 'assistant' = 'user') => ({ role, content });
 const write = async (store: Store, sessionId: string, contents: readonly string[]) => {
   await Promise.allSettled(
-    contents.map((content) => store.appendMessage(sessionId, entry(content), { mayWait: true })),
+    contents.map((content) =>
+      store.appendMessage(sessionId, entry(content), { hold, mayWait: true }),
+    ),
   );
 };
 const numbers = (from: number, to: number) =>
@@ -111,7 +114,11 @@ describe('the messages of sessions that take turns (durability §1.17)', () => {
 
   it('are frozen, because each turn gets the same objects', async () => {
     await using lab = await countedStore();
-    await lab.store.appendMessage('s', { role: 'user', content: [{ type: 'text', text: 'a' }] });
+    await lab.store.appendMessage(
+      's',
+      { role: 'user', content: [{ type: 'text', text: 'a' }] },
+      { hold },
+    );
     const [first] = await lab.store.readTranscript('s', { last: 1 });
     expect(Object.isFrozen(first) && Object.isFrozen(first?.content)).toBe(true);
     expect((await lab.store.readTranscript('s', { last: 1 }))[0]).toBe(first);
@@ -121,9 +128,9 @@ describe('the messages of sessions that take turns (durability §1.17)', () => {
     await using lab = await countedStore(undefined, (text) =>
       text.replaceAll('hunter2', '[secret]'),
     );
-    await lab.store.appendMessage('s', entry('a'));
+    await lab.store.appendMessage('s', entry('a'), { hold });
     await textsOf(lab.store, 's');
-    await lab.store.appendMessage('s', entry('it is hunter2'));
+    await lab.store.appendMessage('s', entry('it is hunter2'), { hold });
     expect(await textsOf(lab.store, 's')).toEqual(['a', 'it is [secret]']);
     expect(await textsOf(lab.fresh, 's')).toEqual(['a', 'it is [secret]']);
   });
@@ -200,8 +207,8 @@ describe('the messages of sessions that take turns (durability §1.17)', () => {
           } else if (what === 'reset') {
             generations.set(id, (generations.get(id) ?? 0) + 1);
             const next = idOf(id);
-            await store.saveSession(session(id, sessionId));
-            await store.saveSession(session(id, next));
+            await store.saveSession(session(id, sessionId), { hold });
+            await store.saveSession(session(id, next), { hold });
           }
           for (const one of [sessionId, idOf(id)]) {
             const part = { last: count, skip: fails ? 3 : 0 };

@@ -4,6 +4,7 @@ import { type Journal, memoryJournal } from '../../../src/host/index.js';
 import { eventIdOf } from '../../../src/host/internal.js';
 import type { AgentProvider } from '../../../src/stream/index.js';
 import { createTestKernel, virtualClock } from '../../../src/testing/index.js';
+import { hold } from '../../support/holds.js';
 import { hostLab } from '../../support/host-lab.js';
 import { type ScriptedChannel, scriptedChannel } from '../../support/scripted-channel.js';
 import { slowly } from '../../support/slowly.js';
@@ -258,7 +259,7 @@ describe('a message that goes on while its channel is replaced (§13.9)', () => 
     const about = { channel: id, accountId: 'default', kind: 'unprompted', fingerprint: 'f' };
     const emitted = { ...about, to: 'ada', content: 'a reminder', explicit: true };
     const { fingerprint: _, ...outgoing } = { ...emitted, streaming: false, attachments: [] };
-    await journal.prepare({ sendId: 's-1', ...about, body: JSON.stringify(outgoing) });
+    await journal.prepare(hold, { sendId: 's-1', ...about, body: JSON.stringify(outgoing) });
     let isMissing = true;
     const pigeon = scriptedChannel({ id });
     await using lab = await hostLab({
@@ -296,9 +297,9 @@ describe('a message that goes on while its channel is replaced (§13.9)', () => 
           fail('read');
           return memory.sends(filter);
         },
-        endSend: async (sendId, end) => {
+        endSend: async (own, sendId, end) => {
           fail('ended');
-          return memory.endSend(sendId, end);
+          return memory.endSend(own, sendId, end);
         },
       };
       const about = { channel: id, accountId: 'default', kind: 'unprompted', fingerprint: 'f' };
@@ -307,8 +308,8 @@ describe('a message that goes on while its channel is replaced (§13.9)', () => 
       const contents = ['one', 'two', 'three'];
       for (const content of contents) {
         const body = JSON.stringify({ ...emitted, to: 'ada', content, explicit: true });
-        await memory.prepare({ sendId: content, ...about, body });
-        if (left === 'sending') await memory.sending(content); // nobody knows whether it is out
+        await memory.prepare(hold, { sendId: content, ...about, body });
+        if (left === 'sending') await memory.sending(hold, content); // nobody knows whether it is out
       }
       let isMissing = true;
       const pigeons = [scriptedChannel({ id }), scriptedChannel({ id })];

@@ -4,6 +4,7 @@ import type { SendResult } from '../../../src/channel/index.js';
 import { hostError } from '../../../src/host/errors.js';
 import { memoryJournal, openJournal, tendJournal } from '../../../src/host/index.js';
 import { testFolder } from '../../support/folder.js';
+import { holdOf } from '../../support/holds.js';
 import { hostLab } from '../../support/host-lab.js';
 import { mortalJournal } from '../../support/mortal-journal.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
@@ -37,7 +38,7 @@ describe('the end of a send that went out', () => {
       const about = { channel: 'scripted', accountId: 'default', receivedAtMs: 0 };
       const body = JSON.stringify({ text: 'retried', conversation: 'two' });
       await journal.accept({ eventId: 'dead-1', ...about, updateId: 'd', body });
-      await journal.endUpdate('dead-1', { isDead: true, outcome: 'failed' });
+      await journal.endUpdate(holdOf('dead-1'), { isDead: true, outcome: 'failed' });
       const tended = await tendJournal(path);
       await tended.retry('dead-1');
       await tended.close();

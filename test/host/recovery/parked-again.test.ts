@@ -5,6 +5,7 @@ import { type Journal, memoryJournal, openJournal } from '../../../src/host/inde
 import { openSqlite } from '../../../src/host/sqlite/open-sqlite.js';
 import type { AgentProvider } from '../../../src/stream/index.js';
 import { testFolder } from '../../support/folder.js';
+import { hold } from '../../support/holds.js';
 import { hostLab } from '../../support/host-lab.js';
 
 /** A journal that takes its time to take in, as long as it is slow. */
@@ -95,7 +96,7 @@ it('H1: an update with a damaged send is told once, and left to a repair (durabi
   await journal.accept({ eventId: 'u-1', ...about, updateId: '1', body });
   await journal.begin('u-1');
   const said = { kind: 'reply', fingerprint: 'f', body: '{"content":"a"}' } as const;
-  await journal.prepare({ sendId: 'u-1.1', correlationId: 'u-1', ...said });
+  await journal.prepare(hold, { sendId: 'u-1.1', correlationId: 'u-1', ...said });
   {
     using database = openSqlite(path); // the host sees that another has written, and looks for open updates
     database.exec("UPDATE sends SET body = '{}'");

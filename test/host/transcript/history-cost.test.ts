@@ -9,6 +9,7 @@ import {
   type Store,
 } from '../../../src/host/index.js';
 import type { TranscriptEntry } from '../../../src/stream/index.js';
+import { hold } from '../../support/holds.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
 
 /** The cost of one message, counted. */
@@ -124,7 +125,7 @@ describe('the cost of a message in a long conversation (§15.9)', () => {
       ]);
       const appended: Promise<void>[] = [];
       for (let at = 100; at < 9_990; at++)
-        for (const entry of turn) appended.push(store.appendMessage(sessionId, entry));
+        for (const entry of turn) appended.push(store.appendMessage(sessionId, entry, { hold }));
       await Promise.all(appended);
       const [jump, ...last] = await costs(10); // the first reads as if the host were new
       expect(jump?.read).toBe(200);

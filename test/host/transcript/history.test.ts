@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { echoProvider, replayProvider } from '../../../src/agent/index.js';
 import { type HistoryBounds, memoryStore, type Store } from '../../../src/host/index.js';
 import type { AgentProvider, AgentRequest, TranscriptEntry } from '../../../src/stream/index.js';
+import { hold } from '../../support/holds.js';
 import { hostLab } from '../../support/host-lab.js';
 
 const prompt = (content: string): TranscriptEntry => ({ role: 'user', content });
@@ -41,7 +42,7 @@ async function given(
     store,
     ...(history !== undefined && { session: { history } }),
   });
-  for (const entry of transcript) await store.appendMessage('session-1', entry);
+  for (const entry of transcript) await store.appendMessage('session-1', entry, { hold });
   await lab.say('now');
   const [request] = asked;
   if (request === undefined) throw new Error('the agent was not asked');

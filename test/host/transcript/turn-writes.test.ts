@@ -4,6 +4,7 @@ import { memoryStore, openJournal, type Store } from '../../../src/host/index.js
 import { TurnWrites } from '../../../src/host/transcript/turn-writes.js';
 import { scriptedAgent } from '../../../src/testing/index.js';
 import { testFolder } from '../../support/folder.js';
+import { hold } from '../../support/holds.js';
 import { hostLab } from '../../support/host-lab.js';
 
 /** A write that the test settles. */
@@ -45,7 +46,7 @@ function slowStore(): Store & { readonly kept: readonly string[] } {
       for (let at = 0; at < 5; at++) await turns();
       file = [...before, message];
       kept.push(message.role);
-      await memory.appendMessage(sessionId, message);
+      await memory.appendMessage(sessionId, message, { hold });
     },
     readTranscript: async () => file as Awaited<ReturnType<Store['readTranscript']>>, // as they were appended
   };

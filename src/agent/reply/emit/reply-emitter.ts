@@ -57,9 +57,7 @@ export function replyEmitter(options: ReplyCallbackOptions) {
 
   return {
     isSeedOrder,
-    get isClosed(): boolean {
-      return isClosed;
-    },
+    isClosed: (): boolean => isClosed,
     /** Logs a session event as it comes. */
     traceEvent(type: string): void {
       logger.debug('session event', { ...trace, type });

@@ -1,3 +1,5 @@
+import { held, type SessionWrite } from '../hold.js';
+
 /** The writes that a journal groups. */
 interface Batch<Work> {
   write(work: Work): Promise<unknown>;
@@ -18,10 +20,11 @@ export function sessionWrites<Work>(batch: Batch<Work>) {
     write: async (
       of: string,
       work: Work,
-      how: { readonly mayWait?: boolean } | undefined,
+      { hold, mayWait }: SessionWrite,
       told = () => {},
     ): Promise<void> => {
-      const kept = (how?.mayWait === true ? batch.later(work) : batch.write(work)).then(told);
+      held(hold);
+      const kept = (mayWait === true ? batch.later(work) : batch.write(work)).then(told);
       waiting.set(of, kept);
       try {
         await kept;

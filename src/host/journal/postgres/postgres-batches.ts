@@ -7,8 +7,10 @@ import {
 import { hostError } from '../../errors.js';
 import type { CleanText } from '../clean-body.js';
 import type { WaitingDispatches } from '../commit/waiting-dispatches.js';
-import type { JournalStats, NewDispatch } from '../journal.js';
+import type { Ownership } from '../hold.js';
+import type { NewDispatch } from '../journal.js';
 import { type JournalChanges, journalChanges } from '../journal-changes.js';
+import type { JournalStats } from '../journal-counts.js';
 import type { PostgresConnections, PostgresQuery } from './connections.js';
 import { dispatchesTable, insertAll, sendsTable, updatesTable } from './postgres-tables.js';
 import { WorkingRows } from './working-rows.js';
@@ -40,6 +42,8 @@ type Outcome = { readonly value: unknown } | { readonly error: unknown };
 export interface BatchOptions {
   readonly clock: Clock;
   readonly clean?: CleanText | undefined;
+  /** The parts of the lanes in which it may begin updates. */
+  readonly ownership: Ownership;
   /**
    * Checks within the transaction that this process may write, before anything is written.
    *
@@ -216,7 +220,7 @@ export class PostgresBatches {
     jobs: readonly Job[],
     withPassengers: boolean,
   ): Promise<ReadonlyMap<Job, Outcome>> {
-    const { clean, clock, fence } = this.#options;
+    const { clean, clock, fence, ownership } = this.#options;
     const passengers = withPassengers ? this.#options.passengers : undefined;
     const outcomes = new Map<Job, Outcome>();
     let id: string | undefined;
@@ -242,7 +246,11 @@ export class PostgresBatches {
               one.state === 'dead' &&
               (reason === undefined || (one.outcome === 'joined' && one.reason === reason)),
           );
-        const changes = journalChanges({ updates, sends, dead, lastSend: () => lastSend }, clock);
+        const changes = journalChanges(
+          { updates, sends, dead, lastSend: () => lastSend },
+          clock,
+          ownership,
+        );
         for (const job of jobs)
           try {
             outcomes.set(job, { value: await job.run({ query, changes }) });

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../../kernel/index.js';
 import { withoutSecrets } from '../../logging/without-secrets.js';
 import type { Store } from '../../transcript/store.js';
 import { WaitingDispatches } from '../commit/waiting-dispatches.js';
+import { wholeOwnership } from '../hold.js';
 import type { Journal, JournalReader, NewDispatch } from '../journal.js';
 import { noteTending } from '../journal-changes.js';
 import type { TendedJournal } from '../sqlite/open-journal.js';
@@ -66,6 +67,7 @@ function journalOf(
 ): PostgresJournal {
   const { clock, leaseMs, secrets = [], keepForMs } = options;
   const clean = withoutSecrets(secrets);
+  const ownership = wholeOwnership(lease.lost);
   let taken: NewDispatch[] = [];
   const rows = {
     add: (dispatches: readonly NewDispatch[]) => void taken.push(...dispatches),
@@ -75,7 +77,7 @@ function journalOf(
   };
   const waiting = new WaitingDispatches(rows, clock, () => batches.carry(), clean);
   const batches: PostgresBatches = new PostgresBatches(connections, {
-    ...{ clock, clean, unknownForMs: leaseMs },
+    ...{ clock, clean, ownership, unknownForMs: leaseMs },
     fence: (query) => lease.fence(query),
     passengers: { waiting, taken: () => taken.splice(0) },
   });
@@ -98,7 +100,7 @@ function journalOf(
     ...records,
     ...changes,
     ...tending,
-    outlivesHost: true,
+    ...{ outlivesHost: true, ownership },
     lost: lease.lost,
     store: postgresStore(connections, batches, clean),
     keyValues: postgresKeyValues(connections, batches, () => clock.now()),
@@ -145,7 +147,12 @@ export async function readPostgresJournal(
 export async function tendPostgresJournal(given: PostgresConnections): Promise<TendedJournal> {
   const connections = await checked(given);
   const clock = systemClock;
-  const options = { clock, fence: besideHost, unknownForMs: usualLeaseMs };
+  const options = {
+    clock,
+    fence: besideHost,
+    ownership: wholeOwnership(),
+    unknownForMs: usualLeaseMs,
+  };
   const batches = new PostgresBatches(connections, options);
   const { retry, purge } = postgresChanges(batches);
   const keyValues = postgresKeyValues(connections, batches, () => clock.now());

@@ -10,16 +10,16 @@ const needs: {
 } = {
   accept: ({ eventId }) => ({ updates: [eventId] }),
   begin: (eventId, joined = []) => ({ updates: [eventId, ...joined] }),
-  giveBack: (eventId) => ({ updates: [eventId] }),
-  endUpdate: (eventId) => ({ updates: [eventId] }),
+  giveBack: ({ eventId }) => ({ updates: [eventId] }),
+  endUpdate: ({ eventId }) => ({ updates: [eventId] }),
   retry: (eventId) => ({ updates: [eventId], isOfDead: true }),
   purge: (eventId = '') => ({ updates: [eventId], isOfDead: true }),
-  prepare: ({ sendId }) => ({ sends: [sendId] }),
-  final: ({ sendId }) => ({ sends: [sendId] }),
-  sending: (sendId) => ({ sends: [sendId] }),
-  unsent: (sendId) => ({ sends: [sendId] }),
-  shown: (sendId) => ({ sends: [sendId] }),
-  endSend: (sendId) => ({ sends: [sendId] }),
+  prepare: (_, { sendId }) => ({ sends: [sendId] }),
+  final: (_, { sendId }) => ({ sends: [sendId] }),
+  sending: (_, sendId) => ({ sends: [sendId] }),
+  unsent: (_, sendId) => ({ sends: [sendId] }),
+  shown: (_, sendId) => ({ sends: [sendId] }),
+  endSend: (_, sendId) => ({ sends: [sendId] }),
 };
 
 /** Makes the changes of a journal: each is one write of the batches. */

@@ -6,6 +6,7 @@ import {
   openJournalFile,
   readerCheckBytes,
 } from '../file/journal-file.js';
+import { wholeOwnership } from '../hold.js';
 import type { Journal, JournalReader } from '../journal.js';
 import { journalChanges, writtenChanges } from '../journal-changes.js';
 import { fileJournal, type JournalOptions, type SqliteJournal } from './sqlite-journal.js';
@@ -77,7 +78,10 @@ export async function tendJournal(path: string): Promise<TendedJournal> {
   openJournalFile(path, { ...how, readonly: true }).close(); // a file that is not there is not made
   const database = openJournalFile(path, { wholeCheckBytes: 0 }); // it was looked at
   const write = async <T>(work: () => T): Promise<T> => database.transaction(work);
-  const { retry, purge } = writtenChanges(journalChanges(sqliteRows(database), systemClock), write);
+  const { retry, purge } = writtenChanges(
+    journalChanges(sqliteRows(database), systemClock, wholeOwnership()),
+    write,
+  );
   const keyValues = sqliteKeyValues(database, { now: () => systemClock.now(), write });
   const close = async (): Promise<void> => database.close();
   const reader = sqliteRecords(database);

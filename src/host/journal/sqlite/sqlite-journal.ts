@@ -6,6 +6,7 @@ import type { Store } from '../../transcript/store.js';
 import { GroupCommit } from '../commit/group-commit.js';
 import { WaitingDispatches } from '../commit/waiting-dispatches.js';
 import { numberOf } from '../file/journal-file.js';
+import { wholeOwnership } from '../hold.js';
 import type { Journal } from '../journal.js';
 import { journalChanges, noteTending, writtenChanges } from '../journal-changes.js';
 import { examineRows } from '../rows/examine-rows.js';
@@ -45,7 +46,10 @@ export function fileJournal(
       return commits.write(work);
     },
   });
-  const changes = writtenChanges(journalChanges(rows, clock), (work) => commits.write(work));
+  const ownership = wholeOwnership();
+  const changes = writtenChanges(journalChanges(rows, clock, ownership), (work) =>
+    commits.write(work),
+  );
   const { tending, wasTended } = noteTending(changes);
   const records = sqliteRecords(database);
   const closing = new AbortController();
@@ -68,7 +72,7 @@ export function fileJournal(
   };
   let closed: Promise<void> | undefined;
   return {
-    ...{ path: database.path, outlivesHost: true, store, keyValues, problem },
+    ...{ path: database.path, outlivesHost: true, ownership, store, keyValues, problem },
     ...records,
     ...changes,
     ...tending,
@@ -83,9 +87,9 @@ export function fileJournal(
       counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
       return accepted;
     },
-    prepare: (send, isSending) => {
+    prepare: (hold, send, isSending) => {
       sweep.grows(send.body.length);
-      return changes.prepare(send, isSending);
+      return changes.prepare(hold, send, isSending);
     },
     dispatched: (dispatch) => {
       waiting.add(dispatch);

@@ -1,0 +1,36 @@
+import { setMaxListeners } from 'node:events';
+import { getOrMake } from '../../kernel/index.js';
+import { type Hold, notHeld } from '../journal/hold.js';
+import type { HeldParts, HostParts } from './parts.js';
+
+/** The services for work under a hold: its signal aborts with the host's, and when the hold is lost. */
+export function underHold(parts: HostParts, hold: Hold): HeldParts {
+  const signal = getOrMake(parts.holdSignals, hold.signal, () => {
+    const either = AbortSignal.any([parts.signal, hold.signal]);
+    setMaxListeners(0, either); // each message that runs listens to it
+    return either;
+  });
+  return { ...parts, hold, signal };
+}
+
+/** The services for work of a lane; nothing if another host has the part of the lane. */
+export function underHoldOf(parts: HostParts, lane: string): HeldParts | undefined {
+  const { ownership } = parts.journal;
+  const hold = ownership.holdOf(ownership.partOf(lane));
+  return hold && underHold(parts, hold);
+}
+
+/**
+ * The services for work that no message has begun, such as a send of the program: under the hold of its lane, or, if another host has
+ * that, under one of this host's own.
+ *
+ * @throws SluiceError `journal-lost` if this host has none.
+ */
+export function underOwnHold(parts: HostParts, lane: string): HeldParts {
+  const { ownership } = parts.journal;
+  const [own] = ownership.parts();
+  const hold = own === undefined ? undefined : ownership.holdOf(own);
+  const held = underHoldOf(parts, lane) ?? (hold && underHold(parts, hold));
+  if (held === undefined) throw notHeld('other hosts have all parts');
+  return held;
+}
