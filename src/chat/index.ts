@@ -20,6 +20,7 @@ export type {
   ChatPort,
   MessageId,
   PartCall,
+  PostCall,
   PostedMessage,
   RefusalCause,
 } from './send/port.js';

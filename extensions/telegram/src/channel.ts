@@ -97,7 +97,7 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
     send: async (permit, { signal: waiting }): Promise<SendResult> => {
       checkPermit(permit, host);
       const either = AbortSignal.any([signal, waiting]);
-      return sendMessage({ surface, clock, signal: either }, permit.take(), permit.attempt);
+      return sendMessage({ surface, clock, signal: either }, permit);
     },
 
     ...(config.streaming && {

@@ -28,7 +28,9 @@ it('begins no further part of a long message when the host does not wait any lon
     attachments: [],
     metadata: {},
   };
-  expect(await sendMessage(parts, message, 1)).toMatchObject({
+  expect(
+    await sendMessage(parts, { take: () => message, attempt: 1, idempotencyKey: 'm' }),
+  ).toMatchObject({
     status: 'ambiguous',
     reason: expect.stringContaining('the host does not wait for the rest'),
   });

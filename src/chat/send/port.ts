@@ -48,6 +48,12 @@ export interface PartCall {
   readonly isLast: boolean;
 }
 
+/** The circumstances of a call that posts a part. */
+export interface PostCall extends PartCall {
+  /** The same whenever this part is posted, and for no other: a provider that knows it posts the part once. */
+  readonly key: string;
+}
+
 /** The calls that show one message at its place. A part is one call; its channel knows what is in it. */
 export interface ChatPort<Part> {
   /** The chat, as the note of a preview keeps it. */
@@ -56,7 +62,7 @@ export interface ChatPort<Part> {
   readonly conversationId: string;
   /** The place as a text: the chat, its thread, and the message that is answered. */
   readonly place: string;
-  post(part: Part, call: PartCall): Promise<CallAnswer<PostedMessage>>;
+  post(part: Part, call: PostCall): Promise<CallAnswer<PostedMessage>>;
   edit(messageId: MessageId, part: Part, call: PartCall): Promise<CallAnswer<unknown>>;
   remove(messageId: MessageId, timeoutMs: number): Promise<CallAnswer<unknown>>;
 }

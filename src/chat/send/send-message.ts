@@ -1,4 +1,4 @@
-import type { ApprovedMessage, SendResult } from '../../channel/index.js';
+import type { SendPermit, SendResult } from '../../channel/index.js';
 import { pause } from '../pause.js';
 import type { ChatPort, MessageId } from './port.js';
 import type { SendParts } from './surface.js';
@@ -12,23 +12,23 @@ const unsaidWaitMs = 1_000;
 const longestUnsaidWaitMs = 16_000;
 
 /**
- * Sends a message as the calls that it takes.
+ * Sends the message of a permit as the calls that it takes. Waits that the provider does not name grow with the attempts.
  *
- * @param attempt the number of the permit: waits that the provider does not name grow with it.
  * @example
- * const message = permit.take();
- * return sendMessage({ surface, clock, signal }, message, permit.attempt);
+ * checkPermit(permit, inbox);
+ * return sendMessage({ surface, clock, signal }, permit);
  */
 export async function sendMessage<Part>(
   send: SendParts<Part>,
-  message: ApprovedMessage,
-  attempt: number,
+  permit: Pick<SendPermit, 'take' | 'attempt' | 'idempotencyKey'>,
 ): Promise<SendResult> {
+  const message = permit.take();
   const port = send.surface.at(message);
   if ('problem' in port) return { status: 'rejected', reason: port.problem };
   const made = await send.surface.partsOf(message);
   if (made.problem !== undefined) return { status: 'rejected', reason: made.problem };
-  return sendParts(send, { port, parts: made.parts, attempt });
+  const { attempt, idempotencyKey: key } = permit;
+  return sendParts(send, { port, parts: made.parts, attempt, key });
 }
 
 /** Calls that belong to one message. */
@@ -36,6 +36,8 @@ export interface Batch<Part> {
   readonly port: ChatPort<Part>;
   readonly parts: readonly Part[];
   readonly attempt: number;
+  /** The idempotency key of the message. */
+  readonly key: string;
   /** The ids of parts that are out already. */
   readonly before?: readonly MessageId[];
 }
@@ -61,7 +63,8 @@ export async function sendParts<Part>(
       const timeoutMs = Math.min(callTimeoutMs, endsAtMs - clock.monotonicMs());
       if (timeoutMs <= 0) return partly(ids, batch, 'the time is up');
       if (signal.aborted) return partly(ids, batch, 'the host does not wait for the rest');
-      const answer = await port.post(part, { timeoutMs, isPlain, isFirst, isLast });
+      const key = `${batch.key}:${before.length + at}`;
+      const answer = await port.post(part, { timeoutMs, isPlain, isFirst, isLast, key });
       if (answer.status === 'done') {
         sentAtMs = answer.result.sentAtMs;
         ids.push(answer.result.messageId);

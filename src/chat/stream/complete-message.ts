@@ -8,6 +8,8 @@ import { placePart, removeMessage, type ShownMessage } from './shown-message.js'
 export interface Completion<Part> {
   /** The preview; absent where there is none. */
   readonly shown: ShownMessage<Part> | undefined;
+  /** The idempotency key of the final. */
+  readonly key: string;
   /** The final, as it is shown; by default the message's own text. */
   readonly text?: RichText;
   /** Notes that sends begin, so that whoever finds the preview after a crash makes none of them again. */
@@ -21,7 +23,7 @@ export interface Completion<Part> {
 export async function completeMessage<Part>(
   send: SendParts<Part>,
   message: ApprovedMessage,
-  { shown, noteSending, text = trimmed(send.surface.textOf(message)) }: Completion<Part>,
+  { shown, key, noteSending, text = trimmed(send.surface.textOf(message)) }: Completion<Part>,
 ): Promise<SendResult> {
   const { surface } = send;
   const port = surface.at(message);
@@ -31,7 +33,7 @@ export async function completeMessage<Part>(
     return { status: 'rejected', reason: made.problem ?? `nothing can be sent to "${message.to}"` };
   }
   const { parts, startsWithText } = made;
-  if (shown === undefined) return sendParts(send, { port, parts, attempt: 1 });
+  if (shown === undefined) return sendParts(send, { port, parts, attempt: 1, key });
 
   const [first] = parts;
   const canReplace = first !== undefined && startsWithText;
@@ -47,5 +49,5 @@ export async function completeMessage<Part>(
     const reason = String(error);
     return { status: before.length === 0 ? 'rejected' : 'ambiguous', reason };
   }
-  return sendParts(send, { port, parts: rest, attempt: 1, before });
+  return sendParts(send, { port, parts: rest, attempt: 1, key, before });
 }

@@ -50,6 +50,7 @@ export function chatPreviews<Part>({ inbox, ...send }: PreviewParts<Part>): Chan
       if (!isThere && !(await removeMessage(preview)))
         return { status: 'ambiguous', reason: 'it goes elsewhere, and its preview is still there' };
       return completeMessage(send, message, {
+        key: permit.idempotencyKey,
         shown: preview, // where it was removed, that is found out
         noteSending: () => noteShown({ ...note, isSending: true }),
       });

@@ -122,7 +122,7 @@ export function chatStreamSender<Part>(
   /** Posts the message that grows. */
   async function begin(port: ChatPort<Part>, part: Part): Promise<CallAnswer<unknown>> {
     const first = { timeoutMs: openingTimeoutMs, isPlain: false, isFirst: true, isLast: false };
-    const answer = await port.post(part, first);
+    const answer = await port.post(part, { ...first, key: permits.opening.idempotencyKey });
     if (answer.status !== 'done') return answer;
     current = { port, messageId: answer.result.messageId, clock, log, signal };
     // the stream goes on without the note: a final is not sent where the journal fails
@@ -188,6 +188,7 @@ export function chatStreamSender<Part>(
       // the answer comes in the place of what was shown; what does not fit there is sent
       const sent = await completeMessage({ surface, clock, signal }, message, {
         shown,
+        key: permit.idempotencyKey,
         text: finalText(surface.textOf(message), delta),
         noteSending: () => note(shown, { isSending: true }),
       });

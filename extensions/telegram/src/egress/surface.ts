@@ -4,6 +4,7 @@ import type {
   ChatPort,
   ChatSurface,
   PartCall,
+  PostCall,
   PostedMessage,
   RefusalCause,
   RichText,
@@ -67,7 +68,7 @@ function telegramPort(api: BotApi, first: Target, message?: ApprovedMessage): Ch
   });
 
   /** Posts a part; to a group that has become another it goes there, once. */
-  const post = async (part: Part, call: PartCall): Promise<CallAnswer<PostedMessage>> => {
+  const post = async (part: Part, call: PostCall): Promise<CallAnswer<PostedMessage>> => {
     const payload = {
       ...target,
       ...(call.isFirst && message !== undefined && replyOf(message)),
