@@ -64,6 +64,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Telegram', 'extensions/telegram/README.md'],
     ['HTTP', 'extensions/http/README.md'],
     ['Agent Client Protocol', 'extensions/acp/README.md'],
+    ['Slack', 'extensions/slack/README.md'],
     ['Thread ownership', 'extensions/thread-ownership/README.md'],
     ['Policies', 'extensions/policies/README.md'],
     ['Rate limit', 'extensions/rate-limit/README.md'],

@@ -72,6 +72,7 @@ describe('the package', () => {
     for (const config of [
       'tsconfig.build.json',
       'extensions/telegram/tsconfig.json',
+      'extensions/slack/tsconfig.json',
       'extensions/thread-ownership/tsconfig.json',
       'extensions/policies/tsconfig.json',
       'extensions/rate-limit/tsconfig.json',

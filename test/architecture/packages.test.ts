@@ -40,6 +40,7 @@ describe('the packages beside the core', () => {
       'sluice-policies',
       'sluice-postgres',
       'sluice-rate-limit',
+      'sluice-slack',
       'sluice-telegram',
       'sluice-thread-ownership',
     ]);

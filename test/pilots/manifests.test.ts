@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import quietHours from '../../extensions/quiet-hours/src/index.js';
+import slack from '../../extensions/slack/src/index.js';
 import telegram from '../../extensions/telegram/src/index.js';
 import threadOwnership from '../../extensions/thread-ownership/src/index.js';
 import { type Extension, loadExtension } from '../../src/extension/index.js';
@@ -10,6 +11,7 @@ const pilots: readonly (readonly [string, Extension, object, readonly string[]])
   ['quiet-hours', quietHours, { from: '22:00', to: '07:00' }, ['veto:egress.preparing']],
   ['thread-ownership', threadOwnership, { agents }, ['veto:egress.preparing']],
   ['telegram', telegram, {}, ['provide:channel']],
+  ['slack', slack, {}, ['provide:channel']],
 ];
 
 describe.each(pilots)('the manifest of %s (§13.6)', (id, extension, config, grants) => {

@@ -1,33 +1,9 @@
 import { expect, it } from 'vitest';
 import { memoryJournal } from '../../src/host/index.js';
-import type { AgentProvider } from '../../src/stream/index.js';
 import { messageUpdate } from '../support/bot-api/updates.js';
+import { held } from '../support/held-agent.js';
 import { mortalJournal } from '../support/mortal-journal.js';
 import { telegramLab } from '../support/telegram-lab.js';
-
-/** An agent that answers when it is let, and says how often it was asked. */
-function held(): { readonly provider: AgentProvider; readonly asked: string[]; release(): void } {
-  const asked: string[] = [];
-  let release = (): void => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const provider: AgentProvider = {
-    id: 'held',
-    models: ['m'],
-    toolGate: 'enforce',
-    async *run({ prompt }) {
-      asked.push(prompt);
-      await released;
-      const content = [{ type: 'text', text: `answer to ${prompt}` }] as const;
-      yield { type: 'agent_start' };
-      yield { type: 'message_start', message: { role: 'assistant', content: [] } };
-      yield { type: 'message_end', message: { role: 'assistant', content } };
-      yield { type: 'agent_end', messages: [] };
-    },
-  };
-  return { provider, asked, release: () => release() };
-}
 
 it('with a journal an update is confirmed when it is kept, and answered once over a restart', async () => {
   const kept = memoryJournal();

@@ -14,6 +14,7 @@ const harmlessName =
 const accepted: Readonly<Record<string, readonly string[]>> = {
   'extensions/http/src/index.ts': ['channel.url'], // the address that it listens at
   'extensions/quiet-hours/src/index.ts': ['keptBack'], // a number
+  'extensions/slack/src/account.ts': ['reason'], // one of two sentences
   'extensions/telegram/src/account.ts': ['reason'], // one of three sentences
   'extensions/telegram/src/intake/polling.ts': ['passed'], // a number
   'extensions/thread-ownership/src/index.ts': ['who'], // the id of an agent

@@ -1,4 +1,3 @@
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { type TelegramChannel, telegramChannel } from '../../extensions/telegram/src/channel.js';
 import { config } from '../../extensions/telegram/src/config.js';
 import { echoProvider } from '../../src/agent/index.js';
@@ -12,6 +11,7 @@ import {
 } from '../../src/testing/index.js';
 import { type BotApiServer, botApiServer } from './bot-api/bot-api.js';
 import { outcomesOf } from './outcomes-of.js';
+import { quietUntil } from './quiet-until.js';
 
 /** A host on Telegram: the real channel and the real grammY, a Bot API on loopback, virtual time. */
 export interface TelegramLab extends AsyncDisposable {
@@ -38,16 +38,6 @@ export interface TelegramLabOptions extends Partial<HostOptions> {
   readonly clock?: VirtualClock;
   /** A Bot API that outlives this host, and what this host is called there. */
   readonly shared?: { readonly server: BotApiServer; readonly process: string };
-}
-
-/** Milliseconds of virtual time that a step is long at least. A step goes on to the next timer. */
-const stepMs = 50;
-/** Turns of the event loop in which nothing happens, before time passes. */
-const quietTurns = 10;
-
-/** If this process waits for a file: that takes real time, and virtual time must not pass meanwhile. */
-function readsFiles(): boolean {
-  return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
 }
 
 export async function telegramLab(options: TelegramLabOptions = {}): Promise<TelegramLab> {
@@ -81,20 +71,7 @@ export async function telegramLab(options: TelegramLabOptions = {}): Promise<Tel
     ...rest,
     onMessageEnd: (end) => ends.push(end),
   });
-  const until: TelegramLab['until'] = async (isSo, what) => {
-    for (let steps = 0; !isSo(); steps++) {
-      if (steps > 20_000) throw new Error(`it never came to this: ${what}`);
-      await sleep(1); // a call reaches the server, or its answer the client
-      const calls = server.calls.length;
-      let isReading = readsFiles();
-      for (let turns = 0; turns < quietTurns; turns++) {
-        await turn();
-        isReading ||= readsFiles();
-      }
-      if (!isReading && server.isQuiet && calls === server.calls.length && !isSo())
-        await clock.advance(Math.max(stepMs, clock.nextMs ?? 0));
-    }
-  };
+  const until = quietUntil(clock, server);
   let hasStarted = false;
   const starting = host.start().finally(() => {
     hasStarted = true;

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { slackChannel } from '../../../extensions/slack/src/channel.js';
+import { config as slackConfig } from '../../../extensions/slack/src/config.js';
 import { telegramChannel } from '../../../extensions/telegram/src/channel.js';
 import { config } from '../../../extensions/telegram/src/config.js';
 import { type ChannelPlugin, consoleChannel } from '../../../src/channel/index.js';
@@ -12,6 +14,8 @@ import {
 import { botApiServer } from '../../support/bot-api/bot-api.js';
 import { blocked, tooMany } from '../../support/bot-api/fault.js';
 import { messageUpdate } from '../../support/bot-api/updates.js';
+import { said } from '../../support/slack-api/envelopes.js';
+import { slackServer } from '../../support/slack-api/slack-server.js';
 
 /** A fake channel as a subject; `wrong` makes it break a rule. */
 function fake(
@@ -102,10 +106,46 @@ async function onTelegram(): Promise<ChannelUnderTest> {
   };
 }
 
+async function onSlack(): Promise<ChannelUnderTest> {
+  const server = await slackServer();
+  const ids: string[] = [];
+  const channel = slackChannel({
+    config: slackConfig.parse({ apiRoot: server.url, resend: true }),
+    clock: systemClock,
+    log: collectingLogger(),
+    env: { SLACK_BOT_TOKEN: server.app.botToken, SLACK_APP_TOKEN: server.app.appToken },
+  });
+  return {
+    channel,
+    to: 'D001',
+    deliver: (text, updateId) => {
+      if (!ids.includes(updateId)) ids.push(updateId);
+      server.give(said(1 + ids.indexOf(updateId), text));
+    },
+    shown: () => server.shown.map(({ text }) => text),
+    failNext: (how) =>
+      server.fault(
+        'chat.postMessage',
+        how === 'ambiguous'
+          ? { reset: true, after: true }
+          : how === 'rejected'
+            ? { error: 'is_archived' }
+            : { tooMany: 3 },
+      ),
+    [Symbol.asyncDispose]: async () => {
+      const [accountId = ''] = channel.accounts;
+      await channel.stopIntake(accountId);
+      await channel.stopAccount(accountId);
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
 describe.each([
   ['the fake channel', fake()],
   ['the console', onConsole],
   ['telegram, with the real grammY on a loopback Bot API', onTelegram],
+  ["slack, with Slack's own libraries on a loopback Slack", onSlack],
 ])('%s', (_, make) => {
   for (const { name, run } of channelConformance(make)) it(name, run);
 });

@@ -1,0 +1,99 @@
+import { setMaxListeners } from 'node:events';
+import process from 'node:process';
+import { type Clock, type Logger, silentLogger, systemClock } from 'sluice';
+import { type ChannelInbox, type ChannelPlugin, checkedPermits, checkPermit } from 'sluice/channel';
+import { chatPreviews, chatStreamSender, sendMessage } from 'sluice/chat';
+import { type SlackAccount, secretsOf, startAccount } from './account.js';
+import type { SlackConfig } from './config.js';
+import { declaration } from './declaration.js';
+import { slackSurface } from './egress/surface.js';
+import { decodeUpdate } from './ingress/decode.js';
+import type { Env } from './secrets.js';
+
+/** The options of the channel. */
+export interface SlackChannelOptions {
+  /** The settings, as the extension's schema has read them. */
+  readonly config: SlackConfig;
+  readonly clock?: Clock;
+  readonly log?: Logger;
+  /** The environment with tokens and secrets; by default that of the process. */
+  readonly env?: Env;
+}
+
+/** Slack as a channel. */
+export interface SlackChannel extends ChannelPlugin {
+  /** An account that is connected. */
+  account(accountId: string): SlackAccount | undefined;
+}
+
+/**
+ * Slack as a channel: by a socket, or by events over HTTP. An update is acknowledged when a journal keeps it, else when
+ * the host has done with it or Slack waits no longer.
+ *
+ * @example
+ * const channel = slackChannel({ config: config.parse({ allowFrom: ['U012AB3CD'] }) });
+ */
+export function slackChannel(options: SlackChannelOptions): SlackChannel {
+  const { config, clock = systemClock, log = silentLogger, env = process.env } = options;
+  const accounts = new Map<string, SlackAccount>();
+  const closing = new AbortController();
+  const { signal } = closing;
+  let host: ChannelInbox | undefined; // each of its accounts has the same host
+  setMaxListeners(0, signal); // each send that waits listens to it
+  const surface = slackSurface({ apiOf: (accountId) => accounts.get(accountId)?.api, config });
+  const stream = { surface, clock, log, signal };
+
+  return {
+    id: declaration.id,
+    accounts: Object.keys(config.accounts),
+    capabilities: {
+      threads: true,
+      attachments: true,
+      interactive: ['buttons', 'list', 'form'],
+      ...(config.streaming && { canStreamResponse: true }),
+      ...(config.resend && { deduplicatesSends: true }),
+    },
+    resendPolicy: {
+      ambiguous: config.resend ? 'resend' : 'fail',
+      maxAttempts: 5,
+      maxWaitMs: 120_000,
+    },
+
+    account: (accountId) => accounts.get(accountId),
+
+    checkAccount: async (accountId) => void secretsOf({ accountId, config, env }),
+
+    startAccount: async (accountId, inbox) => {
+      host = inbox;
+      accounts.set(accountId, await startAccount({ accountId, config, clock, log, env }, inbox));
+    },
+
+    stopIntake: async (accountId) => accounts.get(accountId)?.stop(),
+
+    stopAccount: async (accountId) => {
+      const account = accounts.get(accountId);
+      accounts.delete(accountId);
+      if (accounts.size === 0) closing.abort();
+      await account?.close();
+    },
+
+    decodeIngress: (raw, accountId) => {
+      const bot = accounts.get(accountId)?.bot;
+      if (bot === undefined) throw new Error(`account "${accountId}" is not connected`);
+      return decodeUpdate(raw, { accountId, bot, config });
+    },
+
+    ack: async (accountId, { updateId = '' }) => accounts.get(accountId)?.finish(updateId),
+
+    send: async (permit, { signal: waiting }) => {
+      checkPermit(permit, host);
+      return sendMessage({ surface, clock, signal: AbortSignal.any([signal, waiting]) }, permit);
+    },
+
+    ...(config.streaming && {
+      createStreamSender: (permits) => chatStreamSender(stream, checkedPermits(permits, host)),
+    }),
+    // also where nothing is streamed any more: a host before this one may have
+    previews: chatPreviews({ ...stream, inbox: () => host }),
+  };
+}

@@ -1,0 +1,50 @@
+import type { ApprovedMessage } from 'sluice/channel';
+import {
+  fileSource,
+  type MessageParts,
+  plainText,
+  type RichText,
+  split,
+  trimmed,
+  type Unsendable,
+} from 'sluice/chat';
+
+/** The longest text of one message, in UTF-16 units: Slack shows longer ones, and does not let them be edited. */
+export const messageLimit = 3_900;
+/** The longest text beside a file. */
+const captionLimit = 1_000;
+
+/** One call that sends: a text, with a picture from the web or not; or a file, with a text beside it. */
+export interface Part {
+  readonly text: RichText;
+  /** The address of a picture that Slack fetches. */
+  readonly image?: string;
+  readonly file?: { readonly path: string; readonly name: string };
+}
+
+/** Makes the calls that send a message: its text, cut where it must be, and its files. */
+export async function partsOf(
+  message: Pick<ApprovedMessage, 'attachments' | 'to'>,
+  mediaRoots: readonly string[],
+  whole: RichText,
+): Promise<MessageParts<Part> | Unsendable> {
+  const text = trimmed(whole);
+  const parts: Part[] = split(text, messageLimit).map((piece) => ({ text: piece }));
+  const startsWithText = parts.length > 0;
+  for (const attachment of message.attachments) {
+    const found = await fileSource(attachment, mediaRoots);
+    if (found.kind === 'problem') return { problem: found.problem };
+    if (found.kind === 'id')
+      return { problem: `Slack sends no file by its id ("${found.id}"): give its address or path` };
+    const caption = plainText(attachment.caption?.slice(0, captionLimit) ?? '');
+    if (found.kind === 'file') parts.push({ text: caption, file: found });
+    else if (attachment.kind === 'image') parts.push({ text: caption, image: found.url });
+    else parts.push({ text: linkTo(found.url, attachment.name) });
+  }
+  return parts.length > 0 ? { parts, startsWithText } : { problem: 'there is nothing to send' };
+}
+
+/** A file on the web, which Slack does not fetch. */
+function linkTo(url: string, name = url): RichText {
+  return { text: name, marks: [{ from: 0, to: name.length, tag: 'a', href: url }] };
+}

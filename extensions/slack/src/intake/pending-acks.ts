@@ -1,0 +1,75 @@
+import type { Clock, TimerHandle } from 'sluice';
+
+/** The answer to one delivery of an update. */
+export interface Delivery {
+  /** Slack need not bring the update again. */
+  readonly done: () => void;
+  /** Slack should bring it again. */
+  readonly refuse: () => void;
+}
+
+/** Milliseconds after which a delivery is answered although its update is not done with: Slack waits three seconds. */
+const patienceMs = 2_500;
+/** Updates that are remembered when they are done with. Slack brings one again for an hour at most. */
+const remembered = 2_000;
+
+/** Deliveries that wait for their updates. An update that is brought again while it is not done with waits, too. */
+export class PendingAcks {
+  readonly #pending = new Map<string, Map<Delivery, TimerHandle>>();
+  readonly #done = new Set<string>();
+  readonly #clock: Clock;
+  readonly #onEarly: () => void;
+
+  /** @param onEarly is told that a delivery is answered before its update is done with. */
+  constructor(clock: Clock, onEarly: () => void) {
+    this.#clock = clock;
+    this.#onEarly = onEarly;
+  }
+
+  /** Takes a delivery. @returns whether its update is new. */
+  take(id: string, delivery: Delivery): boolean {
+    if (this.#done.has(id)) {
+      delivery.done();
+      return false;
+    }
+    const known = this.#pending.get(id);
+    const deliveries = known ?? new Map<Delivery, TimerHandle>();
+    this.#pending.set(id, deliveries);
+    const timer = this.#clock.setTimeout(() => {
+      deliveries.delete(delivery);
+      this.#onEarly();
+      delivery.done();
+    }, patienceMs);
+    deliveries.set(delivery, timer);
+    return known === undefined;
+  }
+
+  /** Says that an update is done with, or kept. */
+  finish(id: string): void {
+    this.#release(id, 'done');
+    this.#done.add(id);
+    for (const oldest of this.#done) {
+      if (this.#done.size <= remembered) break;
+      this.#done.delete(oldest);
+    }
+  }
+
+  /** Says that an update was not taken in: it is new when it comes again. */
+  refuse(id: string): void {
+    this.#release(id, 'refuse');
+  }
+
+  /** Answers all that wait: they come again. */
+  close(): void {
+    for (const id of [...this.#pending.keys()]) this.refuse(id);
+  }
+
+  #release(id: string, how: keyof Delivery): void {
+    const deliveries = this.#pending.get(id);
+    this.#pending.delete(id);
+    for (const [delivery, timer] of deliveries ?? []) {
+      this.#clock.clearTimeout(timer);
+      delivery[how]();
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import { SocketModeClient } from '@slack/socket-mode';
+import { WebAPIPlatformError } from '@slack/web-api';
+import { pause } from 'sluice/chat';
+import { isTokenRefused, refusalOf } from '../api/refusal.js';
+import { silentSlackLogger } from '../api/silent-logger.js';
+import { redact } from '../secrets.js';
+import type { Intake, IntakeParts } from './intake.js';
+
+/** Milliseconds of real time in which Slack must answer a ping. */
+const pongTimeoutMs = 30_000;
+/** Milliseconds until a connection that says nothing is given up. */
+const helloTimeoutMs = 30_000;
+const firstBackoffMs = 1_000;
+const longestBackoffMs = 30_000;
+
+/** The options of `startSocket`. */
+export interface SocketOptions extends IntakeParts {
+  readonly appToken: string;
+  readonly apiRoot?: string | undefined;
+}
+
+/** One connection. */
+interface Connection {
+  readonly client: SocketModeClient;
+  /** Resolves when it is over. */
+  readonly lost: Promise<void>;
+}
+
+/**
+ * Takes what Slack brings by a socket. Slack ends each connection after some hours, and says so; another one is made. The
+ * library's own way of connecting again is off: it ends the process if Slack cannot be reached then.
+ *
+ * @throws Error if the first connection cannot be made.
+ */
+export async function startSocket(options: SocketOptions): Promise<Intake> {
+  const { appToken, apiRoot, clock, log, take, ended } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  const connect = async (): Promise<Connection> => {
+    const client = new SocketModeClient({
+      appToken,
+      autoReconnectEnabled: false,
+      clientPingTimeout: pongTimeoutMs,
+      logger: silentSlackLogger,
+      clientOptions: {
+        retryConfig: { retries: 0 },
+        rejectRateLimitedCalls: true,
+        ...(apiRoot !== undefined && { slackApiUrl: apiRoot }),
+      },
+    });
+    client.on('slack_event', ({ type, body, ack }: SlackEvent) => {
+      const done = (): void => void ack().catch(() => undefined); // the connection is gone: it comes again
+      take(type, body, { done, refuse: () => undefined });
+    });
+    const lost = new Promise<void>((resolve) => {
+      client.once('disconnected', () => resolve());
+    });
+    const timer = clock.setTimeout(() => void client.disconnect(), helloTimeoutMs);
+    try {
+      await client.start();
+      return { client, lost };
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  };
+
+  /** Connects again until it works. @returns nothing when it never will. */
+  const connectAgain = async (): Promise<Connection | undefined> => {
+    for (let backoffMs = firstBackoffMs; !signal.aborted; ) {
+      try {
+        return await connect();
+      } catch (error) {
+        const { isFinal, reason } = judged(error);
+        if (isFinal) {
+          ended("Slack refuses the app's token", reason);
+          return undefined;
+        }
+        log.warn(`no connection to Slack; tried again in ${backoffMs} ms`, { detail: reason });
+        await pause(clock, backoffMs, signal);
+        backoffMs = Math.min(longestBackoffMs, backoffMs * 2);
+      }
+    }
+    return undefined;
+  };
+
+  const first = await connect().catch((error: unknown) => {
+    throw new Error(`Slack gives no connection: ${judged(error).reason}`);
+  });
+  let current: Connection | undefined = first;
+  const run = async (): Promise<void> => {
+    while (current !== undefined && !signal.aborted) {
+      await current.lost;
+      current = await connectAgain();
+    }
+    if (signal.aborted) void current?.client.disconnect(); // it was made meanwhile
+  };
+  const running = run();
+
+  return {
+    close: async () => {
+      stopping.abort();
+      void current?.client.disconnect();
+      const done = new AbortController();
+      await Promise.race([running, pause(clock, 2_000, done.signal)]);
+      done.abort(); // so that nothing of the pause stays behind
+    },
+  };
+}
+
+/** An event of the library. */
+interface SlackEvent {
+  readonly type: string;
+  readonly body: unknown;
+  readonly ack: () => Promise<void>;
+}
+
+/** The reason why a connection was not made, and whether none ever will be. */
+function judged(error: unknown): { readonly isFinal: boolean; readonly reason: string } {
+  if (error === undefined) return { isFinal: false, reason: 'it was closed before it began' };
+  if (!(error instanceof WebAPIPlatformError))
+    return { isFinal: false, reason: redact(String(error)) };
+  const answer = refusalOf(error.data);
+  const reason = answer.status === 'done' ? '' : answer.reason;
+  return { isFinal: isTokenRefused(answer), reason };
+}
