@@ -26,12 +26,13 @@ export function acpAgent(
   const settings = programSettings.parse(given);
   const id = `acp:${command}`;
   let running: Promise<Program> | undefined;
+  const unloading = new AbortController();
   /** The turns that run, by session: the program takes one prompt of a session at a time. */
   const turns = new Map<string, Promise<unknown>>();
 
   function program(): Promise<Program> {
     if (running !== undefined) return running;
-    const begun = startProgram(command, settings, services, () => {
+    const begun = startProgram(command, settings, services, unloading.signal, () => {
       if (running === begun) running = undefined;
     });
     running = begun;
@@ -80,8 +81,12 @@ export function acpAgent(
   return {
     ...{ id, provider },
     async [Symbol.asyncDispose]() {
-      const last = await running?.catch(() => undefined);
-      await last?.end('the host has let go of it');
+      const last = running; // it is forgotten as soon as it ends
+      unloading.abort();
+      await last?.then(
+        ({ gone }) => gone,
+        () => undefined,
+      );
     },
   };
 }

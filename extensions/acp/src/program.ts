@@ -47,14 +47,16 @@ export interface Services {
 /**
  * Starts a program and shakes hands with it.
  *
+ * @param unloaded ends it, also while it begins.
  * @param onEnd is told when it can be asked no more.
- * @returns `ask`, which rejects with an error that says what has happened to the program, and `end`, which resolves when the program
- *   and those that it has started have gone.
+ * @returns `ask`, which rejects with an error that says what has happened to the program, and `end`, which ends those that it has
+ *   started, too.
  */
 export async function startProgram(
   command: string,
   settings: ProgramSettings,
   { log, clock }: Services,
+  unloaded: AbortSignal,
   onEnd: () => void,
 ) {
   const child = startChild(command, settings);
@@ -94,6 +96,8 @@ export async function startProgram(
     const timer = clock.setTimeout(() => signalChild(child, 'SIGKILL'), endMs);
     return gone.then(() => clock.clearTimeout(timer));
   };
+
+  unloaded.addEventListener('abort', () => void end('the host has let go of it'));
 
   // updates come first: the first handler is called as soon as its message is read, and so before the answer to a prompt
   const connection = client({ name: 'sluice' })
@@ -155,7 +159,7 @@ export async function startProgram(
       await ask((agent) => agent.request(methods.agent.authenticate, { methodId }));
     /** The sessions of this process, by our ids. */
     const sessions = new Map<string, KnownSession>();
-    return { capabilities: agentCapabilities ?? {}, listeners, sessions, ask, end };
+    return { capabilities: agentCapabilities ?? {}, listeners, sessions, ask, end, gone };
   } catch (error) {
     await end('it could not be begun');
     throw error;

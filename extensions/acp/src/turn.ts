@@ -26,17 +26,22 @@ interface Turn extends Services {
 
 /** Milliseconds that a program has for the end of a turn that is stopped, if the turn does not say. */
 const usualGraceMs = 1_000;
+/** Events of a program that may wait for the handlers of the host; at more its turn is stopped. */
+const maxWaiting = 10_000;
 
 /** Asks a program the prompt of a turn. The last item is its failure, if it fails. Whoever leaves waits until the turn has ended. */
 export function askPrompt(turn: Turn): ReadableStream<SessionEvent | Error> {
   const left = new AbortController();
+  const flooded = new AbortController();
   let ended: Promise<void>;
   return new ReadableStream({
     start(queue) {
       const emit = (item: SessionEvent | Error): void => {
-        if (!left.signal.aborted) queue.enqueue(item);
+        if (left.signal.aborted) return;
+        queue.enqueue(item);
+        if ((queue.desiredSize ?? 0) < -maxWaiting) flooded.abort();
       };
-      const stopped = AbortSignal.any([turn.stopped, left.signal]);
+      const stopped = AbortSignal.any([turn.stopped, left.signal, flooded.signal]);
       ended = runPrompt({ ...turn, stopped }, emit).then(
         () => void (left.signal.aborted || queue.close()),
       );

@@ -18,6 +18,22 @@ interface Taken {
   readonly error: string | undefined;
 }
 
+/** A request that allows each call, with the fields that this agent reads. */
+function requestOf(prompt: string, given: Partial<AgentRequest> = {}): AgentRequest {
+  return {
+    ...{ runId: 'run', agentId: 'main', sessionId: 'session', sessionKey: 'agent:main:main' },
+    ...{ model: 'default', prompt, attachments: [], history: [] },
+    session: { context: {}, memoryKeys: [], metadata: {} },
+    keepSession: () => undefined,
+    gate: async ({ args }) => ({ allowed: true, args }),
+    offer: () => [],
+    written: () => [],
+    tell: () => undefined,
+    signal: new AbortController().signal,
+    ...given,
+  };
+}
+
 /** Takes one turn of an agent, as a host does. */
 async function take(
   { provider }: Lab,
@@ -27,16 +43,8 @@ async function take(
   const events: SessionEvent[] = [];
   const kept: string[] = [];
   let error: string | undefined;
-  const request = {
-    ...{ runId: 'run', agentId: 'main', sessionId: 'session', sessionKey: 'agent:main:main' },
-    ...{ model: 'default', prompt, attachments: [], history: [] },
-    session: { context: {}, memoryKeys: [], metadata: {} },
-    keepSession: (token) => void kept.push(token),
-    gate: async ({ args }) => ({ allowed: true, args }),
-    tell: () => undefined,
-    signal: new AbortController().signal,
-    ...given,
-  } as AgentRequest; // the fields that this agent reads
+  const keepSession = (token: string): void => void kept.push(token);
+  const request = requestOf(prompt, { keepSession, ...given });
   try {
     for await (const event of provider.run(request)) events.push(event);
   } catch (thrown) {
@@ -366,6 +374,27 @@ describe('a program', () => {
     },
     slow,
   );
+
+  it('that has not begun yet is ended with its extension', async () => {
+    const lab = acpLab({ env: { START: 'never' } });
+    const running = take(lab, 'hello');
+    await vi.waitFor(() => expect(lab.ran()).toContain('begun'), 60_000);
+    await lab[Symbol.asyncDispose]();
+    expect((await running).error).toContain('was ended: the host has let go of it');
+  }, 60_000);
+
+  it('that writes faster than its words are heard has its turn stopped', async () => {
+    await using lab = acpLab();
+    const turn = lab.provider.run(requestOf('flood'));
+    const events = turn[Symbol.asyncIterator]();
+    await events.next();
+    const first = events.next(); // the words begin, and nobody reads on
+    await vi.waitFor(() => expect(lab.ran()).toContain('stopped'), 60_000);
+    await first;
+    let last: unknown;
+    for await (const event of { [Symbol.asyncIterator]: () => events }) last = event;
+    expect(last).toMatchObject({ type: 'agent_end', aborted: true });
+  }, 60_000);
 
   it(
     'that ignores its end is killed',

@@ -125,6 +125,12 @@ async function turn({ params, client }) {
       await say(`error ${error.code}: ${error.message}`);
       break;
     }
+    case 'flood':
+      stops.set(sessionId, {});
+      while (stops.get(sessionId).isStopped !== true)
+        await Promise.all(Array.from({ length: 500 }, () => say('word ')));
+      appendFileSync(RUNS, 'stopped\n');
+      return { stopReason: 'cancelled' };
     case 'pid':
       await say(String(process.pid));
       break;
@@ -146,7 +152,10 @@ async function turn({ params, client }) {
 const app = acp
   .agent({ name: 'scripted' })
   .onRequest('initialize', () => {
-    if (START === 'never') return new Promise(() => undefined);
+    if (START === 'never') {
+      appendFileSync(RUNS, 'begun\n');
+      return new Promise(() => undefined);
+    }
     return {
       protocolVersion: START === 'newer' ? 99 : acp.PROTOCOL_VERSION,
       agentCapabilities: {
@@ -183,8 +192,8 @@ const app = acp
   .onNotification('session/cancel', ({ params: { sessionId } }) => {
     if (sessionId === deafTo) return;
     const stop = stops.get(sessionId);
-    if (stop === undefined) stops.set(sessionId, { isStopped: true });
-    else stop.resolve?.();
+    stops.set(sessionId, { isStopped: true });
+    stop?.resolve?.();
   });
 
 if (START === 'deaf') process.on('SIGTERM', () => undefined);
