@@ -28,36 +28,25 @@ export async function callBack(
     'webhook-timestamp': String(at),
     'webhook-signature': `v1,${hmac.digest('base64')}`,
   };
-  const retryAfterMs = firstWaitMs * 2 ** Math.min(attempt - 1, 5);
-  const patience = new AbortController();
-  const timer = clock.setTimeout(() => patience.abort(), timeoutMs);
+  const patience = AbortSignal.timeout(timeoutMs);
+  const later = { status: 'retry-after', retryAfterMs: firstWaitMs * 2 ** (attempt - 1) } as const;
   try {
     const answer = await fetch(url, {
       ...{ method: 'POST', body, headers, redirect: 'manual' },
-      signal: AbortSignal.any([signal, patience.signal]),
+      signal: AbortSignal.any([signal, patience]),
     });
     await answer.body?.cancel();
-    const { status } = answer;
-    if (answer.ok) return { status: 'sent', receipt: { messageId: id } };
+    const { status, ok } = answer;
+    if (ok) return { status: 'sent', receipt: { messageId: id } };
     const reason = `the callback answered ${status}`;
-    if (status !== 429 && status !== 503)
-      return { status: status >= 500 ? 'ambiguous' : 'rejected', reason };
     const seconds = Number(answer.headers.get('retry-after') ?? Number.NaN);
-    return {
-      ...{ status: 'retry-after', reason },
-      retryAfterMs: seconds >= 0 ? seconds * 1_000 : retryAfterMs,
-    };
+    if (status === 429 || status === 503)
+      return { ...later, reason, ...(seconds >= 0 && { retryAfterMs: seconds * 1_000 }) };
+    return { status: status >= 500 ? 'ambiguous' : 'rejected', reason };
   } catch (error) {
     const { code } = Object((error as Error).cause) as { readonly code?: string }; // fetch rejects with an Error
-    if (code === 'ECONNREFUSED' || code === 'ENOTFOUND')
-      return {
-        status: 'retry-after',
-        retryAfterMs,
-        reason: `the callback cannot be reached: ${code}`,
-      };
+    if (code === 'ECONNREFUSED') return { ...later, reason: 'the callback cannot be reached' };
     return { status: 'ambiguous', reason: `the callback did not answer: ${code ?? String(error)}` };
-  } finally {
-    clock.clearTimeout(timer);
   }
 }
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Clock, ExtensionApi, Logger, Ref } from 'sluice';
 import {
@@ -15,14 +14,12 @@ import { callBack } from './callback.js';
 import { readChat } from './chat.js';
 import type { HttpConfig, WebhookConfig } from './config.js';
 import { declaration } from './declaration.js';
-import type { Caller } from './keys.js';
-import { readPage } from './page.js';
-import { notTaken, RequestProblem, sendJson } from './problem.js';
-import { readStream, readWhole } from './readers.js';
-import { type ReadRequest, type Served, serve } from './server.js';
+import { follow, streamed, whole } from './readers.js';
+import { later, refusal } from './refusal.js';
+import { type Served, type ServedParts, serve } from './server.js';
 import { fieldOf, streamSender } from './stream-sender.js';
-import { decodeUpdate, type HttpUpdate } from './update.js';
-import { checkSignature, hookPrefix, readWebhook } from './webhook.js';
+import { decodeUpdate, type HttpUpdate, newUpdateId, type UnreadableUpdate } from './update.js';
+import { hookPrefix, isSigned, readWebhook } from './webhook.js';
 
 /** The parts of the channel. */
 export interface HttpChannelOptions {
@@ -52,7 +49,6 @@ export type Deliver = (
   signal?: AbortSignal,
 ) => Promise<SendResult>;
 
-const newUpdateId = (): string => `req-${randomUUID()}`;
 /** The address of answers that nobody waits for. */
 const nowhere = '#nowhere';
 
@@ -64,91 +60,80 @@ const nowhere = '#nowhere';
  */
 export function httpChannel({ config, clock, log, store }: HttpChannelOptions): HttpChannel {
   const answers = new Answers(store, config.keepAnswersHours * 3_600_000);
+  const closing = new AbortController();
   let host: ChannelInbox | undefined;
   let served: Served | undefined;
-  const closing = new AbortController();
 
-  const chat = async (caller: Caller, { headers, body, response }: ReadRequest): Promise<void> => {
-    const read = readChat(body, headers, caller, config);
-    if (!('updateId' in read)) return refuse(read.update, response);
-    const { update, updateId, conversationId, conversation, digest, model, isStream } = read;
-    const opened = await answers.open(new Answer(updateId, conversationId, digest));
-    if (opened === undefined)
-      throw new RequestProblem(422, 'idempotency-mismatch', 'this key belongs to another request');
-    const { answer, isNew } = opened;
-    answer.unwanted = () => {
-      const answerTo = `${conversationId}${nowhere}`;
+  const receive = async (raw: HttpUpdate | UnreadableUpdate, updateId: string) =>
+    host?.receive({ raw, updateId, receivedAtMs: clock.now() });
+
+  /** Hands an update over whose answer is followed. */
+  const handOver = async (answer: Answer, raw: HttpUpdate | UnreadableUpdate): Promise<void> => {
+    if ((await receive(raw, answer.updateId)) === 'refused')
+      answers.close(answer, { status: 'refused' });
+  };
+
+  /** Has the journal keep a body that cannot be read, and answers with the id of its event (http §2.7). */
+  const refuse = async (update: UnreadableUpdate, response: ServerResponse): Promise<Response> => {
+    const { answer } = await answers.begin(new Answer(newUpdateId(), '', ''));
+    const refused = follow(answer, response, whole(answer));
+    await handOver(answer, update);
+    return refused;
+  };
+
+  const chat: ServedParts['chat'] = async (caller, request, response) => {
+    const read = readChat(await request.text(), request.headers, caller, config);
+    if (read instanceof Response) return read;
+    if ('kind' in read) return refuse(read, response);
+    const { update, conversation, model, isStream } = read;
+    const { digest } = read.answer.kept;
+    read.answer.stopTurn = () => {
+      const answerTo = `${read.answer.conversationId}${nowhere}`;
       const stop = { ...update, answerTo, text: '/stop', images: [], mayCommand: true };
-      void host?.receive({ raw: stop, updateId: newUpdateId() });
+      void receive(stop, newUpdateId());
     };
+    const { answer, isNew } = await answers.begin(read.answer);
+    if (answer.kept.digest !== digest) {
+      if (isNew) answers.close(answer, { status: 'refused' });
+      return refusal(422, 'idempotency-mismatch', 'this key belongs to another request');
+    }
     response.setHeader('x-sluice-conversation', conversation);
-    const about = {
-      ...{ id: `chatcmpl-${updateId}`, created: Math.floor(clock.now() / 1_000), model },
-    };
-    const read1 = isStream
-      ? readStream(answer, response, about, clock)
-      : readWhole(answer, response, about);
-    follow(answer, response, read1);
-    if (isNew) await receive(answer, update);
+    const created = Math.floor(clock.now() / 1_000);
+    const about = { id: `chatcmpl-${answer.updateId}`, created, model };
+    const reader = isStream ? streamed(answer, about, response, clock) : whole(answer, about);
+    const followed = follow(answer, response, reader);
+    if (isNew) await handOver(answer, update);
+    return followed;
   };
 
-  const hook = async (name: string, { headers, body, response }: ReadRequest): Promise<void> => {
+  const hook: ServedParts['hook'] = async (name, request, response) => {
     const settings = config.webhooks[name];
-    if (settings === undefined) return;
-    checkSignature(settings, headers, body, clock.now());
-    const { update, updateId } = readWebhook(name, settings, headers, body);
+    const body = await request.text();
+    if (settings === undefined || !isSigned(settings, request.headers, body, clock.now()))
+      return refusal(401, 'bad-signature', 'the signature is not that of this body');
+    const update = readWebhook(name, settings, request.headers, body);
     if (update.kind === 'unreadable') return refuse(update, response);
-    if ((await host?.receive({ raw: update, updateId })) === 'refused') throw notTaken();
-    sendJson(response, 202, { id: updateId });
+    const { messageId: id } = update;
+    if ((await receive(update, id)) === 'refused') return later('not-taken', 'bring it again');
+    return Response.json({ id }, { status: 202 });
   };
 
-  /** Has the journal keep a body that cannot be read, and answers with the id of its event. */
-  const refuse = async (update: HttpUpdate, response: ServerResponse): Promise<void> => {
-    const { answer } = (await answers.open(new Answer(newUpdateId(), '', ''))) ?? {};
-    if (answer === undefined) return;
-    follow(answer, response, readWhole(answer, response, { id: '', created: 0, model: '' }));
-    await receive(answer, update);
-  };
-
-  const receive = async (answer: Answer, raw: HttpUpdate): Promise<void> => {
-    const { updateId } = answer;
-    const taken = await host?.receive({ raw, updateId, receivedAtMs: clock.now() });
-    if (taken === 'refused') answers.close(answer, { status: 'refused' });
-  };
-
-  const follow = (answer: Answer, response: ServerResponse, read: () => void): void => {
-    const left = (): void => {
-      answer.readers.delete(read);
-      stopUnwanted(answer);
-    };
-    answer.readers.add(read);
-    response.once('close', left);
-    if (response.closed) left();
-    else read();
-  };
-
-  /** Stops a turn whose reader has gone, and that nobody can ask for again. */
-  const stopUnwanted = (answer: Answer): void => {
-    const isOver = answer.end !== undefined || answer.isKept || answer.readers.size > 0;
-    if (answer.isRunning && !isOver) answer.unwanted?.();
-  };
-
-  const deliver: Deliver = async (
-    message,
-    { idempotencyKey: id, attempt },
-    signal = closing.signal,
-  ) => {
-    const { to, content, kind } = message;
+  const deliver: Deliver = async (message, { idempotencyKey: id, attempt }, signal) => {
+    const { to, content, kind, attachments } = message;
     const callback = hookOf(config, to)?.callback;
-    if (callback !== undefined) return callBack(callback, message, { id, attempt, signal, clock });
-    const text = textOf(message);
-    if (text === undefined)
+    if (callback !== undefined)
+      return callBack(callback, message, { id, attempt, signal: signal ?? closing.signal, clock });
+    if (attachments.some(({ url }) => url === undefined))
       return { status: 'rejected', reason: 'a file of this machine cannot be sent' };
     const answer = await answers.at(to);
     if (answer === undefined || (answer.readers.size === 0 && !answer.isKept))
       return { status: 'rejected', reason: 'nobody waits for it any more' };
-    if (kind === 'error' || kind === 'cancel-reply') answer.note = content;
-    else answer.parts.set(id, { field: fieldOf(kind), text });
+    if (kind === 'error' || kind === 'cancel-reply') answer.kept.note = content;
+    else {
+      const links = attachments.map(({ url = '', name = url }) => `[${name}](${url})`);
+      const text = [content, ...links].filter((one) => one !== '').join('\n\n');
+      answer.kept.parts[id] = { field: fieldOf(kind), text };
+    }
     if (answer.isKept) await answers.keep(answer);
     answer.tell();
     return { status: 'sent', receipt: { messageId: id } };
@@ -173,22 +158,21 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
     },
 
     turn: (message, isRunning) => {
-      const answer = message?.channel === declaration.id ? answers.get(message.id) : undefined;
+      const answer = message?.channel === declaration.id ? answers.open.get(message.id) : undefined;
       if (answer === undefined) return;
       answer.isRunning = isRunning;
-      stopUnwanted(answer);
+      answer.stopIfUnwanted();
     },
 
     startAccount: async (_, inbox) => {
       host = inbox;
-      const page = config.page ? readPage() : undefined;
-      served = await serve({ config, clock, log, page, chat, hook });
+      served = await serve({ config, clock, chat, hook });
     },
 
     stopIntake: async () => served?.stop(),
 
     stopAccount: async () => {
-      for (const answer of answers.all()) answers.close(answer, { status: 'aborted' });
+      for (const answer of answers.open.values()) answers.close(answer, { status: 'aborted' });
       closing.abort();
       await served?.close();
       served = undefined;
@@ -227,13 +211,4 @@ function hookOf({ webhooks }: HttpConfig, to: string): WebhookConfig | undefined
   if (!to.startsWith(hookPrefix)) return undefined;
   const [name = ''] = to.slice(hookPrefix.length).split('/', 1);
   return Object.hasOwn(webhooks, name) ? webhooks[name] : undefined;
-}
-
-/** The text of a message, with links to its files; nothing if a file has no address. */
-function textOf({ content, attachments }: ApprovedMessage): string | undefined {
-  const links = attachments.map(({ kind, name = kind, url }) =>
-    url === undefined ? undefined : `${kind === 'image' ? '!' : ''}[${name}](${url})`,
-  );
-  if (links.includes(undefined)) return undefined;
-  return [content, ...links].filter((text) => text !== '').join('\n\n');
 }

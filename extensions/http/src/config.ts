@@ -66,7 +66,6 @@ export const config = z
     webhooks: z.record(name, webhook).default({}),
     keepAnswersHours: z.number().positive().max(8_760).default(24),
     maxBodyBytes: z.number().int().min(1_024).max(67_108_864).default(1_048_576),
-    maxRequests: z.number().int().min(1).max(10_000).default(64),
   })
   .prefault({})
   .refine(({ address, keys }) => isLoopback(address) || keys.length > 0, {

@@ -17,10 +17,10 @@ export interface Caller {
  */
 export function callerOf(
   { keys }: Pick<HttpConfig, 'keys'>,
-  authorization: string | undefined,
+  authorization: string,
 ): Caller | undefined {
   if (keys.length === 0) return { name: 'local', isProven: false, isFrontEnd: false };
-  const given = digestOf(authorization?.replace(/^bearer +/i, '') ?? '');
+  const given = sha256(authorization.replace(/^bearer +/i, ''));
   let caller: Caller | undefined;
   for (const { name, sha256, frontEnd } of keys)
     if (timingSafeEqual(given, Buffer.from(sha256, 'hex')))
@@ -30,14 +30,14 @@ export function callerOf(
 
 /** Compares texts in the same time whatever was given. */
 export function isSame(given: string, wanted: string): boolean {
-  return timingSafeEqual(digestOf(given), digestOf(wanted));
+  return timingSafeEqual(sha256(given), sha256(wanted));
 }
 
-function digestOf(text: string): Buffer {
+function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
 /** A short name for plain data: different data has a different name. */
-export function nameOf(...data: readonly unknown[]): string {
-  return digestOf(JSON.stringify(data)).toString('hex').slice(0, 32);
+export function digestOf(...data: readonly unknown[]): string {
+  return sha256(JSON.stringify(data)).toString('hex').slice(0, 32);
 }

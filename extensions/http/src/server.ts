@@ -1,27 +1,19 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Clock, Logger } from 'sluice';
-import { hostCheck } from 'sluice/host';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import type { Clock } from 'sluice';
+import { startHealthServer } from 'sluice/host';
 import type { HttpConfig } from './config.js';
 import { type Caller, callerOf } from './keys.js';
-import type { Page } from './page.js';
-import { RequestProblem, sendJson } from './problem.js';
+import { later, refusal } from './refusal.js';
 
-/** A request whose body was read. */
-export interface ReadRequest {
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
-  readonly response: ServerResponse;
-}
-
-/** The answers of a server. They reject with RequestProblem. */
+/** The answers of a server. */
 export interface ServedParts {
   readonly config: HttpConfig;
   readonly clock: Clock;
-  readonly log: Logger;
-  readonly page: Page | undefined;
-  chat(caller: Caller, request: ReadRequest): Promise<void>;
-  hook(name: string, request: ReadRequest): Promise<void>;
+  chat(caller: Caller, request: Request, response: ServerResponse): Promise<Response>;
+  hook(name: string, request: Request, response: ServerResponse): Promise<Response>;
 }
 
 /** A server that listens. */
@@ -32,152 +24,85 @@ export interface Served {
   close(): Promise<void>;
 }
 
-const headersTimeoutMs = 10_000;
-const requestTimeoutMs = 30_000;
+/** Requests that are answered at once. */
+const runningAtMost = 64;
 /** Milliseconds in which a client can read the end of its answer when the host stops. */
 const lastWordsMs = 2_000;
-const longestHeaders = 16_384;
 
-/** Listens, and answers requests. Nothing of a request is read before it is known whose it is. */
+/** Listens as the port of a host does, with its bounds and its checks of `Host` and `Origin`, and answers requests. */
 export async function serve(parts: ServedParts): Promise<Served> {
-  const { config, clock, log } = parts;
-  const { address, port, hosts: names, maxRequests } = config;
-  const isKnown = hostCheck({ address, names });
+  const { config, clock } = parts;
+  const { address, port, hosts, maxBodyBytes, webhooks } = config;
+  const page = config.page ? readPage() : undefined;
+  const model = { object: 'model', created: 0, owned_by: 'sluice' };
+  const models = Object.keys(config.models).map((id) => ({ id, ...model }));
+  const running = new Set<ServerResponse>();
   let isStopping = false;
-  let isClosing = false;
-  let running = 0;
 
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { headers, method = '', url = '/' } = request;
-    const { host, origin, authorization } = headers;
-    const [path = ''] = url.split('?', 1);
-    if (host === undefined || !isKnown(host))
-      throw new RequestProblem(421, 'wrong-host', 'this is not the host that was asked for');
-    if (!isOwnPage(headers))
-      throw new RequestProblem(403, 'wrong-origin', `${origin ?? 'another page'} may not ask here`);
-    const only = (wanted: string): void => {
-      if (method === wanted) return;
-      const allow = { headers: { allow: wanted } };
-      throw new RequestProblem(405, 'wrong-method', `only ${wanted} is answered here`, allow);
-    };
-    if (path === '/' && parts.page !== undefined) {
-      only('GET');
-      response.writeHead(200, parts.page.headers).end(parts.page.html);
-      return;
-    }
-    const hook = /^\/hooks\/([\w.-]+)$/.exec(path)?.[1];
-    const isHook = hook !== undefined && Object.hasOwn(config.webhooks, hook);
+  const answer = async (request: Request, response: ServerResponse): Promise<Response> => {
+    const { method, headers } = request;
+    const { pathname: path } = new URL(request.url);
+    if (path === '/' && page !== undefined) return new Response(page.html, page);
+    const hook = /^\/hooks\/([\w.-]+)$/.exec(path)?.[1] ?? '';
+    const isHook = Object.hasOwn(webhooks, hook);
     const isModels = path === '/v1/models';
     if (!isHook && !isModels && path !== '/v1/chat/completions')
-      throw new RequestProblem(404, 'no-such-path', 'there is no such path');
-    only(isModels ? 'GET' : 'POST');
-    const caller = isHook ? undefined : callerOf(config, authorization);
-    if (!isHook && caller === undefined)
-      throw new RequestProblem(401, 'invalid_api_key', 'the key is missing or wrong', {
-        headers: { 'www-authenticate': 'Bearer' },
-      });
-    if (isModels) return sendJson(response, 200, modelsOf(config));
-    const busy = { headers: { 'retry-after': '1' } };
-    if (isStopping) throw new RequestProblem(503, 'stopping', 'the host stops', busy);
-    if (running >= maxRequests)
-      throw new RequestProblem(503, 'busy', 'too many requests are being answered', busy);
-    running++;
-    response.once('close', () => {
-      running--;
-      if (isClosing && running === 0) server.closeAllConnections();
-    });
-    const read = { headers, body: await bodyOf(request, config.maxBodyBytes), response };
-    if (caller === undefined) await parts.hook(hook ?? '', read);
-    else await parts.chat(caller, read);
+      return refusal(404, 'no-such-path', 'there is no such path');
+    if (method !== (isModels ? 'GET' : 'POST'))
+      return refusal(405, 'wrong-method', `${path} is for ${isModels ? 'GET' : 'POST'}`);
+    const caller = callerOf(config, headers.get('authorization') ?? '');
+    const handle = isHook
+      ? () => parts.hook(hook, request, response)
+      : caller && (() => parts.chat(caller, request, response));
+    if (handle === undefined) return refusal(401, 'invalid_api_key', 'the key is missing or wrong');
+    if (isModels) return Response.json({ object: 'list', data: models });
+    if (isStopping) return later('stopping', 'the host stops');
+    if (running.size >= runningAtMost) return later('busy', 'too many requests are answered');
+    response.setMaxListeners(20); // of those who wait for its end, and of Node's own
+    running.add(response);
+    response.once('close', () => running.delete(response));
+    return handle();
   };
 
-  const server = createServer(
+  const server = await startHealthServer(
     {
-      maxHeaderSize: longestHeaders,
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: headersTimeoutMs / 2,
+      routes: {
+        list: () => [],
+        at: (at) => [{ extensionId: 'http', method: 'POST', path: at, maxBodyBytes }],
+        answer: async (request, at) =>
+          at === undefined ? later('stopping', 'nobody listens') : answer(request, at.response),
+        open: () => ({ [Symbol.dispose]: () => undefined }),
+      },
     },
-    (request, response) => {
-      for (const [name, value] of Object.entries(safeHeaders)) response.setHeader(name, value);
-      answer(request, response).catch((error: unknown) => {
-        if (request.errored !== null) return; // nobody is there any more
-        const isTold = error instanceof RequestProblem;
-        if (!isTold) log.error('a request failed', { error });
-        const problem = isTold
-          ? error
-          : new RequestProblem(500, 'failed', 'the request failed; the log tells why');
-        // a body that was not read is not the next request
-        const headers = {
-          ...problem.more.headers,
-          ...(!request.complete && { connection: 'close' }),
-        };
-        sendJson(response, problem.status, problem.body, headers);
-      });
-    },
+    { address, port, hosts },
   );
-  server.maxConnections = 2 * maxRequests;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, address, resolve);
-  });
-  const at = server.address() as AddressInfo; // it listens at a port, not at a pipe
-  const name = at.family === 'IPv6' ? `[${at.address}]` : at.address;
   return {
-    url: `http://${name}:${at.port}`,
+    url: server.url,
     stop: () => {
       isStopping = true;
     },
     close: async () => {
-      isStopping = true;
-      isClosing = true;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      const cut = (): void => server.closeAllConnections();
-      const timer = clock.setTimeout(cut, running === 0 ? 0 : lastWordsMs);
-      await closed;
-      clock.clearTimeout(timer);
+      const read = Promise.all([...running].map((response) => once(response, 'close')));
+      const late = new Promise((resolve) =>
+        clock.setTimeout(() => resolve(undefined), lastWordsMs),
+      );
+      await Promise.race([read, late]);
+      await server[Symbol.asyncDispose]();
     },
   };
 }
 
-const safeHeaders = {
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-  'cross-origin-resource-policy': 'same-origin',
-};
-
-/** Tells whether a request comes from no page, or from the page of this server: a browser names the site of another. */
-function isOwnPage({
-  origin,
-  host = '',
-  'sec-fetch-site': site = 'none',
-}: IncomingMessage['headers']) {
-  if (site !== 'none' && site !== 'same-origin') return false;
-  return (
-    origin === undefined || (URL.canParse(origin) && new URL(origin).host === host.toLowerCase())
-  );
-}
-
-/** @throws RequestProblem if it is too large. */
-async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<string> {
-  const tooLarge = new RequestProblem(413, 'too-large', `a body may have ${maxBytes} bytes`);
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function modelsOf({ models }: HttpConfig) {
-  const data = Object.keys(models).map((id) => ({
-    id,
-    object: 'model',
-    created: 0,
-    owned_by: 'sluice',
-  }));
-  return { object: 'list', data };
+/** The chat page, with a policy that lets a browser run its own script and nothing else. */
+function readPage() {
+  const html = readFileSync(new URL('../page/index.html', import.meta.url), 'utf8'); // from the source as from the build
+  const hashOf = (element: string): string => {
+    const text = html.split(`<${element}>`)[1]?.split(`</${element}>`)[0] ?? '';
+    return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  };
+  const policy = `default-src 'none'; script-src ${hashOf('script')}; style-src ${hashOf('style')}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  const headers = {
+    ...{ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy },
+    ...{ 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff' },
+  };
+  return { html, headers };
 }

@@ -1,9 +1,9 @@
 import type { StreamPermits, StreamSender } from 'sluice/channel';
-import type { Answer, Answers, Field } from './answers.js';
+import type { Answer, Answers, Part } from './answers.js';
 import type { Deliver } from './channel.js';
 
 /** The field that a text of some kind belongs to. */
-export function fieldOf(kind: string): Field {
+export function fieldOf(kind: string): Part['field'] {
   return kind === 'reasoning' ? 'reasoning_content' : 'content';
 }
 
@@ -14,20 +14,19 @@ export function streamSender(
   deliver: Deliver,
 ): StreamSender {
   const self = {};
-  let opened: { readonly answer: Answer | undefined; readonly field: Field } | undefined;
+  let field: Part['field'] | undefined;
+  let answer: Answer | undefined;
 
   const show = async (text: string): Promise<void> => {
-    if (opened === undefined) {
+    if (field === undefined) {
       const { to, kind } = permits.opening.take();
-      opened = { answer: await answers.at(to), field: fieldOf(kind) };
+      field = fieldOf(kind);
+      answer = await answers.at(to);
     }
-    const { answer, field } = opened;
     answer?.growing.set(self, { field, text });
     answer?.tell();
   };
-  const end = async (): Promise<void> => {
-    opened?.answer?.growing.delete(self);
-  };
+  const end = async (): Promise<void> => void answer?.growing.delete(self);
 
   return {
     onThinkingDelta: ({ thinking }) => show(thinking),

@@ -1,6 +1,6 @@
 /** The values that the places of a template stand for. */
 export interface TemplateValues {
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: Headers;
   /** The body, read. */
   readonly json?: unknown;
   readonly named?: Readonly<Record<string, string>>;
@@ -20,33 +20,30 @@ export function problemOfTemplate(text: string): string | undefined {
 /**
  * Fills a template: `{/user/name}` is a field of the body by its JSON pointer, `{header:name}` a header.
  *
- * @returns the text, or the first place that has no value.
+ * @returns the text, and the first place that has no value.
  */
 export function fill(
   template: string,
-  values: TemplateValues,
-): { readonly text: string } | { readonly missing: string } {
+  { headers, json, named = {} }: TemplateValues,
+): { readonly text: string; readonly missing: string | undefined } {
   let missing: string | undefined;
   const text = template.replace(place, (_, inside: string) => {
-    const value = valueAt(inside, values);
-    if (value === undefined) missing ??= inside;
+    const value = inside.startsWith('/')
+      ? fieldAt(json, inside)
+      : (named[inside] ?? headers.get(inside.replace('header:', '')));
+    if (value === null) missing ??= inside;
     return value ?? '';
   });
-  return missing === undefined ? { text } : { missing };
+  return { text, missing };
 }
 
-function valueAt(inside: string, { headers, json, named }: TemplateValues): string | undefined {
-  if (!inside.startsWith('/')) {
-    if (!inside.startsWith('header:')) return named?.[inside];
-    const header = headers[inside.slice('header:'.length).toLowerCase()];
-    return typeof header === 'string' ? header : undefined;
-  }
+/** The text at a JSON pointer. */
+function fieldAt(json: unknown, pointer: string): string | null {
   let at: unknown = json;
-  for (const step of inside.slice(1).split('/')) {
+  for (const step of pointer.slice(1).split('/')) {
     const own = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, own)) return undefined;
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, own)) return null;
     at = (at as Readonly<Record<string, unknown>>)[own]; // it is an object that has the key
   }
-  if (typeof at === 'string') return at;
-  return typeof at === 'number' || typeof at === 'boolean' ? String(at) : undefined;
+  return ['string', 'number', 'boolean'].includes(typeof at) ? String(at) : null;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { DecodedIngress } from 'sluice/channel';
 import { z } from 'zod';
 
@@ -18,19 +19,36 @@ const message = z.strictObject({
   agent: z.string().min(1).optional(),
 });
 
-const update = z.union([
-  message,
-  z.strictObject({
-    kind: z.literal('unreadable'),
-    problem: z.string(),
-    path: z.string().optional(),
-    /** The beginning of the body, for whoever looks for the reason. */
-    begins: z.string(),
-  }),
-]);
+const unreadableUpdate = z.strictObject({
+  kind: z.literal('unreadable'),
+  problem: z.string(),
+  path: z.string(),
+  /** The beginning of the body, for whoever looks for the reason. */
+  begins: z.string(),
+});
 
-/** An update of this channel, before it is decoded. */
-export type HttpUpdate = z.input<typeof update>;
+const update = z.union([message, unreadableUpdate]);
+
+/** A message, before it is decoded. */
+export type HttpUpdate = z.input<typeof message>;
+
+/** A body that could not be read: the journal keeps that it came. */
+export type UnreadableUpdate = z.infer<typeof unreadableUpdate>;
+
+/** Makes an update of a body that cannot be read. */
+export function unreadable(
+  body: string,
+  issue?: { readonly message: string; readonly path: readonly PropertyKey[] },
+): UnreadableUpdate {
+  const { message: problem = 'it is no request', path = [] } = issue ?? {};
+  const place = path.map((step) => `/${String(step)}`).join('');
+  return { kind: 'unreadable', problem, path: place, begins: body.slice(0, 1_000) };
+}
+
+/** The id of an update whose client has given none. */
+export function newUpdateId(): string {
+  return `req-${randomUUID()}`;
+}
 
 /** Makes a message of an update. Never throws. */
 export function decodeUpdate(raw: unknown, accountId: string): DecodedIngress {
@@ -39,10 +57,9 @@ export function decodeUpdate(raw: unknown, accountId: string): DecodedIngress {
     return { kind: 'undecodable', problem: 'it is no update of this channel' };
   if (data.kind === 'unreadable') {
     const { problem, path } = data;
-    return { kind: 'undecodable', problem, ...(path !== undefined && { path }) };
+    return { kind: 'undecodable', problem, ...(path !== '' && { path }) };
   }
-  const { conversationId, answerTo, messageId, senderId, isProven, mayCommand, agent } = data;
-  const { text, images } = data;
+  const { conversationId, messageId, senderId, isProven, mayCommand, agent, text, images } = data;
   if (text.trim() === '' && images.length === 0)
     return { kind: 'undecodable', problem: 'the message is empty' };
   return {
@@ -51,7 +68,7 @@ export function decodeUpdate(raw: unknown, accountId: string): DecodedIngress {
     ...(agent !== undefined && { route: { agentId: agent } }),
     message: {
       ...{ channel: 'http', accountId, provider: 'http', surface: 'http' },
-      ...{ from: conversationId, conversationId, originatingTo: answerTo, messageId },
+      ...{ from: conversationId, conversationId, originatingTo: data.answerTo, messageId },
       ...{ sender: { id: senderId }, isGroup: false, content: text, metadata: {} },
       attachments: images.map((url) => ({ kind: 'image' as const, url })),
       ...(text.startsWith('/') && {

@@ -1,11 +1,9 @@
-import { createHmac, randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import { createHmac } from 'node:crypto';
 import { jsonOf } from './chat.js';
 import type { WebhookConfig } from './config.js';
-import { isSame, nameOf } from './keys.js';
-import { RequestProblem } from './problem.js';
+import { digestOf, isSame } from './keys.js';
 import { fill } from './template.js';
-import type { HttpUpdate } from './update.js';
+import { type HttpUpdate, newUpdateId, type UnreadableUpdate, unreadable } from './update.js';
 
 /** Milliseconds that the time of a signature may be away from now. */
 const windowMs = 300_000;
@@ -18,63 +16,47 @@ export function secretOf(secret: string): Buffer {
   return secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret);
 }
 
-/** Refuses a request that is not signed by the secret. @throws RequestProblem. */
-export function checkSignature(
-  { secret, signature }: WebhookConfig,
-  headers: IncomingHttpHeaders,
+/** Tells whether a delivery is signed by the secret, now. */
+export function isSigned(
+  { secret, signature: { header, format, over, timestamp } }: WebhookConfig,
+  headers: Headers,
   body: string,
   nowMs: number,
-): void {
-  const refuse = (why: string) => new RequestProblem(401, 'bad-signature', why);
-  const { header, format, over, timestamp } = signature;
+): boolean {
   const signed = fill(over, { headers, named: { body } });
-  if ('missing' in signed) throw refuse(`"${signed.missing}" is signed, and is not there`);
-  const hmac = createHmac('sha256', secretOf(secret)).update(signed.text);
-  const digest = hmac.digest();
+  const digest = createHmac('sha256', secretOf(secret)).update(signed.text).digest();
   const named = { hex: digest.toString('hex'), base64: digest.toString('base64') };
   const wanted = fill(format, { headers, named });
-  const given = headers[header.toLowerCase()];
-  const isRight =
-    'text' in wanted &&
-    typeof given === 'string' &&
-    given.split(' ').filter((one) => isSame(one, wanted.text)).length > 0;
-  if (!isRight) throw refuse(`"${header}" has not the signature of this body`);
-  if (timestamp === undefined) return;
-  const atMs = Number(headers[timestamp.toLowerCase()]) * 1_000;
-  if (!(Math.abs(nowMs - atMs) <= windowMs)) throw refuse('it was signed at another time');
+  // all are compared: there may be one for each of several secrets
+  const same = (headers.get(header) ?? '').split(' ').filter((one) => isSame(one, wanted.text));
+  if (same.length === 0 || signed.missing !== undefined) return false;
+  if (timestamp === undefined) return true;
+  return Math.abs(nowMs - Number(headers.get(timestamp) ?? Number.NaN) * 1_000) <= windowMs;
 }
 
-/** Makes an update of a delivery. One that lacks a field is unreadable. */
+/** Makes an update of a delivery. One that lacks a field cannot be read. */
 export function readWebhook(
   hook: string,
-  settings: WebhookConfig,
-  headers: IncomingHttpHeaders,
+  { idempotencyKey, text, sender, conversation, agent }: WebhookConfig,
+  headers: Headers,
   body: string,
-): { readonly update: HttpUpdate; readonly updateId: string } {
+): HttpUpdate | UnreadableUpdate {
   const json = jsonOf(body);
-  let missing = json === undefined ? '' : undefined;
-  const filled = (template: string | undefined, otherwise: string): string => {
-    if (template === undefined) return otherwise;
+  const missing = new Set<string>();
+  const filled = (template = ''): string => {
     const result = fill(template, { headers, json, named: { body } });
-    if ('text' in result) return result.text;
-    missing ??= result.missing;
-    return '';
+    if (result.missing !== undefined) missing.add(result.missing);
+    return result.text;
   };
-  const { idempotencyKey, text, sender, conversation, agent } = settings;
-  const key = filled(idempotencyKey, '');
-  const updateId = key === '' ? `req-${randomUUID()}` : `hook-${nameOf(hook, key)}`;
-  const conversationId = `${hookPrefix}${hook}/${filled(conversation, 'all')}`;
+  const key = filled(idempotencyKey);
+  const conversationId = `${hookPrefix}${hook}/${filled(conversation)}`;
   const update: HttpUpdate = {
-    ...{ kind: 'message', conversationId, answerTo: conversationId, messageId: updateId },
-    senderId: sender === undefined ? `hook:${hook}` : `hook:${hook}/${filled(sender, '')}`,
-    ...{ isProven: true, mayCommand: false, text: filled(text, '') },
-    ...(agent !== undefined && { agent }),
+    ...{ kind: 'message', conversationId, answerTo: conversationId, text: filled(text) },
+    messageId: key === '' ? newUpdateId() : `hook-${digestOf(hook, key)}`,
+    senderId: `hook:${hook}${sender === undefined ? '' : `/${filled(sender)}`}`,
+    ...{ isProven: true, mayCommand: false, ...(agent !== undefined && { agent }) },
   };
-  if (missing === undefined) return { update, updateId };
-  // under an id of its own: it is read again if it comes again
-  const begins = body.slice(0, 1_000);
-  const problem =
-    missing === '' ? 'the body is no JSON' : 'the mapping names a field that the delivery lacks';
-  const path = missing === '' ? {} : { path: missing };
-  return { update: { kind: 'unreadable', problem, begins, ...path }, updateId: '' };
+  const [first] = missing;
+  if (first === undefined) return update;
+  return unreadable(body, { message: `the delivery lacks {${first}}`, path: [] });
 }

@@ -39,8 +39,8 @@ const requestTimeoutMs = 2_000;
 /** Milliseconds that a request with its body may take to arrive. */
 const bodyTimeoutMs = 10_000;
 
-/** The part of a host that a health port asks. */
-export type HealthServerHost = Pick<Host, 'health'> & Partial<Pick<Host, 'routes'>>;
+/** The part of a host that a health port asks. Without `health` it serves routes alone, such as those of a channel. */
+export type HealthServerHost = Partial<Pick<Host, 'health' | 'routes'>>;
 
 /**
  * Tells a monitor how a host is, over HTTP: `GET /healthz` is 200 as long as the host lives, `GET /readyz` is 200 while it takes
@@ -62,7 +62,7 @@ export async function startHealthServer(
   const isKnown = hostCheck(served);
   const server = createServer(
     {
-      maxHeaderSize: 4_096,
+      maxHeaderSize: host.routes === undefined ? 4_096 : 16_384, // a browser sends the cookies of other ports
       requestTimeout: host.routes === undefined ? requestTimeoutMs : bodyTimeoutMs,
       headersTimeout: requestTimeoutMs,
       connectionsCheckingInterval: requestTimeoutMs,
@@ -103,7 +103,7 @@ function answer(
     send(response, status, { error });
   };
   if (!served.isKnown(headers.host)) {
-    refuse(421, 'this is not the host that was asked for; "health.hosts" names more');
+    refuse(421, 'this is not the host that was asked for; its setting "hosts" names more');
     return;
   }
   if (path === '/events' && served.feed !== undefined) {
@@ -145,7 +145,7 @@ function answerTo(
   method: string,
   path: string,
 ): readonly [status: number, body: object] {
-  if (path !== '/healthz' && path !== '/readyz')
+  if (host.health === undefined || (path !== '/healthz' && path !== '/readyz'))
     return [404, { error: 'there are /healthz and /readyz' }];
   if (method !== 'GET' && method !== 'HEAD') return [405, { error: 'only GET' }];
   const health = host.health();

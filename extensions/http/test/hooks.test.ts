@@ -1,0 +1,223 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { silentLogger, systemClock } from 'sluice';
+import { channelConformance } from 'sluice/testing';
+import { describe, expect, it, vi } from 'vitest';
+import { httpChannel } from '../src/channel.js';
+import { config } from '../src/config.js';
+import { errorOf, type HttpLab, httpLab } from './http-lab.js';
+
+const secret = 'a secret of some length';
+const issue = { id: 7, action: 'opened', issue: { title: 'It burns', user: { login: 'ada' } } };
+const mapping = {
+  secret,
+  idempotencyKey: '{header:x-github-delivery}',
+  text: 'Issue {/id}: {/issue/title}',
+  sender: '{/issue/user/login}',
+  conversation: 'issue-{/id}',
+};
+const soon = { timeout: 60_000 };
+
+const signed = (body: string, by = secret): string =>
+  `sha256=${createHmac('sha256', by).update(body).digest('hex')}`;
+
+function bring(
+  { url }: Pick<HttpLab, 'url'>,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return fetch(`${url}/hooks/github`, {
+    method: 'POST',
+    body: text,
+    headers: { 'x-hub-signature-256': signed(text), 'x-github-delivery': 'd-1', ...headers },
+  });
+}
+
+/** A place that answers are posted to. It drops what it has seen, as its contract says. */
+async function receiver() {
+  const calls: {
+    readonly id: string;
+    readonly body: string;
+    readonly signature: string;
+    readonly at: string;
+  }[] = [];
+  const next: ('ambiguous' | 'rejected' | 'retry-after')[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (part: string) => {
+      body += part;
+    });
+    request.on('end', () => {
+      const how = next.shift();
+      if (how === 'ambiguous') return void request.socket.destroy();
+      if (how !== undefined) {
+        response.writeHead(how === 'rejected' ? 410 : 429, { 'retry-after': '3' }).end();
+        return;
+      }
+      const header = (name: string): string => String(request.headers[`webhook-${name}`]);
+      const id = header('id');
+      if (!calls.some((call) => call.id === id))
+        calls.push({ id, body, signature: header('signature'), at: header('timestamp') });
+      response.end();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // it listens at a port
+  return {
+    ...{ calls, next, url: `http://127.0.0.1:${port}/answers` },
+    texts: () => calls.map(({ body }) => String(Object(JSON.parse(body)).text)),
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+describe('a webhook', () => {
+  it('makes a message of a delivery that is signed (http §6.1, http §6.2)', async () => {
+    await using lab = await httpLab({ webhooks: { github: mapping } });
+    const answer = await bring(lab, issue);
+    expect(answer.status).toBe(202);
+    await vi.waitFor(() => expect(lab.test.ends).toHaveLength(1), soon);
+    expect(lab.test.of('ingress.normalized')[0]?.payload).toMatchObject({
+      content: 'Issue 7: It burns',
+      sender: { id: 'hook:github/ada' },
+      conversationId: 'http:hook:github/issue-7',
+    });
+  });
+
+  it.each([
+    [
+      'of another secret',
+      { 'x-hub-signature-256': signed(JSON.stringify(issue), 'another secret!!') },
+    ],
+    ['of another body', { 'x-hub-signature-256': signed('{}') }],
+    ['that is missing', { 'x-hub-signature-256': '' }],
+  ])('refuses a signature %s (http §6.1)', async (_, headers) => {
+    await using lab = await httpLab({ webhooks: { github: mapping } });
+    const answer = await bring(lab, issue, headers);
+    expect([answer.status, (await errorOf(answer))['code']]).toEqual([401, 'bad-signature']);
+    expect(lab.test.of('ingress.received')).toEqual([]);
+  });
+
+  it('reads signatures of Standard Webhooks, and refuses what was signed at another time (http §6.1)', async () => {
+    const key = Buffer.from('a key of twenty-four byt');
+    const signature = {
+      ...{ header: 'webhook-signature', format: 'v1,{base64}', timestamp: 'webhook-timestamp' },
+      over: '{header:webhook-id}.{header:webhook-timestamp}.{body}',
+    };
+    const hook = { secret: `whsec_${key.toString('base64')}`, signature, text: '{/id}' };
+    await using lab = await httpLab({ webhooks: { github: hook } });
+    const body = JSON.stringify(issue);
+    const statusAt = async (atMs: number): Promise<number> => {
+      const at = String(Math.floor(atMs / 1_000));
+      const mac = createHmac('sha256', key).update(`m-1.${at}.${body}`).digest('base64');
+      const headers = { 'webhook-id': 'm-1', 'webhook-timestamp': at };
+      return (await bring(lab, body, { ...headers, 'webhook-signature': `v1,AAAA v1,${mac}` }))
+        .status;
+    };
+    const nowMs = lab.test.clock.now();
+    expect(await statusAt(nowMs)).toBe(202);
+    expect(await statusAt(nowMs - 299_000)).toBe(202);
+    expect(await statusAt(nowMs - 301_000)).toBe(401);
+    expect(await statusAt(nowMs + 302_000)).toBe(401);
+    expect(await statusAt(Number.NaN)).toBe(401);
+  });
+
+  it('handles a delivery once (http §6.3)', async () => {
+    await using lab = await httpLab({ webhooks: { github: mapping } });
+    const statuses = [];
+    for (const id of ['d-1', 'd-1', 'd-2'])
+      statuses.push((await bring(lab, issue, { 'x-github-delivery': id })).status);
+    expect(statuses).toEqual([202, 202, 202]);
+    await vi.waitFor(() => expect(lab.test.ends).toHaveLength(2), soon);
+    expect(lab.test.of('ingress.received')).toHaveLength(2);
+  });
+
+  it.each([
+    ['lacks a field of the mapping', { id: 7 }, {}, 'the delivery lacks {/issue/title}'],
+    ['is no JSON', 'id=7', {}, 'the delivery lacks {/id}'],
+  ])(
+    'answers one that %s with 400, a code and its event (http §2.7)',
+    async (_, body, headers, why) => {
+      await using lab = await httpLab({
+        webhooks: { github: { ...mapping, text: '{/issue/title}' } },
+      });
+      const answer = await bring(lab, body, headers);
+      expect(answer.status).toBe(400);
+      const error = await errorOf(answer);
+      expect(error).toMatchObject({ code: 'undecodable', message: why });
+      expect(error['event_id']).toBe(lab.test.ends[0]?.correlationId);
+    },
+  );
+
+  it('gives no commands (http §2.5)', async () => {
+    await using place = await receiver();
+    const callback = { url: place.url, secret };
+    await using lab = await httpLab({
+      webhooks: { github: { ...mapping, text: '/help', callback } },
+    });
+    await bring(lab, issue);
+    await vi.waitFor(() => expect(place.texts()).toEqual(['You may not use "/help".']), soon);
+  });
+
+  it('answers nobody without a callback, and says so (http §6.4)', async () => {
+    await using lab = await httpLab({ webhooks: { github: mapping } });
+    await bring(lab, issue);
+    await vi.waitFor(() => expect(lab.test.ends).toHaveLength(1), soon);
+    expect(lab.test.ends).toMatchObject([{ status: 'cancelled', reason: 'http/unasked: policy' }]);
+  });
+
+  it('posts its answer to the callback, signed (http §6.5)', async () => {
+    await using place = await receiver();
+    const callback = { url: place.url, secret };
+    await using lab = await httpLab({ webhooks: { github: { ...mapping, callback } } });
+    const { id } = Object(await (await bring(lab, issue)).json());
+    await vi.waitFor(() => expect(place.calls).toHaveLength(1), soon);
+    const [call] = place.calls;
+    expect(JSON.parse(call?.body ?? '')).toMatchObject({
+      ...{ id: call?.id, text: 'Issue 7: It burns', in_reply_to: id },
+      conversation: 'http:hook:github/issue-7',
+    });
+    const mac = createHmac('sha256', secret).update(`${call?.id}.${call?.at}.${call?.body}`);
+    expect(call?.signature).toBe(`v1,${mac.digest('base64')}`);
+  });
+
+  it('calls again if nobody knows the end, under the same id (http §6.5)', async () => {
+    await using place = await receiver();
+    place.next.push('ambiguous');
+    const callback = { url: place.url, secret };
+    await using lab = await httpLab({ webhooks: { github: { ...mapping, callback } } });
+    await bring(lab, issue);
+    await vi.waitFor(() => expect(lab.test.ends).toMatchObject([{ status: 'answered' }]), soon);
+    expect(lab.test.of('egress.sent')).toMatchObject([{ payload: { attempt: 2 } }]);
+    expect(place.calls).toHaveLength(1);
+  });
+});
+
+describe('the rules of a channel, by a webhook with a callback', () => {
+  for (const { name, run } of channelConformance(async () => {
+    const place = await receiver();
+    const callback = { url: place.url, secret };
+    const hook = { secret, callback, idempotencyKey: '{/key}', text: '{/text}' };
+    const channel = httpChannel({
+      config: config.parse({ port: 0, webhooks: { github: hook } }),
+      ...{ clock: systemClock, log: silentLogger },
+      store: {} as never, // a webhook has no answers to keep
+    });
+    return {
+      ...{ channel, to: 'http:hook:github/all', shown: place.texts },
+      failNext: (how) => void place.next.push(how),
+      deliver: async (text: string, key: string) => {
+        if (channel.url !== undefined) await bring({ url: channel.url }, { text, key });
+        await pause(0);
+      },
+      [Symbol.asyncDispose]: place[Symbol.asyncDispose],
+    };
+  }))
+    it(name, run);
+});
