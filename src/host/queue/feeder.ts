@@ -218,8 +218,9 @@ export function hold(
 }
 
 function laneIn({ backlog }: HostParts, lane: string): KeptLane {
-  const none = { held: 0, hasMore: false, hasGrown: false };
-  return getOrMake(backlog.lanes, lane, () => ({ ...none, unnamed: [] }));
+  return getOrMake(backlog.lanes, lane, () => ({
+    ...{ held: 0, hasMore: false, hasGrown: false, unnamed: [] },
+  }));
 }
 
 /** Takes up the next update of a lane. A lane with no update that waits is forgotten. */
