@@ -46,6 +46,14 @@ export function laneOf(parts: HostParts, account: RunningAccount, decoded: Decod
   return `${runsAtOnce ? atOnce : ''}${laneOfPlace(account.channel.id, account.accountId, message)}`;
 }
 
+/** The part of a lane: that of its conversation, also if the lane runs at once beside it. */
+export function partOf({ journal }: HostParts, lane: string): number {
+  const { ownership } = journal;
+  if (!ownership.isShared || !runsAtOnce(lane)) return ownership.partOf(lane);
+  const place: unknown = JSON.parse(lane.slice(atOnce.length));
+  return ownership.partOf(JSON.stringify(Array.isArray(place) ? place.slice(0, 4) : place));
+}
+
 /** The lane of a conversation beside which an update runs at once. */
 export function besideLane({
   account,

@@ -29,14 +29,19 @@ export interface SessionWrite {
 
 /** Says which parts of the lanes a host handles. A journal of one host has part 0, and never loses it. */
 export interface Ownership {
-  /** The part of a lane: the same on each host. */
-  partOf(lane: string): number;
+  /** Other hosts use the journal, too: each takes updates in for all parts, and handles those of its own. */
+  readonly isShared: boolean;
+  /** The part of what has this key, such as a conversation: the same on each host. */
+  partOf(key: string): number;
   /** The hold of a part; nothing if another host has it, or none, or if it is being given up. */
   holdOf(part: number): Hold | undefined;
   /** The parts of which it has a hold. */
   parts(): readonly number[];
-  /** Hears that a part was taken: what waits in it may be read. A part that is lost is told by the signal of its hold. */
-  onTaken(listener: (part: number) => void): Disposable;
+  /**
+   * Hears that there may be more to take up: a part was taken, or another host has taken an update in for a part of this one. A
+   * part that is lost is told by the signal of its hold.
+   */
+  onWork(listener: () => void): Disposable;
 }
 
 /** The failure of work for whose lane this host has no hold. */
@@ -54,9 +59,10 @@ export function held<Held extends Hold>(hold: Held): Held {
 export function wholeOwnership(signal: AbortSignal = new AbortController().signal): Ownership {
   const hold: Hold = { part: 0, epoch: 0, signal };
   return {
+    isShared: false,
     partOf: () => 0,
     holdOf: (part) => (part === 0 ? hold : undefined),
     parts: () => [0],
-    onTaken: () => ({ [Symbol.dispose]: () => undefined }),
+    onWork: () => ({ [Symbol.dispose]: () => undefined }),
   };
 }

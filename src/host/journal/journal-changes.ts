@@ -23,9 +23,9 @@ export type FieldChanges<Record> = {
   readonly [Field in keyof Record]?: Record[Field] | undefined;
 };
 
-/** The same of an update, with its lane, if it has one. */
+/** The same of an update, with its part, if it has one. */
 export interface StandingUpdate extends Standing<UpdateState> {
-  readonly lane?: unknown;
+  readonly part?: unknown;
 }
 
 /** The rows of one kind in a store. `Row` is a row as the store reads it. */
@@ -41,6 +41,8 @@ export interface ChangeableRows<Record, Row> {
 export interface JournalRows<Update extends StandingUpdate, Send extends Standing<SendState>> {
   readonly updates: ChangeableRows<UpdateRecord, Update>;
   readonly sends: ChangeableRows<SendRecord, Send>;
+  /** Tells whether a lane has an open update; absent if the host that takes updates in knows. */
+  isOpen?(lane: string): boolean;
   /** All dead letters; with a reason, those that joined another update for it. */
   dead(joinedReason?: string): readonly Update[];
   /** A number that no send of an update exceeds yet. */
@@ -71,8 +73,8 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
   ownership: Ownership,
 ): JournalChanges {
   const { updates, sends } = rows;
-  const holdOf = (eventId: string, lane: unknown): UpdateHold | undefined => {
-    const hold = ownership.holdOf(ownership.partOf(typeof lane === 'string' ? lane : ''));
+  const holdOf = (eventId: string, part: unknown): UpdateHold | undefined => {
+    const hold = ownership.holdOf(Number(part ?? 0));
     return hold && { eventId, ...hold };
   };
   const update = (id: string, from: readonly UpdateState[], wanted: string): Update =>
@@ -92,7 +94,8 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
       const known = updates.find(given.eventId);
       if (known !== undefined)
         return { status: 'known', state: known.state, attempts: known.attempts };
-      const hold = isBegun ? holdOf(given.eventId, given.lane) : undefined;
+      const isNext = isBegun && rows.isOpen?.(given.lane ?? '') !== true;
+      const hold = isNext ? holdOf(given.eventId, given.part) : undefined;
       const begun =
         hold === undefined
           ? ({ state: 'accepted', attempts: 0 } as const)
@@ -102,7 +105,7 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
     },
     begin: (eventId, joined = []) => {
       const was = update(eventId, openUpdates, 'begun');
-      const hold = holdOf(eventId, was.lane);
+      const hold = holdOf(eventId, was.part);
       if (hold === undefined) throw notHeld('another host has the part of its lane');
       const joining = joined.map((id) => update(id, ['accepted'], 'joined'));
       for (const row of joining) updates.change(row, { joinedTo: eventId });
@@ -142,12 +145,13 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
       return dead.length;
     },
     prepare: (hold, given, isSending = false) => {
-      held(hold);
       const { sendId: id } = given;
       const state = sends.find(id)?.state;
       if (state !== undefined)
         throw hostError('journal-state', { what: 'send', id, wanted: 'prepared', state });
-      sends.add(Object.assign({ preparedAtMs: clock.now() }, judged(isSending, 0), given));
+      const own = held(hold).part === 0 ? {} : { part: hold.part };
+      const judgement = judged(isSending, 0);
+      sends.add(Object.assign({ preparedAtMs: clock.now() }, own, judgement, given));
     },
     final: (hold, { sendId, kind, fingerprint, channel, accountId, body }, isSending = false) => {
       held(hold);

@@ -20,6 +20,8 @@ export interface NewUpdate {
   readonly updateId?: string;
   /** The key of the lane that it is handled in, as its host writes it: updates of one conversation have the same. */
   readonly lane?: string;
+  /** The part that the lane is of; 0 if absent. */
+  readonly part?: number;
   /** Milliseconds since 1970. */
   readonly receivedAtMs: number;
   /** As its channel gave it, in JSON; absent if it is larger than the journal keeps, or if the journal does not outlive its host. */
@@ -94,6 +96,8 @@ export const leftBehind = 'left-behind';
 /** The record of a send. */
 export interface SendRecord extends NewSend, Omit<SendEndRecord, 'state'> {
   readonly seq: number;
+  /** The part of the hold that it was prepared under; 0 if absent. */
+  readonly part?: number;
   readonly state: SendState;
   /** The attempts that were given to the channel. */
   readonly attempts: number;
@@ -143,6 +147,8 @@ export interface UpdateFilter extends JournalFilter {
   readonly states?: readonly UpdateState[];
   /** Updates of this lane. With states that have not ended it costs no more than the records that it returns. */
   readonly lane?: string;
+  /** Updates of these parts, if the journal is shared. */
+  readonly parts?: readonly number[];
   /** Leaves the bodies out. */
   readonly withoutBody?: boolean;
 }
@@ -196,8 +202,8 @@ export interface Journal extends JournalReader {
   /**
    * Takes an update in, unless it is known: then nothing changes, and its state is told.
    *
-   * @param isBegun it is handled at once: the same write begins it, if its lane is of a part of this host. Then there is a
-   *   `hold`.
+   * @param isBegun it is handled at once: the same write begins it, if its lane is of a part of this host and has no open
+   *   update of another one. Then there is a `hold`.
    */
   accept(
     update: NewUpdate,

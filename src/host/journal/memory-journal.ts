@@ -82,6 +82,7 @@ export function memoryJournal({
         },
       },
       sends: changeable(sends, () => ++seq),
+      isOpen: (lane) => updates.inGroup(lane).length > 0,
       dead: (reason) =>
         [...updates.values()].filter(
           (one) =>

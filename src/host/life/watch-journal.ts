@@ -1,19 +1,23 @@
 import { type ErrorCode, Timer } from '../../kernel/index.js';
 import type { HostParts } from '../parts/parts.js';
 import { feed, freeHeldUp, isHeldUp, rewind } from '../queue/feeder.js';
+import { resumeSends } from '../queue/resume-all.js';
 
 /** Milliseconds between two looks. */
 const lookEveryMs = 1_000;
 
 /**
  * Looks now and then whether the journal holds something to take up: a dead letter that an operator wants tried again,
- * or a message that had to wait because the journal could not be written to. A journal that takes nothing in is told of
+ * or a message that had to wait because the journal could not be written to. It looks at once if other hosts may have left or brought
+ * something. A journal that takes nothing in is told of
  * once, and once when it does again. A look costs one read of a counter, and one look at each of its files.
  */
 export function watchJournal(parts: HostParts): Disposable {
   const { clock, journal, outbox, leftOpen, backlog, logger, approvals, troubles } = parts;
   const timer = new Timer(clock);
   let isOver = false;
+  let isLooking = false;
+  let isHinted = false;
   let told: ErrorCode | undefined;
   const isUsable = (): boolean => {
     const error = journal.problem();
@@ -29,6 +33,7 @@ export function watchJournal(parts: HostParts): Disposable {
     return error === undefined;
   };
   const look = async (): Promise<void> => {
+    isLooking = true;
     try {
       const isOwing = outbox.isOwing; // a message may wait for the end of its send
       const isLeft = (): boolean => isOwing || leftOpen.size > 0 || isHeldUp(parts);
@@ -42,18 +47,30 @@ export function watchJournal(parts: HostParts): Disposable {
         freeHeldUp(parts);
         backlog.isToRewind = false;
         await rewind(parts);
+        await resumeSends(parts);
       } else await feed(parts); // there may be room that no event has told of
       await troubles.look(isChanged);
     } catch (error) {
       logger.error('the journal could not be read', { error });
     }
+    isLooking = false;
     if (!isOver) arm();
   };
-  const arm = (): void => timer.setIdly(lookEveryMs, () => void look());
+  const arm = (): void => {
+    const waitMs = isHinted ? 0 : lookEveryMs;
+    isHinted = false;
+    timer.setIdly(waitMs, () => void look());
+  };
+  const hinted = journal.ownership.onWork(() => {
+    backlog.isToRewind = true;
+    isHinted = true;
+    if (!isLooking) arm(); // else it looks again
+  });
   arm();
   return {
     [Symbol.dispose]: () => {
       isOver = true;
+      hinted[Symbol.dispose]();
       timer.clear();
     },
   };

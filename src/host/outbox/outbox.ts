@@ -48,6 +48,8 @@ export class Outbox {
   readonly #journal: Journal;
   readonly #logger: Logger;
   readonly #messages = new Map<string, Sends>();
+  /** The sends that were kept here and have not ended, with their holds. */
+  readonly #open = new Map<string, Hold>();
   /** The sends that went out and whose ends are yet to be kept: no more than were on their way when the journal failed. */
   readonly #owed = new Map<string, End>();
 
@@ -126,9 +128,16 @@ export class Outbox {
         accountId,
         body: body.json,
       });
+      this.#open.set(sendId, hold);
       const owner = correlationId === eventId ? {} : { correlationId };
-      if (emitted.openedBy !== undefined) await this.#journal.final(hold, said, isSending);
-      else await this.#journal.prepare(hold, { ...said, ...owner }, isSending);
+      const kept =
+        emitted.openedBy === undefined
+          ? this.#journal.prepare(hold, { ...said, ...owner }, isSending)
+          : this.#journal.final(hold, said, isSending);
+      await kept.catch((error: unknown) => {
+        this.#open.delete(sendId);
+        throw error;
+      });
       return undefined;
     });
   }
@@ -171,6 +180,11 @@ export class Outbox {
     return this.#journal.outlivesHost;
   }
 
+  /** Tells whether this host brings a send to its end. */
+  isOpenHere(sendId: string): boolean {
+    return this.#open.get(sendId)?.signal.aborted === false;
+  }
+
   /** Tells whether the ends of sends are yet to be kept. */
   get isOwing(): boolean {
     return this.#owed.size > 0;
@@ -194,6 +208,7 @@ export class Outbox {
 
   async #end(id: string, ended: End): Promise<void> {
     const { hold, end } = ended;
+    this.#open.delete(id);
     await this.#write(id, async () => {
       try {
         await this.#journal.endSend(hold, id, end);

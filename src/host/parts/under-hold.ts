@@ -13,24 +13,23 @@ export function underHold(parts: HostParts, hold: Hold): HeldParts {
   return { ...parts, hold, signal };
 }
 
-/** The services for work of a lane; nothing if another host has the part of the lane. */
-export function underHoldOf(parts: HostParts, lane: string): HeldParts | undefined {
-  const { ownership } = parts.journal;
-  const hold = ownership.holdOf(ownership.partOf(lane));
+/** The services for work of a part; nothing if another host has it. */
+export function underHoldOf(parts: HostParts, part = 0): HeldParts | undefined {
+  const hold = parts.journal.ownership.holdOf(part);
   return hold && underHold(parts, hold);
 }
 
 /**
- * The services for work that no message has begun, such as a send of the program: under the hold of its lane, or, if another host has
- * that, under one of this host's own.
+ * The services for work that no message has begun, such as a send of the program: under the hold of the part of its key, or, if
+ * another host has that, under one of this host's own.
  *
  * @throws SluiceError `journal-lost` if this host has none.
  */
-export function underOwnHold(parts: HostParts, lane: string): HeldParts {
+export function underOwnHold(parts: HostParts, key: string): HeldParts {
   const { ownership } = parts.journal;
   const [own] = ownership.parts();
   const hold = own === undefined ? undefined : ownership.holdOf(own);
-  const held = underHoldOf(parts, lane) ?? (hold && underHold(parts, hold));
+  const held = underHoldOf(parts, ownership.partOf(key)) ?? (hold && underHold(parts, hold));
   if (held === undefined) throw notHeld('other hosts have all parts');
   return held;
 }

@@ -1,7 +1,7 @@
 import { isLeftToNext } from '../ingress/begin-update.js';
 import { runsAtOnce } from '../ingress/decode-update.js';
 import type { HostParts } from '../parts/parts.js';
-import { feed, hold, isCrowded, type Job } from './feeder.js';
+import { feed, hold, isCrowded, type Job, readLane } from './feeder.js';
 
 /**
  * Takes an update in hand before it is kept, if nothing makes it wait: then the journal keeps it and its beginning with one
@@ -25,7 +25,7 @@ export function admitNow(parts: HostParts, job: Job): boolean {
  * @param mayPark the update may be parked although no update of its conversation is, so that its channel need not wait.
  */
 export function admit(parts: HostParts, job: Job, mayPark: boolean): void {
-  const { backlog, counts } = parts;
+  const { backlog, counts, journal } = parts;
   const { lane } = job;
   const known = backlog.lanes.get(lane);
   if (runsAtOnce(lane)) {
@@ -42,6 +42,9 @@ export function admit(parts: HostParts, job: Job, mayPark: boolean): void {
   } else if (known === undefined && (backlog.isBehind || (mayPark && isCrowded(parts)))) {
     backlog.isBehind = true;
     backlog.hasGrown = true;
+  } else if (known === undefined && journal.ownership.isShared) {
+    readLane(parts, lane); // another host may have taken one in before it
+    return;
   } else {
     hold(parts, job);
     return;

@@ -21,6 +21,7 @@ const page = 50;
 export interface Job {
   readonly eventId: string;
   readonly lane: string;
+  readonly part: number;
   readonly work: (place: Place) => Promise<Worked>;
 }
 
@@ -95,7 +96,7 @@ function meet(parts: HostParts, row: UpdateRecord): boolean {
   const { backlog } = parts;
   if (isCrowded(parts) || backlog.arriving.has(row.eventId)) return false;
   backlog.afterSeq = row.seq;
-  if (!isFree(parts, row)) return true;
+  if (!isFree(parts, row) || !isOwn(parts, row)) return true;
   const lane = laneOfRow(parts, row);
   if (lane !== undefined && backlog.heldUp.has(lane)) return true;
   const known = lane === undefined ? undefined : backlog.lanes.get(lane);
@@ -107,6 +108,11 @@ function meet(parts: HostParts, row: UpdateRecord): boolean {
       known.unnamed.push(row.eventId);
   }
   return true;
+}
+
+/** Tells whether an update is of a part of this host. */
+function isOwn({ journal }: HostParts, { part = 0 }: { readonly part?: number }): boolean {
+  return journal.ownership.holdOf(part) !== undefined;
 }
 
 function isFree(
@@ -131,7 +137,7 @@ function laneOfRow(parts: HostParts, row: UpdateRecord): string | undefined {
 
 /** Takes an update of the journal in hand. Its row is read again when its turn comes, so that no body is held while it waits. */
 function takeUp(parts: HostParts, lane: string, row: UpdateRecord): void {
-  const { eventId, attempts } = row;
+  const { eventId, attempts, part = 0 } = row;
   const { leftOpen, counts, options, backlog, logger } = parts;
   const { maxAttempts = 3 } = options;
   counts.resumed++;
@@ -150,7 +156,7 @@ function takeUp(parts: HostParts, lane: string, row: UpdateRecord): void {
       return 'done';
     }
   };
-  const job = { eventId, lane, work };
+  const job = { eventId, lane, part, work };
   if (attempts === 0 || maxAttempts === 1) {
     hold(parts, job);
     return;
@@ -188,12 +194,13 @@ function inLane({ conversationLanes }: HostParts, lane: string, inOrder: InOrder
  */
 export function hold(
   parts: HostParts,
-  { eventId, lane, work }: Job,
+  { eventId, lane, part, work }: Job,
   run: (inOrder: InOrder) => Promise<void> | undefined = (inOrder) => inLane(parts, lane, inOrder),
 ): boolean {
   const { backlog, inHand, logger } = parts;
   const inOrder = async (place: Place): Promise<void> => {
     try {
+      if (!isOwn(parts, { part })) return; // another host has taken the part meanwhile
       if (backlog.heldUp.has(lane)) return; // the update is read again with the one that holds it up
       if ((await work(place)) === 'held up') backlog.heldUp.add(lane);
     } finally {
@@ -221,6 +228,13 @@ function laneIn({ backlog }: HostParts, lane: string): KeptLane {
   return getOrMake(backlog.lanes, lane, () => ({
     ...{ held: 0, hasMore: false, hasGrown: false, unnamed: [] },
   }));
+}
+
+/** Takes up the next update of a lane of which nothing is in hand. */
+export function readLane(parts: HostParts, lane: string): void {
+  const known = laneIn(parts, lane);
+  known.hasMore = true;
+  void next(parts, lane, known).finally(() => tellIdle(parts.backlog));
 }
 
 /** Takes up the next update of a lane. A lane with no update that waits is forgotten. */
@@ -261,7 +275,8 @@ async function firstOf(
     const row = rows.find((one) => backlog.arriving.has(one.eventId) || isFree(parts, one));
     const last = rows.at(-1);
     if (row !== undefined && backlog.arriving.has(row.eventId)) return readAgainFrom(parts, row);
-    if (row !== undefined) return laneOfRow(parts, row) === undefined ? undefined : row;
+    if (row !== undefined)
+      return !isOwn(parts, row) || laneOfRow(parts, row) === undefined ? undefined : row;
     if (last === undefined || areLast) return undefined;
     afterSeq = last.seq;
   }

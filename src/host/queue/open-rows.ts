@@ -15,11 +15,13 @@ export async function readOpen(
   filter: Pick<UpdateFilter, 'lane'> & { readonly afterSeq: number; readonly limit: number },
 ) {
   const { journal } = parts;
+  const { isShared, parts: ownParts } = journal.ownership;
   const open = { states: openUpdates };
+  const own = isShared ? { parts: ownParts() } : {};
   let { afterSeq, limit } = filter;
   for (;;)
     try {
-      const wanted = { ...filter, ...open, afterSeq, limit, withoutBody: true };
+      const wanted = { ...filter, ...open, ...own, afterSeq, limit, withoutBody: true };
       const rows = await journal.updates(wanted);
       const whole: UpdateRecord[] = [];
       for (const row of rows)

@@ -1,6 +1,6 @@
 import { openSends, openUpdates, type SendRecord } from '../journal/journal.js';
 import type { HostParts } from '../parts/parts.js';
-import { underOwnHold } from '../parts/under-hold.js';
+import { underHoldOf } from '../parts/under-hold.js';
 import { settleSend } from '../recovery/settle-send.js';
 import { rewind } from './feeder.js';
 
@@ -36,14 +36,28 @@ export async function resumeWaiting(parts: HostParts): Promise<void> {
   }
 }
 
-/** Brings the open sends that belong to no open update to their end, one after the other. @returns how many. */
-async function resumeSends(parts: HostParts): Promise<number> {
-  const { journal } = parts;
+/**
+ * Brings the open sends that belong to no open update to their end, one after the other: those of the parts that this host has taken
+ * since the last call.
+ *
+ * @returns how many.
+ */
+export async function resumeSends(parts: HostParts): Promise<number> {
+  const { journal, outbox, backlog } = parts;
+  const { ownership } = journal;
+  const fresh = ownership.parts().filter((part) => {
+    const hold = ownership.holdOf(part);
+    const isFresh = hold !== undefined && !backlog.taken.has(hold.signal);
+    if (isFresh) backlog.taken.add(hold.signal);
+    return isFresh;
+  });
+  if (fresh.length === 0) return 0;
   let taken = 0;
   for (let afterSeq = 0; ; ) {
     const rows = await journal.sends({ states: openSends, afterSeq, limit: page });
     for (const record of rows) {
       afterSeq = record.seq;
+      if (!fresh.includes(record.part ?? 0) || outbox.isOpenHere(record.sendId)) continue;
       if (await hasOpenUpdate(parts, record)) continue; // its message settles it
       taken++;
       settleLater(parts, record);
@@ -58,7 +72,8 @@ function settleLater(parts: HostParts, record: SendRecord): void {
   const { sendId, channel, accountId } = record;
   const lane = JSON.stringify(['left', channel, accountId]);
   const settle = async (): Promise<void> => {
-    if (!(await settleSend(underOwnHold(parts, lane), record))) backlog.waitingSends.add(sendId);
+    const held = underHoldOf(parts, record.part);
+    if (held !== undefined && !(await settleSend(held, record))) backlog.waitingSends.add(sendId);
   };
   void conversationLanes.run(lane, settle, { runsAtOnce: true }).catch((error: unknown) => {
     backlog.waitingSends.add(sendId); // the next reload tries again

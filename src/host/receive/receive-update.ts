@@ -1,7 +1,8 @@
 import type { InboundUpdate } from '../../channel/index.js';
 import { deferred, definedFields, isSluiceError, oneLine } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 import { carryToEnd } from '../ingress/carry-update.js';
-import { besideLane, decodeUpdate, laneOf, runsAtOnce } from '../ingress/decode-update.js';
+import { besideLane, decodeUpdate, laneOf, partOf, runsAtOnce } from '../ingress/decode-update.js';
 import { acknowledge, endUpdate, tellChannel, tellMessageEnd } from '../ingress/end-update.js';
 import { handleBegun, handleUpdate, type Worked } from '../ingress/handle-update.js';
 import { joinKeyOf } from '../ingress/join-group.js';
@@ -16,7 +17,7 @@ import { noPlace, type Place } from '../lanes/slots.js';
 import { logJournalFailure } from '../outbox/journal-failure.js';
 import { usualUpdateLength } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
-import { underOwnHold } from '../parts/under-hold.js';
+import { underHoldOf } from '../parts/under-hold.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { admit, admitNow } from '../queue/admit.js';
 import { feed } from '../queue/feeder.js';
@@ -43,6 +44,8 @@ export async function receiveUpdate(
   const decoded = decodeUpdate(parts, account, update);
   const taken = { eventId, account, update, receivedAtMs, decoded };
   const lane = laneOf(parts, account, decoded);
+  const part = partOf(parts, lane);
+  const isOwn = parts.journal.ownership.holdOf(part) !== undefined;
   arriving.add(eventId); // before it is kept, so that a reading of the journal does not take it up
   const kept = deferred<Accepted | undefined>();
   const work = async (place: Place): Promise<Worked> => {
@@ -55,11 +58,11 @@ export async function receiveUpdate(
     return 'done';
   };
   const key = parts.joins && joinKeyOf(parts, taken);
-  const isBegun = key === undefined && admitNow(parts, { eventId, lane, work });
+  const isBegun = isOwn && key === undefined && admitNow(parts, { eventId, lane, part, work });
   const arrived = isBegun ? undefined : arriveIn(parts.backlog, lane);
-  const accepted = await keep(parts, taken, { lane, isBegun });
+  const accepted = await keep(parts, taken, { lane, part, isBegun });
   kept.resolve(accepted);
-  if (accepted?.status === 'accepted' && !isBegun) takePlace(parts, taken, lane);
+  if (accepted?.status === 'accepted' && isOwn && !isBegun) takePlace(parts, taken, lane, part);
   arrived?.();
   arriving.delete(eventId);
   if (accepted?.status === 'accepted') parts.joins?.arrived(lane, key);
@@ -83,7 +86,7 @@ function isToAcknowledge({ journal }: HostParts, accepted: Accepted): boolean {
 }
 
 /** An update that was just kept takes its place, waits in the journal, or is refused. */
-function takePlace(parts: HostParts, taken: TakenUpdate, lane: string): void {
+function takePlace(parts: HostParts, taken: TakenUpdate, lane: string, part: number): void {
   const { inHand, logger, conversationLanes } = parts;
   const { account, eventId } = taken;
   const fate = fateOf(parts, account, lane);
@@ -93,14 +96,15 @@ function takePlace(parts: HostParts, taken: TakenUpdate, lane: string): void {
       joins === undefined
         ? handleUpdate(parts, taken, { place, earlier: [] })
         : handleInLane(parts, joins, taken, { place, lane });
-    admit(parts, { eventId, lane, work }, mayPark(parts, account));
+    admit(parts, { eventId, lane, part, work }, mayPark(parts, account));
     if (inHand.has(eventId)) joins?.hold(eventId, taken.update);
     return;
   }
   inHand.add(eventId);
   const refuse = async (): Promise<void> => {
     try {
-      const held = underOwnHold(parts, lane);
+      const held = underHoldOf(parts, part);
+      if (held === undefined) return; // another host has taken the part meanwhile, and decides anew
       await endUpdate(held, taken, await carryToEnd(held, taken, noPlace, fate));
     } finally {
       inHand.delete(eventId);
@@ -133,15 +137,24 @@ async function handleInLane(
 async function keep(
   parts: HostParts,
   { eventId, account, update, receivedAtMs }: TakenUpdate,
-  { lane, isBegun }: { readonly lane: string; readonly isBegun: boolean },
+  {
+    lane,
+    part,
+    isBegun,
+  }: { readonly lane: string; readonly part: number; readonly isBegun: boolean },
 ): Promise<Accepted | undefined> {
   const { journal, logger, counts } = parts;
   const { channel, accountId } = account;
   const named = definedFields({ channel: channel.id, accountId, updateId: update.updateId });
   const body = journal.outlivesHost ? bodyOf(parts, update.raw, { ...named, eventId }) : undefined;
   try {
+    if (journal.ownership.isShared && body === undefined)
+      throw hostError('not-kept', {
+        extensionId: `${channel.id}/${accountId}`,
+        problem: 'other hosts could not handle it, because its body cannot be kept',
+      });
     const accepted = await journal.accept(
-      definedFields({ eventId, ...named, lane, receivedAtMs, body }),
+      definedFields({ eventId, ...named, lane, part: part || undefined, receivedAtMs, body }),
       isBegun,
     );
     if (accepted.status === 'accepted') {

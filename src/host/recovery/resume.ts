@@ -40,7 +40,7 @@ export async function resumeUpdate(
   const { maxAttempts = 3 } = options;
   if (isLeftToNext(host)) return 'done';
   const [record] = await journal.updates({ eventId, states: openUpdates });
-  const parts = underHoldOf(host, record?.lane ?? '');
+  const parts = underHoldOf(host, record?.part);
   if (record === undefined || parts === undefined) return 'done'; // it has ended meanwhile, or is another host's
   const { attempts, body, channel, accountId, updateId, receivedAtMs } = record;
   const account = accounts.find(channel, accountId);

@@ -24,7 +24,7 @@ export interface PostgresTable<Record> {
 
 const seq = 'seq int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY';
 
-export const updatesTable = recordTable<UpdateRecord>(
+export const updatesTable = recordTable<Omit<UpdateRecord, 'part'>>(
   'updates',
   { idField: 'eventId', correlation: 'eventId', time: 'acceptedAtMs' },
   {
@@ -47,7 +47,7 @@ export const updatesTable = recordTable<UpdateRecord>(
   },
 );
 
-export const sendsTable = recordTable<SendRecord>(
+export const sendsTable = recordTable<Omit<SendRecord, 'part'>>(
   'sends',
   { idField: 'sendId', correlation: 'correlationId', time: 'preparedAtMs' },
   {

@@ -12,22 +12,25 @@ export interface RecordTable<Row> extends JournalTable<Row> {
 
 const seq = 'seq INTEGER PRIMARY KEY AUTOINCREMENT';
 
-const updates = journalTable<Omit<UpdateRecord, 'retriedAfterSeq' | 'joinedTo'>>('updates', {
-  seq,
-  eventId: 'event_id TEXT NOT NULL UNIQUE',
-  channel: 'channel TEXT NOT NULL',
-  accountId: 'account_id TEXT NOT NULL',
-  updateId: 'update_id TEXT',
-  lane: 'lane TEXT',
-  receivedAtMs: 'received_at_ms REAL NOT NULL',
-  body: 'body TEXT',
-  state: `state TEXT NOT NULL CHECK (state IN ('accepted', 'handling', 'ended', 'dead'))`,
-  attempts: 'attempts INTEGER NOT NULL',
-  acceptedAtMs: 'accepted_at_ms REAL NOT NULL',
-  endedAtMs: 'ended_at_ms REAL',
-  outcome: 'outcome TEXT',
-  reason: 'reason TEXT',
-});
+const updates = journalTable<Omit<UpdateRecord, 'retriedAfterSeq' | 'joinedTo' | 'part'>>(
+  'updates',
+  {
+    seq,
+    eventId: 'event_id TEXT NOT NULL UNIQUE',
+    channel: 'channel TEXT NOT NULL',
+    accountId: 'account_id TEXT NOT NULL',
+    updateId: 'update_id TEXT',
+    lane: 'lane TEXT',
+    receivedAtMs: 'received_at_ms REAL NOT NULL',
+    body: 'body TEXT',
+    state: `state TEXT NOT NULL CHECK (state IN ('accepted', 'handling', 'ended', 'dead'))`,
+    attempts: 'attempts INTEGER NOT NULL',
+    acceptedAtMs: 'accepted_at_ms REAL NOT NULL',
+    endedAtMs: 'ended_at_ms REAL',
+    outcome: 'outcome TEXT',
+    reason: 'reason TEXT',
+  },
+);
 
 export const updatesTable: RecordTable<UpdateRecord> = {
   ...updates,
@@ -64,7 +67,7 @@ function markOf(
 }
 
 export const sendsTable: RecordTable<SendRecord> = {
-  ...journalTable<SendRecord>('sends', {
+  ...journalTable<Omit<SendRecord, 'part'>>('sends', {
     seq,
     sendId: 'send_id TEXT NOT NULL UNIQUE',
     correlationId: 'correlation_id TEXT',

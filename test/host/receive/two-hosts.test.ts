@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { echoProvider } from '../../../src/agent/index.js';
+import { memoryStore } from '../../../src/host/index.js';
+import type { AgentProvider } from '../../../src/stream/index.js';
+import { virtualClock } from '../../../src/testing/index.js';
+import { type HostLabOptions, hostLab } from '../../support/host-lab.js';
+import { type ScriptedChannelOptions, scriptedChannel } from '../../support/scripted-channel.js';
+import { sharedJournal } from '../../support/shared-journal.js';
+
+/** An agent whose turns last 100 ms, and say by which host they were taken. */
+function slow(clock: ReturnType<typeof virtualClock>): AgentProvider {
+  const echo = echoProvider();
+  return {
+    ...echo,
+    async *run(request) {
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, 100));
+      yield* echo.run(request);
+    },
+  };
+}
+
+/** Two hosts, a and b, on one journal. Host b has all parts, until a test says otherwise. */
+async function twoHosts({
+  channel = {},
+  ...more
+}: Partial<Omit<HostLabOptions, 'channel'>> & { channel?: ScriptedChannelOptions } = {}) {
+  const clock = virtualClock();
+  const shared = sharedJournal(clock);
+  const store = memoryStore();
+  const agents = [{ id: 'main', provider: slow(clock) }];
+  const made = (name: string) =>
+    hostLab({
+      clock,
+      journal: shared.of(name),
+      store,
+      agents,
+      channel: scriptedChannel(channel),
+      ...more,
+    });
+  shared.give('b', shared.all);
+  const a = await made('a');
+  const b = await made('b');
+  return {
+    ...{ a, b, clock, shared },
+    states: async () =>
+      (await shared.of('a').updates()).map(
+        ({ updateId, state, outcome }) => `${updateId} ${outcome ?? state}`,
+      ),
+    [Symbol.asyncDispose]: async () => {
+      await a[Symbol.asyncDispose]();
+      await b[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const greeting = { channel: 'scripted', accountId: 'default', to: 'ada', content: 'hi' };
+
+const said = (conversation: string, text: string) => ({ text, conversation });
+
+describe('two hosts on one journal', () => {
+  it('keep and acknowledge what either hears, and the one that has its part handles it (durability §12.4)', async () => {
+    await using hosts = await twoHosts();
+    const { a, b, clock } = hosts;
+    await a.channel.receive(said('one', 'hello'), '1');
+    expect(a.channel.acknowledged.map(({ updateId }) => updateId)).toEqual(['1']);
+    await clock.advance(200);
+    expect([a.texts(), b.texts()]).toEqual([[], ['hello']]);
+    expect(await hosts.states()).toEqual(['1 answered']);
+    expect(a.of('ingress.received')).toEqual([]);
+    const { receivedAtMs } = b.of('ingress.received')[0]?.payload ?? {};
+    expect(receivedAtMs).toBe(a.clock.now() - 200);
+  });
+
+  it('keep the order of a conversation, whichever of them hears a message (durability §12.5)', async () => {
+    await using hosts = await twoHosts();
+    const { a, b, clock } = hosts;
+    const texts = Array.from({ length: 12 }, (_, at) => `${at}`);
+    for (const [at, text] of texts.entries()) {
+      await (at % 3 === 0 ? b : a).channel.receive(said('one', text), text);
+      if (at % 4 === 0) await clock.advance(30);
+    }
+    await clock.advance(5_000);
+    expect(b.texts()).toEqual(texts);
+    expect(a.texts()).toEqual([]);
+  });
+
+  it('begin no message before an older one that the other has taken in, and of which nobody has told (durability §12.5)', async () => {
+    await using hosts = await twoHosts();
+    const { a, b, clock, shared } = hosts;
+    shared.give('nobody', shared.all); // so that nobody is told
+    await a.channel.receive(said('one', 'first'), '1');
+    shared.give('b', shared.all, { isUntold: true });
+    await b.channel.receive(said('one', 'second'), '2');
+    await clock.advance(1_000);
+    expect(b.texts()).toEqual(['first', 'second']);
+  });
+
+  it('stop a turn by the command that the other one hears (durability §12.4)', async () => {
+    await using hosts = await twoHosts();
+    const { a, b, clock } = hosts;
+    await b.channel.receive(said('one', 'work'), '1');
+    await clock.advance(50);
+    await a.channel.receive(said('one', '/stop'), '2');
+    await clock.advance(500);
+    expect(await hosts.states()).toEqual(['1 aborted', '2 command']);
+    expect(b.texts()).toHaveLength(1);
+  });
+
+  it.each([false, true])(
+    'hand a message over when its part is lost, and the one that lost it writes and sends nothing more; it sleeps: %s (durability §12.3)',
+    async (isAsleep) => {
+      await using hosts = await twoHosts();
+      const { a, b, clock, shared } = hosts;
+      await b.channel.receive(said('one', 'hello'), '1');
+      await clock.advance(50); // the turn runs at b
+      shared.give('a', shared.all, { isAsleep });
+      await clock.advance(30_000);
+      expect([a.texts(), b.texts()]).toEqual([['hello'], []]);
+      expect(await hosts.states()).toEqual(['1 answered']);
+      expect(b.host.state).toBe('running');
+      expect(b.host.stats()).toMatchObject({ waiting: 0, running: 0 });
+      await b.channel.receive(said('one', 'again'), '2');
+      await clock.advance(1_000);
+      expect([a.texts(), b.texts()]).toEqual([['hello', 'again'], []]);
+    },
+  );
+
+  it('hand over what waits, in its order, when a part moves to and fro (durability §12.5)', async () => {
+    await using hosts = await twoHosts();
+    const { a, b, clock, shared } = hosts;
+    const texts = Array.from({ length: 6 }, (_, at) => `${at}`);
+    for (const text of texts) await a.channel.receive(said('one', text), text);
+    for (const owner of ['a', 'b', 'a', 'b']) {
+      await clock.advance(150);
+      shared.give(owner, shared.all);
+    }
+    await clock.advance(60_000);
+    const all = await hosts.states();
+    expect(all).toEqual(texts.map((text) => `${text} answered`));
+    const sent = (await shared.of('a').sends()).filter(({ state }) => state === 'sent');
+    expect(sent.map(({ correlationId }) => correlationId)).toEqual([
+      ...new Set(sent.map(({ correlationId }) => correlationId)),
+    ]);
+    expect([...a.texts(), ...b.texts()].toSorted()).toEqual(texts);
+  });
+
+  it('send what no message asked for from a host with any part of its own, and from no other (durability §12.6)', async () => {
+    await using hosts = await twoHosts();
+    const { a, shared } = hosts;
+    shared.give('a', [0]);
+    expect(await a.host.send(greeting)).toMatchObject({ status: 'sent' });
+    expect(await shared.of('a').sends()).toMatchObject([{ state: 'sent' }]);
+    shared.give('b', shared.all);
+    await expect(a.host.send(greeting)).rejects.toThrow('other hosts have all parts');
+  });
+
+  it('bring a send that nobody had asked for to its end when its part is taken, and no send that is under way (durability §12.6)', async () => {
+    await using hosts = await twoHosts();
+    const { a, b, clock, shared } = hosts;
+    const hold = shared.of('b').ownership.holdOf(3);
+    if (hold === undefined) throw new Error('it is there');
+    const about = {
+      channel: 'scripted',
+      accountId: 'default',
+      kind: 'unprompted',
+      fingerprint: 'f',
+    };
+    const { fingerprint: _, ...named } = about;
+    const emitted = { ...named, to: 'ada', content: 'left', explicit: true, streaming: false };
+    const body = JSON.stringify({ ...emitted, attachments: [], metadata: {} });
+    await shared.of('b').prepare(hold, { sendId: 's-1', ...about, body });
+    await clock.advance(2_000);
+    expect([...a.texts(), ...b.texts()]).toEqual([]); // it looks as one that is under way
+    shared.give('a', [3]);
+    await clock.advance(2_000);
+    expect([a.texts(), b.texts()]).toEqual([['left'], []]);
+    shared.give('b', [3]);
+    await clock.advance(2_000);
+    expect(b.texts()).toEqual([]);
+  });
+
+  it('refuse an update that cannot be kept whole: the other could not handle it (durability §12.7)', async () => {
+    await using hosts = await twoHosts({ maxUpdateLength: 100 });
+    const { a, b, clock } = hosts;
+    await a.channel.receive(said('one', 'x'.repeat(200)), '1');
+    await clock.advance(1_000);
+    expect(a.channel.acknowledged).toEqual([]);
+    expect(await hosts.states()).toEqual([]);
+    expect(a.ends).toMatchObject([
+      { status: 'failed', reason: expect.stringContaining('its body cannot be kept') },
+    ]);
+    expect(b.ends).toEqual([]);
+  });
+});

@@ -1,0 +1,105 @@
+import { hostError } from '../../src/host/errors.js';
+import { type Hold, type Journal, memoryJournal } from '../../src/host/index.js';
+import type { VirtualClock } from '../../src/testing/index.js';
+
+interface Part {
+  owner: string | undefined;
+  epoch: number;
+  lost: AbortController;
+}
+
+/** One journal in memory that several hosts of a test share, each by a view of its own. */
+export interface SharedJournal {
+  /** The journal as one host has it. */
+  of(host: string): Journal;
+  /** The part of a key. */
+  partOf(key: string): number;
+  /** Gives parts to a host; those that had them learn it, unless they sleep; it learns it, unless it is untold. */
+  give(
+    host: string,
+    parts: readonly number[],
+    how?: { readonly isAsleep?: boolean; readonly isUntold?: boolean },
+  ): void;
+  readonly all: readonly number[];
+}
+
+/** The writes that take a hold first. */
+const heldWrites = [
+  ...([
+    'giveBack',
+    'endUpdate',
+    'prepare',
+    'final',
+    'sending',
+    'unsent',
+    'shown',
+    'endSend',
+  ] as const),
+];
+
+export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJournal {
+  const parts: Part[] = Array.from({ length: partitions }, () => ({
+    ...{ owner: undefined, epoch: 0, lost: new AbortController() },
+  }));
+  const listeners = new Map<string, Set<() => void>>();
+  let current = ''; // the host whose call is under way: a journal in memory changes its rows before a call returns
+  const partOf = (key: string): number =>
+    [...key].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_537, 7) % partitions;
+  const lost = () => hostError('journal-lost', { path: 'memory', problem: 'another host has it' });
+  const ownershipOf = (host: () => string): Journal['ownership'] => ({
+    isShared: true,
+    partOf,
+    holdOf: (part): Hold | undefined => {
+      const { owner, epoch, lost } = parts[part] ?? {};
+      if (owner !== host() || epoch === undefined || lost === undefined) return undefined;
+      return { part, epoch, signal: lost.signal };
+    },
+    parts: () => parts.flatMap(({ owner }, at) => (owner === host() ? [at] : [])),
+    onWork: (listener) => {
+      const own = listeners.get(host()) ?? new Set();
+      listeners.set(host(), own.add(listener));
+      return { [Symbol.dispose]: () => own.delete(listener) };
+    },
+  });
+  const rows = memoryJournal({ clock, ownership: ownershipOf(() => current) });
+  const wake = (host: string | undefined): void => {
+    for (const listener of listeners.get(host ?? '') ?? []) listener();
+  };
+  const fenced = <T>({ part, epoch }: Hold, write: () => Promise<T>): Promise<T> =>
+    parts[part]?.epoch === epoch ? write() : Promise.reject(lost());
+  return {
+    partOf,
+    all: parts.map((_, at) => at),
+    of: (host) => ({
+      ...rows,
+      ownership: ownershipOf(() => host),
+      ...Object.fromEntries(
+        heldWrites.map((name) => [
+          name,
+          (hold: Hold, ...rest: unknown[]) =>
+            fenced(hold, () => Reflect.apply(rows[name], rows, [hold, ...rest])),
+        ]),
+      ),
+      accept: (update, isBegun) => {
+        current = host;
+        const { owner } = parts[update.part ?? 0] ?? {};
+        const accepted = rows.accept(update, isBegun);
+        if (owner !== host) void accepted.then(() => wake(owner));
+        return accepted;
+      },
+      begin: (eventId, joined) => {
+        current = host;
+        return rows.begin(eventId, joined);
+      },
+      close: async () => undefined, // the others go on
+    }),
+    give: (host, given, { isAsleep = false, isUntold = false } = {}) => {
+      for (const at of given) {
+        const before = parts[at];
+        parts[at] = { owner: host, epoch: (before?.epoch ?? 0) + 1, lost: new AbortController() };
+        if (!isAsleep) before?.lost.abort(lost());
+      }
+      if (!isUntold) wake(host);
+    },
+  };
+}
