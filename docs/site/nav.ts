@@ -63,6 +63,7 @@ export const sidebar: readonly PageGroup[] = [
   group('Extensions to use', [
     ['Telegram', 'extensions/telegram/README.md'],
     ['HTTP', 'extensions/http/README.md'],
+    ['Any model', 'extensions/openai/README.md'],
     ['Agent Client Protocol', 'extensions/acp/README.md'],
     ['Slack', 'extensions/slack/README.md'],
     ['Thread ownership', 'extensions/thread-ownership/README.md'],

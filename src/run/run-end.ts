@@ -29,7 +29,10 @@ export function endOfRun(
 export function endByFailure(thrown: unknown, signal: AbortSignal | undefined): RunEnd {
   if (signal?.aborted === true) return stoppedBy(signal);
   if (thrown instanceof RunFailure) return failedBy(thrown);
-  return failed('provider-failed', oneLine(thrown));
+  const { retryAfterMs } = Object(thrown);
+  const again = Number.isFinite(retryAfterMs) && retryAfterMs >= 0 ? { retryAfterMs } : {};
+  const error = { code: 'provider-failed', message: oneLine(thrown), ...again } as const;
+  return { status: 'failed', error };
 }
 
 /** A reason that is a `RunFailure` says that the run has failed so. */

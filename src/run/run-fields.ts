@@ -36,6 +36,11 @@ export interface RunError {
   readonly code: 'no-model' | 'stage-failed' | 'provider-failed' | 'not-written' | 'timed-out';
   /** In one line, for operators. */
   readonly message: string;
+  /**
+   * Milliseconds after which the provider may be asked again: a field of that name of the error that it threw. With
+   * `provider-failed` only.
+   */
+  readonly retryAfterMs?: number;
   /** The veto that kept the prompt from the model; with `stage-failed` only. */
   readonly cancel?: CancelRecord;
 }

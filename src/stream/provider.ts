@@ -80,7 +80,7 @@ export interface AgentRequest {
  * The driver of a model: the one thing an agent turn needs of an agent (seed 003's `IAgentProvider`).
  *
  * `run` yields session events of one run, from `agent_start` to `agent_end`. It may throw instead; the turn ends
- * then, with that error. The iterator's `return()` must let go of everything it holds.
+ * then, with that error, whose `retryAfterMs` says when another attempt may follow, if there is to be one. The iterator's `return()` must let go of everything it holds.
  *
  * @example
  * const silent: AgentProvider = {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentAttempt } from '../../src/agent/index.js';
 import { registerLegacyHook } from '../../src/legacy/index.js';
 import type { AgentProvider, TranscriptEntry } from '../../src/stream/index.js';
+import { virtualClock } from '../../src/testing/index.js';
 import { end, said, scripted, start, toolEnd, toolStart, turnLab } from '../support/turn-lab.js';
 
 /** A provider of several models: those named `good…` answer, the others fail. It keeps what it was asked. */
@@ -249,5 +250,52 @@ describe('a turn with fallbacks', () => {
     });
     await result;
     expect(models).toEqual(['bad', 'worse']);
+  });
+});
+
+describe('a provider that says when it may be asked again (§16.27)', () => {
+  const busy = (retryAfterMs: number) => {
+    let asked = 0;
+    const provider = scripted(async function* () {
+      asked++;
+      if (asked === 1) throw Object.assign(new Error('slow down'), { retryAfterMs });
+      yield start;
+      yield* said('here');
+      yield end();
+    });
+    return { provider, asked: () => asked };
+  };
+
+  it('is asked again then, and not before', async () => {
+    const clock = virtualClock();
+    const { provider, asked } = busy(7_000);
+    const { result } = turnLab({ provider, clock, retry: { maxAttempts: 2 } });
+    await clock.advance(6_999);
+    expect(asked()).toBe(1);
+    await clock.advance(1);
+    expect(await result).toMatchObject({ status: 'completed', assistantTexts: ['here'] });
+  });
+
+  it('is not asked again if that is too late, and its error says when', async () => {
+    const { provider, asked } = busy(60_001);
+    const { result } = turnLab({ provider, retry: { maxAttempts: 2 } });
+    expect(await result).toMatchObject({
+      status: 'failed',
+      error: { code: 'provider-failed', message: 'slow down', retryAfterMs: 60_001 },
+    });
+    expect(asked()).toBe(1);
+  });
+
+  it('keeps no turn that is stopped meanwhile', async () => {
+    const clock = virtualClock();
+    const stop = new AbortController();
+    const { provider, asked } = busy(7_000);
+    const { result } = turnLab({
+      ...{ provider, clock, signal: stop.signal, retry: { maxAttempts: 2 } },
+    });
+    await clock.advance(1_000);
+    stop.abort();
+    await result;
+    expect(asked()).toBe(1);
   });
 });

@@ -81,6 +81,7 @@ describe('the package', () => {
       'extensions/otel/tsconfig.json',
       'extensions/http/tsconfig.json',
       'extensions/acp/tsconfig.json',
+      'extensions/openai/tsconfig.json',
       'extensions/inspector/page/tsconfig.json',
       'extensions/postgres/tsconfig.json',
     ]) {

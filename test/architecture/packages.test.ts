@@ -36,6 +36,7 @@ describe('the packages beside the core', () => {
       'sluice-acp',
       'sluice-budget',
       'sluice-http',
+      'sluice-openai',
       'sluice-otel',
       'sluice-policies',
       'sluice-postgres',
@@ -53,7 +54,8 @@ describe('the packages beside the core', () => {
       const [major, minor] = core.version.split('.');
       expect(manifest.version).toBe(core.version);
       const { '@opentelemetry/api': api, ...peers } = manifest.peerDependencies;
-      expect(api).toBe(manifest.name === 'sluice-otel' ? '>=1.9 <2' : undefined);
+      const isTraced = ['sluice-otel', 'sluice-openai'].includes(manifest.name);
+      expect(api).toBe(isTraced ? '>=1.9 <2' : undefined);
       expect(peers).toEqual({ sluice: `~${major}.${minor}.0` });
       expect(manifest.dependencies).not.toHaveProperty('sluice');
     },

@@ -1,4 +1,4 @@
-import { definedFields } from '../../kernel/index.js';
+import { definedFields, Timer } from '../../kernel/index.js';
 import type { RunFallback } from '../../run/index.js';
 import { untilCut } from './cut-off.js';
 import { chooseModel, type ModelChoice, refOf } from './model.js';
@@ -13,12 +13,12 @@ import type { AgentAttempt, ModelRef } from './turn-options.js';
  * @returns the model, and the note that it answers in the place of the one that was resolved.
  */
 export async function nextAttempt(
-  { options, signal, logger }: TurnScope,
+  { options, signal, logger, clock }: TurnScope,
   resolved: ModelChoice,
   attempts: readonly AgentAttempt[],
 ) {
   const { retry = {}, provider, providers = [provider] } = options;
-  const { shouldRetry = hasDoneNothing, fallbacks = [] } = retry;
+  const { shouldRetry = hasDoneNothing, fallbacks = [], maxWaitMs = 60_000 } = retry;
   const failed = attempts.at(-1);
   const maxAttempts = retry.maxAttempts ?? fallbacks.length + 1;
   if (failed?.error?.code !== 'provider-failed' || !(attempts.length < maxAttempts))
@@ -37,6 +37,13 @@ export async function nextAttempt(
     return [];
   });
   const choice = offered[attempts.length - 1] ?? offered.at(-1) ?? resolved;
+  const { retryAfterMs } = failed.error;
+  if (retryAfterMs !== undefined && failed.model && isSame(refOf(choice), failed.model)) {
+    if (retryAfterMs > maxWaitMs) return undefined;
+    using timer = new Timer(clock);
+    await untilCut(new Promise<void>((over) => timer.set(retryAfterMs, over)), signal);
+    if (signal.aborted) return undefined;
+  }
   if (isSame(refOf(choice), refOf(resolved))) return { choice };
   return { choice, fallback: fallbackOf(resolved, choice, attempts) };
 }

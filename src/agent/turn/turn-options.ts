@@ -76,6 +76,11 @@ export interface AgentRetry {
    * attempt if the failed one has said nothing and called no tool, so that nothing happens twice.
    */
   readonly shouldRetry?: (failed: AgentAttempt) => boolean | Promise<boolean>;
+  /**
+   * Milliseconds that another attempt with the same model waits at most, if the provider has said when it may be asked again
+   * (`retryAfterMs` of the error); 60 000 by default. If that is later, there is none.
+   */
+  readonly maxWaitMs?: number;
 }
 
 /** The options of a turn. */

@@ -1,0 +1,41 @@
+import { defineExtension } from 'sluice';
+import type { AgentDefinition } from 'sluice/host';
+import { agentsOf, config } from './config.js';
+import { McpServer } from './mcp-server.js';
+import { mcpTools } from './mcp-tools.js';
+import { openAiProvider } from './openai-agent.js';
+
+/** Agents of any model behind chat completions, with tools of MCP servers. The README has the settings. */
+export default defineExtension({
+  id: 'openai',
+  manifest: { version: '0.1.0', sluice: '~0.1.0', grants: ['provide:agent'] },
+  config,
+  setup(api, settings) {
+    const { clock, log: logger } = api;
+    const servers = Object.entries(settings.mcpServers).map(([name, one]) =>
+      api.own(`MCP server ${name}`, new McpServer(name, one, { clock, logger })),
+    );
+    const limitOf = ({ name }: McpServer) => settings.mcpServers[name]?.callTimeoutMs ?? 60_000;
+    for (const server of servers) void server.tools(); // begun now, so that the first turn need not wait
+    for (const agent of agentsOf(settings)) {
+      const own = servers.filter(({ name }) => agent.tools?.includes(name) ?? true);
+      const { id, systemPrompt, timeoutMs, attempts: maxAttempts } = agent;
+      const provider = openAiProvider(agent, {
+        clock,
+        logger,
+        tools: () => mcpTools(own, limitOf),
+      });
+      const definition: AgentDefinition = {
+        ...{ id, provider },
+        retry: {
+          maxAttempts,
+          shouldRetry: ({ assistantTexts, toolCalls, error }) =>
+            assistantTexts.length === 0 && toolCalls === 0 && error?.retryAfterMs !== undefined,
+        },
+        ...(systemPrompt !== undefined && { systemPrompt }),
+        ...(timeoutMs !== undefined && { timeoutMs }),
+      };
+      api.provide('agent', definition);
+    }
+  },
+});

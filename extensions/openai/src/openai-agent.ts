@@ -1,0 +1,195 @@
+import { type Clock, type Logger, silentLogger, systemClock } from 'sluice';
+import {
+  type AgentProvider,
+  type AgentRequest,
+  type AgentTool,
+  leavable,
+  MessageWriter,
+  promptText,
+  type SessionEvent,
+  type SessionUsage,
+  type ToolDefinition,
+} from 'sluice/stream';
+import { readAnswer, type WishedCall } from './chat-answer.js';
+import { ChatError } from './chat-error.js';
+import { type ChatMessage, chatMessages, tokensOf } from './chat-messages.js';
+import { chatParts } from './chat-stream.js';
+import { type Compacting, compact } from './compact.js';
+import type { AgentSettings } from './config.js';
+import { KeptHistory } from './kept-history.js';
+import { seen } from './pictures.js';
+import { runCalls } from './tool-runs.js';
+
+/** The parts that an agent works with, beside its settings. */
+export interface OpenAiParts {
+  /** The tools of its MCP servers, as they are when a turn begins; none by default. */
+  readonly tools?: (signal: AbortSignal) => Promise<readonly ToolDefinition[]>;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+/**
+ * An agent whose model is behind chat completions: any server that speaks the protocol. It runs the loop of tools itself: each call
+ * passes the gate, and the model sees a result as the transcript has it.
+ */
+export function openAiProvider(settings: AgentSettings, parts: OpenAiParts = {}): AgentProvider {
+  const { id, model } = settings;
+  return {
+    id,
+    models: [model],
+    toolGate: 'enforce',
+    ownTools: [],
+    run(request) {
+      const stop = new AbortController();
+      const signal = AbortSignal.any([request.signal, stop.signal]);
+      return leavable(turn({ ...request, signal }, settings, parts), { close: () => stop.abort() });
+    },
+  };
+}
+
+async function* turn(
+  request: AgentRequest,
+  settings: AgentSettings,
+  { tools: ownTools, clock = systemClock, logger = silentLogger }: OpenAiParts,
+): AsyncGenerator<SessionEvent, void> {
+  const { signal } = request;
+  const { id: provider, contextTokens, maxRounds } = settings;
+  const writer = new MessageWriter({ provider, model: request.model }, () => clock.now());
+  yield { type: 'agent_start' };
+  const definitions = (await ownTools?.(signal)) ?? [];
+  const all = [...(request.tools ?? []), ...request.offer(definitions)];
+  const tools = new Map(all.map((tool) => [tool.name, tool]));
+  const pictures = new Map();
+  const rules = { maxResultChars: settings.maxResultChars, pictures };
+  const history = new KeptHistory(request, rules);
+  const asked = await promptOf(request, settings.images);
+  const offered = all.map(offer);
+  const ask = (messages: readonly ChatMessage[], some: readonly object[]) =>
+    chatParts(
+      bodyOf(request.model, messages, some, settings),
+      { ...settings, headers: headersOf(settings), clock },
+      signal,
+    );
+  const idOf = idsOf(request);
+  const compacting: Compacting = {
+    request,
+    settings,
+    history,
+    logger,
+    ask: (messages) => ask(messages, []),
+  };
+
+  /** The messages of the next question to the model. */
+  const messages = (): ChatMessage[] => [
+    ...systemOf(request, history.leftOut.summary),
+    ...history.messages(),
+    asked,
+    ...chatMessages([...(request.begun ?? []), ...request.written()], {
+      ...rules,
+      returnReasoning: settings.returnReasoning,
+    }),
+  ];
+
+  /** Asks the model once. If its context is too small, older turns go, and it is asked again. */
+  async function* answer(): AsyncGenerator<SessionEvent, readonly WishedCall[]> {
+    let used: SessionUsage | undefined;
+    const rest = contextTokens - tokensOf(offered);
+    if (history.turns > 0 && tokensOf(messages()) > rest) {
+      const fixed = tokensOf(messages()) - tokensOf(history.messages());
+      used = yield* compact(compacting, 'threshold', Math.floor((rest - fixed) / 2));
+    }
+    for (;;) {
+      const parts = ask(messages(), offered);
+      try {
+        return yield* readAnswer(parts, writer, idOf, used);
+      } catch (thrown) {
+        if (
+          !(thrown instanceof ChatError) ||
+          thrown.failure !== 'context-length' ||
+          history.turns === 0
+        )
+          throw thrown;
+        used = yield* compact(compacting, 'overflow', Math.floor(tokensOf(history.messages()) / 2));
+      }
+    }
+  }
+
+  try {
+    for (let round = 1; ; round++) {
+      if (round > maxRounds)
+        throw new ChatError('too-many-rounds', `${maxRounds} answers have called tools`);
+      const calls = yield* answer();
+      if (calls.length === 0) break;
+      yield* runCalls(calls, { request, tools, pictures });
+      if (signal.aborted) break;
+    }
+    yield {
+      type: 'agent_end',
+      messages: writer.messages,
+      ...(signal.aborted && { aborted: true }),
+    };
+  } catch (thrown) {
+    const errorMessage = String(Object(thrown).message ?? thrown);
+    yield* writer.end(
+      signal.aborted ? { stopReason: 'aborted' } : { stopReason: 'error', errorMessage },
+    );
+    if (!signal.aborted) throw thrown;
+    yield { type: 'agent_end', messages: writer.messages, aborted: true };
+  }
+}
+
+function systemOf({ systemPrompt = '' }: AgentRequest, summary: string | undefined): ChatMessage[] {
+  const before =
+    summary === undefined ? [] : [`Of the conversation before, this is known:\n${summary}`];
+  const content = [systemPrompt, ...before].filter((text) => text !== '').join('\n\n');
+  return content === '' ? [] : [{ role: 'system', content }];
+}
+
+async function promptOf(request: AgentRequest, takesImages: boolean): Promise<ChatMessage> {
+  const { prompt } = request;
+  const { pictures, files } = takesImages
+    ? await seen(request.attachments)
+    : { pictures: [], files: request.attachments };
+  const text = promptText({ prompt, attachments: files }, []);
+  return {
+    role: 'user',
+    content: pictures.length === 0 ? text : [{ type: 'text', text }, ...pictures],
+  };
+}
+
+function offer({ name, description, inputSchema: parameters }: AgentTool): object {
+  return { type: 'function', function: { name, description, parameters } };
+}
+
+function bodyOf(
+  model: string,
+  messages: readonly ChatMessage[],
+  tools: readonly object[],
+  { body }: AgentSettings,
+): object {
+  const whole = {
+    ...{ model, messages, stream: true, stream_options: { include_usage: true } },
+    ...(tools.length > 0 && { tools }),
+    ...body,
+  };
+  return Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== null));
+}
+
+/** The key of the settings, or that of the environment: that goes to https addresses and to this machine alone. */
+function headersOf({ url, headers, apiKey }: AgentSettings): Record<string, string> {
+  const isSafe = /^https:|^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])([:/]|$)/i.test(url);
+  const key = apiKey ?? (isSafe ? process.env['OPENAI_API_KEY'] : undefined);
+  return { ...(key !== undefined && key !== '' && { authorization: `Bearer ${key}` }), ...headers };
+}
+
+/** Gives each call of a run an id of its own: servers leave ids out, or begin anew with each answer. */
+function idsOf({ runId, begun = [] }: AgentRequest): (given: string) => string {
+  const used = new Set(begun.flatMap((one) => (one.role === 'toolResult' ? one.toolCallId : [])));
+  let made = 0;
+  return (given) => {
+    let id = given;
+    while (id === '' || used.has(id)) id = `${runId}-${++made}`;
+    used.add(id);
+    return id;
+  };
+}

@@ -1,0 +1,43 @@
+import { agentConformance } from 'sluice/testing';
+import { describe, it } from 'vitest';
+import { agentsOf, config } from '../src/config.js';
+import { openAiProvider } from '../src/openai-agent.js';
+import { weather } from './agent-lab.js';
+import { type Answer, calls, fails, modelServer, open, says, write } from './model-server.js';
+
+const answer: Answer = (response, asked) => {
+  const { messages } = asked.body;
+  const prompt = messages.find(({ role }) => role === 'user')?.content;
+  if (messages.at(-1)?.role === 'tool') return says('It is sunny.')(response, asked);
+  if (prompt === 'weather') return calls(['weather', { city: 'Rome' }])(response, asked);
+  if (prompt === 'fail') return fails(400, { message: 'no' })(response, asked);
+  if (prompt !== 'endless') return says('hello to you')(response, asked);
+  open(response);
+  write(response, { content: 'on and on' });
+};
+
+describe('an agent of chat completions keeps the rules of an agent provider', () => {
+  const checks = agentConformance(
+    async () => {
+      const server = await modelServer(answer);
+      const [settings] = agentsOf(
+        config.parse({ agents: [{ id: 'it', model: 'm-1', url: server.url }] }),
+      );
+      if (settings === undefined) throw new Error('there is no agent');
+      const ran: unknown[] = [];
+      const execute = (args: Record<string, unknown>) => {
+        ran.push(args);
+        return 'sunny';
+      };
+      const provider = openAiProvider(settings, { tools: async () => [{ ...weather, execute }] });
+      return {
+        ...{ provider, text: 'hello', tool: 'weather', endless: 'endless', failure: 'fail' },
+        toolRuns: () => ran.length,
+        toolArgs: () => ran,
+        [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+      };
+    },
+    { timeoutMs: 20_000 },
+  );
+  for (const { name, run } of checks) it(name, run);
+});
