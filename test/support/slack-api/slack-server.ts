@@ -213,7 +213,7 @@ export async function slackServer(now: () => number = Date.now): Promise<SlackSe
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
   const { port } = http.address() as AddressInfo; // it listens on a port
-  const made = requestsMadeTo(port);
+  const made = requestsMade();
 
   const server: SlackServer = {
     url: `http://127.0.0.1:${port}/api/`,
@@ -267,11 +267,11 @@ export async function slackServer(now: () => number = Date.now): Promise<SlackSe
   return server;
 }
 
-/** Counts the calls of this process to a server that have no answer yet, from the moment they are made. */
-function requestsMadeTo(port: number): Disposable & { readonly open: number } {
+/** Counts the requests of this process on loopback that have no answer yet, from the moment they are made. */
+function requestsMade(): Disposable & { readonly open: number } {
   const open = new Set<unknown>();
   const isOurs = ({ origin, path = '' }: { readonly origin?: unknown; readonly path?: string }) =>
-    String(origin) === `http://127.0.0.1:${port}` && !path.startsWith('/link');
+    String(origin).startsWith('http://127.0.0.1:') && !path.startsWith('/link');
   const begin = (message: unknown): void => {
     const { request } = message as { readonly request: { readonly origin?: unknown } }; // as undici documents it
     if (isOurs(request)) open.add(request);

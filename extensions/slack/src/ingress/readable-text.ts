@@ -6,7 +6,7 @@ const entities: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', 
  */
 export function readableText(text: string): string {
   const links = text.replace(/<([^<>]+)>/g, (whole, inside: string) => {
-    if (inside.startsWith('@')) return whole;
+    if (!/^(?:[#!]|[a-z][a-z\d+.-]*:)/i.test(inside)) return whole;
     const [target = '', label] = inside.split(/\|(.*)/s);
     if (target.startsWith('#')) return `#${label || target.slice(1)}`;
     if (target.startsWith('!')) return label || `@${target.slice(1).split('^')[0]}`;
