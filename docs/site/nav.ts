@@ -95,6 +95,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Names', 'spec/names.md'],
     ['Public surface', 'spec/surface.md'],
     ['Pilot: Telegram', 'spec/pilots/telegram.md'],
+    ['Pilot: Slack', 'spec/pilots/slack.md'],
     ['Pilot: thread ownership', 'spec/pilots/thread-ownership.md'],
   ]),
   group('Work on Sluice', [

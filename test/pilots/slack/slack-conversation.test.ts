@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Kernel, PayloadOf } from '../../src/kernel/index.js';
-import { edited, event, pressed, said, slash, tsOf } from '../support/slack-api/envelopes.js';
-import { slackLab } from '../support/slack-lab.js';
+import type { Kernel, PayloadOf } from '../../../src/kernel/index.js';
+import { edited, event, pressed, said, slash, tsOf } from '../../support/slack-api/envelopes.js';
+import { slackLab } from '../../support/slack-lab.js';
 
 const whole = { settings: { streaming: false } };
 

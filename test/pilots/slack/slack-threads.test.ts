@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import threadOwnership from '../../extensions/thread-ownership/src/index.js';
-import { claimsLab } from '../../extensions/thread-ownership/test/claims-lab.js';
-import { virtualClock } from '../../src/testing/index.js';
-import { said, tsOf } from '../support/slack-api/envelopes.js';
-import { type SlackServer, slackServer } from '../support/slack-api/slack-server.js';
-import { type SlackLab, slackLab } from '../support/slack-lab.js';
-import { end, said as says, scripted, start } from '../support/turn-lab.js';
+import threadOwnership from '../../../extensions/thread-ownership/src/index.js';
+import { claimsLab } from '../../../extensions/thread-ownership/test/claims-lab.js';
+import { virtualClock } from '../../../src/testing/index.js';
+import { said, tsOf } from '../../support/slack-api/envelopes.js';
+import { type SlackServer, slackServer } from '../../support/slack-api/slack-server.js';
+import { type SlackLab, slackLab } from '../../support/slack-lab.js';
+import { end, said as says, scripted, start } from '../../support/turn-lab.js';
 
 const channel = 'C001';
 

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { held } from '../support/held-agent.js';
-import { pressed, said, slash } from '../support/slack-api/envelopes.js';
-import type { Envelope } from '../support/slack-api/slack-server.js';
-import { type SlackLab, type SlackLabOptions, slackLab } from '../support/slack-lab.js';
+import { held } from '../../support/held-agent.js';
+import { pressed, said, slash } from '../../support/slack-api/envelopes.js';
+import type { Envelope } from '../../support/slack-api/slack-server.js';
+import { type SlackLab, type SlackLabOptions, slackLab } from '../../support/slack-lab.js';
 
 const secret = '0123456789abcdef0123456789abcdef';
 

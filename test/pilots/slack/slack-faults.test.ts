@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { memoryJournal } from '../../src/host/index.js';
-import { virtualClock } from '../../src/testing/index.js';
-import { held } from '../support/held-agent.js';
-import { mortalJournal } from '../support/mortal-journal.js';
-import { event, said } from '../support/slack-api/envelopes.js';
-import type { SlackFault } from '../support/slack-api/fault.js';
-import { type SlackServer, slackServer } from '../support/slack-api/slack-server.js';
-import { type SlackLab, slackLab } from '../support/slack-lab.js';
+import { memoryJournal } from '../../../src/host/index.js';
+import { virtualClock } from '../../../src/testing/index.js';
+import { held } from '../../support/held-agent.js';
+import { mortalJournal } from '../../support/mortal-journal.js';
+import { event, said } from '../../support/slack-api/envelopes.js';
+import type { SlackFault } from '../../support/slack-api/fault.js';
+import { type SlackServer, slackServer } from '../../support/slack-api/slack-server.js';
+import { type SlackLab, slackLab } from '../../support/slack-lab.js';
 
 const whole = { settings: { streaming: false } };
 

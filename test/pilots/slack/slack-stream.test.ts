@@ -1,18 +1,18 @@
 import { expect, it, vi } from 'vitest';
-import { createWebApi } from '../../extensions/slack/src/api/web-api.js';
-import { config } from '../../extensions/slack/src/config.js';
-import { slackSurface } from '../../extensions/slack/src/egress/surface.js';
-import { chatPreviews, chatStreamSender } from '../../src/chat/index.js';
-import { memoryJournal } from '../../src/host/index.js';
-import { collectingLogger, virtualClock } from '../../src/testing/index.js';
-import { mortalJournal } from '../support/mortal-journal.js';
-import { quietUntil } from '../support/quiet-until.js';
-import { said as saidOnSlack } from '../support/slack-api/envelopes.js';
-import { slackServer } from '../support/slack-api/slack-server.js';
-import { slackLab } from '../support/slack-lab.js';
-import { slowly } from '../support/slowly.js';
-import { describeStreamSender } from '../support/stream-sender-contract.js';
-import { end, said, start } from '../support/turn-lab.js';
+import { createWebApi } from '../../../extensions/slack/src/api/web-api.js';
+import { config } from '../../../extensions/slack/src/config.js';
+import { slackSurface } from '../../../extensions/slack/src/egress/surface.js';
+import { chatPreviews, chatStreamSender } from '../../../src/chat/index.js';
+import { memoryJournal } from '../../../src/host/index.js';
+import { collectingLogger, virtualClock } from '../../../src/testing/index.js';
+import { mortalJournal } from '../../support/mortal-journal.js';
+import { quietUntil } from '../../support/quiet-until.js';
+import { said as saidOnSlack } from '../../support/slack-api/envelopes.js';
+import { slackServer } from '../../support/slack-api/slack-server.js';
+import { slackLab } from '../../support/slack-lab.js';
+import { slowly } from '../../support/slowly.js';
+import { describeStreamSender } from '../../support/stream-sender-contract.js';
+import { end, said, start } from '../../support/turn-lab.js';
 
 vi.setConfig({ testTimeout: 300_000 }); // many hosts one after the other, on a busy machine
 
