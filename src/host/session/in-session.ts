@@ -1,6 +1,7 @@
 import type { Place } from '../lanes/slots.js';
 import type { AgentDefinition } from '../parts/options.js';
-import type { HostParts } from '../parts/parts.js';
+import type { HeldParts, HostParts } from '../parts/parts.js';
+import { sessionTurn } from './session-turn.js';
 
 /**
  * Runs something in the lane of a session and, for a turn, as one of those that its agent may run at once. A message that
@@ -11,13 +12,26 @@ import type { HostParts } from '../parts/parts.js';
  * @param of.agent the agent whose turn it is; nothing if the work is no turn.
  */
 export async function inSession<T>(
+  parts: HeldParts,
+  place: Place,
+  of: InSession,
+  run: (place: Place) => Promise<T>,
+): Promise<T> {
+  if (!parts.journal.ownership.isShared) return inSessionLane(parts, place, of, run);
+  await using _turn = await sessionTurn(parts, place, of);
+  return await inSessionLane(parts, place, of, run);
+}
+
+interface InSession {
+  readonly eventId: string;
+  readonly sessionKey: string;
+  readonly agent?: AgentDefinition;
+}
+
+async function inSessionLane<T>(
   parts: HostParts,
   place: Place,
-  of: {
-    readonly eventId: string;
-    readonly sessionKey: string;
-    readonly agent?: AgentDefinition;
-  },
+  of: InSession,
   run: (place: Place) => Promise<T>,
 ): Promise<T> {
   const { sessionLanes, agentSlots, gate, clock } = parts;

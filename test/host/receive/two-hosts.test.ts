@@ -1,20 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import { memoryStore } from '../../../src/host/index.js';
+import { select } from '../../../src/kernel/index.js';
 import type { AgentProvider } from '../../../src/stream/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { type HostLabOptions, hostLab } from '../../support/host-lab.js';
 import { type ScriptedChannelOptions, scriptedChannel } from '../../support/scripted-channel.js';
 import { sharedJournal } from '../../support/shared-journal.js';
 
-/** An agent whose turns last 100 ms, and say by which host they were taken. */
+/** An agent that takes its time for each event of a turn. */
 function slow(clock: ReturnType<typeof virtualClock>): AgentProvider {
   const echo = echoProvider();
   return {
     ...echo,
     async *run(request) {
-      await new Promise<void>((resolve) => clock.setTimeout(resolve, 100));
-      yield* echo.run(request);
+      for await (const event of echo.run(request)) {
+        await new Promise<void>((resolve) => clock.setTimeout(resolve, 15));
+        yield event;
+      }
     },
   };
 }
@@ -41,7 +44,7 @@ async function twoHosts({
   const a = await made('a');
   const b = await made('b');
   return {
-    ...{ a, b, clock, shared },
+    ...{ a, b, clock, shared, store },
     states: async () =>
       (await shared.of('a').updates()).map(
         ({ updateId, state, outcome }) => `${updateId} ${outcome ?? state}`,
@@ -63,12 +66,12 @@ describe('two hosts on one journal', () => {
     const { a, b, clock } = hosts;
     await a.channel.receive(said('one', 'hello'), '1');
     expect(a.channel.acknowledged.map(({ updateId }) => updateId)).toEqual(['1']);
-    await clock.advance(200);
+    await clock.advance(500);
     expect([a.texts(), b.texts()]).toEqual([[], ['hello']]);
     expect(await hosts.states()).toEqual(['1 answered']);
     expect(a.of('ingress.received')).toEqual([]);
     const { receivedAtMs } = b.of('ingress.received')[0]?.payload ?? {};
-    expect(receivedAtMs).toBe(a.clock.now() - 200);
+    expect(receivedAtMs).toBe(a.clock.now() - 500);
   });
 
   it('keep the order of a conversation, whichever of them hears a message (durability §12.5)', async () => {
@@ -190,5 +193,63 @@ describe('two hosts on one journal', () => {
       { status: 'failed', reason: expect.stringContaining('its body cannot be kept') },
     ]);
     expect(b.ends).toEqual([]);
+  });
+
+  describe('with one session for two conversations', () => {
+    /** Conversation one is of a part of host a, and two of one of host b. */
+    const sharing = async () => {
+      const hosts = await twoHosts({
+        contribute: (kernel) =>
+          kernel.contribute({
+            ...{ extensionId: 'test', id: 'one-session' },
+            family: 'routing.resolving',
+            class: 'resolver',
+            handler: () => select({ agentId: 'main', sessionKey: 'shared' }),
+          }),
+      });
+      const { shared } = hosts;
+      const partOf = (conversation: string) =>
+        shared.partOf(JSON.stringify(['scripted', 'default', conversation, '']));
+      expect(partOf('one')).not.toBe(partOf('two'));
+      shared.give('a', [partOf('one')]);
+      const prompts = async () => {
+        const { sessionId = '' } = (await hosts.store.loadSession('shared')) ?? {};
+        const all = await hosts.store.readTranscript(sessionId);
+        const others = all.filter(({ role }) => role !== 'assistant');
+        return others.map(({ role, content }) => `${role} ${/\d/.exec(JSON.stringify(content))}`);
+      };
+      return { ...hosts, partOf, prompts };
+    };
+
+    it('take its turns one after the other, in the order of the messages (durability §12.8)', async () => {
+      await using hosts = await sharing();
+      const { a, b, clock } = hosts;
+      for (let at = 0; at < 8; at++)
+        await (at % 3 === 0 ? b : a).channel.receive(
+          said(at % 2 ? 'two' : 'one', `${at}`),
+          `${at}`,
+        );
+      await clock.advance(20_000);
+      expect(a.texts()).toEqual(['0', '2', '4', '6']);
+      expect(b.texts()).toEqual(['1', '3', '5', '7']);
+      const whole = Array.from({ length: 8 }, (_, at) => [`user ${at}`, `toolResult ${at}`]);
+      expect(await hosts.prompts()).toEqual(whole.flat());
+      expect(
+        await hosts.shared.of('a').keyValues.list('/session-turns', { prefix: '', limit: 9 }),
+      ).toEqual([]);
+    });
+
+    it('go on with the turn of a message whose part is lost, before the next one (durability §12.8)', async () => {
+      await using hosts = await sharing();
+      const { a, b, clock, shared, partOf } = hosts;
+      await a.channel.receive(said('one', 'first'), '1');
+      await clock.advance(50); // its turn runs at a
+      await b.channel.receive(said('two', 'second'), '2');
+      await clock.advance(20);
+      shared.give('b', [partOf('one')], { isAsleep: true });
+      await clock.advance(30_000);
+      expect([a.texts(), b.texts()]).toEqual([[], ['first', 'second']]);
+      expect(await hosts.states()).toEqual(['1 answered', '2 answered']);
+    });
   });
 });

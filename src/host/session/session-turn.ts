@@ -1,0 +1,95 @@
+import { isOneOf, openUpdates, type UpdateRecord } from '../journal/journal.js';
+import type { Place } from '../lanes/slots.js';
+import type { HeldParts } from '../parts/parts.js';
+import { pause } from '../parts/within-time.js';
+
+/** The namespace of the hosts of a journal in which they keep whose turn it is in a session. */
+const namespace = '/session-turns';
+const quota = { maxKeys: 1_000_000, maxBytes: 256 * 1024 * 1024 };
+
+/** Milliseconds between two looks of a turn that waits. */
+const lookEveryMs = 100;
+
+/** The update whose turn runs, by the epoch in which it was begun, and those that wait for it. */
+interface Turns {
+  readonly holder?: { readonly eventId: string; readonly epoch: number };
+  readonly waiting: readonly { readonly eventId: string; readonly seq: number }[];
+}
+
+/**
+ * Waits for the turn of an update in a session that other hosts may have turns in, too: of those that wait, the one with the lowest
+ * number is next. The turn of an update that has ended counts no more, whatever became of its host (durability §12.8).
+ *
+ * @param place is left while it waits.
+ * @returns gives the turn back. If the hold is lost meanwhile, it is none.
+ * @throws as the journal does.
+ */
+export async function sessionTurn(
+  parts: HeldParts,
+  place: Place,
+  { eventId, sessionKey }: { readonly eventId: string; readonly sessionKey: string },
+): Promise<AsyncDisposable> {
+  const { journal, hold, clock, signal, logger } = parts;
+  const holder = { eventId, epoch: hold.epoch };
+  const read = async () => {
+    const kept = await journal.keyValues.get(namespace, sessionKey);
+    const turns: Turns = kept === undefined ? { waiting: [] } : JSON.parse(kept.body); // as it was written
+    return { turns, expected: kept?.version ?? null };
+  };
+  const write = async (turns: Turns, expected: string | null): Promise<boolean> => {
+    const isEmpty = turns.holder === undefined && turns.waiting.length === 0;
+    const value = isEmpty ? undefined : { body: JSON.stringify(turns) };
+    const given = { expected, quota };
+    const { status } = await journal.keyValues.write(namespace, sessionKey, value, given);
+    return status === 'written';
+  };
+  const recordOf = async (id: string): Promise<UpdateRecord | undefined> =>
+    (await journal.updates({ eventId: id, withoutBody: true }))[0];
+  const isOpen = async (id: string): Promise<boolean> =>
+    isOneOf(openUpdates, (await recordOf(id))?.state ?? '');
+
+  /** @returns whether it has its turn now; if not, it waits, as the journal knows. */
+  const take = async (): Promise<boolean> => {
+    for (;;) {
+      const { turns, expected } = await read();
+      const { seq = 0 } = (await recordOf(eventId)) ?? {};
+      const others = turns.waiting.filter((one) => one.eventId !== eventId);
+      const other = turns.holder?.eventId === eventId ? undefined : turns.holder;
+      const isHeld = other !== undefined && (await isOpen(other.eventId));
+      const before = others.filter((one) => one.seq < seq);
+      while (before[0] !== undefined && !isHeld && !(await isOpen(before[0].eventId)))
+        others.splice(others.indexOf(before[0]), 1) && before.shift();
+      const isNext = !isHeld && before.length === 0;
+      if (!isNext && turns.waiting.length > others.length) return false; // it is known to wait
+      const waiting = [...others, ...(isNext ? [] : [{ eventId, seq }])];
+      waiting.sort((one, two) => one.seq - two.seq);
+      const next = isNext ? { holder, waiting } : { ...(isHeld && { holder: other }), waiting };
+      if (await write(next, expected)) return isNext;
+    }
+  };
+
+  const giveBack = async (): Promise<void> => {
+    for (;;) {
+      const { turns, expected } = await read();
+      const { holder: now, waiting } = turns;
+      if (now?.eventId !== eventId || now.epoch !== hold.epoch) return;
+      if (await write({ waiting }, expected)) return;
+    }
+  };
+
+  let hasTurn = (await write({ holder, waiting: [] }, null)) || (await take()); // as a rule nobody has it
+  if (!hasTurn) {
+    place.leave();
+    do await pause(clock, lookEveryMs, signal);
+    while (!signal.aborted && !(hasTurn = await take()));
+    await place.enter();
+  }
+  return {
+    [Symbol.asyncDispose]: async () => {
+      if (hasTurn)
+        await giveBack().catch((error: unknown) => {
+          logger.debug('a turn in a session ends with its message', { sessionKey, error });
+        });
+    },
+  };
+}
