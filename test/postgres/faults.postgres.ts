@@ -106,7 +106,7 @@ describe('many writes in PostgreSQL', () => {
     await journal.updates();
     await expect.poll(() => transactions.length, patiently).toBeGreaterThan(0);
     const isRenewal = (statements: readonly string[] | undefined) =>
-      statements?.some((sql) => sql.includes('SET lease_until')) === true;
+      statements?.some((sql) => sql.includes('INTO sluice_hosts')) === true;
     const before = transactions.length;
     const all = Array.from({ length: 3_000 }, (_, at) => journal.accept(anUpdate(`u-${at}`)));
     await clock.advance(1_000);

@@ -71,20 +71,55 @@ describe('the tables of a journal in PostgreSQL', () => {
     });
     const connections = connect(url);
     const made = await Promise.all([migratePostgres(connections), migratePostgres(connections)]);
-    expect(made.map(({ from }) => from).sort()).toEqual([0, 1]);
+    expect(made.map(({ from }) => from).sort()).toEqual([0, 2]);
     await connections.close();
     const journal = await openPostgresJournal(connect(url));
     await journal.accept(anUpdate('a'));
     await journal.close();
   });
 
+  it('of version 1 are brought up to today, unless a host of that version runs (durability §11.1)', async () => {
+    const url = await newDatabase();
+    const connections = connect(url);
+    const journal = await openPostgresJournal(connect(url));
+    await journal.accept(anUpdate('a', { lane: 'l' }));
+    await journal.prepare(hold, aSend('s', { correlationId: 'a' }));
+    await journal.close();
+    for (const sql of [
+      'DROP TABLE sluice_leases, sluice_hosts',
+      'DROP SEQUENCE sluice_epochs',
+      'ALTER TABLE sluice_updates DROP COLUMN part, DROP COLUMN xid',
+      'ALTER TABLE sluice_sends DROP COLUMN part',
+      `ALTER TABLE sluice_journal DROP COLUMN partitions, ADD COLUMN owner text,
+        ADD COLUMN epoch int8 NOT NULL DEFAULT 0, ADD COLUMN lease_until timestamptz`,
+      `UPDATE sluice_journal SET version = 1, owner = 'h', lease_until = now() + interval '1 hour'`,
+    ])
+      await connections.query(sql);
+    await expect(openPostgresJournal(connect(url))).rejects.toMatchObject({
+      code: 'not-a-journal',
+      message: expect.stringContaining(
+        'tables of version 1; `sluice journal migrate` brings them up',
+      ),
+    });
+    await expect(migratePostgres(connections)).rejects.toMatchObject({ code: 'journal-in-use' });
+    await connections.query('UPDATE sluice_journal SET lease_until = now()');
+    expect(await migratePostgres(connections)).toEqual({ from: 1, to: 2 });
+    expect(await migratePostgres(connections)).toEqual({ from: 2, to: 2 });
+    await connections.close();
+    const later = await openPostgresJournal(connect(url));
+    expect(await idsOf(later)).toEqual(['a']);
+    expect(await later.begin('a')).toMatchObject({ attempts: 1, hold: { part: 0 } });
+    expect(await later.sends()).toMatchObject([{ sendId: 's' }]);
+    await later.close();
+  });
+
   it('of a newer version are refused (durability §11.1)', async () => {
     const url = await newDatabase();
     const connections = connect(url);
-    await connections.query('UPDATE sluice_journal SET version = 2');
+    await connections.query('UPDATE sluice_journal SET version = 3');
     const refused = {
       code: 'not-a-journal',
-      message: expect.stringContaining('its tables have version 2'),
+      message: expect.stringContaining('its tables have version 3'),
     };
     await expect(migratePostgres(connections)).rejects.toMatchObject(refused);
     await expect(openPostgresJournal(connect(url))).rejects.toMatchObject(refused);

@@ -125,7 +125,7 @@ export function describeJournal(
 
     it('are begun under a hold, by `begin` or by the write that keeps them (durability §12.1)', () =>
       withJournal(async (journal) => {
-        const own = { part: 0, epoch: 0, signal: expect.any(AbortSignal) };
+        const own = { part: 0, epoch: expect.any(Number), signal: expect.any(AbortSignal) };
         expect(await journal.accept(anUpdate('a'), true)).toEqual({
           ...{ status: 'accepted', hold: { eventId: 'a', ...own } },
         });

@@ -12,6 +12,7 @@ import type { NewDispatch } from '../journal.js';
 import { type JournalChanges, journalChanges } from '../journal-changes.js';
 import type { JournalStats } from '../journal-counts.js';
 import type { PostgresConnections, PostgresQuery } from './connections.js';
+import { unfenced } from './postgres-fence.js';
 import { dispatchesTable, insertAll, sendsTable, updatesTable } from './postgres-tables.js';
 import { WorkingRows } from './working-rows.js';
 
@@ -21,6 +22,8 @@ export interface NeededRows {
   readonly sends?: readonly string[];
   /** It looks at all dead letters, and at the last number of a send. It gets a transaction of its own. */
   readonly isOfDead?: boolean;
+  /** It renews the right to write: it gets a transaction of its own, which is not fenced. */
+  readonly isRenewal?: boolean;
 }
 
 /** A transaction that several writes share. */
@@ -45,10 +48,10 @@ export interface BatchOptions {
   /** The parts of the lanes in which it may begin updates. */
   readonly ownership: Ownership;
   /**
-   * Checks within the transaction that this process may write, before anything is written.
+   * Checks within the transaction that this process may write, before anything is written, and ends the holds that it has lost.
    *
    * @returns the id of the transaction.
-   * @throws SluiceError (as a rejection) `journal-lost` if it may not.
+   * @throws SluiceError (as a rejection) `journal-lost` if it may not write at all.
    */
   readonly fence: (query: PostgresQuery) => Promise<string>;
   /** The dispatches that go along with other writes, and the place that they are taken from within a transaction. */
@@ -110,10 +113,10 @@ export class PostgresBatches {
     return kept;
   }
 
-  /** Runs a write in the next transaction, before those that wait: they may be many. */
-  first<T>(run: (at: SharedTransaction) => Promise<T>): Promise<T> {
+  /** Renews the right to write, before the writes that wait: they may be many. */
+  renew<T>(run: (query: PostgresQuery) => Promise<T>): Promise<T> {
     const list: Job[] = [];
-    const kept = this.#add(list, run, {});
+    const kept = this.#add(list, ({ query }) => run(query), { isRenewal: true });
     this.#waiting.unshift(...list);
     this.#start();
     return kept;
@@ -182,11 +185,11 @@ export class PostgresBatches {
   async #run(): Promise<void> {
     await new Promise<void>((resolve) => setImmediate(resolve)); // what comes in one turn goes together
     while (this.#waiting.length > 0 || this.#isDue()) {
-      const alone = this.#waiting.slice(0, mostWrites).findIndex(({ needs }) => needs.isOfDead);
-      await this.#commit(
-        this.#waiting.splice(0, alone < 0 ? mostWrites : Math.max(1, alone)),
-        true,
-      );
+      const alone = this.#waiting
+        .slice(0, mostWrites)
+        .findIndex(({ needs }) => needs.isOfDead === true || needs.isRenewal === true);
+      const jobs = this.#waiting.splice(0, alone < 0 ? mostWrites : Math.max(1, alone));
+      await this.#commit(jobs, jobs[0]?.needs.isRenewal !== true);
     }
     this.#isCarrying = false;
   }
@@ -226,7 +229,8 @@ export class PostgresBatches {
     let id: string | undefined;
     try {
       await this.#connections.transaction(async (query) => {
-        const fenced = await fence(query);
+        const isRenewal = jobs.some(({ needs }) => needs.isRenewal);
+        const fenced = isRenewal ? await unfenced(query) : await fence(query);
         const updates = new WorkingRows(updatesTable, clean);
         const sends = new WorkingRows(sendsTable, clean);
         const idsOf = (kind: 'updates' | 'sends') => jobs.flatMap(({ needs }) => needs[kind] ?? []);

@@ -9,8 +9,9 @@ import type { TendedJournal } from '../sqlite/open-journal.js';
 import type { PostgresConnections } from './connections.js';
 import { PostgresBatches } from './postgres-batches.js';
 import { withFailures } from './postgres-failure.js';
+import { besideHosts, usualLeaseMs } from './postgres-fence.js';
 import { postgresKeyValues, postgresValueReader } from './postgres-key-values.js';
-import { besideHost, PostgresLease, usualLeaseMs } from './postgres-lease.js';
+import { PostgresMember } from './postgres-member.js';
 import { postgresRecords } from './postgres-reader.js';
 import { sweepPostgres } from './postgres-retention.js';
 import { checkPostgresSchema } from './postgres-schema.js';
@@ -49,25 +50,24 @@ export async function openPostgresJournal(
 ): Promise<PostgresJournal> {
   const { clock = systemClock, leaseMs = usualLeaseMs } = options;
   const connections = withFailures(given);
-  const lease = new PostgresLease(connections, clock, leaseMs);
+  const member = new PostgresMember(connections, clock, leaseMs);
   try {
     await checkPostgresSchema(connections);
-    await lease.take();
+    await member.join();
   } catch (error) {
     await connections.close().catch(() => undefined);
     throw error;
   }
-  return journalOf(connections, lease, { ...options, clock, leaseMs });
+  return journalOf(connections, member, { ...options, clock, leaseMs });
 }
 
 function journalOf(
   connections: PostgresConnections,
-  lease: PostgresLease,
+  member: PostgresMember,
   options: PostgresJournalOptions & Required<Pick<PostgresJournalOptions, 'clock' | 'leaseMs'>>,
 ): PostgresJournal {
   const { clock, leaseMs, secrets = [], keepForMs } = options;
   const clean = withoutSecrets(secrets);
-  const ownership = wholeOwnership(lease.lost);
   let taken: NewDispatch[] = [];
   const rows = {
     add: (dispatches: readonly NewDispatch[]) => void taken.push(...dispatches),
@@ -77,22 +77,22 @@ function journalOf(
   };
   const waiting = new WaitingDispatches(rows, clock, () => batches.carry(), clean);
   const batches: PostgresBatches = new PostgresBatches(connections, {
-    ...{ clock, clean, ownership, unknownForMs: leaseMs },
-    fence: (query) => lease.fence(query),
+    ...{ clock, clean, ownership: member, unknownForMs: leaseMs },
+    fence: (query) => member.fence(query),
     passengers: { waiting, taken: () => taken.splice(0) },
   });
-  lease.renewBy(batches);
+  member.renewBy(batches);
   const sweep = sweepPostgres(batches, clock, keepForMs);
   const records = postgresRecords(connections);
   const changes = postgresChanges(batches);
   const { tending, wasTended } = noteTending(changes);
   const counted = { accepted: 0, duplicates: 0 };
-  let touched = lease.touched;
+  let touched = member.touched;
   const close = async (): Promise<void> => {
     waiting.close();
     sweep[Symbol.dispose]();
     await batches.close();
-    await lease.release();
+    await member.leave();
     await connections.close();
   };
   let closed: Promise<void> | undefined;
@@ -100,8 +100,8 @@ function journalOf(
     ...records,
     ...changes,
     ...tending,
-    ...{ outlivesHost: true, ownership },
-    lost: lease.lost,
+    ...{ outlivesHost: true, ownership: member },
+    lost: member.lost,
     store: postgresStore(connections, batches, clean),
     keyValues: postgresKeyValues(connections, batches, () => clock.now()),
     accept: async (update, isBegun) => {
@@ -116,10 +116,10 @@ function journalOf(
     },
     changedOutside: () => {
       const before = touched;
-      touched = lease.touched;
+      touched = member.touched;
       return wasTended() || touched !== before;
     },
-    problem: () => lease.problem() ?? batches.failure,
+    problem: () => member.problem() ?? batches.failure,
     stats: () => ({ ...counted, ...batches.stats(), ...waiting.stats() }),
     close: () => (closed ??= close()),
   };
@@ -149,7 +149,7 @@ export async function tendPostgresJournal(given: PostgresConnections): Promise<T
   const clock = systemClock;
   const options = {
     clock,
-    fence: besideHost,
+    fence: besideHosts,
     ownership: wholeOwnership(),
     unknownForMs: usualLeaseMs,
   };

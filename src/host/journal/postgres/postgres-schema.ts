@@ -5,13 +5,40 @@ import { withFailures } from './postgres-failure.js';
 import { dispatchesTable, sendsTable, updatesTable } from './postgres-tables.js';
 
 /** The version of the tables below. */
-export const postgresSchemaVersion = 1;
+export const postgresSchemaVersion = 2;
+
+/**
+ * The part of the schema that tables of version 1 do not have: the transactions of updates, and the hosts that live with their
+ * leases. A lease ends with the row of its host. An epoch is a number that comes once.
+ */
+const sinceVersion1: readonly string[] = [
+  'ALTER TABLE sluice_updates ADD COLUMN xid xid8 DEFAULT pg_current_xact_id()',
+  `CREATE INDEX sluice_updates_by_xid ON sluice_updates (xid) WHERE state = 'accepted'`,
+  `CREATE TABLE sluice_hosts (
+    host_id text PRIMARY KEY, lease_until timestamptz NOT NULL, is_taking bool NOT NULL,
+    since timestamptz NOT NULL DEFAULT clock_timestamp(), about text NOT NULL)`,
+  `CREATE TABLE sluice_leases (
+    kind text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL,
+    host_id text NOT NULL REFERENCES sluice_hosts ON DELETE CASCADE, epoch int8 NOT NULL,
+    PRIMARY KEY (kind, name))`,
+  'CREATE INDEX sluice_leases_of_host ON sluice_leases (host_id, kind)',
+  'CREATE SEQUENCE sluice_epochs',
+];
+
+/** The steps that bring tables of version 1 up to version 2. */
+const fromVersion1: readonly string[] = [
+  `ALTER TABLE sluice_journal DROP COLUMN owner, DROP COLUMN epoch, DROP COLUMN lease_until,
+    ADD COLUMN partitions int4 NOT NULL DEFAULT 1`,
+  'ALTER TABLE sluice_updates ADD COLUMN part int4',
+  'ALTER TABLE sluice_sends ADD COLUMN part int4',
+  ...sinceVersion1,
+];
 
 const schema: readonly string[] = [
   `CREATE TABLE sluice_journal (
-    one bool PRIMARY KEY DEFAULT true CHECK (one), version int4 NOT NULL, owner text,
-    epoch int8 NOT NULL DEFAULT 0, lease_until timestamptz, touched int8 NOT NULL DEFAULT 0)`,
-  `INSERT INTO sluice_journal (version) VALUES (${postgresSchemaVersion})`,
+    one bool PRIMARY KEY DEFAULT true CHECK (one), version int4 NOT NULL,
+    touched int8 NOT NULL DEFAULT 0, partitions int4 NOT NULL DEFAULT 1)`,
+  'INSERT INTO sluice_journal (version) VALUES (0)',
   ...[updatesTable, sendsTable, dispatchesTable].map(({ sql }) => sql),
   `CREATE INDEX sluice_updates_not_ended ON sluice_updates (seq) WHERE ${isNotEnded}`,
   `CREATE INDEX sluice_updates_of_lane ON sluice_updates (lane, seq) WHERE ${isOpenUpdate}`,
@@ -32,6 +59,7 @@ const schema: readonly string[] = [
   'CREATE INDEX sluice_key_values_that_expire ON sluice_key_values (expires_at_ms) WHERE expires_at_ms IS NOT NULL',
   `CREATE TABLE sluice_key_value_sizes (
     namespace text COLLATE "C" PRIMARY KEY, keys int8 NOT NULL, bytes int8 NOT NULL)`,
+  ...sinceVersion1,
 ];
 
 /** The work of a migration. */
@@ -44,7 +72,8 @@ export interface PostgresMigration {
 /**
  * Makes the tables of a journal, or brings them up to this version, in one transaction. Two of them at once wait for each other.
  *
- * @throws SluiceError (as a rejection) `not-a-journal` if the tables are of a newer version; `database-...`.
+ * @throws SluiceError (as a rejection) `not-a-journal` if the tables are of a newer version; `journal-in-use` if a host of an older
+ *   one is running; `database-...`.
  */
 export async function migratePostgres(given: PostgresConnections): Promise<PostgresMigration> {
   const connections = withFailures(given);
@@ -52,7 +81,9 @@ export async function migratePostgres(given: PostgresConnections): Promise<Postg
     await query(`SELECT pg_advisory_xact_lock(hashtext('sluice migrate'))`);
     const from = await versionOf(query);
     if (from > postgresSchemaVersion) throw newerVersion(connections.address, from);
-    if (from === 0) for (const sql of schema) await query(sql);
+    if (from === 1) await checkUnused(query, connections.address);
+    for (const sql of [schema, fromVersion1][from] ?? []) await query(sql);
+    await query('UPDATE sluice_journal SET version = $1', [postgresSchemaVersion]);
     return { from, to: postgresSchemaVersion };
   });
 }
@@ -62,8 +93,20 @@ export async function checkPostgresSchema({ query, address }: PostgresConnection
   const version = await versionOf(query);
   if (version === postgresSchemaVersion) return;
   if (version > postgresSchemaVersion) throw newerVersion(address, version);
-  const problem = 'it has no tables of a journal; `sluice journal migrate` makes them';
+  const tables =
+    version === 0
+      ? 'no tables of a journal; `sluice journal migrate` makes them'
+      : `tables of version ${version}; \`sluice journal migrate\` brings them up to version ${postgresSchemaVersion}`;
+  const problem = `it has ${tables}`;
   throw hostError('not-a-journal', { path: address, problem });
+}
+
+/** A host of version 1 would not know the new tables. None can begin until the migration has ended. */
+async function checkUnused(query: PostgresQuery, path: string): Promise<void> {
+  const [kept] = await query(
+    `SELECT owner IS NOT NULL AND lease_until > clock_timestamp() AS is_used FROM sluice_journal FOR UPDATE`,
+  );
+  if (kept?.['is_used'] === true) throw hostError('journal-in-use', { path });
 }
 
 async function versionOf(query: PostgresQuery): Promise<number> {

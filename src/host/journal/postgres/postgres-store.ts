@@ -2,6 +2,7 @@ import { isPrompt, type TranscriptEntry } from '../../../stream/index.js';
 import type { SessionRecord, Store } from '../../transcript/store.js';
 import { type CleanText, cleanBody } from '../clean-body.js';
 import { sessionWrites } from '../commit/session-writes.js';
+import { held } from '../hold.js';
 import type { PostgresConnections } from './connections.js';
 import type { PostgresBatches, SharedTransaction } from './postgres-batches.js';
 
@@ -29,6 +30,7 @@ export function postgresStore(
       const { sessionKey, sessionId } = record;
       const body = JSON.stringify(record);
       const save = async ({ query: within }: SharedTransaction): Promise<void> => {
+        held(how.hold); // the transaction has looked which parts this host has
         await within(
           `DELETE FROM sluice_transcripts WHERE session_id IN
             (SELECT session_id FROM sluice_sessions WHERE session_key = $1 AND session_id <> $2)`,
@@ -45,6 +47,7 @@ export function postgresStore(
     appendMessage: (sessionId, message, how) => {
       const body = cleanBody('transcripts', JSON.stringify(message), clean);
       const append = async ({ query: within }: SharedTransaction): Promise<void> => {
+        held(how.hold);
         await within(
           `INSERT INTO sluice_transcripts (session_id, messages, prompts, body)
             SELECT $1, coalesce(messages, 0) + 1, coalesce(prompts, 0) + $2, $3

@@ -24,7 +24,7 @@ export interface PostgresTable<Record> {
 
 const seq = 'seq int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY';
 
-export const updatesTable = recordTable<Omit<UpdateRecord, 'part'>>(
+export const updatesTable = recordTable<UpdateRecord>(
   'updates',
   { idField: 'eventId', correlation: 'eventId', time: 'acceptedAtMs' },
   {
@@ -34,6 +34,7 @@ export const updatesTable = recordTable<Omit<UpdateRecord, 'part'>>(
     accountId: 'account_id text NOT NULL',
     updateId: 'update_id text',
     lane: 'lane text',
+    part: 'part int4',
     receivedAtMs: 'received_at_ms float8 NOT NULL',
     body: 'body text',
     state: `state text NOT NULL CHECK (state IN ('accepted', 'handling', 'ended', 'dead'))`,
@@ -47,12 +48,13 @@ export const updatesTable = recordTable<Omit<UpdateRecord, 'part'>>(
   },
 );
 
-export const sendsTable = recordTable<Omit<SendRecord, 'part'>>(
+export const sendsTable = recordTable<SendRecord>(
   'sends',
   { idField: 'sendId', correlation: 'correlationId', time: 'preparedAtMs' },
   {
     seq,
     sendId: 'send_id text NOT NULL UNIQUE',
+    part: 'part int4',
     correlationId: 'correlation_id text',
     kind: 'kind text NOT NULL',
     fingerprint: 'fingerprint text NOT NULL',

@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock, SluiceError, TimerHandle } from '../../../kernel/index.js';
+import { hostError } from '../../errors.js';
+import { digestOf } from '../event-id.js';
+import type { Hold, Ownership } from '../hold.js';
+import type { PostgresConnections, PostgresQuery } from './connections.js';
+import { planParts } from './part-plan.js';
+import type { PostgresBatches } from './postgres-batches.js';
+import { stalledAfter } from './postgres-fence.js';
+
+/** The renewals of one lease: it outlives some that are late or lost. A long lease is renewed each second, too. */
+const renewalsPerLease = 5;
+const longestRenewalMs = 1_000;
+
+/** Milliseconds between two tries to take a journal of one part that another host has. */
+const takeAgainMs = 50;
+
+interface OwnPart {
+  readonly hold: Hold;
+  readonly losing: AbortController;
+}
+
+/**
+ * A host among those that share a journal. It has one lease, whose end is a time of the database; the host itself counts by its
+ * monotonic clock from before a renewal was sent. When the lease has ended, any other host removes the row of this one, and its
+ * parts are free. Each transaction keeps its own host's row until it ends, and reads the epochs of the parts that it writes for:
+ * a host that has slept writes nothing for a part that another has taken.
+ */
+export class PostgresMember implements Ownership {
+  readonly #connections: PostgresConnections;
+  readonly #clock: Clock;
+  readonly #leaseMs: number;
+  readonly #hostId = randomUUID();
+  readonly #held = new Map<number, OwnPart>();
+  readonly #listeners = new Set<() => void>();
+  readonly #losing = new AbortController();
+  #draining: ReadonlySet<number> = new Set();
+  #partitions = 1;
+  #touched = 0;
+  #renewedAtMs = 0;
+  #lost: SluiceError | undefined;
+  #timer: TimerHandle | undefined;
+  #isClosed = false;
+
+  constructor(connections: PostgresConnections, clock: Clock, leaseMs: number) {
+    this.#connections = connections;
+    this.#clock = clock;
+    this.#leaseMs = leaseMs;
+  }
+
+  /** Aborts when another host has taken a journal of one part over. */
+  get lost(): AbortSignal {
+    return this.#losing.signal;
+  }
+
+  /** The changes that commands beside the hosts have made: a number that grows. */
+  get touched(): number {
+    return this.#touched;
+  }
+
+  get isShared(): boolean {
+    return this.#partitions > 1;
+  }
+
+  partOf(key: string): number {
+    if (!this.isShared) return 0;
+    return Number.parseInt(digestOf(key).slice(0, 8), 16) % this.#partitions;
+  }
+
+  holdOf(part: number): Hold | undefined {
+    return this.#draining.has(part) ? undefined : this.#held.get(part)?.hold;
+  }
+
+  parts(): readonly number[] {
+    return [...this.#held.keys()].filter((part) => !this.#draining.has(part));
+  }
+
+  onWork(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
+  }
+
+  /**
+   * Joins the hosts of the journal. If it has one part, it waits for one lease for a host that has it: that host may have died.
+   *
+   * @throws SluiceError (as a rejection) `journal-in-use` if that one lives.
+   */
+  async join(): Promise<void> {
+    const untilMs = this.#clock.monotonicMs() + this.#leaseMs + 2 * takeAgainMs;
+    for (;;) {
+      await this.renew((work) => this.#connections.transaction(work));
+      if (this.#partitions > 1 || this.#held.size > 0) return;
+      if (this.#clock.monotonicMs() >= untilMs) {
+        await this.leave();
+        throw hostError('journal-in-use', { path: this.#connections.address });
+      }
+      await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, takeAgainMs));
+    }
+  }
+
+  /** Renews the lease until it is closed. The renewals show, too, when a database that was away is back. */
+  renewBy(batches: PostgresBatches): void {
+    if (this.#isClosed || this.#lost !== undefined) return;
+    const everyMs = Math.min(this.#leaseMs / renewalsPerLease, longestRenewalMs);
+    this.#timer = this.#clock.setTimeout(() => {
+      void this.renew((work) => batches.renew(work))
+        .catch(() => undefined) // `problem` tells of it
+        .finally(() => this.renewBy(batches));
+    }, everyMs);
+    this.#timer.unref?.();
+  }
+
+  /** Renews the lease, removes hosts whose lease has ended, and goes a step towards the fair share of parts. */
+  async renew(
+    transaction: <T>(work: (query: PostgresQuery) => Promise<T>) => Promise<T>,
+  ): Promise<void> {
+    const fromMs = this.#clock.monotonicMs();
+    const owned = await transaction((query) => this.#step(query));
+    this.#renewedAtMs = fromMs;
+    this.#keep(owned);
+    const before = new Set(this.#held.keys());
+    for (const [part, epoch] of owned) {
+      const losing = new AbortController();
+      const hold = { part, epoch, signal: losing.signal };
+      if (!before.has(part)) this.#held.set(part, { hold, losing });
+    }
+    if ([...owned.keys()].some((part) => !before.has(part))) this.#wake();
+  }
+
+  #wake(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** @returns the epochs of the parts that this host has now. */
+  async #step(query: PostgresQuery): Promise<ReadonlyMap<number, number>> {
+    await query(
+      `INSERT INTO sluice_hosts (host_id, lease_until, is_taking, about)
+        VALUES ($1, clock_timestamp() + $2 * interval '1 ms', true, '{}') ON CONFLICT (host_id)
+        DO UPDATE SET lease_until = clock_timestamp() + $2 * interval '1 ms'`,
+      [this.#hostId, this.#leaseMs],
+    );
+    await query(
+      `DELETE FROM sluice_hosts WHERE host_id IN (SELECT host_id FROM sluice_hosts
+        WHERE lease_until < clock_timestamp() FOR UPDATE SKIP LOCKED)`,
+    );
+    const rows = await query(
+      `SELECT partitions, touched, name, epoch, host_id = $1 AS is_mine,
+          (SELECT count(*) FROM sluice_hosts WHERE is_taking) AS hosts
+        FROM sluice_journal LEFT JOIN sluice_leases ON kind = 'part'`,
+      [this.#hostId],
+    );
+    const { partitions, touched, hosts } = rows[0] ?? {};
+    this.#partitions = Number(partitions);
+    this.#touched = Number(touched);
+    const taken = new Set(rows.map(({ name }) => Number(name ?? -1)));
+    const mine = rows.filter((row) => row['is_mine'] === true);
+    const owned = new Map(mine.map(({ name, epoch }) => [Number(name), Number(epoch)]));
+    const { take, drain } = planParts({
+      ...{ partitions: this.#partitions, hosts: Number(hosts), isTaking: true },
+      owned: new Map([...owned.keys()].map((part) => [part, 0])),
+      draining: this.#draining,
+      free: Array.from({ length: this.#partitions }, (_, part) => part).filter(
+        (part) => !taken.has(part),
+      ),
+    });
+    this.#draining = new Set(drain); // from here on it begins nothing in them, whatever becomes of this transaction
+    const idle = drain;
+    if (idle.length > 0)
+      await query(
+        `DELETE FROM sluice_leases WHERE host_id = $1 AND kind = 'part' AND name = ANY($2)`,
+        [this.#hostId, idle.map(String)],
+      );
+    for (const part of idle) owned.delete(part);
+    const got =
+      take.length === 0
+        ? []
+        : await query(
+            `INSERT INTO sluice_leases (kind, name, host_id, epoch)
+              SELECT 'part', name, $1, nextval('sluice_epochs') FROM unnest($2::text[]) AS name
+              ON CONFLICT DO NOTHING RETURNING name, epoch`,
+            [this.#hostId, take.map(String)],
+          );
+    for (const { name, epoch } of got) owned.set(Number(name), Number(epoch));
+    return owned;
+  }
+
+  /** Keeps others from removing this host until the transaction ends, and ends the holds of parts that it has no more. */
+  async fence(query: PostgresQuery): Promise<string> {
+    const [row] = await query(
+      `SELECT pg_current_xact_id()::text AS id, ${stalledAfter('$2')}, (SELECT string_agg(
+          name || ' ' || epoch, ',') FROM sluice_leases WHERE host_id = $1 AND kind = 'part') AS owned
+        FROM sluice_hosts WHERE host_id = $1 FOR KEY SHARE`,
+      [this.#hostId, String(this.#leaseMs)],
+    );
+    const owned = String(row?.['owned'] ?? '').split(',');
+    const epochs = new Map(owned.map((one) => one.split(' ').map(Number) as [number, number])); // as the statement joins them
+    this.#keep(epochs);
+    if (this.#lost !== undefined) throw this.#lost;
+    if (row === undefined) throw this.#removed();
+    return String(row['id']);
+  }
+
+  /** Ends the holds of parts that this host has no more, or in another epoch. */
+  #keep(epochs: ReadonlyMap<number, number>): void {
+    for (const [part, { hold }] of this.#held)
+      if (epochs.get(part) !== hold.epoch) this.#lose(part);
+  }
+
+  #removed(): SluiceError {
+    const problem = 'its lease ended, and another host has taken it over';
+    return hostError('journal-lost', { path: this.#connections.address, problem });
+  }
+
+  #lose(part: number): void {
+    const error = this.#removed();
+    this.#held.get(part)?.losing.abort(error);
+    this.#held.delete(part);
+    if (this.#partitions > 1) return;
+    this.#lost ??= error;
+    this.#losing.abort(error);
+  }
+
+  /** The reason why the host may not go on. */
+  problem(): SluiceError | undefined {
+    const lateMs = this.#clock.monotonicMs() - this.#renewedAtMs;
+    if (this.#lost !== undefined || lateMs < this.#leaseMs) return this.#lost;
+    const problem = `its lease of ${this.#leaseMs} ms could not be renewed in time`;
+    return hostError('database-io', { path: this.#connections.address, problem });
+  }
+
+  /** Gives all up, so that the next host need not wait. */
+  async leave(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    await this.#connections
+      .query('DELETE FROM sluice_hosts WHERE host_id = $1', [this.#hostId])
+      .catch(() => undefined); // its lease ends by itself
+  }
+}

@@ -1,0 +1,285 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { connect } from '../../extensions/postgres/src/index.js';
+import type { PostgresConnections } from '../../src/host/index.js';
+import { type Hold, held } from '../../src/host/journal/hold.js';
+import { PostgresBatches } from '../../src/host/journal/postgres/postgres-batches.js';
+import { withFailures } from '../../src/host/journal/postgres/postgres-failure.js';
+import { PostgresMember } from '../../src/host/journal/postgres/postgres-member.js';
+import { virtualClock } from '../../src/testing/index.js';
+import { newDatabase } from './databases.js';
+
+const leaseMs = 5_000;
+const stepMs = 1_000;
+const partitions = 4;
+
+/** A database whose clock is set by hand. */
+async function timedDatabase() {
+  const url = await newDatabase();
+  const admin = connect(url);
+  for (const sql of [
+    'CREATE SCHEMA fake',
+    "CREATE TABLE fake.now AS SELECT timestamptz '2026-01-01' AS at",
+    `CREATE FUNCTION fake.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+      AS 'SELECT at FROM fake.now'`,
+    'CREATE TABLE fake.written (id int8 GENERATED ALWAYS AS IDENTITY, part int4, epoch int8)',
+    `ALTER DATABASE ${url.split('/').at(-1)?.split('?')[0]} SET search_path = fake, public, pg_catalog`,
+    `UPDATE public.sluice_journal SET partitions = ${partitions}`,
+  ])
+    await admin.query(sql);
+  await admin.close();
+  const own = connect(url);
+  return {
+    url,
+    own,
+    pass: (ms: number) =>
+      own.query(`UPDATE fake.now SET at = at + $1 * interval '1 ms'`, [ms]).then(() => undefined),
+  };
+}
+
+/** A host of the model. Its process sleeps, is killed, or runs. */
+class Host {
+  readonly clock = virtualClock();
+  readonly connections: PostgresConnections;
+  readonly member: PostgresMember;
+  readonly batches: PostgresBatches;
+  isAsleep = false;
+
+  constructor(url: string) {
+    const { clock } = this;
+    this.connections = withFailures(connect(url));
+    this.member = new PostgresMember(this.connections, clock, leaseMs);
+    this.batches = new PostgresBatches(this.connections, {
+      ...{ clock, unknownForMs: leaseMs, ownership: this.member },
+      fence: (query) => this.member.fence(query),
+    });
+  }
+
+  async begin(): Promise<this> {
+    await this.member.join();
+    this.member.renewBy(this.batches);
+    return this;
+  }
+
+  async pass(ms: number): Promise<void> {
+    await this.clock.advance(ms);
+    await this.batches.settled();
+    await new Promise(setImmediate); // the next renewal is set by then
+  }
+
+  /** Writes for a part. @returns whether it was kept. */
+  write(hold: Hold): Promise<boolean> {
+    const row = `INSERT INTO fake.written (part, epoch) VALUES ($1, $2)`;
+    return this.batches
+      .write(({ query }) => query(row, [held(hold).part, hold.epoch]))
+      .then(() => true)
+      .catch(({ code }: { code?: string }) => {
+        expect(code).toBe('journal-lost');
+        return false;
+      });
+  }
+}
+
+class Model {
+  readonly hosts: Host[] = [];
+  readonly holds: { readonly host: Host; readonly hold: Hold }[] = [];
+  readonly #ownerOf = new Map<string, Host>();
+  readonly #unownedForMs = new Map<number, number>();
+
+  constructor(readonly database: Awaited<ReturnType<typeof timedDatabase>>) {}
+
+  get running(): Host[] {
+    return this.hosts.filter(({ isAsleep }) => !isAsleep);
+  }
+
+  at(nth: number): Host | undefined {
+    return this.hosts[nth % Math.max(1, this.hosts.length)];
+  }
+
+  async start(): Promise<void> {
+    this.hosts.push(await new Host(this.database.url).begin());
+    this.check();
+  }
+
+  /** Ends a process. @param isInOrder it gives its parts up before. */
+  async end(host: Host, isInOrder: boolean): Promise<void> {
+    this.hosts.splice(this.hosts.indexOf(host), 1);
+    if (isInOrder) await host.member.leave();
+    else this.#unownedForMs.clear();
+    await host.connections.close();
+  }
+
+  /** Stops a process, or lets it go on. */
+  toggle(host: Host): void {
+    host.isAsleep = !host.isAsleep;
+    if (host.isAsleep) this.#unownedForMs.clear(); // the time counts from the last that died, or seems to have
+  }
+
+  async pass(ms: number): Promise<void> {
+    await this.database.pass(ms);
+    await Promise.all(this.running.map((host) => host.pass(ms)));
+    this.check();
+    const owned = new Set(this.running.flatMap(({ member }) => member.parts()));
+    for (let part = 0; part < partitions; part++) {
+      const forMs = owned.has(part) ? 0 : (this.#unownedForMs.get(part) ?? 0) + ms;
+      this.#unownedForMs.set(part, this.running.length === 0 ? 0 : forMs);
+      expect(forMs, `part ${part} waits for an owner`).toBeLessThanOrEqual(leaseMs + 2_000);
+    }
+  }
+
+  /** No two hosts have had a part in one epoch. Its hold is kept for later writes: it will be old by then. */
+  check(): void {
+    for (const host of this.hosts)
+      for (const part of host.member.parts()) {
+        const hold = host.member.holdOf(part);
+        if (hold === undefined) continue;
+        const name = `${part} in ${hold.epoch}`;
+        const owner = this.#ownerOf.get(name) ?? host;
+        if (!this.#ownerOf.has(name)) this.holds.push({ host, hold });
+        this.#ownerOf.set(name, owner);
+        expect(owner === host, `two hosts have part ${name}`).toBe(true);
+      }
+  }
+
+  /** Writes by all holds of the hosts that run. A write lands if and only if the database says that its hold is of today. */
+  async write(): Promise<void> {
+    const rows = await this.database.own.query(
+      `SELECT name || ' in ' || epoch AS name FROM sluice_leases WHERE kind = 'part'`,
+    );
+    const ofToday = new Set(rows.map(({ name }) => name));
+    const writes = this.holds.map(async ({ host, hold }) => {
+      if (!this.running.includes(host)) return;
+      const name = `${hold.part} in ${hold.epoch}`;
+      const isKept = await host.write(hold);
+      expect(isKept, `a write for part ${name}`).toBe(ofToday.has(name));
+      if (!isKept) expect(hold.signal.aborted).toBe(true);
+    });
+    await Promise.all(writes);
+  }
+
+  /** In the order of the commits, the epochs of a part never fall. */
+  async checkWritten(): Promise<void> {
+    const rows = await this.database.own.query(
+      `SELECT part, epoch, lag(epoch) OVER (PARTITION BY part ORDER BY id) AS before FROM fake.written`,
+    );
+    for (const { part, epoch, before } of rows)
+      expect(Number(epoch), `part ${part}`).toBeGreaterThanOrEqual(Number(before ?? 0));
+  }
+}
+
+interface Command extends fc.AsyncCommand<object, Model> {}
+
+/** A command of the model, which may always run. */
+const command = (name: string, run: (model: Model) => Promise<unknown>): Command => ({
+  check: () => true,
+  run: async (_, model) => void (await run(model)),
+  toString: () => name,
+});
+
+const nth = fc.nat(11);
+const commands = fc.commands<object, Model, false>(
+  [
+    fc.constant(
+      command('start', async (model) => (model.hosts.length < 3 ? model.start() : undefined)),
+    ),
+    nth.map((of) =>
+      command(`kill ${of}`, async (model) => {
+        const host = model.at(of);
+        if (host !== undefined) await model.end(host, false);
+      }),
+    ),
+    nth.map((of) =>
+      command(`leave ${of}`, async (model) => {
+        const host = model.at(of);
+        if (host !== undefined && !host.isAsleep) await model.end(host, true);
+      }),
+    ),
+    nth.map((of) =>
+      command(`sleep or wake ${of}`, async (model) => {
+        const host = model.at(of);
+        if (host !== undefined) model.toggle(host);
+      }),
+    ),
+    fc.tuple(nth, fc.integer({ min: 5, max: 9 })).map(([of, steps]) =>
+      command(`sleep ${of} for ${steps}`, async (model) => {
+        const host = model.at(of);
+        if (host === undefined || host.isAsleep) return;
+        model.toggle(host);
+        for (let at = 0; at < steps; at++) await model.pass(stepMs);
+        model.toggle(host);
+      }),
+    ),
+    fc.constant(command('write', (model) => model.write())),
+    fc.constant(
+      command('renew and write at once', async (model) => {
+        const writes = model.holds.map(async ({ host, hold }) => {
+          if (model.running.includes(host)) await host.write(hold);
+        });
+        await Promise.all([model.pass(stepMs), ...writes]);
+      }),
+    ),
+    fc.integer({ min: 1, max: 9 }).map((steps) =>
+      command(`pass ${steps}`, async (model) => {
+        for (let at = 0; at < steps; at++) await model.pass(stepMs);
+      }),
+    ),
+  ],
+  { maxCommands: 30, size: 'max' },
+);
+
+describe('the parts of hosts that start, sleep, die and leave', () => {
+  it('have one owner in an epoch, take no write of an old one, and wait for no owner longer than a lease and 2 s (durability §11.3)', {
+    timeout: 600_000,
+  }, async () => {
+    const database = await timedDatabase();
+    await fc.assert(
+      fc.asyncProperty(commands, async (sequence) => {
+        await database.own.query('DELETE FROM sluice_hosts');
+        await database.own.query('DELETE FROM fake.written');
+        const model = new Model(database);
+        try {
+          await model.start();
+          await fc.asyncModelRun(() => ({ model: {}, real: model }), sequence);
+          await model.checkWritten();
+        } finally {
+          for (const host of [...model.hosts]) await model.end(host, true);
+        }
+      }),
+      { numRuns: Number(process.env['MODEL_RUNS'] ?? 30) },
+    );
+    await database.own.close();
+  });
+
+  it('stay with a host as long as a transaction of it is under way (durability §11.3)', async () => {
+    const database = await timedDatabase();
+    const first = await new Host(database.url).begin();
+    const [hold] = first.member.parts().map((part) => first.member.holdOf(part));
+    if (hold === undefined) throw new Error('it has no part');
+    let goOn = () => {};
+    const isUnderWay = new Promise<void>((begun) => {
+      void first.batches.write(async ({ query }) => {
+        begun();
+        await new Promise<void>((resolve) => {
+          goOn = resolve;
+        });
+        await query('INSERT INTO fake.written (part, epoch) VALUES (1, 1)');
+      });
+    });
+    await isUnderWay;
+    await database.pass(leaseMs + 1);
+    const second = await new Host(database.url).begin();
+    expect(second.member.parts()).toEqual([]);
+    goOn();
+    await first.batches.settled();
+    expect(await database.own.query('SELECT part FROM fake.written')).toHaveLength(1);
+    await second.pass(stepMs);
+    expect(second.member.parts()).toHaveLength(partitions);
+    expect(await first.write(hold)).toBe(false);
+    expect(hold.signal.reason).toMatchObject({ code: 'journal-lost' });
+    for (const { member, connections } of [first, second]) {
+      await member.leave();
+      await connections.close();
+    }
+    await database.own.close();
+  });
+});
