@@ -20,7 +20,10 @@ function classesOf(messages) {
       encoding: 'utf8',
     });
     if (status !== 0) throw new Error(stderr);
-    return readFileSync(log, 'utf8').match(/^map,(?:Transition|NormalizeCached),/gm)?.length ?? 0;
+    return (
+      readFileSync(log, 'utf8').match(/^map,(?:Transition|NormalizeCached|InitialMap),/gm)
+        ?.length ?? 0
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -28,7 +31,8 @@ function classesOf(messages) {
 
 /**
  * Counts what one message makes after 200 others. A literal that adds fields to an object which was spread makes one for each
- * field, each time: a frozen object, or a spread that comes last, makes none. A literal with a getter makes one each time, too.
+ * field, each time: a frozen object, or a spread that comes last, makes none. A literal with a getter makes one each time, too, as
+ * does a generator inside of a function.
  *
  * @returns the classes of a message, and those of a whole process: it is 0 only if this V8 does not tell.
  */

@@ -65,31 +65,17 @@ export function bridgedRun(kernel: Kernel, options: Omit<BridgeOptions, 'permiss
     return asking;
   }
 
-  async function* read(reading: SessionReading): AsyncGenerator<SessionEvent> {
-    if (isRead) throw streamError('run-driven', { what: runId });
-    isRead = true;
-    await begin(); // a run that cannot begin, such as one that is driven, has no end to be told
-    let stop: RunStop = 'abandoned'; // unless its agent_end comes
-    try {
-      for (;;) {
-        const next = reading.next();
-        const event = next instanceof Promise ? await next : next;
-        if (event === undefined) break;
-        const taking = inOrder(() => take(event));
-        if (taking !== undefined) await taking;
-        try {
-          yield event;
-        } finally {
-          run.told(event);
-        }
-      }
-    } catch (error) {
-      stop = { error };
-      throw error;
-    } finally {
-      await reading.release();
-      await close(stop);
-    }
+  function read(reading: SessionReading): AsyncGenerator<SessionEvent> {
+    return eventsOf(reading, {
+      begin: async () => {
+        if (isRead) throw streamError('run-driven', { what: runId });
+        isRead = true;
+        await begin();
+      },
+      take: (event) => inOrder(() => take(event)),
+      told: (event) => run.told(event),
+      close,
+    });
   }
 
   function see(frame: CsdkFrame): void {
@@ -225,4 +211,41 @@ export function bridgedRun(kernel: Kernel, options: Omit<BridgeOptions, 'permiss
       });
     },
   };
+}
+
+/** The steps of a run that its events go through. */
+interface Steps {
+  readonly begin: () => Promise<void>;
+  readonly take: (event: SessionEvent) => Promise<void> | undefined;
+  readonly told: (event: SessionEvent) => void;
+  readonly close: (stop: RunStop) => Promise<void>;
+}
+
+/** Outside of the run: V8 keeps all that a generator inside of a function sees until the next full collection (docs/performance). */
+async function* eventsOf(
+  reading: SessionReading,
+  { begin, take, told, close }: Steps,
+): AsyncGenerator<SessionEvent> {
+  await begin(); // a run that cannot begin, such as one that is driven, has no end to be told
+  let stop: RunStop = 'abandoned'; // unless its agent_end comes
+  try {
+    for (;;) {
+      const next = reading.next();
+      const event = next instanceof Promise ? await next : next;
+      if (event === undefined) break;
+      const taking = take(event);
+      if (taking !== undefined) await taking;
+      try {
+        yield event;
+      } finally {
+        told(event);
+      }
+    }
+  } catch (error) {
+    stop = { error };
+    throw error;
+  } finally {
+    await reading.release();
+    await close(stop);
+  }
 }
