@@ -1,7 +1,9 @@
 import type { Extension } from 'sluice';
-import type { ToolDefinition } from 'sluice/stream';
+import type { AgentProvider, AgentRequest, ToolDefinition } from 'sluice/stream';
 import { startTestHost, type TestHost, type TestHostOptions } from 'sluice/testing';
+import { agentsOf, config } from '../src/config.js';
 import openai from '../src/index.js';
+import { type OpenAiParts, openAiProvider } from '../src/openai-agent.js';
 import { type Answer, type Asked, modelServer } from './model-server.js';
 
 /** A host whose agent asks a scripted model. */
@@ -41,3 +43,25 @@ export const weather: ToolDefinition = {
   inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
   execute: ({ city }) => `sunny in ${String(city)}`,
 };
+
+/** An agent without a host. */
+export function providerOf(settings: object, parts: OpenAiParts = {}): AgentProvider {
+  const [first] = agentsOf(config.parse({ agents: [{ id: 'it', model: 'm-1', ...settings }] }));
+  if (first === undefined) throw new Error('there is no agent');
+  return openAiProvider(first, parts);
+}
+
+/** The request of a turn without a host. */
+export function requestOf(fields: Partial<AgentRequest> = {}): AgentRequest {
+  return {
+    ...{ runId: 'r', agentId: 'main', sessionId: 's', sessionKey: 'k', model: 'm-1', prompt: 'p' },
+    ...{ attachments: [], history: [], signal: new AbortController().signal },
+    session: { context: {}, memoryKeys: [], metadata: {} },
+    keepSession: () => undefined,
+    gate: async ({ args }) => ({ allowed: true, args }),
+    tell: () => undefined,
+    offer: () => [],
+    written: () => [],
+    ...fields,
+  };
+}

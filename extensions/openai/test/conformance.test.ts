@@ -1,8 +1,6 @@
 import { agentConformance } from 'sluice/testing';
 import { describe, it } from 'vitest';
-import { agentsOf, config } from '../src/config.js';
-import { openAiProvider } from '../src/openai-agent.js';
-import { weather } from './agent-lab.js';
+import { providerOf, weather } from './agent-lab.js';
 import { type Answer, calls, fails, modelServer, open, says, write } from './model-server.js';
 
 const answer: Answer = (response, asked) => {
@@ -20,16 +18,15 @@ describe('an agent of chat completions keeps the rules of an agent provider', ()
   const checks = agentConformance(
     async () => {
       const server = await modelServer(answer);
-      const [settings] = agentsOf(
-        config.parse({ agents: [{ id: 'it', model: 'm-1', url: server.url }] }),
-      );
-      if (settings === undefined) throw new Error('there is no agent');
       const ran: unknown[] = [];
       const execute = (args: Record<string, unknown>) => {
         ran.push(args);
         return 'sunny';
       };
-      const provider = openAiProvider(settings, { tools: async () => [{ ...weather, execute }] });
+      const provider = providerOf(
+        { url: server.url },
+        { tools: async () => [{ ...weather, execute }] },
+      );
       return {
         ...{ provider, text: 'hello', tool: 'weather', endless: 'endless', failure: 'fail' },
         toolRuns: () => ran.length,
