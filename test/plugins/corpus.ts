@@ -9,13 +9,19 @@ export interface CorpusPlugin {
   readonly spec?: string;
   /** The packages that a bundled one needs and OpenClaw does not install with itself. */
   readonly dependencies?: Readonly<Record<string, string>>;
-  /** Placeholder configuration of its own. `@SERVER@` is the place of a server on loopback, which answers all that it is asked. */
+  /**
+   * Placeholder configuration of its own. `@SERVER@` is the place of a server on loopback, which answers all that it is asked, and
+   * `@HOME@` the temporary folder.
+   */
   readonly config?: Fields;
   /** Placeholder parts of the OpenClaw configuration: that of its channel, say. */
   readonly openclaw?: Fields;
   /** The JSON that the server answers, by a part of the path; `{}` by default. */
   readonly answers?: Readonly<Record<string, unknown>>;
-  /** The arguments of its tools, by `tool NAME`, if their schemas do not say enough, and requests, by `route PATH`. */
+  /**
+   * The arguments of its tools, by `tool NAME`, if their schemas do not say enough, the params of its methods, by `method NAME`, the
+   * `args` of its commands, by `cli NAME`, and requests, by `route PATH`. `@NAME@` is that field of an answer before it.
+   */
   readonly inputs?: Readonly<Record<string, Fields>>;
   /** The HTTP routes that it has once its accounts have started. */
   readonly routes?: number;
@@ -26,6 +32,8 @@ export interface CorpusPlugin {
   readonly needs?: Readonly<Record<string, string>>;
   /** The release of OpenClaw that it was built for, if that is not 2026.3. */
   readonly release?: '2026.9.6';
+  /** `npm run test:channels` talks both ways by its channel, with a server on loopback. */
+  readonly talks?: boolean;
   /** A package that it cannot be installed without, and that the registry does not have. It is not tried. */
   readonly absent?: string;
   /** It is one of those that every change is tried with. */
@@ -39,6 +47,11 @@ function channel(id: string, account: Fields): Fields {
 
 const dummy = 'placeholder-secret-0000000000000000';
 
+const phone = '+15550000001';
+const weCom = { token: 'placeholder', encodingAESKey: 'a'.repeat(43), webhookPath: '/wecom' };
+const forge = 'a project of GitHub or GitLab, and the program gh or glab';
+const team = ['--team-id', 'tea-team'];
+const ticket = ['--ticket', '0001'];
 const nostr = {
   inputs: {
     'route /api/channels/nostr (prefix)': {
@@ -56,6 +69,7 @@ const bundled: readonly CorpusPlugin[] = [
   { id: 'oc-acpx', dependencies: { acpx: '0.3.0' } },
   {
     id: 'oc-bluebubbles',
+    talks: true,
     routes: 1,
     openclaw: channel('bluebubbles', { serverUrl: 'http://@SERVER@', password: dummy }),
   },
@@ -80,12 +94,27 @@ const bundled: readonly CorpusPlugin[] = [
   {
     id: 'oc-diffs',
     inputs: {
+      'tool diffs': { before: 'green tea', after: 'black tea', mode: 'view' },
       'route /plugins/diffs (prefix)': { method: 'GET', path: '/plugins/diffs/view/none/none' },
     },
     dependencies: { '@pierre/diffs': '1.1.0' },
   },
   { id: 'oc-discord', openclaw: channel('discord', { token: dummy }) },
-  { id: 'oc-feishu', openclaw: channel('feishu', { appId: 'cli_placeholder', appSecret: dummy }) },
+  {
+    id: 'oc-feishu',
+    talks: true,
+    answers: {
+      tenant_access_token: { code: 0, tenant_access_token: 't', expire: 7_200 },
+      '': { code: 0, msg: 'ok', data: { app: { app_token: 'a' }, record: {}, items: [] } },
+    },
+    inputs: {
+      'tool feishu_doc': { action: 'read', doc_token: 'd' },
+      'tool feishu_bitable_get_meta': { url: 'https://tea.feishu.cn/base/a?table=t' },
+    },
+    openclaw: channel('feishu', {
+      ...{ appId: 'cli_placeholder', appSecret: dummy, domain: 'http://@SERVER@' },
+    }),
+  },
   { id: 'oc-google-gemini-cli-auth' },
   {
     id: 'oc-googlechat',
@@ -95,14 +124,12 @@ const bundled: readonly CorpusPlugin[] = [
   {
     id: 'oc-irc',
     inCi: true,
-    needs: {
-      'channel irc': 'an IRC server: the suite of channels has one, and it talks both ways there',
-    },
+    talks: true,
     openclaw: channel('irc', { host: '127.0.0.1', port: 9, tls: false, nick: 'placeholder' }),
   },
   { id: 'oc-line', openclaw: channel('line', { channelAccessToken: dummy, channelSecret: dummy }) },
-  { id: 'oc-llm-task' },
-  { id: 'oc-lobster' },
+  { id: 'oc-llm-task', needs: { 'tool *': 'a model of OpenClaw, whose agent it runs' } },
+  { id: 'oc-lobster', needs: { 'tool *': 'the program lobster' } },
   {
     id: 'oc-matrix',
     dependencies: {
@@ -117,6 +144,7 @@ const bundled: readonly CorpusPlugin[] = [
   },
   {
     id: 'oc-mattermost',
+    talks: true,
     needs: { 'route *': 'slash commands that a Mattermost server has taken' },
     openclaw: channel('mattermost', { botToken: dummy, baseUrl: 'http://@SERVER@' }),
   },
@@ -125,7 +153,11 @@ const bundled: readonly CorpusPlugin[] = [
     id: 'oc-memory-lancedb',
     dependencies: { '@lancedb/lancedb': '0.26.2' },
     config: { embedding: { apiKey: dummy } },
-    needs: { 'hook before_agent_start': 'a server of embeddings' },
+    needs: {
+      'hook before_agent_start': 'a server of embeddings',
+      'tool *': 'a server of embeddings',
+      'cli *': 'the native code of LanceDB',
+    },
   },
   { id: 'oc-minimax-portal-auth' },
   {
@@ -135,6 +167,7 @@ const bundled: readonly CorpusPlugin[] = [
   },
   {
     id: 'oc-nextcloud-talk',
+    talks: true,
     openclaw: channel('nextcloud-talk', { baseUrl: 'http://@SERVER@', botSecret: dummy }),
   },
   { id: 'oc-nostr', dependencies: { 'nostr-tools': '2.23.3' }, ...nostr },
@@ -150,6 +183,7 @@ const bundled: readonly CorpusPlugin[] = [
   },
   {
     id: 'oc-synology-chat',
+    talks: true,
     routes: 1,
     openclaw: channel('synology-chat', { token: dummy, incomingUrl: 'http://@SERVER@' }),
   },
@@ -171,17 +205,30 @@ const bundled: readonly CorpusPlugin[] = [
   {
     id: 'oc-voice-call',
     needs: {
+      'method voicecall.continue': 'somebody who answers the phone',
+      'cli voicecall continue': 'somebody who answers the phone',
       'cli voicecall expose': 'the program tailscale',
       'cli voicecall tail': 'a terminal: it shows calls until it is stopped',
     },
-    inputs: { 'tool voice_call': { action: 'get_status', callId: 'none' } },
+    inputs: {
+      'tool voice_call': { action: 'get_status', callId: 'none' },
+      'method voicecall.initiate': { to: phone, message: 'green tea' },
+      'method voicecall.speak': { callId: '@callId@', message: 'black tea' },
+      'method voicecall.end': { callId: '@callId@' },
+      'method voicecall.status': { callId: '@callId@' },
+      'method voicecall.start': { to: phone, message: 'green tea' },
+      'cli voicecall call': { args: ['--to', phone, '--message', 'green tea'] },
+      'cli voicecall speak': { args: ['--call-id', '@callId@', '--message', 'black tea'] },
+      'cli voicecall end': { args: ['--call-id', '@callId@'] },
+    },
     inCi: true,
-    config: { provider: 'mock' },
+    config: { provider: 'mock', maxConcurrentCalls: 4 },
   },
   { id: 'oc-whatsapp', openclaw: channel('whatsapp', {}) },
   { id: 'oc-zalo', openclaw: channel('zalo', { botToken: dummy }) },
   {
     id: 'oc-zalouser',
+    needs: { 'tool *': 'a login at Zalo' },
     dependencies: { 'zca-js': '2.1.1' },
     openclaw: channel('zalouser', {}),
   },
@@ -196,7 +243,12 @@ const published: readonly CorpusPlugin[] = [
   },
   {
     id: 'askjo-camofox-browser',
-    needs: { 'tool *': 'its browser server', 'cli camofox start': 'its browser server' },
+    needs: {
+      'tool *': 'its browser server',
+      'cli camofox start': 'its browser server',
+      'command /camofox':
+        'a reply of its own: its code writes to a log that OpenClaw does not have',
+    },
     inCi: true,
     spec: '@askjo/camofox-browser@1.5.2',
     config: { autoStart: false },
@@ -204,6 +256,11 @@ const published: readonly CorpusPlugin[] = [
   {
     id: 'calltelemetry-openclaw-linear',
     needs: {
+      'cli openclaw-linear auth': 'an account of Linear',
+      'cli openclaw-linear doctor': 'an account of Linear',
+      'cli openclaw-linear code-run doctor': 'the programs of other agents',
+      'cli openclaw-linear notify test': 'a place to notify, and the program openclaw',
+      'cli openclaw-linear webhooks*': 'an account of Linear',
       'cli openclaw-linear setup': 'a terminal',
       'cli openclaw-linear notify setup': 'a terminal',
       'tool spawn_agent': 'the program openclaw',
@@ -217,9 +274,11 @@ const published: readonly CorpusPlugin[] = [
     id: 'happycastle-oh-my-openclaw',
     inputs: {
       'tool omoc_delegate': { category: 'quick' },
-      'tool omoc_todo_update': { status: 'completed' },
+      'tool omoc_todo_update': { id: '@id@', status: 'completed' },
     },
     needs: {
+      'method *': 'a call of respond, which its code does not make: it returns its answer',
+      'cli omoc-setup': 'a config file of OpenClaw, which it writes to',
       'tool omoc_look_at': 'the program gemini',
       'tool omoc_web_search': 'the program gemini',
     },
@@ -227,8 +286,49 @@ const published: readonly CorpusPlugin[] = [
     spec: '@happycastle/oh-my-openclaw@0.21.3',
   },
   { id: 'jasper-context-compactor', inCi: true, spec: 'jasper-context-compactor@0.4.1' },
-  { id: 'jiggai-recipes', inCi: true, spec: '@jiggai/recipes@0.5.2' },
-  { id: 'laurentenhoor-devclaw', spec: '@laurentenhoor/devclaw@1.6.10' },
+  {
+    id: 'jiggai-recipes',
+    needs: {
+      'cli recipes remove-team': 'the program openclaw',
+      'cli recipes install-skill': 'the program npx, which asks a registry',
+      'cli recipes scaffold-team*': 'the program openclaw',
+      'cli recipes workflows*': 'a workflow that somebody has written',
+      'cli recipes migrate-team': 'a team of an older version',
+    },
+    inputs: {
+      'cli recipes show': { args: ['development-team'] },
+      'cli recipes scaffold': { args: ['developer', '--agent-id', 'brewer'] },
+      'cli recipes scaffold-team': { args: ['development-team', ...team] },
+      'cli recipes dispatch': { args: [...team, '--request', 'green tea', '--yes'] },
+      'cli recipes tickets': { args: team },
+      'cli recipes add-role': {
+        args: [...team, '--role', 'tester2', '--recipe', 'workflow-runner-addon', '--no-cron'],
+      },
+      'cli recipes take': { args: [...team, ...ticket, '--yes'] },
+      'cli recipes assign': {
+        args: [...team, ...ticket, '--owner', 'dev', '--yes', '--overwrite'],
+      },
+      'cli recipes handoff': { args: [...team, ...ticket, '--yes', '--overwrite'] },
+      'cli recipes move-ticket': { args: [...team, ...ticket, '--to', 'backlog', '--yes'] },
+      'cli recipes complete': { args: [...team, ...ticket, '--yes'] },
+      'cli recipes install': { args: ['tea', '--registry-base', 'http://@SERVER@'] },
+      'cli recipes install-recipe': {
+        args: ['tea', '--registry-base', 'http://@SERVER@', '--overwrite'],
+      },
+    },
+    answers: {
+      'recipes/tea': { recipe: { sourceUrl: 'http://@SERVER@/tea.md' }, ok: true },
+      'tea.md': '---\nid: tea\n---\n',
+    },
+    openclaw: { agents: { defaults: { workspace: '@HOME@/workspace' } } },
+    inCi: true,
+    spec: '@jiggai/recipes@0.5.2',
+  },
+  {
+    id: 'laurentenhoor-devclaw',
+    needs: { 'tool *': forge, 'cli devclaw*': forge },
+    spec: '@laurentenhoor/devclaw@1.6.10',
+  },
   {
     id: 'mem0-openclaw-mem0',
     needs: { 'tool *': 'the service of Mem0' },
@@ -240,9 +340,13 @@ const published: readonly CorpusPlugin[] = [
   {
     id: 'mocrane-wecom',
     needs: { 'tool *': 'the service of WeCom', 'channel *': 'the service of WeCom' },
+    inputs: {
+      'route /plugins/wecom (prefix)': { path: '/plugins/wecom/bot' },
+      'route /wecom (prefix)': { path: '/wecom/bot' },
+    },
     inCi: true,
     spec: '@mocrane/wecom@2026.3.24',
-    openclaw: channel('wecom', {}),
+    openclaw: channel('wecom', { bot: weCom }),
   },
   {
     id: 'nextclaw-channel-plugin-wecom',
@@ -257,9 +361,21 @@ const published: readonly CorpusPlugin[] = [
     spec: '@ollama/openclaw-web-search@0.2.2',
   },
   { id: 'openclaw-china-dingtalk', inCi: true, spec: '@openclaw-china/dingtalk@0.1.19' },
-  { id: 'openclaw-china-wecom', spec: '@openclaw-china/wecom@0.1.8' },
+  {
+    id: 'openclaw-china-wecom',
+    inputs: { 'route / (any)': { path: '/wecom' } },
+    openclaw: channel('wecom', weCom),
+    spec: '@openclaw-china/wecom@0.1.8',
+  },
   { id: 'projectavatar-openclaw-avatar', inCi: true, spec: '@projectavatar/openclaw-avatar@2.2.0' },
-  { id: 'robertogongora-graphiti', inCi: true, spec: '@robertogongora/graphiti@0.6.2' },
+  {
+    id: 'robertogongora-graphiti',
+    config: { url: 'http://@SERVER@' },
+    answers: { search: { facts: [] }, episodes: [] },
+    inputs: { 'cli graphiti ingest': { args: ['--content', 'green tea', '--name', 'tea'] } },
+    inCi: true,
+    spec: '@robertogongora/graphiti@0.6.2',
+  },
   {
     id: 'simmer-automaton',
     inCi: true,
@@ -267,7 +383,12 @@ const published: readonly CorpusPlugin[] = [
     config: { apiKey: dummy, apiUrl: 'http://@SERVER@' },
   },
   { id: 'soimy-dingtalk', spec: '@soimy/dingtalk@3.6.7' },
-  { id: 'tobotorui-wecom', spec: '@tobotorui/wecom@1.6.5' },
+  {
+    id: 'tobotorui-wecom',
+    inputs: { 'route / (any)': { method: 'GET', path: '/plugins/wecom/message' } },
+    openclaw: channel('wecom', weCom),
+    spec: '@tobotorui/wecom@1.6.5',
+  },
 ];
 
 /** Packages that were built for OpenClaw 2026.9. */

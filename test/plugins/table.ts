@@ -51,8 +51,9 @@ const about = [
   'A hook works if its handlers were called and none failed or complained in the log; a service, if it has started; a',
   'command, if it has replied; a tool, which an agent of the host calls with arguments made of its schema, if its answer',
   'is no error; a route, which is asked with an empty object, if the plugin answers it, also if it refuses such a request;',
-  'a gateway method, if it responds that it did; a command line, given a text for each argument, if it does not fail.',
-  'The channels of the plugins are started and listed; `npm run test:channels` talks by them.',
+  'a gateway method, if it responds that it did; a command line, if it does not fail. Where that makes no sense, the corpus',
+  'has the arguments. A call that needs something of the outside is listed with what it needs.',
+  'The accounts of channels are started; a channel works if `npm run test:channels` talks both ways by it, with a server.',
   '',
   'A cell says how many of the things that the plugin registered worked. `own` is the code that Sluice offers in place of',
   '`openclaw/plugin-sdk`. “Refused by name” lists the members of the API that the plugin asked for and that are not here.',
@@ -63,6 +64,8 @@ function summary(corpus: readonly CorpusPlugin[], found: Record62): string {
   const all = corpus.flatMap(({ id }) => found[id] ?? []);
   const loaded = all.filter(({ loads }) => loads === 'yes').length;
   const calls = all.flatMap((one) => Object.entries(one.calls));
+  const others = (kind: ReturnType<typeof kindOfEnd>): number =>
+    calls.filter(([, end]) => kindOfEnd(end) === kind).length;
   const counts = Object.entries(kinds).map(([kind, words]) => {
     const ends = endsOf(calls, words);
     return `${kind.toLowerCase().replace('cli', 'CLI')}: ${ends.filter(isWorking).length} of ${ends.length}`;
@@ -72,6 +75,8 @@ function summary(corpus: readonly CorpusPlugin[], found: Record62): string {
     'Of the things that they register, these worked:',
     '',
     ...counts.map((count) => `- ${count}`),
+    '',
+    `Of the others ${others('not tried')} need something of the outside, ${others('refused')} ask for a member that is not here, and ${others('fails')} fail.`,
   ].join('\n');
 }
 

@@ -38,6 +38,7 @@ export async function tryPlugin(
     needs = {},
     inputs = {},
     routes = 0,
+    talks = false,
     release,
   }: CorpusPlugin,
   installed: Installed,
@@ -61,6 +62,7 @@ export async function tryPlugin(
     needs,
     inputs,
     routes,
+    talks,
     out: join(home, 'found.json'),
     hooks,
   };

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { definedFields } from '../../kernel/index.js';
 import { registerChannel } from './api/register-channel.js';
 import { registerInternal } from './api/register-internal.js';
 import { registerOn } from './api/register-on.js';
@@ -33,6 +34,7 @@ export function apiOf(plugin: Registering): object {
     version,
     description,
     source,
+    ...definedFields({ rootDir: plugin.rootDir }),
     config,
     pluginConfig,
     logger: plugin.legacyLogger,

@@ -50,7 +50,7 @@ export function loadWith(
   },
 ): LegacyPlugin {
   const exported = pluginExportOf(module);
-  const plugin = newPlugin(exported.definition, options);
+  const plugin = newPlugin(exported.definition, options, folder);
   for (const warning of warnings) plugin.tell('warn', warning);
   const named = options.manifest?.skills ?? [];
   if (folder === undefined && named.length > 0)

@@ -38,7 +38,11 @@ export interface NewPlugin extends Registering {
  *
  * @throws SluiceError `bad-option` where nothing says what its id is, or the profile is unknown.
  */
-export function newPlugin(definition: PluginDefinition, options: LegacyPluginOptions): NewPlugin {
+export function newPlugin(
+  definition: PluginDefinition,
+  options: LegacyPluginOptions,
+  rootDir?: string,
+): NewPlugin {
   const { kernel, manifest, profile = '2026.3', config = {}, clock = systemClock } = options;
   const pluginId = options.pluginId ?? manifest?.id ?? definition.id;
   if (pluginId === undefined)
@@ -120,6 +124,7 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
   const plugin: NewPlugin = {
     ...shown,
     shown,
+    ...definedFields({ rootDir }),
     trusted: options.trusted === true,
     allowPromptInjection: hooks?.allowPromptInjection !== false,
     conversationAccess: hooks?.allowConversationAccess !== false,

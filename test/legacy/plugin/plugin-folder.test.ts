@@ -6,6 +6,7 @@ import { compileFunction, constants } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKernel } from '../../../src/kernel/index.js';
 import { loadLegacyPluginFrom } from '../../../src/legacy/index.js';
+import { collectingLogger } from '../../../src/testing/index.js';
 
 /** Node's own `import()`: the one in this file is the test runner's, which also takes TypeScript. */
 const importModule = compileFunction('return import(specifier)', ['specifier'], {
@@ -36,6 +37,9 @@ const files = {
   'text/openclaw.plugin.json': 'id: text',
   'no-id/openclaw.plugin.json': '{"id":" ","configSchema":{}}',
   'no-schema/openclaw.plugin.json': '{"id":"no-schema"}',
+  'where/openclaw.plugin.json': manifest('where'),
+  'where/package.json': '{"openclaw":{"extensions":["./dist/index.mjs"]}}',
+  'where/dist/index.mjs': 'export default ({ rootDir, logger }) => logger.info(rootDir);',
   'list/openclaw.plugin.json': '[]',
   'odd/openclaw.plugin.json': '{"id":" odd ","configSchema":{},"name":7,"channels":"all","kind":1}',
   'odd/index.mjs': 'export default () => undefined;',
@@ -68,6 +72,12 @@ const load = (path: string) =>
   loadLegacyPluginFrom(path, { kernel: createKernel(), from, importModule });
 
 describe('loadLegacyPluginFrom', () => {
+  it('tells the plugin its folder', async () => {
+    const logger = collectingLogger();
+    await loadLegacyPluginFrom('where', { kernel: createKernel(), from, importModule, logger });
+    expect(logger.entries.at(-1)?.message).toBe(`where: ${join(from, 'where')}`);
+  });
+
   it('takes a folder with a manifest and an index file', async () => {
     const plugin = await load(join(fixtures, 'courier'));
     expect(plugin).toMatchObject({

@@ -3,17 +3,18 @@ import { Command } from 'commander';
 import type { LegacyPlugin } from '../../../src/legacy/index.js';
 import type { Trial } from './trial.js';
 
-/** Calls each gateway method of a plugin without params. It works if it responds that it did. */
+/** Calls each gateway method of a plugin with the params that the corpus has for it. It works if it responds that it did. */
 export async function callMethods(trial: Trial, { gatewayMethods }: LegacyPlugin): Promise<void> {
   for (const { method, call } of gatewayMethods)
     await trial.endsOutside(`method ${method}`, async () => {
-      const { ok, payload, error } = await call({});
+      const { ok, payload, error } = await call(trial.inputOf(`method ${method}`) ?? {});
+      trial.answered(payload);
       return ok ? undefined : `responds an error: ${JSON.stringify(error ?? payload)}`;
     });
 }
 
 /**
- * Runs each command of the command lines of a plugin, a text for each argument that it requires. It works if it neither throws
+ * Runs each command of the command lines of a plugin, with the arguments that the corpus has, or a text for each that it requires. It works if it neither throws
  * nor sets an exit code.
  */
 export async function callCli(trial: Trial, plugin: LegacyPlugin): Promise<void> {
@@ -29,13 +30,15 @@ export async function callCli(trial: Trial, plugin: LegacyPlugin): Promise<void>
     } catch (error) {
       await trial.endsOutside(`cli ${names.join(' ')}`, () => Promise.reject(error as Error));
     }
-  for (const { path, command } of leavesOf(program))
+  for (const { path, command } of inOrder(trial, leavesOf(program)))
     await trial.endsOutside(`cli ${path.join(' ')}`, async () => {
       const options = command.options.filter(({ mandatory }) => mandatory);
       const given = options.flatMap(({ long }) => (long ? [long, 'green tea'] : []));
       const required = command.registeredArguments.filter((one) => one.required);
       process.exitCode = undefined;
-      const args = [...path, ...given, ...required.map(() => 'green tea')];
+      const { args: written = [...given, ...required.map(() => 'green tea')] } =
+        trial.inputOf(`cli ${path.join(' ')}`) ?? {};
+      const args = [...path, ...(written as readonly string[])]; // of the corpus
       let exitCode = 0;
       try {
         await program.parseAsync(args, { from: 'user' });
@@ -48,6 +51,12 @@ export async function callCli(trial: Trial, plugin: LegacyPlugin): Promise<void>
       return exitCode === 0 ? undefined : `fails: exit code ${exitCode}`;
     });
   process.exit = exit;
+}
+
+/** The commands that the corpus has arguments for come first, in its order: one may need what another has made. */
+function inOrder(trial: Trial, leaves: readonly Leaf[]): readonly Leaf[] {
+  const placeOf = ({ path }: Leaf): number => trial.placeOf(`cli ${path.join(' ')}`);
+  return leaves.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
 /** A command has ended the process. */

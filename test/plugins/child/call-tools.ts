@@ -7,17 +7,17 @@ import type { TrialHost } from './trial-host.js';
 export async function callTools(
   trial: Trial,
   host: TrialHost,
-  inputs: Readonly<Record<string, Fields>>,
   outcomes: readonly Outcome[],
 ): Promise<void> {
   for (const { name, inputSchema } of await host.toolsOfAgent())
     await trial.ends(`tool ${name}`, async () => {
       const before = outcomes.length;
-      await host.use(name, { ...sample(inputSchema), ...inputs[`tool ${name}`] });
+      await host.use(name, { ...sample(inputSchema), ...trial.inputOf(`tool ${name}`) });
       const told = outcomes.slice(before).find(({ event }) => event.family === 'agent.tool.called');
       if (told === undefined) return 'fails: it was not called';
       const { result } = told.payload as { readonly result?: unknown }; // of that family
       const text = textOf(result);
+      trial.answered(text);
       const isError = (result as { readonly isError?: unknown })?.isError === true;
       return isError || errorText.test(text) ? `answers an error: ${text}` : undefined;
     });

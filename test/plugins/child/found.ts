@@ -16,10 +16,12 @@ export interface Found {
 export interface TrialJob {
   /** The config file of the host, as `sluice run` reads it. */
   readonly config: string;
-  /** The arguments of tools, by `tool NAME`. */
+  /** The inputs of calls, by their names. */
   readonly inputs: Readonly<Record<string, Fields>>;
   /** The routes that it has once its accounts have started. */
   readonly routes: number;
+  /** Another suite talks by its channel. */
+  readonly talks: boolean;
   /** The answers of the service that it asks. */
   readonly answers: Fields;
   /** Why a call cannot work here, by its name. */

@@ -27,7 +27,12 @@ const logger: Logger = { debug: () => {}, info: log, warn: complain, error: comp
 const outcomes: Outcome[] = [];
 
 const server = await standIn(job.answers);
-writeFileSync(job.config, readFileSync(job.config, 'utf8').replaceAll('@SERVER@', server.place));
+writeFileSync(
+  job.config,
+  readFileSync(job.config, 'utf8')
+    .replaceAll('@SERVER@', server.place)
+    .replaceAll('@HOME@', job.folder),
+);
 const stop = new AbortController().signal;
 const shell = { cwd: job.folder, env: {}, keepSecrets: () => {}, stop };
 const settings = await readSettings({ config: job.config }, shell);
@@ -40,12 +45,13 @@ const pipeline = await openPipeline(settings, logger, {
 const [plugin] = pipeline.plugins;
 const error = plugin?.error ?? pipeline.errors[0];
 const trial = new Trial(job, plugin, complaints);
+trial.answered({ SERVER: server.place });
 if (plugin !== undefined) {
   const host = new TrialHost(pipeline.kernel, plugin, logger);
   await trial.services(plugin, () => host.start());
   await callHooks(trial, plugin, job.hooks, outcomes);
   await callCommands(trial, plugin, host);
-  await callTools(trial, host, job.inputs, outcomes);
+  await callTools(trial, host, outcomes);
   await callRoutes(trial, plugin, host.host, job);
   await callMethods(trial, plugin);
   await callCli(trial, plugin);

@@ -12,7 +12,8 @@ export interface StandIn {
 /**
  * Starts a stand-in for the service that a plugin asks.
  *
- * @param answers the JSON that it answers by a part of the path, the first that fits; `{}` by default.
+ * @param answers the JSON or the text that it answers by a part of the path, the first that fits; `{}` by default. `@SERVER@` in it
+ *   is its own place.
  */
 export async function standIn(answers: Readonly<Record<string, unknown>>): Promise<StandIn> {
   const bodies: string[] = [];
@@ -22,7 +23,9 @@ export async function standIn(answers: Readonly<Record<string, unknown>>): Promi
     bodies.push(`${request.url ?? ''} ${Buffer.concat(parts).toString()}`);
     const fitting = Object.keys(answers).find((path) => request.url?.includes(path));
     const answer = fitting === undefined ? {} : answers[fitting];
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    const body = typeof answer === 'string' ? answer : JSON.stringify(answer);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(body.replaceAll('@SERVER@', String(request.headers.host)));
   });
   new WebSocketServer({ server });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));

@@ -1,4 +1,5 @@
 import type { LegacyPlugin, UnsupportedCall } from '../../../src/legacy/index.js';
+import type { Fields } from '../corpus.js';
 import type { TrialJob } from './found.js';
 
 /** Milliseconds after which a call counts as one that does not end. It is no measure: a call ends at once, or never. */
@@ -8,6 +9,8 @@ const outsideTimeoutMs = 10_000;
 /** Writes down what became of the calls of a plugin. */
 export class Trial {
   readonly calls: Record<string, string> = {};
+  /** The texts and numbers of the answers so far, by the names of their fields. */
+  readonly #answered = new Map<string, string>();
   /** The members that the plugin asked for in vain. */
   readonly refused = new Set<string>();
   readonly #job: TrialJob;
@@ -79,6 +82,34 @@ export class Trial {
     }
   }
 
+  /** Remembers the fields of an answer, also of one that is JSON, for the calls after it. */
+  answered(given: unknown): void {
+    let answer = given;
+    if (typeof given === 'string')
+      try {
+        answer = JSON.parse(given) as unknown;
+      } catch {
+        return;
+      }
+    for (const [name, value] of Object.entries(Object(answer) as object))
+      if (typeof value === 'object') this.answered(value);
+      else this.#answered.set(name, String(value));
+  }
+
+  /** The place of a call among those that the corpus has inputs for; the others come after them. */
+  placeOf(name: string): number {
+    const names = Object.keys(this.#job.inputs);
+    return names.includes(name) ? names.indexOf(name) : names.length;
+  }
+
+  /** The input of a call, `@NAME@` in it replaced by that field of the last answer that had it. */
+  inputOf(name: string): Fields | undefined {
+    const given = this.#job.inputs[name];
+    if (given === undefined) return undefined;
+    const known = (whole: string, field: string): string => this.#answered.get(field) ?? whole;
+    return JSON.parse(JSON.stringify(given).replaceAll(/@(\w+)@/g, known)) as Fields; // as it was
+  }
+
   #lacks(name: string): string | undefined {
     const { needs } = this.#job;
     const group = Object.keys(needs).find(
@@ -87,11 +118,12 @@ export class Trial {
     return needs[name] ?? (group === undefined ? undefined : needs[group]);
   }
 
-  /** Lists the channels of the plugin: their accounts have been started, and find no server. */
+  /** Lists the channels of the plugin: their accounts have been started, and find no server here. */
   channels(plugin: LegacyPlugin): void {
     for (const { id } of plugin.channels)
-      this.calls[`channel ${id}`] =
-        `not tried: needs ${this.#lacks(`channel ${id}`) ?? 'a server of it'}`;
+      this.calls[`channel ${id}`] = this.#job.talks
+        ? 'talks both ways'
+        : `not tried: needs ${this.#lacks(`channel ${id}`) ?? 'a server of it'}`;
   }
 
   /** The members that the plugin has asked for since the last look: it tells of each once, so that its list is emptied. */

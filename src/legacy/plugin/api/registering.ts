@@ -24,6 +24,8 @@ export interface PluginTimeouts {
 
 /** A plugin while it registers: its api writes to this. The lists grow as long as the plugin lives. */
 export interface Registering extends Pick<LegacyPlugin, Given | Named>, Lists {
+  /** The plugin's folder, if it was loaded from one. */
+  readonly rootDir?: string;
   readonly trusted: boolean;
   readonly allowPromptInjection: boolean;
   /** It may see what people and the agent say (`hooks.allowConversationAccess`). */
