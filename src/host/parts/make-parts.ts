@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { ActiveRuns } from '../../agent/index.js';
 import { ExtensionSet } from '../../extension/index.js';
 import {
@@ -16,6 +15,7 @@ import {
 import { approvalCommands } from '../approvals/approval-commands.js';
 import { KeptApprovals } from '../approvals/kept-approvals.js';
 import { hostError } from '../errors.js';
+import { randomId } from '../journal/event-id.js';
 import type { Journal } from '../journal/journal.js';
 import { memoryJournal } from '../journal/memory-journal.js';
 import { newBacklog } from '../lanes/backlog.js';
@@ -156,7 +156,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     sessionLanes: new Lanes({ capacity: Number.POSITIVE_INFINITY }),
     joins: joinsOf(options, clock),
     turns: new ActiveRuns(),
-    newId: options.newId ?? ((kind) => `${kind}-${randomUUID()}`),
+    newId: options.newId ?? randomId,
     signal,
     holdSignals: new WeakMap(),
     options,
