@@ -229,6 +229,46 @@ describe('the connection to Slack', () => {
     expect(lab.log.entries.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
+  it.each([
+    'null',
+    '{',
+    '{"type":"events_api","payload":{}}',
+    '{"type":"events_api","envelope_id":"1"}',
+    '[7]',
+  ])('goes on after a frame that nobody can read: %s', async (frame) => {
+    const unhandled: unknown[] = [];
+    const hear = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', hear);
+    try {
+      await using lab = await slackLab(whole);
+      lab.server.sendFrame(frame);
+      await lab.settle(said(1, 'hello'));
+      expect(lab.server.shown).toMatchObject([{ text: 'hello' }]);
+    } finally {
+      process.off('unhandledRejection', hear);
+    }
+    expect(unhandled).toEqual([]);
+  });
+
+  it('is given up and made again where Slack does not answer', async () => {
+    await using lab = await slackLab(whole);
+    lab.server.fault('apps.connections.open', { hang: true });
+    lab.server.endSockets('broken');
+    const beganAtMs = lab.clock.now();
+    await lab.until(() => lab.server.of('apps.connections.open').length === 3, 'it is asked for');
+    expect(lab.clock.now() - beganAtMs).toBeGreaterThanOrEqual(30_000);
+    await lab.settle(said(1, 'hello'));
+  });
+
+  it('that Slack does not answer for at the start fails, and a host that stops meanwhile stops', async () => {
+    const prepare = (server: SlackServer) => server.fault('apps.connections.open', { hang: true });
+    await expect(slackLab({ ...whole, prepare })).rejects.toThrow('Slack gives no connection');
+    await using lab = await slackLab(whole);
+    lab.server.fault('apps.connections.open', { hang: true });
+    lab.server.endSockets('broken');
+    await lab.until(() => lab.server.of('apps.connections.open').length === 2, 'it is asked for');
+  });
+
   it('ends the account when Slack takes its token no more', async () => {
     await using lab = await slackLab(whole);
     lab.server.fault('apps.connections.open', { error: 'token_revoked' });

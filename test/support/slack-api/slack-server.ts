@@ -49,6 +49,8 @@ export interface SlackServer extends AsyncDisposable {
   giveAgain(): void;
   /** The next calls of a method fail so, one after the other. */
   fault(method: string, ...faults: readonly SlackFault[]): void;
+  /** Sends a frame as it is. */
+  sendFrame(text: string): void;
   /** Ends the connections: as Slack does when it moves a client, or at once. */
   endSockets(how: 'asked' | 'broken'): void;
   /** Is told of a call that shows something, before and after it is done. */
@@ -242,6 +244,9 @@ export async function slackServer(now: () => number = Date.now): Promise<SlackSe
     },
     fault: (method, ...more) => {
       faults.set(method, [...(faults.get(method) ?? []), ...more]);
+    },
+    sendFrame: (text) => {
+      for (const socket of sockets.keys()) socket.send(text);
     },
     endSockets: (how) => {
       for (const socket of sockets.keys())

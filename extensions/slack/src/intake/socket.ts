@@ -38,6 +38,7 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
   const { signal } = stopping;
 
   const connect = async (): Promise<Connection> => {
+    const giveUp = new AbortController();
     const client = new SocketModeClient({
       appToken,
       autoReconnectEnabled: false,
@@ -46,9 +47,11 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
       clientOptions: {
         retryConfig: { retries: 0 },
         rejectRateLimitedCalls: true,
+        fetch: (url, init) => fetch(url, { ...init, signal: giveUp.signal }),
         ...(apiRoot !== undefined && { slackApiUrl: apiRoot }),
       },
     });
+    guarded(client);
     client.on('slack_event', ({ type, body, ack }: SlackEvent) => {
       const done = (): void => void ack().catch(() => undefined); // the connection is gone: it comes again
       take(type, body, { done, refuse: () => undefined });
@@ -56,12 +59,18 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
     const lost = new Promise<void>((resolve) => {
       client.once('disconnected', () => resolve());
     });
-    const timer = clock.setTimeout(() => void client.disconnect(), helloTimeoutMs);
+    const end = (): void => {
+      giveUp.abort();
+      void client.disconnect();
+    };
+    const timer = clock.setTimeout(end, helloTimeoutMs);
+    signal.addEventListener('abort', end, { once: true });
     try {
       await client.start();
       return { client, lost };
     } finally {
       clock.clearTimeout(timer);
+      signal.removeEventListener('abort', end);
     }
   };
 
@@ -106,6 +115,15 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
       done.abort(); // so that nothing of the pause stays behind
     },
   };
+}
+
+/** Keeps a frame that the library cannot read from ending the process: its reader rejects, and nobody hears it. */
+function guarded(client: SocketModeClient): void {
+  const [read] = client.listeners('ws_message');
+  client.removeAllListeners('ws_message');
+  client.on('ws_message', async (...frame: readonly unknown[]) => {
+    await Promise.resolve(read?.(...frame)).catch(() => undefined);
+  });
 }
 
 /** An event of the library. */
