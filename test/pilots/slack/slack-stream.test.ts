@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createWebApi } from '../../../extensions/slack/src/api/web-api.js';
 import { config } from '../../../extensions/slack/src/config.js';
 import { slackSurface } from '../../../extensions/slack/src/egress/surface.js';
@@ -22,6 +22,7 @@ describeStreamSender('the stream sender of Slack', {
   open: async (permits) => {
     const clock = virtualClock();
     const server = await slackServer(() => clock.now());
+    onTestFinished(() => server[Symbol.asyncDispose]());
     const api = createWebApi({ token: server.app.botToken, apiRoot: server.url, clock });
     const parts = {
       surface: slackSurface({ apiOf: () => api, config: config.parse({}) }),

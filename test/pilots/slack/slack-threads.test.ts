@@ -14,6 +14,7 @@ async function twoHosts() {
   const service = await claimsLab();
   const clock = virtualClock();
   const server = await slackServer(() => clock.now());
+  server.watch(service.server.url);
   const apps = [server.app, server.addApp('other')] as const;
   const hostOf = (at: 0 | 1): Promise<SlackLab> => {
     const name = at === 0 ? 'One' : 'Two';

@@ -1,10 +1,10 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Conversations, RefusedBySlack, type ShownInSlack } from './conversations.js';
 import { answerJson, failAs, type SlackFault } from './fault.js';
+import { fetchesMadeTo } from './fetches-made.js';
 
 /** A call that came in. */
 export interface SlackCall {
@@ -41,6 +41,8 @@ export interface SlackServer extends AsyncDisposable {
   readonly acknowledged: readonly number[];
   readonly sockets: number;
   readonly isQuiet: boolean;
+  /** Time does not pass while a request to this origin is under way, either. */
+  watch(origin: string): void;
   /** Adds another app to the workspace. */
   addApp(name: string): SlackApp;
   /** Tells an app, by default the first. Without a connection it waits for one. @returns the number of the envelope. */
@@ -215,7 +217,7 @@ export async function slackServer(now: () => number = Date.now): Promise<SlackSe
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
   const { port } = http.address() as AddressInfo; // it listens on a port
-  const made = requestsMade();
+  const made = fetchesMadeTo(`http://127.0.0.1:${port}`);
 
   const server: SlackServer = {
     url: `http://127.0.0.1:${port}/api/`,
@@ -232,6 +234,7 @@ export async function slackServer(now: () => number = Date.now): Promise<SlackSe
     get isQuiet() {
       return busy === 0 && made.open === held.size;
     },
+    watch: made.watch,
     addApp,
     give: (envelope, app = first) => {
       const number = ++lastEnvelope;
@@ -270,30 +273,4 @@ export async function slackServer(now: () => number = Date.now): Promise<SlackSe
     },
   };
   return server;
-}
-
-/** Counts the requests of this process on loopback that have no answer yet, from the moment they are made. */
-function requestsMade(): Disposable & { readonly open: number } {
-  const open = new Set<unknown>();
-  const isOurs = ({ origin, path = '' }: { readonly origin?: unknown; readonly path?: string }) =>
-    String(origin).startsWith('http://127.0.0.1:') && !path.startsWith('/link');
-  const begin = (message: unknown): void => {
-    const { request } = message as { readonly request: { readonly origin?: unknown } }; // as undici documents it
-    if (isOurs(request)) open.add(request);
-  };
-  const end = (message: unknown): void => {
-    open.delete((message as { readonly request: unknown }).request);
-  };
-  const channels = { create: begin, trailers: end, error: end };
-  for (const [name, listener] of Object.entries(channels))
-    subscribe(`undici:request:${name}`, listener);
-  return {
-    get open() {
-      return open.size;
-    },
-    [Symbol.dispose]: () => {
-      for (const [name, listener] of Object.entries(channels))
-        unsubscribe(`undici:request:${name}`, listener);
-    },
-  };
 }
