@@ -20,4 +20,10 @@ export interface ChannelCapabilities {
    * refusing or keeping what comes.
    */
   readonly canWait?: boolean;
+  /**
+   * Several hosts may connect one of its accounts at the same time, and each can send by it: a webhook, say, but not a poll, a
+   * socket or a terminal. Of several hosts that share a journal each connects it. Without it one host does at a time, and handles
+   * all messages of the account.
+   */
+  readonly everyHost?: boolean;
 }

@@ -61,6 +61,7 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
     capabilities: {
       threads: true,
       attachments: true,
+      everyHost: config.webhook !== undefined,
       interactive: ['buttons', 'list'],
       ...(config.streaming && { canStreamResponse: true }),
     },

@@ -2,7 +2,7 @@ import type { InboundUpdate } from '../../channel/index.js';
 import { oneLine } from '../../kernel/index.js';
 import { type Decoded, jobOf, laneOfJob } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
-import type { RunningAccount } from '../provided/accounts.js';
+import { keyOfAccount, type RunningAccount } from '../provided/accounts.js';
 import { parseCommandLine } from '../provided/commands.js';
 import { laneOfPlace } from '../session/routing.js';
 import { checkInteraction } from './interactions.js';
@@ -46,10 +46,20 @@ export function laneOf(parts: HostParts, account: RunningAccount, decoded: Decod
   return `${runsAtOnce ? atOnce : ''}${laneOfPlace(account.channel.id, account.accountId, message)}`;
 }
 
-/** The part of a lane: that of its conversation, also if the lane runs at once beside it. */
-export function partOf({ journal }: HostParts, lane: string): number {
+/**
+ * The part of a lane: that of its conversation, also if the lane runs at once beside it. All lanes of an account that one host
+ * connects at a time are of the part of the account.
+ */
+export function partOf(
+  { journal }: HostParts,
+  lane: string,
+  { channel, accountId }: RunningAccount,
+): number {
   const { ownership } = journal;
-  if (!ownership.isShared || !runsAtOnce(lane)) return ownership.partOf(lane);
+  if (!ownership.isShared) return 0;
+  if (channel.capabilities.everyHost !== true)
+    return ownership.partOf(keyOfAccount(channel.id, accountId));
+  if (!runsAtOnce(lane)) return ownership.partOf(lane);
   const place: unknown = JSON.parse(lane.slice(atOnce.length));
   return ownership.partOf(JSON.stringify(Array.isArray(place) ? place.slice(0, 4) : place));
 }

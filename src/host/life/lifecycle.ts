@@ -18,7 +18,7 @@ import { contributeDefaultChoices } from '../provided/default-choices.js';
 import { injectAccount } from '../provided/jobs-channel.js';
 import { feed } from '../queue/feeder.js';
 import { resumeAll } from '../queue/resume-all.js';
-import { OpenAccounts, startAccount, stopAccount } from '../receive/account.js';
+import { OpenAccounts, startAccount, stopAccount, watchAccounts } from '../receive/account.js';
 import { watchSchedules } from '../receive/due-schedules.js';
 import { extensionInjects } from '../receive/extension-injects.js';
 import {
@@ -154,7 +154,7 @@ export async function startAll(
   open();
   watches.push(watchSchedules(parts));
   const accounts = parts.accounts.offered();
-  if (accounts.length === 0) {
+  if (accounts.length === 0 && !parts.journal.ownership.isShared) {
     const why = failed.map(
       ({ channel, accountId, reason }) => `${channel}/${accountId}: ${reason}`,
     );
@@ -167,6 +167,7 @@ export async function startAll(
         at,
       });
   openAccounts.complete();
+  watches.push(watchAccounts(parts, opened, openAccounts));
   parts.extensions.use(extensionUser(parts, opened, openAccounts));
   return { extensions: parts.extensions.statuses, accounts, failed };
 }

@@ -8,6 +8,11 @@ export interface RunningAccount {
   readonly startedMonotonicMs: number;
 }
 
+/** The key of the part that an account belongs to, if one of several hosts connects it. */
+export function keyOfAccount(channel: string, accountId: string): string {
+  return JSON.stringify([channel, accountId]);
+}
+
 /** The accounts that messages can be sent by, in the order in which they started. */
 export class Accounts {
   readonly #running: RunningAccount[] = [];

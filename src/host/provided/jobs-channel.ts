@@ -5,7 +5,7 @@ import type { RunningAccount } from './accounts.js';
 /** The host's own channel: jobs come by it, and nothing goes out. It is never started, and nobody can choose it. */
 export const jobsChannel: ChannelPlugin = {
   id: 'sluice',
-  capabilities: {},
+  capabilities: { everyHost: true },
   accounts: ['inject'],
   resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
   startAccount: async () => undefined,

@@ -1,12 +1,15 @@
 import { type ChannelPlugin, SendPermit } from '../../channel/index.js';
-import { oneLine } from '../../kernel/index.js';
+import { onAbort, oneLine } from '../../kernel/index.js';
 import { attempt } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
-import type { RunningAccount } from '../provided/accounts.js';
+import { isToStart } from '../parts/start-only.js';
+import { keyOfAccount, type RunningAccount } from '../provided/accounts.js';
+import { resumeWaiting } from '../queue/resume-all.js';
 import { receiveUpdate } from './receive-update.js';
 
 /**
- * Starts an account. Updates that come before all is up wait.
+ * Starts an account. Updates that come before all is up wait. An account that one of several hosts connects is started by the host
+ * that has its part, and stopped when the part is lost (durability §12.9).
  *
  * @returns why it could not be started, or nothing.
  */
@@ -18,6 +21,10 @@ export async function startAccount(
   openAccounts: OpenAccounts,
 ): Promise<string | undefined> {
   const { kernel, clock, logger, accounts } = parts;
+  const { ownership } = parts.journal;
+  const isOfOne = ownership.isShared && channel.capabilities.everyHost !== true;
+  const hold = ownership.holdOf(ownership.partOf(keyOfAccount(channel.id, accountId)));
+  if (isOfOne && hold === undefined) return undefined;
   const startedAtMs = clock.now();
   const account = { channel, accountId, startedMonotonicMs: clock.monotonicMs() };
   const named = { channel: channel.id, accountId };
@@ -55,7 +62,39 @@ export async function startAccount(
   }
   logger.info('an account has started', named);
   await kernel.dispatch('account.started', { ...named, startedAtMs }, refs);
+  const leave = async (): Promise<void> => {
+    if (!accounts.all().includes(account)) return;
+    openAccounts.leave(account);
+    await attempt(parts, `stopIntake of ${channel.id}`, () => channel.stopIntake(accountId));
+    await stopAccount(parts, account, 'another host connects it');
+  };
+  if (isOfOne) onAbort(hold?.signal, () => void leave());
   return undefined;
+}
+
+/** Starts the accounts whose parts this host takes from now on, if one of several hosts connects them. */
+export function watchAccounts(
+  parts: HostParts,
+  opened: Promise<void>,
+  openAccounts: OpenAccounts,
+): Disposable {
+  const { accounts, channels, options, journal, logger } = parts;
+  let last = Promise.resolve();
+  const tend = async (): Promise<void> => {
+    let hasStarted = false;
+    for (const channel of channels.filter((one) => isToStart(one, options.startOnly)))
+      for (const accountId of channel.accounts) {
+        if (accounts.find(channel.id, accountId) !== undefined) continue;
+        await startAccount(parts, channel, accountId, opened, openAccounts);
+        hasStarted ||= accounts.find(channel.id, accountId) !== undefined;
+      }
+    if (hasStarted) await resumeWaiting(parts);
+  };
+  return journal.ownership.onWork(() => {
+    last = last
+      .then(tend)
+      .catch((error: unknown) => logger.error('an account could not be started', { error }));
+  });
 }
 
 /** Disconnects an account for good, and tells of it. */

@@ -44,7 +44,7 @@ export async function receiveUpdate(
   const decoded = decodeUpdate(parts, account, update);
   const taken = { eventId, account, update, receivedAtMs, decoded };
   const lane = laneOf(parts, account, decoded);
-  const part = partOf(parts, lane);
+  const part = partOf(parts, lane, account);
   const isOwn = parts.journal.ownership.holdOf(part) !== undefined;
   arriving.add(eventId); // before it is kept, so that a reading of the journal does not take it up
   const kept = deferred<Accepted | undefined>();

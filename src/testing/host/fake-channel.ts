@@ -64,6 +64,8 @@ export interface FakeChannelOptions {
   readonly resendPolicy?: Partial<ChannelPlugin['resendPolicy']>;
   readonly deduplicatesSends?: boolean;
   readonly canWait?: boolean;
+  /** Each of several hosts connects it. */
+  readonly everyHost?: boolean;
   /** The elements of a message that it shows. */
   readonly interactive?: ChannelPlugin['capabilities']['interactive'];
   /** A fault: what is received after `stopIntake` goes to the host all the same. */
@@ -89,6 +91,7 @@ export function fakeChannel(options: FakeChannelOptions = {}): FakeChannel {
     accounts = ['default'],
     deduplicatesSends = false,
     canWait = false,
+    everyHost = false,
   } = options;
   const { bringsAfterStop = false, interactive } = options;
   const inboxes = new Map<string, ChannelInbox>();
@@ -111,7 +114,7 @@ export function fakeChannel(options: FakeChannelOptions = {}): FakeChannel {
     sent,
     acknowledged,
     running,
-    capabilities: { deduplicatesSends, canWait, ...definedFields({ interactive }) },
+    capabilities: { deduplicatesSends, canWait, everyHost, ...definedFields({ interactive }) },
     resendPolicy: { ambiguous: 'fail', maxAttempts: 3, maxWaitMs: 60_000, ...options.resendPolicy },
     startAccount: async (accountId, inbox) => {
       await options.startAccount?.(accountId);

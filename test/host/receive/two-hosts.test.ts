@@ -37,7 +37,7 @@ async function twoHosts({
       journal: shared.of(name),
       store,
       agents,
-      channel: scriptedChannel(channel),
+      channel: scriptedChannel({ everyHost: true, ...channel }),
       ...more,
     });
   shared.give('b', shared.all);
@@ -193,6 +193,23 @@ describe('two hosts on one journal', () => {
       { status: 'failed', reason: expect.stringContaining('its body cannot be kept') },
     ]);
     expect(b.ends).toEqual([]);
+  });
+
+  it('connect an account once, by the host that has its part, which handles all its messages (durability §12.9)', async () => {
+    await using hosts = await twoHosts({ channel: { everyHost: false } });
+    const { a, b, clock, shared } = hosts;
+    const running = () => [a, b].map(({ channel }) => channel.running.size);
+    expect(running()).toEqual([0, 1]);
+    await b.channel.receive(said('one', 'first'), '1');
+    await clock.advance(20); // its turn runs at b
+    shared.give('a', [shared.partOf(JSON.stringify(['scripted', 'default']))]);
+    await clock.advance(1_000);
+    expect(running()).toEqual([1, 0]);
+    expect([a.texts(), b.texts()]).toEqual([['first'], []]);
+    await a.channel.receive(said('two', 'second'), '2');
+    await clock.advance(1_000);
+    expect(a.texts()).toEqual(['first', 'second']);
+    expect(b.host.state).toBe('running');
   });
 
   describe('with one session for two conversations', () => {
