@@ -53,15 +53,19 @@ export async function* readAnswer(
   let hasChoice = false;
   for await (const part of parts) {
     usage = sumOf(before, usageOf(part.usage)) ?? usage;
+    if (part.isDone && hasChoice) finish ??= 'stop'; // some say so, and nothing else
     const [choice] = Array.isArray(part.choices) ? (part.choices as readonly unknown[]) : [];
     if (choice === undefined) continue;
     hasChoice = true;
     const { delta, finish_reason } = Object(choice) as Choice; // each field is read with care
     finish = finish_reason ?? finish;
     const { content, refusal, reasoning_content, reasoning, tool_calls } = delta ?? {};
-    for (const thought of [reasoning_content ?? reasoning])
-      if (isText(thought)) yield* writer.grow('thinking', thought);
-    for (const text of [content, refusal]) if (isText(text)) yield* writer.grow('text', text);
+    const thought = reasoning_content ?? reasoning;
+    if (isText(thought)) yield* writer.grow('thinking', thought);
+    for (const one of [content, refusal].flat()) {
+      const text: unknown = isText(one) ? one : Object(one).text; // some servers send blocks
+      if (isText(text)) yield* writer.grow('text', text);
+    }
     for (const one of Array.isArray(tool_calls) ? tool_calls : []) grow(one, calls, places);
   }
   if (!hasChoice) throw new ChatError('no-choices', 'the answer has no choices');

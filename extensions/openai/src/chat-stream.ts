@@ -7,6 +7,8 @@ export interface ChatPart {
   readonly choices?: unknown;
   readonly usage?: unknown;
   readonly error?: unknown;
+  /** The server has said that nothing more comes. */
+  readonly isDone?: true;
 }
 
 /** The address of a model, and the bounds of one answer. */
@@ -33,11 +35,8 @@ export async function* chatParts(
 ): AsyncGenerator<ChatPart, void> {
   const silence = new AbortController();
   const stop = AbortSignal.any([signal, silence.signal]);
-  let timer = clock.setTimeout(() => silence.abort(), idleTimeoutMs);
-  const heard = (): void => {
-    clock.clearTimeout(timer);
-    timer = clock.setTimeout(() => silence.abort(), idleTimeoutMs);
-  };
+  const listen = () => clock.setTimeout(() => silence.abort(), idleTimeoutMs);
+  let timer = listen();
   /** The failure of a wait for the server. */
   const failed = (thrown: unknown, otherwise: 'unreachable' | 'cut-stream'): unknown => {
     if (signal.aborted) return signal.reason;
@@ -53,14 +52,15 @@ export async function* chatParts(
       headers: { accept: 'text/event-stream', ...headers, 'content-type': 'application/json' },
       body: JSON.stringify(body),
       signal: stop,
+      redirect: 'error', // the key and the prompt go where the settings say, and nowhere else
     }).catch((thrown: unknown) => {
       throw failed(thrown, 'unreachable');
     });
-    const pieces = piecesOf(response, maxAnswerBytes, heard);
+    const pieces = caught(piecesOf(response, maxAnswerBytes), failed);
     const isStream = /event-stream/.test(response.headers.get('content-type') ?? '');
     if (!response.ok || !isStream) {
       let text = '';
-      for await (const piece of caught(pieces, failed)) {
+      for await (const piece of pieces) {
         text += piece;
         if (!response.ok && text.length > maxErrorChars) break;
       }
@@ -70,12 +70,14 @@ export async function* chatParts(
     }
     const data: string[] = [];
     const parser = createParser({ onEvent: (event) => void data.push(event.data) });
-    for await (const piece of caught(pieces, failed)) {
+    for await (const piece of pieces) {
+      clock.clearTimeout(timer); // the time of the reader is not the server's
       parser.feed(piece);
       for (const one of data.splice(0)) {
-        if (one.trim() === '[DONE]') return;
+        if (one.trim() === '[DONE]') return yield { isDone: true };
         yield partOf(one);
       }
+      timer = listen();
     }
   } finally {
     clock.clearTimeout(timer);
@@ -84,16 +86,11 @@ export async function* chatParts(
 }
 
 /** The texts of a body, as they come. @throws ChatError `too-long`. */
-async function* piecesOf(
-  { body }: Response,
-  maxBytes: number,
-  heard: () => void,
-): AsyncGenerator<string, void> {
+async function* piecesOf({ body }: Response, maxBytes: number): AsyncGenerator<string, void> {
   if (body === null) return;
   const decoder = new TextDecoder();
   let bytes = 0;
   for await (const piece of body) {
-    heard();
     bytes += piece.byteLength;
     if (bytes > maxBytes)
       throw new ChatError('too-long', `the answer has more than ${maxBytes} bytes`);

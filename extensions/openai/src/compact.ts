@@ -15,7 +15,7 @@ import type { KeptHistory } from './kept-history.js';
 /** The parts that a compaction works with. */
 export interface Compacting {
   readonly request: Pick<AgentRequest, 'keepSession' | 'signal' | 'runId' | 'sessionId'>;
-  readonly settings: Pick<AgentSettings, 'compaction'>;
+  readonly settings: Pick<AgentSettings, 'compaction' | 'contextTokens'>;
   readonly history: KeptHistory;
   readonly logger: Logger;
   /** Asks the model, without tools. */
@@ -47,7 +47,8 @@ export async function* compact(
   let errorMessage: string | undefined;
   if (settings.compaction === 'summary') {
     const prompt = before === undefined ? task : `${task}\n\nKnown from before:\n${before}`;
-    const content = promptText({ prompt, attachments: [] }, dropped);
+    const all = promptText({ prompt, attachments: [] }, dropped);
+    const content = all.slice(-3 * settings.contextTokens); // its end, which has the task: three quarters of the context
     const writer = new MessageWriter({});
     try {
       const events = readAnswer(ask([{ role: 'user', content }]), writer, (id) => id);

@@ -8,6 +8,26 @@ const url = z
   .url({ protocol: /^https?$/, error: 'must be an http address' })
   .transform((text) => text.replace(/\/+$/, '').replace(/\/chat\/completions$/, ''));
 
+const usual = {
+  url: 'https://api.openai.com/v1',
+  headers: {},
+  body: {},
+  contextTokens: 64_000,
+  compaction: 'summary' as const,
+  maxResultChars: 50_000,
+  maxRounds: 50,
+  images: true,
+  returnReasoning: false,
+  idleTimeoutMs: 120_000,
+  maxAnswerBytes: 16_777_216,
+  attempts: 3,
+};
+
+/** The address in `MODEL@URL`. */
+function addressIn(text: string): string | undefined {
+  return /.@(https?:.*)$/.exec(text)?.[1];
+}
+
 /** The settings of an agent. Those at the top of the config hold for all agents that do not say otherwise. */
 const common = {
   url: url.exactOptional(),
@@ -80,7 +100,15 @@ export const config = z
     agents: z.array(agent).default([]),
     /** The agents that `sluice run` or its config names: `MODEL` or `MODEL@URL`. */
     asked: z
-      .array(z.string().regex(/^.+?(@https?:\/\/.+)?$/, 'must be MODEL or MODEL@URL'))
+      .array(
+        z
+          .string()
+          .min(1)
+          .refine(
+            (text) => url.safeParse(addressIn(text) ?? usual.url).success,
+            'must be MODEL or MODEL@URL',
+          ),
+      )
       .default([]),
     mcpServers: z
       .record(z.string().regex(/^[a-z0-9-]{1,24}$/, 'must be a-z, 0-9 and "-"'), mcpServer)
@@ -97,21 +125,6 @@ export const config = z
 /** The settings of the extension as they were read. */
 export type OpenAiConfig = z.infer<typeof config>;
 
-const usual = {
-  url: 'https://api.openai.com/v1',
-  headers: {},
-  body: {},
-  contextTokens: 64_000,
-  compaction: 'summary' as const,
-  maxResultChars: 50_000,
-  maxRounds: 50,
-  images: true,
-  returnReasoning: false,
-  idleTimeoutMs: 120_000,
-  maxAnswerBytes: 16_777_216,
-  attempts: 3,
-};
-
 /** The settings of one agent, complete. */
 export type AgentSettings = z.infer<typeof agent> &
   Required<Pick<z.infer<typeof agent>, keyof typeof usual>>;
@@ -119,8 +132,9 @@ export type AgentSettings = z.infer<typeof agent> &
 /** The agents of the config, those that were asked for last. */
 export function agentsOf({ agents, asked, mcpServers: _, ...top }: OpenAiConfig): AgentSettings[] {
   const named = asked.map((text) => {
-    const [, model = text, at] = /^(.+?)@(https?:\/\/.+)$/.exec(text) ?? [];
-    return { id: `openai:${text}`, model, ...(at !== undefined && { url: url.parse(at) }) };
+    const at = addressIn(text);
+    if (at === undefined) return { id: `openai:${text}`, model: text };
+    return { id: `openai:${text}`, model: text.slice(0, -at.length - 1), url: url.parse(at) };
   });
   return [...agents, ...named].map((one) => ({ ...usual, ...top, ...one }));
 }

@@ -18,7 +18,7 @@ const tooLarge = 'larger than allowed:';
 
 interface Connected {
   readonly client: Client;
-  tools?: readonly Tool[] | undefined;
+  tools: Promise<readonly Tool[]>;
 }
 
 /** The parts that servers share. */
@@ -46,9 +46,7 @@ export class McpServer implements AsyncDisposable {
   /** Its tools; none while it cannot be reached, which is logged. Never rejects. */
   async tools(): Promise<readonly Tool[]> {
     try {
-      const connected = await this.#connect();
-      connected.tools ??= await this.#list(connected.client);
-      return connected.tools;
+      return await (await this.#connect()).tools;
     } catch {
       return []; // logged when it failed
     }
@@ -107,18 +105,26 @@ export class McpServer implements AsyncDisposable {
     const client = new McpClient({ name: 'sluice', version: '0.1.0' });
     const { transport, tail } = await this.#transport();
     const { startTimeoutMs: timeout } = this.#config;
+    let tools: readonly Tool[];
     try {
       await client.connect(transport, { timeout });
+      tools = await this.#list(client);
     } catch (thrown) {
       await client.close().catch(() => undefined);
       throw tail() === '' ? thrown : new Error(`${String(thrown)} [stderr] ${tail()}`);
     }
-    const connected: Connected = { client };
+    const connected: Connected = { client, tools: Promise.resolve(tools) };
     const { ToolListChangedNotificationSchema } = await import(
       '@modelcontextprotocol/sdk/types.js'
     );
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-      connected.tools = undefined;
+      connected.tools = this.#list(client).catch((error: unknown) => {
+        this.#parts.logger.warn('an MCP server has not listed its tools', {
+          server: this.name,
+          error,
+        });
+        return []; // until it lists them again
+      });
     });
     this.#failures = 0;
     client.onerror = ({ message }) => {

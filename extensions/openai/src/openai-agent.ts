@@ -1,4 +1,5 @@
 import { type Clock, type Logger, silentLogger, systemClock } from 'sluice';
+import { isLoopback } from 'sluice/host';
 import {
   type AgentProvider,
   type AgentRequest,
@@ -18,12 +19,12 @@ import { type Compacting, compact } from './compact.js';
 import type { AgentSettings } from './config.js';
 import { KeptHistory } from './kept-history.js';
 import { seen } from './pictures.js';
-import { runCalls } from './tool-runs.js';
+import { runCalls, type ToolRuns } from './tool-runs.js';
 
 /** The parts that an agent works with, beside its settings. */
 export interface OpenAiParts {
   /** The tools of its MCP servers, as they are when a turn begins; none by default. */
-  readonly tools?: (signal: AbortSignal) => Promise<readonly ToolDefinition[]>;
+  readonly tools?: () => Promise<readonly ToolDefinition[]>;
   readonly clock?: Clock;
   readonly logger?: Logger;
 }
@@ -56,10 +57,13 @@ async function* turn(
   const { id: provider, contextTokens, maxRounds } = settings;
   const writer = new MessageWriter({ provider, model: request.model }, () => clock.now());
   yield { type: 'agent_start' };
-  const definitions = (await ownTools?.(signal)) ?? [];
+  const stopped = new Promise<readonly []>((resolve) => {
+    signal.addEventListener('abort', () => resolve([]), { once: true });
+  });
+  const definitions = (await Promise.race([ownTools?.(), stopped])) ?? [];
   const all = [...(request.tools ?? []), ...request.offer(definitions)];
   const tools = new Map(all.map((tool) => [tool.name, tool]));
-  const pictures = new Map();
+  const pictures: ToolRuns['pictures'] = new Map();
   const rules = { maxResultChars: settings.maxResultChars, pictures };
   const history = new KeptHistory(request, rules);
   const asked = await promptOf(request, settings.images);
@@ -176,8 +180,9 @@ function bodyOf(
 }
 
 /** The key of the settings, or that of the environment: that goes to https addresses and to this machine alone. */
-function headersOf({ url, headers, apiKey }: AgentSettings): Record<string, string> {
-  const isSafe = /^https:|^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])([:/]|$)/i.test(url);
+export function headersOf({ url, headers, apiKey }: AgentSettings): Record<string, string> {
+  const { protocol, hostname } = new URL(url);
+  const isSafe = protocol === 'https:' || isLoopback(hostname);
   const key = apiKey ?? (isSafe ? process.env['OPENAI_API_KEY'] : undefined);
   return { ...(key !== undefined && key !== '' && { authorization: `Bearer ${key}` }), ...headers };
 }

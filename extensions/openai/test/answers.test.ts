@@ -2,8 +2,11 @@ import { LLMock } from '@copilotkit/aimock';
 import { defineExtension } from 'sluice';
 import { startTestHost } from 'sluice/testing';
 import { describe, expect, it } from 'vitest';
+import { agentsOf, config } from '../src/config.js';
 import openai from '../src/index.js';
-import { weather } from './agent-lab.js';
+import { headersOf } from '../src/openai-agent.js';
+import { agentLab, weather } from './agent-lab.js';
+import { type Answer, part, parts, says } from './model-server.js';
 
 const weatherman = defineExtension({
   id: 'weatherman',
@@ -100,3 +103,115 @@ describe('an agent of a model behind chat completions', () => {
     expect(output?.payload.error).toMatch(/^refused: HTTP 404/);
   });
 });
+
+describe('the answers of other servers', () => {
+  const answered = async (...given: readonly (object | string)[]) => {
+    await using lab = await agentLab([parts(...given)], { agent: { attempts: 1 } });
+    await lab.test.say('hello');
+    const [, message] = await lab.test.transcript();
+    return message?.content;
+  };
+  const text = (said: string) => ({ type: 'text', text: said });
+  const thought = (said: string) => ({ type: 'thinking', thinking: said });
+
+  it.each<[string, readonly (object | string)[], readonly object[]]>([
+    ['no reason at the end', [{ content: 'Hi.' }], [text('Hi.')]],
+    ['comments', [': ping\n\n', { content: 'Hi.' }, part({}, 'stop')], [text('Hi.')]],
+    [
+      'thoughts as "reasoning"',
+      [{ reasoning: 'Hm.' }, { content: 'Hi.' }, part({}, 'stop')],
+      [thought('Hm.'), text('Hi.')],
+    ],
+    [
+      'blocks in the place of a text',
+      [{ content: [text('Hi'), text(' you.')] }, part({}, 'stop')],
+      [text('Hi you.')],
+    ],
+    ['a refusal', [{ refusal: 'I may not.' }, part({}, 'stop')], [text('I may not.')]],
+  ])('%s', async (_, given, content) => {
+    expect(await answered(...given)).toEqual(content);
+  });
+
+  it('an answer as a whole, though a stream was asked for', async () => {
+    const whole: Answer = (response) => {
+      response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
+      const message = { role: 'assistant', content: 'Hi.' };
+      response.end(JSON.stringify({ choices: [{ message, finish_reason: 'stop' }] }));
+    };
+    await using lab = await agentLab([whole]);
+    await lab.test.say('hello');
+    expect(lab.test.replies()).toEqual(['Hi.']);
+  });
+
+  it('calls without indices, with arguments as objects', async () => {
+    const call = (id: string, city: string) => ({
+      tool_calls: [{ id, function: { name: 'weather', arguments: { city } } }],
+    });
+    const both = parts(call('a', 'Rome'), call('b', 'Oslo'), part({}, 'stop'));
+    await using lab = await agentLab([both, says('Done.')], {}, { extensions: [weatherman] });
+    await lab.test.say('weather?');
+    expect(lab.asked[1]?.body.messages.slice(-2)).toMatchObject([
+      { tool_call_id: 'a', content: 'sunny in Rome' },
+      { tool_call_id: 'b', content: 'sunny in Oslo' },
+    ]);
+  });
+});
+
+describe('the settings', () => {
+  it('of an agent win over those at the top, which hold for those that were asked for, too', () => {
+    const read = config.parse({
+      agents: [{ id: 'one', model: 'm-1', maxRounds: 3 }],
+      asked: [
+        'm-2@http://127.0.0.1:8080/v1/chat/completions/',
+        'gpt@2026',
+        'm@https://a@b.example/v1',
+      ],
+      ...{ maxRounds: 7, url: 'https://models.example/v1/' },
+    });
+    expect(
+      agentsOf(read).map(({ id, model, url, maxRounds }) => [id, model, url, maxRounds]),
+    ).toEqual([
+      ['one', 'm-1', 'https://models.example/v1', 3],
+      [
+        ...['openai:m-2@http://127.0.0.1:8080/v1/chat/completions/', 'm-2'],
+        ...['http://127.0.0.1:8080/v1', 7],
+      ],
+      ['openai:gpt@2026', 'gpt@2026', 'https://models.example/v1', 7],
+      ['openai:m@https://a@b.example/v1', 'm', 'https://a@b.example/v1', 7],
+    ]);
+  });
+
+  it.each([
+    ['no address', { asked: ['m@https://'] }],
+    ['an MCP server that is not there', { tools: ['files'] }],
+    ['a name that could clash', { mcpServers: { a_b: { command: 'x' } } }],
+    ['a server that is neither', { mcpServers: { a: { args: [] } } }],
+    ['a misspelt key', { maxRound: 3 }],
+  ])('with %s are refused', (_, given) => {
+    expect(config.safeParse(given).success).toBe(false);
+  });
+
+  it('keep the key of the environment from addresses that it is not for', async () => {
+    const before = process.env['OPENAI_API_KEY'];
+    process.env['OPENAI_API_KEY'] = 'k-9';
+    try {
+      const keyFor = (url: string, more: object = {}) => headersOf({ ...settings, url, ...more });
+      const [settings = broken()] = agentsOf(config.parse({ asked: ['m'] }));
+      const sent = { authorization: 'Bearer k-9' };
+      for (const url of ['https://x.example/v1', 'http://127.0.0.1:1/v1', 'http://localhost:1/v1'])
+        expect(keyFor(url)).toEqual(sent);
+      for (const url of ['http://x.example/v1', 'http://localhost:1@x.example/v1'])
+        expect(keyFor(url)).toEqual({});
+      expect(keyFor('http://x.example/v1', { apiKey: 'own' })).toEqual({
+        authorization: 'Bearer own',
+      });
+    } finally {
+      if (before === undefined) delete process.env['OPENAI_API_KEY'];
+      else process.env['OPENAI_API_KEY'] = before;
+    }
+  });
+});
+
+function broken(): never {
+  throw new Error('there is no agent');
+}

@@ -70,6 +70,11 @@ describe('a fault of the model server ends the turn, and says which', () => {
     ['too many requests', fails(429, { message: 'slow down' }), /^rate-limit: HTTP 429: slow down/],
     ['a server that is down', fails(503), /^server-error: HTTP 503/],
     [
+      'a server that sends the prompt elsewhere',
+      fails(307, {}, { location: 'http://127.0.0.1:1/v1/chat/completions' }),
+      /^unreachable: .*redirect/,
+    ],
+    [
       'an answer that is kept back',
       parts({ content: 'a' }, part({}, 'content_filter')),
       /^content-filter: /,
