@@ -21,7 +21,8 @@ const log = (message: string): void => void process.stderr.write(`${message}\n`)
 const complaints: string[] = [];
 const complain = (message: string): void => {
   log(message);
-  if (!/ is not supported\. /.test(message)) complaints.push(message);
+  // the first is told as refused, and the second is a measure of this machine
+  if (!/ is not supported\. | blocked everything for /.test(message)) complaints.push(message);
 };
 const logger: Logger = { debug: () => {}, info: log, warn: complain, error: complain };
 const outcomes: Outcome[] = [];
