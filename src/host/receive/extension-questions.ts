@@ -51,6 +51,10 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
   };
 
   return async (extensionId, asked) => {
+    if (journal.ownership.isShared) {
+      const problem = 'several hosts share the journal, and another one may hear the answer';
+      throw hostError('bad-question', { extensionId, name: asked.name, problem });
+    }
     const { key, after } = asked.options;
     const { place, options, takesText, content, timeoutMs } = checkedQuestion(
       parts,

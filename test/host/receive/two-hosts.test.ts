@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import { memoryStore } from '../../../src/host/index.js';
-import { select } from '../../../src/kernel/index.js';
+import { ask, select } from '../../../src/kernel/index.js';
 import type { AgentProvider } from '../../../src/stream/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { type HostLabOptions, hostLab } from '../../support/host-lab.js';
@@ -210,6 +210,25 @@ describe('two hosts on one journal', () => {
     await clock.advance(1_000);
     expect(a.texts()).toEqual(['first', 'second']);
     expect(b.host.state).toBe('running');
+  });
+
+  it('ask people nothing, because the answer may come to the other one (durability §12.10)', async () => {
+    await using hosts = await twoHosts({
+      contribute: (kernel) =>
+        kernel.contribute({
+          ...{ extensionId: 'test', id: 'asks' },
+          family: 'agent.tool.calling',
+          class: 'veto',
+          handler: () => ask({ title: 'May it echo?' }),
+        }),
+    });
+    const { b, clock } = hosts;
+    await b.channel.receive(said('one', 'hello'), '1');
+    await clock.advance(10_000);
+    const [called] = b.of('agent.tool.calling');
+    expect(called).toMatchObject({ status: 'cancelled' });
+    expect(b.channel.sent.map(({ kind }) => kind)).not.toContain('approval');
+    expect(await hosts.states()).toEqual(['1 answered']);
   });
 
   describe('with one session for two conversations', () => {
