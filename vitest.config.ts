@@ -7,6 +7,7 @@ import shared from './vitest.shared.js';
  */
 const wholeLane = [
   'extensions/budget/test/killed-host.test.ts',
+  'extensions/http/test/killed-host.test.ts',
   'extensions/thread-ownership/test/server-process.test.ts',
   'test/cli/check-plugin/check-plugin.test.ts',
   'test/cli/claude-agent.test.ts',

@@ -30,6 +30,8 @@ export class Answer {
   readonly updateId: string;
   readonly conversationId: string;
   kept: KeptAnswer;
+  /** Settles when the store was read. */
+  restored: Promise<void> | undefined;
   /** The agent works on it. */
   isRunning = false;
   /** Stops the turn that makes it. */
@@ -76,19 +78,11 @@ export class Answers {
 
   /** Begins an answer, or finds the one of the same id. @returns it, and whether its update is to be handed over. */
   async begin(asked: Answer): Promise<{ readonly answer: Answer; readonly isNew: boolean }> {
-    const { updateId } = asked;
-    const answer = this.open.get(updateId);
-    if (answer !== undefined) return { answer, isNew: false };
-    this.open.set(updateId, asked); // before anything waits: another request finds it
-    try {
-      if (asked.isKept && !(await this.#restore(asked))) await this.keep(asked);
-    } catch (error) {
-      this.close(asked, { status: 'refused' });
-      throw error;
-    }
-    const { end } = asked.kept;
-    if (end !== undefined) this.close(asked, end);
-    return { answer: asked, isNew: end === undefined };
+    const answer = this.#shared(asked);
+    await answer.restored;
+    const { end } = answer.kept;
+    if (end !== undefined) this.close(answer, end);
+    return { answer, isNew: answer === asked && end === undefined };
   }
 
   /** Finds the answer that a send belongs to: by its address, or the newest of its conversation. */
@@ -96,8 +90,11 @@ export class Answers {
     const [conversationId = '', updateId] = address.split('#');
     if (updateId === undefined)
       return [...this.open.values()].findLast((one) => one.conversationId === address);
-    const asked = new Answer(updateId, conversationId, '');
-    return this.open.get(updateId) ?? ((await this.#restore(asked)) ? asked : undefined);
+    const answer = this.#shared(new Answer(updateId, conversationId, ''));
+    await answer.restored;
+    if (answer.kept.digest !== '') return answer;
+    this.open.delete(updateId);
+    return undefined;
   }
 
   /** An update has ended. Its answer is kept, unless another host is to end it. */
@@ -123,9 +120,25 @@ export class Answers {
     answer.tell();
   }
 
-  async #restore(answer: Answer): Promise<boolean> {
-    const kept = answer.isKept ? await this.#store.get<KeptAnswer>(answer.updateId) : undefined;
-    answer.kept = kept ?? answer.kept;
-    return kept !== undefined;
+  /** The one answer of an id. All who ask at once get the same, before the store is read. */
+  #shared(asked: Answer): Answer {
+    const there = this.open.get(asked.updateId);
+    if (there !== undefined) return there;
+    this.open.set(asked.updateId, asked);
+    asked.restored = this.#restore(asked);
+    return asked;
+  }
+
+  /** Reads an answer of a host before this one, or keeps a new one. */
+  async #restore(answer: Answer): Promise<void> {
+    if (!answer.isKept) return;
+    try {
+      const kept = await this.#store.get<KeptAnswer>(answer.updateId);
+      if (kept !== undefined) answer.kept = kept;
+      else if (answer.kept.digest !== '') await this.keep(answer);
+    } catch (error) {
+      this.close(answer, { status: 'refused' });
+      throw error;
+    }
   }
 }

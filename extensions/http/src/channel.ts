@@ -75,7 +75,7 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
 
   /** Has the journal keep a body that cannot be read, and answers with the id of its event (http §2.7). */
   const refuse = async (update: UnreadableUpdate, response: ServerResponse): Promise<Response> => {
-    const { answer } = await answers.begin(new Answer(newUpdateId(), '', ''));
+    const { answer } = await answers.begin(new Answer(newUpdateId(), '', 'unreadable'));
     const refused = follow(answer, response, whole(answer));
     await handOver(answer, update);
     return refused;

@@ -10,10 +10,10 @@ export interface About {
   readonly model: string;
 }
 
-/** Bytes that may wait for a slow reader. */
-const waitingAtMost = 1_048_576;
-/** Milliseconds between signs of life. A reader who takes nothing between two of them is cut off. */
+/** Milliseconds between signs of life. */
 const heartbeatMs = 15_000;
+/** Characters that are written at once. */
+const pieceAtMost = 262_144;
 const fields = ['reasoning_content', 'content'] as const;
 
 /** Waits for an answer until its end or the end of its reader. @param reader is called when it has changed. */
@@ -30,7 +30,7 @@ export function follow(
       resolve(new Response());
     };
     answer.readers.add(read);
-    response.once('close', left);
+    response.once('close', left).on('drain', read);
     if (response.closed) left();
     else read();
   });
@@ -48,45 +48,55 @@ export function whole(answer: Answer, about?: About) {
 }
 
 /**
- * Writes it while it grows, as server-sent events. The reader never holds up who writes: one that is too slow is cut off.
- * Nothing that was written can be taken back: if the answer is another in the end, the end is an error (http §3.3).
+ * Writes it while it grows, as server-sent events, as fast as its reader takes it: a slow one holds up nobody. One that takes
+ * nothing between two signs of life is cut off. Nothing that was written can be taken back: if the answer is another in the end,
+ * the end is an error (http §3.3).
  */
 export function streamed(answer: Answer, about: About, response: ServerResponse, clock: Clock) {
-  const shown: Record<Part['field'], string> = { reasoning_content: '', content: '' };
-  let isSlow = false;
+  /** The text of each field that goes on with what was written of it, and how far it was written. */
+  const shown = { reasoning_content: { of: '', to: 0 }, content: { of: '', to: 0 } };
+  let written = 0;
+  let before = -1;
   const write = (text: string): void => {
     const headers = { 'content-type': 'text/event-stream; charset=utf-8', connection: 'close' };
     if (!response.headersSent) response.writeHead(200, { 'cache-control': 'no-store', ...headers });
     response.write(text);
-    if (response.writableLength > waitingAtMost) response.destroy();
+    written++;
   };
   const chunk = (delta: object, finish_reason: string | null = null): void => {
     const choices = [{ index: 0, delta, logprobs: null, finish_reason }];
     write(`data: ${JSON.stringify({ ...about, object: 'chat.completion.chunk', choices })}\n\n`);
   };
   const beat = (): void => {
-    if (isSlow && response.writableNeedDrain) response.destroy();
-    isSlow = response.writableNeedDrain;
-    if (!response.writableEnded) write(': it is being made\n\n');
+    if (!response.writableNeedDrain && !response.writableEnded) write(': it is being made\n\n');
+    else if (written === before) response.destroy();
+    before = written;
     timer = clock.setTimeout(beat, heartbeatMs);
   };
   let timer = clock.setTimeout(beat, heartbeatMs);
   response.once('close', () => clock.clearTimeout(timer));
   const takenBack = (): Response | undefined => {
-    if (fields.every((field) => answer.text(field).trimEnd() === shown[field].trimEnd())) return;
+    const isShown = (field: Part['field']): boolean =>
+      answer.text(field).trimEnd() === shown[field].of.slice(0, shown[field].to).trimEnd();
+    if (fields.every(isShown)) return undefined;
     const eventId = answer.kept.end?.correlationId;
     return refusal(500, 'taken-back', 'what was shown is not the answer: ask again', { eventId });
   };
 
   return async (done: (response: Response) => void): Promise<void> => {
     for (const field of fields) {
+      const at = shown[field];
       const text = answer.text(field);
-      if (text.length <= shown[field].length || !text.startsWith(shown[field])) continue;
-      const role = shown.content + shown.reasoning_content === '' ? 'assistant' : undefined;
-      chunk({ role, [field]: text.slice(shown[field].length) });
-      shown[field] = text;
+      if (text !== at.of && text.startsWith(at.of.slice(0, at.to))) at.of = text;
+      while (at.to < at.of.length && !response.writableNeedDrain) {
+        const role = shown.content.to + shown.reasoning_content.to === 0 ? 'assistant' : undefined;
+        const from = at.to;
+        at.to = Math.min(from + pieceAtMost, at.of.length);
+        if (at.to < at.of.length && /[\ud800-\udbff]/.test(at.of.charAt(at.to - 1))) at.to--; // a pair stays one
+        chunk({ role, [field]: at.of.slice(from, at.to) });
+      }
     }
-    if (answer.kept.end === undefined) return;
+    if (answer.kept.end === undefined || response.writableNeedDrain) return;
     const refused = refusalOf(answer) ?? takenBack();
     if (refused === undefined) {
       chunk({}, 'stop');
