@@ -83,11 +83,16 @@ export class Command implements AsyncDisposable {
     });
   }
 
+  /** The first group of what it has written. */
+  said(pattern: RegExp): string {
+    return pattern.exec(this.#output)?.[1] ?? '';
+  }
+
   /** The address of the page. */
   async url(): Promise<string> {
     await this.until('#token=');
     await this.until('\n');
-    return /inspector at (\S+)/.exec(this.#output)?.[1] ?? '';
+    return this.said(/inspector at (\S+)/);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
