@@ -20,6 +20,7 @@ import { loadLegacyPlugin } from '../../src/legacy/index.js';
 import { createTestKernel, fakeChannel, samplePayload } from '../../src/testing/index.js';
 import { emulatedTerminal } from '../support/emulated-terminal.js';
 import { hostLab } from '../support/host-lab.js';
+import { slackLab } from '../support/slack-lab.js';
 import { telegramLab } from '../support/telegram-lab.js';
 
 /** A channel that a host runs, and what has gone out of it. */
@@ -107,6 +108,16 @@ const channels: Readonly<Record<string, () => Promise<Running>>> = {
         callback.close();
       },
     };
+  },
+
+  'slack/channel.ts': async () => {
+    const kernels: Kernel[] = [];
+    const lab = await slackLab({ contribute: (one) => void kernels.push(one) });
+    const [kernel] = kernels;
+    if (kernel === undefined) throw new Error('the lab has a kernel');
+    const posts = /^chat\./;
+    const out = () => lab.server.calls.filter(({ method }) => posts.test(method));
+    return { channel: lab.channel, kernel, out, [Symbol.asyncDispose]: lab[Symbol.asyncDispose] };
   },
 
   'telegram/channel.ts': async () => {

@@ -6,7 +6,7 @@ import base from '../../vitest.shared.js';
 export default mergeConfig(base, {
   root: fileURLToPath(new URL('../../', import.meta.url)),
   test: {
-    include: ['extensions/{inspector,http}/test/browser/**/*.browser.ts'],
+    include: ['extensions/inspector/test/browser/**/*.browser.ts', 'test/inspector/*.browser.ts'],
     fileParallelism: false, // a browser wants a processor of its own
     expect: { poll: { timeout: 30_000 } },
   },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import http from '../../extensions/http/src/index.js';
 import quietHours from '../../extensions/quiet-hours/src/index.js';
 import slack from '../../extensions/slack/src/index.js';
 import telegram from '../../extensions/telegram/src/index.js';
@@ -12,6 +13,7 @@ const pilots: readonly (readonly [string, Extension, object, readonly string[]])
   ['thread-ownership', threadOwnership, { agents }, ['veto:egress.preparing']],
   ['telegram', telegram, {}, ['provide:channel']],
   ['slack', slack, {}, ['provide:channel']],
+  ['http', http, {}, ['provide:channel', 'veto:egress.preparing']],
 ];
 
 describe.each(pilots)('the manifest of %s (§13.6)', (id, extension, config, grants) => {

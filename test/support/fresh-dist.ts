@@ -10,6 +10,7 @@ const folders = [
   { from: 'src', to: 'dist' },
   { from: 'extensions/telegram/src', to: 'extensions/telegram/dist' },
   { from: 'extensions/slack/src', to: 'extensions/slack/dist' },
+  { from: 'extensions/http/src', to: 'extensions/http/dist' },
   { from: 'extensions/budget/src', to: 'extensions/budget/dist' },
   { from: 'extensions/postgres/src', to: 'extensions/postgres/dist' },
   { from: 'extensions/thread-ownership/src', to: 'extensions/thread-ownership/dist' },

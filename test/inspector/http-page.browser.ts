@@ -5,14 +5,14 @@ import type { Browser } from 'playwright-core';
 import { cancel, defineExtension } from 'sluice';
 import { scriptedAgent } from 'sluice/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type HttpLab, httpLab, steppedAgent } from '../../extensions/http/test/http-lab.js';
 import {
   Command,
   expectAccessible,
   openBrowser,
   openPage,
   problems,
-} from '../../../inspector/test/browser/lab.js';
-import { type HttpLab, httpLab, steppedAgent } from '../http-lab.js';
+} from '../../extensions/inspector/test/browser/lab.js';
 
 let browser: Browser;
 beforeAll(async () => {
