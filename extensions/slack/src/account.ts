@@ -109,7 +109,7 @@ export async function startAccount(
     }
     const updateId = updateIdOf(read.data);
     const { event } = read.data.body;
-    if (event?.type === 'tokens_revoked' || event?.type === 'app_uninstalled') {
+    if (event !== undefined && isTakenOut(event)) {
       delivery.done();
       ended('the app was taken out of the workspace', event.type);
       return;
@@ -134,6 +134,19 @@ export async function startAccount(
       await intake.close();
     },
   };
+}
+
+/** Tells whether an event says that the bot's token works no more. Tokens of members are revoked, too. */
+function isTakenOut({
+  type,
+  tokens,
+}: {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}) {
+  const { bot } = Object(tokens) as { readonly bot?: unknown };
+  const isRevoked = type === 'tokens_revoked' && Array.isArray(bot) && bot.length > 0;
+  return isRevoked || type === 'app_uninstalled';
 }
 
 function startIntake(

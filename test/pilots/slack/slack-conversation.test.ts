@@ -2,7 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Kernel, PayloadOf } from '../../../src/kernel/index.js';
+import { defineExtension } from '../../../src/extension/index.js';
+import { ask, type Kernel, type PayloadOf } from '../../../src/kernel/index.js';
+import { deployer } from '../../support/deployer.js';
 import { edited, event, pressed, said, slash, tsOf } from '../../support/slack-api/envelopes.js';
 import { slackLab } from '../../support/slack-lab.js';
 
@@ -284,3 +286,41 @@ describe('a thread of an assistant on Slack', () => {
     expect(lab.server.shown).toMatchObject([{ threadTs: tsOf(1) }, { text: 'outside' }]);
   });
 });
+
+describe('a question to a human on Slack', () => {
+  it('has buttons, and Allow lets the tool run once, however often it is pressed (judgement §4.16, judgement §4.19)', async () => {
+    const ran: string[] = [];
+    const extension = defineExtension({
+      id: 'guard',
+      setup: (api) =>
+        api.veto('agent.tool.calling', 'deploys', () =>
+          ask({ title: 'Deploy this?', scopes: ['tool'] }),
+        ),
+    });
+    await using lab = await slackLab({
+      agents: [{ id: 'main', provider: deployer(ran) }],
+      extensions: [{ extension }],
+      roles: { owner: ['slack:U00ADA'] },
+    });
+    const buttons = () =>
+      lab.server.shown
+        .flatMap(({ blocks }) => blocks)
+        .flatMap(({ type, elements }) => (type === 'actions' ? (elements as Button[]) : []));
+    lab.server.give(said(1, 'v2'));
+    await lab.until(() => buttons().length === 3, 'the question is sent');
+    expect(buttons().map(({ text }) => text.text)).toEqual([
+      ...['Allow', 'Deny', 'Always for this tool'],
+    ]);
+    const [allow] = buttons();
+    const press = { action_id: allow?.action_id, value: allow?.value };
+    await lab.settle(pressed(2, press), pressed(3, press));
+    await lab.until(() => ran.length > 0, 'the tool has run');
+    expect(ran).toEqual(['v2']);
+  });
+});
+
+interface Button {
+  readonly text: { readonly text: string };
+  readonly action_id: string;
+  readonly value: string;
+}

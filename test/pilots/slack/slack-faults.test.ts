@@ -279,9 +279,11 @@ describe('the connection to Slack', () => {
 
   it('ends the account when the app is taken out of the workspace', async () => {
     await using lab = await slackLab(whole);
+    await lab.settle(event('Ev8', { type: 'tokens_revoked', tokens: { oauth: ['U00ADA'] } }));
+    expect(lab.of('account.stopped')).toEqual([]);
     lab.server.give(event('Ev9', { type: 'tokens_revoked', tokens: { bot: ['UBOT1'] } }));
     await lab.until(() => lab.of('account.stopped').length === 1, 'the account has ended');
-    expect(lab.server.acknowledged).toEqual([1]);
+    expect(lab.server.acknowledged).toEqual([1, 2]);
   });
 
   it.each<[string, (lab: SlackServer) => void, string]>([

@@ -4,7 +4,7 @@ import type { Block } from '../text/blocks.js';
 
 /** Elements of one `actions` block. */
 const rowLimit = 25;
-/** Characters that Slack takes. */
+/** Characters that Slack takes, and choices. */
 const limits = { label: 75, buttonValue: 2_000, choiceValue: 150, name: 240, choices: 100 };
 
 /** The blocks of a message's buttons, list and form; or why they cannot be shown. */
@@ -12,66 +12,61 @@ export type Elements =
   | { readonly blocks: readonly Block[]; readonly problem?: undefined }
   | { readonly blocks?: undefined; readonly problem: string };
 
-const plain = (text: string): Block => ({ type: 'plain_text', text });
-const label = (text: string): Block => ({ type: 'section', text: plain(text) });
-
 /** Makes the blocks under a message: buttons in rows, a list as a menu, the fields of a form with a button of their own. */
 export function elementsOf({ interactive }: Pick<ApprovedMessage, 'interactive'>): Elements {
   const { buttons = [], list, form } = interactive ?? {};
-  const problem = problemOf(interactive);
-  if (problem !== undefined) return { problem };
   const blocks: Block[] = [];
-  for (let at = 0; at < buttons.length; at += rowLimit)
-    blocks.push({
-      type: 'actions',
-      elements: buttons.slice(at, at + rowLimit).map(({ id, label: text }, index) => ({
-        ...{ type: 'button', action_id: `button:${at + index}`, text: plain(text), value: id },
-      })),
-    });
+  let problem: string | undefined;
+  const within = (what: string, text: string, limit: number): string => {
+    if (text === '' || text.length > limit)
+      problem ??= `${what} has ${text.length} characters, and Slack takes 1 to ${limit}`;
+    return text;
+  };
+  const label = (of: string, text: string): Block => ({
+    type: 'plain_text',
+    text: within(`the label of ${of}`, text, limits.label),
+  });
+  const above = (text: string | undefined): void => {
+    if (text !== undefined) blocks.push({ type: 'section', text: { type: 'plain_text', text } });
+  };
+  const named = (kind: 'list' | 'form', name: string): string =>
+    `${kind}:${within(`the name of the ${kind}`, name, limits.name)}`;
+
+  const pressed = buttons.map(({ id, label: text }, at) => ({
+    type: 'button',
+    action_id: `button:${at}`,
+    text: label(`the button "${id}"`, text),
+    value: within(`the id of the button "${text}"`, id, limits.buttonValue),
+  }));
+  for (let at = 0; at < pressed.length; at += rowLimit)
+    blocks.push({ type: 'actions', elements: pressed.slice(at, at + rowLimit) });
   if (list !== undefined) {
-    const options = list.choices.map(({ value, label: text }) => ({ text: plain(text), value }));
-    if (list.label !== undefined) blocks.push(label(list.label));
-    const menu = { type: 'static_select', action_id: `list:${list.name}`, options };
+    const { length } = list.choices;
+    if (length > limits.choices)
+      problem ??= `Slack shows ${limits.choices} choices in a list, and it has ${length}`;
+    above(list.label);
+    const options = list.choices.map(({ value, label: text }) => ({
+      text: label(`the choice "${value}"`, text),
+      value: within(`the value of the choice "${text}"`, value, limits.choiceValue),
+    }));
+    const menu = { type: 'static_select', action_id: named('list', list.name), options };
     blocks.push({ type: 'actions', elements: [menu] });
   }
   if (form !== undefined) {
-    if (form.label !== undefined) blocks.push(label(form.label));
-    for (const { name, label: text, isOptional } of form.fields)
+    above(form.label);
+    for (const { name, label: text, isOptional = false } of form.fields)
       blocks.push({
-        ...{ type: 'input', block_id: `field:${name}`, label: plain(text) },
-        optional: isOptional === true,
+        type: 'input',
+        block_id: `field:${within(`the name of the field "${text}"`, name, limits.name)}`,
+        label: label(`the field "${name}"`, text),
+        optional: isOptional,
         element: { type: 'plain_text_input', action_id: 'value' },
       });
-    const send = { type: 'button', action_id: `form:${form.name}`, text: plain('OK') };
+    const text = { type: 'plain_text', text: 'OK' };
+    const send = { type: 'button', action_id: named('form', form.name), text };
     blocks.push({ type: 'actions', elements: [send] });
   }
-  return { blocks };
-}
-
-function problemOf(interactive: ApprovedMessage['interactive']): string | undefined {
-  const { buttons = [], list, form } = interactive ?? {};
-  const choices = list?.choices ?? [];
-  const texts: readonly (readonly [what: string, text: string, limit: number])[] = [
-    ...buttons.flatMap(({ id, label: text }) => [
-      [`the label of the button "${id}"`, text, limits.label] as const,
-      [`the id of the button "${text}"`, id, limits.buttonValue] as const,
-    ]),
-    ...choices.flatMap(({ value, label: text }) => [
-      [`the label of the choice "${value}"`, text, limits.label] as const,
-      [`the value of the choice "${text}"`, value, limits.choiceValue] as const,
-    ]),
-    ...(list === undefined ? [] : [['the name of the list', list.name, limits.name] as const]),
-    ...(form === undefined ? [] : [['the name of the form', form.name, limits.name] as const]),
-    ...(form?.fields ?? []).map(
-      ({ name }) => [`the name of the field "${name}"`, name, limits.name] as const,
-    ),
-  ];
-  if (choices.length > limits.choices)
-    return `Slack shows ${limits.choices} choices in a list, and it has ${choices.length}`;
-  const wrong = texts.find(([, text, limit]) => text === '' || text.length > limit);
-  if (wrong === undefined) return undefined;
-  const [what, text, limit] = wrong;
-  return `${what} has ${text.length} characters, and Slack takes 1 to ${limit}`;
+  return problem === undefined ? { blocks } : { problem };
 }
 
 /** Reads a press. An element that is not of our making is a button with its own id. */

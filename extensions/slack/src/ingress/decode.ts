@@ -71,12 +71,10 @@ function decodeMessage(
   const { user, ts, text, channel, thread_ts: threadTs } = message;
   if (user === undefined || user === bot.userId || message.bot_id !== undefined)
     return ignored('a message of a bot');
-  const isGroup = message.channel_type !== 'im' && isGroupId(channel);
   const wasMentioned = mentions(text, bot.userId);
   const isAddressed = wasMentioned || message.parent_user_id === bot.userId;
   const sender = { id: user };
-  const visit = { ...(isGroup && { groupId: channel }), sender, isAddressed };
-  const admission = admit(visit, rulesOf(config));
+  const { isGroup, admission } = visitOf(channel, sender, isAddressed, config);
   if (!admission.isAdmitted) return ignored(admission.reason);
   // a message in a channel begins the thread that it is answered in
   const threadId = threadTs ?? (isGroup && config.replyInThread ? ts : undefined);
@@ -102,13 +100,11 @@ function decodeCommand(body: unknown, { accountId, config }: DecodeContext): Dec
   const read = slashCommand.safeParse(body);
   if (!read.success) return undecodable('its command has no name, person or channel', '/body');
   const { user_id: user, channel_id: channel, thread_ts: threadId, ...command } = read.data;
-  const isGroup = isGroupId(channel);
   const sender = {
     id: user,
     ...(command.user_name !== undefined && { username: command.user_name }),
   };
-  const visit = { ...(isGroup && { groupId: channel }), sender, isAddressed: true };
-  const admission = admit(visit, rulesOf(config));
+  const { isGroup, admission } = visitOf(channel, sender, true, config);
   if (!admission.isAdmitted) return ignored(admission.reason);
   const said = readableText(command.text);
   const words = said.split(/\s+/).filter((word) => word !== '');
@@ -145,9 +141,7 @@ function decodePress(body: Body, { accountId, config }: DecodeContext): DecodedI
   const { user, channel, message, trigger_id: trigger, actions } = read.data;
   const username = user.username ?? user.name;
   const sender = { id: user.id, ...(username !== undefined && { username }) };
-  const isGroup = isGroupId(channel.id);
-  const visit = { ...(isGroup && { groupId: channel.id }), sender, isAddressed: true };
-  const admission = admit(visit, rulesOf(config));
+  const { isGroup, admission } = visitOf(channel.id, sender, true, config);
   if (!admission.isAdmitted) return ignored(admission.reason);
   const press = pressOf(read.data);
   return {
@@ -164,6 +158,7 @@ function decodePress(body: Body, { accountId, config }: DecodeContext): DecodedI
 }
 
 type Body = SlackUpdate['body'];
+type Sender = NonNullable<InboundMessage['sender']>;
 
 /** A place that something was said in. */
 interface Spot {
@@ -193,9 +188,11 @@ function messageAt({ user, ...spot }: Spot & { readonly user: string }) {
   };
 }
 
-/** Tells whether a conversation is more than one person and the bot. */
-function isGroupId(channel: string): boolean {
-  return !channel.startsWith('D');
+/** Judges who writes where. A conversation of one person and the bot has an id that begins with D. */
+function visitOf(channel: string, sender: Sender, isAddressed: boolean, config: AccessConfig) {
+  const isGroup = !channel.startsWith('D');
+  const visit = { ...(isGroup && { groupId: channel }), sender, isAddressed };
+  return { isGroup, admission: admit(visit, rulesOf(config)) };
 }
 
 const kinds = ['image', 'audio', 'video'] as const;
