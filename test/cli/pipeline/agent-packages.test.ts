@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { agentDefinitions, providedBy } from '../../../src/cli/pipeline/agent-definitions.js';
+import { silentLogger } from '../../../src/kernel/index.js';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.js';
-import { jsonLines } from '../cli.js';
 import { runInMemory } from '../memory-shell.js';
 
 /** An agent package as an author publishes it: it says its own name, and a word of its settings. */
@@ -84,16 +85,15 @@ describe('the agent of a package (event-pipeline §13.13)', () => {
 
   it('is not there without its package: the error says what to install', async () => {
     using folder = temporaryFolder();
-    const { code, stderr } = await answers(named, folder);
-    expect(code).toBe(2);
-    expect(stderr).toContain('there is no agent "openai:m1@http://127.0.0.1:1/v1"');
-    expect(stderr).toContain('npm install sluice-openai');
-    const doctor = await runInMemory(['doctor', '--agent', 'openai:m1', '--json'], '', {
-      cwd: folder.path,
+    const choice = { kind: 'provided', agentId: 'pigeon:grey' } as const; // the known packages lie beside the sources
+    const options = { cwd: folder.path, logger: silentLogger };
+    const more = { onMalformed: () => undefined, gateway: () => Promise.reject(new Error('none')) };
+    const agents = { agents: [{ id: 'main', choice }] };
+    const making = agentDefinitions(agents, providedBy({ live: [] }), { ...options, ...more });
+    await expect(making).rejects.toMatchObject({
+      message: 'there is no agent "pigeon:grey"',
+      hint: expect.stringContaining('npm install sluice-pigeon'),
     });
-    expect(jsonLines<{ hint?: string }>(doctor.stdout)).toContainEqual(
-      expect.objectContaining({ hint: expect.stringContaining('npm install sluice-openai') }),
-    );
   });
 
   it('that is broken is named, and the error points at what was said before', async () => {
