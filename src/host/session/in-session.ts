@@ -11,13 +11,22 @@ import { sessionTurn } from './session-turn.js';
  * @param of.eventId the message that it belongs to.
  * @param of.agent the agent whose turn it is; nothing if the work is no turn.
  */
-export async function inSession<T>(
+export function inSession<T>(
   parts: HeldParts,
   place: Place,
   of: InSession,
   run: (place: Place) => Promise<T>,
 ): Promise<T> {
-  if (!parts.journal.ownership.isShared) return inSessionLane(parts, place, of, run);
+  const { isShared } = parts.journal.ownership;
+  return (isShared ? inSessionTurn : inSessionLane)(parts, place, of, run);
+}
+
+async function inSessionTurn<T>(
+  parts: HeldParts,
+  place: Place,
+  of: InSession,
+  run: (place: Place) => Promise<T>,
+): Promise<T> {
   await using _turn = await sessionTurn(parts, place, of);
   return await inSessionLane(parts, place, of, run);
 }
