@@ -1,30 +1,13 @@
-import {
-  type Clock,
-  isSluiceError,
-  type SluiceError,
-  type TimerHandle,
-} from '../../../kernel/index.js';
+import { isSluiceError, type SluiceError, type TimerHandle } from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
-import type { CleanText } from '../clean-body.js';
 import type { WaitingDispatches } from '../commit/waiting-dispatches.js';
-import type { Ownership } from '../hold.js';
 import type { NewDispatch } from '../journal.js';
-import { type JournalChanges, journalChanges } from '../journal-changes.js';
+import type { JournalChanges } from '../journal-changes.js';
 import type { JournalStats } from '../journal-counts.js';
 import type { PostgresConnections, PostgresQuery } from './connections.js';
 import { unfenced } from './postgres-fence.js';
-import { dispatchesTable, insertAll, sendsTable, updatesTable } from './postgres-tables.js';
-import { WorkingRows } from './working-rows.js';
-
-/** The rows that the changes of a write look at. */
-export interface NeededRows {
-  readonly updates?: readonly string[];
-  readonly sends?: readonly string[];
-  /** It looks at all dead letters, and at the last number of a send. It gets a transaction of its own. */
-  readonly isOfDead?: boolean;
-  /** It renews the right to write: it gets a transaction of its own, which is not fenced. */
-  readonly isRenewal?: boolean;
-}
+import { type NeededRows, type RowOptions, workingRows } from './postgres-rows.js';
+import { dispatchesTable, insertAll } from './postgres-tables.js';
 
 /** A transaction that several writes share. */
 export interface SharedTransaction {
@@ -42,11 +25,7 @@ interface Job {
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** The parts of the batches of a journal. */
-export interface BatchOptions {
-  readonly clock: Clock;
-  readonly clean?: CleanText | undefined;
-  /** The parts of the lanes in which it may begin updates. */
-  readonly ownership: Ownership;
+export interface BatchOptions extends RowOptions {
   /**
    * Checks within the transaction that this process may write, before anything is written, and ends the holds that it has lost.
    *
@@ -195,7 +174,7 @@ export class PostgresBatches {
   }
 
   /** Writes some jobs. If their transaction fails, each half is tried alone, so that a job fails for a reason of its own. */
-  async #commit(jobs: readonly Job[], withPassengers: boolean): Promise<void> {
+  async #commit(jobs: readonly Job[], withPassengers: boolean, isAgain = false): Promise<void> {
     const waiting = withPassengers ? this.#options.passengers?.waiting : undefined;
     const fromMs = this.#options.clock.monotonicMs();
     try {
@@ -208,6 +187,12 @@ export class PostgresBatches {
         if ('error' in outcome) job.failed(outcome.error);
         else job.done(outcome.value);
     } catch (error) {
+      if (
+        this.#options.ownership.isShared &&
+        !isAgain &&
+        isSluiceError(error, 'database-constraint')
+      )
+        return this.#commit(jobs, withPassengers, true); // another host has taken the same update in: it is known now
       this.#failure = isSluiceError(error) ? error : undefined;
       waiting?.written(false);
       const isOfAll = isSluiceError(error, 'database-io') || isSluiceError(error, 'journal-lost');
@@ -223,7 +208,7 @@ export class PostgresBatches {
     jobs: readonly Job[],
     withPassengers: boolean,
   ): Promise<ReadonlyMap<Job, Outcome>> {
-    const { clean, clock, fence, ownership } = this.#options;
+    const { fence } = this.#options;
     const passengers = withPassengers ? this.#options.passengers : undefined;
     const outcomes = new Map<Job, Outcome>();
     let id: string | undefined;
@@ -231,30 +216,8 @@ export class PostgresBatches {
       await this.#connections.transaction(async (query) => {
         const isRenewal = jobs.some(({ needs }) => needs.isRenewal);
         const fenced = isRenewal ? await unfenced(query) : await fence(query);
-        const updates = new WorkingRows(updatesTable, clean);
-        const sends = new WorkingRows(sendsTable, clean);
-        const idsOf = (kind: 'updates' | 'sends') => jobs.flatMap(({ needs }) => needs[kind] ?? []);
-        const [updateIds, sendIds] = [idsOf('updates'), idsOf('sends')];
-        const ofDead = jobs.some(({ needs }) => needs.isOfDead);
-        let lastSend = 0;
-        if (ofDead) {
-          await updates.load(query, `event_id = ANY($1) OR state = 'dead'`, [updateIds]);
-          const [last] = await query('SELECT coalesce(max(seq), 0) AS seq FROM sluice_sends');
-          lastSend = Number(last?.['seq']);
-        } else if (updateIds.length > 0)
-          await updates.load(query, 'event_id = ANY($1)', [updateIds]);
-        if (sendIds.length > 0) await sends.load(query, 'send_id = ANY($1)', [sendIds]);
-        const dead = (reason?: string) =>
-          updates.all.filter(
-            (one) =>
-              one.state === 'dead' &&
-              (reason === undefined || (one.outcome === 'joined' && one.reason === reason)),
-          );
-        const changes = journalChanges(
-          { updates, sends, dead, lastSend: () => lastSend },
-          clock,
-          ownership,
-        );
+        const needs = jobs.map((job) => job.needs);
+        const { updates, sends, changes } = await workingRows(query, needs, this.#options);
         for (const job of jobs)
           try {
             outcomes.set(job, { value: await job.run({ query, changes }) });

@@ -16,7 +16,7 @@ import { postgresRecords } from './postgres-reader.js';
 import { sweepPostgres } from './postgres-retention.js';
 import { checkPostgresSchema } from './postgres-schema.js';
 import { postgresStore } from './postgres-store.js';
-import { postgresChanges } from './postgres-writes.js';
+import { countedChanges, postgresChanges } from './postgres-writes.js';
 
 /** The options of a journal in PostgreSQL. */
 export interface PostgresJournalOptions {
@@ -82,9 +82,10 @@ function journalOf(
     passengers: { waiting, taken: () => taken.splice(0) },
   });
   member.renewBy(batches);
+  member.lookForWork();
   const sweep = sweepPostgres(batches, clock, keepForMs);
   const records = postgresRecords(connections);
-  const changes = postgresChanges(batches);
+  const changes = countedChanges(postgresChanges(batches), member);
   const { tending, wasTended } = noteTending(changes);
   const counted = { accepted: 0, duplicates: 0 };
   let touched = member.touched;

@@ -12,12 +12,17 @@ import { stalledAfter } from './postgres-fence.js';
 const renewalsPerLease = 5;
 const longestRenewalMs = 1_000;
 
+/** Milliseconds between two looks for updates that other hosts have taken in. */
+const lookMs = 500;
+
 /** Milliseconds between two tries to take a journal of one part that another host has. */
 const takeAgainMs = 50;
 
 interface OwnPart {
   readonly hold: Hold;
   readonly losing: AbortController;
+  /** The ids of the updates and sends in hand. */
+  readonly work: Set<string>;
 }
 
 /**
@@ -40,6 +45,9 @@ export class PostgresMember implements Ownership {
   #renewedAtMs = 0;
   #lost: SluiceError | undefined;
   #timer: TimerHandle | undefined;
+  #looking: TimerHandle | undefined;
+  /** All transactions before it had ended at the last look. */
+  #seenXid = '0';
   #isClosed = false;
 
   constructor(connections: PostgresConnections, clock: Clock, leaseMs: number) {
@@ -80,6 +88,19 @@ export class PostgresMember implements Ownership {
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
   }
 
+  begun(hold: Hold | undefined, id: string): void {
+    if (hold !== undefined) this.#workOf(hold)?.add(id);
+  }
+
+  ended(hold: Hold, id: string): void {
+    this.#workOf(hold)?.delete(id);
+  }
+
+  #workOf({ part, epoch }: Hold): Set<string> | undefined {
+    const own = this.#held.get(part);
+    return own?.hold.epoch === epoch ? own.work : undefined;
+  }
+
   /**
    * Joins the hosts of the journal. If it has one part, it waits for one lease for a host that has it: that host may have died.
    *
@@ -110,6 +131,29 @@ export class PostgresMember implements Ownership {
     this.#timer.unref?.();
   }
 
+  /** Looks for updates that other hosts have taken in. An update whose transaction ended late is seen by a later look. */
+  lookForWork(): void {
+    if (this.#isClosed || !this.isShared) return;
+    const look = async (): Promise<void> => {
+      const [seen] = await this.#connections.query(
+        `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, EXISTS (SELECT 1 FROM sluice_updates
+          WHERE state = 'accepted' AND xid >= $1::xid8 AND coalesce(part, 0) = ANY($2)) AS is_there`,
+        [this.#seenXid, this.parts()],
+      );
+      this.#seenXid = String(seen?.['xmin']);
+      if (seen?.['is_there'] === true) this.#wake();
+    };
+    const again = (): void => this.lookForWork();
+    this.#looking = this.#clock.setTimeout(
+      () =>
+        void look()
+          .catch(() => undefined)
+          .then(again),
+      lookMs,
+    );
+    this.#looking.unref?.();
+  }
+
   /** Renews the lease, removes hosts whose lease has ended, and goes a step towards the fair share of parts. */
   async renew(
     transaction: <T>(work: (query: PostgresQuery) => Promise<T>) => Promise<T>,
@@ -122,7 +166,7 @@ export class PostgresMember implements Ownership {
     for (const [part, epoch] of owned) {
       const losing = new AbortController();
       const hold = { part, epoch, signal: losing.signal };
-      if (!before.has(part)) this.#held.set(part, { hold, losing });
+      if (!before.has(part)) this.#held.set(part, { hold, losing, work: new Set() });
     }
     if ([...owned.keys()].some((part) => !before.has(part))) this.#wake();
   }
@@ -157,14 +201,14 @@ export class PostgresMember implements Ownership {
     const owned = new Map(mine.map(({ name, epoch }) => [Number(name), Number(epoch)]));
     const { take, drain } = planParts({
       ...{ partitions: this.#partitions, hosts: Number(hosts), isTaking: true },
-      owned: new Map([...owned.keys()].map((part) => [part, 0])),
+      owned: new Map([...owned.keys()].map((part) => [part, this.#held.get(part)?.work.size ?? 0])),
       draining: this.#draining,
       free: Array.from({ length: this.#partitions }, (_, part) => part).filter(
         (part) => !taken.has(part),
       ),
     });
     this.#draining = new Set(drain); // from here on it begins nothing in them, whatever becomes of this transaction
-    const idle = drain;
+    const idle = drain.filter((part) => (this.#held.get(part)?.work.size ?? 0) === 0);
     if (idle.length > 0)
       await query(
         `DELETE FROM sluice_leases WHERE host_id = $1 AND kind = 'part' AND name = ANY($2)`,
@@ -231,7 +275,8 @@ export class PostgresMember implements Ownership {
   /** Gives all up, so that the next host need not wait. */
   async leave(): Promise<void> {
     this.#isClosed = true;
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    for (const timer of [this.#timer, this.#looking])
+      if (timer !== undefined) this.#clock.clearTimeout(timer);
     await this.#connections
       .query('DELETE FROM sluice_hosts WHERE host_id = $1', [this.#hostId])
       .catch(() => undefined); // its lease ends by itself

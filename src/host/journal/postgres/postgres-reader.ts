@@ -63,7 +63,7 @@ export function postgresRecords({
     filter: RowFilter & Pick<DispatchFilter, 'kinds'>,
   ): Promise<readonly Record[]> {
     const { eventId, correlationId, sinceMs, afterSeq, withinLast, limit = defaultLimit } = filter;
-    const { family, lane, states, kinds, withoutBody = false } = filter;
+    const { family, lane, parts, states, kinds, withoutBody = false } = filter;
     const values: (PostgresValue | readonly PostgresValue[])[] = [];
     const conditions = ['true'];
     const where = (
@@ -79,6 +79,7 @@ export function postgresRecords({
     where((at) => `seq > (SELECT max(seq) FROM ${table.name}) - ${at}`, withinLast);
     where((at) => `family = ${at}`, family);
     where((at) => `lane = ${at}`, lane);
+    where((at) => `coalesce(part, 0) = ANY(${at})`, parts);
     where((at) => `state = ANY(${at})`, states);
     where((at) => `${kindOfRow} = ANY(${at})`, kinds);
     if (table.kind === 'updates' && states?.includes('ended') === false)

@@ -1,14 +1,25 @@
+import type { Hold } from '../hold.js';
 import type { Journal } from '../journal.js';
 import type { JournalChanges } from '../journal-changes.js';
-import type { NeededRows, PostgresBatches } from './postgres-batches.js';
+import type { PostgresBatches } from './postgres-batches.js';
+import type { NeededRows } from './postgres-rows.js';
 
 type Changing = keyof JournalChanges;
+
+/** The work that a host has in hand, by parts: a part is released when it has none. */
+interface WorkOfParts {
+  begun(hold: Hold | undefined, id: string): void;
+  ended(hold: Hold, id: string): void;
+}
 
 /** The rows that each change looks at, by its arguments. */
 const needs: {
   readonly [Name in Changing]: (...args: Parameters<Journal[Name]>) => NeededRows;
 } = {
-  accept: ({ eventId }) => ({ updates: [eventId] }),
+  accept: ({ eventId, lane = '' }, isBegun) => ({
+    updates: [eventId],
+    ...(isBegun === true && { lane }),
+  }),
   begin: (eventId, joined = []) => ({ updates: [eventId, ...joined] }),
   giveBack: ({ eventId }) => ({ updates: [eventId] }),
   endUpdate: ({ eventId }) => ({ updates: [eventId] }),
@@ -37,4 +48,37 @@ export function postgresChanges(batches: PostgresBatches): Pick<Journal, Changin
     return [name, write];
   });
   return Object.fromEntries(written) as Pick<Journal, Changing>; // each name is there
+}
+
+/** The changes of a host, which count the updates and sends of each part that it has in hand. */
+export function countedChanges(
+  changes: Pick<Journal, Changing>,
+  work: WorkOfParts,
+): Pick<Journal, Changing> {
+  return {
+    ...changes,
+    accept: async (update, isBegun) => {
+      const accepted = await changes.accept(update, isBegun);
+      if (accepted.status === 'accepted') work.begun(accepted.hold, update.eventId);
+      return accepted;
+    },
+    begin: async (eventId, joined) => {
+      const begun = await changes.begin(eventId, joined);
+      work.begun(begun.hold, eventId);
+      return begun;
+    },
+    giveBack: (hold) => changes.giveBack(hold).finally(() => work.ended(hold, hold.eventId)),
+    endUpdate: async (hold, end) => {
+      await changes.endUpdate(hold, end);
+      work.ended(hold, hold.eventId);
+    },
+    prepare: (hold, send, isSending) => {
+      work.begun(hold, send.sendId);
+      return changes.prepare(hold, send, isSending);
+    },
+    endSend: async (hold, sendId, end) => {
+      await changes.endSend(hold, sendId, end);
+      work.ended(hold, sendId);
+    },
+  };
 }

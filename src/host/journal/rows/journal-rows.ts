@@ -175,6 +175,7 @@ export type RowFilter = JournalFilter & {
   readonly states?: readonly string[];
   readonly family?: string;
   readonly lane?: string;
+  readonly parts?: readonly number[];
   readonly withoutBody?: boolean;
 };
 
