@@ -228,7 +228,7 @@ const commands = fc.commands<object, Model, false>(
 );
 
 describe('the parts of hosts that start, sleep, die and leave', () => {
-  it('have one owner in an epoch, take no write of an old one, and wait for no owner longer than a lease and 2 s (durability §11.3)', {
+  it('have one owner in an epoch, take no write of an old one, and wait for no owner longer than a lease and 2 s (durability §11.11)', {
     timeout: 600_000,
   }, async () => {
     const database = await timedDatabase();
@@ -250,7 +250,7 @@ describe('the parts of hosts that start, sleep, die and leave', () => {
     await database.own.close();
   });
 
-  it('stay with a host as long as a transaction of it is under way (durability §11.3)', async () => {
+  it('stay with a host as long as a transaction of it is under way (durability §11.11)', async () => {
     const database = await timedDatabase();
     const first = await new Host(database.url).begin();
     const [hold] = first.member.parts().map((part) => first.member.holdOf(part));

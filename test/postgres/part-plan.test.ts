@@ -53,7 +53,7 @@ const aState = fc
   }));
 
 describe('the plan of a host for its parts', () => {
-  it('leaves no part free and no host above its share, from any state (durability §11.3)', () => {
+  it('leaves no part free and no host above its share, from any state (durability §11.11)', () => {
     fc.assert(
       fc.property(aState, ({ partitions, hosts }) => {
         for (let at = 0; at < 40; at++) turn(partitions, hosts);
@@ -72,7 +72,7 @@ describe('the plan of a host for its parts', () => {
     );
   });
 
-  it('gives up a quarter of a surplus at a time, with the least work in hand first (durability §11.3)', () => {
+  it('gives up a quarter of a surplus at a time, with the least work in hand first (durability §11.11)', () => {
     const owned = new Map(Array.from({ length: 12 }, (_, part) => [part, part % 3]));
     const now = { partitions: 12, hosts: 3, isTaking: true, draining: new Set<number>(), free: [] };
     expect(planParts({ ...now, owned })).toEqual({ take: [], drain: [9, 6] });
@@ -83,7 +83,7 @@ describe('the plan of a host for its parts', () => {
     expect(planParts({ ...now, owned, draining }).drain).toEqual([7, 4]);
   });
 
-  it('takes back a part that drains when a host has gone (durability §11.3)', () => {
+  it('takes back a part that drains when a host has gone (durability §11.11)', () => {
     const owned = new Map([
       [0, 2],
       [1, 2],

@@ -177,7 +177,7 @@ async function migrate(options: JournalOptions, shell: Shell): Promise<ExitCode>
     );
   const connections = await connectTo(place);
   try {
-    const { from, to } = await migratePostgres(connections);
+    const { from, to } = await migratePostgres(connections, place.partitions);
     const made = from === to ? `has version ${to} already` : `has version ${to} now`;
     shell.stdout.lines([
       options.json === true

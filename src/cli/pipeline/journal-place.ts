@@ -17,14 +17,20 @@ export type JournalPlace =
       readonly url: string;
       /** The folder in which the package of PostgreSQL is installed. */
       readonly from: string;
+      /** The parts that hosts share. */
+      readonly partitions: number;
     };
 
 /** The place that settings name. */
 export function placeOf(
-  { path, url }: { readonly path?: string; readonly url?: string },
+  {
+    path,
+    url,
+    partitions = 1,
+  }: { readonly path?: string; readonly url?: string; readonly partitions?: number },
   from: string,
 ): JournalPlace | undefined {
-  if (url !== undefined) return { url, from };
+  if (url !== undefined) return { url, from, partitions };
   return path === undefined ? undefined : { path };
 }
 
@@ -42,7 +48,7 @@ export async function openPlace(
 ) {
   return 'path' in place
     ? openJournal(place.path, options)
-    : openPostgresJournal(await connectTo(place), options);
+    : openPostgresJournal(await connectTo(place), { ...options, partitions: place.partitions });
 }
 
 /** Opens a journal to read it. A host may use it meanwhile. @throws as `readJournal` and `readPostgresJournal`. */

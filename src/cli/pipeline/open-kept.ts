@@ -42,8 +42,9 @@ export async function openKept(
   way: WayRecorder,
   isInspected: boolean,
 ): Promise<Kept> {
-  const { path, url, leaseMs, keepForMs, keepBytes, maxAttempts, ...kept } = setting ?? {};
-  const place = placeOf(definedFields({ path, url }), workspaceDir);
+  const { path, url, leaseMs, partitions, keepForMs, ...others } = setting ?? {};
+  const { keepBytes, maxAttempts, ...kept } = others;
+  const place = placeOf(definedFields({ path, url, partitions }), workspaceDir);
   if (place === undefined) {
     const keepRows = isInspected ? shownRows : 0;
     const journal = memoryJournal({ outlivesHost: false, keepRows });

@@ -89,6 +89,10 @@ const journalSettings = z.strictObject({
     z.number().min(500).max(600_000),
     'milliseconds, from 500 to 600000: how long a host that is not heard of keeps a journal in PostgreSQL, by default 5000',
   ),
+  partitions: setting(
+    z.number().int().min(1).max(1_024),
+    'a number from 1 to 1024: the parts of the conversations that several hosts share in PostgreSQL, such as 64; by default 1, for one host',
+  ),
   maxAttempts: setting(
     count,
     'how often a message may be begun before it is a dead letter, such as 3',
@@ -130,6 +134,10 @@ export const journal = journalSettings
   .refine(({ path, leaseMs }) => path === undefined || leaseMs === undefined, {
     path: ['leaseMs'],
     message: 'expected no lease for a journal in a file',
+  })
+  .refine(({ path, partitions }) => path === undefined || partitions === undefined, {
+    path: ['partitions'],
+    message: 'expected no partitions of a journal in a file',
   });
 
 /** The place at which a server of the host listens. */

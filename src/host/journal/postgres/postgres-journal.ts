@@ -27,6 +27,11 @@ export interface PostgresJournalOptions {
   readonly keepForMs?: number;
   /** Milliseconds for which a host that is not heard of keeps the journal, by default 5 000. */
   readonly leaseMs?: number;
+  /**
+   * The parts that the conversations are divided into, as `sluice journal migrate` has made them: with 1, one host at a time has the
+   * journal; with more, hosts share it. Absent: as the database says.
+   */
+  readonly partitions?: number;
 }
 
 /** A journal in PostgreSQL, and the sessions beside it. */
@@ -53,7 +58,7 @@ export async function openPostgresJournal(
   const member = new PostgresMember(connections, clock, leaseMs);
   try {
     await checkPostgresSchema(connections);
-    await member.join();
+    await member.join(options.partitions);
   } catch (error) {
     await connections.close().catch(() => undefined);
     throw error;

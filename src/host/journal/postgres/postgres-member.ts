@@ -79,9 +79,8 @@ export class PostgresMember implements Ownership {
     return this.#draining.has(part) ? undefined : this.#held.get(part)?.hold;
   }
 
-  parts(): readonly number[] {
-    return [...this.#held.keys()].filter((part) => !this.#draining.has(part));
-  }
+  readonly parts = (): readonly number[] =>
+    [...this.#held.keys()].filter((part) => !this.#draining.has(part));
 
   onWork(listener: () => void): Disposable {
     this.#listeners.add(listener);
@@ -104,12 +103,18 @@ export class PostgresMember implements Ownership {
   /**
    * Joins the hosts of the journal. If it has one part, it waits for one lease for a host that has it: that host may have died.
    *
-   * @throws SluiceError (as a rejection) `journal-in-use` if that one lives.
+   * @param wanted the partitions that it is to have.
+   * @throws SluiceError (as a rejection) `journal-in-use` if that one lives; `not-a-journal` if it has other partitions.
    */
-  async join(): Promise<void> {
+  async join(wanted?: number): Promise<void> {
     const untilMs = this.#clock.monotonicMs() + this.#leaseMs + 2 * takeAgainMs;
     for (;;) {
       await this.renew((work) => this.#connections.transaction(work));
+      if (wanted !== undefined && wanted !== this.#partitions) {
+        await this.leave();
+        const problem = `it has ${this.#partitions} partitions, and the config says ${wanted}; \`sluice journal migrate\` changes it when no host runs`;
+        throw hostError('not-a-journal', { path: this.#connections.address, problem });
+      }
       if (this.#partitions > 1 || this.#held.size > 0) return;
       if (this.#clock.monotonicMs() >= untilMs) {
         await this.leave();

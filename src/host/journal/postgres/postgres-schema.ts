@@ -75,7 +75,10 @@ export interface PostgresMigration {
  * @throws SluiceError (as a rejection) `not-a-journal` if the tables are of a newer version; `journal-in-use` if a host of an older
  *   one is running; `database-...`.
  */
-export async function migratePostgres(given: PostgresConnections): Promise<PostgresMigration> {
+export async function migratePostgres(
+  given: PostgresConnections,
+  partitions?: number,
+): Promise<PostgresMigration> {
   const connections = withFailures(given);
   return connections.transaction(async (query) => {
     await query(`SELECT pg_advisory_xact_lock(hashtext('sluice migrate'))`);
@@ -84,6 +87,7 @@ export async function migratePostgres(given: PostgresConnections): Promise<Postg
     if (from === 1) await checkUnused(query, connections.address);
     for (const sql of [schema, fromVersion1][from] ?? []) await query(sql);
     await query('UPDATE sluice_journal SET version = $1', [postgresSchemaVersion]);
+    if (partitions !== undefined) await divide(query, partitions, connections.address);
     return { from, to: postgresSchemaVersion };
   });
 }
@@ -99,6 +103,24 @@ export async function checkPostgresSchema({ query, address }: PostgresConnection
       : `tables of version ${version}; \`sluice journal migrate\` brings them up to version ${postgresSchemaVersion}`;
   const problem = `it has ${tables}`;
   throw hostError('not-a-journal', { path: address, problem });
+}
+
+/** Divides the lanes into so many parts. The rows that are open keep the part that they have, so there may be none. */
+async function divide(query: PostgresQuery, partitions: number, path: string): Promise<void> {
+  await query('LOCK TABLE sluice_hosts IN EXCLUSIVE MODE'); // no host begins meanwhile
+  const [now] = await query(
+    `SELECT partitions, EXISTS (SELECT 1 FROM sluice_hosts WHERE lease_until > clock_timestamp()) AS is_used,
+      EXISTS (SELECT 1 FROM sluice_updates WHERE ${isOpenUpdate})
+        OR EXISTS (SELECT 1 FROM sluice_sends WHERE ${isOpenSend}) AS is_open FROM sluice_journal`,
+  );
+  if (now?.['partitions'] === partitions) return;
+  if (now?.['is_used'] === true) throw hostError('journal-in-use', { path });
+  if (now?.['is_open'] === true) {
+    const problem = `it has ${now['partitions']} partitions, and messages that have not ended; a host with that number brings them to their end first`;
+    throw hostError('not-a-journal', { path, problem });
+  }
+  await query(`UPDATE sluice_updates SET part = part % $1 WHERE ${isNotEnded}`, [partitions]);
+  await query('UPDATE sluice_journal SET partitions = $1', [partitions]);
 }
 
 /** A host of version 1 would not know the new tables. None can begin until the migration has ended. */
@@ -119,4 +141,37 @@ async function versionOf(query: PostgresQuery): Promise<number> {
 function newerVersion(path: string, version: number): Error {
   const problem = `its tables have version ${version}, and this program knows version ${postgresSchemaVersion}`;
   return hostError('not-a-journal', { path, problem });
+}
+
+/** A host of a journal, as the others see it. */
+export interface PostgresHost {
+  readonly hostId: string;
+  /** Milliseconds since 1970 by the clock of the database. */
+  readonly sinceMs: number;
+  /** Milliseconds until its lease ends, unless it is renewed; negative if it has ended. */
+  readonly leaseForMs: number;
+  readonly parts: readonly number[];
+}
+
+/** Reads the hosts of a journal, the oldest first. @throws SluiceError (as a rejection) `database-...`. */
+export async function readPostgresHosts({
+  query,
+}: PostgresConnections): Promise<readonly PostgresHost[]> {
+  const rows = await query(
+    `SELECT host.host_id, extract(epoch FROM since)::float8 * 1000 AS since_ms,
+        extract(epoch FROM lease_until - clock_timestamp())::float8 * 1000 AS lease_for_ms,
+        string_agg(name, ',') AS parts
+      FROM sluice_hosts AS host LEFT JOIN sluice_leases AS lease
+        ON lease.host_id = host.host_id AND kind = 'part' GROUP BY host.host_id ORDER BY since`,
+  );
+  return rows.map((row) => ({
+    hostId: String(row['host_id']),
+    sinceMs: Number(row['since_ms']),
+    leaseForMs: Math.round(Number(row['lease_for_ms'])),
+    parts: String(row['parts'] ?? '')
+      .split(',')
+      .filter(Boolean)
+      .map(Number)
+      .sort((a, b) => a - b),
+  }));
 }

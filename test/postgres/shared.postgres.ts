@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { connect } from '../../extensions/postgres/src/index.js';
+import { openPostgresJournal, type PostgresConnections } from '../../src/host/index.js';
+import { migratePostgres, readPostgresHosts } from '../../src/host/internal.js';
+import { anUpdate } from '../host/journal/journal-contract.js';
+import { hostLab } from '../support/host-lab.js';
+import { scriptedChannel } from '../support/scripted-channel.js';
+import { newDatabase } from './databases.js';
+
+const patiently = { timeout: 60_000, interval: 50 };
+const partitions = 8;
+
+async function sharedDatabase(): Promise<string> {
+  const url = await newDatabase();
+  const connections = connect(url);
+  await migratePostgres(connections, partitions);
+  await connections.close();
+  return url;
+}
+
+/** A host with a journal of its own connections, which may be cut: the host then knows of nothing more. */
+async function sharing(url: string, leaseMs = 1_000) {
+  let isCut = false;
+  const inner = connect(url);
+  const cut = () => Promise.reject(Object.assign(new Error('cut'), { code: 'ECONNRESET' }));
+  const connections: PostgresConnections = {
+    ...inner,
+    query: (...given) => (isCut ? cut() : inner.query(...given)),
+    transaction: (work) => (isCut ? cut() : inner.transaction(work)),
+  };
+  const journal = await openPostgresJournal(connections, { leaseMs });
+  const channel = scriptedChannel();
+  const lab = await hostLab({ journal, store: journal.store, channel });
+  return {
+    ...{ lab, journal, channel },
+    cut: () => {
+      isCut = true;
+    },
+    parts: () => journal.ownership.parts(),
+    /** Lets the time of the host pass beside that of the database. */
+    pass: () => lab.clock.advance(100),
+    [Symbol.asyncDispose]: async () => {
+      await lab[Symbol.asyncDispose]();
+      await journal.close().catch(() => undefined);
+    },
+  };
+}
+
+const said = (conversation: string, text: string) => ({ text, conversation });
+
+describe('hosts that share a journal in PostgreSQL', () => {
+  it('have each a fair share, hand work to each other, and take over what a dead one leaves (durability §11.11, §12.4)', {
+    timeout: 120_000,
+  }, async () => {
+    const url = await sharedDatabase();
+    const first = await sharing(url);
+    expect(first.parts()).toHaveLength(partitions);
+    const second = await sharing(url);
+    const hosts = [first, second];
+    const all = async (): Promise<void> => {
+      for (const host of hosts) await host.pass();
+    };
+    const shares = async () => {
+      await all();
+      return hosts.map((host) => host.parts().length);
+    };
+    await expect.poll(shares, patiently).toEqual([4, 4]);
+    const reader = connect(url);
+    expect((await readPostgresHosts(reader)).map(({ parts }) => parts.length)).toEqual([4, 4]);
+    let sent = 0;
+    const tell = async (): Promise<void> => {
+      for (let at = 0; at < 24; at++, sent++) {
+        const host = hosts[at % hosts.length] ?? first;
+        await host.channel.receive(said(`c${at % 6}`, `${sent}`), `${sent}`);
+        await all();
+      }
+    };
+    await tell();
+    first.cut();
+    hosts.shift();
+    await tell();
+    const ends = async () => {
+      await all();
+      const rows = await second.journal.updates({ limit: 1_000 });
+      return rows.filter(({ outcome }) => outcome === 'answered').length;
+    };
+    await expect.poll(ends, patiently).toBe(sent);
+    expect(second.parts()).toHaveLength(partitions);
+    const sends = await second.journal.sends({ states: ['sent'], limit: 1_000 });
+    const bodies = sends.map(({ body }) => JSON.parse(body));
+    const texts = bodies.map(({ content }) => Number(content));
+    expect([...texts].sort((a, b) => a - b)).toEqual(Array.from({ length: sent }, (_, at) => at));
+    for (let conversation = 0; conversation < 6; conversation++) {
+      const own = texts.filter((text) => text % 6 === conversation);
+      expect(own).toEqual([...own].sort((a, b) => a - b));
+    }
+    await reader.close();
+    await second[Symbol.asyncDispose]();
+  });
+
+  it('take an update in once that both hear at once (durability §2.2)', async () => {
+    const url = await sharedDatabase();
+    const journals = await Promise.all([1, 2].map(() => openPostgresJournal(connect(url))));
+    const ids = Array.from({ length: 40 }, (_, at) => `u-${at}`);
+    const taken = await Promise.all(
+      journals.flatMap((journal, at) =>
+        (at === 0 ? ids : ids.toReversed()).map((id) => journal.accept(anUpdate(id))),
+      ),
+    );
+    expect(taken.filter(({ status }) => status === 'accepted')).toHaveLength(40);
+    for (const journal of journals) await journal.close();
+  });
+
+  it('find an update whose transaction ends after a later one (durability §12.4)', async () => {
+    const url = await sharedDatabase();
+    const owner = await openPostgresJournal(connect(url), { leaseMs: 60_000 });
+    let heard = 0;
+    owner.ownership.onWork(() => heard++);
+    const other = connect(url);
+    const insert = `INSERT INTO sluice_updates (event_id, channel, account_id, received_at_ms, state, attempts, accepted_at_ms)
+      VALUES ($1, 'c', 'a', 1, 'accepted', 0, 1)`;
+    await other.transaction(async (query) => {
+      await query(insert, ['early']);
+      const beside = connect(url);
+      await beside.query(insert, ['late']);
+      await beside.close();
+      await expect.poll(() => heard, patiently).toBeGreaterThan(0);
+      await owner.begin('late');
+    });
+    heard = 0;
+    await expect.poll(() => heard, patiently).toBeGreaterThan(0);
+    expect((await owner.updates({ states: ['accepted'], parts: [0] })).length).toBe(1);
+    await other.close();
+    await owner.close();
+  });
+
+  it('are refused if their config has other partitions, and those are changed only when nothing is open (durability §11.11)', async () => {
+    const url = await sharedDatabase();
+    const wrong = openPostgresJournal(connect(url), { partitions: 1 });
+    await expect(wrong).rejects.toMatchObject({
+      code: 'not-a-journal',
+      message: expect.stringContaining('has 8 partitions, and the config says 1'),
+    });
+    const journal = await openPostgresJournal(connect(url), { partitions });
+    const admin = connect(url);
+    await expect(migratePostgres(admin, 4)).rejects.toMatchObject({ code: 'journal-in-use' });
+    await journal.accept(anUpdate('a'));
+    await journal.close();
+    await expect(migratePostgres(admin, 4)).rejects.toMatchObject({ code: 'not-a-journal' });
+    await admin.query(`UPDATE sluice_updates SET state = 'dead', part = 7`);
+    await migratePostgres(admin, 4);
+    expect(await admin.query('SELECT part FROM sluice_updates')).toEqual([{ part: 3 }]);
+    await admin.close();
+  });
+});
