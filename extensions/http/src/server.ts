@@ -83,10 +83,10 @@ export async function serve(parts: ServedParts): Promise<Served> {
     },
     close: async () => {
       const read = Promise.all([...running].map((response) => once(response, 'close')));
-      const late = new Promise((resolve) =>
-        clock.setTimeout(() => resolve(undefined), lastWordsMs),
-      );
-      await Promise.race([read, late]);
+      await new Promise<unknown>((resolve) => {
+        const timer = clock.setTimeout(() => resolve(undefined), lastWordsMs);
+        void read.finally(() => clock.clearTimeout(timer)).then(resolve);
+      });
       await server[Symbol.asyncDispose]();
     },
   };

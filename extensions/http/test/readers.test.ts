@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { ask, defineExtension } from 'sluice';
 import { scriptedAgent } from 'sluice/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { eventsIn, type HttpLab, httpLab, saying, steppedAgent, textOf } from './http-lab.js';
@@ -130,7 +131,6 @@ describe('a stream', () => {
 
   it('ends with an error if the answer is another than what was shown (http §3.3)', async () => {
     const agent = steppedAgent(['One ', 'two.']);
-    const { defineExtension } = await import('sluice');
     const late = defineExtension({
       id: 'late',
       setup: (api) =>
@@ -152,4 +152,32 @@ describe('a stream', () => {
     expect(events.at(-1)).toMatchObject({ error: { code: 'taken-back' } });
     expect(JSON.stringify(events)).not.toContain('Other');
   });
+});
+
+it('a question to a human is seen in the stream that is open, and answered by another request (http §3.7)', async () => {
+  const agent = scriptedAgent([[{ tool: 'Bash', result: 'done' }, 'It is done.']]);
+  const guard = defineExtension({
+    id: 'guard',
+    setup: (api) =>
+      api.veto('agent.tool.calling', 'ask', () => ask({ title: 'May it?', of: { role: 'boss' } })),
+  });
+  const sha256 = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b'; // of "secret"
+  await using lab = await httpLab(
+    { keys: [{ name: 'ada', sha256 }] },
+    {
+      agents: [{ id: 'main', provider: agent }],
+      extensions: [guard],
+      roles: { boss: ['http:ada'] },
+    },
+  );
+  const headers = { authorization: 'Bearer secret', 'x-sluice-conversation': 'c-1' };
+  const answer = await lab.ask(saying('do it', { stream: true }), headers);
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let seen = '';
+  while (!seen.includes('/approve')) seen += (await reader?.read())?.value;
+  const [command = ''] = /\/approve \w+/.exec(seen) ?? [];
+  expect((await lab.ask(saying(`${command} yes`), headers)).status).toBe(200);
+  for (let part = await reader?.read(); part?.done === false; part = await reader?.read())
+    seen += part.value;
+  expect(seen).toContain('It is done.');
 });
