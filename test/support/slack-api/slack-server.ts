@@ -79,6 +79,18 @@ export async function slackServer(now: () => number = Date.now): Promise<SlackSe
   const acknowledged: number[] = [];
   const sockets = new Map<WebSocket, SlackApp>();
   const processOf = new Map<WebSocket, string>();
+  /** Connections that were promised and have not come, each with its process. */
+  const promised = new Map<string, string>();
+  /** Frames that a client has not read: it answers a ping behind each. */
+  const unread = new Map<WebSocket, number>();
+  let lastTicket = 0;
+
+  const sendTo = (socket: WebSocket, frame: string): void => {
+    if (socket.readyState !== socket.OPEN) return;
+    unread.set(socket, (unread.get(socket) ?? 0) + 1);
+    socket.send(frame);
+    socket.ping('read?');
+  };
   const uploads = new Map<string, { readonly name: string; bytes: number }>();
   let lastEnvelope = 0;
   let lastFile = 0;
@@ -102,7 +114,7 @@ export async function slackServer(now: () => number = Date.now): Promise<SlackSe
     const { type, payload } = envelope;
     const again = envelope.tries++;
     const retry = again === 0 ? {} : { retry_attempt: again, retry_reason: 'timeout' };
-    socket.send(JSON.stringify({ envelope_id: String(number), type, payload, ...retry }));
+    sendTo(socket, JSON.stringify({ envelope_id: String(number), type, payload, ...retry }));
   };
 
   const told = (what: string, shown: ShownInSlack): ShownInSlack => {
@@ -178,7 +190,9 @@ export async function slackServer(now: () => number = Date.now): Promise<SlackSe
     if (fault !== undefined && !isAfter) return failAs(response, fault);
     if (app === undefined) return answerJson(response, { ok: false, error: 'invalid_auth' });
     if (method === 'apps.connections.open') {
-      const url = `ws://127.0.0.1:${port}/link?by=${by}&ticket=secret-${app.appToken}`;
+      const ticket = `secret-${++lastTicket}-${app.appToken}`;
+      promised.set(ticket, by);
+      const url = `ws://127.0.0.1:${port}/link?by=${by}&ticket=${ticket}`;
       return answerJson(response, { ok: true, url });
     }
     try {
@@ -201,17 +215,26 @@ export async function slackServer(now: () => number = Date.now): Promise<SlackSe
   const wss = new WebSocketServer({ server: http, path: '/link' });
   wss.on('connection', (socket, request) => {
     const app = apps.find(({ appToken }) => request.url?.endsWith(appToken));
-    const by = /by=(\w*)/.exec(request.url ?? '')?.[1] ?? '';
+    const { searchParams } = new URL(request.url ?? '', 'ws://127.0.0.1');
+    const by = searchParams.get('by') ?? '';
+    promised.delete(searchParams.get('ticket') ?? '');
     if (app === undefined || gone.has(by)) return socket.close();
     processOf.set(socket, by);
     sockets.set(socket, app);
-    socket.on('close', () => sockets.delete(socket));
+    socket.on('close', () => {
+      sockets.delete(socket);
+      unread.delete(socket);
+    });
+    socket.on('pong', (data) => {
+      const left = unread.get(socket) ?? 0;
+      if (String(data) === 'read?') unread.set(socket, Math.max(0, left - 1));
+    });
     socket.on('message', (data) => {
       const { envelope_id: id } = JSON.parse(String(data)) as { readonly envelope_id: string };
       acknowledged.push(Number(id));
       envelopes.delete(Number(id));
     });
-    socket.send(JSON.stringify({ type: 'hello', num_connections: 1 }));
+    sendTo(socket, JSON.stringify({ type: 'hello', num_connections: 1 }));
     for (const number of envelopes.keys()) deliver(number);
   });
   http.listen(0, '127.0.0.1');
@@ -232,7 +255,8 @@ export async function slackServer(now: () => number = Date.now): Promise<SlackSe
       return sockets.size;
     },
     get isQuiet() {
-      return busy === 0 && made.open === held.size;
+      const isRead = [...unread.values()].every((count) => count === 0);
+      return busy === 0 && made.open === held.size && promised.size === 0 && isRead;
     },
     watch: made.watch,
     addApp,
@@ -249,7 +273,7 @@ export async function slackServer(now: () => number = Date.now): Promise<SlackSe
       faults.set(method, [...(faults.get(method) ?? []), ...more]);
     },
     sendFrame: (text) => {
-      for (const socket of sockets.keys()) socket.send(text);
+      for (const socket of sockets.keys()) sendTo(socket, text);
     },
     endSockets: (how) => {
       for (const socket of sockets.keys())
@@ -260,6 +284,7 @@ export async function slackServer(now: () => number = Date.now): Promise<SlackSe
     rootOf: (process) => `http://127.0.0.1:${port}/by/${process}/api/`,
     cutOff: (process) => {
       gone.add(process);
+      for (const [ticket, by] of promised) if (by === process) promised.delete(ticket);
       for (const [socket, by] of processOf) if (by === process) socket.terminate();
     },
     of: (method) => calls.filter((call) => call.method === method),
