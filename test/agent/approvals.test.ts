@@ -221,7 +221,10 @@ describe('a send that a veto asks about (judgement §4.7)', () => {
     const accounts = { offered: () => [{ channel: 'c', accountId: 'd' }], find: () => undefined };
     const outbox = {
       nextId: () => 'send-1',
-      prepare: async ({ event, payload }: { event: { payload: unknown }; payload: unknown }) => {
+      prepare: async (
+        _hold: unknown,
+        { event, payload }: { event: { payload: unknown }; payload: unknown },
+      ) => {
         kept.push(event.payload, payload);
       },
     };
