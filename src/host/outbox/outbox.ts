@@ -130,14 +130,13 @@ export class Outbox {
       });
       this.#open.set(sendId, hold);
       const owner = correlationId === eventId ? {} : { correlationId };
-      const kept =
-        emitted.openedBy === undefined
-          ? this.#journal.prepare(hold, { ...said, ...owner }, isSending)
-          : this.#journal.final(hold, said, isSending);
-      await kept.catch((error: unknown) => {
+      try {
+        if (emitted.openedBy !== undefined) await this.#journal.final(hold, said, isSending);
+        else await this.#journal.prepare(hold, { ...said, ...owner }, isSending);
+      } catch (error) {
         this.#open.delete(sendId);
         throw error;
-      });
+      }
       return undefined;
     });
   }
