@@ -75,7 +75,11 @@ const previews = {
 const channel = {
   id: 'far',
   accounts: ['one'],
-  capabilities: { deduplicatesSends: policy === 'resend', canStreamResponse: true },
+  capabilities: {
+    deduplicatesSends: policy === 'resend',
+    canStreamResponse: true,
+    everyHost: true,
+  },
   resendPolicy: { ambiguous: policy, maxAttempts: 3, maxWaitMs: 60_000 },
   startAccount: async (_account, given) => {
     inbox = given;
