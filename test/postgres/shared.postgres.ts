@@ -29,7 +29,7 @@ async function sharing(url: string, leaseMs = 1_000) {
     transaction: (work) => (isCut ? cut() : inner.transaction(work)),
   };
   const journal = await openPostgresJournal(connections, { leaseMs });
-  const channel = scriptedChannel();
+  const channel = scriptedChannel({ everyHost: true });
   const lab = await hostLab({ journal, store: journal.store, channel });
   return {
     ...{ lab, journal, channel },
