@@ -40,8 +40,9 @@ export interface PostgresJournal extends Journal {
 }
 
 /**
- * Opens the journal in a PostgreSQL, whose tables `sluice journal migrate` has made. One host at a time has it: another waits
- * for one lease, and takes the journal over if it was not renewed. Writes that come together share a transaction.
+ * Opens the journal in a PostgreSQL, whose tables `sluice journal migrate` has made. With one partition, one host at a time has it:
+ * another waits for one lease, and takes the journal over if it was not renewed. With more, hosts share it. Writes that come
+ * together share a transaction.
  *
  * @param given is closed with the journal, and if it cannot be opened.
  * @throws SluiceError (as a rejection) `journal-in-use`, `not-a-journal` or `database-...`.
