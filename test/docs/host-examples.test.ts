@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 const textOf = (name: string) =>
-  readFileSync(new URL(`../../extensions/postgres/examples/${name}`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../../docs/several-hosts/${name}`, import.meta.url), 'utf8');
 
 describe('the examples of several hosts', () => {
   it('have a unit of systemd whose lines are sections, settings and comments, each setting in its section', () => {
