@@ -79,6 +79,7 @@ describe('a reader who takes nothing of an answer that is whole', () => {
     const agent = scriptedAgent([[long]]);
     await using lab = await httpLab({}, { agents: [{ id: 'main', provider: agent }] });
     const text = await (await lab.ask(saying('one', { stream: true }))).text();
+    expect(text.slice(0, 300), JSON.stringify(lab.test.log)).toContain('xxx');
     expect(text.length).toBeGreaterThan(long.length);
     expect(text).toContain('data: [DONE]');
   });
