@@ -36,26 +36,31 @@ export class ChatError extends Error {
 /** The failure that a response tells of. @param text the beginning of its body. */
 export function failureOf(response: Response, text: string, nowMs: number): ChatError {
   const { status } = response;
-  const told = toldIn(text);
-  const problem = `HTTP ${status}${told.message === '' ? '' : `: ${told.message}`}`;
-  return new ChatError(
-    kindOf(status, `${told.code} ${told.message}`),
-    problem,
-    waitOf(response, nowMs),
-  );
+  const { code, message } = toldIn(text);
+  const problem = `HTTP ${status}${message === '' ? '' : `: ${message}`}`;
+  return new ChatError(kindOf(status, `${code} ${message}`), problem, waitOf(response, nowMs));
 }
+
+/** The failure that a part of a stream tells of. @param text the part. */
+export function failureIn(text: string): ChatError {
+  const { code, message } = toldIn(text);
+  const status = /rate.?limit/i.test(code) ? 429 : Number(code) || 500;
+  return new ChatError(kindOf(status, `${code} ${message}`), message);
+}
+
+/** The words by which servers say that a request has too many tokens. */
+const tooManyTokens =
+  /context.{0,9}(length|window|size)|maximum context|(prompt|input|request) is too (long|large)|input token count|exceed_context/i;
 
 function kindOf(status: number, told: string): ChatFailure {
   if (status === 429) return /insufficient_quota/.test(told) ? 'refused' : 'rate-limit';
+  if (tooManyTokens.test(told)) return 'context-length';
   if (status === 408 || status >= 500) return 'server-error';
-  if (status === 401 || status === 403) return 'authentication';
-  return /context.{0,9}(length|window|size)|maximum context|too long|exceed_context/i.test(told)
-    ? 'context-length'
-    : 'refused';
+  return status === 401 || status === 403 ? 'authentication' : 'refused';
 }
 
 /** The error that a body, or a part of a stream, tells of. */
-export function toldIn(text: string): { readonly code: string; readonly message: string } {
+function toldIn(text: string): { readonly code: string; readonly message: string } {
   let body: unknown;
   try {
     body = JSON.parse(text);

@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import type { Clock } from 'sluice';
-import { ChatError, failureOf, toldIn } from './chat-error.js';
+import { ChatError, failureIn, failureOf } from './chat-error.js';
 
 /** One part of an answer, as the servers of this protocol send it. Any field may be missing, or something else. */
 export interface ChatPart {
@@ -14,7 +14,7 @@ export interface ChatPart {
 /** The address of a model, and the bounds of one answer. */
 export interface ChatTarget {
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
   readonly idleTimeoutMs: number;
   readonly maxAnswerBytes: number;
   readonly clock: Clock;
@@ -33,6 +33,8 @@ export async function* chatParts(
   { url, headers, idleTimeoutMs, maxAnswerBytes, clock }: ChatTarget,
   signal: AbortSignal,
 ): AsyncGenerator<ChatPart, void> {
+  const at = new URL(url);
+  at.pathname = `${at.pathname}/chat/completions`.replace('//', '/');
   const silence = new AbortController();
   const stop = AbortSignal.any([signal, silence.signal]);
   const listen = () => clock.setTimeout(() => silence.abort(), idleTimeoutMs);
@@ -44,13 +46,16 @@ export async function* chatParts(
       return new ChatError('timed-out', `the server said nothing for ${idleTimeoutMs} ms`);
     const { cause = thrown } = Object(thrown);
     const { code, message = String(cause) } = Object(cause);
-    return new ChatError(otherwise, String(code ?? message));
+    const of = otherwise === 'unreachable' ? `${at.origin}: ` : '';
+    return new ChatError(otherwise, `${of}${code ?? message}`);
   };
   try {
-    const response = await fetch(`${url}/chat/completions`, {
+    const response = await fetch(at, {
       method: 'POST',
-      headers: { accept: 'text/event-stream', ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      headers,
+      body: JSON.stringify(body, (_, one: unknown) =>
+        typeof one === 'string' ? one.replace(/\p{Cs}/gu, '\ufffd') : one,
+      ), // half a letter, such as a cut may leave, is refused by many servers
       signal: stop,
       redirect: 'error', // the key and the prompt go where the settings say, and nowhere else
     }).catch((thrown: unknown) => {
@@ -119,11 +124,7 @@ function partOf(text: string): ChatPart {
   if (typeof part !== 'object' || part === null)
     throw new ChatError('broken-stream', `a part is no object: ${text.slice(0, 80)}`);
   const { error } = part as ChatPart; // read with care
-  if (error !== undefined && error !== null) {
-    const told = toldIn(text);
-    const isLimit = /429|rate.?limit/i.test(told.code);
-    throw new ChatError(isLimit ? 'rate-limit' : 'server-error', told.message);
-  }
+  if (error !== undefined && error !== null) throw failureIn(text);
   return part;
 }
 

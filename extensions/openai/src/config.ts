@@ -6,7 +6,8 @@ const count = z.int('must be a whole number').min(1);
 /** The address before `/chat/completions`. */
 const url = z
   .url({ protocol: /^https?$/, error: 'must be an http address' })
-  .transform((text) => text.replace(/\/+$/, '').replace(/\/chat\/completions$/, ''));
+  .regex(/^\w+:\/\/[^@/?#]+([/?#]|$)/, 'must be an address without a name and a password in it')
+  .transform((text) => text.replace(/\/*(\/chat\/completions)?\/*(?=\?|$)/, ''));
 
 const usual = {
   url: 'https://api.openai.com/v1',
@@ -104,10 +105,10 @@ export const config = z
         z
           .string()
           .min(1)
-          .refine(
-            (text) => url.safeParse(addressIn(text) ?? usual.url).success,
-            'must be MODEL or MODEL@URL',
-          ),
+          .refine((text) => {
+            const address = addressIn(text);
+            return address === undefined ? !/.@/.test(text) : url.safeParse(address).success; // else "MODEL@localhost" went to OpenAI
+          }, 'must be MODEL or MODEL@URL, whose URL begins with http:// or https://'),
       )
       .default([]),
     mcpServers: z

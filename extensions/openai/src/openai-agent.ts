@@ -21,6 +21,9 @@ import { KeptHistory } from './kept-history.js';
 import { seen } from './pictures.js';
 import { runCalls, type ToolRuns } from './tool-runs.js';
 
+/** Characters that the result of a tool keeps, however little room there is. */
+const leastResultChars = 500;
+
 /** The parts that an agent works with, beside its settings. */
 export interface OpenAiParts {
   /** The tools of its MCP servers, as they are when a turn begins; none by default. */
@@ -58,6 +61,7 @@ async function* turn(
   const writer = new MessageWriter({ provider, model: request.model }, () => clock.now());
   yield { type: 'agent_start' };
   const stopped = new Promise<readonly []>((resolve) => {
+    if (signal.aborted) resolve([]);
     signal.addEventListener('abort', () => resolve([]), { once: true });
   });
   const definitions = (await Promise.race([ownTools?.(), stopped])) ?? [];
@@ -67,7 +71,7 @@ async function* turn(
   const rules = { maxResultChars: settings.maxResultChars, pictures };
   const history = new KeptHistory(request, rules);
   const asked = await promptOf(request, settings.images);
-  const offered = all.map(offer);
+  const offered = [...tools.values()].map(offer); // a server may list one twice
   const ask = (messages: readonly ChatMessage[], some: readonly object[]) =>
     chatParts(
       bodyOf(request.model, messages, some, settings),
@@ -75,6 +79,7 @@ async function* turn(
       signal,
     );
   const idOf = idsOf(request);
+  const rest = contextTokens - tokensOf(offered);
   const compacting: Compacting = {
     request,
     settings,
@@ -84,20 +89,24 @@ async function* turn(
   };
 
   /** The messages of the next question to the model. */
-  const messages = (): ChatMessage[] => [
-    ...systemOf(request, history.leftOut.summary),
-    ...history.messages(),
-    asked,
-    ...chatMessages([...(request.begun ?? []), ...request.written()], {
-      ...rules,
-      returnReasoning: settings.returnReasoning,
-    }),
-  ];
+  const messages = (): ChatMessage[] => {
+    const before = [
+      ...systemOf(request, history.leftOut.summary),
+      ...history.messages(),
+      asked,
+    ];
+    const since = [...(request.begun ?? []), ...request.written()];
+    const { returnReasoning } = settings;
+    for (let { maxResultChars } = settings; ; maxResultChars = Math.ceil(maxResultChars / 2)) {
+      const all = [...before, ...chatMessages(since, { ...rules, maxResultChars, returnReasoning })];
+      if (history.turns > 0 || maxResultChars < leastResultChars || tokensOf(all) <= rest)
+        return all;
+    }
+  };
 
   /** Asks the model once. If its context is too small, older turns go, and it is asked again. */
   async function* answer(): AsyncGenerator<SessionEvent, readonly WishedCall[]> {
     let used: SessionUsage | undefined;
-    const rest = contextTokens - tokensOf(offered);
     if (history.turns > 0 && tokensOf(messages()) > rest) {
       const fixed = tokensOf(messages()) - tokensOf(history.messages());
       used = yield* compact(compacting, 'threshold', Math.floor((rest - fixed) / 2));
@@ -179,12 +188,24 @@ function bodyOf(
   return Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== null));
 }
 
-/** The key of the settings, or that of the environment: that goes to https addresses and to this machine alone. */
-export function headersOf({ url, headers, apiKey }: AgentSettings): Record<string, string> {
+/**
+ * The headers of a request. The key is that of the settings, or that of the environment, which goes to https addresses and to this
+ * machine alone.
+ */
+export function headersOf({ url, headers, apiKey }: AgentSettings): Headers {
   const { protocol, hostname } = new URL(url);
   const isSafe = protocol === 'https:' || isLoopback(hostname);
   const key = apiKey ?? (isSafe ? process.env['OPENAI_API_KEY'] : undefined);
-  return { ...(key !== undefined && key !== '' && { authorization: `Bearer ${key}` }), ...headers };
+  try {
+    const all = new Headers({ accept: 'text/event-stream' });
+    if (key !== undefined && key !== '') all.set('authorization', `Bearer ${key}`);
+    for (const [name, value] of Object.entries(headers)) all.set(name, value);
+    all.set('content-type', 'application/json');
+    return all;
+  } catch {
+    // the error of the platform would show the key
+    throw new ChatError('refused', 'the key or a header has a letter that HTTP does not allow');
+  }
 }
 
 /** Gives each call of a run an id of its own: servers leave ids out, or begin anew with each answer. */

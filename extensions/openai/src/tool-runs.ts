@@ -3,16 +3,19 @@ import type {
   AgentTool,
   AgentToolResult,
   SessionEvent,
+  ToolCall,
   ToolImage,
 } from 'sluice/stream';
 import type { WishedCall } from './chat-answer.js';
 
 /** Calls of one answer that run; more are refused. */
 const maxCalls = 64;
+/** Steps of tools that wait for the handlers of the host; more are not shown. */
+const maxWaiting = 1_000;
 
 /** The parts that the calls of a turn share. */
 export interface ToolRuns {
-  readonly request: Pick<AgentRequest, 'written' | 'signal'>;
+  readonly request: Pick<AgentRequest, 'written' | 'signal' | 'gate'>;
   readonly tools: ReadonlyMap<string, AgentTool>;
   /** The pictures that the model may see, by the id of their call: they are added here. */
   readonly pictures: Map<string, readonly ToolImage[]>;
@@ -36,17 +39,18 @@ export async function* runCalls(
   const run = async (call: WishedCall, at: number): Promise<void> => {
     const { toolCallId, toolName, args, problem = problemOf(toolName, at) } = call;
     const name = { toolCallId, toolName };
-    const tool = tools.get(toolName);
-    const result =
-      tool === undefined || problem !== undefined
-        ? said(problem ?? `there is no tool "${toolName}"`)
-        : await tool
-            .call({
-              ...{ toolCallId, args, signal: request.signal },
-              onUpdate: (partialResult) =>
-                tell({ type: 'tool_execution_update', ...name, args, partialResult }),
-            })
-            .catch((thrown: unknown) => said(String(thrown))); // it never rejects
+    const tool = problem === undefined ? tools.get(toolName) : undefined;
+    const { signal } = request;
+    const result = await (tool === undefined
+      ? refused({ ...name, args }, problem ?? `there is no tool "${toolName}"`)
+      : tool.call({
+          ...{ toolCallId, args, signal },
+          onUpdate: (partialResult) => {
+            if (told.length < maxWaiting)
+              tell({ type: 'tool_execution_update', ...name, args, partialResult });
+          },
+        })
+    ).catch((thrown: unknown) => said(String(thrown))); // it never rejects
     answers.set(toolCallId, result);
     open--;
     tell({
@@ -55,6 +59,11 @@ export async function* runCalls(
       result: shownText(result),
       isError: result.isError,
     });
+  };
+  /** A call that cannot run is judged all the same: handlers would think of one that nobody has judged that it has run. */
+  const refused = async (call: ToolCall, problem: string): Promise<AgentToolResult> => {
+    const decision = await request.gate(call, request.signal);
+    return said(decision.allowed ? problem : decision.reason);
   };
   for (const [at, call] of calls.entries()) void run(call, at);
   while (open > 0 || told.length > 0) {

@@ -163,8 +163,8 @@ describe('the settings', () => {
       agents: [{ id: 'one', model: 'm-1', maxRounds: 3 }],
       asked: [
         'm-2@http://127.0.0.1:8080/v1/chat/completions/',
-        'gpt@2026',
-        'm@https://a@b.example/v1',
+        '@cf/m-3',
+        'm@4@https://b.example/v1/?api-version=1',
       ],
       ...{ maxRounds: 7, url: 'https://models.example/v1/' },
     });
@@ -176,13 +176,19 @@ describe('the settings', () => {
         ...['openai:m-2@http://127.0.0.1:8080/v1/chat/completions/', 'm-2'],
         ...['http://127.0.0.1:8080/v1', 7],
       ],
-      ['openai:gpt@2026', 'gpt@2026', 'https://models.example/v1', 7],
-      ['openai:m@https://a@b.example/v1', 'm', 'https://a@b.example/v1', 7],
+      ['openai:@cf/m-3', '@cf/m-3', 'https://models.example/v1', 7],
+      [
+        ...['openai:m@4@https://b.example/v1/?api-version=1', 'm@4'],
+        ...['https://b.example/v1?api-version=1', 7],
+      ],
     ]);
   });
 
   it.each([
     ['no address', { asked: ['m@https://'] }],
+    ['an address without its beginning', { asked: ['m@localhost:11434/v1'] }],
+    ['a name behind "@" that could be an address', { asked: ['m@host'] }],
+    ['a password in the address', { url: 'https://ada:secret@x.example/v1' }],
     ['an MCP server that is not there', { tools: ['files'] }],
     ['a name that could clash', { mcpServers: { a_b: { command: 'x' } } }],
     ['a server that is neither', { mcpServers: { a: { args: [] } } }],
@@ -195,7 +201,10 @@ describe('the settings', () => {
     const before = process.env['OPENAI_API_KEY'];
     process.env['OPENAI_API_KEY'] = 'k-9';
     try {
-      const keyFor = (url: string, more: object = {}) => headersOf({ ...settings, url, ...more });
+      const keyFor = (url: string, more: object = {}) => {
+        const headers = headersOf({ ...settings, url, ...more });
+        return Object.fromEntries([...headers].filter(([name]) => name === 'authorization'));
+      };
       const [settings = broken()] = agentsOf(config.parse({ asked: ['m'] }));
       const sent = { authorization: 'Bearer k-9' };
       for (const url of ['https://x.example/v1', 'http://127.0.0.1:1/v1', 'http://localhost:1/v1'])
@@ -205,6 +214,10 @@ describe('the settings', () => {
       expect(keyFor('http://x.example/v1', { apiKey: 'own' })).toEqual({
         authorization: 'Bearer own',
       });
+      const own = { headers: { Authorization: 'Basic other' } };
+      expect(keyFor('https://x.example/v1', own)).toEqual({ authorization: 'Basic other' });
+      const broken = () => keyFor('https://x.example/v1', { apiKey: 'sk-1\nsk-2' });
+      expect(broken).toThrow(/^refused: the key or a header has a letter/);
     } finally {
       if (before === undefined) delete process.env['OPENAI_API_KEY'];
       else process.env['OPENAI_API_KEY'] = before;

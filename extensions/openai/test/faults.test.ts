@@ -45,7 +45,21 @@ describe('a fault of the model server ends the turn, and says which', () => {
       },
       /^cut-stream: /,
     ],
-    ['no answer at all', (response) => void response.destroy(), /^unreachable: /],
+    [
+      'an error in the stream about its context',
+      parts({ error: { message: 'exceeds the available context size', code: 400 } }),
+      /^context-length: exceeds/,
+    ],
+    [
+      'a word that is too long, which is not about the context',
+      fails(400, { message: "'tools[0].name': string too long" }),
+      /^refused: HTTP 400/,
+    ],
+    [
+      'no answer at all',
+      (response) => void response.destroy(),
+      /^unreachable: http:\/\/127\.0\.0\.1:\d+: /,
+    ],
     ['an answer without choices', parts({ choices: [] }), /^no-choices: /],
     [
       'a whole answer without choices',

@@ -68,6 +68,30 @@ describe('a tool call of the model passes agent.tool.calling before it runs (enf
   });
 });
 
+describe('a call that cannot run', () => {
+  it('is judged as any other, and is not told as one that has run unjudged', async () => {
+    const judge = defineExtension({
+      id: 'judge',
+      setup: (api) =>
+        api.veto('agent.tool.calling', 'a', ({ payload }) =>
+          payload.toolName === 'wether' ? cancel('policy', { text: 'never' }) : undefined,
+        ),
+    });
+    const wrong = calls(['wether', {}], ['other', '{']);
+    await using lab = await agentLab([wrong, says('Done.')], {}, { extensions: [judge] });
+    await lab.test.say('weather?');
+    const judged = lab.test.of('agent.tool.calling');
+    expect(judged.map(({ status, failures }) => [status, failures])).toEqual([
+      ['cancelled', []],
+      ['passed', []],
+    ]);
+    expect(lab.asked[1]?.body.messages.slice(-2)).toMatchObject([
+      { content: expect.stringContaining('never') },
+      { content: expect.stringContaining('no JSON object') },
+    ]);
+  });
+});
+
 describe('the result of a tool passes the transcript stages before the model sees it', () => {
   it('as transcript.tool-result.persisting has changed it', async () => {
     const { result } = await shownWith((api) =>

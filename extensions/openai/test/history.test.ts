@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { defineExtension } from 'sluice';
 import { memoryJournal, memoryStore } from 'sluice/host';
 import type { PromptAttachment } from 'sluice/stream';
 import { virtualClock } from 'sluice/testing';
 import { describe, expect, it } from 'vitest';
 import { chatMessages, tokensOf } from '../src/chat-messages.js';
-import { type AgentLab, agentLab, providerOf, requestOf } from './agent-lab.js';
+import { type AgentLab, agentLab, providerOf, requestOf, weather } from './agent-lab.js';
 import { type Answer, calls, fails, modelServer, open, says, write } from './model-server.js';
 
 const long = (word: string): string => `${word} `.repeat(400).trim();
@@ -140,7 +141,29 @@ describe('the history of a conversation', () => {
   });
 });
 
+describe('a turn that outgrows the budget by itself', () => {
+  it('has the results of its tools cut shorter, and goes on', async () => {
+    const long = { ...weather, execute: () => 'sunny '.repeat(800) };
+    const giving = defineExtension({ id: 'giving', setup: (api) => api.provide('tool', long) });
+    const rome: Answer = calls(['weather', { city: 'Rome' }]);
+    await using lab = await agentLab([rome, rome, rome, says('Sunny.')], small, {
+      extensions: [giving],
+    });
+    await lab.test.say('weather?');
+    expect(lab.test.replies()).toEqual(['Sunny.']);
+    const { messages = [] } = lab.asked.at(-1)?.body ?? {};
+    expect(tokensOf(messages)).toBeLessThanOrEqual(2_000);
+    expect(messages.at(-1)?.content).toMatch(/^sunny [\s\S]*\[cut: these are \d+ of 4800/);
+  });
+});
+
 describe('a request', () => {
+  it('has no half of a letter', async () => {
+    await using lab = await agentLab([says('Hi.')]);
+    await lab.test.say(`half ${'😀'.slice(0, 1)} whole 😀`);
+    expect(lab.asked[0]?.body.messages.at(-1)?.content).toBe('half \ufffd whole 😀');
+  });
+
   it('has the pictures of the prompt, and names what the model cannot see', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-pictures-'));
     const path = join(folder, 'cat.png');
