@@ -36,6 +36,9 @@ export function acpAgent(
       if (running === begun) running = undefined;
     });
     running = begun;
+    begun.catch(() => {
+      if (running === begun) running = undefined; // also if nothing has begun that could end
+    });
     return begun;
   }
 

@@ -97,7 +97,14 @@ export async function startProgram(
     return gone.then(() => clock.clearTimeout(timer));
   };
 
-  unloaded.addEventListener('abort', () => void end('the host has let go of it'));
+  const letGo = (): void => void end('the host has let go of it');
+  const kill = (): void => signalChild(child, 'SIGKILL');
+  unloaded.addEventListener('abort', letGo);
+  process.on('exit', kill); // a host that is stopped twice waits for nobody
+  void gone.then(() => {
+    unloaded.removeEventListener('abort', letGo); // its number may be that of another program by now
+    process.off('exit', kill);
+  });
 
   // updates come first: the first handler is called as soon as its message is read, and so before the answer to a prompt
   const connection = client({ name: 'sluice' })
@@ -117,6 +124,8 @@ export async function startProgram(
   void connection.closed.then(() => {
     const { reason: why } = connection.signal;
     if (why instanceof MessageTooLargeError) void end(why.message);
+    const timer = clock.setTimeout(() => void end('it has closed its pipes'), endMs);
+    void gone.then(() => clock.clearTimeout(timer));
     onEnd();
   });
 
@@ -135,9 +144,7 @@ export async function startProgram(
       const login = code === -32_000 ? `; log in with the program itself, or set authMethod` : '';
       return `answered with an error: ${message}${more}${login}`;
     }
-    const timer = clock.setTimeout(() => void end(String(message)), endMs); // it closed its pipes, and lives
     await gone;
-    clock.clearTimeout(timer);
     return reason ?? 'ended';
   }
 

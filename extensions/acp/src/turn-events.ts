@@ -26,8 +26,8 @@ interface TurnEventsOptions {
   readonly session: Pick<KnownSession, 'spentUsd'>;
   readonly now: () => number;
   readonly emit: (event: SessionEvent) => void;
-  /** Is told of a call that runs and that the program has not asked about. */
-  readonly onUnasked: (toolName: string) => void;
+  /** Is told of a call that runs although the program has not asked about it, or was told no. */
+  readonly onUngated: (toolName: string, wasRefused: boolean) => void;
 }
 
 const marks = { completed: 'x', in_progress: '>', pending: ' ' };
@@ -122,7 +122,8 @@ export class TurnEvents {
     const { status } = update;
     const isOver = status === 'completed' || status === 'failed';
     const runs = isOver || status === 'in_progress';
-    if (runs && !call.isAsked) this.#options.onUnasked(call.toolName);
+    const hasDefied = call.refusal !== undefined && status === 'completed';
+    if (runs && (!call.isAsked || hasDefied)) this.#options.onUngated(call.toolName, hasDefied);
     if (runs || Object.keys(call.args).length > 0) this.#start(call);
     if (isOver) this.#endCall(call, call.refusal, status === 'failed');
     else if (call.state === 'running' && call.result !== undefined) {

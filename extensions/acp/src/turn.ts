@@ -54,7 +54,7 @@ export function askPrompt(turn: Turn): ReadableStream<SessionEvent | Error> {
 }
 
 async function runPrompt(turn: Turn, emit: (item: SessionEvent | Error) => void): Promise<void> {
-  const { program, session, request, settings, clock } = turn;
+  const { program, session, request, settings, clock, log } = turn;
   const { id: sessionId } = session;
   /** Aborted when no question of the turn waits for its answer any more. */
   const over = new AbortController();
@@ -73,9 +73,11 @@ async function runPrompt(turn: Turn, emit: (item: SessionEvent | Error) => void)
   const events = new TurnEvents({
     by: { provider: turn.provider, model: request.model },
     ...{ session, emit, now: () => clock.now() },
-    onUnasked: (toolName) => {
+    onUngated: (toolName, wasRefused) => {
+      const problem = `the program ran "${toolName}", ${wasRefused ? 'which was refused' : 'and has not asked'}`;
+      if (wasRefused) log.error(problem, { command: turn.provider, runId: request.runId });
       if (settings.unasked === 'report') return;
-      failure ??= new Error(`the program ran "${toolName}", and has not asked`);
+      failure ??= new Error(problem);
       stop();
     },
   });

@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ask, cancel, defineExtension, silentLogger, systemClock } from 'sluice';
 import { checkOrdering } from 'sluice/csdk';
 import { type AgentRequest, type SessionEvent, type ToolGate, textOf } from 'sluice/stream';
@@ -246,6 +249,22 @@ describe('the permission that a program asks for', () => {
   );
 });
 
+describe('a program that runs a tool although it was refused', () => {
+  it(
+    'is an error in the log, or ends the turn',
+    async () => {
+      await using lab = acpLab();
+      const gate: ToolGate = async () => ({ allowed: false, reason: 'no' });
+      await take(lab, 'defy', { gate });
+      const told = lab.log.entries.map(({ level, message }) => [level, message]);
+      expect(told).toContainEqual(['error', 'the program ran "work", which was refused']);
+      await using strict = acpLab({ unasked: 'stop' });
+      expect((await take(strict, 'defy', { gate })).error).toContain('which was refused');
+    },
+    slow,
+  );
+});
+
 describe('a turn that is stopped', () => {
   it(
     'ends as aborted, and the program lives on; the next turn of its session waits for its end',
@@ -371,6 +390,49 @@ describe('a program', () => {
       expect((await take(lab, 'huge 5000')).said).toHaveLength(5_000);
       expect((await take(lab, 'huge 20000')).error).toMatch(/was ended: .*10000/);
       expect((await take(lab, 'hello')).said).toBe('You said: hello');
+    },
+    slow,
+  );
+
+  it(
+    'that cannot be started is tried again at the next message',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'sluice-acp-'));
+      const cwd = join(folder, 'place');
+      writeFileSync(cwd, 'a file');
+      await using lab = acpLab({ cwd }, folder);
+      expect((await take(lab, 'hello')).error).toContain('ENOTDIR');
+      rmSync(cwd);
+      mkdirSync(cwd);
+      expect((await take(lab, 'hello')).said).toBe('You said: hello');
+    },
+    slow,
+  );
+
+  it(
+    'that closes its pipes and lives on is ended',
+    async () => {
+      const clock = virtualClock();
+      await using lab = acpLab({ clock });
+      const { said } = await take(lab, 'pid');
+      await take(lab, 'close');
+      await vi.waitFor(() => expect(clock.pending).toBeGreaterThan(0), 10_000);
+      await clock.advance(2_000);
+      await vi.waitFor(() => expect(() => process.kill(Number(said), 0)).toThrow('ESRCH'), slow);
+    },
+    slow,
+  );
+
+  it(
+    'is killed if the host exits at once',
+    async () => {
+      const before = process.listeners('exit');
+      await using lab = acpLab({ env: { START: 'deaf' } });
+      const { said } = await take(lab, 'pid');
+      const added = process.listeners('exit').filter((one) => !before.includes(one));
+      for (const listener of added) listener(130);
+      await vi.waitFor(() => expect(() => process.kill(Number(said), 0)).toThrow('ESRCH'), slow);
+      await vi.waitFor(() => expect(process.listeners('exit')).toEqual(before), slow);
     },
     slow,
   );

@@ -1,6 +1,6 @@
 // An agent that speaks the protocol, made with the SDK that the package itself uses. The last line of a prompt says what it does.
 // Its sessions are in the file SESSIONS, so that the next process finds them; each run of its tool adds a line to the file RUNS.
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
 
@@ -48,7 +48,7 @@ async function turn({ params, client }) {
     });
     const option = options.find(({ optionId }) => optionId === outcome.optionId);
     if (RUNS !== '') appendFileSync(RUNS, `answer ${option?.kind ?? outcome.outcome}\n`);
-    if (option?.kind.startsWith('allow') !== true) {
+    if (option?.kind.startsWith('allow') !== true && verb !== 'defy') {
       await runs(toolCallId, 'failed');
       return;
     }
@@ -63,6 +63,9 @@ async function turn({ params, client }) {
       await use(`${sessionId}-a`, { path: '/a' }, [always, allow, reject]);
       await use(`${sessionId}-b`, { path: '/b' }, [allow, reject]);
       await say('Done.');
+      break;
+    case 'defy':
+      await use(`${sessionId}-d`, { path: '/d' }, [allow, reject]);
       break;
     case 'only-always':
       await use(`${sessionId}-c`, { path: '/c' }, [always]);
@@ -131,6 +134,10 @@ async function turn({ params, client }) {
         await Promise.all(Array.from({ length: 500 }, () => say('word ')));
       appendFileSync(RUNS, 'stopped\n');
       return { stopReason: 'cancelled' };
+    case 'close':
+      setTimeout(() => closeSync(1), 20);
+      setInterval(() => undefined, 60_000);
+      break;
     case 'pid':
       await say(String(process.pid));
       break;

@@ -90,15 +90,14 @@ async function* turn(
 
   /** The messages of the next question to the model. */
   const messages = (): ChatMessage[] => {
-    const before = [
-      ...systemOf(request, history.leftOut.summary),
-      ...history.messages(),
-      asked,
-    ];
+    const before = [...systemOf(request, history.leftOut.summary), ...history.messages(), asked];
     const since = [...(request.begun ?? []), ...request.written()];
     const { returnReasoning } = settings;
     for (let { maxResultChars } = settings; ; maxResultChars = Math.ceil(maxResultChars / 2)) {
-      const all = [...before, ...chatMessages(since, { ...rules, maxResultChars, returnReasoning })];
+      const all = [
+        ...before,
+        ...chatMessages(since, { ...rules, maxResultChars, returnReasoning }),
+      ];
       if (history.turns > 0 || maxResultChars < leastResultChars || tokensOf(all) <= rest)
         return all;
     }
