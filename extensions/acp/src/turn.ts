@@ -75,7 +75,8 @@ async function runPrompt(turn: Turn, emit: (item: SessionEvent | Error) => void)
     ...{ session, emit, now: () => clock.now() },
     onUngated: (toolName, wasRefused) => {
       const problem = `the program ran "${toolName}", ${wasRefused ? 'which was refused' : 'and has not asked'}`;
-      if (wasRefused) log.error(problem, { command: turn.provider, runId: request.runId });
+      const { runId } = request;
+      if (wasRefused) log.error('the program ran a tool that was refused', { toolName, runId });
       if (settings.unasked === 'report') return;
       failure ??= new Error(problem);
       stop();

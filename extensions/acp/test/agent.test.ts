@@ -257,7 +257,7 @@ describe('a program that runs a tool although it was refused', () => {
       const gate: ToolGate = async () => ({ allowed: false, reason: 'no' });
       await take(lab, 'defy', { gate });
       const told = lab.log.entries.map(({ level, message }) => [level, message]);
-      expect(told).toContainEqual(['error', 'the program ran "work", which was refused']);
+      expect(told).toContainEqual(['error', 'the program ran a tool that was refused']);
       await using strict = acpLab({ unasked: 'stop' });
       expect((await take(strict, 'defy', { gate })).error).toContain('which was refused');
     },
