@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { readRecording, replayProvider } from '../../src/agent/index.js';
+import { echoProvider, readRecording, replayProvider } from '../../src/agent/index.js';
 import { splitRuns } from '../../src/csdk/index.js';
+import { createHost } from '../../src/host/index.js';
+import { createTestKernel } from '../../src/testing/index.js';
 import { ada, forum, group, messageUpdate, pressUpdate } from '../support/bot-api/updates.js';
 import { chatTexts, recordings } from '../support/recordings.js';
 import { type TelegramLab, telegramLab } from '../support/telegram-lab.js';
@@ -258,4 +260,25 @@ describe('a recorded Claude stream behind the Bot API', () => {
     const opened = new Set(prepared.flatMap(({ payload }) => payload.openedBy ?? []));
     expect(lab.of('egress.sent')).toHaveLength(prepared.length - opened.size); // §14.8
   });
+});
+
+it('a bot whose account another host had meanwhile sends again', async () => {
+  await using lab = await telegramLab();
+  await lab.host.stop();
+  const { clock, channel } = lab;
+  const next = createHost({
+    agents: [{ id: 'main', provider: echoProvider() }],
+    channels: [channel],
+    kernel: createTestKernel({ clock }).kernel,
+    clock,
+  });
+  await next.start();
+  const sending = next.send({ channel: 'telegram', accountId: 'default', to: '7', content: 'hi' });
+  await lab.until(() => lab.server.of('sendMessage').length === 1, 'it is sent');
+  expect(await sending).toMatchObject({ status: 'sent' });
+  let hasStopped = false;
+  void next.stop().finally(() => {
+    hasStopped = true;
+  });
+  await lab.until(() => hasStopped, 'the host has stopped');
 });

@@ -42,10 +42,8 @@ export interface TelegramChannel extends ChannelPlugin {
 export function telegramChannel(options: TelegramChannelOptions): TelegramChannel {
   const { config, clock = systemClock, log = silentLogger, env = process.env } = options;
   const accounts = new Map<string, TelegramAccount>();
-  const closing = new AbortController();
-  const { signal } = closing;
+  let closing = new AbortController();
   let host: ChannelInbox | undefined; // each of its accounts has the same host
-  setMaxListeners(0, signal); // each send that waits listens to it
 
   const accountOf = (accountId: string): TelegramAccount => {
     const account = accounts.get(accountId);
@@ -53,7 +51,12 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
     return account;
   };
   const surface = telegramSurface({ apiOf: (accountId) => accounts.get(accountId)?.api, config });
-  const stream = { surface, clock, log, signal };
+  const parts = {
+    ...{ surface, clock, log, inbox: () => host },
+    get signal() {
+      return closing.signal;
+    },
+  };
 
   return {
     id: declaration.id,
@@ -75,6 +78,10 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
 
     startAccount: async (accountId, inbox) => {
       host = inbox;
+      if (accounts.size === 0) {
+        closing = new AbortController(); // an account that was stopped starts again
+        setMaxListeners(0, closing.signal); // each send that waits listens to it
+      }
       const account = await startAccount({ accountId, config, clock, log, env }, inbox);
       accounts.set(accountId, account);
     },
@@ -97,14 +104,14 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
 
     send: async (permit, { signal: waiting }): Promise<SendResult> => {
       checkPermit(permit, host);
-      const either = AbortSignal.any([signal, waiting]);
+      const either = AbortSignal.any([closing.signal, waiting]);
       return sendMessage({ surface, clock, signal: either }, permit);
     },
 
     ...(config.streaming && {
-      createStreamSender: (permits) => chatStreamSender(stream, checkedPermits(permits, host)),
+      createStreamSender: (permits) => chatStreamSender(parts, checkedPermits(permits, host)),
     }),
     // also where nothing is streamed any more: a host before this one may have
-    previews: chatPreviews({ ...stream, inbox: () => host }),
+    previews: chatPreviews(parts),
   };
 }

@@ -32,7 +32,7 @@ export interface ChatSurface<Part> {
   partsOf(message: ApprovedMessage, text?: RichText): Promise<MessageParts<Part> | Unsendable>;
   /** The part that shows a text while it grows. */
   growing(text: RichText): Part;
-  /** Milliseconds between two edits at the place of a message. */
+  /** Milliseconds from an edit at the place of a message to the next; asked for before each edit. */
   intervalMs(message: ApprovedMessage): number;
 }
 
@@ -40,5 +40,6 @@ export interface ChatSurface<Part> {
 export interface SendParts<Part> {
   readonly surface: ChatSurface<Part>;
   readonly clock: Clock;
+  /** Gives up waiting: read when a send or a stream begins, since an account that was stopped may start again. */
   readonly signal: AbortSignal;
 }

@@ -22,13 +22,13 @@ export interface PreviewParts<Part> extends StreamParts<Part> {
  * @example
  * previews: chatPreviews({ surface, clock, log, signal, inbox: () => inbox }),
  */
-export function chatPreviews<Part>({ inbox, ...send }: PreviewParts<Part>): ChannelPreviews {
-  const { surface, clock, log, signal } = send;
+export function chatPreviews<Part>(parts: PreviewParts<Part>): ChannelPreviews {
+  const { surface, clock, log } = parts;
   const messageAt = (
     { chatId, messageId }: PreviewNote,
     accountId: string,
   ): ShownMessage<Part> => ({
-    ...{ port: surface.atChat(accountId, chatId), messageId, clock, log, signal },
+    ...{ port: surface.atChat(accountId, chatId), messageId, clock, log, signal: parts.signal },
   });
 
   return {
@@ -39,7 +39,7 @@ export function chatPreviews<Part>({ inbox, ...send }: PreviewParts<Part>): Chan
     },
 
     complete: async (permit, { shown, noteShown }): Promise<SendResult> => {
-      checkPermit(permit, inbox());
+      checkPermit(permit, parts.inbox());
       const message = permit.take();
       const note = previewNoteOf(shown);
       if (note === undefined || note.isSending === true)
@@ -49,7 +49,7 @@ export function chatPreviews<Part>({ inbox, ...send }: PreviewParts<Part>): Chan
       const isThere = 'place' in port && note.place === port.place;
       if (!isThere && !(await removeMessage(preview)))
         return { status: 'ambiguous', reason: 'it goes elsewhere, and its preview is still there' };
-      return completeMessage(send, message, {
+      return completeMessage(parts, message, {
         key: permit.idempotencyKey,
         shown: preview, // where it was removed, that is found out
         noteSending: () => noteShown({ ...note, isSending: true }),

@@ -1,4 +1,9 @@
-import type { StreamDelta, StreamPermits, StreamSender } from '../../channel/index.js';
+import type {
+  ApprovedMessage,
+  StreamDelta,
+  StreamPermits,
+  StreamSender,
+} from '../../channel/index.js';
 import type { Logger, TimerHandle } from '../../kernel/index.js';
 import type { CallAnswer, ChatPort } from '../send/port.js';
 import type { SendParts } from '../send/surface.js';
@@ -97,7 +102,8 @@ export function chatStreamSender<Part>(
 
   async function update(wanted: RichText): Promise<void> {
     stage ??= enter();
-    const { intervalMs, port } = stage;
+    const { port, opening } = stage;
+    const intervalMs = surface.intervalMs(opening);
     notBeforeMs = clock.monotonicMs() + intervalMs;
     const part = surface.growing(wanted);
     const answer =
@@ -133,11 +139,11 @@ export function chatStreamSender<Part>(
   }
 
   /** Takes the opening: it says where to show. */
-  function enter(): { readonly port: ChatPort<Part>; readonly intervalMs: number } {
+  function enter(): { readonly port: ChatPort<Part>; readonly opening: ApprovedMessage } {
     const opening = permits.opening.take();
     const port = surface.at(opening);
     if ('problem' in port) throw new Error(port.problem);
-    return { port, intervalMs: surface.intervalMs(opening) };
+    return { port, opening };
   }
 
   /** Notes what is shown: after a crash it is found by it. */
