@@ -1,5 +1,6 @@
 import type { Clock, Logger } from 'sluice';
 import type { ChannelInbox } from 'sluice/channel';
+import { isTokenRefused } from './api/refusal.js';
 import { createWebApi, type WebApi } from './api/web-api.js';
 import type { SlackConfig } from './config.js';
 import { type BotIdentity, decodeUpdate } from './ingress/decode.js';
@@ -17,6 +18,8 @@ export interface AccountParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly env: Env;
+  /** Is told whose bot it is, before its updates come. */
+  readonly onBot: (bot: BotIdentity) => void;
 }
 
 /** An app that is connected. */
@@ -57,6 +60,7 @@ export async function startAccount(
   const { apiRoot } = config;
   const api = createWebApi({ token: botToken, apiRoot, clock });
   const bot = await identityOf(api);
+  parts.onBot(bot);
   const context = { accountId, bot, config };
   let isStopping = false;
 
@@ -76,8 +80,12 @@ export async function startAccount(
       receivedAtMs: clock.now(),
       ...(updateId !== undefined && { updateId }),
     });
-    if (taken === 'refused' && updateId !== undefined) acks.refuse(updateId);
-    else assist(raw);
+    if (taken === 'refused') {
+      if (updateId !== undefined) acks.refuse(updateId);
+      return;
+    }
+    if (updateId !== undefined) acks.taken(updateId);
+    assist(raw);
   };
 
   /** Says in a thread of an assistant that an answer comes, and what may be asked. Nothing depends on it. */
@@ -164,7 +172,7 @@ async function identityOf(api: WebApi): Promise<BotIdentity> {
   const me = await api.call('auth.test', {});
   if (me.status !== 'done')
     throw new Error(
-      `Slack ${me.status === 'refused' ? 'does not take the bot token' : 'cannot be reached'}: ${me.reason}`,
+      `Slack ${isTokenRefused(me) ? 'does not take the bot token' : 'cannot be reached'}: ${me.reason}`,
     );
   const { user_id: userId, user: name, bot_id: botId } = me.result;
   if (typeof userId !== 'string' || typeof name !== 'string')

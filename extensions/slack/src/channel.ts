@@ -7,7 +7,7 @@ import { type SlackAccount, secretsOf, startAccount } from './account.js';
 import type { SlackConfig } from './config.js';
 import { declaration } from './declaration.js';
 import { slackSurface } from './egress/surface.js';
-import { decodeUpdate } from './ingress/decode.js';
+import { type BotIdentity, decodeUpdate } from './ingress/decode.js';
 import type { Env } from './secrets.js';
 
 /** The options of the channel. */
@@ -36,12 +36,19 @@ export interface SlackChannel extends ChannelPlugin {
 export function slackChannel(options: SlackChannelOptions): SlackChannel {
   const { config, clock = systemClock, log = silentLogger, env = process.env } = options;
   const accounts = new Map<string, SlackAccount>();
-  const closing = new AbortController();
-  const { signal } = closing;
+  const bots = new Map<string, BotIdentity>();
+  let closing = new AbortController();
   let host: ChannelInbox | undefined; // each of its accounts has the same host
-  setMaxListeners(0, signal); // each send that waits listens to it
-  const surface = slackSurface({ apiOf: (accountId) => accounts.get(accountId)?.api, config });
-  const stream = { surface, clock, log, signal };
+  const surface = slackSurface({
+    ...{ clock, config },
+    apiOf: (accountId) => accounts.get(accountId)?.api,
+  });
+  const parts = {
+    ...{ surface, clock, log, inbox: () => host },
+    get signal() {
+      return closing.signal;
+    },
+  };
 
   return {
     id: declaration.id,
@@ -49,6 +56,7 @@ export function slackChannel(options: SlackChannelOptions): SlackChannel {
     capabilities: {
       threads: true,
       attachments: true,
+      everyHost: true, // Slack gives each update to one of the connections of an app
       interactive: ['buttons', 'list', 'form'],
       ...(config.streaming && { canStreamResponse: true }),
       ...(config.resend && { deduplicatesSends: true }),
@@ -65,7 +73,14 @@ export function slackChannel(options: SlackChannelOptions): SlackChannel {
 
     startAccount: async (accountId, inbox) => {
       host = inbox;
-      accounts.set(accountId, await startAccount({ accountId, config, clock, log, env }, inbox));
+      if (accounts.size === 0) {
+        closing = new AbortController(); // an account that was stopped starts again
+        setMaxListeners(0, closing.signal); // each send that waits listens to it
+      }
+      // its first update may come before it has started
+      const onBot = (bot: BotIdentity): void => void bots.set(accountId, bot);
+      const how = { accountId, config, clock, log, env, onBot };
+      accounts.set(accountId, await startAccount(how, inbox));
     },
 
     stopIntake: async (accountId) => accounts.get(accountId)?.stop(),
@@ -73,12 +88,13 @@ export function slackChannel(options: SlackChannelOptions): SlackChannel {
     stopAccount: async (accountId) => {
       const account = accounts.get(accountId);
       accounts.delete(accountId);
+      bots.delete(accountId);
       if (accounts.size === 0) closing.abort();
       await account?.close();
     },
 
     decodeIngress: (raw, accountId) => {
-      const bot = accounts.get(accountId)?.bot;
+      const bot = bots.get(accountId);
       if (bot === undefined) throw new Error(`account "${accountId}" is not connected`);
       return decodeUpdate(raw, { accountId, bot, config });
     },
@@ -87,13 +103,16 @@ export function slackChannel(options: SlackChannelOptions): SlackChannel {
 
     send: async (permit, { signal: waiting }) => {
       checkPermit(permit, host);
-      return sendMessage({ surface, clock, signal: AbortSignal.any([signal, waiting]) }, permit);
+      return sendMessage(
+        { surface, clock, signal: AbortSignal.any([closing.signal, waiting]) },
+        permit,
+      );
     },
 
     ...(config.streaming && {
-      createStreamSender: (permits) => chatStreamSender(stream, checkedPermits(permits, host)),
+      createStreamSender: (permits) => chatStreamSender(parts, checkedPermits(permits, host)),
     }),
     // also where nothing is streamed any more: a host before this one may have
-    previews: chatPreviews({ ...stream, inbox: () => host }),
+    previews: chatPreviews(parts),
   };
 }

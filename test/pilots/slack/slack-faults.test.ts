@@ -295,7 +295,7 @@ describe('the connection to Slack', () => {
     [
       'the app token',
       (server) => server.fault('apps.connections.open', { error: 'invalid_auth' }),
-      'Slack gives no connection: invalid_auth',
+      'Slack does not take the app-level token: invalid_auth',
     ],
     [
       'anything',

@@ -25,7 +25,7 @@ describeStreamSender('the stream sender of Slack', {
     onTestFinished(() => server[Symbol.asyncDispose]());
     const api = createWebApi({ token: server.app.botToken, apiRoot: server.url, clock });
     const parts = {
-      surface: slackSurface({ apiOf: () => api, config: config.parse({}) }),
+      surface: slackSurface({ apiOf: () => api, config: config.parse({}), clock }),
       inbox: () => undefined,
       clock,
       log: collectingLogger(),

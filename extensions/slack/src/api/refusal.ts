@@ -1,6 +1,9 @@
 import type { CallAnswer, RefusalCause } from 'sluice/chat';
 import { redact } from '../secrets.js';
 
+/** The end of a call that was not done, or of which nobody knows it. */
+export type Failure = Exclude<CallAnswer<never>, { readonly status: 'done' }>;
+
 /** Errors after which nobody knows if it was done. */
 const unsure = new Set(['fatal_error', 'internal_error', 'request_timeout', 'service_unavailable']);
 
@@ -8,6 +11,7 @@ const unsure = new Set(['fatal_error', 'internal_error', 'request_timeout', 'ser
 const tokenErrors = new Set([
   'account_inactive',
   'invalid_auth',
+  'not_allowed_token_type',
   'not_authed',
   'token_expired',
   'token_revoked',
@@ -26,6 +30,8 @@ const hints: Readonly<Record<string, string>> = {
   is_archived: 'nobody can write to an archived channel',
   channel_not_found: 'the id is wrong, or the bot was not invited',
   missing_scope: 'add the scope to the app, and install it again',
+  token_revoked: 'install the app again, and set its new token',
+  account_inactive: 'install the app again, and set its new token',
 };
 
 /** Reads an answer that says that it was not done. It may not be Slack that answered. */
@@ -35,12 +41,13 @@ export function refusalOf({
 }: {
   readonly error?: unknown;
   readonly needed?: unknown;
-}): CallAnswer<never> {
+}): Failure {
   if (typeof error !== 'string' || !/^[a-z_]{1,80}$/.test(error))
     return { status: 'unknown', reason: 'no readable answer' };
   if (unsure.has(error)) return { status: 'unknown', reason: error };
   const isToken = tokenErrors.has(error);
-  const hint = isToken ? 'install the app again, and set its new token' : hints[error];
+  const hint =
+    hints[error] ?? (isToken ? 'set the token that the pages of the app show' : undefined);
   const scope = typeof needed === 'string' ? ` ${redact(needed)}` : '';
   const [, cause] = causes.find(([shape]) => shape.test(error)) ?? [];
   const reason = `${error}${scope}${hint === undefined ? '' : `: ${hint}`}`;

@@ -9,7 +9,7 @@ import {
 import type { Clock } from 'sluice';
 import type { CallAnswer } from 'sluice/chat';
 import { redact } from '../secrets.js';
-import { refusalOf } from './refusal.js';
+import { type Failure, refusalOf } from './refusal.js';
 import { silentSlackLogger } from './silent-logger.js';
 
 /** The fields of an answer. Nothing has checked them. */
@@ -89,7 +89,7 @@ export function createWebApi({ token, apiRoot, clock }: WebApiOptions): WebApi {
 }
 
 /** The end of a call that failed, in words without secrets. */
-function failureOf(error: unknown): CallAnswer<never> {
+export function failureOf(error: unknown): Failure {
   if (error instanceof WebAPIRateLimitedError) {
     const retryAfterMs = Math.min(longestRetryAfterMs, error.retryAfter * 1_000);
     const reason = '429: Slack asks to wait';

@@ -36,15 +36,19 @@ export async function partsOf(
     if (found.kind === 'problem') return { problem: found.problem };
     if (found.kind === 'id')
       return { problem: `Slack sends no file by its id ("${found.id}"): give its address or path` };
-    const caption = plainText(attachment.caption?.slice(0, captionLimit) ?? '');
+    const said = split(trimmed(plainText(attachment.caption ?? '')), captionLimit);
+    const isShown = found.kind === 'file' || attachment.kind === 'image';
+    const caption = (isShown ? said.shift() : undefined) ?? plainText('');
     if (found.kind === 'file') parts.push({ text: caption, file: found });
-    else if (attachment.kind === 'image') parts.push({ text: caption, image: found.url });
+    else if (isShown) parts.push({ text: caption, image: found.url });
     else parts.push({ text: linkTo(found.url, attachment.name) });
+    parts.push(...said.map((text) => ({ text }))); // the rest of what is said of it
   }
   return parts.length > 0 ? { parts, startsWithText } : { problem: 'there is nothing to send' };
 }
 
 /** A file on the web, which Slack does not fetch. */
-function linkTo(url: string, name = url): RichText {
-  return { text: name, marks: [{ from: 0, to: name.length, tag: 'a', href: url }] };
+function linkTo(url: string, name?: string): RichText {
+  const text = name || url;
+  return { text, marks: [{ from: 0, to: text.length, tag: 'a', href: url }] };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { Clock } from 'sluice';
 import type { ApprovedMessage } from 'sluice/channel';
 import {
   type CallAnswer,
@@ -10,6 +11,7 @@ import {
   type PostedMessage,
   plainText,
   type RichText,
+  split,
 } from 'sluice/chat';
 import { type Address, parseAddress } from '../address.js';
 import type { Answered, WebApi } from '../api/web-api.js';
@@ -18,23 +20,38 @@ import { type Block, escaped, richTextBlock, toMrkdwn, wellFormed } from '../tex
 import { elementsOf } from './elements.js';
 import { type Part, partsOf } from './parts.js';
 
-/** Milliseconds between two edits: Slack allows about fifty in a minute. */
-const intervalMs = 1_200;
+/** Milliseconds between two edits of an app, in all of its streams: Slack allows about fifty in a minute. */
+const editGapMs = 1_200;
+/** The longest text of a section, in UTF-16 units. */
+const sectionLimit = 3_000;
 
 /** The parts that sending by Slack needs. */
 export interface SurfaceParts {
   /** The account that a message goes by; nothing if it is not connected. */
   readonly apiOf: (accountId: string) => WebApi | undefined;
   readonly config: Pick<SlackConfig, 'format' | 'mediaRoots'>;
+  readonly clock: Clock;
 }
 
 /** Slack as messages, streams and previews go out by it. */
-export function slackSurface({ apiOf, config }: SurfaceParts): ChatSurface<Part> {
+export function slackSurface({ apiOf, config, clock }: SurfaceParts): ChatSurface<Part> {
+  /** When the streams of an account may edit next: each takes its turn. */
+  const nextEditMs = new Map<string, number>();
+  const delayEdits = (accountId: string, ms: number): void => {
+    const untilMs = clock.monotonicMs() + ms;
+    nextEditMs.set(accountId, Math.max(nextEditMs.get(accountId) ?? 0, untilMs));
+  };
+  /** Milliseconds until the turn after those that were given. */
+  const turnOf = (accountId: string): number => {
+    delayEdits(accountId, 0);
+    const turnMs = (nextEditMs.get(accountId) ?? 0) + editGapMs;
+    nextEditMs.set(accountId, turnMs);
+    return turnMs - clock.monotonicMs();
+  };
   const textOf = ({ content, format }: Pick<ApprovedMessage, 'content' | 'format'>): RichText => {
-    const text = wellFormed(content);
-    if ((format ?? config.format) !== 'markdown') return plainText(text); // HTML is shown as it is written
-    const rich = fromMarkdown(text);
-    return rich.text.trim() === '' ? plainText(text) : rich; // markup around nothing
+    if ((format ?? config.format) !== 'markdown') return plainText(content); // HTML is shown as it is written
+    const rich = fromMarkdown(content);
+    return rich.text.trim() === '' ? plainText(content) : rich; // markup around nothing
   };
   return {
     at: (message) => {
@@ -47,12 +64,13 @@ export function slackSurface({ apiOf, config }: SurfaceParts): ChatSurface<Part>
         channel: address.channel,
         ...(thread !== undefined && { threadTs: thread }),
       };
-      return slackPort(api, target, message);
+      const onBusy = (ms: number): void => delayEdits(message.accountId, ms);
+      return slackPort({ api, clock, onBusy }, target, message);
     },
     atChat: (accountId, chatId) => {
       const api = apiOf(accountId);
       if (api === undefined) throw new Error(`account "${accountId}" is not connected`);
-      return slackPort(api, { channel: String(chatId) });
+      return slackPort({ api, clock }, { channel: String(chatId) });
     },
     textOf,
     partsOf: async (message, text) => {
@@ -61,13 +79,21 @@ export function slackSurface({ apiOf, config }: SurfaceParts): ChatSurface<Part>
       return partsOf(message, config.mediaRoots, text ?? textOf(message));
     },
     growing: (text) => ({ text }),
-    intervalMs: () => intervalMs,
+    intervalMs: ({ accountId }) => turnOf(accountId),
   };
+}
+
+/** The parts that the calls for one message need. */
+interface PortParts {
+  readonly api: WebApi;
+  readonly clock: Clock;
+  /** Is told that edits have to wait, in milliseconds. */
+  readonly onBusy?: (ms: number) => void;
 }
 
 /** The calls for one message, or for a preview that was noted: of that its conversation alone is known. */
 function slackPort(
-  api: WebApi,
+  { api, clock, onBusy }: PortParts,
   { channel: first, threadTs }: Address,
   message?: Pick<ApprovedMessage, 'interactive'>,
 ): ChatPort<Part> {
@@ -75,36 +101,44 @@ function slackPort(
   const under = elementsOf(message ?? {});
   const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
 
-  const fieldsOf = ({ text, image }: Part, { isPlain, isLast }: PartCall): Answered => {
+  const fieldsOf = ({ text: said, image }: Part, { isPlain, isLast }: PartCall): Answered => {
+    const text = { ...said, text: wellFormed(said.text) };
     const below: readonly Block[] = (isLast && under.blocks) || [];
-    const said = isPlain
-      ? { type: 'section', text: { type: 'plain_text', text: text.text } }
-      : richTextBlock(text);
-    const shown = text.text === '' ? [] : [said];
+    // an edit reads names in a text unless it is told not to, and would call them
+    const asItIs = { parse: 'none', link_names: false };
+    if (isPlain) {
+      // also a picture that Slack cannot fetch
+      const plain = plainText([text.text, image ?? ''].join('\n').trim());
+      if (below.length === 0)
+        return { ...asItIs, text: escaped(plain.text), mrkdwn: false, blocks: [] };
+      const sections = split(plain, sectionLimit).map(sectionOf);
+      return { ...asItIs, text: toMrkdwn(plain), blocks: [...sections, ...below] };
+    }
+    const shown = text.text === '' ? [] : [richTextBlock(text)];
     const picture =
       image === undefined ? [] : [{ type: 'image', image_url: image, alt_text: 'image' }];
-    if (isPlain && below.length === 0 && image === undefined)
-      return { text: escaped(text.text), mrkdwn: false, blocks: [] };
-    return { text: toMrkdwn(text) || 'image', blocks: [...shown, ...picture, ...below] };
+    return { ...asItIs, text: toMrkdwn(text) || 'image', blocks: [...shown, ...picture, ...below] };
   };
 
   const postFile = async (file: NonNullable<Part['file']>, text: RichText, timeoutMs: number) => {
-    const bytes = await readFile(file.path);
-    const asked = await api.call(
-      'files.getUploadURLExternal',
-      { filename: file.name, length: bytes.length },
-      timeoutMs,
-    );
+    const endsAtMs = clock.monotonicMs() + timeoutMs;
+    const leftMs = (): number => Math.max(1, endsAtMs - clock.monotonicMs());
+    const bytes = await readFile(file.path).catch(() => undefined);
+    if (bytes === undefined)
+      return { status: 'refused', reason: `the file ${file.name} cannot be read` } as const;
+    const name = wellFormed(file.name);
+    const wanted = { filename: name, length: bytes.length };
+    const asked = await api.call('files.getUploadURLExternal', wanted, leftMs());
     if (asked.status !== 'done') return notShown(asked);
     const { upload_url: url, file_id: id } = asked.result;
     if (typeof url !== 'string' || typeof id !== 'string')
       return { status: 'unknown', reason: 'Slack named no address for a file' } as const;
-    const brought = await api.upload(url, bytes, timeoutMs);
+    const brought = await api.upload(url, bytes, leftMs());
     if (brought.status !== 'done') return notShown(brought);
-    const comment = text.text === '' ? {} : { initial_comment: toMrkdwn(text) };
-    const files = [{ id, title: file.name }];
+    const comment = text.text === '' ? {} : { initial_comment: escaped(wellFormed(text.text)) };
+    const files = [{ id, title: name }];
     const shared = { files, channel_id: channel, ...thread, ...comment };
-    const answer = await api.call('files.completeUploadExternal', shared, timeoutMs);
+    const answer = await api.call('files.completeUploadExternal', shared, leftMs());
     return answer.status === 'done'
       ? ({ status: 'done', result: { messageId: id } } as const)
       : answer;
@@ -135,10 +169,20 @@ function slackPort(
         result: { messageId: ts, sentAtMs: Math.floor(Number(ts) * 1_000) },
       };
     },
-    edit: (ts, part, call) =>
-      api.call('chat.update', { channel, ts, ...fieldsOf(part, call) }, call.timeoutMs),
+    edit: async (ts, part, call) => {
+      const payload = { channel, ts, ...fieldsOf(part, call) };
+      const answer = await api.call('chat.update', payload, call.timeoutMs);
+      if (answer.status === 'refused' && answer.cause === 'busy')
+        onBusy?.(answer.retryAfterMs ?? 0);
+      return answer;
+    },
     remove: (ts, timeoutMs) => api.call('chat.delete', { channel, ts }, timeoutMs),
   };
+}
+
+/** A text without markup, as a block. */
+function sectionOf({ text }: RichText): Block {
+  return { type: 'section', text: { type: 'plain_text', text } };
 }
 
 /** Of a call that shows nothing, "nobody knows" means "not done". */

@@ -13,9 +13,20 @@ const patienceMs = 2_500;
 /** Updates that are remembered when they are done with. Slack brings one again for an hour at most. */
 const remembered = 2_000;
 
-/** Deliveries that wait for their updates. An update that is brought again while it is not done with waits, too. */
+/** An update that is not done with. */
+interface Pending {
+  /** The host has it. */
+  isTaken: boolean;
+  /** Those that wait for it, each with the timer that ends its wait; one that has run out has none. */
+  readonly deliveries: Map<Delivery, TimerHandle | undefined>;
+}
+
+/**
+ * Deliveries that wait for their updates. An update that is brought again while it is not done with waits, too. None is
+ * answered before the host has taken its update in: Slack would forget what nobody keeps.
+ */
 export class PendingAcks {
-  readonly #pending = new Map<string, Map<Delivery, TimerHandle>>();
+  readonly #pending = new Map<string, Pending>();
   readonly #done = new Set<string>();
   readonly #clock: Clock;
   readonly #onEarly: () => void;
@@ -33,15 +44,22 @@ export class PendingAcks {
       return false;
     }
     const known = this.#pending.get(id);
-    const deliveries = known ?? new Map<Delivery, TimerHandle>();
-    this.#pending.set(id, deliveries);
+    const pending: Pending = known ?? { isTaken: false, deliveries: new Map() };
+    this.#pending.set(id, pending);
     const timer = this.#clock.setTimeout(() => {
-      deliveries.delete(delivery);
-      this.#onEarly();
-      delivery.done();
+      pending.deliveries.set(delivery, undefined);
+      this.#answerEarly(pending);
     }, patienceMs);
-    deliveries.set(delivery, timer);
+    pending.deliveries.set(delivery, timer);
     return known === undefined;
+  }
+
+  /** Says that the host has an update. */
+  taken(id: string): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    pending.isTaken = true;
+    this.#answerEarly(pending);
   }
 
   /** Says that an update is done with, or kept. */
@@ -64,11 +82,21 @@ export class PendingAcks {
     for (const id of [...this.#pending.keys()]) this.refuse(id);
   }
 
+  #answerEarly({ isTaken, deliveries }: Pending): void {
+    if (!isTaken) return;
+    for (const [delivery, timer] of deliveries) {
+      if (timer !== undefined) continue;
+      deliveries.delete(delivery);
+      this.#onEarly();
+      delivery.done();
+    }
+  }
+
   #release(id: string, how: keyof Delivery): void {
-    const deliveries = this.#pending.get(id);
+    const pending = this.#pending.get(id);
     this.#pending.delete(id);
-    for (const [delivery, timer] of deliveries ?? []) {
-      this.#clock.clearTimeout(timer);
+    for (const [delivery, timer] of pending?.deliveries ?? []) {
+      if (timer !== undefined) this.#clock.clearTimeout(timer);
       delivery[how]();
     }
   }

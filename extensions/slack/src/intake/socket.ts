@@ -1,9 +1,8 @@
 import { SocketModeClient } from '@slack/socket-mode';
-import { WebAPIPlatformError } from '@slack/web-api';
 import { pause } from 'sluice/chat';
-import { isTokenRefused, refusalOf } from '../api/refusal.js';
+import { isTokenRefused } from '../api/refusal.js';
 import { silentSlackLogger } from '../api/silent-logger.js';
-import { redact } from '../secrets.js';
+import { failureOf } from '../api/web-api.js';
 import type { Intake, IntakeParts } from './intake.js';
 
 /** Milliseconds of real time in which Slack must answer a ping. */
@@ -12,6 +11,8 @@ const pongTimeoutMs = 30_000;
 const helloTimeoutMs = 30_000;
 const firstBackoffMs = 1_000;
 const longestBackoffMs = 30_000;
+/** Milliseconds after which a connection that ends has been a good one: the next is made at once. */
+const steadyMs = 60_000;
 
 /** The options of `startSocket`. */
 export interface SocketOptions extends IntakeParts {
@@ -74,32 +75,45 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
     }
   };
 
+  /** Connections in a row that were not made, or did not hold. */
+  let failures = 0;
+  const wait = async (detail: string, askedMs = 0): Promise<void> => {
+    const waitMs = Math.max(askedMs, Math.min(longestBackoffMs, firstBackoffMs * 2 ** failures++));
+    log.warn(`no connection to Slack; tried again in ${waitMs} ms`, { detail });
+    await pause(clock, waitMs, signal);
+  };
+
   /** Connects again until it works. @returns nothing when it never will. */
   const connectAgain = async (): Promise<Connection | undefined> => {
-    for (let backoffMs = firstBackoffMs; !signal.aborted; ) {
+    while (!signal.aborted) {
       try {
         return await connect();
       } catch (error) {
-        const { isFinal, reason } = judged(error);
-        if (isFinal) {
-          ended("Slack refuses the app's token", reason);
+        const failure = failureOf(error ?? new Error('it was closed before it began'));
+        if (isTokenRefused(failure)) {
+          ended("Slack refuses the app's token", failure.reason);
           return undefined;
         }
-        log.warn(`no connection to Slack; tried again in ${backoffMs} ms`, { detail: reason });
-        await pause(clock, backoffMs, signal);
-        backoffMs = Math.min(longestBackoffMs, backoffMs * 2);
+        await wait(failure.reason, failure.status === 'refused' ? failure.retryAfterMs : 0);
       }
     }
     return undefined;
   };
 
   const first = await connect().catch((error: unknown) => {
-    throw new Error(`Slack gives no connection: ${judged(error).reason}`);
+    const failure = failureOf(error ?? new Error('it was closed before it began'));
+    const how = isTokenRefused(failure)
+      ? 'does not take the app-level token'
+      : 'gives no connection';
+    throw new Error(`Slack ${how}: ${failure.reason}`);
   });
   let current: Connection | undefined = first;
   const run = async (): Promise<void> => {
     while (current !== undefined && !signal.aborted) {
+      const sinceMs = clock.monotonicMs();
       await current.lost;
+      if (clock.monotonicMs() - sinceMs >= steadyMs) failures = 0;
+      else if (!signal.aborted) await wait('it ended soon after it began');
       current = await connectAgain();
     }
     if (signal.aborted) void current?.client.disconnect(); // it was made meanwhile
@@ -131,14 +145,4 @@ interface SlackEvent {
   readonly type: string;
   readonly body: unknown;
   readonly ack: () => Promise<void>;
-}
-
-/** The reason why a connection was not made, and whether none ever will be. */
-function judged(error: unknown): { readonly isFinal: boolean; readonly reason: string } {
-  if (error === undefined) return { isFinal: false, reason: 'it was closed before it began' };
-  if (!(error instanceof WebAPIPlatformError))
-    return { isFinal: false, reason: redact(String(error)) };
-  const answer = refusalOf(error.data);
-  const reason = answer.status === 'done' ? '' : answer.reason;
-  return { isFinal: isTokenRefused(answer), reason };
 }
