@@ -250,6 +250,24 @@ describe('the parts of hosts that start, sleep, die and leave', () => {
     await database.own.close();
   });
 
+  it('are handled again by a host that was to give them up to one that has gone (durability §11.11)', async () => {
+    const database = await timedDatabase();
+    const first = await new Host(database.url).begin();
+    for (const part of first.member.parts()) first.member.begun(first.member.holdOf(part), 'busy');
+    const second = await new Host(database.url).begin();
+    await first.pass(stepMs);
+    expect(first.member.parts()).toHaveLength(partitions - 1);
+    await second.member.leave();
+    let times = 0;
+    using _heard = first.member.onWork(() => times++);
+    await first.pass(stepMs);
+    expect(first.member.parts()).toHaveLength(partitions);
+    expect(times).toBe(1);
+    await first.member.leave();
+    for (const { connections } of [first, second]) await connections.close();
+    await database.own.close();
+  });
+
   it('stay with a host as long as a transaction of it is under way (durability §11.11)', async () => {
     const database = await timedDatabase();
     const first = await new Host(database.url).begin();

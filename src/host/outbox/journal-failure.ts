@@ -19,9 +19,3 @@ export function logJournalFailure(
 export function mayPass(error: unknown): boolean {
   return isSluiceError(error) && !isOfOneRow(error);
 }
-
-/** Tells whether the journal refuses a write for good: its row is damaged or has ended, or a value cannot be kept. */
-export function isRefusedForGood(error: unknown): boolean {
-  if (isOfOneRow(error)) return true;
-  return isSluiceError(error, 'journal-state') || isSluiceError(error, 'bad-value');
-}

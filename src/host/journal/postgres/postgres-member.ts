@@ -164,16 +164,18 @@ export class PostgresMember implements Ownership {
     transaction: <T>(work: (query: PostgresQuery) => Promise<T>) => Promise<T>,
   ): Promise<void> {
     const fromMs = this.#clock.monotonicMs();
+    const before = new Set(this.parts().map((part) => this.#held.get(part)));
     const owned = await transaction((query) => this.#step(query));
     this.#renewedAtMs = fromMs;
     this.#keep(owned);
-    const before = new Set(this.#held.keys());
     for (const [part, epoch] of owned) {
+      if (this.#held.has(part)) continue;
       const losing = new AbortController();
       const hold = { part, epoch, signal: losing.signal };
-      if (!before.has(part)) this.#held.set(part, { hold, losing, work: new Set() });
+      this.#held.set(part, { hold, losing, work: new Set() });
     }
-    if ([...owned.keys()].some((part) => !before.has(part))) this.#wake();
+    // a part was taken, or is given up no more
+    if (this.parts().some((part) => !before.has(this.#held.get(part)))) this.#wake();
   }
 
   #wake(): void {

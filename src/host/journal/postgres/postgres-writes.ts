@@ -1,6 +1,7 @@
 import type { Hold } from '../hold.js';
 import type { Journal } from '../journal.js';
 import type { JournalChanges } from '../journal-changes.js';
+import { isRefusedForGood } from '../rows/table-rows.js';
 import type { PostgresBatches } from './postgres-batches.js';
 import type { NeededRows } from './postgres-rows.js';
 
@@ -68,16 +69,26 @@ export function countedChanges(
       return begun;
     },
     giveBack: (hold) => changes.giveBack(hold).finally(() => work.ended(hold, hold.eventId)),
-    endUpdate: async (hold, end) => {
-      await changes.endUpdate(hold, end);
-      work.ended(hold, hold.eventId);
-    },
-    prepare: (hold, send, isSending) => {
+    // an end that was not kept is found by the host that has the part then
+    endUpdate: (hold, end) =>
+      changes.endUpdate(hold, end).finally(() => work.ended(hold, hold.eventId)),
+    prepare: async (hold, send, isSending) => {
       work.begun(hold, send.sendId);
-      return changes.prepare(hold, send, isSending);
+      try {
+        await changes.prepare(hold, send, isSending);
+      } catch (error) {
+        work.ended(hold, send.sendId);
+        throw error;
+      }
     },
     endSend: async (hold, sendId, end) => {
-      await changes.endSend(hold, sendId, end);
+      try {
+        await changes.endSend(hold, sendId, end);
+      } catch (error) {
+        if (end.state === 'sent' && !isRefusedForGood(error)) throw error; // the outbox tries again
+        work.ended(hold, sendId);
+        throw error;
+      }
       work.ended(hold, sendId);
     },
   };

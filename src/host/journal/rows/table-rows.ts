@@ -184,3 +184,9 @@ export function damageLine({ table, row, problem }: Damage): string {
 export function isOfOneRow(error: unknown): boolean {
   return isSluiceError(error, 'database-damaged') && error.details['table'] !== undefined;
 }
+
+/** Tells whether the journal refuses a write for good: its row is damaged or has ended, or a value cannot be kept. */
+export function isRefusedForGood(error: unknown): boolean {
+  if (isOfOneRow(error)) return true;
+  return isSluiceError(error, 'journal-state') || isSluiceError(error, 'bad-value');
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { hostError } from '../../src/host/errors.js';
+import type { Hold } from '../../src/host/journal/hold.js';
+import { memoryJournal } from '../../src/host/journal/memory-journal.js';
+import { countedChanges } from '../../src/host/journal/postgres/postgres-writes.js';
+import { aSend } from '../host/journal/journal-contract.js';
+
+const hold = { eventId: 'u-1', part: 0, epoch: 1, signal: new AbortController().signal };
+
+/** Changes of which some fail, and the work that they leave in hand. */
+function changesThatFail(code: 'database-io' | 'journal-state') {
+  const work = new Set<string>();
+  const fail = () =>
+    Promise.reject(
+      code === 'database-io'
+        ? hostError(code, { path: 'x', problem: 'it is away' })
+        : hostError(code, { what: 'send', id: 's-1', wanted: 'sent', state: 'failed' }),
+    );
+  const failing = { endUpdate: fail, prepare: fail, endSend: fail };
+  const changes = countedChanges(
+    { ...memoryJournal(), ...failing },
+    {
+      begun: (_: Hold | undefined, id: string) => void work.add(id),
+      ended: (_: Hold, id: string) => void work.delete(id),
+    },
+  );
+  return { work, changes };
+}
+
+describe('the work of a part that a host has in hand', () => {
+  it('has no update and no send any more that the journal could not write, so that its part can be released (durability §11.11)', async () => {
+    const { work, changes } = changesThatFail('database-io');
+    work.add('u-1').add('s-1');
+    await expect(
+      changes.endUpdate(hold, { isDead: false, outcome: 'answered' }),
+    ).rejects.toMatchObject({ code: 'database-io' });
+    await expect(changes.prepare(hold, aSend('s-2'))).rejects.toMatchObject({
+      code: 'database-io',
+    });
+    await expect(
+      changes.endSend(hold, 's-1', { state: 'failed', cause: 'x' }),
+    ).rejects.toMatchObject({ code: 'database-io' });
+    expect([...work]).toEqual([]);
+  });
+
+  it('keeps a send that went out until its end is written, or is refused for good (durability §6.7, §11.11)', async () => {
+    for (const [code, left] of [
+      ['database-io', ['s-1']],
+      ['journal-state', []],
+    ] as const) {
+      const { work, changes } = changesThatFail(code);
+      work.add('s-1');
+      await expect(changes.endSend(hold, 's-1', { state: 'sent' })).rejects.toMatchObject({ code });
+      expect([...work]).toEqual(left);
+    }
+  });
+});
