@@ -21,6 +21,10 @@ export interface SharedJournal {
     how?: { readonly isAsleep?: boolean; readonly isUntold?: boolean },
   ): void;
   readonly all: readonly number[];
+  /** Nobody is told of what another host has taken in. */
+  isQuiet: boolean;
+  /** Its rows and its values cannot be read. */
+  isAway: boolean;
 }
 
 /** The writes that take a hold first. */
@@ -67,11 +71,20 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
   };
   const fenced = <T>({ part, epoch }: Hold, write: () => Promise<T>): Promise<T> =>
     parts[part]?.epoch === epoch ? write() : Promise.reject(lost());
-  return {
+  const reads = <Given extends unknown[], T>(read: (...given: Given) => Promise<T>) => {
+    return (...given: Given): Promise<T> =>
+      shared.isAway
+        ? Promise.reject(hostError('database-io', { path: 'memory', problem: 'it is away' }))
+        : read(...given);
+  };
+  const { get, write } = rows.keyValues;
+  const keyValues = { ...rows.keyValues, get: reads(get), write: reads(write) };
+  const shared: SharedJournal = {
+    ...{ isQuiet: false, isAway: false },
     partOf,
     all: parts.map((_, at) => at),
     of: (host) => ({
-      ...rows,
+      ...{ ...rows, keyValues, updates: reads(rows.updates), sends: reads(rows.sends) },
       ownership: ownershipOf(() => host),
       ...Object.fromEntries(
         heldWrites.map((name) => [
@@ -84,7 +97,7 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
         current = host;
         const { owner } = parts[update.part ?? 0] ?? {};
         const accepted = rows.accept(update, isBegun);
-        if (owner !== host) void accepted.then(() => wake(owner));
+        if (owner !== host && !shared.isQuiet) void accepted.then(() => wake(owner));
         return accepted;
       },
       begin: (eventId, joined) => {
@@ -102,4 +115,5 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
       if (!isUntold) wake(host);
     },
   };
+  return shared;
 }

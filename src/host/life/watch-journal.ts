@@ -52,6 +52,7 @@ export function watchJournal(parts: HostParts): Disposable {
       await troubles.look(isChanged);
     } catch (error) {
       logger.error('the journal could not be read', { error });
+      backlog.isToRewind = true;
     }
     isLooking = false;
     if (!isOver) arm();
@@ -61,12 +62,15 @@ export function watchJournal(parts: HostParts): Disposable {
     isHinted = false;
     timer.setIdly(waitMs, () => void look());
   };
-  const hinted = journal.ownership.onWork(() => {
+  const hint = (): void => {
     backlog.isToRewind = true;
     isHinted = true;
     if (!isLooking) arm(); // else it looks again
-  });
-  arm();
+  };
+  const hinted = journal.ownership.onWork(hint);
+  if (journal.ownership.isShared)
+    hint(); // there was work since the journal was read, of which nobody heard
+  else arm();
   return {
     [Symbol.dispose]: () => {
       isOver = true;

@@ -36,14 +36,15 @@ export function admit(parts: HostParts, job: Job, mayPark: boolean): void {
     counts.parked++; // the update is read with the one that holds it up
     return;
   }
-  if (known !== undefined && (known.hasMore || mayPark)) {
+  const { isShared } = journal.ownership;
+  if (known !== undefined && (known.hasMore || mayPark || isShared)) {
     known.hasMore = true;
     known.hasGrown = true;
   } else if (known === undefined && (backlog.isBehind || (mayPark && isCrowded(parts)))) {
     backlog.isBehind = true;
     backlog.hasGrown = true;
-  } else if (known === undefined && journal.ownership.isShared) {
-    readLane(parts, lane); // another host may have taken one in before it
+  } else if (known === undefined && isShared) {
+    readLane(parts, lane); // here, as above, another host may have taken one in before it
     return;
   } else {
     hold(parts, job);

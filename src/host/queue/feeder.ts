@@ -197,15 +197,17 @@ export function hold(
   { eventId, lane, part, work }: Job,
   run: (inOrder: InOrder) => Promise<void> | undefined = (inOrder) => inLane(parts, lane, inOrder),
 ): boolean {
-  const { backlog, inHand, logger } = parts;
+  const { backlog, inHand, logger, journal } = parts;
+  const lost = journal.ownership.holdOf(part)?.signal ?? AbortSignal.abort();
   const inOrder = async (place: Place): Promise<void> => {
     try {
-      if (!isOwn(parts, { part })) return; // another host has taken the part meanwhile
+      if (lost.aborted || !isOwn(parts, { part })) return; // another host has taken the part meanwhile
       if (backlog.heldUp.has(lane)) return; // the update is read again with the one that holds it up
       if ((await work(place)) === 'held up') backlog.heldUp.add(lane);
     } finally {
       inHand.delete(eventId);
       parts.joins?.forget(eventId);
+      backlog.isToRewind ||= lost.aborted; // readings have passed over it, also since the part came back
     }
   };
   const running = run(inOrder);

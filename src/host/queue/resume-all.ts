@@ -45,25 +45,22 @@ export async function resumeWaiting(parts: HostParts): Promise<void> {
 export async function resumeSends(parts: HostParts): Promise<number> {
   const { journal, outbox, backlog } = parts;
   const { ownership } = journal;
-  const fresh = ownership.parts().filter((part) => {
-    const hold = ownership.holdOf(part);
-    const isFresh = hold !== undefined && !backlog.taken.has(hold.signal);
-    if (isFresh) backlog.taken.add(hold.signal);
-    return isFresh;
-  });
-  if (fresh.length === 0) return 0;
-  let taken = 0;
-  for (let afterSeq = 0; ; ) {
+  const holds = ownership.parts().flatMap((part) => ownership.holdOf(part) ?? []);
+  const fresh = holds.filter(({ signal }) => !backlog.taken.has(signal));
+  const left: SendRecord[] = [];
+  for (let afterSeq = 0, areLast = fresh.length === 0; !areLast; ) {
     const rows = await journal.sends({ states: openSends, afterSeq, limit: page });
+    areLast = rows.length < page;
     for (const record of rows) {
       afterSeq = record.seq;
-      if (!fresh.includes(record.part ?? 0) || outbox.isOpenHere(record.sendId)) continue;
-      if (await hasOpenUpdate(parts, record)) continue; // its message settles it
-      taken++;
-      settleLater(parts, record);
+      const isFresh = fresh.some(({ part }) => part === (record.part ?? 0));
+      if (!isFresh || outbox.isOpenHere(record.sendId)) continue;
+      if (!(await hasOpenUpdate(parts, record))) left.push(record); // else its message settles it
     }
-    if (rows.length < page) return taken;
   }
+  for (const { signal } of fresh) backlog.taken.add(signal); // not before all is read: the journal may fail
+  for (const record of left) settleLater(parts, record);
+  return left.length;
 }
 
 /** Settles a send when those before it of its account are. One whose account does not run waits for it. */

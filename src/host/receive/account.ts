@@ -67,6 +67,9 @@ export async function startAccount(
     openAccounts.leave(account);
     await attempt(parts, `stopIntake of ${channel.id}`, () => channel.stopIntake(accountId));
     await stopAccount(parts, account, 'another host connects it');
+    if (parts.backlog.isClosed || accounts.find(channel.id, accountId) !== undefined) return;
+    await startAccount(parts, channel, accountId, opened, openAccounts); // if its part has come back meanwhile
+    if (accounts.find(channel.id, accountId) !== undefined) await resumeWaiting(parts);
   };
   if (isOfOne) onAbort(hold?.signal, () => void leave());
   return undefined;
@@ -90,11 +93,13 @@ export function watchAccounts(
       }
     if (hasStarted) await resumeWaiting(parts);
   };
-  return journal.ownership.onWork(() => {
+  const hint = (): void => {
     last = last
       .then(tend)
       .catch((error: unknown) => logger.error('an account could not be started', { error }));
-  });
+  };
+  if (journal.ownership.isShared) hint(); // a part may have come while the host started
+  return journal.ownership.onWork(hint);
 }
 
 /** Disconnects an account for good, and tells of it. */

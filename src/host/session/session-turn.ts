@@ -1,5 +1,6 @@
 import { isOneOf, openUpdates, type UpdateRecord } from '../journal/journal.js';
 import type { Place } from '../lanes/slots.js';
+import { mayPass } from '../outbox/journal-failure.js';
 import type { HeldParts } from '../parts/parts.js';
 import { pause } from '../parts/within-time.js';
 
@@ -77,12 +78,28 @@ export async function sessionTurn(
     }
   };
 
-  let hasTurn = (await write({ holder, waiting: [] }, null)) || (await take()); // as a rule nobody has it
+  /** Tries to have its turn. A journal that is away for a while makes it wait. */
+  const tried = async (how = take): Promise<boolean> => {
+    try {
+      return await how();
+    } catch (error) {
+      if (!mayPass(error)) throw error;
+      logger.debug('a turn in a session waits: the journal could not be used', { eventId, error });
+      return false;
+    }
+  };
+
+  const atOnce = () => write({ holder, waiting: [] }, null); // as a rule nobody has it
+  let hasTurn = (await tried(atOnce)) || (await tried());
   if (!hasTurn) {
     place.leave();
     do await pause(clock, lookEveryMs, signal);
-    while (!signal.aborted && !(hasTurn = await take()));
+    while (!signal.aborted && !(hasTurn = await tried()));
     await place.enter();
+  }
+  if (!hasTurn) {
+    place.putOff?.(); // it was stopped before its turn had come
+    signal.throwIfAborted();
   }
   return {
     [Symbol.asyncDispose]: async () => {

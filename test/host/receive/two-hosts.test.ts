@@ -98,6 +98,47 @@ describe('two hosts on one journal', () => {
     expect(b.texts()).toEqual(['first', 'second']);
   });
 
+  it('begin no message before an older one of a busy conversation, of which nobody has told (durability §12.5)', async () => {
+    await using hosts = await twoHosts({ whenLaneFull: 'wait' });
+    const { a, b, clock, shared } = hosts;
+    await b.channel.receive(said('one', 'first'), '1');
+    await clock.advance(20); // its turn runs
+    shared.isQuiet = true;
+    await a.channel.receive(said('one', 'second'), '2');
+    await b.channel.receive(said('one', 'third'), '3');
+    await clock.advance(2_000);
+    expect(b.texts()).toEqual(['first', 'second', 'third']);
+  });
+
+  it('handle a message whose part is lost and comes back before its turn has ended (durability §12.3)', async () => {
+    await using hosts = await twoHosts();
+    const { b, clock, shared } = hosts;
+    await b.channel.receive(said('one', 'hello'), '1');
+    await clock.advance(20);
+    shared.give('nobody', shared.all);
+    shared.give('b', shared.all);
+    await clock.advance(5_000);
+    expect(b.texts()).toEqual(['hello']);
+  });
+
+  it('handle what has come for a part that they have taken while they started (durability §12.5)', async () => {
+    const clock = virtualClock();
+    const shared = sharedJournal(clock);
+    const everyHost = { clock, channel: scriptedChannel({ everyHost: true }) };
+    await using a = await hostLab({ ...everyHost, journal: shared.of('a') });
+    await a.channel.receive(said('one', 'hello'), '1');
+    const journal = shared.of('b');
+    const sends: typeof journal.sends = (filter) => {
+      shared.give('b', shared.all); // it has read what is open, and does not listen yet
+      return journal.sends(filter);
+    };
+    shared.give('b', [0]);
+    const channel = scriptedChannel({ everyHost: true });
+    await using b = await hostLab({ clock, channel, journal: { ...journal, sends } });
+    await clock.advance(5_000);
+    expect(b.texts()).toEqual(['hello']);
+  });
+
   it('stop a turn by the command that the other one hears (durability §12.4)', async () => {
     await using hosts = await twoHosts();
     const { a, b, clock } = hosts;
@@ -182,6 +223,23 @@ describe('two hosts on one journal', () => {
     expect(b.texts()).toEqual([]);
   });
 
+  it('bring such a send to its end also if the journal is away when its part is taken (durability §12.6)', async () => {
+    await using hosts = await twoHosts();
+    const { a, clock, shared } = hosts;
+    const hold = shared.of('b').ownership.holdOf(3);
+    if (hold === undefined) throw new Error('it is there');
+    const named = { channel: 'scripted', accountId: 'default', kind: 'unprompted' };
+    const emitted = { ...named, to: 'ada', content: 'left', explicit: true, streaming: false };
+    const body = JSON.stringify({ ...emitted, attachments: [], metadata: {} });
+    await shared.of('b').prepare(hold, { sendId: 's-1', fingerprint: 'f', ...named, body });
+    shared.isAway = true;
+    shared.give('a', [3]);
+    await clock.advance(2_000);
+    shared.isAway = false;
+    await clock.advance(2_000);
+    expect(a.texts()).toEqual(['left']);
+  });
+
   it('refuse an update that cannot be kept whole: the other could not handle it (durability §12.7)', async () => {
     await using hosts = await twoHosts({ maxUpdateLength: 100 });
     const { a, b, clock } = hosts;
@@ -210,6 +268,18 @@ describe('two hosts on one journal', () => {
     await clock.advance(1_000);
     expect(a.texts()).toEqual(['first', 'second']);
     expect(b.host.state).toBe('running');
+  });
+
+  it('connect an account again whose part comes back while it is being stopped (durability §12.9)', async () => {
+    await using hosts = await twoHosts({ channel: { everyHost: false } });
+    const { a, b, clock, shared } = hosts;
+    shared.give('a', shared.all);
+    shared.give('b', shared.all);
+    await clock.advance(1_000);
+    expect([a, b].map(({ channel }) => channel.running.size)).toEqual([0, 1]);
+    await b.channel.receive(said('one', 'hello'), '1');
+    await clock.advance(1_000);
+    expect(b.texts()).toEqual(['hello']);
   });
 
   it('ask people nothing, because the answer may come to the other one (durability §12.10)', async () => {
@@ -273,6 +343,20 @@ describe('two hosts on one journal', () => {
       expect(
         await hosts.shared.of('a').keyValues.list('/session-turns', { prefix: '', limit: 9 }),
       ).toEqual([]);
+    });
+
+    it('let a turn wait for its session while the journal is away (durability §12.8)', async () => {
+      await using hosts = await sharing();
+      const { a, b, clock, shared } = hosts;
+      await a.channel.receive(said('one', 'first'), '1');
+      await clock.advance(20); // its turn runs at a
+      await b.channel.receive(said('two', 'second'), '2');
+      await clock.advance(20);
+      shared.isAway = true;
+      await clock.advance(300);
+      shared.isAway = false;
+      await clock.advance(5_000);
+      expect(await hosts.states()).toEqual(['1 answered', '2 answered']);
     });
 
     it('go on with the turn of a message whose part is lost, before the next one (durability §12.8)', async () => {
