@@ -43,7 +43,7 @@ describe('the work of a part that a host has in hand', () => {
     expect([...work]).toEqual([]);
   });
 
-  it('keeps a send that went out until its end is written, or is refused for good (durability §6.7, §11.11)', async () => {
+  it('keeps a send that went out until its end is written, or is refused for good (durability §11.11)', async () => {
     for (const [code, left] of [
       ['database-io', ['s-1']],
       ['journal-state', []],
