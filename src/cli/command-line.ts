@@ -73,6 +73,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./journal/journal.js')).addJournal,
   },
   {
+    name: 'hosts',
+    summary: 'list the hosts that share a journal',
+    load: async () => (await import('./hosts/hosts.js')).addHosts,
+  },
+  {
     name: 'events',
     summary: 'print what a journal tells, for other programs',
     load: async () => (await import('./events/events.js')).addEvents,

@@ -14,7 +14,7 @@ export { type OutcomeDifference, outcomeDifferences } from './explain/outcome-di
 export * from './explain/replay-dispatches.js';
 export * from './journal/damage/repair-journal.js';
 export { type CompactReport, compactJournal } from './journal/damage/repair-journal.js';
-export { eventIdOf } from './journal/event-id.js';
+export { digestOf, eventIdOf } from './journal/event-id.js';
 export { readPostgresJournal, tendPostgresJournal } from './journal/postgres/postgres-journal.js';
 export {
   migratePostgres,

@@ -127,6 +127,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'settings',
     'pipeline',
     'journal',
+    'hosts',
     'events',
     'normalize',
     'check-plugin',

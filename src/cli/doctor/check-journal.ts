@@ -5,6 +5,7 @@ import { suspendedNames } from '../../host/internal.js';
 import { placeName, placeOf, readPlace } from '../pipeline/journal-place.js';
 import type { Settings } from '../settings/settings.js';
 import { counted } from '../shell/text.js';
+import { checkHosts } from './check-hosts.js';
 import { type Finding, findingsOf } from './finding.js';
 
 const findings = findingsOf('journal');
@@ -77,6 +78,7 @@ export async function checkJournal(
     const hint = 'See `sluice journal list --state dead`, and retry or purge them.';
     return [
       findings.ok(what, path),
+      ...('url' in place ? await checkHosts(place) : []),
       ...(dead.length === 0 ? [] : [findings.warning(`holds ${letters}`, path, hint)]),
       ...(await leftValues(reader, path, loadedIds)),
       ...(await suspended(reader, path, registered)),

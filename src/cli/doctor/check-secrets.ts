@@ -9,7 +9,7 @@ const findings = findingsOf('secrets');
 const secretName = /(token|secret|password|passphrase|api_?key|credentials?|private_?key)$/i;
 
 /** The forms of secrets, each with the name of its kind. */
-const knownForms: readonly (readonly [kind: string, form: RegExp])[] = [
+export const knownForms: readonly (readonly [kind: string, form: RegExp])[] = [
   ['a Slack token', /^xox[abeprs]-[\w-]{10,}$/],
   ['an Anthropic key', /^sk-ant-[\w-]{20,}$/],
   ['an OpenAI key', /^sk-[\w-]{32,}$/],

@@ -21,7 +21,8 @@ export interface Finding {
     | 'families'
     | 'matches'
     | 'routes'
-    | 'journal';
+    | 'journal'
+    | 'hosts';
   /** The finding itself, in one line. */
   readonly what: string;
   /** The subject: an extension, a handler, a setting. */

@@ -7,7 +7,12 @@ import type {
   TendedJournal,
 } from '../../host/index.js';
 import { openJournal, openPostgresJournal, readJournal, tendJournal } from '../../host/index.js';
-import { readPostgresJournal, tendPostgresJournal } from '../../host/internal.js';
+import {
+  type PostgresHost,
+  readPostgresHosts,
+  readPostgresJournal,
+  tendPostgresJournal,
+} from '../../host/internal.js';
 import { ownPackage } from '../installed/own-package.js';
 
 /** The place of a journal: a file, or a PostgreSQL. */
@@ -48,7 +53,11 @@ export async function openPlace(
 ) {
   return 'path' in place
     ? openJournal(place.path, options)
-    : openPostgresJournal(await connectTo(place), { ...options, partitions: place.partitions });
+    : openPostgresJournal(await connectTo(place), {
+        ...options,
+        partitions: place.partitions,
+        announces: true,
+      });
 }
 
 /** Opens a journal to read it. A host may use it meanwhile. @throws as `readJournal` and `readPostgresJournal`. */
@@ -64,6 +73,18 @@ export async function readPlace(
 /** Opens a journal to look after it. A host may use it meanwhile. @throws as `tendJournal` and `tendPostgresJournal`. */
 export async function tendPlace(place: JournalPlace): Promise<TendedJournal> {
   return 'path' in place ? tendJournal(place.path) : tendPostgresJournal(await connectTo(place));
+}
+
+/** Reads the hosts of a journal in PostgreSQL. @throws as `readPostgresHosts`. */
+export async function readHosts(
+  place: Extract<JournalPlace, { readonly url: string }>,
+): Promise<readonly PostgresHost[]> {
+  const connections = await connectTo(place);
+  try {
+    return await readPostgresHosts(connections);
+  } finally {
+    await connections.close();
+  }
 }
 
 /**

@@ -3,6 +3,7 @@ import {
   type Journal,
   keepWay,
   memoryJournal,
+  type PostgresJournal,
   type WayRecorder,
 } from '../../host/index.js';
 import { type ExtensionData, extensionData } from '../../host/internal.js';
@@ -18,6 +19,8 @@ export interface Kept extends AsyncDisposable {
   readonly hostOptions: Pick<HostOptions, 'journal' | 'closesJournal' | 'store' | 'maxAttempts'>;
   /** The stores and folders of the extensions, which are set up before there is a host. */
   readonly extensionData: ExtensionData;
+  /** Tells the other hosts that all of this one is there, if hosts may share the journal. */
+  readonly announce?: PostgresJournal['announce'];
   /** The same for the inspector. */
   readonly inspected: { readonly place: JournalPlace } | { readonly journal: Journal };
 }
@@ -65,6 +68,7 @@ export async function openKept(
   return {
     extensionData: data,
     inspected: { place },
+    ...('announce' in journal && { announce: journal.announce }),
     hostOptions: {
       journal,
       closesJournal: false,

@@ -20,6 +20,7 @@ import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import { holdProcess } from '../shell/hold-process.js';
 import type { Shell } from '../shell/shell.js';
+import { announced } from './announced.js';
 import { consoleInput } from './console-input.js';
 import { openHealthPort } from './health-port.js';
 import { hostBounds } from './host-bounds.js';
@@ -239,6 +240,7 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     seen &&
     (await inspector?.openInspector({ ...seen, host }, { ...options, port }, settings, shell));
   const reloading = reloadOn(host, extensions, options, shell);
+  await kept.announce?.(announced(settings, options, pipeline, shell.version));
   return await asCliCommand(kernel, 'run', shell, async () => {
     using _watch = reloading;
     const isDone = await untilStopped(host, shell.stop, settings, () => {

@@ -32,11 +32,18 @@ export interface PostgresJournalOptions {
    * journal; with more, hosts share it. Absent: as the database says.
    */
   readonly partitions?: number;
+  /** The host calls `announce` when all of it is there. Before that it takes no part of a journal that hosts share. */
+  readonly announces?: boolean;
 }
 
 /** A journal in PostgreSQL, and the sessions beside it. */
 export interface PostgresJournal extends Journal {
   readonly store: Store;
+  /**
+   * Tells the hosts that share the journal of this one: each part of its set-up, with a version or a digest. It is asked again with
+   * each renewal of the lease. `sluice doctor` shows the differences. A secret has no place in it.
+   */
+  announce(about: () => Readonly<Record<string, string>>): Promise<void>;
 }
 
 /**
@@ -56,7 +63,7 @@ export async function openPostgresJournal(
 ): Promise<PostgresJournal> {
   const { clock = systemClock, leaseMs = usualLeaseMs } = options;
   const connections = withFailures(given);
-  const member = new PostgresMember(connections, clock, leaseMs);
+  const member = new PostgresMember(connections, clock, leaseMs, options.announces !== true);
   try {
     await checkPostgresSchema(connections);
     await member.join(options.partitions);
@@ -111,6 +118,7 @@ function journalOf(
     lost: member.lost,
     store: postgresStore(connections, batches, clean),
     keyValues: postgresKeyValues(connections, batches, () => clock.now()),
+    announce: (about) => member.announce(about, batches),
     accept: async (update, isBegun) => {
       const accepted = await changes.accept(update, isBegun);
       counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;

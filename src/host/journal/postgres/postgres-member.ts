@@ -49,11 +49,15 @@ export class PostgresMember implements Ownership {
   /** All transactions before it had ended at the last look. */
   #seenXid = '0';
   #isClosed = false;
+  #isTaking: boolean;
+  #about: () => object = () => ({});
 
-  constructor(connections: PostgresConnections, clock: Clock, leaseMs: number) {
+  /** @param isTaking it takes parts of a journal that hosts share; otherwise not before it is announced. */
+  constructor(connections: PostgresConnections, clock: Clock, leaseMs: number, isTaking = true) {
     this.#connections = connections;
     this.#clock = clock;
     this.#leaseMs = leaseMs;
+    this.#isTaking = isTaking;
   }
 
   /** Aborts when another host has taken a journal of one part over. */
@@ -124,6 +128,13 @@ export class PostgresMember implements Ownership {
     }
   }
 
+  /** Tells the other hosts of this one, now and with each renewal, and takes parts from now on. */
+  async announce(about: () => object, batches: PostgresBatches): Promise<void> {
+    this.#about = about;
+    this.#isTaking = true;
+    await this.renew((work) => batches.renew(work)).catch(() => undefined); // `problem` tells of it, and the next one does the same
+  }
+
   /** Renews the lease until it is closed. The renewals show, too, when a database that was away is back. */
   renewBy(batches: PostgresBatches): void {
     if (this.#isClosed || this.#lost !== undefined) return;
@@ -148,14 +159,11 @@ export class PostgresMember implements Ownership {
       this.#seenXid = String(seen?.['xmin']);
       if (seen?.['is_there'] === true) this.#wake();
     };
-    const again = (): void => this.lookForWork();
-    this.#looking = this.#clock.setTimeout(
-      () =>
-        void look()
-          .catch(() => undefined)
-          .then(again),
-      lookMs,
-    );
+    this.#looking = this.#clock.setTimeout(() => {
+      void look()
+        .catch(() => undefined)
+        .then(() => this.lookForWork());
+    }, lookMs);
     this.#looking.unref?.();
   }
 
@@ -186,9 +194,9 @@ export class PostgresMember implements Ownership {
   async #step(query: PostgresQuery): Promise<ReadonlyMap<number, number>> {
     await query(
       `INSERT INTO sluice_hosts (host_id, lease_until, is_taking, about)
-        VALUES ($1, clock_timestamp() + $2 * interval '1 ms', true, '{}') ON CONFLICT (host_id)
-        DO UPDATE SET lease_until = clock_timestamp() + $2 * interval '1 ms'`,
-      [this.#hostId, this.#leaseMs],
+        VALUES ($1, clock_timestamp() + $2 * interval '1 ms', $3, $4) ON CONFLICT (host_id) DO UPDATE
+        SET lease_until = excluded.lease_until, is_taking = excluded.is_taking, about = excluded.about`,
+      [this.#hostId, this.#leaseMs, this.#isTaking, JSON.stringify(this.#about())],
     );
     await query(
       `DELETE FROM sluice_hosts WHERE host_id IN (SELECT host_id FROM sluice_hosts
@@ -207,7 +215,8 @@ export class PostgresMember implements Ownership {
     const mine = rows.filter((row) => row['is_mine'] === true);
     const owned = new Map(mine.map(({ name, epoch }) => [Number(name), Number(epoch)]));
     const { take, drain } = planParts({
-      ...{ partitions: this.#partitions, hosts: Number(hosts), isTaking: true },
+      ...{ partitions: this.#partitions, hosts: Number(hosts) },
+      isTaking: this.#isTaking || !this.isShared,
       owned: new Map([...owned.keys()].map((part) => [part, this.#held.get(part)?.work.size ?? 0])),
       draining: this.#draining,
       free: Array.from({ length: this.#partitions }, (_, part) => part).filter(

@@ -151,18 +151,31 @@ export interface PostgresHost {
   /** Milliseconds until its lease ends, unless it is renewed; negative if it has ended. */
   readonly leaseForMs: number;
   readonly parts: readonly number[];
+  /** The accepted messages of its parts that it has not begun. */
+  readonly waiting: number;
+  /** Milliseconds since the oldest of them was accepted, by the clock of the host that heard it; 0 if there is none. */
+  readonly oldestWaitingMs: number;
+  /** Its set-up as it has announced it: each part with a version or a digest. Empty: it has not. */
+  readonly about: Readonly<Record<string, string>>;
 }
 
-/** Reads the hosts of a journal, the oldest first. @throws SluiceError (as a rejection) `database-...`. */
-export async function readPostgresHosts({
-  query,
-}: PostgresConnections): Promise<readonly PostgresHost[]> {
-  const rows = await query(
-    `SELECT host.host_id, extract(epoch FROM since)::float8 * 1000 AS since_ms,
+/** Reads the hosts of a journal, the oldest first. @throws SluiceError (as a rejection) `not-a-journal` or `database-...`. */
+export async function readPostgresHosts(
+  given: PostgresConnections,
+): Promise<readonly PostgresHost[]> {
+  const connections = withFailures(given);
+  await checkPostgresSchema(connections);
+  const rows = await connections.query(
+    `WITH waiting AS (SELECT coalesce(part, 0)::text AS part, count(*) AS rows, min(accepted_at_ms) AS oldest
+        FROM sluice_updates WHERE state = 'accepted' GROUP BY 1)
+      SELECT host.host_id, about, coalesce(sum(rows), 0)::float8 AS waiting,
+        greatest(0, extract(epoch FROM clock_timestamp())::float8 * 1000 - min(oldest)) AS oldest_for_ms,
+        extract(epoch FROM since)::float8 * 1000 AS since_ms,
         extract(epoch FROM lease_until - clock_timestamp())::float8 * 1000 AS lease_for_ms,
         string_agg(name, ',') AS parts
       FROM sluice_hosts AS host LEFT JOIN sluice_leases AS lease
-        ON lease.host_id = host.host_id AND kind = 'part' GROUP BY host.host_id ORDER BY since`,
+        ON lease.host_id = host.host_id AND kind = 'part'
+      LEFT JOIN waiting ON waiting.part = name GROUP BY host.host_id ORDER BY since`,
   );
   return rows.map((row) => ({
     hostId: String(row['host_id']),
@@ -173,5 +186,8 @@ export async function readPostgresHosts({
       .filter(Boolean)
       .map(Number)
       .sort((a, b) => a - b),
+    waiting: Number(row['waiting']),
+    oldestWaitingMs: Math.round(Number(row['oldest_for_ms'])),
+    about: JSON.parse(String(row['about'])) as PostgresHost['about'], // as a host announces it
   }));
 }
