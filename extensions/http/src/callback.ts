@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Clock } from 'sluice';
 import type { ApprovedMessage, SendResult } from 'sluice/channel';
 import type { WebhookConfig } from './config.js';
-import { secretOf } from './webhook.js';
+import { secretOf } from './keys.js';
 
 /** Milliseconds for one call. */
 const timeoutMs = 30_000;

@@ -108,10 +108,11 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
 
   const hook: ServedParts['hook'] = async (name, request, response) => {
     const settings = config.webhooks[name];
-    const body = await request.text();
-    if (settings === undefined || !isSigned(settings, request.headers, body, clock.now()))
+    const { headers } = request;
+    const bytes = Buffer.from(await request.arrayBuffer());
+    if (settings === undefined || !isSigned(settings, headers, bytes, clock.now()))
       return refusal(401, 'bad-signature', 'the signature is not that of this body');
-    const update = readWebhook(name, settings, request.headers, body);
+    const update = readWebhook(name, settings, headers, new TextDecoder().decode(bytes));
     if (update.kind === 'unreadable') return refuse(update, response);
     const { messageId: id } = update;
     if ((await receive(update, id)) === 'refused') return later('not-taken', 'bring it again');
@@ -166,7 +167,7 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
 
     startAccount: async (_, inbox) => {
       host = inbox;
-      served = await serve({ config, clock, chat, hook });
+      served = await serve({ config, clock, log, chat, hook });
     },
 
     stopIntake: async () => served?.stop(),

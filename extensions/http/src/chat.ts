@@ -14,7 +14,11 @@ const completion = z.looseObject(
     model: z.string(),
     messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })).min(1),
     stream: z.boolean().nullish(),
-    user: z.string().min(1).max(128).nullish(),
+    // no lone surrogate, no line end
+    user: z
+      .string()
+      .regex(/^\P{C}{1,128}$/u, 'has to be 1 to 128 characters that can be printed')
+      .nullish(),
     n: z.literal(1).nullish(),
     tools: none(ownTools),
     functions: none(ownTools),
@@ -27,15 +31,15 @@ const content = z.union([
   z.string().transform((text) => [{ type: 'text' as const, text }]),
   z.array(
     z.discriminatedUnion('type', [
-      z.looseObject({ type: z.literal('text'), text: z.string() }),
-      z.looseObject({
+      z.object({ type: z.literal('text'), text: z.string() }),
+      z.object({
         type: z.literal('image_url'),
-        image_url: z.looseObject({ url: z.string().regex(/^(https?:|data:image\/)/) }),
+        image_url: z.object({ url: z.string().regex(/^(https?:|data:image\/)/) }),
       }),
     ]),
   ),
 ]);
-const said = z.looseObject({ role: z.literal('user'), content });
+const said = z.object({ role: z.literal('user'), content });
 
 /** A request for a completion, read. */
 export interface ChatRequest {
@@ -83,7 +87,7 @@ export function readChat(
     return refusal(400, 'bad-header', 'a name and a key have 1 to 128 characters of ASCII');
   const senderId = isFrontEnd ? `${name}/${user}` : name;
   const first = messages.find(({ role }) => role === 'user');
-  const conversation = named ?? digestOf(model, first?.content);
+  const conversation = named ?? digestOf(model, said.safeParse(first).data?.content);
   const conversationId = `http:${[senderId, conversation].map(encodeURIComponent).join('/')}`;
   const updateId = key === null ? newUpdateId() : keptPrefix + digestOf(senderId, key);
   const { agent } = settings;

@@ -1,5 +1,6 @@
 import { isLoopback } from 'sluice/host';
 import { z } from 'zod';
+import { secretOf, sha256 } from './keys.js';
 import { problemOfTemplate } from './template.js';
 
 const name = z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, ".", "-" or "_"');
@@ -11,27 +12,46 @@ const template = z
     if (problem !== undefined) addIssue(problem);
   });
 
+const secret = z
+  .string()
+  .refine((text) => secretOf(text).length >= 16, 'must have 16 bytes or more');
+
 const key = z.strictObject({
   /** The person that the key stands for. */
   name,
   sha256: z
     .string()
-    .regex(/^[0-9a-f]{64}$/i, 'must be the SHA-256 of the key, as 64 hexadecimal digits'),
+    .toLowerCase()
+    .regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of the key, as 64 hexadecimal digits')
+    .refine((digest) => digest !== sha256('').toString('hex'), 'is that of an empty key'),
   /** It is the key of a front end for several people: each request names its person in `user`. */
   frontEnd: z.boolean().default(false),
 });
 
+const holds = (text: string, place: string): boolean => text.toLowerCase().includes(`{${place}}`);
+
 const webhook = z.strictObject({
   /** The secret of its signature: in a config file the name of a secret. */
-  secret: z.string().min(16, 'must have 16 characters or more'),
+  secret,
   signature: z
     .strictObject({
       header: z.string().min(1).default('x-hub-signature-256'),
       format: template.default('sha256={hex}'),
       over: template.default('{body}'),
       /** The header with the time in seconds since 1970: a request older than five minutes is refused. */
-      timestamp: z.string().min(1).exactOptional(),
+      timestamp: z.string().min(1).toLowerCase().exactOptional(),
     })
+    .refine(({ format }) => /\{(hex|base64)\}/.test(format), {
+      path: ['format'],
+      error: 'must hold {hex} or {base64}',
+    })
+    .refine(
+      ({ over, timestamp: at }) => holds(over, 'body') && (!at || holds(over, `header:${at}`)),
+      {
+        path: ['over'],
+        error: 'must hold {body}, and the header of "timestamp" if there is one',
+      },
+    )
     .prefault({}),
   /** The id of a delivery: one that has come before is not handled again. */
   idempotencyKey: template.exactOptional(),
@@ -43,7 +63,7 @@ const webhook = z.strictObject({
   callback: z
     .strictObject({
       url: z.url({ protocol: /^https?$/, error: 'must be an http address' }),
-      secret: z.string().min(16, 'must have 16 characters or more'),
+      secret,
     })
     .exactOptional(),
 });
@@ -73,10 +93,13 @@ export const config = z
     error: ({ input }) =>
       `must name a key: others can reach ${String(Object(input).address)}, and anyone could write`,
   })
-  .refine(({ keys }) => new Set(keys.map((one) => one.name)).size === keys.length, {
-    path: ['keys'],
-    error: 'must have a name for each key',
-  });
+  .refine(
+    ({ keys }) => new Set(keys.flatMap((one) => [one.name, one.sha256])).size === 2 * keys.length,
+    {
+      path: ['keys'],
+      error: 'must have a name and a key of its own for each',
+    },
+  );
 
 /** The settings, read and complete. */
 export type HttpConfig = z.infer<typeof config>;

@@ -22,8 +22,8 @@ export function callerOf(
   if (keys.length === 0) return { name: 'local', isProven: false, isFrontEnd: false };
   const given = sha256(authorization.replace(/^bearer +/i, ''));
   let caller: Caller | undefined;
-  for (const { name, sha256, frontEnd } of keys)
-    if (timingSafeEqual(given, Buffer.from(sha256, 'hex')))
+  for (const { name, sha256: wanted, frontEnd } of keys)
+    if (timingSafeEqual(given, Buffer.from(wanted, 'hex')))
       caller = { name, isProven: true, isFrontEnd: frontEnd };
   return caller;
 }
@@ -33,8 +33,13 @@ export function isSame(given: string, wanted: string): boolean {
   return timingSafeEqual(sha256(given), sha256(wanted));
 }
 
-function sha256(text: string): Buffer {
+export function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/** The bytes of a secret that signs, also of one as Standard Webhooks writes it. */
+export function secretOf(secret: string): Buffer {
+  return secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret);
 }
 
 /** A short name for plain data: different data has a different name. */

@@ -84,6 +84,7 @@ export function streamed(answer: Answer, about: About, response: ServerResponse,
   };
 
   return async (done: (response: Response) => void): Promise<void> => {
+    if (response.writableEnded) return;
     for (const field of fields) {
       const at = shown[field];
       const text = answer.text(field);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import type { Clock } from 'sluice';
+import type { Clock, Logger } from 'sluice';
 import { startHealthServer } from 'sluice/host';
 import type { HttpConfig } from './config.js';
 import { type Caller, callerOf } from './keys.js';
@@ -12,6 +12,7 @@ import { later, refusal } from './refusal.js';
 export interface ServedParts {
   readonly config: HttpConfig;
   readonly clock: Clock;
+  readonly log: Logger;
   chat(caller: Caller, request: Request, response: ServerResponse): Promise<Response>;
   hook(name: string, request: Request, response: ServerResponse): Promise<Response>;
 }
@@ -26,12 +27,14 @@ export interface Served {
 
 /** Requests that are answered at once. */
 const runningAtMost = 64;
+/** Milliseconds in which a client has to read what is left of an answer that has ended. */
+const readWithinMs = 60_000;
 /** Milliseconds in which a client can read the end of its answer when the host stops. */
 const lastWordsMs = 2_000;
 
 /** Listens as the port of a host does, with its bounds and its checks of `Host` and `Origin`, and answers requests. */
 export async function serve(parts: ServedParts): Promise<Served> {
-  const { config, clock } = parts;
+  const { config, clock, log } = parts;
   const { address, port, hosts, maxBodyBytes, webhooks } = config;
   const page = config.page ? readPage() : undefined;
   const model = { object: 'model', created: 0, owned_by: 'sluice' };
@@ -61,7 +64,17 @@ export async function serve(parts: ServedParts): Promise<Served> {
     response.setMaxListeners(20); // of those who wait for its end, and of Node's own
     running.add(response);
     response.once('close', () => running.delete(response));
-    return handle();
+    try {
+      return await handle();
+    } catch (error) {
+      log.error('a request failed', { path, error });
+      return later('not-taken', 'it could not be kept: ask again');
+    } finally {
+      if (!response.closed) {
+        const timer = clock.setTimeout(() => response.destroy(), readWithinMs);
+        response.once('close', () => clock.clearTimeout(timer));
+      }
+    }
   };
 
   const server = await startHealthServer(

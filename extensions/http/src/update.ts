@@ -71,10 +71,7 @@ export function decodeUpdate(raw: unknown, accountId: string): DecodedIngress {
       ...{ from: conversationId, conversationId, originatingTo: data.answerTo, messageId },
       ...{ sender: { id: senderId }, isGroup: false, content: text, metadata: {} },
       attachments: images.map((url) => ({ kind: 'image' as const, url })),
-      ...(text.startsWith('/') && {
-        commandSource: 'text' as const,
-        commandAuthorized: mayCommand,
-      }),
+      commandAuthorized: mayCommand, // of each text: the host may read it as a command
     },
   };
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { jsonOf } from './chat.js';
 import type { WebhookConfig } from './config.js';
-import { digestOf, isSame } from './keys.js';
+import { digestOf, isSame, secretOf } from './keys.js';
 import { fill } from './template.js';
 import { type HttpUpdate, newUpdateId, type UnreadableUpdate, unreadable } from './update.js';
 
@@ -11,20 +11,16 @@ const windowMs = 300_000;
 /** How the conversation of a webhook begins. */
 export const hookPrefix = 'http:hook:';
 
-/** The bytes of a secret, also of one as Standard Webhooks writes it. */
-export function secretOf(secret: string): Buffer {
-  return secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret);
-}
-
 /** Tells whether a delivery is signed by the secret, now. */
 export function isSigned(
   { secret, signature: { header, format, over, timestamp } }: WebhookConfig,
   headers: Headers,
-  body: string,
+  bytes: Buffer,
   nowMs: number,
 ): boolean {
-  const signed = fill(over, { headers, named: { body } });
-  const digest = createHmac('sha256', secretOf(secret)).update(signed.text).digest();
+  // a character for each byte: headers come so, too
+  const signed = fill(over, { headers, named: { body: bytes.toString('latin1') } });
+  const digest = createHmac('sha256', secretOf(secret)).update(signed.text, 'latin1').digest();
   const named = { hex: digest.toString('hex'), base64: digest.toString('base64') };
   const wanted = fill(format, { headers, named });
   // all are compared: there may be one for each of several secrets
@@ -37,10 +33,11 @@ export function isSigned(
 /** Makes an update of a delivery. One that lacks a field cannot be read. */
 export function readWebhook(
   hook: string,
-  { idempotencyKey, text, sender, conversation, agent }: WebhookConfig,
+  { signature: { timestamp, over }, idempotencyKey, text, ...given }: WebhookConfig,
   headers: Headers,
   body: string,
 ): HttpUpdate | UnreadableUpdate {
+  const { sender, conversation, agent } = given;
   const json = jsonOf(body);
   const missing = new Set<string>();
   const filled = (template = ''): string => {
@@ -48,7 +45,8 @@ export function readWebhook(
     if (result.missing !== undefined) missing.add(result.missing);
     return result.text;
   };
-  const key = filled(idempotencyKey);
+  // what is signed with its time is new once, so a replay is none
+  const key = filled(idempotencyKey ?? (timestamp && over));
   const conversationId = `${hookPrefix}${hook}/${filled(conversation)}`;
   const update: HttpUpdate = {
     ...{ kind: 'message', conversationId, answerTo: conversationId, text: filled(text) },

@@ -104,7 +104,31 @@ describe('a webhook', () => {
     expect(lab.test.of('ingress.received')).toEqual([]);
   });
 
-  it('reads signatures of Standard Webhooks, and refuses what was signed at another time (http §6.1)', async () => {
+  it('checks the bytes of a body as they came (http §6.1)', async () => {
+    await using lab = await httpLab({ webhooks: { github: { secret, text: '{/id}' } } });
+    const body = Buffer.from(`\ufeff${JSON.stringify(issue)}`);
+    const statusOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<number> => {
+      const digest = createHmac('sha256', secret).update(body).digest('hex');
+      const headers = { 'x-hub-signature-256': `sha256=${digest}` };
+      const { url } = lab;
+      return (await fetch(`${url}/hooks/github`, { method: 'POST', body: bytes, headers })).status;
+    };
+    expect(await statusOf(new Uint8Array(body))).toBe(202);
+    expect(await statusOf(new Uint8Array(body.subarray(3)))).toBe(401);
+  });
+
+  it.each([
+    ['leaves the body out', { over: '{header:x-id}' }],
+    ['leaves the time out', { timestamp: 'x-at', over: '{body}' }],
+    ['has no digest in it', { format: 'sha256=' }],
+    ['has a secret of few bytes', {}, 'whsec_AAAAAAAAAAAA'],
+  ])('does not start with a signature that %s (http §6.1)', (_, signature, key = secret) => {
+    const hook = { secret: key, signature, text: 'x' };
+    expect(config.safeParse({ webhooks: { hook } }).success).toBe(false);
+    expect(config.safeParse({ webhooks: { hook: { secret, text: 'x' } } }).success).toBe(true);
+  });
+
+  it('reads signatures of Standard Webhooks, and refuses what was signed at another time, and a replay (http §6.1, http §6.3)', async () => {
     const key = Buffer.from('a key of twenty-four byt');
     const signature = {
       ...{ header: 'webhook-signature', format: 'v1,{base64}', timestamp: 'webhook-timestamp' },
@@ -126,6 +150,9 @@ describe('a webhook', () => {
     expect(await statusAt(nowMs - 301_000)).toBe(401);
     expect(await statusAt(nowMs + 302_000)).toBe(401);
     expect(await statusAt(Number.NaN)).toBe(401);
+    expect(await statusAt(nowMs)).toBe(202); // somebody brings what he has heard again
+    await vi.waitFor(() => expect(lab.test.ends).toHaveLength(2), soon);
+    expect(lab.test.of('ingress.received')).toHaveLength(2);
   });
 
   it('handles a delivery once (http §6.3)', async () => {
@@ -159,7 +186,7 @@ describe('a webhook', () => {
     await using place = await receiver();
     const callback = { url: place.url, secret };
     await using lab = await httpLab({
-      webhooks: { github: { ...mapping, text: '/help', callback } },
+      webhooks: { github: { ...mapping, text: '\n/help', callback } },
     });
     await bring(lab, issue);
     await vi.waitFor(() => expect(place.texts()).toEqual(['You may not use "/help".']), soon);

@@ -7,10 +7,10 @@ import { eventsIn, type HttpLab, httpLab, saying, steppedAgent, textOf } from '.
 
 const soon = { timeout: 60_000 };
 
-/** Asks for a stream, and reads nothing of it. */
-async function deafReader({ url }: HttpLab, text: string) {
+/** Asks for an answer, and reads nothing of it. */
+async function deafReader({ url }: HttpLab, text: string, stream = true) {
   const { hostname, port, host } = new URL(url);
-  const body = JSON.stringify(saying(text, { stream: true }));
+  const body = JSON.stringify(saying(text, { stream }));
   const socket = connect(Number(port), hostname);
   socket.on('error', () => undefined);
   await once(socket, 'connect');
@@ -71,6 +71,16 @@ describe('a reader who takes nothing of an answer that is whole', () => {
     await vi.waitFor(() => expect(lab.test.ends).toHaveLength(1), soon);
     await lab.test.clock.advance(15_000);
     await lab.test.clock.advance(15_000);
+    expect(await deaf.read()).toBeLessThan(long.length);
+  });
+
+  it('is cut off after a minute if it is no stream (http §3.5)', async () => {
+    const long = 'x'.repeat(12_000_000);
+    const agent = scriptedAgent([[long]]);
+    await using lab = await httpLab({}, { agents: [{ id: 'main', provider: agent }] });
+    using deaf = await deafReader(lab, 'one', false);
+    await vi.waitFor(() => expect(lab.test.ends).toHaveLength(1), soon);
+    await lab.test.clock.advance(60_000);
     expect(await deaf.read()).toBeLessThan(long.length);
   });
 

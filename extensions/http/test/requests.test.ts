@@ -50,6 +50,13 @@ describe('who may ask', () => {
     expect(await textOf(await lab.ask(saying('hi'), asAda))).toBe('hi');
   });
 
+  it('refuses a key that is empty, or of two people (http §1.3)', () => {
+    const empty = { name: 'eve', sha256: sha256('') };
+    const shared = { name: 'eve', sha256: sha256('key of ada').toUpperCase() };
+    for (const bad of [[empty], [...keys, shared]])
+      expect(config.safeParse({ keys: bad }).success).toBe(false);
+  });
+
   it('names the person of a key, and proves him (http §1.3)', async () => {
     const seen: unknown[] = [];
     const look = defineExtension({
@@ -73,6 +80,8 @@ describe('who may ask', () => {
     expect(await errorOf(refused)).toMatchObject({ code: 'user-missing', param: 'user' });
     await lab.ask(saying('hi', { user: 'bob' }), asUi);
     await lab.ask(saying('hi', { user: 'eve#1' }), asUi);
+    for (const user of ['\ud800', 'a\nb'])
+      expect((await lab.ask(saying('hi', { user }), asUi)).status).toBe(400);
     const messages = lab.test.of('routing.resolving').map(({ payload }) => payload.message);
     expect(messages.map(({ sender }) => sender?.id)).toEqual(['ui/bob', 'ui/eve#1']);
     expect(new Set(messages.map(({ conversationId }) => conversationId)).size).toBe(2);
@@ -81,8 +90,10 @@ describe('who may ask', () => {
   it('lets the person of a key give commands, and those of a front end not (http §2.5)', async () => {
     await using lab = await httpLab({ keys });
     expect(await textOf(await lab.ask(saying('/help'), asAda))).toContain('/stop');
-    const refused = await lab.ask(saying('/help', { user: 'bob' }), asUi);
-    expect(await textOf(refused)).toBe('You may not use "/help".');
+    for (const text of ['/help', ' \n/help']) {
+      const refused = await lab.ask(saying(text, { user: 'bob' }), asUi);
+      expect(await textOf(refused)).toBe('You may not use "/help".');
+    }
   });
 
   it('refuses a page of another site, and a name that is not its own (http §1.4)', async () => {
@@ -216,6 +227,13 @@ describe('a request', () => {
     expect(await statusOf('/')).toBe(404);
     expect(await statusOf('/healthz')).toBe(404);
   });
+});
+
+it('a request that the store cannot keep has an answer, and may come again (http §4.1)', async () => {
+  await using lab = await httpLab();
+  vi.spyOn(lab.test.journal.keyValues, 'get').mockRejectedValue(new Error('the disk is full'));
+  const answer = await lab.ask(saying('hi'), { 'idempotency-key': 'k-1' });
+  expect([answer.status, (await errorOf(answer))['code']]).toEqual([503, 'not-taken']);
 });
 
 describe('a message that no agent answers', () => {
