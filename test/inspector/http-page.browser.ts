@@ -60,6 +60,29 @@ describe('the chat page', () => {
     await page.getByRole('button', { name: 'Stop' }).click();
     await expect.poll(() => shown('error').textContent()).toBe('Stopped.');
     await expect.poll(() => agent.isStopped()).toBe(true);
+    expect(await shown('agent').textContent()).toBe('One'); // as in the transcript
+    await page.close();
+  });
+
+  it('takes nothing of an answer into another chat (http §7.1)', async () => {
+    const agent = steppedAgent(['One ', 'two.']);
+    await using lab = await httpLab(
+      { maxBodyBytes: 1_024 },
+      { agents: [{ id: 'main', provider: agent.provider }] },
+    );
+    const { page, shown } = await say(lab, 'count');
+    await agent.begun;
+    agent.step();
+    await expect.poll(() => shown('agent').textContent()).toBe('One');
+    await page.getByRole('button', { name: 'New chat' }).click();
+    await expect.poll(() => agent.isStopped()).toBe(true);
+    await page.getByLabel('Message').fill('x'.repeat(2_000));
+    await page.getByLabel('Message').press('Enter');
+    await expect
+      .poll(() => shown('error').allTextContents())
+      .toEqual(['a body may have 1024 bytes']);
+    expect(await shown('agent').count()).toBe(0);
+    problems.splice(0); // the browser tells of the 413
     await page.close();
   });
 
