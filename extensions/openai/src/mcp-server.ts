@@ -13,6 +13,8 @@ const [maxTools, maxPages] = [500, 50];
 /** Characters of what a server has written to stderr that its failure tells. */
 const maxTail = 2_000;
 
+/** The words of the SDK for a server of HTTP whose stream has ended, and that cannot be reached any more. */
+const isLost = /Maximum reconnection attempts/;
 /** The words that a message of too many bytes is known by, once the SDK has wrapped its error. */
 const tooLarge = 'larger than allowed:';
 
@@ -36,6 +38,7 @@ export class McpServer implements AsyncDisposable {
   #failures = 0;
   #notBeforeMs = 0;
   #isClosed = false;
+  #transport: Transport | undefined;
 
   constructor(name: string, config: McpServerConfig, parts: McpParts) {
     this.name = name;
@@ -63,10 +66,9 @@ export class McpServer implements AsyncDisposable {
     use: Pick<ToolUse, 'signal' | 'onUpdate'>,
   ) {
     const { client } = await this.#connect();
-    const timeout = this.#config.callTimeoutMs + 1_000; // the host ends the call before, and says so
     try {
       return await client.callTool({ name, arguments: args, ...(await traceMeta()) }, undefined, {
-        ...{ signal: use.signal, timeout },
+        ...{ signal: use.signal, timeout: 2_147_483_647 }, // the host ends the call, and says so
         onprogress: ({ progress, total, message }) =>
           use.onUpdate(message ?? `${progress}${total === undefined ? '' : ` of ${total}`}`),
       });
@@ -80,8 +82,8 @@ export class McpServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    const connected = await this.#connected?.catch(() => undefined);
-    await connected?.client.close();
+    await this.#transport?.close(); // also one that has not answered yet
+    await this.#connected?.catch(() => undefined);
   }
 
   #connect(): Promise<Connected> {
@@ -103,7 +105,9 @@ export class McpServer implements AsyncDisposable {
   async #open(): Promise<Connected> {
     const { Client: McpClient } = await import('@modelcontextprotocol/sdk/client/index.js');
     const client = new McpClient({ name: 'sluice', version: '0.1.0' });
-    const { transport, tail } = await this.#transport();
+    const { transport, tail } = await this.#newTransport();
+    if (this.#isClosed) throw new Error('the host has let go of it');
+    this.#transport = transport;
     const { startTimeoutMs: timeout } = this.#config;
     let tools: readonly Tool[];
     try {
@@ -126,20 +130,24 @@ export class McpServer implements AsyncDisposable {
         return []; // until it lists them again
       });
     });
-    this.#failures = 0;
+    const { clock } = this.#parts;
+    const sinceMs = clock.now();
     client.onerror = ({ message }) => {
-      if (message.includes(tooLarge)) void this.#drop(client); // its calls would wait for the rest
+      if (message.includes(tooLarge) || isLost.test(message)) void this.#drop(client); // its calls would wait for the rest
     };
+    let isGone = false;
     client.onclose = () => {
-      if (this.#isClosed) return;
+      if (this.#isClosed || isGone) return; // of several calls that have found it lost, each closes it
+      isGone = true;
       this.#connected = undefined;
+      if (clock.now() - sinceMs > longestWaitMs) this.#failures = 0;
       this.#failed();
       this.#parts.logger.warn('an MCP server has gone', { server: this.name, stderr: tail() });
     };
     return connected;
   }
 
-  async #transport(): Promise<{ readonly transport: Transport; tail(): string }> {
+  async #newTransport(): Promise<{ readonly transport: Transport; tail(): string }> {
     const config = this.#config;
     if ('url' in config) {
       const { StreamableHTTPClientTransport } = await import(

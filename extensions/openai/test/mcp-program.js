@@ -20,7 +20,10 @@ const tools = {
   echo: ({ text: said }) => text(`heard ${said}`),
   pid: () => text(String(process.pid)),
   env: () => text(JSON.stringify({ ours: process.env.OURS, secret: process.env.SECRET ?? null })),
-  hang: () => new Promise(() => undefined),
+  hang: () => {
+    process.send?.('hangs');
+    return new Promise(() => undefined);
+  },
   big: () => text('x'.repeat(10_000_000)),
   long: () => text('y'.repeat(300_000)),
   crash: () => process.exit(3),

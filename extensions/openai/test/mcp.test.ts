@@ -1,5 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
 import { defineExtension } from 'sluice';
@@ -26,6 +29,8 @@ async function overHttp() {
     },
     /** It forgets its sessions. */
     forget: () => void child.send('forget'),
+    /** Waits until a call hangs. */
+    hangs: () => once(child, 'message'),
     [Symbol.asyncDispose]: async () => {
       child.kill();
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -148,6 +153,49 @@ describe('an MCP server', () => {
     expect(names(lab)).toContain('mcp__it__pid');
     expect(shown(lab).at(-1)).toMatch(/^\d+$/);
   });
+
+  it('that crashes again and again is started again after longer and longer times', async () => {
+    const clock = virtualClock();
+    const crash = calls(call('crash'));
+    const answers = [crash, says('1.'), crash, says('2.'), says('Alone.'), says('Back.')];
+    await using lab = await agentLab(answers, { mcpServers: { it: stdio() } }, { clock });
+    await lab.test.say('go');
+    await clock.advance(1_000);
+    await lab.test.say('again');
+    await clock.advance(1_000);
+    await lab.test.say('now');
+    expect(names(lab)).toEqual([]);
+    await clock.advance(1_000);
+    await lab.test.say('later');
+    expect(names(lab)).toContain('mcp__it__pid');
+  });
+
+  it('of HTTP that dies in a call fails that call before its limit', async () => {
+    const http = await overHttp();
+    const clock = virtualClock();
+    const config = { mcpServers: { it: http.config } };
+    await using lab = await agentLab([calls(call('hang')), says('Done.')], config, { clock });
+    const said = lab.test.say('go');
+    await http.hangs();
+    await http[Symbol.asyncDispose]();
+    await said;
+    expect(shown(lab)).toEqual([
+      expect.stringMatching(/^the tool failed: .*(Connection closed|fetch failed)/),
+    ]);
+  }, 60_000);
+
+  it('that has not answered yet is stopped with the extension', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-mcp-'));
+    const file = join(folder, 'pid');
+    const script = `require('node:fs').writeFileSync(${JSON.stringify(file)}, String(process.pid)); setInterval(() => 0, 1000)`;
+    const server = stdio({ args: ['-e', script], startTimeoutMs: 600_000 });
+    const lab = await agentLab([says('Hi.')], { mcpServers: { it: server } });
+    await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toMatch(/\d/), 60_000);
+    await lab[Symbol.asyncDispose]();
+    const pid = Number(readFileSync(file, 'utf8'));
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 40_000);
+    rmSync(folder, { recursive: true });
+  }, 60_000);
 
   it('that cannot be started is told in the log, and the turn goes on without it', async () => {
     await using lab = await asked(
