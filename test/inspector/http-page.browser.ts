@@ -64,6 +64,19 @@ describe('the chat page', () => {
     await page.close();
   });
 
+  it('follows an answer that is longer than the window (http §7.1)', async () => {
+    const agent = steppedAgent(['One.\n'.repeat(200), 'Two.']);
+    await using lab = await httpLab({}, { agents: [{ id: 'main', provider: agent.provider }] });
+    const { page, shown } = await say(lab, 'count');
+    await agent.begun;
+    const stepping = setInterval(agent.step, 1);
+    await expect.poll(() => shown('agent').textContent()).toContain('Two.');
+    clearInterval(stepping);
+    const below = 'log.scrollHeight - log.scrollTop - log.clientHeight'; // `log` is the element of this id
+    await expect.poll(() => page.evaluate(below)).toBeLessThan(2);
+    await page.close();
+  });
+
   it('takes nothing of an answer into another chat (http §7.1)', async () => {
     const agent = steppedAgent(['One ', 'two.']);
     await using lab = await httpLab(
