@@ -57,12 +57,16 @@ export async function sessionTurn(
       const others = turns.waiting.filter((one) => one.eventId !== eventId);
       const other = turns.holder?.eventId === eventId ? undefined : turns.holder;
       const isHeld = other !== undefined && (await isOpen(other.eventId));
-      const before = others.filter((one) => one.seq < seq);
-      while (before[0] !== undefined && !isHeld && !(await isOpen(before[0].eventId)))
-        others.splice(others.indexOf(before[0]), 1) && before.shift();
-      const isNext = !isHeld && before.length === 0;
-      if (!isNext && turns.waiting.length > others.length) return false; // it is known to wait
-      const waiting = [...others, ...(isNext ? [] : [{ eventId, seq }])];
+      const ended = new Set<string>();
+      let isNext = !isHeld;
+      for (const one of others) {
+        if (!isNext || one.seq > seq) break;
+        if (await isOpen(one.eventId)) isNext = false;
+        else ended.add(one.eventId);
+      }
+      if (!isNext && others.length < turns.waiting.length) return false; // it is known to wait
+      const waiting = others.filter((one) => !ended.has(one.eventId));
+      if (!isNext) waiting.push({ eventId, seq });
       waiting.sort((one, two) => one.seq - two.seq);
       const next = isNext ? { holder, waiting } : { ...(isHeld && { holder: other }), waiting };
       if (await write(next, expected)) return isNext;

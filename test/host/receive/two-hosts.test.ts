@@ -345,6 +345,26 @@ describe('two hosts on one journal', () => {
       ).toEqual([]);
     });
 
+    it('keep a turn among those that wait, also behind one that has ended (durability §12.8)', async () => {
+      await using hosts = await sharing();
+      const { a, clock, shared } = hosts;
+      const { keyValues, accept, updates } = shared.of('a');
+      const open = { eventId: 'open', channel: 'elsewhere', accountId: 'x', receivedAtMs: 0 };
+      await accept(open);
+      const waiting = ['ended', 'open'].map((eventId, seq) => ({ eventId, seq }));
+      const quota = { maxKeys: 9, maxBytes: 999 };
+      const body = JSON.stringify({ waiting });
+      await keyValues.write('/session-turns', 'shared', { body }, { quota });
+      await a.channel.receive(said('one', 'first'), '1');
+      await clock.advance(300);
+      const kept = await keyValues.get('/session-turns', 'shared');
+      const ids = (await updates()).map(({ eventId }) => eventId);
+      expect(JSON.parse(kept?.body ?? '')).toMatchObject({
+        waiting: ids.map((eventId) => ({ eventId })),
+      });
+      expect(ids).toHaveLength(2);
+    });
+
     it('let a turn wait for its session while the journal is away (durability §12.8)', async () => {
       await using hosts = await sharing();
       const { a, b, clock, shared } = hosts;
