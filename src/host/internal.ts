@@ -16,12 +16,8 @@ export * from './journal/damage/repair-journal.js';
 export { type CompactReport, compactJournal } from './journal/damage/repair-journal.js';
 export { digestOf, eventIdOf } from './journal/event-id.js';
 export { readPostgresJournal, tendPostgresJournal } from './journal/postgres/postgres-journal.js';
-export {
-  migratePostgres,
-  type PostgresHost,
-  type PostgresMigration,
-  readPostgresHosts,
-} from './journal/postgres/postgres-schema.js';
+export { type PostgresHost, readPostgresHosts } from './journal/postgres/postgres-reader.js';
+export { migratePostgres, type PostgresMigration } from './journal/postgres/postgres-schema.js';
 export { damageLine } from './journal/rows/table-rows.js';
 export { wayKinds } from './journal/way-kinds.js';
 export { type LaneRules, Lanes } from './lanes/lanes.js';

@@ -86,7 +86,7 @@ describe('the tables of a journal in PostgreSQL', () => {
     await journal.prepare(hold, aSend('s', { correlationId: 'a' }));
     await journal.close();
     for (const sql of [
-      'DROP TABLE sluice_leases, sluice_hosts',
+      'DROP TABLE sluice_parts, sluice_hosts',
       'DROP SEQUENCE sluice_epochs',
       'ALTER TABLE sluice_updates DROP COLUMN part, DROP COLUMN xid',
       'ALTER TABLE sluice_sends DROP COLUMN part',

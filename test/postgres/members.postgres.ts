@@ -144,7 +144,7 @@ class Model {
   /** Writes by all holds of the hosts that run. A write lands if and only if the database says that its hold is of today. */
   async write(): Promise<void> {
     const rows = await this.database.own.query(
-      `SELECT name || ' in ' || epoch AS name FROM sluice_leases WHERE kind = 'part'`,
+      `SELECT part || ' in ' || epoch AS name FROM sluice_parts`,
     );
     const ofToday = new Set(rows.map(({ name }) => name));
     const writes = this.holds.map(async ({ host, hold }) => {

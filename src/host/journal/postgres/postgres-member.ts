@@ -203,17 +203,17 @@ export class PostgresMember implements Ownership {
         WHERE lease_until < clock_timestamp() FOR UPDATE SKIP LOCKED)`,
     );
     const rows = await query(
-      `SELECT partitions, touched, name, epoch, host_id = $1 AS is_mine,
+      `SELECT partitions, touched, part, epoch, host_id = $1 AS is_mine,
           (SELECT count(*) FROM sluice_hosts WHERE is_taking) AS hosts
-        FROM sluice_journal LEFT JOIN sluice_leases ON kind = 'part'`,
+        FROM sluice_journal LEFT JOIN sluice_parts ON true`,
       [this.#hostId],
     );
     const { partitions, touched, hosts } = rows[0] ?? {};
     this.#partitions = Number(partitions);
     this.#touched = Number(touched);
-    const taken = new Set(rows.map(({ name }) => Number(name ?? -1)));
+    const taken = new Set(rows.map(({ part }) => part));
     const mine = rows.filter((row) => row['is_mine'] === true);
-    const owned = new Map(mine.map(({ name, epoch }) => [Number(name), Number(epoch)]));
+    const owned = new Map(mine.map(({ part, epoch }) => [Number(part), Number(epoch)]));
     const { take, drain } = planParts({
       ...{ partitions: this.#partitions, hosts: Number(hosts) },
       isTaking: this.#isTaking || !this.isShared,
@@ -226,21 +226,20 @@ export class PostgresMember implements Ownership {
     this.#draining = new Set(drain); // from here on it begins nothing in them, whatever becomes of this transaction
     const idle = drain.filter((part) => (this.#held.get(part)?.work.size ?? 0) === 0);
     if (idle.length > 0)
-      await query(
-        `DELETE FROM sluice_leases WHERE host_id = $1 AND kind = 'part' AND name = ANY($2)`,
-        [this.#hostId, idle.map(String)],
-      );
+      await query('DELETE FROM sluice_parts WHERE host_id = $1 AND part = ANY($2)', [
+        ...[this.#hostId, idle],
+      ]);
     for (const part of idle) owned.delete(part);
     const got =
       take.length === 0
         ? []
         : await query(
-            `INSERT INTO sluice_leases (kind, name, host_id, epoch)
-              SELECT 'part', name, $1, nextval('sluice_epochs') FROM unnest($2::text[]) AS name
-              ON CONFLICT DO NOTHING RETURNING name, epoch`,
-            [this.#hostId, take.map(String)],
+            `INSERT INTO sluice_parts (part, host_id, epoch)
+              SELECT part, $1, nextval('sluice_epochs') FROM unnest($2::int4[]) AS part
+              ON CONFLICT DO NOTHING RETURNING part, epoch`,
+            [this.#hostId, take],
           );
-    for (const { name, epoch } of got) owned.set(Number(name), Number(epoch));
+    for (const { part, epoch } of got) owned.set(Number(part), Number(epoch));
     return owned;
   }
 
@@ -248,7 +247,7 @@ export class PostgresMember implements Ownership {
   async fence(query: PostgresQuery): Promise<string> {
     const [row] = await query(
       `SELECT pg_current_xact_id()::text AS id, ${stalledAfter('$2')}, (SELECT string_agg(
-          name || ' ' || epoch, ',') FROM sluice_leases WHERE host_id = $1 AND kind = 'part') AS owned
+          part || ' ' || epoch, ',') FROM sluice_parts WHERE host_id = $1) AS owned
         FROM sluice_hosts WHERE host_id = $1 FOR KEY SHARE`,
       [this.#hostId, String(this.#leaseMs)],
     );

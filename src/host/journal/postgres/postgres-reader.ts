@@ -11,6 +11,8 @@ import type { RowFilter } from '../rows/journal-rows.js';
 import { isNotEnded, isOpenSend, isOpenUpdate } from '../rows/journal-schema.js';
 import { wayKinds } from '../way-kinds.js';
 import type { PostgresConnections, PostgresValue } from './connections.js';
+import { withFailures } from './postgres-failure.js';
+import { checkPostgresSchema } from './postgres-schema.js';
 import {
   dispatchesTable,
   fieldsOf,
@@ -94,4 +96,48 @@ export function postgresRecords({
     );
     return rows.map((row) => recordOf(table, row));
   }
+}
+
+/** A host of a journal, as the others see it. */
+export interface PostgresHost {
+  readonly hostId: string;
+  /** Milliseconds since 1970 by the clock of the database. */
+  readonly sinceMs: number;
+  /** Milliseconds until its lease ends, unless it is renewed; negative if it has ended. */
+  readonly leaseForMs: number;
+  readonly parts: readonly number[];
+  /** The accepted messages of its parts that it has not begun. */
+  readonly waiting: number;
+  /** Milliseconds since the oldest of them was accepted, by the clock of the host that heard it; 0 if there is none. */
+  readonly oldestWaitingMs: number;
+  /** Its set-up as it has announced it: each part with a version or a digest. Empty: it has not. */
+  readonly about: Readonly<Record<string, string>>;
+}
+
+/** Reads the hosts of a journal, the oldest first. @throws SluiceError (as a rejection) `not-a-journal` or `database-...`. */
+export async function readPostgresHosts(
+  given: PostgresConnections,
+): Promise<readonly PostgresHost[]> {
+  const connections = withFailures(given);
+  await checkPostgresSchema(connections);
+  const rows = await connections.query(
+    `WITH waiting AS (SELECT coalesce(part, 0) AS part, count(*) AS rows, min(accepted_at_ms) AS oldest
+        FROM sluice_updates WHERE state = 'accepted' GROUP BY 1)
+      SELECT host.host_id, about, coalesce(sum(rows), 0)::float8 AS waiting,
+        greatest(0, extract(epoch FROM clock_timestamp())::float8 * 1000 - min(oldest)) AS oldest_for_ms,
+        extract(epoch FROM since)::float8 * 1000 AS since_ms,
+        extract(epoch FROM lease_until - clock_timestamp())::float8 * 1000 AS lease_for_ms,
+        coalesce(json_agg(own.part ORDER BY own.part) FILTER (WHERE own.part IS NOT NULL), '[]')::text AS parts
+      FROM sluice_hosts AS host LEFT JOIN sluice_parts AS own ON own.host_id = host.host_id
+      LEFT JOIN waiting ON waiting.part = own.part GROUP BY host.host_id ORDER BY since`,
+  );
+  return rows.map((row) => ({
+    hostId: String(row['host_id']),
+    sinceMs: Number(row['since_ms']),
+    leaseForMs: Math.round(Number(row['lease_for_ms'])),
+    parts: JSON.parse(String(row['parts'])) as PostgresHost['parts'], // as the statement joins them
+    waiting: Number(row['waiting']),
+    oldestWaitingMs: Math.round(Number(row['oldest_for_ms'])),
+    about: JSON.parse(String(row['about'])) as PostgresHost['about'], // as a host announces it
+  }));
 }

@@ -8,8 +8,8 @@ import { dispatchesTable, sendsTable, updatesTable } from './postgres-tables.js'
 export const postgresSchemaVersion = 2;
 
 /**
- * The part of the schema that tables of version 1 do not have: the transactions of updates, and the hosts that live with their
- * leases. A lease ends with the row of its host. An epoch is a number that comes once.
+ * The part of the schema that tables of version 1 do not have: the transactions of updates, and the hosts that live, and the
+ * parts that they have. A host's parts are free when its row is gone. An epoch is a number that comes once.
  */
 const sinceVersion1: readonly string[] = [
   'ALTER TABLE sluice_updates ADD COLUMN xid xid8 DEFAULT pg_current_xact_id()',
@@ -17,11 +17,9 @@ const sinceVersion1: readonly string[] = [
   `CREATE TABLE sluice_hosts (
     host_id text PRIMARY KEY, lease_until timestamptz NOT NULL, is_taking bool NOT NULL,
     since timestamptz NOT NULL DEFAULT clock_timestamp(), about text NOT NULL)`,
-  `CREATE TABLE sluice_leases (
-    kind text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL,
-    host_id text NOT NULL REFERENCES sluice_hosts ON DELETE CASCADE, epoch int8 NOT NULL,
-    PRIMARY KEY (kind, name))`,
-  'CREATE INDEX sluice_leases_of_host ON sluice_leases (host_id, kind)',
+  `CREATE TABLE sluice_parts (
+    part int4 PRIMARY KEY, host_id text NOT NULL REFERENCES sluice_hosts ON DELETE CASCADE, epoch int8 NOT NULL)`,
+  'CREATE INDEX sluice_parts_of_host ON sluice_parts (host_id)',
   'CREATE SEQUENCE sluice_epochs',
 ];
 
@@ -141,53 +139,4 @@ async function versionOf(query: PostgresQuery): Promise<number> {
 function newerVersion(path: string, version: number): Error {
   const problem = `its tables have version ${version}, and this program knows version ${postgresSchemaVersion}`;
   return hostError('not-a-journal', { path, problem });
-}
-
-/** A host of a journal, as the others see it. */
-export interface PostgresHost {
-  readonly hostId: string;
-  /** Milliseconds since 1970 by the clock of the database. */
-  readonly sinceMs: number;
-  /** Milliseconds until its lease ends, unless it is renewed; negative if it has ended. */
-  readonly leaseForMs: number;
-  readonly parts: readonly number[];
-  /** The accepted messages of its parts that it has not begun. */
-  readonly waiting: number;
-  /** Milliseconds since the oldest of them was accepted, by the clock of the host that heard it; 0 if there is none. */
-  readonly oldestWaitingMs: number;
-  /** Its set-up as it has announced it: each part with a version or a digest. Empty: it has not. */
-  readonly about: Readonly<Record<string, string>>;
-}
-
-/** Reads the hosts of a journal, the oldest first. @throws SluiceError (as a rejection) `not-a-journal` or `database-...`. */
-export async function readPostgresHosts(
-  given: PostgresConnections,
-): Promise<readonly PostgresHost[]> {
-  const connections = withFailures(given);
-  await checkPostgresSchema(connections);
-  const rows = await connections.query(
-    `WITH waiting AS (SELECT coalesce(part, 0)::text AS part, count(*) AS rows, min(accepted_at_ms) AS oldest
-        FROM sluice_updates WHERE state = 'accepted' GROUP BY 1)
-      SELECT host.host_id, about, coalesce(sum(rows), 0)::float8 AS waiting,
-        greatest(0, extract(epoch FROM clock_timestamp())::float8 * 1000 - min(oldest)) AS oldest_for_ms,
-        extract(epoch FROM since)::float8 * 1000 AS since_ms,
-        extract(epoch FROM lease_until - clock_timestamp())::float8 * 1000 AS lease_for_ms,
-        string_agg(name, ',') AS parts
-      FROM sluice_hosts AS host LEFT JOIN sluice_leases AS lease
-        ON lease.host_id = host.host_id AND kind = 'part'
-      LEFT JOIN waiting ON waiting.part = name GROUP BY host.host_id ORDER BY since`,
-  );
-  return rows.map((row) => ({
-    hostId: String(row['host_id']),
-    sinceMs: Number(row['since_ms']),
-    leaseForMs: Math.round(Number(row['lease_for_ms'])),
-    parts: String(row['parts'] ?? '')
-      .split(',')
-      .filter(Boolean)
-      .map(Number)
-      .sort((a, b) => a - b),
-    waiting: Number(row['waiting']),
-    oldestWaitingMs: Math.round(Number(row['oldest_for_ms'])),
-    about: JSON.parse(String(row['about'])) as PostgresHost['about'], // as a host announces it
-  }));
 }
