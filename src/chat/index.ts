@@ -8,6 +8,7 @@ export {
 } from './access.js';
 export { type FileSource, fileSource } from './file-source.js';
 export { pause } from './pause.js';
+export { type Delivery, type Patience, PendingAcks } from './pending-acks.js';
 export {
   answer,
   isSameSecret,

@@ -50,12 +50,14 @@ export async function startReceiver({
   });
   server.listen(port, host);
   await once(server, 'listening');
+  server.on('error', () => undefined); // a connection that cannot be accepted: the provider brings its request again
   return {
     port: (server.address() as AddressInfo).port, // it listens on a port, not on a pipe
     close: async () => {
+      const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
-      if (server.listening) await once(server, 'close');
+      await closed;
     },
   };
 }

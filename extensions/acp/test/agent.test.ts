@@ -12,7 +12,7 @@ import { acpLab, command } from './acp-lab.js';
 type Lab = Pick<ReturnType<typeof acpLab>, 'provider'>;
 const slow = 60_000;
 
-/** What came of one turn. */
+/** The result of one turn. */
 interface Taken {
   readonly events: SessionEvent[];
   readonly kept: string[];

@@ -5,7 +5,7 @@ import { calls, says } from './model-server.js';
 
 const rome = calls(['weather', { city: 'Rome' }]);
 
-/** What the model is shown of a call of `weather`, with handlers of an extension. */
+/** The answer of a call of `weather` as the model gets it, with handlers of an extension. */
 async function shownWith(contribute: (api: ExtensionApi) => void) {
   const ran: unknown[] = [];
   const extension = defineExtension({

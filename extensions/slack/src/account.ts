@@ -1,5 +1,6 @@
 import type { Clock, Logger } from 'sluice';
 import type { ChannelInbox } from 'sluice/channel';
+import { type Delivery, PendingAcks } from 'sluice/chat';
 import { isTokenRefused } from './api/refusal.js';
 import { createWebApi, type WebApi } from './api/web-api.js';
 import type { SlackConfig } from './config.js';
@@ -7,9 +8,11 @@ import { type BotIdentity, decodeUpdate } from './ingress/decode.js';
 import { type SlackUpdate, slackUpdate, updateIdOf } from './ingress/update.js';
 import { startEvents } from './intake/events.js';
 import type { Intake, IntakeParts } from './intake/intake.js';
-import { type Delivery, PendingAcks } from './intake/pending-acks.js';
 import { startSocket } from './intake/socket.js';
 import { type Env, readSecret } from './secrets.js';
+
+/** Milliseconds after which a delivery is answered although its update is not done with: Slack waits three seconds. */
+const patienceMs = 2_500;
 
 /** The parts that an account is started with. */
 export interface AccountParts {
@@ -64,11 +67,13 @@ export async function startAccount(
   const context = { accountId, bot, config };
   let isStopping = false;
 
-  const acks = new PendingAcks(clock, () =>
-    log.debug(
-      'an update of Slack is acknowledged before it is answered: it is lost if the host ends now; a journal would keep it',
-    ),
-  );
+  const acks = new PendingAcks(clock, {
+    patienceMs,
+    onEarly: () =>
+      log.debug(
+        'an update of Slack is acknowledged before it is answered: it is lost if the host ends now; a journal would keep it',
+      ),
+  });
   const ended = (reason: string, detail: string): void => {
     log.error(`account ${accountId} takes in no more: ${reason}`, { detail });
     inbox.ended({ reason: `${reason}: ${detail}` });

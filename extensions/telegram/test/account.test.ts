@@ -282,6 +282,23 @@ describe('a webhook', () => {
     expect([taken, clock.pending]).toEqual([[1], 0]);
   });
 
+  it('answers nothing before the host has it, however long that takes: it may be refused', async () => {
+    const clock = virtualClock();
+    let refuse = (_: 'refused'): void => {};
+    const { post, taken } = await webhook(
+      () =>
+        new Promise((resolve) => {
+          refuse = resolve;
+        }),
+      clock,
+    );
+    const answer = post({ update_id: 1 });
+    while (taken.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(10_000);
+    refuse('refused');
+    expect(await answer).toBe(503);
+  });
+
   it('has Telegram bring again what the host could not take in', async () => {
     let times = 0;
     const { post, taken, intake } = await webhook(async () =>

@@ -1,5 +1,5 @@
 import type { Clock, Logger } from 'sluice';
-import type { Delivery } from './pending-acks.js';
+import type { Delivery } from 'sluice/chat';
 
 /** The source of updates: a socket, or requests over HTTP. */
 export interface Intake {

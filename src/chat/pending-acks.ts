@@ -1,17 +1,23 @@
-import type { Clock, TimerHandle } from 'sluice';
+import type { Clock, TimerHandle } from '../kernel/index.js';
 
 /** The answer to one delivery of an update. */
 export interface Delivery {
-  /** Slack need not bring the update again. */
+  /** The provider need not bring the update again. */
   readonly done: () => void;
-  /** Slack should bring it again. */
+  /** The provider should bring it again. */
   readonly refuse: () => void;
 }
 
-/** Milliseconds after which a delivery is answered although its update is not done with: Slack waits three seconds. */
-const patienceMs = 2_500;
-/** Updates that are remembered when they are done with. Slack brings one again for an hour at most. */
+/** Updates that are remembered when they are done with. */
 const remembered = 2_000;
+
+/** The options of deliveries that wait. */
+export interface Patience {
+  /** Milliseconds after which a delivery is answered although its update is not done with. */
+  readonly patienceMs: number;
+  /** Is told that a delivery is answered so. */
+  readonly onEarly: () => void;
+}
 
 /** An update that is not done with. */
 interface Pending {
@@ -23,18 +29,21 @@ interface Pending {
 
 /**
  * Deliveries that wait for their updates. An update that is brought again while it is not done with waits, too. None is
- * answered before the host has taken its update in: Slack would forget what nobody keeps.
+ * answered before the host has taken its update in: its provider would forget what nobody keeps.
+ *
+ * @example
+ * const acks = new PendingAcks(clock, { patienceMs: 10_000, onEarly: () => log.warn('an update is confirmed early') });
+ * if (acks.take(id, { done: () => answer(response, 200), refuse: () => answer(response, 503) })) await inbox.receive(update);
  */
 export class PendingAcks {
   readonly #pending = new Map<string, Pending>();
   readonly #done = new Set<string>();
   readonly #clock: Clock;
-  readonly #onEarly: () => void;
+  readonly #patience: Patience;
 
-  /** @param onEarly is told that a delivery is answered before its update is done with. */
-  constructor(clock: Clock, onEarly: () => void) {
+  constructor(clock: Clock, patience: Patience) {
     this.#clock = clock;
-    this.#onEarly = onEarly;
+    this.#patience = patience;
   }
 
   /** Takes a delivery. @returns whether its update is new. */
@@ -49,7 +58,7 @@ export class PendingAcks {
     const timer = this.#clock.setTimeout(() => {
       pending.deliveries.set(delivery, undefined);
       this.#answerEarly(pending);
-    }, patienceMs);
+    }, this.#patience.patienceMs);
     pending.deliveries.set(delivery, timer);
     return known === undefined;
   }
@@ -87,7 +96,7 @@ export class PendingAcks {
     for (const [delivery, timer] of deliveries) {
       if (timer !== undefined) continue;
       deliveries.delete(delivery);
-      this.#onEarly();
+      this.#patience.onEarly();
       delivery.done();
     }
   }
