@@ -60,7 +60,7 @@ const nowhere = '#nowhere';
  */
 export function httpChannel({ config, clock, log, store }: HttpChannelOptions): HttpChannel {
   const answers = new Answers(store, config.keepAnswersHours * 3_600_000);
-  const closing = new AbortController();
+  let closing = new AbortController();
   let host: ChannelInbox | undefined;
   let served: Served | undefined;
 
@@ -167,6 +167,7 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
 
     startAccount: async (_, inbox) => {
       host = inbox;
+      closing = new AbortController();
       served = await serve({ config, clock, log, chat, hook });
     },
 

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { silentLogger, systemClock } from 'sluice';
-import { channelConformance } from 'sluice/testing';
+import { createKernel, silentLogger, systemClock } from 'sluice';
+import { createHost } from 'sluice/host';
+import { channelConformance, scriptedAgent } from 'sluice/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { httpChannel } from '../src/channel.js';
 import { config } from '../src/config.js';
@@ -223,6 +224,33 @@ describe('a webhook', () => {
     await vi.waitFor(() => expect(lab.test.ends).toMatchObject([{ status: 'answered' }]), soon);
     expect(lab.test.of('egress.sent')).toMatchObject([{ payload: { attempt: 2 } }]);
     expect(place.calls).toHaveLength(1);
+  });
+});
+
+describe('an account that is started again', () => {
+  it('posts its answers to the callback as before (http §6.5)', async () => {
+    await using place = await receiver();
+    const hook = { ...mapping, callback: { url: place.url, secret } };
+    const channel = httpChannel({
+      config: config.parse({ port: 0, webhooks: { github: hook } }),
+      ...{ clock: systemClock, log: silentLogger },
+      store: {} as never, // a webhook has no answers to keep
+    });
+    const agents = [{ id: 'main', provider: scriptedAgent([['Seen.']]) }];
+    for (const at of [1, 2]) {
+      const kernel = createKernel();
+      const attempts: (number | undefined)[] = [];
+      kernel.contribute({
+        ...{ extensionId: 'test', id: 'sent', class: 'observer', family: 'egress.sent' },
+        handler: ({ payload }) => void attempts.push(payload.attempt),
+      });
+      const host = createHost({ agents, channels: [channel], kernel });
+      await host.start();
+      await bring({ url: channel.url ?? '' }, issue, { 'x-github-delivery': `d-${at}` });
+      await vi.waitFor(() => expect(place.calls).toHaveLength(at), soon);
+      await host.stop();
+      expect(attempts).toEqual([1]);
+    }
   });
 });
 
