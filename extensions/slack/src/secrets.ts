@@ -8,7 +8,7 @@ export const secrets = {
     env: 'SLACK_BOT_TOKEN',
     shape: /^xoxb-[\w-]{10,}$/,
     looksLike: '"xoxb-" and at least 10 characters',
-    hint: 'It is on the page "OAuth & Permissions" of the app at api.slack.com/apps.',
+    hint: 'It is on the page "OAuth & Permissions" of the app at api.slack.com/apps',
   },
   appToken: {
     name: 'an app-level token of Slack',
@@ -16,7 +16,7 @@ export const secrets = {
     env: 'SLACK_APP_TOKEN',
     shape: /^xapp-[\w-]{10,}$/,
     looksLike: '"xapp-" and at least 10 characters',
-    hint: 'The page "Basic Information" of the app makes one with the scope connections:write.',
+    hint: 'The page "Basic Information" of the app makes one with the scope connections:write',
   },
   signingSecret: {
     name: 'a signing secret of Slack',
@@ -24,7 +24,7 @@ export const secrets = {
     env: 'SLACK_SIGNING_SECRET',
     shape: /^[\da-f]{32,}$/,
     looksLike: '32 digits and letters from a to f',
-    hint: 'It is on the page "Basic Information" of the app.',
+    hint: 'It is on the page "Basic Information" of the app',
   },
 } as const satisfies Record<string, ChannelCredential>;
 
