@@ -132,6 +132,12 @@ export const samplePayloads: {
   'gateway.starting': () => ({ workspaceDir: run.workspaceDir, port: 18_789 }),
   'gateway.started': () => ({ port: 18_789, startedAtMs: sentAtMs, config: {} }),
   'gateway.stopping': () => ({ port: 18_789, reason: 'SIGINT', isRestart: false }),
+  'schedule.reconciled': () => ({ reason: 'startup', schedules: 1 }),
+  'schedule.changed': () => ({
+    ...{ action: 'finished', scheduleId: 'acme/morning', cron: '0 9 * * *', timeZone: 'UTC' },
+    ...{ runId: 'job-1', attempt: 1, dueAtMs: sentAtMs, durationMs: 12, status: 'ok' },
+    nextDueAtMs: sentAtMs + 86_400_000,
+  }),
   'command.received': command,
   'command.completed': () => ({
     ...command(),

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { defineExtension } from '../../src/extension/index.js';
 import { cancel, canonicalStages } from '../../src/kernel/index.js';
 import { samplePayload } from '../../src/testing/index.js';
 import { hostLab } from '../support/host-lab.js';
@@ -25,8 +26,13 @@ it('emits every family but those of compaction, subagents and plugins', async ()
       return { status: 'sent', receipt: {} };
     },
   });
+  const extension = defineExtension({
+    id: 'clock',
+    setup: (api) => api.schedule('tick', { cron: '* * * * *' }, () => undefined),
+  });
   const lab = await hostLab({
     channel,
+    extensions: [{ extension }],
     contribute: (kernel) => {
       kernel.contribute({
         family: 'egress.preparing',

@@ -31,6 +31,7 @@ const questions: readonly (readonly [want: string, ...families: FamilyName[]])[]
   ['handle a button, a form or a slash command', 'interaction.received', 'command.received'],
   ['do something when the process starts or stops', 'runtime.started', 'runtime.stopping'],
   ['know if an account can send', 'account.started', 'account.stopped'],
+  ['know of schedules and their runs', 'schedule.reconciled', 'schedule.changed'],
   ['know if somebody wants to be let in', 'account.pairing.requested'],
 ];
 

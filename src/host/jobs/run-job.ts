@@ -1,5 +1,5 @@
 import { Trail, whyNot } from '../../agent/index.js';
-import { definedFields, type Outcome, oneLine } from '../../kernel/index.js';
+import { definedFields, type Outcome, oneLine, type PayloadOf } from '../../kernel/index.js';
 import { type EarlyEnding, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/slots.js';
 import type { HeldParts } from '../parts/parts.js';
@@ -7,6 +7,7 @@ import { asPrincipal } from '../provided/roles.js';
 import { inSession } from '../session/in-session.js';
 import { newSession } from '../session/sessions.js';
 import type { InjectJob, QuestionJob, ScheduleJob, TakenJob } from './job.js';
+import { tellSchedule } from './tell-schedule.js';
 
 /** Entries of a transcript that are searched for an injection whose job was begun before. */
 const searched = 1_000;
@@ -29,7 +30,7 @@ export function runJob(
       inject(parts, received, job),
     );
   }
-  return runRegistered(parts, { ...taken, job });
+  return runRegistered(parts, { ...taken, job }, received);
 }
 
 /** Writes a text into the transcript of a session, as `transcript.message.writing` passes it (extensions-that-act §5.3). */
@@ -74,31 +75,63 @@ type Taken = TakenJob<QuestionJob | ScheduleJob>;
  * Calls the handler that an extension has registered by name, in the version that is live now (extensions-that-act §6.3 and
  * extensions-that-act §7.6). Never rejects.
  */
-async function runRegistered(parts: HeldParts, taken: Taken): Promise<EarlyEnding> {
-  const { logger, signal } = parts;
+async function runRegistered(
+  parts: HeldParts,
+  taken: Taken,
+  received: Outcome<'ingress.received'>,
+): Promise<EarlyEnding> {
+  const { logger, signal, clock } = parts;
   const { kind, extensionId, name } = taken.job;
-  const live = handlerOf(parts, taken);
+  const live = handlerOf(parts, taken, received);
   if (live === undefined) return { status: 'failed', reason: 'its extension was unloaded' };
+  await live.tell?.({ action: 'started' });
+  const startedMs = clock.monotonicMs();
+  const finished = (end: Pick<PayloadOf<'schedule.changed'>, 'status' | 'error'>) =>
+    live.tell?.({ action: 'finished', durationMs: clock.monotonicMs() - startedMs, ...end });
   try {
     await live.call(AbortSignal.any([signal, live.signal]));
+    await finished({ status: 'ok' });
     return { status: 'job' };
   } catch (error) {
     if (signal.aborted) return stopped; // it is left to the next host
     const { eventId } = taken;
     logger.error(`the handler of a ${kind} failed`, { extensionId, [kind]: name, eventId, error });
+    await finished({ status: 'error', error: oneLine(error) });
     return { status: 'failed', reason: `${extensionId}/${name}: ${oneLine(error)}` };
   }
 }
 
+interface LiveHandler {
+  readonly signal: AbortSignal;
+  readonly call: (signal: AbortSignal) => unknown;
+  /** Tells of the run, if it is one of a schedule. */
+  readonly tell?: (
+    told: Pick<PayloadOf<'schedule.changed'>, 'action' | 'status' | 'error' | 'durationMs'>,
+  ) => Promise<void>;
+}
+
 /** Binds the live handler to a job; nothing if its extension is gone. `signal` aborts when the extension is unloaded. */
-function handlerOf(parts: HeldParts, { eventId, account, attempt = 1, job }: Taken) {
-  const { takenOver } = parts;
+function handlerOf(
+  parts: HeldParts,
+  { eventId, account, attempt = 1, job }: Taken,
+  received: Outcome<'ingress.received'>,
+): LiveHandler | undefined {
+  const { takenOver, clock } = parts;
   if (job.kind === 'schedule') {
     const live = takenOver.registeredBy('schedule', account);
     if (live === undefined) return undefined;
-    const { handler } = live.registration.value;
-    const run = { id: eventId, dueAt: job.dueAt, attempt };
-    return { signal: live.signal, call: (signal: AbortSignal) => handler({ ...run, signal }) };
+    const { handler, nextDue } = live.registration.value;
+    const { dueAt } = job;
+    const run = { id: eventId, dueAt, attempt };
+    return {
+      signal: live.signal,
+      call: (signal) => handler({ ...run, signal }),
+      tell: (told) => {
+        const next = definedFields({ nextDueAtMs: nextDue(clock.now()) });
+        const about = { runId: eventId, attempt, dueAtMs: dueAt, ...next, ...told };
+        return tellSchedule(parts, live, about, received);
+      },
+    };
   }
   const live = takenOver.registeredBy('question', account);
   if (live === undefined) return undefined;
@@ -106,5 +139,5 @@ function handlerOf(parts: HeldParts, { eventId, account, attempt = 1, job }: Tak
   const { questionId: id, place, data, end, by } = job;
   const principal = by === undefined ? undefined : asPrincipal(parts, by);
   const run = { id, place, data, ...end, attempt, ...definedFields({ principal }) };
-  return { signal: live.signal, call: (signal: AbortSignal) => handler({ ...run, signal }) };
+  return { signal: live.signal, call: (signal) => handler({ ...run, signal }) };
 }

@@ -1,5 +1,6 @@
-import { Timer } from '../../kernel/index.js';
+import { definedFields, type PayloadOf, Timer } from '../../kernel/index.js';
 import { laneOfJob, type ScheduleJob } from '../jobs/job.js';
+import { tellSchedule } from '../jobs/tell-schedule.js';
 import type { HostParts } from '../parts/parts.js';
 import type { TakenRegistration } from '../parts/taken-over.js';
 import { receiveUpdate } from './receive-update.js';
@@ -32,13 +33,14 @@ interface Progress {
  * at a time; the next is taken in when that has ended.
  */
 export function watchSchedules(parts: HostParts): Disposable {
-  const { takenOver, clock, logger } = parts;
+  const { takenOver, clock, logger, kernel } = parts;
   /** By the account of a schedule. */
   const known = new Map<string, Progress>();
   const timer = new Timer(clock);
   let isOver = false;
   let isLooking = false;
   let isToLook = false;
+  let reason: PayloadOf<'schedule.reconciled'>['reason'] | undefined = 'startup';
   const look = async (): Promise<void> => {
     isToLook = true;
     if (isLooking) return;
@@ -56,13 +58,20 @@ export function watchSchedules(parts: HostParts): Disposable {
           return retryMs;
         }
       });
+      const schedules = waits.length;
       waitMs = Math.min(longestWaitMs, ...(await Promise.all(waits)));
+      if (reason === undefined || isToLook) continue;
+      await kernel.dispatch('schedule.reconciled', { reason, schedules });
+      reason = undefined;
     }
     isLooking = false;
     if (isOver) return;
     timer.setIdly(waitMs, () => void look());
   };
-  takenOver.onTaken = () => void look();
+  takenOver.onTaken = () => {
+    reason ??= 'reload';
+    void look();
+  };
   void look();
   return {
     [Symbol.dispose]: () => {
@@ -97,6 +106,9 @@ async function tend(
       if (value.nextDue(nowMs) === undefined)
         logger.error('a schedule never runs: its time has passed', { ...about, times: value.spec });
       await keep(nowMs);
+      const action = progress === undefined ? 'added' : 'updated';
+      const nextDueAtMs = value.nextDue(nowMs);
+      await tellSchedule(parts, schedule, { action, ...definedFields({ nextDueAtMs }) });
       continue;
     }
     known.set(account.accountId, progress);

@@ -1,7 +1,17 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { briefly, watchedStage } from './pieces/canonical-stage.js';
-import { amount, count, flag, object, opaque, openRecord, optional, text } from './pieces/field.js';
+import {
+  amount,
+  count,
+  flag,
+  object,
+  oneOf,
+  opaque,
+  openRecord,
+  optional,
+  text,
+} from './pieces/field.js';
 
 const workspaceDir = optional(text('The directory the host works in.'));
 const config = optional(openRecord("The host's configuration, as its source hands it over."));
@@ -50,6 +60,33 @@ const gatewayStoppingPayload = object({
 /** The payload of `gateway.stopping`. */
 export interface GatewayStopping extends Readonly<Static<typeof gatewayStoppingPayload>> {}
 
+const scheduleReconciledPayload = object({
+  reason: oneOf(['startup', 'reload'], 'Why they were read.'),
+  schedules: optional(count('How many there are.')),
+});
+/** The payload of `schedule.reconciled`. */
+export interface ScheduleReconciled extends Readonly<Static<typeof scheduleReconciledPayload>> {}
+
+const scheduleChangedPayload = object({
+  action: oneOf(
+    ['added', 'updated', 'removed', 'scheduled', 'started', 'finished'],
+    'What happened: `added`, `updated` (its times), `started` and `finished` (a run of it) in this host.',
+  ),
+  scheduleId: text('The extension and the name of the schedule: `acme/morning`.'),
+  cron: optional(text('Its cron expression.')),
+  at: optional(text('Its one moment, in place of a cron expression.')),
+  timeZone: optional(text('The time zone of its times.')),
+  runId: optional(text('The id of the run, the same in each attempt.')),
+  attempt: optional(count('The number of the attempt, from 1 up.')),
+  dueAtMs: optional(amount('When the run was due, in milliseconds since 1970.')),
+  nextDueAtMs: optional(amount('When the next run is due, in milliseconds since 1970.')),
+  durationMs: optional(amount('How long the run took.')),
+  status: optional(oneOf(['ok', 'error', 'skipped'], 'How the run ended.')),
+  error: optional(text('What went wrong, where something did.')),
+});
+/** The payload of `schedule.changed`. */
+export interface ScheduleChanged extends Readonly<Static<typeof scheduleChangedPayload>> {}
+
 export const runtimeStages = [
   watchedStage({
     family: 'runtime.started',
@@ -84,5 +121,21 @@ export const runtimeStages = [
     ...briefly,
     purpose: 'Shutdown side effects while accounts can still be reached.',
     emittedWhen: 'when the host begins to drain',
+  }),
+  watchedStage({
+    family: 'schedule.reconciled',
+    payload: named<ScheduleReconciled>(scheduleReconciledPayload),
+    ...briefly,
+    purpose:
+      'Tells that the schedules of all extensions are known, and that their runs are taken in.',
+    emittedWhen: 'when the host has started, and when extensions were loaded anew',
+  }),
+  watchedStage({
+    family: 'schedule.changed',
+    payload: named<ScheduleChanged>(scheduleChangedPayload),
+    ...briefly,
+    purpose: 'Tells of a schedule that is new or has other times, and of each run of one.',
+    emittedWhen:
+      'when a schedule is first seen or its times differ, and when a run begins and ends',
   }),
 ] as const;

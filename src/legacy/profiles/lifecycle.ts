@@ -3,9 +3,25 @@ import { same } from '../facts/field-table.js';
 import { gatewayHooks } from '../hooks/gateway.js';
 import { voidHook } from '../hooks/make-row.js';
 import type { Answer } from '../hooks/row.js';
-import type { LegacyPlace, LegacySubagentContext } from '../hooks/shapes.js';
+import type { LegacyGatewayContext, LegacyPlace, LegacySubagentContext } from '../hooks/shapes.js';
 import { hostedHook } from './merging.js';
 import type { LegacyClaimResult, LegacyTurnMessageContext } from './shapes.js';
+
+/** The event of `cron_changed`. */
+export interface CronChanged {
+  action: PayloadOf<'schedule.changed'>['action'];
+  jobId: string;
+  job?: Open;
+  runAtMs?: number;
+  nextRunAtMs?: number;
+  durationMs?: number;
+  status?: 'ok' | 'error' | 'skipped';
+  error?: string;
+  runId?: string;
+}
+
+/** A schedule has no port of a gateway. */
+const noPort = { port: { show: () => undefined } };
 
 type Open = { [field: string]: unknown };
 type Paired = { accountId?: string };
@@ -115,8 +131,25 @@ export const lifecycleHooks9 = {
   }),
   ...gatewayHooks,
   gateway_stop: { ...gatewayHooks.gateway_stop, timeoutMs: 5_000 },
-  cron_reconciled: untold<Open>('the jobs of a host are those of its extensions.'),
-  cron_changed: untold<Open>('the jobs of a host are those of its extensions.'),
+  cron_reconciled: voidHook('schedule.reconciled')<
+    { reason: 'startup' | 'reload'; enabled: boolean },
+    LegacyGatewayContext
+  >({
+    why: 'The jobs of a host are the schedules of its extensions. They are always enabled, and ctx.getCron is not there.',
+    event: { reason: 'reason', enabled: { show: () => true } },
+    context: noPort,
+  }),
+  cron_changed: voidHook('schedule.changed')<CronChanged, LegacyGatewayContext>({
+    why: 'A host tells of a schedule that was added or updated, and of a run that has started or finished. The job has the id EXTENSION/NAME.',
+    event: {
+      ...same('action', 'durationMs', 'status', 'error', 'runId'),
+      jobId: 'scheduleId',
+      job: { show: jobOf },
+      runAtMs: 'dueAtMs',
+      nextRunAtMs: 'nextDueAtMs',
+    },
+    context: noPort,
+  }),
   skill_proposal_evaluate: hostedHook<Open, Open, readonly Open[]>()({
     kind: 'modifying',
     why: 'Not called: skills are files of the agent.',
@@ -147,4 +180,12 @@ function endOf({ targetSessionKey, outcome }: PayloadOf<'subagent.completed'>) {
     childSessionKey: targetSessionKey,
     outcome: (isKnown && outcome) || 'unknown',
   };
+}
+
+function jobOf({ scheduleId, cron, at, timeZone }: PayloadOf<'schedule.changed'>): Open {
+  const schedule =
+    cron === undefined
+      ? { kind: 'at', ...definedFields({ at }) }
+      : { kind: 'cron', expr: cron, ...definedFields({ tz: timeZone }) };
+  return { id: scheduleId, name: scheduleId, enabled: true, schedule };
 }

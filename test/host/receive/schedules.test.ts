@@ -45,6 +45,31 @@ describe('api.schedule', () => {
     expect(lab.ends[0]).toMatchObject({ status: 'job', accountId: 'schedule:acting/tick' });
   });
 
+  it('is told of when it is new, and of each run (extensions-that-act §6.6)', async () => {
+    await using lab = await scheduleLab({
+      handler: ({ dueAt }) => {
+        if (dueAt > virtualStartMs + minute) throw new Error('no tea');
+      },
+    });
+    await lab.clock.advance(2 * minute + 1_000);
+    const told = { scheduleId: 'acting/tick', cron: '* * * * *', timeZone: 'UTC' };
+    const [first, second] = lab.runs;
+    const one = { ...told, runId: first?.id, attempt: 1, dueAtMs: virtualStartMs + minute };
+    const two = { ...told, runId: second?.id, attempt: 1, dueAtMs: virtualStartMs + 2 * minute };
+    expect(lab.of('schedule.changed').map(({ payload }) => payload)).toMatchObject([
+      { ...told, action: 'added', nextDueAtMs: virtualStartMs + minute },
+      { ...one, action: 'started' },
+      { ...one, action: 'finished', status: 'ok', nextDueAtMs: virtualStartMs + 2 * minute },
+      { ...two, action: 'started' },
+      { ...two, action: 'finished', status: 'error', error: 'no tea' },
+    ]);
+    const [, started] = lab.of('schedule.changed');
+    const known = lab.of('ingress.received').map(({ event }) => event.correlationId);
+    expect(known).toContain(started?.event.correlationId);
+    const reconciled = lab.of('schedule.reconciled').map(({ payload }) => payload);
+    expect(reconciled).toEqual([{ reason: 'startup', schedules: 1 }]);
+  });
+
   it('reads its times in its time zone, over a change of the clocks (extensions-that-act §6.1)', async () => {
     const clock = virtualClock(Date.parse('2026-03-28T00:00Z')); // Berlin changes in the night to the 29th
     const times = { cron: '30 9 * * *', timeZone: 'Europe/Berlin' };

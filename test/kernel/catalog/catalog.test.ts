@@ -76,6 +76,8 @@ const expected: Readonly<Record<Family, readonly [classes: readonly string[], mo
   'gateway.starting': [observers, 'parallel'],
   'gateway.started': [observers, 'parallel'],
   'gateway.stopping': [observers, 'parallel'],
+  'schedule.reconciled': [observers, 'parallel'],
+  'schedule.changed': [observers, 'parallel'],
   'command.received': [watchers, 'sequential'],
   'command.completed': [watchers, 'sequential'],
   'account.started': [observers, 'parallel'],

@@ -8,6 +8,7 @@ import {
 } from '../../../src/legacy/index.js';
 import { createTestKernel, samplePayload } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
+import { scheduleLab } from '../../support/schedule-lab.js';
 import { streamingChannel } from '../../support/streaming-channel.js';
 
 const profile = '2026.9';
@@ -180,5 +181,24 @@ it('subagent_progress tells of the beginning and the end of a child (event-pipel
     { phase: 'started', runId: 'r', childSessionKey: 'child' },
     { phase: 'ended', runId: 'r', childSessionKey: 'child', outcome: 'unknown' },
     { phase: 'ended', runId: 'r', childSessionKey: 'child', outcome: 'killed' },
+  ]);
+});
+
+it('cron_reconciled and cron_changed tell of the schedules of extensions (event-pipeline §17.30)', async () => {
+  const { kernel } = createTestKernel();
+  const reconciled = hook(kernel, 'cron_reconciled');
+  const changed = hook(kernel, 'cron_changed');
+  await using lab = await scheduleLab({ kernel });
+  await lab.clock.advance(61_000);
+  expect(reconciled).toEqual([{ reason: 'startup', enabled: true, ctx: {} }]);
+  const job = {
+    ...{ id: 'acting/tick', name: 'acting/tick', enabled: true },
+    schedule: { kind: 'cron', expr: '* * * * *', tz: 'UTC' },
+  };
+  const runAtMs = lab.runs[0]?.dueAt;
+  expect(changed).toMatchObject([
+    { action: 'added', jobId: 'acting/tick', job, nextRunAtMs: runAtMs },
+    { action: 'started', jobId: 'acting/tick', job, runAtMs },
+    { action: 'finished', jobId: 'acting/tick', job, runAtMs, status: 'ok' },
   ]);
 });

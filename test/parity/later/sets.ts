@@ -52,6 +52,20 @@ const later: Partial<
     ),
     ctx: record({ channelId: text }, { accountId: text, senderId: text }),
   },
+  cron_reconciled: {
+    event: record({ reason: fc.constantFrom('startup', 'reload'), enabled: fc.boolean() }, {}),
+    ctx: record({}, { port: fc.nat(9) }),
+  },
+  cron_changed: {
+    event: record(
+      { action: fc.constantFrom('added', 'removed', 'scheduled', 'finished'), jobId: text },
+      {
+        ...{ runAtMs: fc.nat(9), nextRunAtMs: fc.nat(9), durationMs: fc.nat(9), runId: text },
+        ...{ job: fc.constant({ id: 'j' }), status: fc.constantFrom('ok', 'error', 'skipped') },
+      },
+    ),
+    ctx: record({}, { port: fc.nat(9) }),
+  },
 };
 
 /** Plain data: some fields always, others now and then. */
