@@ -9,9 +9,8 @@ import { auditedEntry } from '../run/audit.js';
 import { compileMerges } from '../run/services/merges.js';
 import { bandPlan, buildPlan, type Plan } from '../run/services/plan.js';
 import { Quarantine, type QuarantineOptions } from '../run/services/quarantine.js';
-import type { Counters, StageMerges } from '../run/services/services.js';
+import type { Services, StageMerges } from '../run/services/services.js';
 import { type PayloadCheck, payloadCheck } from '../stage/payload.js';
-import type { Clock, Logger } from '../stage/ports.js';
 import type { Stage } from '../stage/stage.js';
 import type { Band } from '../stage/vocabulary.js';
 import { nearest } from '../value/nearest.js';
@@ -43,9 +42,7 @@ export interface RegistryOptions extends OperatorChanges {
   readonly instrument: Instrument | undefined;
   readonly limits: KernelLimits;
   readonly generateCode: boolean;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly counters: Counters;
+  readonly services: Services;
 }
 
 /** The contributions of each stage. Registering one thing costs nothing elsewhere (spec §3). */
@@ -80,7 +77,9 @@ export class Registry {
     this.#grants = new Grants(options);
     this.quarantine =
       options.quarantine &&
-      new Quarantine(options.quarantine, options, (entry, standIn) => this.#place(entry, standIn));
+      new Quarantine(options.quarantine, options.services, (entry, standIn) =>
+        this.#place(entry, standIn),
+      );
     for (const [key, override] of Object.entries(options.overrides)) checkOverride(key, override);
   }
 
@@ -111,7 +110,7 @@ export class Registry {
       this.#stages(),
       overrideOf(given, this.#options),
       this.#grants.fieldsOf(given.extensionId, slot.stage),
-      this.#options.logger,
+      this.#options.services.logger,
     );
     const entry = this.#instrumented(checked);
     if (!this.#grants.allows(entry.extensionId, entry.class, family)) {
@@ -192,7 +191,8 @@ export class Registry {
     if (slot.plan !== undefined) return slot.plan;
     const { entries, standIns } = slot;
     const placed = [...entries].map((entry) => standIns.get(entry) ?? entry);
-    slot.plan = buildPlan(slot.stage, placed, this.#options.counters);
+    this.#options.services.counters.plansBuilt++;
+    slot.plan = buildPlan(this.#options.services, slot.stage, placed);
     return slot.plan;
   }
 
@@ -227,13 +227,13 @@ export class Registry {
   }
 
   #limit(slot: FamilyState, entry: Entry, family: string): void {
-    const { limits, logger } = this.#options;
+    const { limits, services } = this.#options;
     const count = slot.entries.size;
     if (count >= limits.refuseAt)
       throw kernelError('too-many-handlers', { ...authorOf(entry), family, count });
     if (count + 1 < limits.warnAt || slot.warned) return;
     slot.warned = true;
-    logger.warn(`"${family}" has ${count + 1} handlers; the last is ${nameOf(entry)}`);
+    services.logger.warn(`"${family}" has ${count + 1} handlers; the last is ${nameOf(entry)}`);
   }
 
   #replan(slot: FamilyState): void {
@@ -251,7 +251,7 @@ export class Registry {
     const { family, handler, class: handlerClass } = entry;
     const of = { ...authorOf(entry), family, class: handlerClass };
     const own = instrument === undefined ? entry : { ...entry, handler: instrument(handler, of) };
-    return own.mode === 'audit' ? auditedEntry(own, this.#options.logger) : own;
+    return own.mode === 'audit' ? auditedEntry(own, this.#options.services.logger) : own;
   }
 
   #place(entry: Entry, standIn: Entry | undefined): void {

@@ -133,8 +133,7 @@ function shadowOf(run: Run, entry: Entry): Run {
   const payload = work === undefined ? run.emitted : work.shownTo({}); // a copy that nobody writes
   const { eventId } = run.event;
   const shadow = new Run(
-    quiet(services),
-    run.plan,
+    { ...run.plan, services: quiet(services) },
     payload,
     { eventId },
     run.upstream,

@@ -5,7 +5,7 @@ import type { Stage } from '../stage/stage.js';
 import { Pending } from './pending.js';
 import { SequentialWait } from './sequential-wait.js';
 import { buildPlan } from './services/plan.js';
-import { newCounters, type Services } from './services/services.js';
+import type { Services } from './services/services.js';
 import { Dispatched } from './state/dispatched.js';
 import { Cold, nothing, Run } from './state/run.js';
 import { usualTerms } from './state/terms.js';
@@ -20,8 +20,8 @@ const stampMs = 1.5e12;
  */
 export function specimensOf(services: Services, [stage]: readonly Stage[]): readonly object[] {
   if (stage === undefined) return [];
-  const plan = buildPlan(stage, [], newCounters());
-  const given = [services, plan, nothing, undefined] as const;
+  const plan = buildPlan(services, stage, []);
+  const given = [plan, nothing, undefined] as const;
   const run = new Run(...given, undefined, nothing, usualTerms, stampMs, stampMs, 1, 0);
   const call = run.newCall();
   const entry = {} as Entry; // nobody reads it

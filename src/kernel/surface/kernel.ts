@@ -129,13 +129,11 @@ class PipelineKernel implements Services {
       leastPrivilege: options.leastPrivilege ?? false,
       quarantine: options.quarantine,
       instrument: options.instrument,
-      clock: this.clock,
+      services: this,
       overrides: options.overrides ?? {},
       audit: [...(options.audit ?? [])],
       limits,
       generateCode: options.generateCode ?? true,
-      logger: this.logger,
-      counters: this.counters,
     });
     this.specimens = specimensOf(this, options.stages ?? canonicalStages);
   }
@@ -231,7 +229,7 @@ class PipelineKernel implements Services {
       takeGiven(slot.stage, given, this.registry.taken); // §1.5
     this.counters.dispatches++;
     this.counters.passed++;
-    return new Unheard(this, plan, payload, given, nowMs, ++this.#sequence) as Outcome; // of the row's payload
+    return new Unheard(plan, payload, given, nowMs, ++this.#sequence) as Outcome; // of the row's payload
   }
 
   /** Reads the clock. §1.3: ids never go back, whatever the clock does. */
@@ -258,7 +256,7 @@ class PipelineKernel implements Services {
     if (isSeen && !this.strict) freezeOrThrow(stage, payload);
     if (isSeen) this.counters.payloadsFrozen++;
     if (given !== undefined) takeGiven(stage, given, this.registry.taken);
-    const run = startedRun(this, plan, taken, given, nested, nowMs, this.#stampMs, sequence);
+    const run = startedRun(plan, taken, given, nested, nowMs, this.#stampMs, sequence);
     this.counters.dispatches++;
     return run;
   }

@@ -2,12 +2,15 @@ import { MatchIndex } from '../../match/match-index.js';
 import { type AnyHandler, codes, type Entry, type ResultCode } from '../../outcome/entry.js';
 import type { Stage } from '../../stage/stage.js';
 import { type Band, bands } from '../../stage/vocabulary.js';
+import type { Services } from './services.js';
 
 /**
  * The handlers of a family in run order. Made when contributions change, never on dispatch; replaced, never
  * edited, so that a dispatch in flight keeps the one it started with (spec §4.5).
  */
 export interface Plan {
+  /** The services of the kernel that it belongs to. */
+  readonly services: Services;
   readonly stage: Stage;
   readonly entries: readonly Entry[];
   /** The handlers of the entries, side by side for the loops. */
@@ -34,19 +37,9 @@ export interface Plan {
   readonly settled: Plan | undefined;
 }
 
-/** The cost of sorting so far, for the tests of complexity. */
-export interface PlanCounters {
-  plansBuilt: number;
-  comparisons: number;
-}
-
 /** Sorts by band, priority descending, extension id ascending, contribution id ascending, by code unit (spec §4.1). */
-export function buildPlan(
-  stage: Stage,
-  contributed: Iterable<Entry>,
-  counters: PlanCounters,
-): Plan {
-  counters.plansBuilt++;
+export function buildPlan(services: Services, stage: Stage, contributed: Iterable<Entry>): Plan {
+  const { counters } = services;
   const entries = [...contributed].sort((left, right) => {
     counters.comparisons++;
     return (
@@ -58,61 +51,51 @@ export function buildPlan(
   });
   const absent = entries.filter((entry) => entry.absent !== undefined);
   const present = entries.filter((entry) => entry.absent === undefined);
-  return indexed(planWithin(stage, present, { ...nobody, absent }));
+  return indexed(planWithin({ services, stage, ...nobody, absent }, present));
 }
 
 /** The part of a plan that is of one band (spec §4.9). */
 export function bandPlan(plan: Plan, band: Band): Plan {
   const own = plan.entries.filter((entry) => entry.band === band);
   const others = plan.entries.filter((entry) => entry.band !== band);
-  return indexed(
-    planWithin(plan.stage, own, { ...nobody, absent: plan.absent, otherBand: others }),
-  );
+  return indexed(planWithin({ ...plan, otherBand: others, unmatched: none }, own));
 }
 
-/** The handlers that a dispatch over a plan does not call. */
-type Others = Pick<Plan, 'absent' | 'otherBand' | 'unmatched'>;
+/** The parts of a plan beside its handlers: its place, and the handlers that a dispatch over it does not call. */
+type Frame = Pick<Plan, 'services' | 'stage' | 'absent' | 'otherBand' | 'unmatched'>;
 
 const none: readonly Entry[] = Object.freeze([]);
-const nobody: Others = Object.freeze({ absent: none, otherBand: none, unmatched: none });
+const nobody = Object.freeze({ absent: none, otherBand: none, unmatched: none });
 
 /** The plan, with an index of its matches where it has any. */
 function indexed(plan: Plan): Plan {
-  const { stage, entries, absent, otherBand } = plan;
+  const { entries } = plan;
   if (entries.every(({ match }) => match.length === 0)) return plan;
   const index = new MatchIndex<Plan>(entries, (matching, unmatched) =>
-    planWithin(stage, matching, { absent, otherBand, unmatched }),
+    planWithin({ ...plan, unmatched }, matching),
   );
   return { ...plan, index };
 }
 
-function planWithin(stage: Stage, present: readonly Entry[], others: Others): Plan {
+function planWithin(frame: Frame, present: readonly Entry[]): Plan {
   const hasResolvers = present.some((entry) => entry.class === 'resolver');
-  const settled = hasResolvers
-    ? planOf(
-        stage,
-        present.filter((entry) => entry.class !== 'resolver'),
-        others,
-        undefined,
-      )
-    : undefined;
-  return planOf(stage, present, others, settled);
+  const others = present.filter((entry) => entry.class !== 'resolver');
+  return planOf(frame, present, hasResolvers ? planOf(frame, others, undefined) : undefined);
 }
 
 /** The vetoes of a plan that judge an answered pass (judgement §4.5). */
 export function vetoPlan(plan: Plan, vetoes: readonly Entry[]): Plan {
-  return planOf(plan.stage, vetoes, plan, undefined);
+  return planOf(plan, vetoes, undefined);
 }
 
 /** A plan of some entries of another, in the same order: for judging again. */
 export function subPlan(plan: Plan, entries: readonly Entry[]): Plan {
-  return planOf(plan.stage, entries, nobody, undefined);
+  return planOf({ ...plan, ...nobody }, entries, undefined);
 }
 
 function planOf(
-  stage: Stage,
+  { services, stage, absent, otherBand, unmatched }: Frame,
   entries: readonly Entry[],
-  { absent, otherBand, unmatched }: Others,
   settled: Plan | undefined,
 ): Plan {
   const firstVeto = entries.findIndex(judgesAgain);
@@ -120,6 +103,7 @@ function planOf(
     ({ code }) => code === codes.mutator || code === codes.resolver,
   );
   return {
+    services,
     stage,
     entries,
     handlers: entries.map((entry) => entry.handler),

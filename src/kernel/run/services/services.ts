@@ -7,7 +7,6 @@ import type { Clock, IdSource, Logger } from '../../stage/ports.js';
 import type { CallbackPairs } from './callbacks.js';
 import type { Deadlines } from './deadlines.js';
 import type { InFlight } from './in-flight.js';
-import type { PlanCounters } from './plan.js';
 import type { Quarantine, QuarantineCounters } from './quarantine.js';
 
 /** The place of a failure, or of a late result. */
@@ -67,7 +66,7 @@ export class Taps {
 }
 
 /** The counts of a kernel since it was created. */
-export interface Counters extends PlanCounters, QuarantineCounters {
+export interface Counters extends QuarantineCounters {
   dispatches: number;
   passed: number;
   cancelled: number;
@@ -86,6 +85,9 @@ export interface Counters extends PlanCounters, QuarantineCounters {
   auditFailures: number;
   payloadsFrozen: number;
   envelopesMade: number;
+  plansBuilt: number;
+  /** Of handlers, to sort them. */
+  comparisons: number;
 }
 
 /** Counters at nought. */

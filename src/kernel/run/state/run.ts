@@ -66,7 +66,6 @@ export class Cold {
  * kernel.
  */
 export class Run implements CallSource, Emission {
-  readonly services: Services;
   readonly plan: Plan;
   readonly emitted: object;
   readonly given: OwnOrigin | undefined;
@@ -100,7 +99,6 @@ export class Run implements CallSource, Emission {
   #cold: Cold | undefined = undefined;
 
   constructor(
-    services: Services,
     plan: Plan,
     payload: object,
     given: OwnOrigin | undefined,
@@ -112,7 +110,6 @@ export class Run implements CallSource, Emission {
     sequence: number,
     depth: number,
   ) {
-    this.services = services;
     this.plan = terms.settled ? (plan.settled ?? plan) : plan;
     this.emitted = payload;
     this.given = given;
@@ -122,9 +119,13 @@ export class Run implements CallSource, Emission {
     this.sequence = sequence;
     this.depth = depth;
     this.terms = terms;
-    if (services.trace) this.cold.steps = [];
+    if (plan.services.trace) this.cold.steps = [];
     this.context = annotations === nothing ? noContext : contextOf(annotations, undefined, 'first');
     this.reached = this.plan.size;
+  }
+
+  get services(): Services {
+    return this.plan.services;
   }
 
   /** The envelope, made when somebody first reads it. */

@@ -2,7 +2,6 @@ import type { Given } from '../../outcome/given.js';
 import type { ApprovalQuestion } from '../../outcome/question.js';
 import { contextOf } from '../services/call.js';
 import type { Plan } from '../services/plan.js';
-import type { Services } from '../services/services.js';
 import { runOf } from './dispatched.js';
 import { inherited, type Nested, ownOrigin } from './origin.js';
 import { standingQuestions } from './recheck.js';
@@ -16,7 +15,6 @@ import { upstreamOf } from './unheard.js';
  * @throws SluiceError `bad-payload`, if the stage cannot see whether the payload names its target.
  */
 export function startedRun(
-  services: Services,
   plan: Plan,
   payload: object,
   given: Given | undefined,
@@ -29,7 +27,6 @@ export function startedRun(
   const asked = given?.answered === undefined ? none : askedIn(after, plan);
   const terms = termsOf(plan, payload, given, asked);
   const run = new Run(
-    services,
     terms.answered?.plan ?? plan,
     payload,
     given === undefined ? nested && { sourceContributionId: nested.by } : ownOrigin(given),

@@ -66,29 +66,26 @@ let wholeOf: (value: Unheard) => Dispatched;
  * it stands for nothing else (spec §1.5).
  */
 export class Unheard {
-  readonly #services: Services;
   readonly #plan: Plan;
   readonly #payload: object;
   readonly #given: OwnOrigin | undefined;
-  #upstream: Upstream | undefined;
+  /** The data from the dispatch before, until the outcome is made whole. */
+  #behind: Upstream | Dispatched | undefined;
   /** When it occurred, which is the time in its id as well. */
   readonly #stampMs: number;
   readonly #sequence: number;
-  #whole: Dispatched | undefined = undefined;
 
   constructor(
-    services: Services,
     plan: Plan,
     payload: object,
     given: Given | undefined,
     stampMs: number,
     sequence: number,
   ) {
-    this.#services = services;
     this.#plan = plan;
     this.#payload = payload;
     this.#given = given === undefined ? undefined : ownOrigin(given);
-    this.#upstream =
+    this.#behind =
       given?.after === undefined ? undefined : inherited(given, upstreamOf(given.after));
     this.#stampMs = stampMs;
     this.#sequence = sequence;
@@ -160,13 +157,13 @@ export class Unheard {
 
   static {
     wholeOf = (value) => {
-      if (value.#whole !== undefined) return value.#whole;
+      const behind = value.#behind;
+      if (behind instanceof Dispatched) return behind;
       const run = new Run(
-        value.#services,
         value.#plan,
         value.#payload,
         value.#given,
-        value.#upstream,
+        behind,
         nothing,
         usualTerms,
         value.#stampMs,
@@ -175,15 +172,17 @@ export class Unheard {
         0,
       );
       run.ended = true;
-      value.#whole = new Dispatched(run);
-      return value.#whole;
+      const whole = new Dispatched(run);
+      value.#behind = whole;
+      return whole;
     };
-    servicesOf = (value) => (#services in value ? value.#services : undefined);
+    servicesOf = (value) => (#plan in value ? value.#plan.services : undefined);
     followed = (value) => {
-      if (!(#services in value)) return undefined;
-      if (value.#given === undefined && value.#upstream !== undefined) return value.#upstream;
-      value.#upstream = runOf(wholeOf(value))?.downstream;
-      return value.#upstream;
+      if (!(#plan in value)) return undefined;
+      const behind = value.#behind;
+      if (value.#given === undefined && behind !== undefined && !(behind instanceof Dispatched))
+        return behind;
+      return runOf(wholeOf(value))?.downstream;
     };
     Object.freeze(Unheard.prototype); // nobody can change what others read from an outcome
   }
