@@ -2,9 +2,9 @@
 
 export { whyNotAlways } from './approvals/answer-approval.js';
 export { type ApprovalRow, shortIdOf } from './approvals/approval-row.js';
+export { approvalRows, changeState } from './approvals/approval-rows.js';
 export { approvalLine, grantLine } from './approvals/approval-text.js';
 export { Grants } from './approvals/grants.js';
-export { approvalRows, changeState } from './approvals/kept-approvals.js';
 export { agentPackages, packageAgentForms } from './config/agent-packages.js';
 export { type ConfigVerdict, checkConfig } from './config/check-config.js';
 export { type ConfigProblem, placeOf } from './config/problem.js';

@@ -1,51 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { openPostgresJournal, type PostgresConnections } from '../../src/host/index.js';
+import { openPostgresJournal } from '../../src/host/index.js';
 import { migratePostgres, readPostgresHosts } from '../../src/host/internal.js';
 import { anUpdate } from '../host/journal/journal-contract.js';
-import { hostLab } from '../support/host-lab.js';
-import { scriptedChannel } from '../support/scripted-channel.js';
-import { newDatabase } from './databases.js';
+import { partitions, sharedDatabase, sharing } from './sharing.js';
 
 const patiently = { timeout: 60_000, interval: 50 };
-const partitions = 8;
-
-async function sharedDatabase(): Promise<string> {
-  const url = await newDatabase();
-  const connections = connect(url);
-  await migratePostgres(connections, partitions);
-  await connections.close();
-  return url;
-}
-
-/** A host with a journal of its own connections, which may be cut: the host then knows of nothing more. */
-async function sharing(url: string, leaseMs = 1_000) {
-  let isCut = false;
-  const inner = connect(url);
-  const cut = () => Promise.reject(Object.assign(new Error('cut'), { code: 'ECONNRESET' }));
-  const connections: PostgresConnections = {
-    ...inner,
-    query: (...given) => (isCut ? cut() : inner.query(...given)),
-    transaction: (work) => (isCut ? cut() : inner.transaction(work)),
-  };
-  const journal = await openPostgresJournal(connections, { leaseMs });
-  const channel = scriptedChannel({ everyHost: true });
-  const lab = await hostLab({ journal, store: journal.store, channel });
-  return {
-    ...{ lab, journal, channel },
-    cut: () => {
-      isCut = true;
-    },
-    parts: () => journal.ownership.parts(),
-    /** Lets the time of the host pass beside that of the database. */
-    pass: () => lab.clock.advance(100),
-    [Symbol.asyncDispose]: async () => {
-      await lab[Symbol.asyncDispose]();
-      await journal.close().catch(() => undefined);
-    },
-  };
-}
-
 const said = (conversation: string, text: string) => ({ text, conversation });
 
 describe('hosts that share a journal in PostgreSQL', () => {

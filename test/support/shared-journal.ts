@@ -23,6 +23,8 @@ export interface SharedJournal {
   readonly all: readonly number[];
   /** Nobody is told of what another host has taken in. */
   isQuiet: boolean;
+  /** Hears of each value that a host writes, once it is there. */
+  onValue: (host: string, namespace: string) => void;
   /** Its rows and its values cannot be read. */
   isAway: boolean;
 }
@@ -78,13 +80,25 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
         : read(...given);
   };
   const { get, write } = rows.keyValues;
-  const keyValues = { ...rows.keyValues, get: reads(get), write: reads(write) };
+  const keyValuesOf = (host: string): Journal['keyValues'] => ({
+    ...{ ...rows.keyValues, get: reads(get) },
+    write: reads(async (namespace, ...given) => {
+      const written = await write(namespace, ...given);
+      shared.onValue(host, namespace);
+      return written;
+    }),
+  });
   const shared: SharedJournal = {
-    ...{ isQuiet: false, isAway: false },
+    ...{ isQuiet: false, isAway: false, onValue: () => undefined },
     partOf,
     all: parts.map((_, at) => at),
     of: (host) => ({
-      ...{ ...rows, keyValues, updates: reads(rows.updates), sends: reads(rows.sends) },
+      ...{
+        ...rows,
+        keyValues: keyValuesOf(host),
+        updates: reads(rows.updates),
+        sends: reads(rows.sends),
+      },
       ownership: ownershipOf(() => host),
       ...Object.fromEntries(
         heldWrites.map((name) => [

@@ -1,8 +1,9 @@
 import type { ApprovalScope, Approver, Principal } from '../../kernel/index.js';
 import { scopeText } from './approval-buttons.js';
 import { type ApprovalRow, shortIdOf } from './approval-row.js';
+import type { ApprovalEnd } from './approval-rows.js';
 import { offeredScopes } from './grants.js';
-import type { ApprovalEnd, KeptApprovals } from './kept-approvals.js';
+import type { KeptApprovals } from './kept-approvals.js';
 
 /** The text for an answer to a question that is not open. */
 export const notPendingText = 'This approval is not open any more.';
@@ -34,6 +35,7 @@ export async function answerApproval(
   if (row === undefined) return { isTaken: false, text: notPendingText };
   const id = shortIdOf(row);
   const done = (text: string) => ({ isTaken: true, text: `${id} is ${text}.` });
+  if (row.state !== 'pending') await approvals.tellHosts(); // whoever has ended it may have died before that
   if (eventId !== undefined && row.answeredIn === eventId) return done(row.state); // to the host before this one
   const { question, principal, family } = row;
   const problem = whyNotAnswer({ of: question.of, principal }, by) ?? whyNotAlways(row, always);

@@ -21,7 +21,7 @@ export function approvalCommands(approvals: KeptApprovals, clock: Clock): readon
     async ({ args, principal }: ChatCommandContext): Promise<string> => {
       const [id = '', ...words] = args;
       if (!isId(id)) return noIdText;
-      const [row, other] = approvals.beginningWith(id);
+      const [row, other] = await approvals.beginningWith(id);
       if (other !== undefined) return severalText(id);
       const given = { state, by: principal, reason: words.join(' ') };
       if (state === 'denied' || words[0] !== 'always')
@@ -44,11 +44,10 @@ export function approvalCommands(approvals: KeptApprovals, clock: Clock): readon
 
   const list = async (by: Principal | undefined): Promise<string> => {
     const now = clock.now();
-    const open = approvals
-      .pending()
-      .filter(
-        ({ question: { of }, principal }) => whyNotAnswer({ of, principal }, by) === undefined,
-      );
+    const open = (await approvals.beginningWith('')).filter(
+      ({ state, question: { of }, principal }) =>
+        state === 'pending' && whyNotAnswer({ of, principal }, by) === undefined,
+    );
     const grants = (await approvals.grants.list()).filter(
       (grant) => mayRevoke(grant, by) || isFor(grant, by),
     );

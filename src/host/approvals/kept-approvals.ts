@@ -1,9 +1,9 @@
-import { WaitingRows, type WaitingRowsParts } from '../questions/waiting-rows.js';
-import { type ApprovalRow, type ApprovalState, shortIdOf } from './approval-row.js';
+import type { Hold, Ownership } from '../journal/hold.js';
+import { HostSign } from '../questions/host-sign.js';
+import type { WaitingRows, WaitingRowsParts } from '../questions/waiting-rows.js';
+import { type ApprovalRow, shortIdOf } from './approval-row.js';
+import { type ApprovalEnd, approvalRows, approvalsAtMost, changeState } from './approval-rows.js';
 import { Grants } from './grants.js';
-
-/** Questions to humans that a host keeps: those of messages that have not ended. */
-export const approvalsAtMost = 1_000;
 
 /** The changes of rows that a host acts on. */
 export interface ApprovalEvents {
@@ -11,38 +11,6 @@ export interface ApprovalEvents {
   readonly onEnd: (row: ApprovalRow) => void;
   /** An answer was allowed and not used when its message ended. */
   readonly onUnused: (row: ApprovalRow) => void;
-}
-
-/** The end of a question, and who gave it. */
-export type ApprovalEnd = Pick<ApprovalRow, 'state'> &
-  Partial<Pick<ApprovalRow, 'answeredBy' | 'answeredIn' | 'always' | 'reason'>>;
-
-/** The rows of questions to humans in a journal: a host's, or those that an operator looks at beside it. */
-export function approvalRows(
-  parts: WaitingRowsParts,
-  expire: (row: ApprovalRow) => Promise<unknown> = async () => undefined,
-): WaitingRows<ApprovalRow> {
-  return new WaitingRows(parts, {
-    prefix: '/approvals/',
-    quota: { maxKeys: 2 * approvalsAtMost, maxBytes: 256 * 1024 * 1024 },
-    partOf: () => 'asked',
-    expire,
-  });
-}
-
-/**
- * Takes a row from one state to the next, in one step with the look at it.
- *
- * @returns the row as it is then; nothing if it was not in that state any more.
- * @throws as the journal does: nothing has changed then.
- */
-export function changeState(
-  rows: WaitingRows<ApprovalRow>,
-  row: ApprovalRow,
-  from: ApprovalState,
-  end: ApprovalEnd & Partial<Pick<ApprovalRow, 'endedAtMs'>>,
-): Promise<ApprovalRow | undefined> {
-  return rows.change(row, (now) => (now.state === from ? { ...now, ...end } : undefined));
 }
 
 /**
@@ -55,28 +23,37 @@ export class KeptApprovals {
   readonly #parts: WaitingRowsParts;
   readonly #rows: WaitingRows<ApprovalRow>;
   readonly #byId = new Map<string, ApprovalRow>();
-  readonly #ofMessages = new Map<string, Set<string>>();
+  readonly #ofMessages = new Map<string, { readonly ids: Set<string>; readonly hold: Hold }>();
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #leaving = new AbortController();
   /** The lanes of messages that wait for an answer and are not begun, by their event ids. */
   readonly #held = new Map<string, string>();
+  readonly #sign: HostSign;
   #isClosed = false;
   #events: ApprovalEvents = { onEnd: () => undefined, onUnused: () => undefined };
 
-  constructor(parts: WaitingRowsParts) {
+  constructor(parts: WaitingRowsParts, ownership: Ownership) {
     this.grants = new Grants(parts);
     this.#parts = parts;
-    this.#rows = approvalRows(parts, (row) => this.end(row, { state: 'expired' }));
+    this.#sign = new HostSign(parts.keyValues, ownership, '/approvals-answered');
+    this.#rows = approvalRows(parts, async (row) => {
+      if (this.#isHeld(row)) await this.end(row, { state: 'expired' });
+    });
   }
 
-  /** Reads the rows that a host before this one left. */
-  async load(events: ApprovalEvents): Promise<void> {
+  /** @param events what the host does about them. */
+  listen(events: ApprovalEvents): void {
     this.#events = events;
-    await this.grants.drop();
-    for (const row of await this.#rows.load()) {
-      this.#keep(row);
-      await this.grants.keep(row); // an operator may have answered while no host ran
+  }
+
+  /** Takes the rows of a message over that a host before this one left. */
+  async take(correlationId: string, rows: readonly ApprovalRow[], hold: Hold): Promise<void> {
+    this.forget(correlationId);
+    for (const row of rows) {
+      this.#keep(row, hold);
+      if (row.state === 'pending') this.#rows.arm(row);
     }
+    for (const row of rows) await this.grants.keep(row); // somebody may have answered while no host looked
   }
 
   /** Lets deadlines pass from now on. */
@@ -111,12 +88,12 @@ export class KeptApprovals {
     return this.#byId.get(id);
   }
 
-  /** The questions whose ids begin so. */
-  beginningWith(start: string): readonly ApprovalRow[] {
-    return [...this.#byId.values()].filter(({ id }) => id.startsWith(start.toLowerCase()));
+  /** The questions whose ids begin so, of all hosts of the journal. @throws as the journal does. */
+  beginningWith(start: string): Promise<readonly ApprovalRow[]> {
+    return this.#rows.load(start.toLowerCase());
   }
 
-  /** The questions that nobody has answered, in the order in which they were asked. */
+  /** The questions of this host that nobody has answered, in the order in which they were asked. */
   pending(): readonly ApprovalRow[] {
     return [...this.#byId.values()].filter(({ state }) => state === 'pending');
   }
@@ -126,14 +103,26 @@ export class KeptApprovals {
     return [...this.#ofMessages.keys()];
   }
 
+  /** Those of them whose parts this host has lost. */
+  lost(): readonly string[] {
+    return this.messages().filter((id) => this.#ofMessages.get(id)?.hold.signal.aborted === true);
+  }
+
+  /** The hold under which the message of a question is handled here. */
+  holdOf({ correlationId }: ApprovalRow): Hold | undefined {
+    return this.#ofMessages.get(correlationId)?.hold;
+  }
+
   of(correlationId: string): readonly ApprovalRow[] {
-    const ids = this.#ofMessages.get(correlationId) ?? [];
+    const { ids } = this.#ofMessages.get(correlationId) ?? { ids: [] };
     return [...ids].flatMap((id) => this.#byId.get(id) ?? []);
   }
 
-  /** Keeps that a message is not begun before its questions are answered. */
-  hold(correlationId: string, lane: string): void {
-    this.#held.set(correlationId, lane);
+  /** Keeps that a message is not begun before its questions are answered. @returns whether one is open. */
+  holdUp(correlationId: string, lane: string): boolean {
+    const isOpen = this.of(correlationId).some(({ state }) => state === 'pending');
+    if (isOpen) this.#held.set(correlationId, lane);
+    return isOpen;
   }
 
   /** @returns the lane that it was held in. */
@@ -149,11 +138,11 @@ export class KeptApprovals {
   }
 
   /** Keeps a question before anybody is asked. @returns whether there is room for it. @throws as the journal does. */
-  async add(row: ApprovalRow): Promise<boolean> {
+  async add(row: ApprovalRow, hold: Hold): Promise<boolean> {
     if (this.#isClosed || this.#byId.size >= approvalsAtMost) return false;
     const { status } = await this.#rows.write(row);
     if (status !== 'written') return false;
-    this.#keep(row);
+    this.#keep(row, hold);
     this.#tell(row);
     this.#rows.arm(row);
     return true;
@@ -194,7 +183,7 @@ export class KeptApprovals {
         this.#keep(used);
         this.#tell(used);
       }
-      return used !== undefined;
+      return used !== undefined && this.#isHeld(row);
     } catch (error) {
       const { id } = row;
       this.#parts.logger.error('an answer could not be noted as used', { id, error });
@@ -225,6 +214,16 @@ export class KeptApprovals {
     }
   }
 
+  /** Lets the other hosts look at the questions that they have open. @throws as the journal does. */
+  tellHosts(): Promise<void> {
+    return this.#sign.give();
+  }
+
+  /** Tells whether another host may have taken an answer to a question of this one since the last call. @throws as the journal does. */
+  async areAnswered(): Promise<boolean> {
+    return this.pending().length > 0 && (await this.#sign.isNew());
+  }
+
   /** A message has ended: what was allowed and not used is told, and its rows go. Never rejects. */
   async settled(correlationId: string): Promise<void> {
     for (const row of this.of(correlationId))
@@ -253,12 +252,17 @@ export class KeptApprovals {
     } catch (error) {
       this.#parts.logger.error('an "always" could not be kept', { id: row.id, error });
     }
+    if (!this.#byId.has(row.id)) return this.tellHosts();
     this.#keep(row);
     this.#tell(row);
     this.#rows.disarm(row.id);
     for (const resolve of this.#waiting.get(row.id) ?? []) resolve();
     this.#waiting.delete(row.id);
     this.#events.onEnd(row);
+  }
+
+  #isHeld(row: ApprovalRow): boolean {
+    return this.holdOf(row)?.signal.aborted === false;
   }
 
   #tell({ id, state, correlationId, eventId, question }: ApprovalRow): void {
@@ -268,17 +272,25 @@ export class KeptApprovals {
     }));
   }
 
-  #keep(row: ApprovalRow): void {
+  /** @param hold the one under which its message is handled, if it is new here. */
+  #keep(row: ApprovalRow, hold?: Hold): void {
     const { id, correlationId } = row;
+    const known = this.#ofMessages.get(correlationId) ?? (hold && { ids: new Set(), hold });
+    if (known === undefined) return; // its message is another host's by now
     this.#byId.set(id, row);
-    const ids = this.#ofMessages.get(correlationId) ?? new Set();
-    this.#ofMessages.set(correlationId, ids.add(id));
+    known.ids.add(id);
+    this.#ofMessages.set(correlationId, known);
+  }
+
+  /** Forgets the rows of a message. They stay in the journal. */
+  forget(correlationId: string): void {
+    for (const row of this.of(correlationId)) this.#forget(row);
   }
 
   #forget({ id, correlationId }: ApprovalRow): void {
     this.#byId.delete(id);
     this.#rows.disarm(id);
-    const ids = this.#ofMessages.get(correlationId);
+    const { ids } = this.#ofMessages.get(correlationId) ?? {};
     ids?.delete(id);
     if (ids?.size === 0) this.#ofMessages.delete(correlationId);
   }

@@ -27,9 +27,6 @@ export const usualApprovalMs = 3_600_000;
 /** The most that it may have: one day. */
 export const longestApprovalMs = 86_400_000;
 
-/** Other hosts do not know the question, and could not take its answer (durability §12.10). */
-const sharedReason = 'nobody could be asked: several hosts share the journal';
-
 /** Characters of the JSON of what is asked about: more cannot be asked. */
 const payloadAtMost = 1_048_576;
 const isSecret = secretKeys();
@@ -82,7 +79,6 @@ export function askPeople(parts: HeldParts, message: AskingMessage): Approvals {
 
   return {
     ask: async (request) => {
-      if (parts.journal.ownership.isShared) return { status: 'denied', reason: sharedReason };
       try {
         return await ask(request);
       } catch (error) {
@@ -139,7 +135,7 @@ export function askPeople(parts: HeldParts, message: AskingMessage): Approvals {
       payload: cleanOf(parts)(shown.json),
       ...definedFields({ address: message.address }),
     });
-    return (await approvals.add(row))
+    return (await approvals.add(row, parts.hold))
       ? row
       : 'nobody could be asked: too many questions are open, or the host stops';
   }

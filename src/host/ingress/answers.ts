@@ -87,7 +87,8 @@ async function pressApproval(
   { questionId, at }: { readonly questionId: string; readonly at: number },
 ): Promise<AnswerPress> {
   const answer = answerOfButton(at);
-  const row = answer === undefined ? undefined : approvals.get(questionId);
+  const rows = answer === undefined ? [] : await approvals.beginningWith(questionId);
+  const row = rows.find(({ id }) => id === questionId);
   const given = { ...(answer ?? { state: 'denied' }), by: principal, eventId };
   const { isTaken, text } = await answerApproval(approvals, row, given);
   return isTaken ? { questionId, text } : { text };

@@ -31,6 +31,8 @@ export function newBacklog(rules: SuspectRules) {
     waitingSends: new Set<string>(),
     /** The holds for whose parts the sends were taken up that nobody else brings to an end, by their signals. */
     taken: new WeakSet<AbortSignal>(),
+    /** The holds for whose parts the questions to humans were read, by their signals: not before is an update of theirs taken up. */
+    asked: new WeakSet<AbortSignal>(),
     /** Conversations of which one could not be begun: none that comes after it is, until the journal is read anew. */
     heldUp: new Set<string>(),
     /** Those of them that the last reading from the first row was to free. */

@@ -140,7 +140,7 @@ export async function startAll(
   parts.accounts.addOwn(injectAccount);
   parts.running.onTaken = () => void feed(parts);
   await loadQuestions(parts);
-  await loadApprovals(parts);
+  const left = await loadApprovals(parts);
   await resumeAll(parts); // it takes its places in the lanes before anything new does
   watches.push(watchJournal(parts));
   const send = extensionSends(parts);
@@ -150,7 +150,7 @@ export async function startAll(
     ask: extensionQuestions(parts, send),
   });
   watches.push(await beginQuestions(parts, send));
-  watches.push(beginApprovals(parts));
+  watches.push(beginApprovals(parts, left));
   open();
   watches.push(watchSchedules(parts));
   const accounts = parts.accounts.offered();

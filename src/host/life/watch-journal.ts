@@ -2,6 +2,7 @@ import { type ErrorCode, Timer } from '../../kernel/index.js';
 import type { HostParts } from '../parts/parts.js';
 import { feed, freeHeldUp, isHeldUp, rewind } from '../queue/feeder.js';
 import { resumeSends } from '../queue/resume-all.js';
+import { takeApprovals } from '../receive/left-approvals.js';
 
 /** Milliseconds between two looks. */
 const lookEveryMs = 1_000;
@@ -38,9 +39,10 @@ export function watchJournal(parts: HostParts): Disposable {
       const isOwing = outbox.isOwing; // a message may wait for the end of its send
       const isLeft = (): boolean => isOwing || leftOpen.size > 0 || isHeldUp(parts);
       const isChanged = journal.changedOutside();
-      if (isChanged) await approvals.look();
       const isWanted = () => isChanged || isLeft() || backlog.isToRewind;
       const isFit = isUsable();
+      if (isFit) await takeApprovals(parts);
+      if (isChanged || (isFit && (await approvals.areAnswered()))) await approvals.look();
       if (isFit) await outbox.keepSent();
       if (isFit && isWanted()) {
         leftOpen.clear();

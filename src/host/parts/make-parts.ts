@@ -98,7 +98,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     ),
   );
   const kept = { keyValues: journal.keyValues, clock, logger, way };
-  const approvals = new KeptApprovals(kept);
+  const approvals = new KeptApprovals(kept, journal.ownership);
   const ownCommands = [
     ...builtInCommands,
     ...approvalCommands(approvals, clock),

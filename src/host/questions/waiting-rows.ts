@@ -38,16 +38,22 @@ export const retryAfterMs = 1_000;
 /** Milliseconds of the longest timer: the time of day may jump meanwhile. */
 const longestWaitMs = 86_400_000;
 
-/** Reads the rows under a prefix, in the order in which they were asked. @param limit of each namespace. */
+/**
+ * Reads the rows under a prefix, in the order in which they were asked.
+ *
+ * @param limit of each namespace.
+ * @param start the beginning of their ids.
+ */
 export async function readRows<R extends WaitingRow>(
   keyValues: KeyValueReader,
   prefix: string,
   limit: number,
+  start = '',
 ): Promise<R[]> {
   const rows: R[] = [];
   for (const { namespace } of await keyValues.namespaces())
     if (namespace.startsWith(prefix))
-      for (const { body } of await keyValues.list(namespace, { prefix: '', limit }))
+      for (const { body } of await keyValues.list(namespace, { prefix: start, limit }))
         rows.push(JSON.parse(body) as R); // a host has written it
   return rows.sort((a, b) => a.askedAtMs - b.askedAtMs);
 }
@@ -67,10 +73,10 @@ export class WaitingRows<R extends WaitingRow> {
     this.#options = options;
   }
 
-  /** Reads all rows, in the order in which they were asked. */
-  load(): Promise<R[]> {
+  /** Reads all rows, in the order in which they were asked. @param start the beginning of their ids. */
+  load(start?: string): Promise<R[]> {
     const { prefix, quota } = this.#options;
-    return readRows<R>(this.#parts.keyValues, prefix, quota.maxKeys);
+    return readRows<R>(this.#parts.keyValues, prefix, quota.maxKeys, start);
   }
 
   /**

@@ -2,8 +2,10 @@ import { isSluiceError } from '../../kernel/index.js';
 import { openUpdates, type UpdateFilter, type UpdateRecord } from '../journal/journal.js';
 import type { HostParts } from '../parts/parts.js';
 
+const never = AbortSignal.abort();
+
 /**
- * Reads open updates without their bodies. The caller reads an update again when it takes it up. An update that an older
+ * Reads open updates without their bodies: those of the parts of which the host has read the questions to humans, too. The caller reads an update again when it takes it up. An update that an older
  * version kept without its lane is read whole, since its body names the lane. An update with a damaged row is passed over and
  * logged once; only the work that needs that row fails (durability §1.6).
  *
@@ -14,10 +16,12 @@ export async function readOpen(
   parts: HostParts,
   filter: Pick<UpdateFilter, 'lane'> & { readonly afterSeq: number; readonly limit: number },
 ) {
-  const { journal } = parts;
-  const { isShared, parts: ownParts } = journal.ownership;
+  const { journal, backlog } = parts;
+  const { ownership } = journal;
   const open = { states: openUpdates };
-  const own = isShared ? { parts: ownParts() } : {};
+  const isRead = (part: number): boolean =>
+    backlog.asked.has(ownership.holdOf(part)?.signal ?? never);
+  const own = ownership.isShared ? { parts: ownership.parts().filter(isRead) } : {};
   let { afterSeq, limit } = filter;
   for (;;)
     try {

@@ -4,49 +4,90 @@ import { sendApproval, sendIdOfApproval } from '../egress/ask-people.js';
 import { deliver } from '../egress/delivery.js';
 import { isOneOf, openSends, openUpdates } from '../journal/journal.js';
 import type { HostParts } from '../parts/parts.js';
-import { underOwnHold } from '../parts/under-hold.js';
+import { underHold, underOwnHold } from '../parts/under-hold.js';
 import { rewind } from '../queue/feeder.js';
 import { settleSend } from '../recovery/settle-send.js';
 
 /**
  * Reads the approvals that a host before this one left. A message with a question that is not answered is not begun, and holds its
  * conversation as it did before (judgement §4.21).
+ *
+ * @returns those that nobody has answered.
  */
-export async function loadApprovals(parts: HostParts): Promise<void> {
-  const { approvals, journal, backlog } = parts;
-  await approvals.load({
+export async function loadApprovals(parts: HostParts): Promise<readonly ApprovalRow[]> {
+  const { approvals } = parts;
+  approvals.listen({
     onEnd: (row) => goOn(parts, row),
     onUnused: (row) => void tellUnused(parts, row),
   });
-  for (const correlationId of approvals.messages()) {
-    const open = { eventId: correlationId, states: openUpdates, withoutBody: true };
-    const [update] = await journal.updates(open);
-    if (update === undefined) {
-      await approvals.settled(correlationId); // nobody waits for it any more
-      continue;
-    }
-    if (!approvals.of(correlationId).some(({ state }) => state === 'pending')) continue;
-    const lane = update.lane ?? '';
-    approvals.hold(correlationId, lane);
-    backlog.heldUp.add(lane);
-  }
+  await approvals.grants.drop();
+  return readApprovals(parts);
 }
 
-/** Asks what the host before this one had kept and not asked, and waits for the deadlines. */
-export function beginApprovals(parts: HostParts): Disposable {
-  const { approvals, logger } = parts;
-  for (const row of approvals.pending())
-    if (row.isUnsent === true)
-      void askLeft(parts, row).catch((error: unknown) => {
-        logger.error('an approval could not be asked', { approval: shortIdOf(row), error });
-      });
+/** Asks what the host before this one had kept and not asked, and waits for the deadlines. @param left as `loadApprovals` says. */
+export function beginApprovals(parts: HostParts, left: readonly ApprovalRow[]): Disposable {
+  const { approvals } = parts;
+  askUnsent(parts, left);
   approvals.start();
   return { [Symbol.dispose]: () => approvals.stop() };
 }
 
+/**
+ * Takes over what other hosts have left open in the parts that this one has now, and forgets that of parts that it has lost
+ * (durability §12.10).
+ *
+ * @throws as the journal does.
+ */
+export async function takeApprovals(parts: HostParts): Promise<void> {
+  const { approvals, inHand, backlog } = parts;
+  for (const correlationId of approvals.lost()) {
+    if (inHand.has(correlationId)) continue; // its run ends
+    backlog.heldUp.delete(approvals.release(correlationId) ?? '');
+    approvals.forget(correlationId);
+  }
+  askUnsent(parts, await readApprovals(parts));
+}
+
+/** Reads the questions of the parts that were taken since it was last called. @returns those that are open. */
+async function readApprovals(parts: HostParts): Promise<readonly ApprovalRow[]> {
+  const { approvals, journal, backlog } = parts;
+  const { ownership } = journal;
+  const holds = ownership.parts().flatMap((part) => ownership.holdOf(part) ?? []);
+  const fresh = holds.filter(({ signal }) => !backlog.asked.has(signal));
+  const [anyHold] = fresh;
+  if (anyHold === undefined) return [];
+  const rows = await approvals.beginningWith('');
+  const open: ApprovalRow[] = [];
+  for (const correlationId of new Set(rows.map((row) => row.correlationId))) {
+    const wanted = { eventId: correlationId, states: openUpdates, withoutBody: true };
+    const [update] = await journal.updates(wanted);
+    const hold = update && fresh.find(({ part }) => part === (update.part ?? 0));
+    const own = rows.filter((row) => row.correlationId === correlationId);
+    if (update === undefined) {
+      await approvals.take(correlationId, own, anyHold);
+      await approvals.settled(correlationId); // nobody waits for it any more
+    } else if (hold !== undefined) {
+      await approvals.take(correlationId, own, hold);
+      open.push(...own.filter(({ state }) => state === 'pending'));
+    }
+  }
+  for (const { signal } of fresh) backlog.asked.add(signal);
+  return open;
+}
+
+function askUnsent(parts: HostParts, rows: readonly ApprovalRow[]): void {
+  for (const row of rows)
+    if (row.isUnsent === true)
+      void askLeft(parts, row).catch((error: unknown) => {
+        parts.logger.error('an approval could not be asked', { approval: shortIdOf(row), error });
+      });
+}
+
 /** Sends the message of a question, unless the host before this one had kept it: then that send comes to its end. */
 async function askLeft(host: HostParts, row: ApprovalRow): Promise<void> {
-  const parts = underOwnHold(host, row.correlationId);
+  const hold = host.approvals.holdOf(row);
+  if (hold === undefined) return; // another host has taken its part meanwhile
+  const parts = underHold(host, hold);
   const { journal, approvals } = parts;
   const eventId = sendIdOfApproval(row);
   const [record] = await journal.sends({ eventId });

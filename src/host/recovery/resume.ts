@@ -42,7 +42,8 @@ export async function resumeUpdate(
   const [record] = await journal.updates({ eventId, states: openUpdates });
   const parts = underHoldOf(host, record?.part);
   if (record === undefined || parts === undefined) return 'done'; // it has ended meanwhile, or is another host's
-  const { attempts, body, channel, accountId, updateId, receivedAtMs } = record;
+  const { attempts, body, channel, accountId, updateId, receivedAtMs, lane = '' } = record;
+  if (host.approvals.holdUp(eventId, lane)) return 'held up';
   const account = accounts.find(channel, accountId);
   if (account === undefined) {
     parts.backlog.waiting.add(eventId); // it was stopped meanwhile

@@ -107,7 +107,8 @@ export async function sessionTurn(
   }
   return {
     [Symbol.asyncDispose]: async () => {
-      if (hasTurn)
+      // a message that is lost here goes on elsewhere, or when a person has answered: before those that wait
+      if (hasTurn && place.isLost !== true && !hold.signal.aborted)
         await giveBack().catch((error: unknown) => {
           logger.debug('a turn in a session ends with its message', { sessionKey, error });
         });

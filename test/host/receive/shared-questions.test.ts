@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { type AskOptions, ask, select } from '../../../src/kernel/index.js';
+import { deployer } from '../../support/deployer.js';
+import { twoHosts } from '../../support/two-hosts.js';
+
+const partKey = (conversation: string) => JSON.stringify(['scripted', 'default', conversation, '']);
+
+/** Two hosts whose agent deploys, and whose veto asks a human before. Host a has the part of conversation two. */
+async function askingHosts({
+  question = {},
+  isOneSession = false,
+  ...more
+}: Parameters<typeof twoHosts>[0] & {
+  question?: Partial<AskOptions>;
+  isOneSession?: boolean;
+} = {}) {
+  const ran: string[] = [];
+  const hosts = await twoHosts({
+    agents: [{ id: 'main', provider: deployer(ran) }],
+    roles: { owner: ['scripted:ada'] },
+    channel: { interactive: ['buttons'] },
+    contribute: (kernel) => {
+      kernel.contribute({
+        ...{ extensionId: 'guard', id: 'deploys' },
+        family: 'agent.tool.calling',
+        class: 'veto',
+        handler: () => ask({ title: 'Deploy this?', ...question }),
+      });
+      if (isOneSession)
+        kernel.contribute({
+          ...{ extensionId: 'guard', id: 'one-session' },
+          family: 'routing.resolving',
+          class: 'resolver',
+          handler: () => select({ agentId: 'main', sessionKey: 'shared' }),
+        });
+    },
+    ...more,
+  });
+  const { a, b, clock, shared } = hosts;
+  const [one, two] = ['one', 'two'].map((name) => shared.partOf(partKey(name)));
+  if (one === undefined || two === undefined || one === two) throw new Error('they differ');
+  shared.give('a', [two]);
+  await clock.advance(100);
+  const asked = () =>
+    [a, b].map(({ channel }) =>
+      channel.sent.filter(({ interactive }) => interactive !== undefined),
+    );
+  const pressed = new Set<string>();
+  /** The button of the newest question of which none was pressed. */
+  const button = (at = 0): string => {
+    const open = asked()
+      .flat()
+      .map(({ interactive }) => interactive?.buttons?.[at]?.id ?? '');
+    return open.findLast((id) => !pressed.has(id)) ?? '';
+  };
+  return {
+    ...{ ...hosts, ran, one },
+    id: () => button().split(':')[2]?.slice(0, 8) ?? '',
+    /** How many questions each host has asked. */
+    asked: () => asked().map(({ length }) => length),
+    deploy: async (what: string, conversation = 'one') => {
+      await a.channel.receive({ text: what, conversation }, what);
+      await clock.advance(1_000);
+    },
+    press: async (at = 0, conversation = 'one', by = a) => {
+      const press = button(at);
+      pressed.add(press);
+      await by.channel.receive({ text: '', press, conversation }, `press ${pressed.size}`);
+      await clock.advance(3_000);
+    },
+    rows: async () =>
+      (await shared.of('a').keyValues.list('/approvals/asked', { prefix: '', limit: 9 })).map(
+        ({ body }) => (JSON.parse(body) as { state: string }).state,
+      ),
+  };
+}
+
+describe('a question to a human of two hosts on one journal', () => {
+  it('is answered in a conversation of the other host, by command and by button (durability §12.10)', async () => {
+    const to = { channel: 'scripted', accountId: 'default', to: 'two' };
+    await using hosts = await askingHosts({ approvals: { to } });
+    const { a, clock, ran } = hosts;
+    await hosts.deploy('v1');
+    expect(hosts.asked()).toEqual([0, 1]);
+    await a.channel.receive({ text: `/approve ${hosts.id()}`, conversation: 'two' }, 'command');
+    await clock.advance(3_000);
+    expect(ran).toEqual(['v1']);
+    expect(a.texts()).toContain(`${hosts.id()} is allowed.`);
+    await hosts.deploy('v2');
+    await hosts.press(1, 'two');
+    expect(ran).toEqual(['v1']);
+    expect(hosts.b.texts().at(-1)).toContain('a human denied it');
+    expect((await hosts.states()).at(-1)).toBe('press 1 answer');
+    expect(await hosts.rows()).toEqual([]);
+  });
+
+  it('is listed by each host (durability §12.10)', async () => {
+    await using hosts = await askingHosts();
+    const { a, clock } = hosts;
+    await hosts.deploy('v1');
+    await a.channel.receive({ text: '/approvals', conversation: 'two' }, 'list');
+    await clock.advance(1_000);
+    expect(a.texts().at(-1)).toContain(`${hosts.id()}  60 minutes left  Deploy this?`);
+  });
+
+  it.each([false, true])(
+    'waits on when its part moves, is not asked twice, and its answer is used once; the first host sleeps: %s (durability §12.10)',
+    async (isAsleep) => {
+      await using hosts = await askingHosts();
+      const { shared, clock, ran, one, a, b } = hosts;
+      await hosts.deploy('v1');
+      shared.give('a', [one], { isAsleep });
+      await clock.advance(5_000);
+      expect(hosts.asked()).toEqual([0, 1]);
+      expect(ran).toEqual([]);
+      await hosts.press();
+      await clock.advance(10_000);
+      expect(ran).toEqual(['v1']);
+      expect(hosts.asked()).toEqual([0, 1]);
+      expect(await hosts.states()).toEqual(['v1 answered', 'press 1 answer']);
+      expect(a.texts()).toContain('deployed v1');
+      expect(b.texts()).not.toContain('deployed v1');
+      expect(await hosts.rows()).toEqual([]);
+    },
+  );
+
+  it('takes the answer that came while no host had its part (durability §12.10)', async () => {
+    await using hosts = await askingHosts();
+    const { shared, clock, ran, one } = hosts;
+    await hosts.deploy('v1');
+    shared.give('nobody', [one]);
+    await clock.advance(2_000);
+    await hosts.a.channel.receive(
+      { text: `/approve ${hosts.id()}`, conversation: 'two' },
+      'command',
+    );
+    await clock.advance(3_000);
+    expect([ran, await hosts.rows()]).toEqual([[], ['allowed']]);
+    shared.give('a', [one]);
+    await clock.advance(3_000);
+    expect([ran, await hosts.rows()]).toEqual([['v1'], []]);
+    expect(hosts.asked()).toEqual([0, 1]);
+  });
+
+  it('is asked by the host that takes its part, if it was kept and not asked (durability §12.10)', async () => {
+    await using hosts = await askingHosts();
+    const { shared, clock, ran, one } = hosts;
+    shared.onValue = (host, namespace) => {
+      if (host === 'b' && namespace === '/approvals/asked') shared.give('a', [one]);
+    };
+    await hosts.deploy('v1');
+    await clock.advance(5_000);
+    expect(hosts.asked()).toEqual([1, 0]);
+    await hosts.press();
+    expect(ran).toEqual(['v1']);
+  });
+
+  it('ends with its time at the host that has its part by then (durability §12.10)', async () => {
+    await using hosts = await askingHosts({ approvals: { timeoutMs: 60_000 } });
+    const { shared, clock, ran, one, a } = hosts;
+    await hosts.deploy('v1');
+    shared.give('a', [one]);
+    await clock.advance(50_000);
+    expect(await hosts.rows()).toEqual(['pending']);
+    await clock.advance(15_000);
+    expect(a.texts().at(-1)).toContain('no human allowed it in time');
+    expect([ran, await hosts.states()]).toEqual([[], ['v1 answered']]);
+  });
+
+  it('holds its conversation and goes on when its part moves to and fro (durability §12.10)', async () => {
+    await using hosts = await askingHosts();
+    const { shared, clock, ran, one } = hosts;
+    await hosts.deploy('v1');
+    await hosts.deploy('v2');
+    for (const owner of ['a', 'b', 'a', 'nobody', 'b']) {
+      shared.give(owner, [one]);
+      await clock.advance(owner === 'b' ? 50 : 2_000);
+    }
+    expect([ran, hosts.asked()]).toEqual([[], [0, 1]]);
+    await hosts.press();
+    expect([ran, hosts.asked()]).toEqual([['v1'], [0, 2]]);
+    await hosts.press(0, 'one', hosts.b);
+    await clock.advance(3_000);
+    expect(ran).toEqual(['v1', 'v2']);
+    expect((await hosts.states()).slice(0, 2)).toEqual(['v1 answered', 'v2 answered']);
+  });
+
+  it('holds its session, also while its part moves (durability §12.8, durability §12.10)', async () => {
+    await using hosts = await askingHosts({ isOneSession: true });
+    const { shared, clock, ran, one } = hosts;
+    await hosts.deploy('v1', 'one');
+    await hosts.deploy('v2', 'two');
+    expect(hosts.asked()).toEqual([0, 1]);
+    shared.give('a', [one]);
+    await clock.advance(5_000);
+    expect(hosts.asked()).toEqual([0, 1]);
+    await hosts.press();
+    await clock.advance(2_000);
+    expect([ran, hosts.asked()]).toEqual([['v1'], [1, 1]]);
+    await hosts.press(0, 'two', hosts.b);
+    expect(ran).toEqual(['v1', 'v2']);
+  });
+
+  it('is answered by "always" that was given at the other host (durability §12.10)', async () => {
+    await using hosts = await askingHosts({ question: { scopes: ['tool'] } });
+    const { ran } = hosts;
+    await hosts.deploy('v1', 'one');
+    await hosts.press(2);
+    await hosts.deploy('v2', 'two');
+    expect([ran, hosts.asked()]).toEqual([
+      ['v1', 'v2'],
+      [0, 1],
+    ]);
+  });
+});
