@@ -13,7 +13,7 @@ export async function newDatabase(template = 'journal_template'): Promise<string
   const admin = connect(url);
   await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   await admin.close();
-  return url.replace('/postgres?', `/${name}?`);
+  return (inject('pooledUrl') ?? url).replace('/postgres?', `/${name}?`);
 }
 
 /** Makes a folder in which the package of PostgreSQL is installed. */

@@ -3,6 +3,7 @@ import { corpus } from '../plugins/corpus.js';
 import { installPlugin } from '../plugins/install.js';
 import { installNode22, installOpenClaw } from './openclaw-install.js';
 import { openClawPackage } from './openclaw-package.js';
+import { installPgBouncer } from './pgbouncer.js';
 import { installPostgres } from './postgres-server.js';
 
 // Fetches what the suites run beside this project, so that they find it in the cache. Says which one npm refused, and why.
@@ -13,6 +14,7 @@ const fetches = {
   'Node 22': installNode22,
   'Claude Agent SDK': installSdk,
   PostgreSQL: installPostgres,
+  PgBouncer: installPgBouncer,
   'the plugins that are tried': async () => {
     for (const plugin of corpus) if (plugin.inCi) await installPlugin(plugin);
   },

@@ -1,20 +1,18 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { debianFolder, librariesOf, unpackDebian } from './debian-packages.js';
 
 const major = 15;
 const system = `/usr/lib/postgresql/${major}/bin`;
-const cache = join(
-  process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'),
-  'sluice-ci',
-  `postgresql-${major}`,
-);
+const cache = debianFolder(`postgresql-${major}`);
 
 /** An unprivileged user: the server refuses root. */
 const nobody = 65_534;
-const asUser = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : undefined;
+export const asUser = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : undefined;
 
 /** The programs of a PostgreSQL, and the environment that they run in. */
 interface PostgresPrograms {
@@ -28,37 +26,21 @@ export function findPostgres(): PostgresPrograms | undefined {
   if (existsSync(join(system, 'postgres'))) return { bin: system, env };
   const bin = join(cache, system);
   if (!existsSync(join(bin, 'postgres'))) return undefined;
-  const lib = join(
-    cache,
-    'usr/lib',
-    `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`,
-  );
-  return { bin, env: { ...env, LD_LIBRARY_PATH: lib } };
+  return { bin, env: { ...env, LD_LIBRARY_PATH: librariesOf(cache) } };
 }
 
 /** Downloads and unpacks the packages of Debian, with the libraries that the programs load. Nothing is installed, no service starts. */
 export function installPostgres(): void {
   if (findPostgres() !== undefined) return;
-  const staging = `${cache}-${process.pid}`;
-  rmSync(staging, { recursive: true, force: true });
-  mkdirSync(staging, { recursive: true });
   const name = `postgresql-${major}`;
-  const run = (command: string, args: readonly string[]): string => {
-    const { status, stdout, stderr } = spawnSync(command, args, { cwd: staging, encoding: 'utf8' });
-    if (status === 0) return stdout;
-    throw new Error(`${command} ${args.join(' ')}: ${stderr}`);
-  };
-  const only = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'];
-  const closure = run('apt-cache', [
-    ...['depends', '--recurse', ...only.map((kind) => `--no-${kind}`), name],
-  ]);
-  const libraries = [...new Set(closure.match(/^lib\S+/gm))].filter(
-    (library) => !/^lib(c6|gcc|perl|llvm|z3)/.test(library) && !library.includes(':'),
-  );
-  run('apt-get', ['download', name, `postgresql-client-${major}`, ...libraries]);
-  run('sh', ['-c', 'for one in *.deb; do dpkg -x "$one" . && rm "$one"; done']);
-  rmSync(cache, { recursive: true, force: true });
-  renameSync(staging, cache);
+  unpackDebian(cache, [name, `postgresql-client-${major}`]);
+}
+
+/** Makes a folder for a server, which an unprivileged user may write to. */
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'));
+  if (asUser !== undefined) chownSync(folder, asUser.uid, asUser.gid);
+  return folder;
 }
 
 /** A PostgreSQL that runs for tests: on a socket in a temporary folder, with its data on the disk. */
@@ -78,8 +60,7 @@ export class PostgresServer {
   static async start(options: readonly string[] = []): Promise<PostgresServer> {
     const programs = findPostgres();
     if (programs === undefined) throw new Error('there is no PostgreSQL: run installPostgres()');
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'));
-    if (asUser !== undefined) chownSync(folder, asUser.uid, asUser.gid);
+    const folder = newFolder();
     const made = spawnSync(
       join(programs.bin, 'initdb'),
       [
@@ -94,6 +75,25 @@ export class PostgresServer {
     return server;
   }
 
+  /** Makes a copy of it that follows it under the name `standby`, and runs. */
+  async standby(): Promise<PostgresServer> {
+    const folder = newFolder();
+    const from = `host=${this.#folder} user=sluice application_name=standby`;
+    await promisify(execFile)(
+      join(this.#programs.bin, 'pg_basebackup'),
+      [...['-D', join(folder, 'data'), '-d', from, '-c', 'fast', '-R', '--no-sync']],
+      { ...asUser, env: this.#programs.env, cwd: folder },
+    );
+    const server = new PostgresServer(this.#programs, folder, this.#options);
+    await server.run();
+    return server;
+  }
+
+  /** The folder of its socket. */
+  get folder(): string {
+    return this.#folder;
+  }
+
   /** The address of one of its databases. */
   url(database = 'postgres'): string {
     return `postgres://sluice@localhost/${database}?host=${encodeURIComponent(this.#folder)}`;
@@ -105,7 +105,15 @@ export class PostgresServer {
       join(this.#programs.bin, 'postgres'),
       [
         ...['-D', join(this.#folder, 'data'), '-k', this.#folder, '-c', 'listen_addresses='],
-        ...['-c', 'fsync=on', '-c', 'max_connections=50', ...this.#options],
+        ...[
+          '-c',
+          'fsync=on',
+          '-c',
+          'max_connections=50',
+          '-c',
+          'wal_retrieve_retry_interval=100ms',
+          ...this.#options,
+        ],
       ],
       {
         ...asUser,
@@ -119,7 +127,7 @@ export class PostgresServer {
     await new Promise<void>((resolve, reject) => {
       child.stderr.on('data', (part: Buffer) => {
         log += part.toString();
-        if (log.includes('ready to accept connections')) resolve();
+        if (/ready to accept (read-only )?connections/.test(log)) resolve();
       });
       child.once('exit', () => reject(new Error(`postgres ended: ${log}`)));
     });
