@@ -95,6 +95,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'journal/commit',
     'transcript',
     'journal/sqlite',
+    'journal/postgres/members',
     'journal/postgres',
     'way',
     'lanes',

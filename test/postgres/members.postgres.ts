@@ -268,6 +268,17 @@ describe('the parts of hosts that start, sleep, die and leave', () => {
     await database.own.close();
   });
 
+  it('are taken by a host whose lease ends while it renews it: it removes other hosts, and not itself (durability §11.3)', async () => {
+    const { url, own } = await timedDatabase();
+    const connections = withFailures(connect(url));
+    const member = new PostgresMember(connections, virtualClock(), -1); // it has ended when it is written
+    await member.join();
+    expect(member.parts()).toHaveLength(partitions);
+    await member.leave();
+    await connections.close();
+    await own.close();
+  });
+
   it('stay with a host as long as a transaction of it is under way (durability §11.11)', async () => {
     const database = await timedDatabase();
     const first = await new Host(database.url).begin();

@@ -6,6 +6,7 @@ import { anUpdate } from '../host/journal/journal-contract.js';
 import { partitions, sharedDatabase, sharing } from './sharing.js';
 
 const patiently = { timeout: 60_000, interval: 50 };
+
 const said = (conversation: string, text: string) => ({ text, conversation });
 
 describe('hosts that share a journal in PostgreSQL', () => {
@@ -93,6 +94,80 @@ describe('hosts that share a journal in PostgreSQL', () => {
     expect((await owner.updates({ states: ['accepted'], parts: [0] })).length).toBe(1);
     await other.close();
     await owner.close();
+  });
+
+  it('give their parts to the others as soon as they are to stop, those with work in hand at its end (durability §11.11)', {
+    timeout: 120_000,
+  }, async () => {
+    const url = await sharedDatabase();
+    const one = await openPostgresJournal(connect(url), { leaseMs: 30_000 });
+    const two = await openPostgresJournal(connect(url), { leaseMs: 30_000 });
+    const shares = () => [one, two].map(({ ownership }) => ownership.parts().length);
+    await expect.poll(shares, patiently).toEqual([4, 4]);
+    const [busy = 0, held = 0] = one.ownership.parts();
+    const accepted = await one.accept({ ...anUpdate('a'), part: busy }, true);
+    const hold = accepted.status === 'accepted' ? accepted.hold : undefined;
+    const account = one.ownership.holdOf(held);
+    if (hold === undefined || account === undefined) throw new Error('it has no hold');
+    let left = 0;
+    one.ownership.onLeave(account, async () => void left++);
+    one.ownership.withdraw();
+    await expect.poll(shares, patiently).toEqual([2, 6]);
+    await one.endUpdate(hold, { isDead: false, outcome: 'answered' });
+    await expect.poll(shares, patiently).toEqual([1, 7]);
+    expect(left).toBe(0); // its host stops the account itself
+    await one.close();
+    await expect.poll(() => two.ownership.parts().length, patiently).toBe(8);
+    await two.close();
+  });
+
+  it('release a part when its account is stopped, and not before (durability §11.11)', {
+    timeout: 120_000,
+  }, async () => {
+    const url = await sharedDatabase();
+    const one = await openPostgresJournal(connect(url), { leaseMs: 30_000 });
+    const letGo: (() => void)[] = [];
+    for (const part of one.ownership.parts()) {
+      const hold = one.ownership.holdOf(part);
+      const leave = () => new Promise<void>((resolve) => letGo.push(resolve));
+      if (hold !== undefined) one.ownership.onLeave(hold, leave);
+    }
+    const two = await openPostgresJournal(connect(url), { leaseMs: 30_000 });
+    const own = () => two.ownership.parts().length;
+    await expect.poll(() => letGo.length, patiently).toBe(1); // a quarter of the surplus
+    expect(own()).toBe(0);
+    letGo[0]?.();
+    await expect.poll(own, patiently).toBe(1);
+    await expect.poll(() => letGo.length, patiently).toBe(2);
+    for (let at = 1; at < 4; at++) {
+      await expect.poll(() => letGo.length, patiently).toBeGreaterThan(at);
+      letGo[at]?.();
+    }
+    await expect.poll(own, patiently).toBe(4);
+    expect(letGo).toHaveLength(4);
+    await one.close();
+    await two.close();
+  });
+
+  it('are lost to a host that slept while their number was changed (durability §11.11)', async () => {
+    const url = await sharedDatabase();
+    const sleeper = await sharing(url, 500);
+    sleeper.sleep(true);
+    const admin = connect(url);
+    const migrated = () =>
+      migratePostgres(admin, 4).then(
+        () => true,
+        () => false,
+      ); // its lease has to end before
+    await expect.poll(migrated, patiently).toBe(true);
+    sleeper.sleep(false);
+    const accepted = sleeper.journal.accept({ ...anUpdate('a'), part: 7 });
+    await expect(accepted).rejects.toMatchObject({ code: 'journal-lost' });
+    await expect.poll(() => sleeper.journal.lost?.aborted, patiently).toBe(true);
+    expect(String(sleeper.journal.lost?.reason)).toContain('had 8 partitions, and now has 4');
+    await expect.poll(() => sleeper.lab.host.state, patiently).toBe('stopped');
+    expect(await admin.query('SELECT * FROM sluice_updates')).toEqual([]);
+    await admin.close();
   });
 
   it('are refused if their config has other partitions, and those are changed only when nothing is open (durability §11.11)', async () => {

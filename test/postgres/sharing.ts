@@ -26,12 +26,14 @@ export async function sharing(
   }: Omit<HostLabOptions, 'channel'> & Pick<ScriptedChannelOptions, 'interactive'> = {},
 ) {
   let isCut = false;
+  let asleep: Promise<void> = Promise.resolve();
+  let wake = (): void => undefined;
   const inner = connect(url);
   const cut = () => Promise.reject(Object.assign(new Error('cut'), { code: 'ECONNRESET' }));
   const connections: PostgresConnections = {
     ...inner,
-    query: (...given) => (isCut ? cut() : inner.query(...given)),
-    transaction: (work) => (isCut ? cut() : inner.transaction(work)),
+    query: (...given) => (isCut ? cut() : asleep.then(() => inner.query(...given))),
+    transaction: (work) => (isCut ? cut() : asleep.then(() => inner.transaction(work))),
   };
   const journal = await openPostgresJournal(connections, { leaseMs });
   const channel = scriptedChannel({ everyHost: true, ...definedFields({ interactive }) });
@@ -40,6 +42,14 @@ export async function sharing(
     ...{ lab, journal, channel },
     cut: () => {
       isCut = true;
+    },
+    /** Its statements wait until it wakes. */
+    sleep: (isAsleep: boolean) => {
+      if (isAsleep)
+        asleep = new Promise((resolve) => {
+          wake = resolve;
+        });
+      else wake();
     },
     parts: () => journal.ownership.parts(),
     /** Lets the time of the host pass beside that of the database. */

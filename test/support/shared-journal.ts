@@ -6,6 +6,7 @@ interface Part {
   owner: string | undefined;
   epoch: number;
   lost: AbortController;
+  readonly leaving: Set<() => Promise<void>>;
 }
 
 /** One journal in memory that several hosts of a test share, each by a view of its own. */
@@ -20,6 +21,10 @@ export interface SharedJournal {
     parts: readonly number[],
     how?: { readonly isAsleep?: boolean; readonly isUntold?: boolean },
   ): void;
+  /** Takes a part from its host in good order, as soon as what is under it has been let go. */
+  drain(part: number): Promise<void>;
+  /** The hosts that begin nothing more. */
+  readonly withdrawn: Set<string>;
   readonly all: readonly number[];
   /** Nobody is told of what another host has taken in. */
   isQuiet: boolean;
@@ -45,7 +50,7 @@ const heldWrites = [
 
 export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJournal {
   const parts: Part[] = Array.from({ length: partitions }, () => ({
-    ...{ owner: undefined, epoch: 0, lost: new AbortController() },
+    ...{ owner: undefined, epoch: 0, lost: new AbortController(), leaving: new Set() },
   }));
   const listeners = new Map<string, Set<() => void>>();
   let current = ''; // the host whose call is under way: a journal in memory changes its rows before a call returns
@@ -66,6 +71,11 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
       listeners.set(host(), own.add(listener));
       return { [Symbol.dispose]: () => own.delete(listener) };
     },
+    onLeave: ({ part }, leave) => {
+      parts[part]?.leaving.add(leave);
+      return { [Symbol.dispose]: () => parts[part]?.leaving.delete(leave) };
+    },
+    withdraw: () => void shared.withdrawn.add(host()),
   });
   const rows = memoryJournal({ clock, ownership: ownershipOf(() => current) });
   const wake = (host: string | undefined): void => {
@@ -92,6 +102,15 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
     ...{ isQuiet: false, isAway: false, onValue: () => undefined },
     partOf,
     all: parts.map((_, at) => at),
+    withdrawn: new Set(),
+    drain: async (at) => {
+      const part = parts[at];
+      if (part === undefined) return;
+      const { owner } = part;
+      part.owner = undefined; // nothing is begun in it
+      for (const leave of part.leaving) await leave();
+      if (part.owner === undefined && owner !== undefined) part.lost.abort(lost());
+    },
     of: (host) => ({
       ...{
         ...rows,
@@ -123,7 +142,8 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
     give: (host, given, { isAsleep = false, isUntold = false } = {}) => {
       for (const at of given) {
         const before = parts[at];
-        parts[at] = { owner: host, epoch: (before?.epoch ?? 0) + 1, lost: new AbortController() };
+        const epoch = (before?.epoch ?? 0) + 1;
+        parts[at] = { owner: host, epoch, lost: new AbortController(), leaving: new Set() };
         if (!isAsleep) before?.lost.abort(lost());
       }
       if (!isUntold) wake(host);

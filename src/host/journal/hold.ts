@@ -42,6 +42,13 @@ export interface Ownership {
    * part that is lost is told by the signal of its hold.
    */
   onWork(listener: () => void): Disposable;
+  /**
+   * Has something let go, such as an account, before its part is given up: `leave` is called once, when nothing else of the part is
+   * in hand, and the part is released when it has ended. A part that is lost is told by the signal of its hold alone.
+   */
+  onLeave(hold: Hold, leave: () => Promise<void>): Disposable;
+  /** Says that the host begins nothing more: other hosts may have its parts, each as soon as nothing of it is in hand. */
+  withdraw(): void;
 }
 
 /** The failure of work for whose lane this host has no hold. */
@@ -64,5 +71,7 @@ export function wholeOwnership(signal: AbortSignal = new AbortController().signa
     holdOf: (part) => (part === 0 ? hold : undefined),
     parts: () => [0],
     onWork: () => ({ [Symbol.dispose]: () => undefined }),
+    onLeave: () => ({ [Symbol.dispose]: () => undefined }),
+    withdraw: () => undefined,
   };
 }

@@ -191,7 +191,10 @@ export async function stopAll(
   for (const { channel, accountId } of accounts)
     await attempt(parts, `stopIntake of ${channel.id}`, () => channel.stopIntake(accountId));
   // what waits in the journal is left to the next host, unless the input has ended: then all of it is done
-  if (timeoutMs < Number.POSITIVE_INFINITY) closeBacklog(parts.backlog);
+  if (timeoutMs < Number.POSITIVE_INFINITY) {
+    closeBacklog(parts.backlog);
+    parts.journal.ownership.withdraw();
+  }
   parts.joins?.end(); // what waits for others begins now, or is left
   if (parts.journal.outlivesHost)
     parts.approvals.leave(); // the next host goes on when they are answered

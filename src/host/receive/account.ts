@@ -3,9 +3,13 @@ import { onAbort, oneLine } from '../../kernel/index.js';
 import { attempt } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { isToStart } from '../parts/start-only.js';
+import { callWithin } from '../parts/within-time.js';
 import { keyOfAccount, type RunningAccount } from '../provided/accounts.js';
 import { resumeWaiting } from '../queue/resume-all.js';
 import { receiveUpdate } from './receive-update.js';
+
+/** Milliseconds that an account has to be stopped, before another host may connect it all the same. */
+const leaveWithinMs = 10_000;
 
 /**
  * Starts an account. Updates that come before all is up wait. An account that one of several hosts connects is started by the host
@@ -62,7 +66,10 @@ export async function startAccount(
   }
   logger.info('an account has started', named);
   await kernel.dispatch('account.started', { ...named, startedAtMs }, refs);
+  if (!isOfOne || hold === undefined) return undefined;
+  const listening: Disposable[] = [];
   const leave = async (): Promise<void> => {
+    for (const one of listening.splice(0)) one[Symbol.dispose]();
     if (!accounts.all().includes(account)) return;
     openAccounts.leave(account);
     await attempt(parts, `stopIntake of ${channel.id}`, () => channel.stopIntake(accountId));
@@ -71,7 +78,9 @@ export async function startAccount(
     await startAccount(parts, channel, accountId, opened, openAccounts); // if its part has come back meanwhile
     if (accounts.find(channel.id, accountId) !== undefined) await resumeWaiting(parts);
   };
-  if (isOfOne) onAbort(hold?.signal, () => void leave());
+  const leaveInTime = async () => void (await callWithin(leave, clock, leaveWithinMs));
+  listening.push(ownership.onLeave(hold, leaveInTime));
+  listening.push(onAbort(hold.signal, () => void leave()));
   return undefined;
 }
 

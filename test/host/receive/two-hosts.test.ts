@@ -220,6 +220,48 @@ describe('two hosts on one journal', () => {
     expect(b.host.state).toBe('running');
   });
 
+  it('give the part of an account up when the account is stopped, and not before (durability §12.9)', async () => {
+    await using hosts = await twoHosts({ channel: { everyHost: false } });
+    const { a, b, clock, shared } = hosts;
+    const stopped: string[] = [];
+    let stop = (): void => undefined;
+    const { stopAccount } = b.channel;
+    Object.assign(b.channel, {
+      stopAccount: async (accountId: string) => {
+        stopped.push('begun');
+        await new Promise<void>((resolve) => {
+          stop = resolve;
+        });
+        await stopAccount(accountId);
+      },
+    });
+    const part = shared.partOf(JSON.stringify(['scripted', 'default']));
+    const drained = shared.drain(part).then(() => stopped.push('drained'));
+    await clock.advance(1_000);
+    expect(stopped).toEqual(['begun']);
+    stop();
+    await drained;
+    shared.give('a', [part]);
+    await clock.advance(1_000);
+    expect([a, b].map(({ channel }) => channel.running.size)).toEqual([1, 0]);
+    shared.give('b', [part]);
+    await clock.advance(1_000);
+    const unending = shared.drain(part).then(() => stopped.push('drained'));
+    await clock.advance(9_000);
+    expect(stopped).toEqual(['begun', 'drained', 'begun']);
+    await clock.advance(1_000); // others wait no longer for one that does not end
+    await unending;
+    stop();
+  });
+
+  it('let others have their parts when they are asked to stop, unless their input has ended (durability §11.11)', async () => {
+    await using hosts = await twoHosts();
+    await hosts.a.host.stop({ timeoutMs: Number.POSITIVE_INFINITY });
+    expect([...hosts.shared.withdrawn]).toEqual([]);
+    await hosts.b.host.stop();
+    expect([...hosts.shared.withdrawn]).toEqual(['b']);
+  });
+
   it('connect an account again whose part comes back while it is being stopped (durability §12.9)', async () => {
     await using hosts = await twoHosts({ channel: { everyHost: false } });
     const { a, b, clock, shared } = hosts;

@@ -118,7 +118,7 @@ function journalOf(
     lost: member.lost,
     store: postgresStore(connections, batches, clean),
     keyValues: postgresKeyValues(connections, batches, () => clock.now()),
-    announce: (about) => member.announce(about, batches),
+    announce: (about) => member.announce(about),
     accept: async (update, isBegun) => {
       const accepted = await changes.accept(update, isBegun);
       counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;

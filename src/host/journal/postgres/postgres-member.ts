@@ -4,7 +4,8 @@ import { hostError } from '../../errors.js';
 import { digestOf } from '../event-id.js';
 import type { Hold, Ownership } from '../hold.js';
 import type { PostgresConnections, PostgresQuery } from './connections.js';
-import { planParts } from './part-plan.js';
+import { OwnParts } from './members/own-parts.js';
+import { planParts } from './members/part-plan.js';
 import type { PostgresBatches } from './postgres-batches.js';
 import { stalledAfter } from './postgres-fence.js';
 
@@ -18,13 +19,6 @@ const lookMs = 500;
 /** Milliseconds between two tries to take a journal of one part that another host has. */
 const takeAgainMs = 50;
 
-interface OwnPart {
-  readonly hold: Hold;
-  readonly losing: AbortController;
-  /** The ids of the updates and sends in hand. */
-  readonly work: Set<string>;
-}
-
 /**
  * A host among those that share a journal. It has one lease, whose end is a time of the database; the host itself counts by its
  * monotonic clock from before a renewal was sent. When the lease has ended, any other host removes the row of this one, and its
@@ -36,11 +30,11 @@ export class PostgresMember implements Ownership {
   readonly #clock: Clock;
   readonly #leaseMs: number;
   readonly #hostId = randomUUID();
-  readonly #held = new Map<number, OwnPart>();
+  readonly #own = new OwnParts();
   readonly #listeners = new Set<() => void>();
   readonly #losing = new AbortController();
-  #draining: ReadonlySet<number> = new Set();
-  #partitions = 1;
+  /** Nothing before it has joined. */
+  #partitions: number | undefined;
   #touched = 0;
   #renewedAtMs = 0;
   #lost: SluiceError | undefined;
@@ -50,6 +44,8 @@ export class PostgresMember implements Ownership {
   #seenXid = '0';
   #isClosed = false;
   #isTaking: boolean;
+  #isWithdrawn = false;
+  #renewNow: () => Promise<void> = async () => undefined;
   #about: () => object = () => ({});
 
   /** @param isTaking it takes parts of a journal that hosts share; otherwise not before it is announced. */
@@ -71,37 +67,39 @@ export class PostgresMember implements Ownership {
   }
 
   get isShared(): boolean {
-    return this.#partitions > 1;
+    return (this.#partitions ?? 1) > 1;
   }
 
   partOf(key: string): number {
-    if (!this.isShared) return 0;
-    return Number.parseInt(digestOf(key).slice(0, 8), 16) % this.#partitions;
+    return Number.parseInt(digestOf(key).slice(0, 8), 16) % (this.#partitions ?? 1);
   }
 
-  holdOf(part: number): Hold | undefined {
-    return this.#draining.has(part) ? undefined : this.#held.get(part)?.hold;
-  }
+  readonly holdOf = (part: number): Hold | undefined => this.#own.holdOf(part);
 
-  readonly parts = (): readonly number[] =>
-    [...this.#held.keys()].filter((part) => !this.#draining.has(part));
+  readonly parts = (): readonly number[] => this.#own.parts();
 
   onWork(listener: () => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
   }
 
+  onLeave(hold: Hold, leave: () => Promise<void>): Disposable {
+    return this.#own.onLeave(hold, leave);
+  }
+
+  withdraw(): void {
+    if (!this.isShared) return;
+    this.#isTaking = false;
+    this.#isWithdrawn = true;
+    void this.#renewNow();
+  }
+
   begun(hold: Hold | undefined, id: string): void {
-    if (hold !== undefined) this.#workOf(hold)?.add(id);
+    this.#own.begun(hold, id);
   }
 
   ended(hold: Hold, id: string): void {
-    this.#workOf(hold)?.delete(id);
-  }
-
-  #workOf({ part, epoch }: Hold): Set<string> | undefined {
-    const own = this.#held.get(part);
-    return own?.hold.epoch === epoch ? own.work : undefined;
+    this.#own.ended(hold, id);
   }
 
   /**
@@ -119,7 +117,7 @@ export class PostgresMember implements Ownership {
         const problem = `it has ${this.#partitions} partitions, and the config says ${wanted}; \`sluice journal migrate\` changes it when no host runs`;
         throw hostError('not-a-journal', { path: this.#connections.address, problem });
       }
-      if (this.#partitions > 1 || this.#held.size > 0) return;
+      if (this.isShared || this.parts().length > 0) return;
       if (this.#clock.monotonicMs() >= untilMs) {
         await this.leave();
         throw hostError('journal-in-use', { path: this.#connections.address });
@@ -129,21 +127,21 @@ export class PostgresMember implements Ownership {
   }
 
   /** Tells the other hosts of this one, now and with each renewal, and takes parts from now on. */
-  async announce(about: () => object, batches: PostgresBatches): Promise<void> {
+  async announce(about: () => object): Promise<void> {
     this.#about = about;
     this.#isTaking = true;
-    await this.renew((work) => batches.renew(work)).catch(() => undefined); // `problem` tells of it, and the next one does the same
+    await this.#renewNow();
   }
 
   /** Renews the lease until it is closed. The renewals show, too, when a database that was away is back. */
   renewBy(batches: PostgresBatches): void {
     if (this.#isClosed || this.#lost !== undefined) return;
     const everyMs = Math.min(this.#leaseMs / renewalsPerLease, longestRenewalMs);
-    this.#timer = this.#clock.setTimeout(() => {
-      void this.renew((work) => batches.renew(work))
-        .catch(() => undefined) // `problem` tells of it
-        .finally(() => this.renewBy(batches));
-    }, everyMs);
+    this.#renewNow = () => this.renew((work) => batches.renew(work)).catch(() => undefined); // `problem` tells of it
+    this.#timer = this.#clock.setTimeout(
+      () => void this.#renewNow().finally(() => this.renewBy(batches)),
+      everyMs,
+    );
     this.#timer.unref?.();
   }
 
@@ -172,18 +170,13 @@ export class PostgresMember implements Ownership {
     transaction: <T>(work: (query: PostgresQuery) => Promise<T>) => Promise<T>,
   ): Promise<void> {
     const fromMs = this.#clock.monotonicMs();
-    const before = new Set(this.parts().map((part) => this.#held.get(part)));
+    const before = new Set(this.parts().map(this.holdOf));
     const owned = await transaction((query) => this.#step(query));
     this.#renewedAtMs = fromMs;
     this.#keep(owned);
-    for (const [part, epoch] of owned) {
-      if (this.#held.has(part)) continue;
-      const losing = new AbortController();
-      const hold = { part, epoch, signal: losing.signal };
-      this.#held.set(part, { hold, losing, work: new Set() });
-    }
+    for (const [part, epoch] of owned) this.#own.take(part, epoch);
     // a part was taken, or is given up no more
-    if (this.parts().some((part) => !before.has(this.#held.get(part)))) this.#wake();
+    if (this.parts().some((part) => !before.has(this.holdOf(part)))) this.#wake();
   }
 
   #wake(): void {
@@ -200,7 +193,8 @@ export class PostgresMember implements Ownership {
     );
     await query(
       `DELETE FROM sluice_hosts WHERE host_id IN (SELECT host_id FROM sluice_hosts
-        WHERE lease_until < clock_timestamp() FOR UPDATE SKIP LOCKED)`,
+        WHERE lease_until < clock_timestamp() AND host_id <> $1 FOR UPDATE SKIP LOCKED)`,
+      [this.#hostId],
     );
     const rows = await query(
       `SELECT partitions, touched, part, epoch, host_id = $1 AS is_mine,
@@ -209,22 +203,27 @@ export class PostgresMember implements Ownership {
       [this.#hostId],
     );
     const { partitions, touched, hosts } = rows[0] ?? {};
-    this.#partitions = Number(partitions);
+    if (this.#partitions !== undefined && this.#partitions !== partitions)
+      throw this.#loseAll(`it had ${this.#partitions} partitions, and now has ${partitions}`);
+    const all = Array.from({ length: Number(partitions) }, (_, part) => part);
+    this.#partitions = all.length;
     this.#touched = Number(touched);
     const taken = new Set(rows.map(({ part }) => part));
     const mine = rows.filter((row) => row['is_mine'] === true);
     const owned = new Map(mine.map(({ part, epoch }) => [Number(part), Number(epoch)]));
-    const { take, drain } = planParts({
-      ...{ partitions: this.#partitions, hosts: Number(hosts) },
-      isTaking: this.#isTaking || !this.isShared,
-      owned: new Map([...owned.keys()].map((part) => [part, this.#held.get(part)?.work.size ?? 0])),
-      draining: this.#draining,
-      free: Array.from({ length: this.#partitions }, (_, part) => part).filter(
-        (part) => !taken.has(part),
-      ),
-    });
-    this.#draining = new Set(drain); // from here on it begins nothing in them, whatever becomes of this transaction
-    const idle = drain.filter((part) => (this.#held.get(part)?.work.size ?? 0) === 0);
+    const ownedParts = [...owned.keys()];
+    const isIdle = (part: number): boolean => this.#own.workOf(part) === 0;
+    const { take, drain } = this.#isWithdrawn
+      ? { take: [], drain: ownedParts.filter(isIdle) }
+      : planParts({
+          ...{ partitions: all.length, hosts: Number(hosts) },
+          isTaking: this.#isTaking || !this.isShared,
+          owned: new Map(ownedParts.map((part) => [part, this.#own.workOf(part)])),
+          draining: this.#own.draining,
+          free: all.filter((part) => !taken.has(part)),
+        });
+    this.#own.drain(drain); // from here on it begins nothing in them, whatever becomes of this transaction
+    const idle = drain.filter(isIdle);
     if (idle.length > 0)
       await query('DELETE FROM sluice_parts WHERE host_id = $1 AND part = ANY($2)', [
         ...[this.#hostId, idle],
@@ -261,22 +260,21 @@ export class PostgresMember implements Ownership {
 
   /** Ends the holds of parts that this host has no more, or in another epoch. */
   #keep(epochs: ReadonlyMap<number, number>): void {
-    for (const [part, { hold }] of this.#held)
-      if (epochs.get(part) !== hold.epoch) this.#lose(part);
+    const hasLost = this.#own.keep(epochs, () => this.#removed());
+    if (hasLost && !this.isShared) this.#loseAll();
   }
 
-  #removed(): SluiceError {
-    const problem = 'its lease ended, and another host has taken it over';
+  #removed(problem = 'its lease ended, and another host has taken it over'): SluiceError {
     return hostError('journal-lost', { path: this.#connections.address, problem });
   }
 
-  #lose(part: number): void {
-    const error = this.#removed();
-    this.#held.get(part)?.losing.abort(error);
-    this.#held.delete(part);
-    if (this.#partitions > 1) return;
+  /** Has the host stop. @returns the error of it. */
+  #loseAll(problem?: string): SluiceError {
+    const error = this.#removed(problem);
     this.#lost ??= error;
+    this.#own.keep(new Map(), () => error);
     this.#losing.abort(error);
+    return error;
   }
 
   /** The reason why the host may not go on. */

@@ -117,6 +117,7 @@ async function divide(query: PostgresQuery, partitions: number, path: string): P
     const problem = `it has ${now['partitions']} partitions, and messages that have not ended; a host with that number brings them to their end first`;
     throw hostError('not-a-journal', { path, problem });
   }
+  await query('DELETE FROM sluice_hosts'); // one that slept all the time has no part any more
   await query(`UPDATE sluice_updates SET part = part % $1 WHERE ${isNotEnded}`, [partitions]);
   await query('UPDATE sluice_journal SET partitions = $1', [partitions]);
 }
