@@ -196,8 +196,8 @@ function roomOf(path: string): Room | undefined {
 
 const entryRoom = '(entry)';
 
-/** The entry point of a layer, and the names that only the command line and tests use. */
-const entryFiles = ['index.ts', 'internal.ts'];
+/** The entry point of a layer, the names that other layers and tests alone use, and those that authors do. */
+const entryFiles = ['index.ts', 'internal.ts', 'public.ts'];
 
 function rankOf({ layer, name }: Room): number {
   const listed = rooms[layer] ?? [];
