@@ -4,105 +4,51 @@ import { badArguments, CommandError } from './errors/command-error.js';
 import { errorLine } from './errors/error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './shell/exit-codes.js';
 import { secretKeeper } from './shell/output.js';
-import type { Shell } from './shell/shell.js';
+import type { AddCommand, Shell } from './shell/shell.js';
 
-/** Gives a command its arguments, its options and its work, which ends in an exit code. */
-export type AddCommand = (command: Command, shell: Shell, done: (code: ExitCode) => void) => void;
+/** The commands, as their list has them. */
+const summaries = {
+  run: 'take messages, and answer them',
+  stages: 'show every stage with its handlers',
+  replay: 'run recorded agent streams through the pipeline',
+  explain: 'say who did what in a dispatch of the journal',
+  normalize: 'print a recorded agent stream as events, or check their order',
+  'check-plugin': 'say what an OpenClaw plugin becomes here, and what would not work',
+  plugin: 'add, list, check and remove OpenClaw plugins, and use what they bring',
+  migrate: 'write the extension that is to take the place of an OpenClaw plugin',
+  doctor: 'check everything a host would run with',
+  init: 'write a config, and a first extension with its test',
+  journal: 'look into the journal of a host, and after its dead letters',
+  hosts: 'list the hosts that share a journal',
+  events: 'print what a journal tells, for other programs',
+  inspect: 'open a page in the browser on a journal',
+  store: 'look at what extensions keep in a journal',
+  approvals: 'look at the questions that wait for a human, and answer them',
+  policy: 'check policies, and try them on a journal',
+} as const;
 
-/** A command. Its code is loaded when it is asked for: a start does not pay for the others. */
-interface CommandEntry {
-  readonly name: string;
-  readonly summary: string;
-  readonly load: () => Promise<AddCommand>;
-}
-
-const commands: readonly CommandEntry[] = [
-  {
-    name: 'run',
-    summary: 'take messages, and answer them',
-    load: async () => (await import('./run/run.js')).addRun,
-  },
-  {
-    name: 'stages',
-    summary: 'show every stage with its handlers',
-    load: async () => (await import('./stages/stages.js')).addStages,
-  },
-  {
-    name: 'replay',
-    summary: 'run recorded agent streams through the pipeline',
-    load: async () => (await import('./replay/replay.js')).addReplay,
-  },
-  {
-    name: 'explain',
-    summary: 'say who did what in a dispatch of the journal',
-    load: async () => (await import('./explain/explain.js')).addExplain,
-  },
-  {
-    name: 'normalize',
-    summary: 'print a recorded agent stream as events, or check their order',
-    load: async () => (await import('./normalize/normalize.js')).addNormalize,
-  },
-  {
-    name: 'check-plugin',
-    summary: 'say what an OpenClaw plugin becomes here, and what would not work',
-    load: async () => (await import('./check-plugin/check-plugin.js')).addCheckPlugin,
-  },
-  {
-    name: 'plugin',
-    summary: 'add, list, check and remove OpenClaw plugins, and use what they bring',
-    load: async () => (await import('./plugin/plugin.js')).addPluginCommand,
-  },
-  {
-    name: 'migrate',
-    summary: 'write the extension that is to take the place of an OpenClaw plugin',
-    load: async () => (await import('./migrate/migrate.js')).addMigrate,
-  },
-  {
-    name: 'doctor',
-    summary: 'check everything a host would run with',
-    load: async () => (await import('./doctor/doctor.js')).addDoctor,
-  },
-  {
-    name: 'init',
-    summary: 'write a config, and a first extension with its test',
-    load: async () => (await import('./init/init.js')).addInit,
-  },
-  {
-    name: 'journal',
-    summary: 'look into the journal of a host, and after its dead letters',
-    load: async () => (await import('./journal/journal.js')).addJournal,
-  },
-  {
-    name: 'hosts',
-    summary: 'list the hosts that share a journal',
-    load: async () => (await import('./hosts/hosts.js')).addHosts,
-  },
-  {
-    name: 'events',
-    summary: 'print what a journal tells, for other programs',
-    load: async () => (await import('./events/events.js')).addEvents,
-  },
-  {
-    name: 'inspect',
-    summary: 'open a page in the browser on a journal',
-    load: async () => (await import('./inspect/inspect.js')).addInspect,
-  },
-  {
-    name: 'store',
-    summary: 'look at what extensions keep in a journal',
-    load: async () => (await import('./store/store.js')).addStore,
-  },
-  {
-    name: 'approvals',
-    summary: 'look at the questions that wait for a human, and answer them',
-    load: async () => (await import('./approvals/approvals.js')).addApprovals,
-  },
-  {
-    name: 'policy',
-    summary: 'check policies, and try them on a journal',
-    load: async () => (await import('./policy/policy.js')).addPolicy,
-  },
-];
+/** The code of a command is loaded when it is asked for: a start does not pay for the others. */
+const modules: Readonly<
+  Record<keyof typeof summaries, () => Promise<{ readonly addCommand: AddCommand }>>
+> = {
+  run: () => import('./run/run.js'),
+  stages: () => import('./stages/stages.js'),
+  replay: () => import('./replay/replay.js'),
+  explain: () => import('./explain/explain.js'),
+  normalize: () => import('./normalize/normalize.js'),
+  'check-plugin': () => import('./check-plugin/check-plugin.js'),
+  plugin: () => import('./plugin/plugin.js'),
+  migrate: () => import('./migrate/migrate.js'),
+  doctor: () => import('./doctor/doctor.js'),
+  init: () => import('./init/init.js'),
+  journal: () => import('./journal/journal.js'),
+  hosts: () => import('./hosts/hosts.js'),
+  events: () => import('./events/events.js'),
+  inspect: () => import('./inspect/inspect.js'),
+  store: () => import('./store/store.js'),
+  approvals: () => import('./approvals/approvals.js'),
+  policy: () => import('./policy/policy.js'),
+};
 
 /** The parts of the process that a command line runs with. */
 export type Surroundings = Omit<Shell, 'keepSecrets'>;
@@ -127,12 +73,13 @@ export async function runCommandLine(surroundings: Surroundings): Promise<ExitCo
   const program = programFor(shell);
   try {
     const name = args.find((arg) => !arg.startsWith('-')); // as commander finds it: no option of `sluice` has a value
-    const named = commands.find((entry) => entry.name === name);
     const command = program.commands.find((one) => one.name() === name);
-    if (named !== undefined && command !== undefined)
-      (await named.load())(command, shell, (ended) => {
+    if (command !== undefined) {
+      const { addCommand } = await modules[command.name() as keyof typeof summaries](); // each is made of a summary
+      addCommand(command, shell, (ended) => {
         code = ended;
       });
+    }
     await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (thrown) {
@@ -153,7 +100,8 @@ function programFor(shell: Shell): Command {
     .helpCommand(false)
     .addHelpText('after', '\nExample:\n  $ echo hi | sluice run --quiet')
     .addHelpText('afterAll', `\n${exitCodeHelp}`);
-  for (const { name, summary } of commands) program.command(name).description(summary);
+  for (const [name, summary] of Object.entries(summaries))
+    program.command(name).description(summary);
   for (const command of [program, ...program.commands])
     command
       .exitOverride()

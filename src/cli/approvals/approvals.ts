@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { KeyValues } from '../../extension/index.js';
 import type { TendedJournal } from '../../host/index.js';
 import {
@@ -22,7 +21,7 @@ import { badArguments } from '../errors/command-error.js';
 import { addJournalOptions, type JournalChoice, tendJournalOf } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
 
 interface ApprovalsOptions extends JournalChoice {
@@ -52,7 +51,7 @@ Examples:
   $ sluice approvals deny 3f9a12bc "not on a Friday"`;
 
 /** Adds `sluice approvals`, which shows and answers the questions that a host has put to humans. */
-export function addApprovals(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   addJournalOptions(command)
     .argument('<action>', 'list, show, approve, deny or revoke')
     .argument('[id]', 'the id of a question, as list shows it')
@@ -68,7 +67,7 @@ export function addApprovals(command: Command, shell: Shell, done: (code: ExitCo
         options: ApprovalsOptions,
       ) => done(await approvals({ action, id, reason: reason.join(' ') }, options, shell)),
     );
-}
+};
 
 async function approvals(
   given: { readonly action: string; readonly id: string | undefined; readonly reason: string },

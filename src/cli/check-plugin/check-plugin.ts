@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Command } from 'commander';
 import { createKernel, definedFields, isSluiceError, silentLogger } from '../../kernel/index.js';
 import { loadLegacyPluginFrom, type PluginTarget } from '../../legacy/index.js';
 import { readPluginFolder } from '../../legacy/internal.js';
@@ -13,7 +12,7 @@ import { type LoadedConfig, readConfigFile } from '../settings/config-file.js';
 import { lineLogger } from '../settings/logger.js';
 import { type LegacyOptions, legacySetting, profileOption } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { pluginMentions } from './plugin-mentions.js';
 import { type PluginReport, reportOn, reportOnFailure } from './plugin-report.js';
 import { nameOf, pluginView, sdkTexts, verdictTexts } from './plugin-view.js';
@@ -54,11 +53,7 @@ Examples:
   $ sluice check-plugin ./my-plugin --report plugin.md`;
 
 /** Adds `sluice check-plugin`, which tells what an OpenClaw plugin becomes here, and which parts of it would not work. */
-export function addCheckPlugin(
-  command: Command,
-  shell: Shell,
-  done: (code: ExitCode) => void,
-): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   command
     .argument('<path>', 'a folder, a tarball, or the name of an installed package')
     .option('-c, --config <file>', 'a config file as of `sluice run`, for its configuration')
@@ -72,7 +67,7 @@ export function addCheckPlugin(
     .action(async (path: string, options: CheckOptions) =>
       done(await checkPlugin(path, options, shell)),
     );
-}
+};
 
 /** Checks a plugin, and prints the report on it. */
 export async function checkPlugin(

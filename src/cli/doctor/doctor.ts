@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { LoadedExtension } from '../../extension/index.js';
 import { usualTurnMs } from '../../host/internal.js';
 import { oneLine, silentLogger } from '../../kernel/index.js';
@@ -22,7 +21,7 @@ import {
   type Settings,
 } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 import { checkGrants, checkRoles } from './check-access.js';
 import { checkChannels, checkRoutes } from './check-channels.js';
@@ -59,7 +58,7 @@ Examples:
   $ sluice doctor --json | grep '"severity":"error"'`;
 
 /** Adds `sluice doctor`, which finds the mistakes of a host before it runs. */
-export function addDoctor(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   addPipelineOptions(command)
     .option('-a, --agent <name>', 'as of `sluice run`')
     .option('--channel <name>', 'as of `sluice run`')
@@ -68,7 +67,7 @@ export function addDoctor(command: Command, shell: Shell, done: (code: ExitCode)
     .option('--json', 'print a line of JSON per finding')
     .addHelpText('after', help)
     .action(async (options: DoctorOptions) => done(await doctor(options, shell)));
-}
+};
 
 async function doctor(options: DoctorOptions, shell: Shell): Promise<ExitCode> {
   const findings = [versions(shell), ...(await found(options, shell))];

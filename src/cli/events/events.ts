@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { cloudEventOf, type FollowOptions, followJournal, type WayKind } from '../../host/index.js';
 import { wayKinds } from '../../host/internal.js';
 import { definedFields, isSluiceError } from '../../kernel/index.js';
@@ -7,7 +7,7 @@ import { addJournalOptions, type JournalChoice, journalPlace } from '../journal/
 import { type JournalPlace, readPlace, tendPlace } from '../pipeline/journal-place.js';
 import { jsonLine } from '../print/json-line.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 
 interface EventsOptions extends JournalChoice {
   readonly follow?: boolean;
@@ -32,7 +32,7 @@ Examples:
   $ sluice events --follow --from now`;
 
 /** Adds `sluice events`, which prints the facts of a journal for other programs. */
-export function addEvents(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   addJournalOptions(command)
     .option('-f, --follow', 'wait for more, until Ctrl-C')
     .addOption(
@@ -46,7 +46,7 @@ export function addEvents(command: Command, shell: Shell, done: (code: ExitCode)
     .option('--source <uri>', 'the source that the events name', '/sluice')
     .addHelpText('after', help)
     .action(async (options: EventsOptions) => done(await events(options, shell)));
-}
+};
 
 async function events(options: EventsOptions, shell: Shell): Promise<ExitCode> {
   const { follow = false, consumer, from, kind: kinds, source } = options;

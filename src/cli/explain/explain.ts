@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { type DispatchFact, foldWay, readWay, type WayFact } from '../../host/index.js';
 import { wayKinds } from '../../host/internal.js';
 import {
@@ -16,7 +15,7 @@ import {
 import { jsonLine } from '../print/json-line.js';
 import { type Layout, laidOut } from '../print/layout.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { counted, printable, span } from '../shell/text.js';
 
 interface ExplainOptions extends JournalChoice {
@@ -39,7 +38,7 @@ Examples:
   $ sluice explain 0mf3k1q2a-0000001-x8w3kz --way --journal ./sluice.db`;
 
 /** Adds `sluice explain`, which shows the handlers of a dispatch in the journal and what each of them did. */
-export function addExplain(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   addJournalOptions(command)
     .argument('<event-id>', 'the id of an event, or of the message that it belongs to')
     .option('--way', 'every dispatch of the same message')
@@ -47,7 +46,7 @@ export function addExplain(command: Command, shell: Shell, done: (code: ExitCode
     .option('--debug', 'stack traces of errors')
     .addHelpText('after', help)
     .action(async (id: string, options: ExplainOptions) => done(await explain(id, options, shell)));
-}
+};
 
 async function explain(id: string, options: ExplainOptions, shell: Shell): Promise<ExitCode> {
   await using reader = await openJournalOf(options, shell);

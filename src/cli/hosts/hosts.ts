@@ -1,11 +1,10 @@
-import type { Command } from 'commander';
 import { digestOf } from '../../host/internal.js';
 import { badArguments } from '../errors/command-error.js';
 import { journalPlace } from '../journal/journal-of.js';
 import { readHosts } from '../pipeline/journal-place.js';
 import { printData } from '../print/print-data.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { counted, span } from '../shell/text.js';
 
 interface HostsOptions {
@@ -24,13 +23,13 @@ Examples:
   $ sluice hosts --config ./sluice.config.ts --json`;
 
 /** Adds `sluice hosts`, which lists the hosts that share a journal. */
-export function addHosts(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   command
     .option('-c, --config <file>', 'the config file that names the journal')
     .option('--json', 'print a line of JSON per host')
     .addHelpText('after', help)
     .action(async (options: HostsOptions) => done(await hosts(options, shell)));
-}
+};
 
 async function hosts(options: HostsOptions, shell: Shell): Promise<ExitCode> {
   const place = await journalPlace(options, shell);

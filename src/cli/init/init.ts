@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import type { Command } from 'commander';
 import { thisCopy } from '../../extension/internal.js';
 import { definedFields } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
@@ -8,7 +7,7 @@ import { printData } from '../print/print-data.js';
 import { writeTextFile } from '../print/write-file.js';
 import { configNames } from '../settings/config-file.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
 import { channelStart, packageSource } from './channel-start.js';
 import { starterFiles } from './starter-files.js';
@@ -31,7 +30,7 @@ Examples:
   $ npm install sluice-pigeon && npx sluice init --channel pigeon`;
 
 /** Adds `sluice init`, which writes the files of a new host. */
-export function addInit(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   command
     .argument('[dir]', 'the folder, which is made where there is none', '.')
     .option('--channel <name>', 'begin with this channel, whose package is installed')
@@ -40,7 +39,7 @@ export function addInit(command: Command, shell: Shell, done: (code: ExitCode) =
     .option('--debug', 'stack traces of errors')
     .addHelpText('after', help)
     .action(async (dir: string, options: InitOptions) => done(await init(dir, options, shell)));
-}
+};
 
 async function init(dir: string, options: InitOptions, shell: Shell): Promise<ExitCode> {
   const { cwd, version } = shell;

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import type { Command } from 'commander';
 import { journalPlace } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
 import { addPipelineOptions, readSettings } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import { holdProcess } from '../shell/hold-process.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { type InspectorChoice, openInspector } from './open-inspector.js';
 
 const help = `
@@ -22,7 +21,7 @@ Examples:
   $ sluice inspect --journal ./sluice.db --inspect-write --port 7007`;
 
 /** Adds `sluice inspect`, which opens a page in the browser on a journal. */
-export function addInspect(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   addPipelineOptions(command)
     .option('-j, --journal <file>', 'the journal (default: that of the config file)')
     .option('--port <number>', 'the port of the page (default: one that is free)')
@@ -33,7 +32,7 @@ export function addInspect(command: Command, shell: Shell, done: (code: ExitCode
     .action(async (options: InspectorChoice & { readonly journal?: string }) =>
       done(await inspect(options, shell)),
     );
-}
+};
 
 async function inspect(
   options: InspectorChoice & { readonly journal?: string },

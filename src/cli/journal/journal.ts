@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { JournalReader, TendedJournal } from '../../host/index.js';
 import { compactJournal, damageLine, migratePostgres, repairJournal } from '../../host/internal.js';
 import { inertJson } from '../../kernel/index.js';
@@ -7,7 +7,7 @@ import { connectTo, placeName, readPlace } from '../pipeline/journal-place.js';
 import { jsonLine } from '../print/json-line.js';
 import { printData } from '../print/print-data.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 import { sendLine, sendLines, updateLine } from './journal-lines.js';
 import {
@@ -56,7 +56,7 @@ Examples:
   $ sluice journal retry u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f`;
 
 /** Adds `sluice journal`, which shows the messages and sends of a host, and looks after its dead letters. */
-export function addJournal(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   addJournalOptions(command)
     .argument('<action>', 'list, show, retry, purge, compact, repair or migrate')
     .argument('[id]', 'the id of a message, as list shows it; with compact: the journal')
@@ -70,7 +70,7 @@ export function addJournal(command: Command, shell: Shell, done: (code: ExitCode
     .action(async (action: string, id: string | undefined, options: JournalOptions) =>
       done(await journal(action, id, options, shell)),
     );
-}
+};
 
 async function journal(
   action: string,

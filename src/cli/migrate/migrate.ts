@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import type { Command } from 'commander';
 import { thisCopy } from '../../extension/internal.js';
 import { createKernel, isSluiceError, silentLogger } from '../../kernel/index.js';
 import { loadLegacyPluginFrom } from '../../legacy/index.js';
@@ -15,7 +14,7 @@ import { writeTextFile } from '../print/write-file.js';
 import { readConfigFile } from '../settings/config-file.js';
 import { type LegacyOptions, legacySetting, profileOption } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 import { skeletonFiles } from './skeleton.js';
 
@@ -41,7 +40,7 @@ Examples:
   $ sluice migrate ./acme --out acme-extension --config sluice.json`;
 
 /** Adds `sluice migrate`, which writes the skeleton of the extension that takes a plugin's place. */
-export function addMigrate(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   command
     .argument('<plugin>', "the plugin's folder, or the name of an installed package")
     .requiredOption('--out <dir>', 'the folder of the extension, which is made')
@@ -54,7 +53,7 @@ export function addMigrate(command: Command, shell: Shell, done: (code: ExitCode
     .action(async (path: string, options: MigrateOptions) =>
       done(await migrate(path, options, shell)),
     );
-}
+};
 
 async function migrate(path: string, options: MigrateOptions, shell: Shell): Promise<ExitCode> {
   const { cwd, version } = shell;

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { cutOff } from '../../agent/index.js';
 import {
   type CsdkFrame,
@@ -15,7 +15,7 @@ import { jsonLine } from '../print/json-line.js';
 import { checkRecording, readRecordingFile } from '../settings/recording-file.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Output } from '../shell/output.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
 import { isSessionLine, readSessionLine, sessionLine } from './session-line.js';
 
@@ -49,7 +49,7 @@ Examples:
   $ sluice normalize session.jsonl | sluice normalize --check -`;
 
 /** Adds `sluice normalize`, which prints recordings as session events or coder events. */
-export function addNormalize(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   command
     .argument('<file>', 'a recording, one JSON message a line; - for stdin')
     .option('--coder', 'print coder events instead of session events')
@@ -65,7 +65,7 @@ export function addNormalize(command: Command, shell: Shell, done: (code: ExitCo
     .action(async (file: string, options: NormalizeOptions) =>
       done(await normalize(file, options, shell)),
     );
-}
+};
 
 async function normalize(file: string, options: NormalizeOptions, shell: Shell): Promise<ExitCode> {
   checkRecording(file, shell.cwd);

@@ -6,7 +6,7 @@ import { installedPlugins } from '../installed/installed-plugins.js';
 import { jsonLine } from '../print/json-line.js';
 import { collect, type PipelineOptions, profileOption } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
 import { addPlugin, removePlugin } from './add-plugin.js';
 import { pluginConfig, pluginEntries } from './plugin-entries.js';
@@ -36,11 +36,7 @@ const examplesOf = (action: string): string =>
     .join('\n');
 
 /** Adds `sluice plugin`, which installs, lists, removes and checks the OpenClaw plugins of a config. */
-export function addPluginCommand(
-  command: Command,
-  shell: Shell,
-  done: (code: ExitCode) => void,
-): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   command.enablePositionalOptions().addHelpText('after', help);
   command.parent?.enablePositionalOptions();
   const plain = (name: string, summary: string): Command =>
@@ -95,7 +91,7 @@ export function addPluginCommand(
       const file = config === undefined ? {} : { config: config.file };
       done(await checkPlugin(path, { ...options, ...file }, shell));
     });
-}
+};
 
 async function listPlugins(options: CheckOptions, { stdout, ...rest }: Shell): Promise<ExitCode> {
   const place = await pluginConfig(options, rest);

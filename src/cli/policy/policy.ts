@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { recordedOutcome } from '../../host/internal.js';
 import type { Given } from '../../kernel/index.js';
 import { badArguments } from '../errors/command-error.js';
@@ -14,7 +13,7 @@ import {
 import { laidOut } from '../print/layout.js';
 import { printData } from '../print/print-data.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 
 interface PolicyOptions extends JournalChoice {
@@ -37,7 +36,7 @@ Examples:
   $ sluice policy try ./policies.yaml --journal ./sluice.db --since 7d`;
 
 /** Adds `sluice policy`, which checks policy files and tries them on a journal. */
-export function addPolicy(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   addJournalOptions(command)
     .argument('<action>', 'test or try')
     .argument('<file...>', 'the policy files')
@@ -47,7 +46,7 @@ export function addPolicy(command: Command, shell: Shell, done: (code: ExitCode)
     .action(async (action: string, files: readonly string[], options: PolicyOptions) =>
       done(await policy(action, files, options, shell)),
     );
-}
+};
 
 async function policy(
   action: string,

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { Command } from 'commander';
 import { runAgentTurn } from '../../agent/index.js';
 import { type CsdkFrame, liveRuns, normalizeSession, subagentOf } from '../../csdk/index.js';
 import type { DispatchRecord, JournalReader } from '../../host/index.js';
@@ -26,7 +25,7 @@ import { checkRecording, readRecordingFile } from '../settings/recording-file.js
 import { addPipelineOptions, type PipelineOptions, readSettings } from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { type EffectsTrap, trapEffects } from './effects-trap.js';
 import { observersOf, replayJournal } from './replay-journal.js';
 
@@ -50,7 +49,7 @@ Examples:
   $ sluice replay --extension ./audit.js --json *.jsonl`;
 
 /** Adds `sluice replay`, which runs recordings or a journal through the pipeline, without a channel. */
-export function addReplay(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   command.argument(
     '[file...]',
     'recordings, one JSON message a line; - for stdin, "example" for one that comes along',
@@ -68,7 +67,7 @@ export function addReplay(command: Command, shell: Shell, done: (code: ExitCode)
     .action(async (files: string[], options: ReplayOptions) =>
       done(await replay(files, options, shell)),
     );
-}
+};
 
 interface ReplayOptions extends PipelineOptions, JournalReplayOptions {}
 

@@ -19,7 +19,7 @@ import { addPipelineOptions, collect, readSettings, type Settings } from '../set
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import { holdProcess } from '../shell/hold-process.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { announced } from './announced.js';
 import { consoleInput } from './console-input.js';
 import { openHealthPort } from './health-port.js';
@@ -89,7 +89,7 @@ A config file, sluice.config.json here; sluice.config.ts has the same in defineC
 A secret is named, not written: { "env": "NAME" } or { "secretFile": "PATH" }.`;
 
 /** Adds `sluice run`: the host. */
-export function addRun(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   addPipelineOptions(command)
     .option('-a, --agent <name>', `the agent that answers: ${agentForms} (default: echo)`)
     .option(
@@ -137,7 +137,7 @@ export function addRun(command: Command, shell: Shell, done: (code: ExitCode) =>
       if (lacking !== undefined) shell.stderr.lines([`sluice: ${lacking}`]);
       return done(exitCodes.ok);
     });
-}
+};
 
 async function run(options: RunOptions, command: Command, shell: Shell): Promise<ExitCode> {
   const debug = options.debug === true;

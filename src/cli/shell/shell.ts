@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
+import type { Command } from 'commander';
 import type { TerminalScreen } from '../../channel/index.js';
+import type { ExitCode } from './exit-codes.js';
 import type { Output } from './output.js';
 import type { Palette } from './palette.js';
 
@@ -30,3 +32,6 @@ export interface Shell {
   /** Sets the work of a SIGHUP. Without it a SIGHUP ends the process, as the platform has it. */
   onHangup(take: () => void): void;
 }
+
+/** Gives a command its arguments, its options and its work, which ends in an exit code. */
+export type AddCommand = (command: Command, shell: Shell, done: (code: ExitCode) => void) => void;

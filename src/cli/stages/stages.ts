@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import {
   definedFields,
   nameOf,
@@ -20,7 +19,7 @@ import {
 } from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { printable, span, wrap } from '../shell/text.js';
 
 interface StagesOptions extends PipelineOptions {
@@ -36,13 +35,13 @@ Examples:
   $ sluice stages --json | head -1`;
 
 /** Adds `sluice stages`: the catalog with the loaded handlers. */
-export function addStages(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   addPipelineOptions(command)
     .option('-a, --agent <name>', 'mark what this agent only reports: echo, replay:FILE')
     .option('--json', 'print a line of JSON per stage')
     .addHelpText('after', help)
     .action(async (options: StagesOptions) => done(await stages(options, shell)));
-}
+};
 
 async function stages(options: StagesOptions, shell: Shell): Promise<ExitCode> {
   const settings = await readSettings(options, shell);

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { KeyValueReader } from '../../extension/index.js';
 import { inertJson, nearestHint } from '../../kernel/index.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
@@ -6,7 +5,7 @@ import { addJournalOptions, type JournalChoice, journalPlace } from '../journal/
 import { type JournalPlace, readPlace, tendPlace } from '../pipeline/journal-place.js';
 import { jsonLine } from '../print/json-line.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 
 interface StoreOptions extends JournalChoice {
@@ -32,7 +31,7 @@ Examples:
   $ sluice store clear rate-limit`;
 
 /** Adds `sluice store`, which shows and deletes the values that extensions keep in a journal. */
-export function addStore(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+export const addCommand: AddCommand = (command, shell, done) => {
   addJournalOptions(command)
     .argument('<action>', 'list, get, delete or clear')
     .argument('[extension]', 'the id of the extension')
@@ -47,7 +46,7 @@ export function addStore(command: Command, shell: Shell, done: (code: ExitCode) 
         options: StoreOptions,
       ) => done(await store({ action, extension, key }, options, shell)),
     );
-}
+};
 
 async function store(
   given: {
