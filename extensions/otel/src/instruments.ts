@@ -13,6 +13,9 @@ const bounds = {
 /** A stage without a person or a model in it takes far less than a message. */
 const fast = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, ...bounds.messaging];
 
+/** The labels of a call of a model. */
+const call = ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.request.model'];
+
 interface Row {
   readonly kind: 'counter' | 'histogram' | 'gauge';
   readonly unit: string;
@@ -22,83 +25,67 @@ interface Row {
   readonly buckets?: number[];
 }
 
-const row = (
-  kind: Row['kind'],
-  unit: string,
-  help: string,
-  labels: readonly string[] = [],
-  buckets?: readonly number[],
-): Row => ({ kind, unit, help, labels, ...(buckets && { buckets: [...buckets] }) });
+const counter = (unit: string, help: string, ...labels: readonly string[]): Row => ({
+  ...{ kind: 'counter', unit, help, labels },
+});
+const gauge = (unit: string, help: string): Row => ({ kind: 'gauge', unit, help, labels: [] });
+const seconds = (buckets: readonly number[], help: string, ...labels: readonly string[]): Row => ({
+  ...{ kind: 'histogram', unit: 's', help, labels, buckets: [...buckets] },
+});
 
 /** Every instrument, for OpenTelemetry and for `/metrics`. No label holds an id (sight §6.2). */
 export const instruments = {
-  'sluice.messages': row('counter', '{message}', 'Messages that have ended.', [
-    'channel',
-    'outcome',
-  ]),
-  'sluice.message.duration': row(
-    ...(['histogram', 's', 'From the receipt of a message to its end.'] as const),
-    ...([['channel', 'outcome'], bounds.agent] as const),
+  'sluice.messages': counter('{message}', 'Messages that have ended.', 'channel', 'outcome'),
+  'sluice.message.duration': seconds(
+    bounds.agent,
+    'From the receipt of a message to its end.',
+    ...['channel', 'outcome'],
   ),
-  'sluice.stage.duration': row(
-    ...(['histogram', 's', 'The time of a stage.', ['family', 'outcome'], fast] as const),
+  'sluice.stage.duration': seconds(fast, 'The time of a stage.', 'family', 'outcome'),
+  'sluice.handler.duration': seconds(
+    fast,
+    'The time of a handler.',
+    ...['extension', 'contribution', 'class', 'result'],
   ),
-  'sluice.handler.duration': row(
-    ...(['histogram', 's', 'The time of a handler.'] as const),
-    ...([['extension', 'contribution', 'class', 'result'], fast] as const),
-  ),
-  'sluice.handler.failures': row('counter', '{failure}', 'Failures of handlers and stages.', [
+  'sluice.handler.failures': counter(
+    '{failure}',
+    'Failures of handlers and stages.',
     ...['family', 'extension', 'kind', 'policy'],
-  ]),
-  'sluice.cancels': row('counter', '{cancel}', 'Cancels of vetoes.', [
-    'family',
-    'code',
-    'extension',
-  ]),
-  'sluice.sends': row('counter', '{send}', 'Sends that have ended.', ['channel', 'state']),
-  'sluice.send.attempts': row('counter', '{attempt}', 'Answers of channels.', [
-    'channel',
-    'status',
-  ]),
-  'sluice.lane.wait': row(
-    ...(['histogram', 's', 'The wait for a turn in a lane.', ['of'], bounds.agent] as const),
   ),
-  'sluice.records.dropped': row('counter', '{record}', 'Records of a journal that are missing.', [
-    'why',
-  ]),
-  'sluice.lanes.jobs': row('gauge', '{message}', 'Messages that run or wait in lanes.'),
-  'sluice.messages.running': row('gauge', '{message}', 'Messages that run.'),
-  'sluice.quarantined': row('gauge', '{handler}', 'Handlers in quarantine.'),
-  'sluice.extensions.refused': row('gauge', '{extension}', 'Extensions that could not be loaded.'),
-  'sluice.dead_letters': row('gauge', '{message}', 'Dead letters of the journal.'),
-  'sluice.dead_letters.oldest_age': row('gauge', 's', 'The age of the oldest dead letter.'),
-  'sluice.dispatches.dropped': row('gauge', '{record}', 'Records that the journal gave up.'),
-  'sluice.journal.commit.duration': row('gauge', 's', 'The mean time of a commit of the journal.'),
-  'gen_ai.invoke_agent.duration': row(
-    ...(['histogram', 's', 'The time of an agent run.'] as const),
-    ...([['gen_ai.agent.name', 'error.type'], bounds.agent] as const),
+  'sluice.cancels': counter('{cancel}', 'Cancels of vetoes.', 'family', 'code', 'extension'),
+  'sluice.sends': counter('{send}', 'Sends that have ended.', 'channel', 'state'),
+  'sluice.send.attempts': counter('{attempt}', 'Answers of channels.', 'channel', 'status'),
+  'sluice.lane.wait': seconds(bounds.agent, 'The wait for a turn in a lane.', 'of'),
+  'sluice.records.dropped': counter('{record}', 'Records of a journal that are missing.', 'why'),
+  'sluice.lanes.jobs': gauge('{message}', 'Messages that run or wait in lanes.'),
+  'sluice.messages.running': gauge('{message}', 'Messages that run.'),
+  'sluice.quarantined': gauge('{handler}', 'Handlers in quarantine.'),
+  'sluice.extensions.refused': gauge('{extension}', 'Extensions that could not be loaded.'),
+  'sluice.dead_letters': gauge('{message}', 'Dead letters of the journal.'),
+  'sluice.dead_letters.oldest_age': gauge('s', 'The age of the oldest dead letter.'),
+  'sluice.dispatches.dropped': gauge('{record}', 'Records that the journal gave up.'),
+  'sluice.journal.commit.duration': gauge('s', 'The mean time of a commit of the journal.'),
+  'gen_ai.invoke_agent.duration': seconds(
+    bounds.agent,
+    'The time of an agent run.',
+    ...['gen_ai.agent.name', 'error.type'],
   ),
-  'gen_ai.execute_tool.duration': row(
-    ...(['histogram', 's', 'The time of a tool.'] as const),
-    ...([['gen_ai.tool.name', 'gen_ai.agent.name', 'error.type'], bounds.operation] as const),
+  'gen_ai.execute_tool.duration': seconds(
+    bounds.operation,
+    'The time of a tool.',
+    ...['gen_ai.tool.name', 'gen_ai.agent.name', 'error.type'],
   ),
-  'gen_ai.client.operation.duration': row(
-    ...(['histogram', 's', 'The time of a call of a model provider.'] as const),
-    ...([
-      ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.request.model', 'error.type'],
-      bounds.operation,
-    ] as const),
+  'gen_ai.client.operation.duration': seconds(
+    bounds.operation,
+    'The time of a call of a model provider.',
+    ...call,
+    'error.type',
   ),
-  'gen_ai.client.token.usage': row(
-    ...(['histogram', '{token}', 'Tokens read and written.'] as const),
-    ...([
-      [
-        ...['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.request.model'],
-        'gen_ai.token.type',
-      ],
-      bounds.tokens,
-    ] as const),
-  ),
+  'gen_ai.client.token.usage': {
+    ...{ kind: 'histogram', unit: '{token}', help: 'Tokens read and written.' },
+    labels: [...call, 'gen_ai.token.type'],
+    buckets: [...bounds.tokens],
+  },
 } satisfies Record<string, Row>;
 
 /** The name of an instrument. */
