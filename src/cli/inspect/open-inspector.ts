@@ -1,10 +1,9 @@
 import type { Host, Journal, TendedJournal } from '../../host/index.js';
 import { answerAsOperator, keptQuestions } from '../approvals/approvals.js';
-import { badArguments, CommandError } from '../errors/command-error.js';
+import { portOf, unusablePort } from '../errors/port.js';
 import { ownPackage } from '../installed/own-package.js';
 import { type JournalPlace, placeName, tendPlace } from '../pipeline/journal-place.js';
 import type { PipelineOptions, Settings } from '../settings/settings.js';
-import { exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { ownCommand, pipelineArgs } from './own-command.js';
 
@@ -51,7 +50,7 @@ export async function openInspector(
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const options = {
     ...inspect,
-    ...(choice.port !== undefined && { port: portOf(choice.port) }),
+    ...(choice.port !== undefined && { port: portOf(choice.port, '--port or --inspect') }),
     ...(choice.inspectWrite === true && { write: true }),
     ...(choice.inspectText === true && { text: true }),
   };
@@ -77,12 +76,11 @@ export async function openInspector(
     };
   } catch (cause) {
     await close();
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
-    throw new CommandError(
-      'unusable-port',
-      `the inspector cannot listen at ${options.address ?? '127.0.0.1'}:${options.port ?? 0} (${code})`,
-      'Name another port or address; without a port it takes one that is free.',
-      { cause, exitCode: exitCodes.failed },
+    throw unusablePort(
+      'the inspector',
+      options,
+      '--port, --inspect, or by "inspect" in the config',
+      cause,
     );
   }
 }
@@ -133,13 +131,4 @@ function sourceOf(
       },
     }),
   };
-}
-
-function portOf(text: string): number {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw badArguments(
-    `"${text}" is no port`,
-    'Give a number from 0 to 65535; 0 takes one that is free.',
-  );
 }

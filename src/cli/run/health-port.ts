@@ -4,9 +4,9 @@ import {
   type HostOptions,
   startHealthServer,
 } from '../../host/index.js';
-import { badArguments, CommandError } from '../errors/command-error.js';
+import { CommandError } from '../errors/command-error.js';
+import { portOf, unusablePort } from '../errors/port.js';
 import type { Settings } from '../settings/settings.js';
-import { exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 
 /**
@@ -22,7 +22,7 @@ export async function openHealthPort(
   { stderr }: Pick<Shell, 'stderr'>,
   { journal }: Pick<HostOptions, 'journal'>,
 ): Promise<HealthServer | undefined> {
-  const asked = given === undefined ? health : { ...health, port: portOf(given) };
+  const asked = given === undefined ? health : { ...health, port: portOf(given, '--health-port') };
   if (asked === undefined) return undefined;
   const { events, ...options } = asked;
   if (events !== undefined && (setting === undefined || journal === undefined))
@@ -39,21 +39,11 @@ export async function openHealthPort(
     stderr.lines([`sluice: health at ${server.url}/healthz and /readyz`]);
     return server;
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
-    throw new CommandError(
-      'unusable-port',
-      `the health port ${options.address ?? '127.0.0.1'}:${options.port} cannot be used (${code})`,
-      'Choose another by --health-port, or by "health" in the config; 0 takes one that is free.',
-      { cause, exitCode: exitCodes.failed },
+    throw unusablePort(
+      'the health port',
+      options,
+      '--health-port, or by "health" in the config',
+      cause,
     );
   }
-}
-
-function portOf(text: string): number {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw badArguments(
-    `"${text}" is no port`,
-    'Give a number from 0 to 65535 after --health-port; 0 takes one that is free.',
-  );
 }

@@ -170,6 +170,8 @@ describe('a health port of the command line (§20.4)', () => {
     const { port } = new URL(other.url);
     const ended = await runInMemory(['run', '--quiet', '--health-port', port], 'hello\n');
     expect(ended).toMatchObject({ code: 1, stdout: '' });
-    expect(ended.stderr).toContain('unusable-port: the health port 127.0.0.1:');
+    expect(ended.stderr).toContain(
+      `unusable-port: the health port cannot listen at 127.0.0.1:${port} (EADDRINUSE)`,
+    );
   });
 });

@@ -1,0 +1,30 @@
+import { exitCodes } from '../shell/exit-codes.js';
+import { badArguments, CommandError } from './command-error.js';
+
+/** Reads the number of a port after an option. @throws CommandError `bad-arguments`. */
+export function portOf(text: string, option: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  const hint = `Give a number from 0 to 65535 after ${option}; 0 takes one that is free.`;
+  throw badArguments(`"${text}" is no port`, hint);
+}
+
+/**
+ * The error of a port that nobody can listen at.
+ *
+ * @param ways Options and keys of the config that name another one.
+ */
+export function unusablePort(
+  whose: string,
+  { address = '127.0.0.1', port = 0 }: { readonly address?: string; readonly port?: number },
+  ways: string,
+  cause: unknown,
+): CommandError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+  return new CommandError(
+    'unusable-port',
+    `${whose} cannot listen at ${address}:${port} (${code})`,
+    `Name another by ${ways}; 0 takes one that is free.`,
+    { cause, exitCode: exitCodes.failed },
+  );
+}
