@@ -1,3 +1,4 @@
+export { pause } from '../kernel/index.js';
 export {
   type AccessPolicy,
   type AccessRules,
@@ -7,7 +8,6 @@ export {
   type Visit,
 } from './access.js';
 export { type FileSource, fileSource } from './file-source.js';
-export { pause } from './pause.js';
 export { type Delivery, type Patience, PendingAcks } from './pending-acks.js';
 export {
   answer,

@@ -1,5 +1,5 @@
 import type { SendPermit, SendResult } from '../../channel/index.js';
-import { pause } from '../pause.js';
+import { pause } from '../../kernel/index.js';
 import type { ChatPort, MessageId } from './port.js';
 import type { SendParts } from './surface.js';
 

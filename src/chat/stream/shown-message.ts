@@ -1,6 +1,5 @@
 import type { SendResult } from '../../channel/index.js';
-import type { Clock, Logger } from '../../kernel/index.js';
-import { pause } from '../pause.js';
+import { type Clock, type Logger, pause } from '../../kernel/index.js';
 import type { CallAnswer, ChatPort, MessageId, PartCall } from '../send/port.js';
 
 /** Attempts of calls that may be repeated. */

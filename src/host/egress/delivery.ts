@@ -1,9 +1,8 @@
 import type { Trail } from '../../agent/index.js';
 import { approveSend, type SendApproval } from '../../channel/index.js';
-import { definedFields, oneLine } from '../../kernel/index.js';
+import { definedFields, oneLine, pause } from '../../kernel/index.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { SendParts } from '../parts/parts.js';
-import { pause } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import {
   endOfUnpassed,

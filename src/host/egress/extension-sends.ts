@@ -1,5 +1,5 @@
 import type { ExtensionHost, ExtensionMessage, KeptSend } from '../../extension/index.js';
-import { type Clock, definedFields, sameData } from '../../kernel/index.js';
+import { type Clock, definedFields, pause, sameData } from '../../kernel/index.js';
 import { Recent } from '../../stream/internal.js';
 import { hostError } from '../errors.js';
 import { digestOf } from '../journal/event-id.js';
@@ -7,7 +7,6 @@ import { isOneOf, openSends, type SendRecord } from '../journal/journal.js';
 import type { SendReport } from '../journal/message-end.js';
 import { fingerprintOf, reportOfRecord } from '../outbox/outbox.js';
 import type { HostParts } from '../parts/parts.js';
-import { pause } from '../parts/within-time.js';
 import { failedReport } from './end-send.js';
 import { type JudgedSend, type OwnMessage, sendOwn } from './own-send.js';
 

@@ -4,11 +4,11 @@ import {
   isSluiceError,
   kernelError,
   oneLine,
+  pause,
   systemClock,
 } from '../../kernel/index.js';
 import type { DispatchFilter, DispatchRecord, JournalReader } from '../journal/journal.js';
 import { type WayKind, wayKinds } from '../journal/way-kinds.js';
-import { pause } from '../parts/within-time.js';
 import { wayRecord } from '../way/read-way.js';
 import type { WayRecord } from '../way/way-record.js';
 

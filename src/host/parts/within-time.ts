@@ -45,13 +45,3 @@ async function settled<T>(call: () => Promise<T>): Promise<CallEnd<T>> {
     return { status: 'threw', reason: oneLine(error) };
   }
 }
-
-/**
- * Waits on a clock, or until a signal aborts.
- *
- * @returns whether the time has passed.
- */
-export async function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
-  const never = (): Promise<never> => new Promise(() => undefined);
-  return (await callWithin(never, clock, delayMs, signal)).status === 'late';
-}

@@ -1,8 +1,8 @@
+import { pause } from '../../kernel/index.js';
 import { isOneOf, openUpdates, type UpdateRecord } from '../journal/journal.js';
 import type { Place } from '../lanes/slots.js';
 import { mayPass } from '../outbox/journal-failure.js';
 import type { HeldParts } from '../parts/parts.js';
-import { pause } from '../parts/within-time.js';
 
 /** The namespace of the hosts of a journal in which they keep whose turn it is in a session. */
 const namespace = '/session-turns';

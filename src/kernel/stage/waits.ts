@@ -1,3 +1,4 @@
+import { deferred } from '../value/deferred.js';
 import type { Clock, TimerHandle } from './ports.js';
 
 /** One timer that can be set again and again. A new time takes the place of the one before. */
@@ -55,6 +56,22 @@ export function onAbort(signal: StopSignal | undefined, callback: () => void): D
   signal?.addEventListener('abort', callback, { once: true });
   if (signal?.aborted === true) callback();
   return { [Symbol.dispose]: () => signal?.removeEventListener('abort', callback) };
+}
+
+/**
+ * Waits, unless its signal aborts first.
+ *
+ * @returns whether the time has passed.
+ * @example
+ * await pause(clock, 1_000, signal);
+ */
+export async function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return false;
+  const { promise, resolve } = deferred<boolean>();
+  using timer = new Timer(clock);
+  using _stopped = onAbort(signal, () => resolve(false));
+  timer.set(delayMs, () => resolve(true));
+  return await promise;
 }
 
 /**

@@ -1,12 +1,10 @@
 import {
   type Clock,
-  deferred,
   definedFields,
   type Fields,
   isFields,
-  onAbort,
   oneLine,
-  Timer,
+  pause,
   withTimeout,
 } from '../../../kernel/index.js';
 import type { LegacyAccountContext, LegacyChannel, LegacyPlugin } from '../../../legacy/index.js';
@@ -101,15 +99,6 @@ export async function runAccount(
         logger.warn(`an account has not stopped after ${stopTimeoutMs} ms; it is left`, named);
     },
   };
-}
-
-/** Waits, or until the signal aborts. */
-async function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = deferred();
-  using timer = new Timer(clock);
-  using _stopped = onAbort(signal, resolve);
-  timer.set(delayMs, resolve);
-  await promise;
 }
 
 async function usableAccount(
