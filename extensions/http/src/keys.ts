@@ -28,11 +28,6 @@ export function callerOf(
   return caller;
 }
 
-/** Compares texts in the same time whatever was given. */
-export function isSame(given: string, wanted: string): boolean {
-  return timingSafeEqual(sha256(given), sha256(wanted));
-}
-
 export function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
+import { isSameSecret } from 'sluice/chat';
 import { jsonOf } from './chat.js';
 import type { WebhookConfig } from './config.js';
-import { digestOf, isSame, secretOf } from './keys.js';
+import { digestOf, secretOf } from './keys.js';
 import { fill } from './template.js';
 import { type HttpUpdate, newUpdateId, type UnreadableUpdate, unreadable } from './update.js';
 
@@ -24,7 +25,9 @@ export function isSigned(
   const named = { hex: digest.toString('hex'), base64: digest.toString('base64') };
   const wanted = fill(format, { headers, named });
   // all are compared: there may be one for each of several secrets
-  const same = (headers.get(header) ?? '').split(' ').filter((one) => isSame(one, wanted.text));
+  const same = (headers.get(header) ?? '')
+    .split(' ')
+    .filter((one) => isSameSecret(one, wanted.text));
   if (same.length === 0 || signed.missing !== undefined) return false;
   if (timestamp === undefined) return true;
   return Math.abs(nowMs - Number(headers.get(timestamp) ?? Number.NaN) * 1_000) <= windowMs;

@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isSameSecret } from 'sluice/chat';
 import { hostCheck } from 'sluice/host';
 
 /** Why a request gets nothing. */
@@ -30,7 +30,6 @@ export function guardOf({
   readonly token: string;
 }): Guard {
   const isKnown = hostCheck({ address, names });
-  const digest = digestOf(`Bearer ${token}`);
   return {
     refuse: ({ headers }) => {
       const { host, origin } = headers;
@@ -42,8 +41,8 @@ export function guardOf({
         return { status: 403, error: 'another page may not ask here' };
       return undefined;
     },
-    refuseData: ({ headers: { authorization = '' } }) =>
-      timingSafeEqual(digestOf(authorization), digest)
+    refuseData: ({ headers: { authorization } }) =>
+      isSameSecret(authorization, `Bearer ${token}`)
         ? undefined
         : { status: 401, error: 'the token is missing or wrong' },
   };
@@ -51,10 +50,6 @@ export function guardOf({
 
 function isOwn(origin: string, host: string): boolean {
   return URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
-}
-
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 /** Sets the headers of every answer: nothing from outside is loaded, and no other page may hold this one. */

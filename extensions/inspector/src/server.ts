@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, isSluiceError, systemClock } from 'sluice';
 import { type Answers, answersOf, type Given } from './answers.js';
@@ -106,14 +107,18 @@ export async function startInspector(
   });
   server.maxConnections = 128;
   server.unref();
-  await listen(server, port, address);
+  server.listen(port, address);
+  await once(server, 'listening'); // rejects if the server cannot listen
   const at = server.address() as AddressInfo; // it listens at a port, not at a pipe
   const name = at.family === 'IPv6' ? `[${at.address}]` : at.address;
   return {
     url: `http://${name}:${at.port}/#token=${token}`,
     [Symbol.asyncDispose]: async () => {
       ended.abort();
-      await close(server);
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
     },
   };
 }
@@ -163,21 +168,4 @@ function textOf(error: unknown): string {
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
   response.end(JSON.stringify(body));
-}
-
-function listen(server: Server, port: number, address: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, address, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isSameSecret } from 'sluice/chat';
 import { hostCheck } from 'sluice/host';
-import { bearerCheck } from './bearer.js';
 import type { Claims } from './claims.js';
 import { type Reply, refusal } from './reply.js';
 import { maxRequestBytes, requestBody } from './request-body.js';
@@ -48,7 +48,8 @@ export async function startOwnershipServer(
   options: OwnershipServerOptions,
 ): Promise<OwnershipServer> {
   const { host, port, token, allowedHosts: names = [], headersTimeoutMs = 5_000 } = options;
-  const isAllowed = bearerCheck(token);
+  const isAllowed = (header = ''): boolean =>
+    token === undefined || isSameSecret(/^bearer +(\S+)$/i.exec(header)?.[1], token);
   const isKnown = token === undefined ? hostCheck({ address: host, names }) : () => true;
   const isClosing = (): boolean => !server.listening;
   const limits = {
