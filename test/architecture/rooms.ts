@@ -96,6 +96,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'transcript',
     'journal/sqlite',
     'journal/postgres/members',
+    'journal/postgres/rows',
     'journal/postgres',
     'way',
     'lanes',
