@@ -29,6 +29,12 @@ export const legacyErrors = {
       'The host does not run the account yet, or not any more, or its journal could not keep the message.',
     hint: 'Hand it over again later, if the provider can bring it again.',
   },
+  'no-state': {
+    message: '{extensionId}: it keeps something, and no host keeps it.',
+    cause:
+      'The stores of api.runtime.state lie in the journal of a host, and none was made with the plugin.',
+    hint: 'Store things from services, channels, hooks or tools: a host runs then.',
+  },
   'no-plugin': {
     message: '{extensionId}: {source} exports no plugin: {problem}.',
     cause: 'The module’s default export is neither a function nor an object with one.',

@@ -19,6 +19,7 @@ export type {
   LegacyInbound,
   LegacyIntake,
   LegacyReplyKind,
+  LegacyState,
   TakeInbound,
 } from './plugin/shape/intake.js';
 export type { LegacyManifest } from './plugin/shape/manifest.js';

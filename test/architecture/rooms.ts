@@ -40,6 +40,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'plugin/sdk',
     'plugin/shape',
     'plugin/channel',
+    'plugin/state',
     'plugin/http',
     'plugin/api',
     'plugin/runtime',

@@ -394,6 +394,11 @@ const published: readonly CorpusPlugin[] = [
 /** Packages that were built for OpenClaw 2026.9. */
 const later: readonly CorpusPlugin[] = [
   {
+    id: 'openclaw-irc',
+    spec: '@openclaw/irc@2026.9.5',
+    openclaw: channel('irc', { host: '127.0.0.1', port: 1, nick: 'placeholder', tls: false }),
+  },
+  {
     id: 'openclaw-nostr',
     spec: '@openclaw/nostr@2026.9.5',
     ...nostr,

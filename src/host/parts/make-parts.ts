@@ -84,6 +84,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   way.attach(kernel);
   const foreign = plugins.find((plugin) => plugin.kernel !== kernel);
   if (foreign !== undefined) throw hostError('foreign-plugin', { what: foreign.pluginId });
+  for (const plugin of plugins) plugin.state.keepIn(journal.keyValues);
   const channels = [
     ...(options.channels ?? []),
     ...plugins.flatMap((plugin) => channelsOfPlugin(plugin, clock)),

@@ -22,6 +22,7 @@ import type { PluginDefinition } from './shape/module-shape.js';
 import type { LegacyPlugin, LegacyPluginOptions, PluginDiagnostic } from './shape/plugin.js';
 import { pluginEntryOf } from './shape/plugin-entry.js';
 import type { LegacyLogger } from './shape/shapes.js';
+import { pluginState } from './state/plugin-state.js';
 
 /** A plugin that is about to register, with the parts that its host will need. */
 export interface NewPlugin extends Registering {
@@ -100,6 +101,7 @@ export function newPlugin(
     commands: [],
     channels: [],
     intake,
+    state: pluginState(pluginId, clock),
     tools: [],
     skills: [],
     cliCommands: [],

@@ -10,9 +10,11 @@ import {
   deferred,
   definedFields,
   type Fields,
+  fieldsOf,
   oneLine,
 } from '../../../kernel/index.js';
 import type { LegacyInbound, LegacyReply, LegacyReplyKind } from '../../../legacy/index.js';
+import { textOf } from '../../../legacy/internal.js';
 import { eventIdOf } from '../../journal/event-id.js';
 import { decodeContext } from './decode-context.js';
 
@@ -73,7 +75,10 @@ export class InHand {
       const receive = async (): Promise<boolean> =>
         (await inbox.receive({ raw: inbound.context, updateId })) !== 'refused';
       isTaken = await Promise.race([receive(), held.left.promise]);
-      if (isTaken) await held.ended.promise;
+      if (isTaken) {
+        await inbound.onTaken();
+        await held.ended.promise;
+      }
       return isTaken;
     } finally {
       this.#held.delete(eventId);
@@ -111,8 +116,16 @@ export class InHand {
     replyToId: string | undefined,
   ): Promise<SendResult> {
     try {
-      await inbound.deliver(replyOf(message, replyToId), kinds[message.kind] ?? 'final');
-      return { status: 'sent', receipt: { conversationId: message.to } };
+      const kind = kinds[message.kind] ?? 'final';
+      const told = await inbound.deliver(replyOf(message, replyToId), kind);
+      if (told['visibleReplySent'] === false)
+        return { status: 'rejected', reason: 'its channel has shown nothing of it' };
+      const ids = [told['messageIds']].flat().map(textOf); // of one delivery, in parts
+      const messageId = textOf(fieldsOf(told['receipt'])['primaryPlatformMessageId']) ?? ids[0];
+      return {
+        status: 'sent',
+        receipt: { conversationId: message.to, ...definedFields({ messageId }) },
+      };
     } catch (error) {
       return { status: 'ambiguous', reason: oneLine(error) };
     }

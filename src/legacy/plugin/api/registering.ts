@@ -4,6 +4,7 @@ import type { RouteList } from '../http/plugin-routes.js';
 import type { PluginIntake } from '../shape/intake.js';
 import type { LegacyPlugin, PluginDiagnostic } from '../shape/plugin.js';
 import type { LegacyLogger } from '../shape/shapes.js';
+import type { PluginState } from '../state/plugin-state.js';
 import type { PluginBuses } from './buses.js';
 import type { Refusals } from './refusals.js';
 
@@ -39,6 +40,7 @@ export interface Registering extends Pick<LegacyPlugin, Given | Named>, Lists {
   readonly clock: Clock;
   /** The place where its channels hand messages over. */
   readonly intake: PluginIntake;
+  readonly state: PluginState;
   /** `api.runtime.channel`: made when it is asked for first. */
   readonly channelRuntime: () => object;
   readonly httpRoutes: RouteList;

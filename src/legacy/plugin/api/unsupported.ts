@@ -40,7 +40,7 @@ const rows = {
     'The functions that serve every channel are there. For one of a single provider, write a ChannelPlugin of sluice/channel.',
   'api.runtime.events.onSessionTranscriptUpdate': 'Use the hook before_message_write.',
   'api.runtime.logging': 'Use getChildLogger, or api.logger.',
-  'api.runtime.state': 'Use resolveStateDir.',
+  'api.runtime.state': 'Use openKeyedStore, or a file in the folder of resolveStateDir.',
   'api.runtime.modelAuth': 'Read the key from the environment, or from api.pluginConfig.',
   'openclaw.plugin.json: skills':
     'Load the plugin from its folder: `LegacyPlugin.skills` has them then.',
@@ -82,7 +82,8 @@ export const servedMembers: ReadonlySet<string> = new Set(
       'logging.shouldLogVerbose',
       'logging.getChildLogger',
     ],
-    ...['state.resolveStateDir', 'system.runCommandWithTimeout', 'system.enqueueSystemEvent'],
+    ...['state.resolveStateDir', 'state.openKeyedStore', 'state.openChannelIngressQueue'],
+    ...['system.runCommandWithTimeout', 'system.enqueueSystemEvent'],
     ...['system.formatNativeDependencyHint', 'media.detectMime', 'media.mediaKindFromMime'],
     ...['media.isVoiceCompatibleAudio', 'media.loadWebMedia', 'media.getImageMetadata'],
   ].map((member) => `api.runtime.${member}`),
@@ -93,7 +94,8 @@ export const servedGroups: ReadonlySet<string> = new Set(
   [
     ...['channel', 'channel.activity', 'channel.commands', 'channel.debounce', 'channel.groups'],
     ...['channel.media', 'channel.mentions', 'channel.pairing', 'channel.reactions'],
-    ...['channel.reply', 'channel.routing', 'channel.session', 'channel.text'],
+    ...['channel.reply', 'channel.routing', 'channel.session', 'channel.text', 'channel.inbound'],
+    'channel.turn',
   ]
     .map((group) => `api.runtime.${group}`)
     .concat('api.session', 'api.session.workflow'),

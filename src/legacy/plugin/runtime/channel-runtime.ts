@@ -10,6 +10,7 @@ import { pairingOf } from '../channel/pairing.js';
 import { buildAgentSessionKey, resolveAgentRoute } from '../channel/routing.js';
 import { convertMarkdownTables, resolveMarkdownTableMode } from '../channel/tables.js';
 import { channelMedia } from './channel-media.js';
+import { inboundOf } from './inbound.js';
 import { replyOf } from './reply.js';
 import { withStandIns } from './with-stand-ins.js';
 
@@ -28,6 +29,8 @@ export function channelRuntimeOf(plugin: Registering): object {
     const told = kernel.dispatch('account.pairing.requested', request);
     told.catch((error: unknown) => tell('error', 'a request to be paired is not told', error));
   };
+  const reply = replyOf(plugin);
+  const inbound = inboundOf(reply);
   const groups = {
     text: {
       chunkByNewline: chunks.chunkByNewline,
@@ -41,7 +44,8 @@ export function channelRuntimeOf(plugin: Registering): object {
       resolveMarkdownTableMode,
       convertMarkdownTables,
     },
-    reply: replyOf(plugin),
+    reply,
+    ...{ inbound, turn: inbound }, // `turn` is its older name
     routing: { buildAgentSessionKey, resolveAgentRoute },
     pairing: pairingOf(clock, stateDir, requested),
     media: channelMedia(stateDir),

@@ -10,7 +10,8 @@ import { accountOf, agentSettings, sectionsOf, textOf } from '../channel/setting
 import type { LegacyReplyKind } from '../shape/intake.js';
 import type { LegacyReply } from '../shape/shapes.js';
 
-type Deliver = (reply: LegacyReply, info: { readonly kind: LegacyReplyKind }) => unknown;
+/** Has the plugin's code deliver a reply. */
+export type Deliver = (reply: LegacyReply, info: { readonly kind: LegacyReplyKind }) => unknown;
 type Callback = (() => unknown) | undefined;
 
 /** The callbacks that tell people that somebody writes. */
@@ -21,12 +22,22 @@ interface Typing {
 }
 
 /** The part of a dispatcher's options that is read here. */
-interface DispatcherOptions extends Typing {
+export interface DispatcherOptions extends Typing {
   readonly deliver: Deliver;
   readonly onError?: (error: unknown, info: { readonly kind: LegacyReplyKind }) => unknown;
   readonly typingCallbacks?: Typing;
   readonly responsePrefix?: string;
   readonly responsePrefixContextProvider?: () => unknown;
+}
+
+/** The moments of an event that waits in the queue of its channel (profile 2026.9). */
+export interface Adoption {
+  onAdopted?(): unknown;
+}
+
+/** The options of a reply that count here. */
+interface ReplyOptions {
+  readonly turnAdoptionLifecycle?: Adoption | undefined;
 }
 
 interface Dispatcher {
@@ -53,7 +64,8 @@ export function replyOf(plugin: Registering) {
   /** The code that delivers for a dispatcher that was made here. */
   const deliveries = new WeakMap<object, Deliver>();
 
-  const run = async (ctx: object, deliver: Deliver, typing: Typing) => {
+  const run = async (ctx: object, deliver: Deliver, typing: Typing, options: ReplyOptions = {}) => {
+    const { turnAdoptionLifecycle: adoption } = options;
     const counts = { tool: 0, block: 0, final: 0 };
     const context = plainContext(finalizeInboundContext(ctx));
     void told(plugin, typing.onReplyStart); // a message does not wait until it is told that somebody writes
@@ -63,9 +75,11 @@ export function replyOf(plugin: Registering) {
         accountId: accountOf(context['AccountId']),
         context,
         deliver: async (reply, kind) => {
-          await refusals.send(async () => void (await deliver(reply, { kind })));
+          const delivered = await refusals.send(() => deliver(reply, { kind }));
           counts[kind] += 1;
+          return fieldsOf(delivered);
         },
+        onTaken: () => told(plugin, () => adoption?.onAdopted?.()),
       });
     } finally {
       await told(plugin, typing.onIdle);
@@ -84,11 +98,13 @@ export function replyOf(plugin: Registering) {
     dispatchReplyWithBufferedBlockDispatcher: (given: {
       readonly ctx: object;
       readonly dispatcherOptions: DispatcherOptions;
+      readonly replyOptions?: ReplyOptions;
     }) =>
       run(
         given.ctx,
         deliveryOf(plugin, given.dispatcherOptions),
         typingOf(given.dispatcherOptions),
+        given.replyOptions,
       ),
     createReplyDispatcherWithTyping: (options: DispatcherOptions) => {
       const deliver = deliveryOf(plugin, options);
@@ -109,11 +125,12 @@ export function replyOf(plugin: Registering) {
     dispatchReplyFromConfig: (given: {
       readonly ctx: object;
       readonly dispatcher: Dispatcher;
-      readonly replyOptions?: Typing & { readonly onTypingCleanup?: Callback };
+      readonly replyOptions?: Typing & ReplyOptions & { readonly onTypingCleanup?: Callback };
     }) => {
-      const { ctx, dispatcher, replyOptions: { onReplyStart, onTypingCleanup } = {} } = given;
+      const { ctx, dispatcher, replyOptions = {} } = given;
+      const { onReplyStart, onTypingCleanup } = replyOptions;
       const deliver = deliveries.get(dispatcher) ?? deliveryBy(dispatcher);
-      return run(ctx, deliver, { onReplyStart, onCleanup: onTypingCleanup });
+      return run(ctx, deliver, { onReplyStart, onCleanup: onTypingCleanup }, replyOptions);
     },
     withReplyDispatcher: async (given: {
       readonly dispatcher: Dispatcher;
@@ -211,7 +228,12 @@ function resolveHumanDelayConfig(cfg: unknown, agentId?: unknown): Fields | unde
   return set.length === 0 ? undefined : Object.assign({}, ...set);
 }
 
-function resolveEffectiveMessagesConfig(cfg: unknown, agentId?: unknown, options: unknown = {}) {
+/** `resolveEffectiveMessagesConfig`: the texts in front of messages and replies. */
+export function resolveEffectiveMessagesConfig(
+  cfg: unknown,
+  agentId?: unknown,
+  options: unknown = {},
+) {
   const messages = fieldsOf(fieldsOf(cfg)['messages']);
   const { channel, accountId, fallbackMessagePrefix } = fieldsOf(options);
   const sections = sectionsOf(cfg, channel, accountId).map((section) => section['responsePrefix']);

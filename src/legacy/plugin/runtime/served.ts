@@ -5,11 +5,8 @@ import { systemEvents } from './next-prompt.js';
 import { runCommandWithTimeout } from './system.js';
 import { loadWebMedia } from './web-media.js';
 
-/** The stores of profile 2026.9, of which OpenClaw throws for plugins that it does not trust, too. */
-const laterStores = [
-  ...['openKeyedStore', 'openSyncKeyedStore', 'openBlobStore'],
-  ...['openChannelIngressQueue', 'openChannelIngressDrain'],
-];
+/** The stores of profile 2026.9 that are not here: nothing is kept by them, so they throw. */
+const laterStores = ['openSyncKeyedStore', 'openBlobStore', 'openChannelIngressDrain'];
 
 /**
  * The parts of `api.runtime` that are served here, each with its members. A member that would change something which a host does not
@@ -17,6 +14,7 @@ const laterStores = [
  */
 export function servedParts(plugin: Registering): Readonly<Record<string, Fields>> {
   const { config, stateDir, workspaceDir, refusals } = plugin;
+  const { openKeyedStore, openChannelIngressQueue } = plugin.state;
   const stores = laterStores.map(
     (name) => [name, refusals.throwing('api.runtime.state', `api.runtime.state.${name}`)] as const,
   );
@@ -33,7 +31,12 @@ export function servedParts(plugin: Registering): Readonly<Record<string, Fields
       shouldLogVerbose: () => false,
       getChildLogger: (bindings: Fields = {}) => childLogger(plugin, bindings),
     },
-    state: { resolveStateDir: () => stateDir, ...Object.fromEntries(stores) },
+    state: {
+      resolveStateDir: () => stateDir,
+      openKeyedStore,
+      openChannelIngressQueue,
+      ...Object.fromEntries(stores),
+    },
     system: {
       runCommandWithTimeout,
       enqueueSystemEvent: systemEvents(plugin),

@@ -1,3 +1,4 @@
+import type { KeyValues } from '../../../extension/index.js';
 import { legacyError } from '../../errors.js';
 import type { LegacyReply } from './shapes.js';
 
@@ -11,8 +12,10 @@ export interface LegacyInbound {
   readonly accountId: string;
   /** The context of the message, as plain data. */
   readonly context: Readonly<Record<string, unknown>>;
-  /** Has the plugin deliver one reply. Rejects as its code does. */
-  deliver(reply: LegacyReply, kind: LegacyReplyKind): Promise<void>;
+  /** Has the plugin deliver one reply. Rejects as its code does. @returns what its code tells of it, from outside. */
+  deliver(reply: LegacyReply, kind: LegacyReplyKind): Promise<Readonly<Record<string, unknown>>>;
+  /** Tells the plugin that the host has taken the message in: its journal has it. Never rejects. */
+  onTaken(): Promise<void>;
 }
 
 /** Takes a message in. Resolves when it has ended, with its replies, or at once with `false` if it is not taken in. */
@@ -22,6 +25,12 @@ export type TakeInbound = (inbound: LegacyInbound) => Promise<boolean>;
 export interface LegacyIntake {
   /** Takes what a channel hands over, until the result is disposed. */
   open(channelId: string, take: TakeInbound): Disposable;
+}
+
+/** The place where a host keeps what a plugin stores (spec §17.35). */
+export interface LegacyState {
+  /** Keeps the values of the plugin there from now on: a host does it when it is made. */
+  keepIn(values: KeyValues): void;
 }
 
 /** The intake of a plugin, from its two sides. */

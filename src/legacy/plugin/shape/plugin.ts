@@ -9,7 +9,7 @@ import type {
 } from '../../../kernel/index.js';
 import type { LegacyHookName, LegacyProfile } from '../../profiles/index.js';
 import type { PluginSdk } from '../sdk/find-openclaw.js';
-import type { LegacyIntake } from './intake.js';
+import type { LegacyIntake, LegacyState } from './intake.js';
 import type { LegacyManifest } from './manifest.js';
 import type {
   LegacyChannel,
@@ -147,6 +147,8 @@ export interface LegacyPlugin extends AsyncDisposable {
   readonly channels: readonly LegacyChannel[];
   /** The place where a host takes what its channels hand over. */
   readonly intake: LegacyIntake;
+  /** The place where a host keeps what it stores (`api.runtime.state` of profile 2026.9). */
+  readonly state: LegacyState;
   readonly tools: readonly LegacyTool[];
   /** The skills of its manifest, if it was loaded from its folder. */
   readonly skills: readonly LegacySkill[];

@@ -1,0 +1,48 @@
+import type { KeyValues } from '../../../extension/index.js';
+import { openStore } from '../../../extension/internal.js';
+import { type Clock, getOrMake } from '../../../kernel/index.js';
+import { legacyError } from '../../errors.js';
+import { accountOf } from '../channel/settings.js';
+import type { LegacyState } from '../shape/intake.js';
+import { type IngressQueue, ingressQueue } from './ingress-queue.js';
+import { type KeyedStoreOptions, keyedStore } from './keyed-store.js';
+
+/** The stores of a plugin, from both sides. */
+export interface PluginState extends LegacyState {
+  readonly openKeyedStore: (options: KeyedStoreOptions) => object;
+  readonly openChannelIngressQueue: (options?: { readonly accountId?: string }) => IngressQueue;
+}
+
+/** Makes the stores of a plugin: each call rejects as `no-state` until a host keeps them. */
+export function pluginState(extensionId: string, clock: Clock): PluginState {
+  let kept: KeyValues | undefined;
+  const values = (): KeyValues => {
+    if (kept === undefined) throw legacyError('no-state', { extensionId });
+    return kept;
+  };
+  const store = openStore(extensionId, {
+    now: () => clock.now(),
+    values: {
+      get: async (...given) => values().get(...given),
+      list: async (...given) => values().list(...given),
+      write: async (...given) => values().write(...given),
+    },
+  });
+  const queues = new Map<string, IngressQueue>();
+  const stores = new Map<string, object>();
+  return {
+    keepIn: (given) => {
+      kept = given;
+      queues.clear(); // they know what the values before had
+      stores.clear();
+    },
+    openKeyedStore: (options) =>
+      getOrMake(stores, JSON.stringify(options), () => keyedStore(store, clock, options)),
+    openChannelIngressQueue: ({ accountId } = {}) => {
+      const account = accountOf(accountId);
+      return getOrMake(queues, account, () =>
+        ingressQueue({ channelId: extensionId, accountId: account, clock, values }),
+      );
+    },
+  };
+}
