@@ -57,7 +57,7 @@ const about = [
   '',
   'A cell says how many of the things that the plugin registered worked. `own` is the code that Sluice offers in place of',
   '`openclaw/plugin-sdk`. “Refused by name” lists the members of the API that the plugin asked for and that are not here.',
-  'The five plugins for OpenClaw 2026.9 run on Node 22, beside openclaw@2026.9.6.',
+  'The six plugins for OpenClaw 2026.9 run on Node 22, beside openclaw@2026.9.6.',
 ].join('\n');
 
 function summary(corpus: readonly CorpusPlugin[], found: Record62): string {

@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { corpus } from '../plugins/corpus.js';
-import { installPlugin } from '../plugins/install.js';
-import { compiled } from '../support/compiled.js';
-import { installNode22 } from '../support/openclaw-install.js';
+import { corpus } from '../../plugins/corpus.js';
+import { installPlugin } from '../../plugins/install.js';
+import { compiled } from '../../support/compiled.js';
+import { installNode22 } from '../../support/openclaw-install.js';
 
 /** The things that a host is told. */
 export interface LaterHostOptions {

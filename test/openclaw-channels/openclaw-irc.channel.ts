@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { laterLab } from './later-lab.js';
+import { laterLab } from './later/later-lab.js';
 import { type IrcServer, ircPerson, startNgircd } from './ngircd.js';
 
 const openclaw = inject('openClawWithChannels');

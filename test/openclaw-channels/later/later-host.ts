@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { echoProvider } from '../../src/agent/index.js';
-import { createHost, openJournal, startHealthServer } from '../../src/host/index.js';
-import { createKernel, loggerWith } from '../../src/kernel/index.js';
-import { loadLegacyPluginFrom } from '../../src/legacy/index.js';
-import type { AgentProvider } from '../../src/stream/index.js';
+import { echoProvider } from '../../../src/agent/index.js';
+import { createHost, openJournal, startHealthServer } from '../../../src/host/index.js';
+import { createKernel, loggerWith } from '../../../src/kernel/index.js';
+import { loadLegacyPluginFrom } from '../../../src/legacy/index.js';
+import type { AgentProvider } from '../../../src/stream/index.js';
 import type { LaterHostOptions, LaterHostSays } from './later-lab.js';
 
 // A host that runs one plugin for OpenClaw 2026.9 as its channel, by the options in its argument. The code of openclaw 2026.9 wants
