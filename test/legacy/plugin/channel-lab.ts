@@ -6,7 +6,13 @@ import {
   loadLegacyPlugin,
 } from '../../../src/legacy/index.js';
 
-type Functions = Record<string, Record<string, (...args: never[]) => unknown>>;
+type Members = Record<string, (...args: never[]) => unknown>;
+type Functions = Record<string, Members>;
+interface Runtime {
+  readonly channel: Functions;
+  readonly state: Members;
+}
+
 type Delivered = readonly [text: string | undefined, kind: string];
 
 /** A channel of an OpenClaw plugin that a test plays the provider of. */
@@ -14,6 +20,8 @@ export interface PostOffice {
   readonly load: (kernel: Kernel) => readonly LegacyPlugin[];
   /** `api.runtime.channel`, as a plugin gets it. */
   readonly channel: () => Functions;
+  /** `api.runtime.state`. */
+  readonly state: () => Members;
   /** The contexts that its accounts were started with, in order. */
   readonly started: readonly LegacyAccountContext[];
   readonly stopped: readonly string[];
@@ -57,13 +65,14 @@ export function postOffice(options: PostOptions = {}): PostOffice {
   const delivered: Delivered[] = [];
   const sent: (readonly [string, string])[] = [];
   const called: string[] = [];
-  let runtime: { readonly channel: Functions } | undefined;
-  const channel = (): Functions => {
+  let runtime: Runtime | undefined;
+  const loaded = (): Runtime => {
     if (runtime === undefined) throw new Error('the plugin is not loaded');
-    return runtime.channel;
+    return runtime;
   };
+  const channel = (): Functions => loaded().channel;
   const register = (api: {
-    readonly runtime: { readonly channel: Functions };
+    readonly runtime: Runtime;
     registerChannel(channel: object): void;
   }): void => {
     runtime = api.runtime;
@@ -102,6 +111,7 @@ export function postOffice(options: PostOptions = {}): PostOffice {
   const call = (name: string, given: object): Promise<unknown> =>
     Promise.resolve(channel()['reply']?.[name]?.(given as never)); // as a plugin calls it, untyped
   return {
+    state: () => loaded().state,
     ...{ channel, started, stopped, delivered, sent, called },
     load: (kernel) => [loadLegacyPlugin(register, { kernel, pluginId: 'post', ...load })],
     bring: (text, more = {}) =>

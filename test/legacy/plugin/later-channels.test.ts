@@ -25,7 +25,11 @@ const factsOf = (text: string, more: object = {}) => ({
 });
 
 /** An event that `dispatch` makes a message of, and what its channel has seen of it. */
-function turnOf(post: PostOffice, text: string, more: Record<string, unknown> & { delivery?: object } = {}) {
+function turnOf(
+  post: PostOffice,
+  text: string,
+  more: Record<string, unknown> & { delivery?: object } = {},
+) {
   const seen: string[] = [];
   const onAdopted = async () => void seen.push('adopted');
   const deliver = async (reply: { text?: string }) => {
