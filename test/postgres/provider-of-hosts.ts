@@ -31,7 +31,8 @@ export class ProviderOfHosts {
     const child = fork(this.program, [url, 'resend', '0', '1', 'whole'], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
-    await new Promise<void>((ready) => {
+    await new Promise<void>((ready, failed) => {
+      child.once('exit', () => failed(new Error('a host ended while it started')));
       child.on('message', (said: Said) => {
         if (said.ready) ready();
         if (said.ack !== undefined) {
@@ -69,6 +70,12 @@ export class ProviderOfHosts {
       const host = this.hosts[Math.floor(Math.random() * this.hosts.length)];
       if (host !== undefined) this.tell(host, { update });
     }
+  }
+
+  /** Lets a host go on that was stopped. */
+  wake(child: ChildProcess): void {
+    child.kill('SIGCONT');
+    this.hosts.push(child);
   }
 
   async kill(signal: 'SIGKILL' | 'SIGSTOP' = 'SIGKILL'): Promise<ChildProcess | undefined> {
