@@ -9,7 +9,7 @@ const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 const clocks = ['late', 'early', 'steps'] as const;
 
 describe('a fleet of hosts under load', () => {
-  it('grows from one to three and shrinks to two, and loses nothing and doubles nothing (durability §11.11, §12.4)', {
+  it('grows from one to three and shrinks to two, and loses nothing and doubles nothing (durability §11.11, durability §12.4)', {
     timeout: 240_000,
   }, async () => {
     await using fleet = await Fleet.make({ conversations: 24 });
@@ -41,7 +41,7 @@ describe('a fleet of hosts under load', () => {
     console.log(`${fleet.messages.size} messages; longest wait for an answer in ms:`, waits);
   });
 
-  it(`takes turns in sessions that conversations of several hosts share, whose clocks are a day off and step, also if some are killed (durability §11.2, §12.8, ${rounds} rounds)`, {
+  it(`takes turns in sessions that conversations of several hosts share, whose clocks are a day off and step, also if some are killed (durability §11.2, durability §12.8, ${rounds} rounds)`, {
     timeout: 120_000 + rounds * 20_000,
   }, async () => {
     await using fleet = await Fleet.make({ conversations: 9, sessions: 3 });
