@@ -1,30 +1,9 @@
 export { pause } from '../kernel/index.js';
-export {
-  type AccessPolicy,
-  type AccessRules,
-  type Admission,
-  admit,
-  policiesOf,
-  type Visit,
-} from './access.js';
+export * from './access.js';
 export { type FileSource, fileSource } from './file-source.js';
 export { type Delivery, type Patience, PendingAcks } from './pending-acks.js';
-export {
-  answer,
-  isSameSecret,
-  type Receiver,
-  type ReceiverOptions,
-  startReceiver,
-} from './receiver.js';
-export type {
-  CallAnswer,
-  ChatPort,
-  MessageId,
-  PartCall,
-  PostCall,
-  PostedMessage,
-  RefusalCause,
-} from './send/port.js';
+export * from './receiver.js';
+export type * from './send/port.js';
 export { sendMessage } from './send/send-message.js';
 export type { ChatSurface, MessageParts, SendParts, Unsendable } from './send/surface.js';
 export { chatPreviews, type PreviewParts } from './stream/previews.js';

@@ -4,40 +4,13 @@ export type { SessionEvent, SessionMessage } from '../stream/index.js';
 export { bridgeCsdk, type CsdkBridge, type ObservingBridge } from './bridge/bridge-csdk.js';
 export type { BridgeOptions } from './bridge/bridge-options.js';
 export { bridgeQuery, type QueryBridge, type QueryBridgeOptions } from './bridge/bridge-query.js';
-export type {
-  CoderCancelled,
-  CoderDone,
-  CoderError,
-  CoderFileChange,
-  CoderInit,
-  CoderMessage,
-  CoderPermission,
-  CoderPlanUpdate,
-  CoderProgress,
-  CoderProvider,
-  CoderStreamEvent,
-  CoderToolResult,
-  CoderToolUse,
-  CoderUsage,
-  CoderUsageStats,
-  PermissionDecision,
-} from './coder/blocks/coder-event.js';
+export type * from './coder/blocks/coder-event.js';
 export { type CoderStreamOptions, coderStream } from './coder/coder-stream.js';
 export { type CoderEventsOptions, toCoderEvents } from './coder/to-coder-events.js';
 export { type CallbackQueue, type CsdkCallback, callbackQueue } from './frames/callback.js';
 export type { CsdkFrame } from './frames/frame.js';
 export { type MalformedLine, readFrames } from './frames/read-frames.js';
-export type {
-  CsdkCanUseTool,
-  CsdkHook,
-  CsdkHookInput,
-  CsdkHookMatcher,
-  CsdkHookOutput,
-  CsdkHooks,
-  CsdkPermissionAnswer,
-  CsdkPermissionOptions,
-  CsdkPreToolUseOutput,
-} from './gate/sdk-callbacks.js';
+export type * from './gate/sdk-callbacks.js';
 export type { SdkQuestions } from './gate/sdk-question.js';
 export { type CsdkToolGate, type ToolGateOptions, toolGate } from './gate/tool-gate.js';
 export { assertOrdering, checkOrdering } from './ordering/check-ordering.js';

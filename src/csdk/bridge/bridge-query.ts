@@ -2,13 +2,13 @@ import { definedFields, type Kernel } from '../../kernel/index.js';
 import { leavable, type SessionEvent } from '../../stream/index.js';
 import { type CallbackQueue, callbackQueue } from '../frames/callback.js';
 import type { CsdkFrame } from '../frames/frame.js';
-import {
-  type CsdkHook,
-  type CsdkHookMatcher,
-  type CsdkHooks,
-  type CsdkPermissionAnswer,
-  type CsdkPermissionOptions,
-  csdkHookEvents,
+import { csdkHookEvents } from '../gate/hook-events.js';
+import type {
+  CsdkHook,
+  CsdkHookMatcher,
+  CsdkHooks,
+  CsdkPermissionAnswer,
+  CsdkPermissionOptions,
 } from '../gate/sdk-callbacks.js';
 import { type CsdkToolGate, toolGate } from '../gate/tool-gate.js';
 import { type LiveRunsOptions, watchedRuns } from '../runs/live-runs.js';

@@ -1,4 +1,5 @@
-import { type CoderBody, type CoderStreamEvent, coderEvent } from './blocks/coder-event.js';
+import { type CoderBody, coderEvent } from './blocks/coder-body.js';
+import type { CoderStreamEvent } from './blocks/coder-event.js';
 
 /** Takes what is told, and completes it: events of one item share its time. */
 export function coderSink(now: () => number) {

@@ -1,5 +1,5 @@
 import { type Fields, isFields, textField } from '../frames/frame.js';
-import type { CoderBody } from './blocks/coder-event.js';
+import type { CoderBody } from './blocks/coder-body.js';
 import { unnamed } from './to-coder-events.js';
 
 type Progress = Extract<CoderBody, { type: 'progress' }>;

@@ -2,7 +2,7 @@ import { type CsdkStreamEvent, isTyped, type KnownFrame, textField } from '../fr
 import { type ToolAnswer, toolAnswers } from '../frames/tool-answer.js';
 import { MessageReader } from '../messages/message-reader.js';
 import { assistantText } from './blocks/assistant-text.js';
-import type { CoderBody } from './blocks/coder-event.js';
+import type { CoderBody } from './blocks/coder-body.js';
 import { changesOf } from './blocks/file-change.js';
 import { type OpenCall, openCalls } from './blocks/open-calls.js';
 import { taskPlan } from './blocks/task-plan.js';

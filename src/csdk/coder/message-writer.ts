@@ -2,7 +2,7 @@ import { type CsdkBlock, textField } from '../frames/frame.js';
 import { type ToolAnswer, toolAnswer } from '../frames/tool-answer.js';
 import { argumentsOf, blockKind, type OpenBlock, type SpeechBlock } from '../messages/block.js';
 import type { OpenMessage } from '../messages/open-message.js';
-import type { CoderBody } from './blocks/coder-event.js';
+import type { CoderBody } from './blocks/coder-body.js';
 
 /**
  * Writes the coder events of the main thread's messages: of each text the pieces once, and the whole once (C6, C7).

@@ -1,5 +1,6 @@
 import { Recent } from '../../stream/internal.js';
-import type { CoderBody, PermissionDecision } from './blocks/coder-event.js';
+import type { CoderBody } from './blocks/coder-body.js';
+import type { PermissionDecision } from './blocks/coder-event.js';
 
 /** A tool call that wants leave. */
 export interface PermissionRequest {

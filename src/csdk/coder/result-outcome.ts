@@ -1,5 +1,6 @@
 import { type Fields, textField } from '../frames/frame.js';
-import type { CoderBody, CoderUsageStats } from './blocks/coder-event.js';
+import type { CoderBody } from './blocks/coder-body.js';
+import type { CoderUsageStats } from './blocks/coder-event.js';
 
 /**
  * Puts a failed result into words for a person: its text, else its errors, else the words of its subtype. The SDK's own

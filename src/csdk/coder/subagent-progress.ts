@@ -1,5 +1,5 @@
 import { type CsdkBlock, type KnownFrame, textField } from '../frames/frame.js';
-import type { CoderBody } from './blocks/coder-event.js';
+import type { CoderBody } from './blocks/coder-body.js';
 
 type SubagentFrame = Extract<KnownFrame, { kind: 'assistant' | 'user' }>;
 

@@ -2,7 +2,8 @@ import { definedFields, systemClock } from '../../kernel/index.js';
 import { type Fields, isFields } from '../frames/frame.js';
 import { isErrorResult } from '../frames/result.js';
 import { assistantText } from './blocks/assistant-text.js';
-import { type CoderBody, type CoderStreamEvent, coderEvent } from './blocks/coder-event.js';
+import { type CoderBody, coderEvent } from './blocks/coder-body.js';
+import type { CoderStreamEvent } from './blocks/coder-event.js';
 import { resultErrorMessage, usageBody } from './result-outcome.js';
 
 /** Options of `toCoderEvents`. */

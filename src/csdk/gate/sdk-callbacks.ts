@@ -1,3 +1,5 @@
+import type { csdkHookEvents } from './hook-events.js';
+
 /**
  * The SDK's callbacks, as far as they are used here: a structural copy, so that nothing of ours needs the SDK to
  * compile. What we make is assignable to the SDK's own types, and so are its callbacks to ours.
@@ -69,17 +71,6 @@ export interface CsdkHookMatcher {
   timeout?: number;
   onFailure?: 'continue' | 'block';
 }
-
-/** The hooks that tell of a run what its frames do not, or only later. */
-export const csdkHookEvents = [
-  'PreToolUse',
-  'PostToolUse',
-  'PostToolUseFailure',
-  'PreCompact',
-  'PostCompact',
-  'SubagentStart',
-  'SubagentStop',
-] as const;
 
 /** `options.hooks` of a query. */
 export type CsdkHooks = Record<(typeof csdkHookEvents)[number], CsdkHookMatcher[]>;

@@ -4,16 +4,16 @@ import { csdkError } from '../errors.js';
 import type { CallbackQueue } from '../frames/callback.js';
 import { isFields } from '../frames/frame.js';
 import { type AskedCalls, askedCalls, changedInput } from './asked-calls.js';
-import {
-  type CsdkCanUseTool,
-  type CsdkHook,
-  type CsdkHookInput,
-  type CsdkHookOutput,
-  type CsdkHooks,
-  type CsdkPermissionAnswer,
-  type CsdkPermissionOptions,
-  type CsdkPreToolUseOutput,
-  csdkHookEvents,
+import { csdkHookEvents } from './hook-events.js';
+import type {
+  CsdkCanUseTool,
+  CsdkHook,
+  CsdkHookInput,
+  CsdkHookOutput,
+  CsdkHooks,
+  CsdkPermissionAnswer,
+  CsdkPermissionOptions,
+  CsdkPreToolUseOutput,
 } from './sdk-callbacks.js';
 import { type SdkQuestions, sdkQuestion } from './sdk-question.js';
 

@@ -1,5 +1,5 @@
 import { type Fields, isFields, textField } from '../../frames/frame.js';
-import type { CoderBody } from './coder-event.js';
+import type { CoderBody } from './coder-body.js';
 import type { OpenCall } from './open-calls.js';
 import { planLine } from './task-plan.js';
 
