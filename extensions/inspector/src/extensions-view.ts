@@ -29,7 +29,7 @@ export function extensionsView({ extensions, kernel }: InspectedHost) {
 /** The catalog of a running host, as `sluice stages --json` prints it, as far as the page shows it. */
 export function stagesView({ kernel }: InspectedHost): readonly object[] {
   return kernel.stages().map(({ stage, handlers }) => {
-    const { family, mode, classes, purpose, emittedBy, timeoutMs, stageTimeoutMs } = stage;
-    return { family, mode, classes, purpose, emittedBy, timeoutMs, stageTimeoutMs, handlers };
+    const { family, mode, classes, purpose, emittedBy, timeoutMs } = stage;
+    return { family, mode, classes, purpose, emittedBy, timeoutMs, handlers };
   });
 }

@@ -24,15 +24,12 @@ export async function nowView(
     for (const turn of turns)
       if (turn.kind === 'lane' && turn.of === 'session') sessions.set(correlationId, turn.lane);
   }
-  const jobs = open.map(({ eventId, lane = '', state, attempts, acceptedAtMs }) => ({
-    ...{ eventId, lane, state, attempts, forMs: Math.max(0, clock.now() - acceptedAtMs) },
+  const jobs = open.map(({ eventId, lane = '', state, acceptedAtMs }) => ({
+    ...{ eventId, lane, state, forMs: Math.max(0, clock.now() - acceptedAtMs) },
     sessionKey: sessions.get(eventId),
     handlers: running.filter(({ correlationId }) => correlationId === eventId),
   }));
   return {
-    atMs: clock.now(),
-    counts: await reader.counts(),
-    stats: host?.stats(),
     state: host?.health().state,
     lanes: [...new Set(jobs.map(({ lane }) => lane))].map((lane) => ({
       lane,

@@ -40,7 +40,7 @@ export interface ReplayReport {
 /** The part of a running host that the page shows and controls. */
 export type InspectedHost = Pick<
   Host,
-  'kernel' | 'health' | 'stats' | 'extensions' | 'reload' | 'abortTurns'
+  'kernel' | 'health' | 'extensions' | 'reload' | 'abortTurns'
 >;
 
 /**

@@ -1,4 +1,4 @@
-import { type AuditRecord, canonicalStages, explainAudit, explainOutcome } from 'sluice';
+import { type AuditRecord, canonicalStages, explainAudit } from 'sluice';
 import { type DispatchFact, foldWay, type WayRecord } from 'sluice/host';
 import { RequestProblem } from './problem.js';
 
@@ -27,12 +27,9 @@ function stageView(
   const { event, status, cancel, selection, steps, staleApprovals, skipped, failures } = outcome;
   const stage = canonicalStages.find(({ family }) => family === event.family);
   const times = steps.map(({ durationMs = 0 }) => durationMs);
-  const [verdict, ...lines] = explainOutcome(outcome, stage === undefined ? {} : { stage });
   return {
-    ...{ id, atMs, family: event.family, status, verdict, lines, cancel, selection, steps },
+    ...{ id, atMs, family: event.family, status, cancel, selection, steps },
     ...{ staleApprovals, skipped, failures, omitted: outcome.omitted },
-    mode: stage?.mode,
-    budgetMs: stage?.stageTimeoutMs,
     handlerBudgetMs: stage?.timeoutMs,
     /** The time of its handlers: of the slowest, if they run at once. */
     tookMs:
