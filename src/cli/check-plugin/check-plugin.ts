@@ -157,14 +157,12 @@ export function loadOptions(
 ) {
   const { plugins = [], openclaw = {}, folder = cwd } = config ?? {};
   const setting = plugins.find((plugin) => resolve(folder, plugin.path) === resolve(cwd, path));
+  const { config: pluginConfig, trusted, optionalTools, routes, unsupported } = setting ?? {};
   return {
     from: cwd,
     workspaceDir: cwd,
     config: openclaw,
-    ...(setting?.config !== undefined && { pluginConfig: setting.config }),
-    ...(setting?.trusted !== undefined && { trusted: setting.trusted }),
-    ...definedFields({ optionalTools: setting?.optionalTools, routes: setting?.routes }),
-    ...(setting?.unsupported !== undefined && { unsupported: setting.unsupported }),
+    ...definedFields({ pluginConfig, trusted, optionalTools, routes, unsupported }),
     ...(isStrict && { unsupported: 'refuse' as const }),
   };
 }
