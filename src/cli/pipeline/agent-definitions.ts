@@ -8,7 +8,7 @@ import {
   replayProvider,
 } from '../../agent/index.js';
 import type { ExtensionSet } from '../../extension/index.js';
-import { OpenClawAgentProvider, type OpenClawClient } from '../../gateway/index.js';
+import type { OpenClawClient } from '../../gateway/index.js';
 import type { AgentDefinition } from '../../host/index.js';
 import { definedFields, isSluiceError, type Logger } from '../../kernel/index.js';
 import type { LegacyPlugin } from '../../legacy/index.js';
@@ -193,6 +193,7 @@ async function agentProvider(
     }
     case 'openclaw': {
       const { agentId } = choice;
+      const { OpenClawAgentProvider } = await import('../../gateway/index.js');
       return new OpenClawAgentProvider({ client: await gateway(), agentId, logger });
     }
   }

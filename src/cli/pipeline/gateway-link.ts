@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { loadDeviceIdentity, OpenClawClient } from '../../gateway/index.js';
+import type { OpenClawClient } from '../../gateway/index.js';
 import { definedFields, type Logger } from '../../kernel/index.js';
 import type { GatewaySetting } from '../settings/gateway-setting.js';
 import type { Shell } from '../shell/shell.js';
@@ -25,11 +25,12 @@ export function gatewayLink(
      */
     client: async (): Promise<OpenClawClient> => {
       if (client !== undefined) return client;
+      const gateway = await import('../../gateway/index.js'); // most commands need none
       await mkdir(dirname(device), { recursive: true, mode: 0o700 });
-      client = new OpenClawClient({
+      client = new gateway.OpenClawClient({
         ...{ url, displayName: 'Sluice', version, logger },
         ...definedFields({ token, password }),
-        device: await loadDeviceIdentity(device),
+        device: await gateway.loadDeviceIdentity(device),
       });
       client.start();
       await client.ready({ timeoutMs, signal: stop });
