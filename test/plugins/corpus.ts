@@ -16,8 +16,16 @@ export interface CorpusPlugin {
   readonly config?: Fields;
   /** Placeholder parts of the OpenClaw configuration: that of its channel, say. */
   readonly openclaw?: Fields;
-  /** The JSON that the server answers, by a part of the path; `{}` by default. */
+  /** The JSON that the server answers, by a part of the path or of what it is asked; `{}` by default. A `data:` text is a file. */
   readonly answers?: Readonly<Record<string, unknown>>;
+  /** The hosts of the outside that the server stands in for, if the plugin asks them by `fetch`: their names begin the path then. */
+  readonly outside?: readonly string[];
+  /** The programs that it calls: stand-ins that print a text, by a part of their arguments. */
+  readonly programs?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** The files that it finds in its home, by their paths. `@HOME@` is the home. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Further variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
   /**
    * The arguments of its tools, by `tool NAME`, if their schemas do not say enough, the params of its methods, by `method NAME`, the
    * `args` of its commands, by `cli NAME`, and requests, by `route PATH`. `@NAME@` is that field of an answer before it.
@@ -47,9 +55,18 @@ function channel(id: string, account: Fields): Fields {
 
 const dummy = 'placeholder-secret-0000000000000000';
 
+/** An image of one point. */
+const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 const phone = '+15550000001';
 const weCom = { token: 'placeholder', encodingAESKey: 'a'.repeat(43), webhookPath: '/wecom' };
-const forge = 'a project of GitHub or GitLab, and the program gh or glab';
+const inTea = { channelId: 'tea-1' };
+const issue = {
+  ...{ number: 1, title: 'Green tea', body: 'Brew it.', labels: [{ name: 'Planning' }] },
+  ...{ state: 'OPEN', url: 'https://github.com/ada/tea/issues/1' },
+};
+const said = JSON.stringify({ type: 'result', subtype: 'success', result: 'green tea' });
 const team = ['--team-id', 'tea-team'];
 const ticket = ['--ticket', '0001'];
 const nostr = {
@@ -129,7 +146,20 @@ const bundled: readonly CorpusPlugin[] = [
   },
   { id: 'oc-line', openclaw: channel('line', { channelAccessToken: dummy, channelSecret: dummy }) },
   { id: 'oc-llm-task', needs: { 'tool *': 'a model of OpenClaw, whose agent it runs' } },
-  { id: 'oc-lobster', needs: { 'tool *': 'the program lobster' } },
+  {
+    id: 'oc-lobster',
+    inputs: { 'tool lobster': { action: 'run', pipeline: 'tea | brew' } },
+    programs: {
+      lobster: {
+        run: JSON.stringify({
+          ok: true,
+          status: 'ok',
+          output: ['green tea'],
+          requiresApproval: null,
+        }),
+      },
+    },
+  },
   {
     id: 'oc-matrix',
     dependencies: {
@@ -244,30 +274,70 @@ const published: readonly CorpusPlugin[] = [
   {
     id: 'askjo-camofox-browser',
     needs: {
-      'tool *': 'its browser server',
-      'cli camofox start': 'its browser server',
       'command /camofox':
         'a reply of its own: its code writes to a log that OpenClaw does not have',
     },
     inCi: true,
     spec: '@askjo/camofox-browser@1.5.2',
-    config: { autoStart: false },
+    config: { autoStart: false, url: 'http://@SERVER@' },
+    env: { CAMOFOX_API_KEY: dummy },
+    files: { '.camofox/cookies/tea.txt': 'tea.test\tTRUE\t/\tFALSE\t0\tleaf\tgreen\n' },
+    inputs: {
+      'tool camofox_import_cookies': { cookiesPath: 'tea.txt' },
+      'tool camofox_snapshot': { tabId: '@tabId@' },
+    },
+    answers: {
+      health: { status: 'ok', engine: 'camoufox', activeTabs: 1 },
+      'tabs?': [{ tabId: 'tab-1', userId: 'main', url: 'http://tea.test', title: 'Tea' }],
+      screenshot: `data:image/png;base64,${pixel}`,
+      snapshot: { url: 'http://tea.test', snapshot: '- link "Green tea" [e1]', refsCount: 1 },
+      cookies: { ok: true, count: 1 },
+      evaluate: { ok: true, result: 'Tea' },
+      '': { ok: true, tabId: 'tab-1', url: 'http://tea.test' },
+    },
   },
   {
     id: 'calltelemetry-openclaw-linear',
     needs: {
-      'cli openclaw-linear auth': 'an account of Linear',
-      'cli openclaw-linear doctor': 'an account of Linear',
-      'cli openclaw-linear code-run doctor': 'the programs of other agents',
-      'cli openclaw-linear notify test': 'a place to notify, and the program openclaw',
-      'cli openclaw-linear webhooks*': 'an account of Linear',
       'cli openclaw-linear setup': 'a terminal',
       'cli openclaw-linear notify setup': 'a terminal',
-      'tool spawn_agent': 'the program openclaw',
-      'tool *': 'an account of Linear, tmux, or the programs of other agents',
+      'cli openclaw-linear auth': 'a browser that signs in at Linear',
+      'cli openclaw-linear doctor': 'an OpenClaw that is set up for it',
+      'cli openclaw-linear code-run doctor': 'an OpenClaw that is set up for it',
+      'cli openclaw-linear notify test': 'a place to notify',
+      'cli openclaw-linear webhooks delete': 'a webhook of Linear, by its id',
+      'tool plan_*': 'a session of planning, which a webhook of Linear begins',
+      'tool steer_agent': 'an agent that runs in tmux',
+      'tool capture_agent_output': 'an agent that runs in tmux',
+      'tool abort_agent': 'an agent that runs in tmux',
     },
     inCi: true,
     spec: '@calltelemetry/openclaw-linear@0.9.29',
+    config: { accessToken: 'lin_api_placeholder' },
+    outside: ['api.linear.app'],
+    programs: {
+      openclaw: { '': '{"result":{"payloads":[{"text":"green tea"}]}}' },
+      ...{ claude: { '': said }, codex: { '': said }, gemini: { '': said } },
+    },
+    inputs: {
+      'tool linear_issues': { action: 'list_labels', teamId: 'team-1' },
+      'tool cli_codex': { workingDir: '@HOME@' },
+      'tool cli_claude': { workingDir: '@HOME@' },
+      'tool cli_gemini': { workingDir: '@HOME@' },
+    },
+    answers: {
+      graphql: {
+        data: {
+          ...{ viewer: { id: 'u-1', name: 'Ada', email: 'ada@tea.test' } },
+          organization: { id: 'o-1', name: 'Tea', urlKey: 'tea' },
+          team: { labels: { nodes: [{ id: 'l-1', name: 'green' }] }, states: { nodes: [] } },
+          teams: { nodes: [{ id: 'team-1', name: 'Tea', key: 'TEA' }] },
+          webhooks: { nodes: [] },
+          webhookCreate: { success: true, webhook: { id: 'w-1', enabled: true } },
+          webhookDelete: { success: true },
+        },
+      },
+    },
   },
   { id: 'gekkocompany-orchestra', inCi: true, spec: '@gekkocompany/orchestra@0.3.22' },
   {
@@ -279,19 +349,19 @@ const published: readonly CorpusPlugin[] = [
     needs: {
       'method *': 'a call of respond, which its code does not make: it returns its answer',
       'cli omoc-setup': 'a config file of OpenClaw, which it writes to',
-      'tool omoc_look_at': 'the program gemini',
-      'tool omoc_web_search': 'the program gemini',
     },
+    programs: { gemini: { '': 'It shows green tea.' } },
     inCi: true,
     spec: '@happycastle/oh-my-openclaw@0.21.3',
   },
   { id: 'jasper-context-compactor', inCi: true, spec: 'jasper-context-compactor@0.4.1' },
   {
     id: 'jiggai-recipes',
+    programs: {
+      openclaw: { 'cron add': '{"id":"job-1"}', 'cron list': '{"jobs":[]}', '': '{}' },
+    },
     needs: {
-      'cli recipes remove-team': 'the program openclaw',
-      'cli recipes install-skill': 'the program npx, which asks a registry',
-      'cli recipes scaffold-team*': 'the program openclaw',
+      'cli recipes install-skill': 'a skill of ClawHub',
       'cli recipes workflows*': 'a workflow that somebody has written',
       'cli recipes migrate-team': 'a team of an older version',
     },
@@ -311,6 +381,7 @@ const published: readonly CorpusPlugin[] = [
       'cli recipes handoff': { args: [...team, ...ticket, '--yes', '--overwrite'] },
       'cli recipes move-ticket': { args: [...team, ...ticket, '--to', 'backlog', '--yes'] },
       'cli recipes complete': { args: [...team, ...ticket, '--yes'] },
+      'cli recipes remove-team': { args: [...team, '--yes'] },
       'cli recipes install': { args: ['tea', '--registry-base', 'http://@SERVER@'] },
       'cli recipes install-recipe': {
         args: ['tea', '--registry-base', 'http://@SERVER@', '--overwrite'],
@@ -326,7 +397,42 @@ const published: readonly CorpusPlugin[] = [
   },
   {
     id: 'laurentenhoor-devclaw',
-    needs: { 'tool *': forge, 'cli devclaw*': forge },
+    needs: {
+      'tool work_finish': 'an agent of OpenClaw that works on a task',
+      'tool autoconfigure_models': 'models that OpenClaw knows',
+      'cli devclaw*': 'an agent of OpenClaw, by its workspace',
+    },
+    programs: {
+      git: { 'remote get-url': 'https://github.com/ada/tea.git' },
+      gh: {
+        'issue create': 'https://github.com/ada/tea/issues/1',
+        'issue view': JSON.stringify(issue),
+        'issue list': JSON.stringify([issue]),
+        'repo view': '{"owner":{"login":"ada"},"name":"tea"}',
+        graphql: '{"data":{}}',
+        'pr list': '[]',
+        comments: '{"id":7,"author":"ada","body":"Brew it."}',
+        '': '',
+      },
+    },
+    inputs: {
+      'tool project_register': { ...inTea, name: 'tea', repo: '@HOME@', baseBranch: 'main' },
+      'tool task_create': { ...inTea, title: 'Green tea' },
+      'tool task_list': inTea,
+      'tool tasks_status': inTea,
+      'tool project_status': inTea,
+      'tool task_edit_body': { ...inTea, issueId: 1, title: 'Black tea', body: 'Brew it.' },
+      'tool task_comment': { ...inTea, issueId: 1, body: 'It is brewed.' },
+      'tool task_attach': { ...inTea, issueId: 1, action: 'list' },
+      'tool task_set_level': { ...inTea, issueId: 1, level: 'junior' },
+      'tool task_owner': { ...inTea, issueId: 1 },
+      'tool research_task': { ...inTea, title: 'Tea', description: 'Kinds of it', dryRun: true },
+      'tool task_start': { ...inTea, issueId: 1 },
+      'tool work_finish': { ...inTea, role: 'developer', result: 'done' },
+      'tool channel_link': { channelId: 'tea-2', project: 'tea' },
+      'tool channel_list': { project: 'tea' },
+      'tool channel_unlink': { channelId: 'tea-2', project: 'tea', confirm: true },
+    },
     spec: '@laurentenhoor/devclaw@1.6.10',
   },
   {
@@ -356,9 +462,13 @@ const published: readonly CorpusPlugin[] = [
   { id: 'nicfox77-parakeet-stt', spec: '@nicfox77/parakeet-stt@0.2.9' },
   {
     id: 'ollama-openclaw-web-search',
-    needs: { 'tool *': 'the service of Ollama' },
     inCi: true,
     spec: '@ollama/openclaw-web-search@0.2.2',
+    outside: ['127.0.0.1:11434'],
+    answers: {
+      web_search: { results: [{ title: 'Tea', url: 'http://tea.test', content: 'Green tea' }] },
+      web_fetch: { title: 'Tea', content: 'Green tea', links: ['http://tea.test/black'] },
+    },
   },
   { id: 'openclaw-china-dingtalk', inCi: true, spec: '@openclaw-china/dingtalk@0.1.19' },
   {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
@@ -39,6 +39,10 @@ export async function tryPlugin(
     inputs = {},
     routes = 0,
     talks = false,
+    outside = [],
+    programs = {},
+    files = {},
+    env = {},
     release,
   }: CorpusPlugin,
   installed: Installed,
@@ -48,6 +52,12 @@ export async function tryPlugin(
   using folder = temporaryFolder();
   const home = folder.path;
   mkdirSync(join(home, 'bin'));
+  for (const [name, says] of Object.entries(programs))
+    writeFileSync(join(home, 'bin', name), standInProgram(says), { mode: 0o755 });
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), text.replaceAll('@HOME@', home));
+  }
   const job: TrialJob = {
     folder: home,
     config: folder.write(
@@ -59,6 +69,7 @@ export async function tryPlugin(
       }),
     ),
     answers,
+    outside,
     needs,
     inputs,
     routes,
@@ -73,6 +84,7 @@ export async function tryPlugin(
     program,
     file,
     home,
+    env,
   );
   try {
     return JSON.parse(readFileSync(job.out, 'utf8')) as Found; // written by the program
@@ -83,13 +95,27 @@ export async function tryPlugin(
   }
 }
 
+/** The text of a program that prints what fits its arguments. */
+function standInProgram(says: Readonly<Record<string, string>>): string {
+  return `#!${process.execPath}
+const says = ${JSON.stringify(says)};
+const args = process.argv.slice(2).join(' ');
+const fitting = Object.keys(says).find((part) => args.includes(part));
+if (fitting === undefined) console.error('it is not known here: ' + args);
+else process.stdout.write(says[fitting]);
+process.exitCode = fitting === undefined ? 1 : 0;
+`;
+}
+
 function run(
   node: string,
   program: string,
   job: string,
   home: string,
+  further: Readonly<Record<string, string>>,
 ): Promise<{ readonly code: string; readonly said: string }> {
   const env = {
+    ...further,
     HOME: home,
     TMPDIR: home,
     TZ: 'UTC',

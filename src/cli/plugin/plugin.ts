@@ -86,6 +86,7 @@ export const addCommand: AddCommand = (command, shell, done) => {
   action('check', 'say what a plugin becomes here, as `sluice check-plugin` does')
     .argument('<plugin>', 'its id, its folder, a tarball, or the name of an installed package')
     .option('--strict-plugins', 'refuse what is not here')
+    .option('--report <file>', 'write the whole report to a file, as Markdown')
     .action(async (path: string, options: CheckOptions) => {
       const { config } = await pluginConfig(options, shell);
       const file = config === undefined ? {} : { config: config.file };

@@ -120,6 +120,10 @@ describe('sluice plugin add (event-pipeline §17.15)', () => {
       { path, id: 'acme', version: '1.2.0', isInConfig: true, isInstalled: true },
     ]);
     expect((await sluice('check', 'acme')).stdout).toContain('acme (acme) works');
+    const report = join(cwd, 'acme.md');
+    const checked = await sluice('check', 'acme', '--json', '--report', report);
+    expect(jsonLines(checked.stdout)).toMatchObject([{ schemaVersion: 1, verdict: 'works-but' }]);
+    expect(readFileSync(report, 'utf8')).toMatch(/^# acme \(acme\) works, with limits\n/);
     expect((await sluice('remove', 'acme')).code).toBe(0);
     expect(existsSync(join(cwd, 'sluice-plugins'))).toBe(false);
     expect(JSON.parse(text('sluice.config.json'))).toEqual({ plugins: [] });

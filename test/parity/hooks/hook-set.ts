@@ -16,6 +16,12 @@ export type ErrorName =
   | 'record'
   | 'unreadable';
 
+/** Something to throw that reads so: an error, or the bare text. */
+export interface Saying {
+  readonly says: string;
+  readonly isBare: boolean;
+}
+
 /** Something that a handler does to its event or context in place; without `value` the field is deleted. */
 export interface Write {
   readonly to: 'event' | 'ctx';
@@ -31,7 +37,9 @@ export interface HandlerSpec {
   /** Of several that wait, the lowest is let go first; ties in order of registration. */
   readonly release: number;
   readonly writes: readonly Write[];
-  readonly ends: { readonly returns: unknown } | { readonly throws: ErrorName };
+  readonly ends: { readonly returns: unknown } | { readonly throws: ErrorName | Saying };
+  /** The place that it is noted by, if that is not its own. */
+  readonly at?: number;
   /** Further options of `api.on`. */
   readonly options?: { readonly timeoutMs?: number; readonly matcher?: readonly string[] };
 }
@@ -84,7 +92,8 @@ export function write(writes: readonly Write[], event: Fields, ctx: Fields): voi
 }
 
 /** The thing that a spec throws: the same kind each time, made anew. */
-export function thrown(name: ErrorName): unknown {
+export function thrown(name: ErrorName | Saying): unknown {
+  if (typeof name === 'object') return name.isBare ? name.says : new Error(name.says);
   switch (name) {
     case 'error':
       return new Error('boom');

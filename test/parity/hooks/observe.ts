@@ -68,8 +68,9 @@ export async function observe(
   const gates = new Gates();
   label(labels, event['message'], 'the emitted message');
   const notes: string[] = [];
-  const handlers = set.handlers.map((spec, index) =>
-    handlerOf(
+  const handlers = set.handlers.map((spec, place) => {
+    const { at: index = place } = spec;
+    return handlerOf(
       spec,
       (given) => notes.push(`${index} got ${labels.get(given['message'] as object)}`),
       {
@@ -82,8 +83,8 @@ export async function observe(
             `the message of ${index}`,
           ),
       },
-    ),
-  );
+    );
+  });
   let counts = {};
   const makeCounted: MakeLegacyRunner = (registry, options) => {
     const runner = makeRunner(registry, options);

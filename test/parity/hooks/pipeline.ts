@@ -54,7 +54,7 @@ const said =
   /( failed: )(?:its (?:patch was|annotations were) refused|an? (?:mutator|veto|augmenter|resolver) returns|it took longer than|.*may be set only by).*$/s;
 
 /** The same run, but that what a stage says in its own words is left out. */
-function withoutItsWords({ log, order, ending }: Observation): Partial<Observation> {
+export function withoutItsWords({ log, order, ending }: Observation): Partial<Observation> {
   const plain = (text: string): string => text.replace(said, `$1${itsWords}`);
   return {
     log: log.map((line) => ({ ...line, text: plain(line.text) })),

@@ -3,13 +3,16 @@ import type { Fields } from '../corpus.js';
 import type { Trial } from './trial.js';
 import type { TrialHost } from './trial-host.js';
 
-/** Lets the agent call each tool that the plugin gives it, with arguments made of the tool's schema. It works if its answer is no error. */
+/** Lets the agent call each tool that the plugin gives it, with arguments made of the tool's schema. Those that the corpus has
+ * inputs for come first, in its order. It works if its answer is no error. */
 export async function callTools(
   trial: Trial,
   host: TrialHost,
   outcomes: readonly Outcome[],
 ): Promise<void> {
-  for (const { name, inputSchema } of await host.toolsOfAgent())
+  const placeOf = ({ name }: { readonly name: string }): number => trial.placeOf(`tool ${name}`);
+  const tools = (await host.toolsOfAgent()).toSorted((one, other) => placeOf(one) - placeOf(other));
+  for (const { name, inputSchema } of tools)
     await trial.ends(`tool ${name}`, async () => {
       const before = outcomes.length;
       await host.use(name, { ...sample(inputSchema), ...trial.inputOf(`tool ${name}`) });

@@ -22,6 +22,8 @@ export interface TrialJob {
   readonly routes: number;
   /** Another suite talks by its channel. */
   readonly talks: boolean;
+  /** The hosts that the service stands in for. */
+  readonly outside: readonly string[];
   /** The answers of the service that it asks. */
   readonly answers: Fields;
   /** Why a call cannot work here, by its name. */

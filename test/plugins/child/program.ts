@@ -28,6 +28,7 @@ const logger: Logger = { debug: () => {}, info: log, warn: complain, error: comp
 const outcomes: Outcome[] = [];
 
 const server = await standIn(job.answers);
+Object.assign(process.env, { TRIAL_SERVER: server.place, TRIAL_OUTSIDE: job.outside.join(' ') }); // read by loopback.mjs
 writeFileSync(
   job.config,
   readFileSync(job.config, 'utf8')
@@ -46,7 +47,7 @@ const pipeline = await openPipeline(settings, logger, {
 const [plugin] = pipeline.plugins;
 const error = plugin?.error ?? pipeline.errors[0];
 const trial = new Trial(job, plugin, complaints);
-trial.answered({ SERVER: server.place });
+trial.answered({ SERVER: server.place, HOME: job.folder });
 if (plugin !== undefined) {
   const host = new TrialHost(pipeline.kernel, plugin, logger);
   await trial.services(plugin, () => host.start());

@@ -12,7 +12,8 @@ export interface StandIn {
 /**
  * Starts a stand-in for the service that a plugin asks.
  *
- * @param answers the JSON or the text that it answers by a part of the path, the first that fits; `{}` by default. `@SERVER@` in it
+ * @param answers the JSON, the text or the `data:` text of a file that it answers, by a part of the path or of the body: the first that
+ *   fits; `{}` by default. `@SERVER@` in it
  *   is its own place.
  */
 export async function standIn(answers: Readonly<Record<string, unknown>>): Promise<StandIn> {
@@ -20,12 +21,15 @@ export async function standIn(answers: Readonly<Record<string, unknown>>): Promi
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer); // a server's parts are buffers
-    bodies.push(`${request.url ?? ''} ${Buffer.concat(parts).toString()}`);
-    const fitting = Object.keys(answers).find((path) => request.url?.includes(path));
+    const asked = `${request.url ?? ''} ${Buffer.concat(parts).toString()}`;
+    bodies.push(asked);
+    const fitting = Object.keys(answers).find((part) => asked.includes(part));
     const answer = fitting === undefined ? {} : answers[fitting];
     const body = typeof answer === 'string' ? answer : JSON.stringify(answer);
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(body.replaceAll('@SERVER@', String(request.headers.host)));
+    const [, type = 'application/json', file] = /^data:([^;]+);base64,(.*)$/.exec(body) ?? [];
+    response.writeHead(200, { 'content-type': type });
+    if (file === undefined) response.end(body.replaceAll('@SERVER@', String(request.headers.host)));
+    else response.end(Buffer.from(file, 'base64'));
   });
   new WebSocketServer({ server });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
