@@ -97,7 +97,6 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'transcript',
     'journal/sqlite',
     'journal/postgres/members',
-    'journal/postgres/rows',
     'journal/postgres',
     'way',
     'lanes',

@@ -71,7 +71,7 @@ export function targetsOf(figures) {
   if (families[1000]?.sluice !== undefined)
     add('1,000 families against one', families[1000].sluice.ns / families[1].sluice.ns, 1.3, 'x');
   if (registration?.sluice !== undefined) {
-    add('registering 10,000 handlers', registration.sluice.registeredMs, 100, 'ms of CPU');
+    add('registering 10,000 handlers', registration.sluice.registeredMs, 100, 'ms');
     add('bytes per registered handler', registration.sluice.bytesEach, 300, 'B');
   }
   for (const [id, limit] of Object.entries({
@@ -83,8 +83,6 @@ export function targetsOf(figures) {
       add(`${id}, against JSON.parse of the lines`, frames[id].ns / frames.parse.ns, limit, 'x');
   const { callbacks } = figures;
   if (callbacks !== undefined) {
-    add('reply callbacks, a piece at 32 KB', callbacks.short / 1_000, 10, 'µs of CPU');
-    add('reply callbacks, a piece at 1 MB', callbacks.long / 1_000, 10, 'µs of CPU');
     const note = `${callbacks.long.toFixed(0)} ns against ${callbacks.short.toFixed(0)}`;
     add(
       'reply callbacks, a piece at 1 MB to one at 32 KB',

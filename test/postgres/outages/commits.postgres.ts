@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../../extensions/postgres/src/index.js';
 import { openPostgresJournal, type PostgresJournal } from '../../../src/host/index.js';
-import { systemClock } from '../../../src/kernel/index.js';
 import { anUpdate, aSend } from '../../host/journal/journal-contract.js';
 import { hold, holdOf } from '../../support/holds.js';
 import { PostgresProxy } from '../../support/postgres-proxy.js';
 import { newDatabase } from '../databases.js';
+import { settled, withoutRenewals } from './quiet-journal.js';
 
 const quota = { maxKeys: 9, maxBytes: 99 };
 const session = { sessionKey: 'k', sessionId: 's1', agentId: 'main', context: {}, memoryKeys: [] };
@@ -28,13 +28,6 @@ const writes: readonly (readonly [string, (journal: PostgresJournal) => Promise<
   ],
 ];
 
-/** A clock by which nothing comes that is due after a second or more, such as a renewal. */
-const clock = {
-  ...systemClock,
-  setTimeout: (run: () => void, ms: number) =>
-    systemClock.setTimeout(ms < 1_000 ? run : () => undefined, ms),
-};
-
 /** All that a journal keeps, as text. */
 async function kept(url: string): Promise<string> {
   const reader = connect(url);
@@ -50,8 +43,8 @@ describe('a connection that is cut in the middle of a commit', () => {
   it('leaves no write in doubt: it has failed and is not kept, or is kept once (durability §11.7)', async () => {
     const url = await newDatabase();
     await using proxy = await PostgresProxy.to(url);
-    const journal = await openPostgresJournal(connect(proxy.url(url)), { clock });
-    for (let at = 0; at < 20; at++) await journal.dispatches(); // its first sweep is over
+    const journal = await openPostgresJournal(connect(proxy.url(url)), { clock: withoutRenewals });
+    await settled(journal);
     for (const [name, write] of writes) {
       const before = await kept(url);
       proxy.lose('before');

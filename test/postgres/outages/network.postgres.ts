@@ -12,7 +12,7 @@ const patiently = { timeout: 60_000, interval: 100 };
 const leaseMs = 500; // as the hosts have it
 const awayMs = process.env['FAULTS_LONG'] === undefined ? 3_000 : 60_000;
 
-it(`three hosts lose nothing, double nothing and keep the order while their database is silent, late, cut off, restarted and ${awayMs / 1_000} s away, and when its standby takes over (durability §11.6, durability §11.7)`, {
+it(`three hosts lose nothing, double nothing and keep the order while their database is silent, late, cut off, restarted and ${awayMs / 1_000} s away, and when its standby takes over (durability §11.6, durability §11.7, durability §11.15)`, {
   timeout: 240_000 + 4 * awayMs,
 }, async () => {
   await using first = await PostgresServer.start();

@@ -1,17 +1,21 @@
-import { isSluiceError, type SluiceError, type TimerHandle } from '../../../kernel/index.js';
+import { randomBytes } from 'node:crypto';
+import { isSluiceError, type SluiceError, Timer, type TimerHandle } from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
 import type { WaitingDispatches } from '../commit/waiting-dispatches.js';
 import type { NewDispatch } from '../journal.js';
+import type { JournalChanges } from '../journal-changes.js';
 import type { JournalStats } from '../journal-counts.js';
+import type { PostgresConnections, PostgresQuery } from './connections.js';
+import { CommitFates } from './members/commit-fates.js';
 import { unfenced } from './postgres-fence.js';
-import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
-import {
-  type NeededRows,
-  type RowOptions,
-  type SharedTransaction,
-  workingRows,
-} from './rows/postgres-rows.js';
-import { dispatchesTable, insertAll } from './rows/postgres-tables.js';
+import { type NeededRows, type RowOptions, workingRows } from './postgres-rows.js';
+import { dispatchesTable, insertAll } from './postgres-tables.js';
+
+/** A transaction that several writes share. */
+export interface SharedTransaction {
+  readonly query: PostgresQuery;
+  readonly changes: JournalChanges;
+}
 
 interface Job {
   readonly needs: NeededRows;
@@ -47,8 +51,13 @@ const passengerCharacters = 1024 * 1024;
 /** Milliseconds that a write may wait for another one, if nobody waits for it. */
 const laterMs = 100;
 
-/** Milliseconds between two questions for the end of a commit. */
-const askAgainMs = 100;
+/** Milliseconds between two writes that show whether a full disk has room again. */
+const probeEveryMs = 1_000;
+
+/** The failures that are the same for each write of a transaction: none is tried alone. */
+const ofAll: readonly string[] = [
+  ...['journal-lost', 'database-io', 'database-full', 'database-read-only', 'database-not-opened'],
+];
 
 /**
  * Writes that come together, or while a transaction is under way, share the next transaction. Its statements are as many as it
@@ -59,6 +68,8 @@ export class PostgresBatches {
   readonly #options: BatchOptions;
   readonly #waiting: Job[] = [];
   readonly #later: Job[] = [];
+  readonly #fates: CommitFates;
+  readonly #probeTimer: Timer;
   #laterTimer: TimerHandle | undefined;
   #isCarrying = false;
   #isClosed = false;
@@ -70,6 +81,8 @@ export class PostgresBatches {
   constructor(connections: PostgresConnections, options: BatchOptions) {
     this.#connections = connections;
     this.#options = options;
+    this.#fates = new CommitFates(connections.query, options.clock, options.unknownForMs);
+    this.#probeTimer = new Timer(options.clock);
   }
 
   /** The reason why the last write was not kept; `undefined` if it was. */
@@ -120,6 +133,7 @@ export class PostgresBatches {
   /** Takes no more writes. Resolves when those before are written, or have failed. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#probeTimer.clear();
     await this.settled();
   }
 
@@ -164,7 +178,7 @@ export class PostgresBatches {
     while (this.#waiting.length > 0 || this.#isDue()) {
       const alone = this.#waiting
         .slice(0, mostWrites)
-        .findIndex(({ needs }) => needs.isAlone === true || needs.isRenewal === true);
+        .findIndex(({ needs }) => needs.isOfDead === true || needs.isRenewal === true);
       const jobs = this.#waiting.splice(0, alone < 0 ? mostWrites : Math.max(1, alone));
       await this.#commit(jobs, jobs[0]?.needs.isRenewal !== true);
     }
@@ -179,7 +193,8 @@ export class PostgresBatches {
       const outcomes = await this.#transaction(jobs, withPassengers);
       this.#commits++;
       this.#commitMs += this.#options.clock.monotonicMs() - fromMs;
-      this.#failure = undefined;
+      if (withPassengers || !isSluiceError(this.#failure, 'database-full'))
+        this.#failure = undefined; // a renewal needs no room
       waiting?.written(true);
       for (const [job, outcome] of outcomes)
         if ('error' in outcome) job.failed(outcome.error);
@@ -191,15 +206,25 @@ export class PostgresBatches {
         isSluiceError(error, 'database-constraint')
       )
         return this.#commit(jobs, withPassengers, true); // another host has taken the same update in: it is known now
-      this.#failure = isSluiceError(error) ? error : undefined;
+      this.#failed(error);
       waiting?.written(false);
-      const isOfAll = isSluiceError(error, 'database-io') || isSluiceError(error, 'journal-lost');
+      const isOfAll = isSluiceError(error) && ofAll.includes(error.code);
       const isShared = jobs.length > 1 || waiting !== undefined;
       if (isOfAll || !isShared) for (const { failed } of jobs) failed(error);
       else
         for (const half of [jobs.slice(0, jobs.length / 2), jobs.slice(jobs.length / 2)])
           if (half.length > 0) await this.#commit(half, false);
     }
+  }
+
+  /** Remembers a failure until a write is kept. A full disk is asked for room meanwhile: who asks whether all is well may bring nothing. */
+  #failed(error: unknown): void {
+    this.#failure = isSluiceError(error) ? error : undefined;
+    if (isSluiceError(error, 'database-io')) this.#fates.lost();
+    if (!isSluiceError(error, 'database-full') || this.#isClosed) return;
+    this.#probeTimer.setIdly(probeEveryMs, () => {
+      this.write(({ query }) => probe(query)).catch(() => undefined); // the next probe comes
+    });
   }
 
   async #transaction(
@@ -209,46 +234,42 @@ export class PostgresBatches {
     const { fence } = this.#options;
     const passengers = withPassengers ? this.#options.passengers : undefined;
     const outcomes = new Map<Job, Outcome>();
+    const history = await this.#fates.history();
     let id: string | undefined;
     try {
       await this.#connections.transaction(async (query) => {
         const isRenewal = jobs.some(({ needs }) => needs.isRenewal);
         const fenced = isRenewal ? await unfenced(query) : await fence(query);
         const needs = jobs.map((job) => job.needs);
-        const { at, write } = await workingRows(query, needs, this.#options);
+        const { updates, sends, changes } = await workingRows(query, needs, this.#options);
         for (const job of jobs)
           try {
-            outcomes.set(job, { value: await job.run(at) });
+            outcomes.set(job, { value: await job.run({ query, changes }) });
           } catch (error) {
             if (!isSluiceError(error) || error.code.startsWith('database-')) throw error;
             outcomes.set(job, { error }); // it has written nothing
           }
-        await write();
+        await updates.write(query);
+        await sends.write(query);
         passengers?.waiting.write({ characters: passengerCharacters, isSpent: () => false });
         await insertAll(query, dispatchesTable, passengers?.taken() ?? []);
         id = fenced; // from here on it may be kept
       });
     } catch (error) {
       const isUnknown = id !== undefined && isSluiceError(error, 'database-io');
-      if (id === undefined || !isUnknown || !(await this.#isCommitted(id))) throw error;
+      if (id === undefined || !isUnknown || !(await this.#fates.isCommitted(id, history)))
+        throw error;
     }
     return outcomes;
   }
+}
 
-  /** Asks for the end of a transaction whose commit had no answer. */
-  async #isCommitted(id: string): Promise<boolean> {
-    const { clock, unknownForMs } = this.#options;
-    const untilMs = clock.monotonicMs() + unknownForMs;
-    while (clock.monotonicMs() < untilMs) {
-      try {
-        const sql = 'SELECT pg_xact_status($1::xid8) AS status';
-        const [row] = await this.#connections.query(sql, [id]);
-        if (row?.['status'] !== 'in progress') return row?.['status'] === 'committed';
-      } catch (error) {
-        if (!isSluiceError(error, 'database-io')) return false;
-      }
-      await new Promise<void>((resolve) => clock.setTimeout(resolve, askAgainMs));
-    }
-    return false;
-  }
+/** Writes something that needs room, and leaves nothing of it. */
+async function probe(query: PostgresQuery): Promise<void> {
+  const body = randomBytes(32_768).toString('hex');
+  await query(
+    `INSERT INTO sluice_key_values (namespace, key, bytes, body) VALUES ('/room', '', 0, $1)`,
+    [body],
+  );
+  await query(`DELETE FROM sluice_key_values WHERE namespace = '/room'`);
 }
