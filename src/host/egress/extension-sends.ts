@@ -8,7 +8,7 @@ import type { SendReport } from '../journal/message-end.js';
 import { fingerprintOf, reportOfRecord } from '../outbox/outbox.js';
 import type { HostParts } from '../parts/parts.js';
 import { failedReport } from './end-send.js';
-import { type JudgedSend, type OwnMessage, sendOwn } from './own-send.js';
+import type { JudgedSend, OwnMessage, sendOwn } from './own-send.js';
 
 /** A send with a key that this host has made or found. */
 interface Keyed {
@@ -21,8 +21,12 @@ const keysInMemory = 10_000;
 /** Milliseconds between two looks at a send that another part of the host brings to its end. */
 const lookEveryMs = 1_000;
 
-/** Sends the messages of extensions (extensions-that-act §4): each is a send of the host, with a key at most one. */
-export function extensionSends(parts: HostParts): ExtensionHost['send'] {
+/**
+ * Sends the messages of extensions (extensions-that-act §4): each is a send of the host, with a key at most one.
+ *
+ * @param sendBy takes a message out, as `sendOwn` does.
+ */
+export function extensionSends(parts: HostParts, sendBy: typeof sendOwn): ExtensionHost['send'] {
   const { kernel, journal, clock, accounts } = parts;
   const count = countedSends(clock);
   const keyed = new Recent<string, Keyed>(keysInMemory);
@@ -31,7 +35,9 @@ export function extensionSends(parts: HostParts): ExtensionHost['send'] {
     const { key, after, ...fields } = given;
     const { channel, to, threadId = '' } = fields;
     const accountId =
-      fields.accountId ?? accounts.all().find((one) => one.channel.id === channel)?.accountId;
+      fields.accountId ??
+      accounts.all().find((one) => one.channel.id === channel)?.accountId ??
+      parts.channels.find(({ id }) => id === channel)?.accounts[0];
     const message = checked({ ...fields, ...definedFields({ accountId }) });
     const depth = Number(after?.event.metadata['sendDepth'] ?? 0) + 1;
     const { correlationId, agentId, sessionId } = after?.event ?? {};
@@ -42,7 +48,7 @@ export function extensionSends(parts: HostParts): ExtensionHost['send'] {
     const send = async (eventId?: string): Promise<KeptSend> => {
       const problem = count(extensionId, [channel, accountId, to, threadId], depth);
       if (problem !== undefined) throw hostError('too-many-sends', { extensionId, problem });
-      const sent: JudgedSend = await sendOwn(parts, message, {
+      const sent: JudgedSend = await sendBy(parts, message, {
         refs,
         ...definedFields({ eventId }),
       });
@@ -122,7 +128,7 @@ function isKept({ body, fingerprint }: SendRecord, message: OwnMessage, given: E
 }
 
 /** The end of a send that the journal had already. One that is open was left by a host before this one, which brings it to its end. */
-async function endOf(parts: HostParts, record: SendRecord): Promise<SendReport> {
+export async function endOf(parts: HostParts, record: SendRecord): Promise<SendReport> {
   const { journal, clock, signal } = parts;
   for (let now: SendRecord = record; ; ) {
     if (!isOneOf(openSends, now.state)) return reportOfRecord(now);

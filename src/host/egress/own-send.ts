@@ -4,6 +4,7 @@ import { definedFields, onAbort, oneLine } from '../../kernel/index.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
 import { underOwnHold } from '../parts/under-hold.js';
+import { keyOfAccount } from '../provided/accounts.js';
 import { deliverPrepared } from './delivery.js';
 import { endOfUnpassed, failedReport, leftSend } from './end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from './prepare-send.js';
@@ -40,7 +41,10 @@ export async function sendOwn(
 ): Promise<JudgedSend> {
   const { channel, accountId, to, threadId = '' } = message;
   const lane = JSON.stringify(['unprompted', channel ?? '', accountId ?? '', to, threadId]);
-  const parts = underOwnHold(host, lane);
+  const account = host.accounts.find(channel ?? '', accountId ?? '');
+  const isOfOne = account !== undefined && account.channel.capabilities.everyHost !== true;
+  const key = isOfOne ? keyOfAccount(account.channel.id, account.accountId) : lane;
+  const parts = underOwnHold(host, key); // whoever takes the account takes its sends
   const either = signal === undefined ? parts.signal : AbortSignal.any([signal, parts.signal]);
   const explicit = channel !== undefined && accountId !== undefined;
   const outgoing: OutgoingMessage = { ...message, kind: 'unprompted', explicit };

@@ -20,6 +20,7 @@ import { takeAnswer } from './answers.js';
 import { joinMessages, normalizedBy, tellNormalized, tellReceived } from './ingress-stages.js';
 import { carryInteraction } from './interactions.js';
 import { runChatCommand } from './run-chat-command.js';
+import { runSend } from './run-send.js';
 import type { TakenUpdate } from './taken-update.js';
 import type { Fate } from './when-full.js';
 
@@ -71,10 +72,13 @@ async function carry(
   if (fate === 'dropped') return full;
   const { account, decoded } = taken;
   const channel = account.channel.id;
-  if (decoded.kind === 'job')
-    return fate === 'refused'
-      ? full
-      : runJob(parts, { ...taken, job: decoded.job }, received, place);
+  if (decoded.kind === 'job') {
+    const { job } = decoded;
+    if (fate === 'refused') return full;
+    return job.kind === 'send'
+      ? runSend(parts, job)
+      : runJob(parts, { ...taken, job }, received, place);
+  }
   if (decoded.kind === 'ignored') {
     parts.logger.debug('an update was ignored', { channel, detail: decoded.reason });
     return { status: 'ignored', reason: decoded.reason };

@@ -1,9 +1,10 @@
 import type { InboundUpdate } from '../../channel/index.js';
 import { oneLine } from '../../kernel/index.js';
-import { type Decoded, jobOf, laneOfJob } from '../jobs/job.js';
+import { atOnce, type Decoded, jobOf, laneOfJob } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
 import { keyOfAccount, type RunningAccount } from '../provided/accounts.js';
 import { parseCommandLine } from '../provided/commands.js';
+import { sendAccount } from '../provided/jobs-channel.js';
 import { laneOfPlace } from '../session/routing.js';
 import { checkInteraction } from './interactions.js';
 import type { TakenUpdate } from './taken-update.js';
@@ -28,9 +29,6 @@ export function decodeUpdate(
     return { kind: 'undecodable', problem: oneLine(error) };
   }
 }
-
-/** How the name of a lane begins whose jobs wait for no others. */
-const atOnce = 'at once ';
 
 /** A conversation's lane. An update about the running turn has one beside it, and runs at once. */
 export function laneOf(parts: HostParts, account: RunningAccount, decoded: Decoded): string {
@@ -61,7 +59,8 @@ export function partOf(
     return ownership.partOf(keyOfAccount(channel.id, accountId));
   if (!runsAtOnce(lane)) return ownership.partOf(lane);
   const place: unknown = JSON.parse(lane.slice(atOnce.length));
-  return ownership.partOf(JSON.stringify(Array.isArray(place) ? place.slice(0, 4) : place));
+  const named = accountId === sendAccount.accountId && channel === sendAccount.channel ? 2 : 4; // its account, or its conversation
+  return ownership.partOf(JSON.stringify(Array.isArray(place) ? place.slice(0, named) : place));
 }
 
 /** The lane of a conversation beside which an update runs at once. */

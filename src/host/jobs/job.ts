@@ -1,3 +1,4 @@
+import type { TrailRefs } from '../../agent/index.js';
 import type { DecodedIngress, InboundUpdate } from '../../channel/index.js';
 import type { QuestionOutcome, QuestionPlace } from '../../extension/index.js';
 import type { ProvenSender } from '../../kernel/index.js';
@@ -27,8 +28,19 @@ export interface QuestionJob extends Named<'question'> {
   readonly by?: ProvenSender;
 }
 
+/** A message that answers nothing, for the host that connects its account. */
+export interface SendJob {
+  readonly kind: 'send';
+  readonly sendId: string;
+  readonly channel: string;
+  readonly accountId: string;
+  /** As `sendOwn` takes it. */
+  readonly message: { readonly to: string; readonly threadId?: string | number };
+  readonly refs?: TrailRefs;
+}
+
 /** A job of the host itself, kept as an update (extensions-that-act §5.1). */
-export type Job = InjectJob | ScheduleJob | QuestionJob;
+export type Job = InjectJob | ScheduleJob | QuestionJob | SendJob;
 
 /** A job as it was taken in. */
 export interface TakenJob<J extends Job = Job> {
@@ -48,8 +60,18 @@ export function jobOf({ channel }: RunningAccount, { raw }: InboundUpdate): Job 
   return channel === jobsChannel ? (raw as Job) : undefined; // the host has written it
 }
 
-/** The lane of a job: injections of one session are in order, and so are the jobs of one registration. */
+/** How the name of a lane begins whose jobs wait for no others. */
+export const atOnce = 'at once ';
+
+/**
+ * The lane of a job: injections of one session are in order, and so are the jobs of one registration, and sends to one address. A
+ * send waits for nothing else, since a turn may wait for it.
+ */
 export function laneOfJob(job: Job): string {
+  if (job.kind === 'send') {
+    const { channel, accountId, message } = job;
+    return `${atOnce}${JSON.stringify([channel, accountId, message.to, message.threadId ?? ''])}`;
+  }
   if (job.kind === 'inject') return JSON.stringify([jobsChannel.id, job.kind, job.sessionKey]);
   return JSON.stringify([jobsChannel.id, job.kind, job.extensionId, job.name]);
 }

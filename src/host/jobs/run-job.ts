@@ -19,7 +19,7 @@ const searched = 1_000;
  */
 export function runJob(
   parts: HeldParts,
-  taken: TakenJob,
+  taken: TakenJob<InjectJob | QuestionJob | ScheduleJob>,
   received: Outcome<'ingress.received'>,
   place: Place,
 ): Promise<EarlyEnding> {

@@ -2,13 +2,13 @@ import { setMaxListeners } from 'node:events';
 import type { Interactive } from '../../channel/index.js';
 import type { ExtensionStatus, Figures, ReloadResult } from '../../extension/index.js';
 import { deferred, definedFields, type Kernel, onAbort } from '../../kernel/index.js';
-import { sendOwn } from '../egress/own-send.js';
 import { hostError } from '../errors.js';
 import type { JournalCounts } from '../journal/journal-counts.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { HostStats } from '../parts/counts.js';
 import { partsOf } from '../parts/make-parts.js';
 import type { HostOptions } from '../parts/options.js';
+import { sendFromAny } from '../receive/hand-send.js';
 import { type HttpRoutes, hostRoutes } from '../routes/host-routes.js';
 import type { HostState } from './host-health.js';
 import { type HostHealth, healthOf } from './host-health.js';
@@ -231,7 +231,7 @@ export function createHost(options: HostOptions): Host {
     send: async ({ signal, metadata, ...named }) => {
       mustRun();
       const own = { ...named, ...(metadata !== undefined && { metadata: { ...metadata } }) };
-      const { ended } = await sendOwn(parts, own, definedFields({ signal }));
+      const { ended } = await sendFromAny(parts, own, definedFields({ signal }));
       return ended;
     },
     abortTurns: (sessionKey) => turns.abort(sessionKey),

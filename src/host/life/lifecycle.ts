@@ -15,7 +15,7 @@ import type { HostParts } from '../parts/parts.js';
 import { isToStart } from '../parts/start-only.js';
 import { callWithin } from '../parts/within-time.js';
 import { contributeDefaultChoices } from '../provided/default-choices.js';
-import { injectAccount } from '../provided/jobs-channel.js';
+import { injectAccount, sendAccount } from '../provided/jobs-channel.js';
 import { feed } from '../queue/feeder.js';
 import { resumeAll } from '../queue/resume-all.js';
 import { OpenAccounts, startAccount, stopAccount, watchAccounts } from '../receive/account.js';
@@ -26,6 +26,7 @@ import {
   extensionQuestions,
   loadQuestions,
 } from '../receive/extension-questions.js';
+import { sendFromAny } from '../receive/hand-send.js';
 import { beginApprovals, loadApprovals } from '../receive/left-approvals.js';
 import { drain, idleWithin } from './drain.js';
 import { extensionUser } from './extension-user.js';
@@ -137,13 +138,13 @@ export async function startAll(
     }
   for (const plugin of options.plugins ?? []) await plugin.start();
   await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
-  parts.accounts.addOwn(injectAccount);
+  for (const own of [injectAccount, sendAccount]) parts.accounts.addOwn(own);
   parts.running.onTaken = () => void feed(parts);
   await loadQuestions(parts);
   const left = await loadApprovals(parts);
   await resumeAll(parts); // it takes its places in the lanes before anything new does
   watches.push(watchJournal(parts));
-  const send = extensionSends(parts);
+  const send = extensionSends(parts, sendFromAny);
   running.acts = extensions.serve({
     send,
     inject: extensionInjects(parts),

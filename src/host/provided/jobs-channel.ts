@@ -6,7 +6,7 @@ import type { RunningAccount } from './accounts.js';
 export const jobsChannel: ChannelPlugin = {
   id: 'sluice',
   capabilities: { everyHost: true },
-  accounts: ['inject'],
+  accounts: ['inject', 'send'],
   resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
   startAccount: async () => undefined,
   stopIntake: async () => undefined,
@@ -17,6 +17,9 @@ export const jobsChannel: ChannelPlugin = {
 
 /** The account that injections come by. */
 export const injectAccount = accountOf('inject');
+
+/** The account that sends come by which the host of another account is to make. */
+export const sendAccount = accountOf('send');
 
 /** Names a thing that an extension has registered by name. */
 export interface Named<K extends RegistrationKind = RegistrationKind> {

@@ -1,0 +1,33 @@
+import { definedFields, pause } from '../../kernel/index.js';
+import { endOf } from '../egress/extension-sends.js';
+import { type OwnMessage, sendOwn } from '../egress/own-send.js';
+import type { SendJob } from '../jobs/job.js';
+import { type EarlyEnding, stopped } from '../journal/message-end.js';
+import type { HeldParts } from '../parts/parts.js';
+
+/** Milliseconds for which a send waits for its account to start, and between two looks. */
+const startWithinMs = 60_000;
+const lookEveryMs = 200;
+
+/**
+ * Makes a send that another host was asked for, by the account that this one connects (durability §12.6). One that a host before
+ * this one has left open is brought to its end with the part of its row. Its end is in its row: the job itself never fails.
+ *
+ * @throws what the journal throws.
+ */
+export async function runSend(
+  parts: HeldParts,
+  { sendId: eventId, channel, accountId, message, refs }: SendJob,
+): Promise<EarlyEnding> {
+  const { journal, accounts, clock, signal } = parts;
+  const untilMs = clock.monotonicMs() + startWithinMs;
+  while (accounts.find(channel, accountId) === undefined && clock.monotonicMs() < untilMs)
+    if (!(await pause(clock, lookEveryMs, signal))) return stopped;
+  const [known] = await journal.sends({ eventId });
+  if (known !== undefined) await endOf(parts, known);
+  else {
+    const own = message as OwnMessage; // as the other host was given it
+    await (await sendOwn(parts, own, { eventId, ...definedFields({ refs }) })).ended;
+  }
+  return signal.aborted ? stopped : { status: 'job' };
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { definedFields, pause } from '../../kernel/index.js';
+import { failedReport } from '../egress/end-send.js';
+import {
+  type JudgedSend,
+  type OwnMessage,
+  type OwnSendOptions,
+  sendOwn,
+} from '../egress/own-send.js';
+import type { SendJob } from '../jobs/job.js';
+import { eventIdOf } from '../journal/event-id.js';
+import { isOneOf, openSends, openUpdates } from '../journal/journal.js';
+import type { SendReport } from '../journal/message-end.js';
+import { reportOfRecord } from '../outbox/outbox.js';
+import type { HostParts } from '../parts/parts.js';
+import { keyOfAccount } from '../provided/accounts.js';
+import { sendAccount } from '../provided/jobs-channel.js';
+import { receiveUpdate } from './receive-update.js';
+
+/** Milliseconds for which the end of a send of another host is waited for, and between two looks. */
+const waitMs = 60_000;
+const lookEveryMs = 200;
+
+/** Sends a message that answers nothing, as `sendOwn` does; by an account that another host connects, through that host (durability §12.6). */
+export async function sendFromAny(
+  parts: HostParts,
+  message: OwnMessage,
+  options: OwnSendOptions = {},
+): Promise<JudgedSend> {
+  const { channel = '', accountId = '', content } = message;
+  if (!isElsewhere(parts, channel, accountId)) return sendOwn(parts, message, options);
+  const { refs, signal, eventId: sendId = `h-${randomUUID()}` } = options;
+  const named = { kind: 'send', sendId, channel, accountId, message } as const;
+  const raw: SendJob = { ...named, ...definedFields({ refs }) };
+  const taken = await receiveUpdate(parts, sendAccount, { raw, updateId: sendId });
+  if (taken === undefined) return { sendId, ended: endThere(parts, sendId, message, signal) };
+  const unkept = 'the journal could not keep it for the host that connects its account';
+  return { sendId, unkept, ended: Promise.resolve(failedReport(content, unkept)) };
+}
+
+/** Tells whether another host is to connect an account of this host's config. */
+function isElsewhere({ journal, accounts, channels }: HostParts, id: string, account: string) {
+  const { ownership } = journal;
+  const channel = channels.find((one) => one.id === id);
+  if (!ownership.isShared || channel?.accounts.includes(account) !== true) return false;
+  if (channel.capabilities.everyHost === true || accounts.find(id, account)) return false;
+  return ownership.holdOf(ownership.partOf(keyOfAccount(id, account))) === undefined;
+}
+
+/** Waits for the end of a send that another host makes. */
+async function endThere(
+  { journal, clock, signal: ownSignal }: HostParts,
+  sendId: string,
+  { channel, accountId, content }: OwnMessage,
+  given?: AbortSignal,
+): Promise<SendReport> {
+  const signal = given === undefined ? ownSignal : AbortSignal.any([ownSignal, given]);
+  const untilMs = clock.monotonicMs() + waitMs;
+  const eventId = eventIdOf(sendAccount.channel.id, sendAccount.accountId, sendId);
+  const look = async (): Promise<SendReport | undefined> => {
+    const [update] = await journal.updates({ eventId, withoutBody: true });
+    const [record] = await journal.sends({ eventId: sendId });
+    if (record !== undefined && !isOneOf(openSends, record.state)) return reportOfRecord(record);
+    if (update === undefined || isOneOf(openUpdates, update.state)) return undefined;
+    const why = update.reason ?? 'its host could not keep its end';
+    return record === undefined ? failedReport(content, `it was not sent: ${why}`) : undefined;
+  };
+  for (;;) {
+    const end = await look().catch(() => undefined); // the journal is away: it is asked again
+    if (end !== undefined) return end;
+    const isWaiting = clock.monotonicMs() < untilMs && (await pause(clock, lookEveryMs, signal));
+    if (isWaiting) continue;
+    const why = signal.aborted
+      ? 'nobody waits for it any more'
+      : `there was no end for ${waitMs} ms`;
+    const rest = 'it is kept, and the host that connects the account sends it';
+    return failedReport(content, `${why}, of its send by ${channel}/${accountId}: ${rest}`);
+  }
+}
