@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import type { TestProject } from 'vitest/node';
-import { installOpenClaw } from '../support/openclaw-install.js';
+import { corpus } from '../plugins/corpus.js';
+import { installPlugin } from '../plugins/install.js';
+import { installNode22, installOpenClaw } from '../support/openclaw-install.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -13,7 +15,10 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<void> {
   try {
     execFileSync('ngircd', ['--version'], { stdio: 'ignore' });
-    project.provide('openClawWithChannels', await installOpenClaw());
+    const openclaw = await installOpenClaw();
+    for (const plugin of corpus) if (plugin.talks && plugin.release) await installPlugin(plugin);
+    await installNode22();
+    project.provide('openClawWithChannels', openclaw);
   } catch (error) {
     const line = `ngircd or OpenClaw is not there: ${String(error).split('\n', 1)[0]}`;
     if (process.env['CI'] === 'true') throw new Error(line, { cause: error });

@@ -143,6 +143,7 @@ async function examine(settings: Settings, shell: Shell): Promise<Finding[]> {
   }
   await using open = pipeline;
   const { kernel, plugins, errors } = open;
+  const pluginIds = plugins.map(({ pluginId }) => pluginId);
   const { live: extensions, statuses } = open.extensions;
   const agents = await agentsOf(settings, shell, providedBy(open.extensions), findings);
   const provided = extensions.flatMap((one) => one.provided('channel'));
@@ -152,11 +153,7 @@ async function examine(settings: Settings, shell: Shell): Promise<Finding[]> {
   const channels = settings.channels ?? ['console', ...provided.map(({ id }) => id)];
   findings.push(
     ...errors.map((error) => findingsOf('extensions').thrown(error)),
-    ...checkGrants(
-      settings,
-      statuses,
-      plugins.map(({ pluginId }) => pluginId),
-    ),
+    ...checkGrants(settings, statuses, pluginIds),
     ...(await checkChannels(channels, provided, settings.workspaceDir)),
     ...checkRoles(settings, channels, provided),
     ...checkRoutes(
@@ -167,7 +164,7 @@ async function examine(settings: Settings, shell: Shell): Promise<Finding[]> {
     ),
     ...(await checkJournal(
       settings,
-      statuses.map(({ extensionId }) => extensionId),
+      [...statuses.map(({ extensionId }) => extensionId), ...pluginIds], // plugins keep values, too
       registered,
     )),
     ...(await checkFamilies({ kernel, providers: agents, channels })),

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/extension/internal.js';
@@ -135,14 +135,26 @@ describe('a --set that does not do what it seems to (extensions-that-act §3.3)'
 });
 
 describe('sluice doctor (extensions-that-act §2.8)', () => {
-  it('warns of values of an extension that is not loaded any more', async () => {
+  it('warns of values of an extension that is not loaded any more, and not of those of a plugin', async () => {
     const folder = testFolder();
     const journal = await openJournal(join(folder, 'sluice.db'));
-    for (const id of ['gone', 'acme.tell', '/schedules'])
+    const plugin = join(folder, 'pigeon');
+    mkdirSync(plugin);
+    writeFileSync(join(plugin, 'index.mjs'), 'export default () => {};');
+    writeFileSync(
+      join(plugin, 'openclaw.plugin.json'),
+      JSON.stringify({ id: 'pigeon', configSchema: { type: 'object' } }),
+    );
+    writeFileSync(
+      join(plugin, 'package.json'),
+      JSON.stringify({ openclaw: { extensions: ['./index.mjs'] } }),
+    );
+    for (const id of ['gone', 'acme.tell', 'pigeon', '/schedules'])
       await openStore(id, { values: journal.keyValues, now: () => Date.now() }).set('key', 1);
     await journal.close();
     const extensions = [{ path: teller(folder), config: { url: 'x' } }];
-    const config = { journal: { path: './sluice.db' }, extensions };
+    const plugins = [{ path: plugin }];
+    const config = { journal: { path: './sluice.db' }, extensions, plugins };
     writeFileSync(join(folder, 'sluice.config.json'), JSON.stringify(config));
     const { stdout } = await runInMemory(['doctor', '--json'], '', { cwd: folder });
     const found = jsonLines<{ check: string; severity: string; what: string; hint?: string }>(
