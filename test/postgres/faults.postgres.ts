@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
 import { openPostgresJournal, type PostgresConnections } from '../../src/host/index.js';
+import { deferred } from '../../src/kernel/index.js';
 import { virtualClock } from '../../src/testing/index.js';
-import { aDispatch, anUpdate } from '../host/journal/journal-contract.js';
+import { aDispatch, anUpdate, aSend } from '../host/journal/journal-contract.js';
 import { newDatabase } from './databases.js';
 
 const patiently = { timeout: 60_000, interval: 10 };
@@ -49,6 +50,37 @@ describe('a host that stops in the middle of a transaction', () => {
     const second = await openPostgresJournal(connect(url));
     expect(await second.updates()).toEqual([]);
     await second.accept(anUpdate('b'));
+    await second.close();
+  });
+});
+
+describe('a commit whose answer comes late', () => {
+  it('gives no right to go on, if another host has taken the journal over meanwhile (durability §11.4)', async () => {
+    const url = await newDatabase();
+    const inner = connect(url);
+    const answer = deferred<void>();
+    let isWaiting = false;
+    const clock = virtualClock();
+    const connections: PostgresConnections = {
+      ...inner,
+      transaction: async (work) => {
+        const made = await inner.transaction(work);
+        if (isWaiting) await answer.promise;
+        return made;
+      },
+    };
+    const first = await openPostgresJournal(connections, { leaseMs: 500, clock });
+    const kept = first.ownership.holdOf(0);
+    if (kept === undefined) throw new Error('it has no part');
+    isWaiting = true;
+    const prepared = first.prepare(kept, aSend('s'), true).catch(({ code }) => code);
+    const second = await openPostgresJournal(connect(url));
+    await clock.advance(500);
+    answer.resolve();
+    expect(await prepared).toBe('journal-lost');
+    expect(kept.signal.aborted).toBe(true);
+    expect(await second.sends()).toMatchObject([{ sendId: 's', state: 'sending' }]);
+    await first.close();
     await second.close();
   });
 });

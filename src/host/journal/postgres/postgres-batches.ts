@@ -35,6 +35,8 @@ export interface BatchOptions extends RowOptions {
    * @throws SluiceError (as a rejection) `journal-lost` if it may not write at all.
    */
   readonly fence: (query: PostgresQuery) => Promise<string>;
+  /** The right to write may have ended, by the clock of this process: a write that was kept asks for it once more. */
+  readonly isLate?: () => boolean;
   /** The dispatches that go along with other writes, and the place that they are taken from within a transaction. */
   readonly passengers?: {
     readonly waiting: WaitingDispatches;
@@ -260,6 +262,8 @@ export class PostgresBatches {
       if (id === undefined || !isUnknown || !(await this.#fates.isCommitted(id, history)))
         throw error;
     }
+    const isLate = jobs[0]?.needs.isRenewal !== true && this.#options.isLate?.() === true;
+    if (isLate) await this.#connections.transaction(fence); // nobody acts on what another host may have settled
     return outcomes;
   }
 }

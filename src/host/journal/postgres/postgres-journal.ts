@@ -92,6 +92,7 @@ function journalOf(
   const batches: PostgresBatches = new PostgresBatches(connections, {
     ...{ clock, clean, ownership: member, unknownForMs: leaseMs },
     fence: (query) => member.fence(query),
+    isLate: () => member.problem() !== undefined,
     passengers: { waiting, taken: () => taken.splice(0) },
   });
   member.renewBy(batches);
