@@ -62,6 +62,13 @@ const enders: Readonly<Record<string, readonly [field: string, ends: Test]>> = {
   before_message_write: ['block', Boolean],
 };
 
+/** Tells whether a handler is for the tool of a set. */
+function isMatched({ event }: Set9, { options }: HandlerSpec): boolean {
+  const plain = (name: unknown): string => String(name).trim().toLowerCase();
+  const { matcher } = options ?? {};
+  return matcher === undefined || matcher.some((name) => plain(name) === plain(event['toolName']));
+}
+
 /** Rewrites a set by the rows of profile 2026.9. */
 export function asHere(set: Set9): Rewritten {
   const { hook } = set;
@@ -136,14 +143,15 @@ export function asHere(set: Set9): Rewritten {
       }
       const [ender = '', ends = isTrue] = enders[hook] ?? [];
       const isRead = row?.kind !== 'claim' || value['handled'];
-      let isTaken = ends(value[ender]);
+      const isEnded = ends(value[ender]);
+      let isTaken = isEnded;
       let isRefused = false;
       for (const part of isRead ? (parts[hook] ?? []) : []) {
         const there = Object.keys(part).filter((key) => value[key] !== undefined);
         const isPrompt = there.includes('systemPrompt');
         if (there.length === 0 || (isPrompt && isPromptSet)) continue;
         if (hook === 'before_tool_call' && isAsked) continue;
-        if (isTaken && 'requireApproval' in part) continue; // it is blocked
+        if (isEnded && 'requireApproval' in part) continue; // it is blocked
         const isTheirs = isPrompt && spec.pluginId === untrustedPlugin;
         if (!isTheirs && there.every((key) => part[key]?.(value[key]))) {
           isTaken = true;
@@ -157,7 +165,8 @@ export function asHere(set: Set9): Rewritten {
       if (isRefused && !isTaken) return undefined;
       // they are read of answers that were taken whole
       if (isRefused) for (const key of ['toolsAllow', 'cancelReason']) delete value[key];
-      if (hook === 'before_tool_call' && value['requireApproval']) isAsked = true;
+      if (hook === 'before_tool_call' && value['requireApproval'] && isMatched(set, spec))
+        isAsked = true;
       if (hook === 'before_prompt_build' && spec.timing !== 'never')
         for (const [key, one] of Object.entries(value))
           if (key !== 'systemPrompt' && one !== undefined) given.add(key);
