@@ -45,17 +45,17 @@ export type {
 export type { JournalCounts, JournalStats } from './journal/journal-counts.js';
 export { type MemoryJournalOptions, memoryJournal } from './journal/memory-journal.js';
 export type { MessageEnd, SendReport } from './journal/message-end.js';
-export type {
-  PostgresConnections,
-  PostgresQuery,
-  PostgresRow,
-  PostgresValue,
-} from './journal/postgres/connections.js';
 export {
   openPostgresJournal,
   type PostgresJournal,
   type PostgresJournalOptions,
 } from './journal/postgres/postgres-journal.js';
+export type {
+  PostgresConnections,
+  PostgresQuery,
+  PostgresRow,
+  PostgresValue,
+} from './journal/postgres/rows/connections.js';
 export type { Damage } from './journal/rows/table-rows.js';
 export { openJournal, type TendedJournal, tendJournal } from './journal/sqlite/open-journal.js';
 export type { Retention } from './journal/sqlite/retention.js';

@@ -96,6 +96,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'journal/commit',
     'transcript',
     'journal/sqlite',
+    'journal/postgres/rows',
     'journal/postgres/members',
     'journal/postgres',
     'way',

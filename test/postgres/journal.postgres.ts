@@ -229,6 +229,62 @@ describe('the writes of a journal in PostgreSQL', () => {
     await journal.close();
   });
 
+  it('to sessions, transcripts and values take as many statements as one of them (durability §11.5)', async () => {
+    const { connections, statementsOf } = fragile(await newDatabase());
+    const journal = await openPostgresJournal(connections, { clock: virtualClock() });
+    const { store, keyValues } = journal;
+    await expect.poll(() => journal.stats().commits, patiently).toBe(4); // old rows are looked for first
+    const session = { agentId: 'main', context: {}, memoryKeys: [], metadata: {} };
+    const quota = { maxKeys: 1_000, maxBytes: 1_000_000 };
+    const written = (many: number, round: string) =>
+      statementsOf(() =>
+        Promise.all(
+          Array.from({ length: many }, (_, at) => `${at}`).flatMap((key) => [
+            store.saveSession(
+              { ...session, sessionKey: key, sessionId: `${key}-${round}` },
+              { hold },
+            ),
+            ...['one', 'two'].map((content) =>
+              store.appendMessage(`${key}-${round}`, { role: 'user', content }, { hold }),
+            ),
+            keyValues.write('/turns', key, { body: round }, {}),
+            keyValues.write('counted', key, { body: round }, { quota }),
+          ]),
+        ),
+      );
+    const alone = await written(1, 'a');
+    expect(alone).toBe(9);
+    expect(await written(150, 'b')).toBe(alone + 1); // one value was there, and others are new
+    expect(await journal.keyValues.namespaces()).toMatchObject([
+      { namespace: 'counted', keys: 150 },
+    ]);
+    expect((await keyValues.list('/turns', { prefix: '', limit: 1_000 })).length).toBe(150);
+    expect(await store.transcriptSize('0-a')).toEqual({ messages: 0, prompts: 0 });
+    const { prompts, messages } = await store.transcriptSize('149-b');
+    expect([prompts, messages]).toEqual([2, 2]);
+    expect(await store.readTranscript('7-b', { last: 1 })).toMatchObject([{ content: 'two' }]);
+    await journal.close();
+  });
+
+  it('of one value by two hosts at once are one, and the other finds it (durability §11.5)', async () => {
+    const url = await newDatabase();
+    const admin = connect(url);
+    await migratePostgres(admin, 4);
+    await admin.close();
+    const journals = await Promise.all([1, 2].map(() => openPostgresJournal(connect(url))));
+    const keys = Array.from({ length: 40 }, (_, at) => `k-${at}`);
+    const ends = await Promise.all(
+      journals.flatMap(({ keyValues }, at) =>
+        (at === 0 ? keys : keys.toReversed()).map((key) =>
+          keyValues.write('/turns', key, { body: `${at}` }, { expected: null }),
+        ),
+      ),
+    );
+    expect(ends.filter(({ status }) => status === 'written')).toHaveLength(40);
+    expect(ends.filter(({ status }) => status === 'conflict')).toHaveLength(40);
+    for (const journal of journals) await journal.close();
+  });
+
   it('fail alone if the database refuses one of them (durability §11.5)', async () => {
     const journal = await openPostgresJournal(connect(await newDatabase()));
     const bad = anUpdate('bad', { channel: undefined as never });

@@ -53,7 +53,7 @@ export function dryStore(
         const below = own === undefined ? await keptValue(key) : undefined;
         const found = (own ?? below)?.version ?? null;
         if (expected !== undefined && expected !== found) return { status: 'conflict' } as const;
-        const result = await written.write(namespace, key, value, { quota });
+        const result = await written.write(namespace, key, value, definedFields({ quota }));
         if (result.status === 'written' && below !== undefined) hidden.add(key);
         return result;
       });

@@ -60,12 +60,13 @@ export interface KeyValues extends KeyValueReader {
    *
    * @param value the new value; `undefined` deletes.
    * @param expected the version that has to be there, `null` for none; whatever is there if absent.
+   * @param quota absent: the namespace is not bounded, and need not be counted by `namespaces`.
    */
   write(
     namespace: string,
     key: string,
     value: NewValue | undefined,
-    given: { readonly expected?: string | null; readonly quota: KeyValueQuota },
+    given: { readonly expected?: string | null; readonly quota?: KeyValueQuota },
   ): Promise<WriteResult>;
   /** Deletes all of a namespace. @returns how many values that were. */
   clear(namespace: string): Promise<number>;

@@ -5,12 +5,12 @@ export function bytesOf({ key, body }: { readonly key: string; readonly body: st
   return Buffer.byteLength(key) + Buffer.byteLength(body);
 }
 
-/** Tells whether a namespace of some size is within its quota. */
+/** Tells whether a namespace of some size is within its quota, if it has one. */
 export function fits(
   { keys, bytes }: { readonly keys: number; readonly bytes: number },
-  { maxKeys, maxBytes }: KeyValueQuota,
+  quota: KeyValueQuota | undefined,
 ): boolean {
-  return keys <= maxKeys && bytes <= maxBytes;
+  return quota === undefined || (keys <= quota.maxKeys && bytes <= quota.maxBytes);
 }
 
 /** Compares keys as the database does: by their bytes in UTF-8, which is by code point. */

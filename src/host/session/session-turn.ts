@@ -4,9 +4,8 @@ import type { Place } from '../lanes/slots.js';
 import { mayPass } from '../outbox/journal-failure.js';
 import type { HeldParts } from '../parts/parts.js';
 
-/** The namespace of the hosts of a journal in which they keep whose turn it is in a session. */
+/** The namespace of the hosts of a journal in which they keep whose turn it is in a session. It has no bound, so no two turns share a row. */
 const namespace = '/session-turns';
-const quota = { maxKeys: 1_000_000, maxBytes: 256 * 1024 * 1024 };
 
 /** Milliseconds between two looks of a turn that waits. */
 const lookEveryMs = 100;
@@ -40,8 +39,7 @@ export async function sessionTurn(
   const write = async (turns: Turns, expected: string | null): Promise<boolean> => {
     const isEmpty = turns.holder === undefined && turns.waiting.length === 0;
     const value = isEmpty ? undefined : { body: JSON.stringify(turns) };
-    const given = { expected, quota };
-    const { status } = await journal.keyValues.write(namespace, sessionKey, value, given);
+    const { status } = await journal.keyValues.write(namespace, sessionKey, value, { expected });
     return status === 'written';
   };
   const recordOf = async (id: string): Promise<UpdateRecord | undefined> =>

@@ -3,19 +3,17 @@ import { isSluiceError, type SluiceError, Timer, type TimerHandle } from '../../
 import { hostError } from '../../errors.js';
 import type { WaitingDispatches } from '../commit/waiting-dispatches.js';
 import type { NewDispatch } from '../journal.js';
-import type { JournalChanges } from '../journal-changes.js';
 import type { JournalStats } from '../journal-counts.js';
-import type { PostgresConnections, PostgresQuery } from './connections.js';
 import { CommitFates } from './members/commit-fates.js';
 import { unfenced } from './postgres-fence.js';
-import { type NeededRows, type RowOptions, workingRows } from './postgres-rows.js';
-import { dispatchesTable, insertAll } from './postgres-tables.js';
-
-/** A transaction that several writes share. */
-export interface SharedTransaction {
-  readonly query: PostgresQuery;
-  readonly changes: JournalChanges;
-}
+import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
+import {
+  type NeededRows,
+  type RowOptions,
+  type SharedTransaction,
+  workingRows,
+} from './rows/postgres-rows.js';
+import { dispatchesTable, insertAll } from './rows/postgres-tables.js';
 
 interface Job {
   readonly needs: NeededRows;
@@ -180,7 +178,7 @@ export class PostgresBatches {
     while (this.#waiting.length > 0 || this.#isDue()) {
       const alone = this.#waiting
         .slice(0, mostWrites)
-        .findIndex(({ needs }) => needs.isOfDead === true || needs.isRenewal === true);
+        .findIndex(({ needs }) => needs.isAlone === true || needs.isRenewal === true);
       const jobs = this.#waiting.splice(0, alone < 0 ? mostWrites : Math.max(1, alone));
       await this.#commit(jobs, jobs[0]?.needs.isRenewal !== true);
     }
@@ -243,16 +241,15 @@ export class PostgresBatches {
         const isRenewal = jobs.some(({ needs }) => needs.isRenewal);
         const fenced = isRenewal ? await unfenced(query) : await fence(query);
         const needs = jobs.map((job) => job.needs);
-        const { updates, sends, changes } = await workingRows(query, needs, this.#options);
+        const { at, write } = await workingRows(query, needs, this.#options);
         for (const job of jobs)
           try {
-            outcomes.set(job, { value: await job.run({ query, changes }) });
+            outcomes.set(job, { value: await job.run(at) });
           } catch (error) {
             if (!isSluiceError(error) || error.code.startsWith('database-')) throw error;
             outcomes.set(job, { error }); // it has written nothing
           }
-        await updates.write(query);
-        await sends.write(query);
+        await write();
         passengers?.waiting.write({ characters: passengerCharacters, isSpent: () => false });
         await insertAll(query, dispatchesTable, passengers?.taken() ?? []);
         id = fenced; // from here on it may be kept

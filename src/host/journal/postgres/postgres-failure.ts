@@ -1,6 +1,6 @@
 import { type ErrorCode, isSluiceError, oneLine, type SluiceError } from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
-import type { PostgresConnections } from './connections.js';
+import type { PostgresConnections } from './rows/connections.js';
 
 /** The beginnings of the codes of PostgreSQL, and the codes that lead to the cure. The first that fits counts. */
 const codes: readonly (readonly [

@@ -1,4 +1,4 @@
-import type { PostgresQuery } from './connections.js';
+import type { PostgresQuery } from './rows/connections.js';
 
 /** The milliseconds of a lease, by default. */
 export const usualLeaseMs = 5_000;

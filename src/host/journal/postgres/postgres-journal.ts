@@ -6,7 +6,6 @@ import { wholeOwnership } from '../hold.js';
 import type { Journal, JournalReader, NewDispatch } from '../journal.js';
 import { noteTending } from '../journal-changes.js';
 import type { TendedJournal } from '../sqlite/open-journal.js';
-import type { PostgresConnections } from './connections.js';
 import { PostgresBatches } from './postgres-batches.js';
 import { withFailures } from './postgres-failure.js';
 import { besideHosts, usualLeaseMs } from './postgres-fence.js';
@@ -17,6 +16,7 @@ import { sweepPostgres } from './postgres-retention.js';
 import { checkPostgresSchema } from './postgres-schema.js';
 import { postgresStore } from './postgres-store.js';
 import { countedChanges, postgresChanges } from './postgres-writes.js';
+import type { PostgresConnections } from './rows/connections.js';
 
 /** The options of a journal in PostgreSQL. */
 export interface PostgresJournalOptions {

@@ -3,11 +3,11 @@ import type { Clock, SluiceError, TimerHandle } from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
 import { digestOf } from '../event-id.js';
 import type { Hold, Ownership } from '../hold.js';
-import type { PostgresConnections, PostgresQuery } from './connections.js';
 import { OwnParts } from './members/own-parts.js';
 import { planParts } from './members/part-plan.js';
 import type { PostgresBatches } from './postgres-batches.js';
 import { stalledAfter } from './postgres-fence.js';
+import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
 
 /** The renewals of one lease: it outlives some that are late or lost. A long lease is renewed each second, too. */
 const renewalsPerLease = 5;

@@ -10,9 +10,9 @@ import { mostCounted } from '../journal-counts.js';
 import type { RowFilter } from '../rows/journal-rows.js';
 import { isNotEnded, isOpenSend, isOpenUpdate } from '../rows/journal-schema.js';
 import { wayKinds } from '../way-kinds.js';
-import type { PostgresConnections, PostgresValue } from './connections.js';
 import { withFailures } from './postgres-failure.js';
 import { checkPostgresSchema } from './postgres-schema.js';
+import type { PostgresConnections, PostgresValue } from './rows/connections.js';
 import {
   dispatchesTable,
   fieldsOf,
@@ -20,7 +20,7 @@ import {
   recordOf,
   sendsTable,
   updatesTable,
-} from './postgres-tables.js';
+} from './rows/postgres-tables.js';
 
 /** The kind of a record of the dispatches, as an expression. */
 const kindOfRow = `CASE WHEN omitted IN (${wayKinds.map((kind) => `'${kind}'`).join(', ')})

@@ -1,8 +1,9 @@
 import type { Clock, TimerHandle } from '../../../kernel/index.js';
 import { usualKeepForMs } from '../sqlite/retention.js';
 import type { PostgresBatches } from './postgres-batches.js';
-import { dropExpired } from './postgres-key-values.js';
-import { dispatchesTable, sendsTable, updatesTable } from './postgres-tables.js';
+import type { SharedTransaction } from './rows/postgres-rows.js';
+import { dispatchesTable, sendsTable, updatesTable } from './rows/postgres-tables.js';
+import { dropExpired } from './rows/working-values.js';
 
 /** Milliseconds between two sweeps. */
 const sweepEveryMs = 600_000;
@@ -51,8 +52,8 @@ export function sweepPostgres(
     for (const rows of done)
       for (let seq: number | undefined = 0; seq !== undefined && !isClosed; )
         seq = await dropAfter(seq, rows, nowMs - keepForMs);
-    while (!isClosed)
-      if ((await batches.write(({ query }) => dropExpired(query, nowMs, rowsAtOnce))) === 0) break;
+    const dropping = ({ query }: SharedTransaction) => dropExpired(query, nowMs, rowsAtOnce);
+    while (!isClosed) if ((await batches.write(dropping, { isAlone: true })) === 0) break;
   };
   const begin = (): void => {
     void sweep()

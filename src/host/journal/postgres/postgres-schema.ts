@@ -1,8 +1,8 @@
 import { hostError } from '../../errors.js';
 import { isNotEnded, isOpenSend, isOpenUpdate } from '../rows/journal-schema.js';
-import type { PostgresConnections, PostgresQuery } from './connections.js';
 import { withFailures } from './postgres-failure.js';
-import { dispatchesTable, sendsTable, updatesTable } from './postgres-tables.js';
+import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
+import { dispatchesTable, sendsTable, updatesTable } from './rows/postgres-tables.js';
 
 /** The version of the tables below. */
 export const postgresSchemaVersion = 2;

@@ -3,12 +3,10 @@ import type { SessionRecord, Store } from '../../transcript/store.js';
 import { type CleanText, cleanBody } from '../clean-body.js';
 import { sessionWrites } from '../commit/session-writes.js';
 import { held } from '../hold.js';
-import type { PostgresConnections } from './connections.js';
-import type { PostgresBatches, SharedTransaction } from './postgres-batches.js';
-
-/** The last row of a transcript has its size, so that nothing is counted. */
-const lastOf =
-  'SELECT messages, prompts FROM sluice_transcripts WHERE session_id = $1 ORDER BY seq DESC LIMIT 1';
+import type { PostgresBatches } from './postgres-batches.js';
+import type { PostgresConnections } from './rows/connections.js';
+import type { SharedTransaction } from './rows/postgres-rows.js';
+import { lastOf } from './rows/working-sessions.js';
 
 /** Opens the sessions and transcripts of a journal. */
 export function postgresStore(
@@ -16,7 +14,7 @@ export function postgresStore(
   batches: PostgresBatches,
   clean: CleanText,
 ): Store {
-  const { write, written } = sessionWrites<(at: SharedTransaction) => Promise<void>>(batches);
+  const { write, written } = sessionWrites<(at: SharedTransaction) => void>(batches);
   return {
     hurry: () => batches.hurry(),
     loadSession: async (sessionKey) => {
@@ -29,31 +27,17 @@ export function postgresStore(
     saveSession: (record, how) => {
       const { sessionKey, sessionId } = record;
       const body = JSON.stringify(record);
-      const save = async ({ query: within }: SharedTransaction): Promise<void> => {
+      const save = ({ sessions }: SharedTransaction): void => {
         held(how.hold); // the transaction has looked which parts this host has
-        await within(
-          `DELETE FROM sluice_transcripts WHERE session_id IN
-            (SELECT session_id FROM sluice_sessions WHERE session_key = $1 AND session_id <> $2)`,
-          [sessionKey, sessionId],
-        );
-        await within(
-          `INSERT INTO sluice_sessions (session_key, session_id, body) VALUES ($1, $2, $3)
-            ON CONFLICT (session_key) DO UPDATE SET session_id = $2, body = $3`,
-          [sessionKey, sessionId, body],
-        );
+        sessions.save(sessionKey, sessionId, body);
       };
       return write(sessionKey, save, how);
     },
     appendMessage: (sessionId, message, how) => {
       const body = cleanBody('transcripts', JSON.stringify(message), clean);
-      const append = async ({ query: within }: SharedTransaction): Promise<void> => {
+      const append = ({ sessions }: SharedTransaction): void => {
         held(how.hold);
-        await within(
-          `INSERT INTO sluice_transcripts (session_id, messages, prompts, body)
-            SELECT $1, coalesce(messages, 0) + 1, coalesce(prompts, 0) + $2, $3
-            FROM (SELECT 1) AS one LEFT JOIN (${lastOf}) AS last ON true`,
-          [sessionId, isPrompt(message) ? 1 : 0, body],
-        );
+        sessions.append(sessionId, isPrompt(message) ? 1 : 0, body);
       };
       return write(sessionId, append, how);
     },
@@ -69,7 +53,7 @@ export function postgresStore(
     },
     transcriptSize: async (sessionId) => {
       await written(sessionId);
-      const [last] = await query(lastOf, [sessionId]);
+      const [last] = await query(lastOf('$1'), [sessionId]);
       return { messages: Number(last?.['messages'] ?? 0), prompts: Number(last?.['prompts'] ?? 0) };
     },
   };

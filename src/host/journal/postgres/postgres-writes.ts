@@ -3,7 +3,7 @@ import type { Journal } from '../journal.js';
 import type { JournalChanges } from '../journal-changes.js';
 import { isRefusedForGood } from '../rows/table-rows.js';
 import type { PostgresBatches } from './postgres-batches.js';
-import type { NeededRows } from './postgres-rows.js';
+import type { NeededRows } from './rows/postgres-rows.js';
 
 type Changing = keyof JournalChanges;
 
@@ -24,8 +24,8 @@ const needs: {
   begin: (eventId, joined = []) => ({ updates: [eventId, ...joined] }),
   giveBack: ({ eventId }) => ({ updates: [eventId] }),
   endUpdate: ({ eventId }) => ({ updates: [eventId] }),
-  retry: (eventId) => ({ updates: [eventId], isOfDead: true }),
-  purge: (eventId = '') => ({ updates: [eventId], isOfDead: true }),
+  retry: (eventId) => ({ updates: [eventId], isOfDead: true, isAlone: true }),
+  purge: (eventId = '') => ({ updates: [eventId], isOfDead: true, isAlone: true }),
   prepare: (_, { sendId }) => ({ sends: [sendId] }),
   final: (_, { sendId }) => ({ sends: [sendId] }),
   sending: (_, sendId) => ({ sends: [sendId] }),

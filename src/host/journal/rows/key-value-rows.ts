@@ -21,7 +21,7 @@ export interface KeyValueRows {
   write(
     at: { readonly namespace: string; readonly key: string; readonly nowMs: number },
     value: NewValue | undefined,
-    quota: KeyValueQuota,
+    quota: KeyValueQuota | undefined,
   ): NamespaceSize | undefined;
   /** A page of the values of a namespace, also such as have expired. */
   page(namespace: string, from: string, after: string, limit: number): KeptValue[];

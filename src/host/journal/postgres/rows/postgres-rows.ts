@@ -1,12 +1,22 @@
-import type { Clock } from '../../../kernel/index.js';
-import type { CleanText } from '../clean-body.js';
-import type { Ownership } from '../hold.js';
-import { isOneOf, openUpdates } from '../journal.js';
-import { journalChanges } from '../journal-changes.js';
-import { isOpenUpdate } from '../rows/journal-schema.js';
+import type { Clock } from '../../../../kernel/index.js';
+import type { CleanText } from '../../clean-body.js';
+import type { Ownership } from '../../hold.js';
+import { isOneOf, openUpdates } from '../../journal.js';
+import { type JournalChanges, journalChanges } from '../../journal-changes.js';
+import { isOpenUpdate } from '../../rows/journal-schema.js';
 import type { PostgresQuery } from './connections.js';
 import { sendsTable, updatesTable } from './postgres-tables.js';
 import { WorkingRows } from './working-rows.js';
+import { WorkingSessions } from './working-sessions.js';
+import { type NeededValue, WorkingValues } from './working-values.js';
+
+/** A transaction that several writes share. Those to the same kind of rows are collected, and written by one statement a kind. */
+export interface SharedTransaction {
+  readonly query: PostgresQuery;
+  readonly changes: JournalChanges;
+  readonly sessions: WorkingSessions;
+  readonly values: WorkingValues;
+}
 
 /** The rows that the changes of a write look at. */
 export interface NeededRows {
@@ -14,8 +24,11 @@ export interface NeededRows {
   readonly sends?: readonly string[];
   /** It begins an update if no other one of this lane is open. */
   readonly lane?: string;
-  /** It looks at all dead letters, and at the last number of a send. It gets a transaction of its own. */
+  readonly value?: NeededValue;
+  /** It looks at all dead letters, and at the last number of a send. */
   readonly isOfDead?: boolean;
+  /** It gets a transaction of its own. */
+  readonly isAlone?: boolean;
   /** It renews the right to write: it gets a transaction of its own, which is not fenced. */
   readonly isRenewal?: boolean;
 }
@@ -28,7 +41,7 @@ export interface RowOptions {
   readonly ownership: Ownership;
 }
 
-/** Locks and reads the rows that the writes of a transaction look at. @returns them, and the changes of them. */
+/** Locks and reads the rows that the writes of a transaction look at. @returns what they change, and writes that. */
 export async function workingRows(
   query: PostgresQuery,
   needs: readonly NeededRows[],
@@ -63,5 +76,18 @@ export async function workingRows(
     );
   const rows = { updates, sends, dead, lastSend: () => lastSend };
   const changed = ownership.isShared ? { ...rows, isOpen } : rows;
-  return { updates, sends, changes: journalChanges(changed, clock, ownership) };
+  const sessions = new WorkingSessions();
+  const values = new WorkingValues(query, clock.now());
+  await values.load(needs.flatMap(({ value }) => value ?? []));
+  const changes = journalChanges(changed, clock, ownership);
+  const at: SharedTransaction = { query, changes, sessions, values };
+  return {
+    at,
+    write: async (): Promise<void> => {
+      await updates.write(query);
+      await sends.write(query);
+      await sessions.write(query);
+      await values.write();
+    },
+  };
 }

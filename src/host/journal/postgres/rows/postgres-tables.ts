@@ -1,4 +1,4 @@
-import type { DispatchRecord, SendRecord, UpdateRecord } from '../journal.js';
+import type { DispatchRecord, SendRecord, UpdateRecord } from '../../journal.js';
 import type { PostgresQuery, PostgresRow, PostgresValue } from './connections.js';
 
 interface Column {

@@ -1,5 +1,5 @@
-import { type CleanText, cleanTexts } from '../clean-body.js';
-import type { ChangeableRows, FieldChanges } from '../journal-changes.js';
+import { type CleanText, cleanTexts } from '../../clean-body.js';
+import type { ChangeableRows, FieldChanges } from '../../journal-changes.js';
 import type { PostgresQuery, PostgresValue } from './connections.js';
 import { fieldsOf, insertAll, type PostgresTable, recordOf, updateAll } from './postgres-tables.js';
 
