@@ -50,7 +50,7 @@ const contenders = {
   },
 };
 
-/** Nanoseconds for each piece of a reply. */
+/** Nanoseconds of CPU for each piece of a reply: time would be that of other work on the machine, too. */
 function measure(handle, length) {
   const text = paragraph.repeat(Math.ceil(length / paragraph.length)).slice(0, length);
   const deltas = [];
@@ -58,9 +58,10 @@ function measure(handle, length) {
     deltas.push(update({ type: 'text_delta', delta: text.slice(at, at + 4) }));
   told.partials = 0;
   handle({ type: 'message_start', message: partial });
-  const began = process.hrtime.bigint();
+  const before = process.cpuUsage();
   for (const delta of deltas) handle(delta);
-  const ns = Number(process.hrtime.bigint() - began) / deltas.length;
+  const { user, system } = process.cpuUsage(before);
+  const ns = ((user + system) * 1_000) / deltas.length;
   if (told.last.length < length - 8 || told.partials < deltas.length / 2)
     throw new Error(`${contender} told ${told.partials} partial replies of ${deltas.length}`);
   return ns;
@@ -69,5 +70,9 @@ function measure(handle, length) {
 const handle = await contenders[contender]();
 handle({ type: 'agent_start' });
 for (let round = 0; round < 4; round++) measure(handle, 4096);
-process.stdout.write(`\n@@${JSON.stringify({ ns: measure(handle, chars) })}`);
+const until = performance.now() + 3_000;
+let ns = Number.POSITIVE_INFINITY;
+do ns = Math.min(ns, measure(handle, chars));
+while (performance.now() < until);
+process.stdout.write(`\n@@${JSON.stringify({ ns })}`);
 process.exit(0); // the real one leaves handles open

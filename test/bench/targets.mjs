@@ -83,6 +83,8 @@ export function targetsOf(figures) {
       add(`${id}, against JSON.parse of the lines`, frames[id].ns / frames.parse.ns, limit, 'x');
   const { callbacks } = figures;
   if (callbacks !== undefined) {
+    add('reply callbacks, a piece at 32 KB', callbacks.short / 1_000, 10, 'µs of CPU');
+    add('reply callbacks, a piece at 1 MB', callbacks.long / 1_000, 10, 'µs of CPU');
     const note = `${callbacks.long.toFixed(0)} ns against ${callbacks.short.toFixed(0)}`;
     add(
       'reply callbacks, a piece at 1 MB to one at 32 KB',
