@@ -56,7 +56,7 @@ export async function growth(contender, task) {
   return { ns: await nanoseconds(run, task) };
 }
 
-/** 10,000 handlers on 100 families. The functions exist, and have run, before the clock starts. */
+/** 10,000 handlers on 100 families, in milliseconds of CPU. The functions exist, and have run, before the clock starts. */
 export async function registration(contender) {
   const families = Array.from({ length: 100 }, (_, i) => `bench.family-${i}`);
   const handlers = observers(contender.parameter, 10_000);
@@ -67,9 +67,10 @@ export async function registration(contender) {
   await rehearsal.dispatch(families[0], freshPayload());
   const hub = contender.hub(families);
   const before = await heapAtRest();
-  const start = performance.now();
+  const started = process.cpuUsage();
   for (let i = 0; i < handlers.length; i++) hub.add(families[i % 100], handlers[i]);
-  const registeredMs = performance.now() - start;
+  const { user, system } = process.cpuUsage(started);
+  const registeredMs = (user + system) / 1_000;
   const after = await heapAtRest();
   const startFirst = performance.now();
   for (const family of families) await hub.dispatch(family, freshPayload());

@@ -67,7 +67,7 @@ export function tablesOf(figures) {
   if (figures.registration !== undefined)
     tables.push({
       title: 'Registering 10,000 handlers on 100 families',
-      head: ['', 'ms', 'bytes each', 'first dispatch, us'],
+      head: ['', 'ms of CPU', 'bytes each', 'first dispatch, us'],
       rows: Object.entries(figures.registration).map(([name, own]) => [
         name,
         figure(own.registeredMs),

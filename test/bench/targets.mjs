@@ -71,7 +71,7 @@ export function targetsOf(figures) {
   if (families[1000]?.sluice !== undefined)
     add('1,000 families against one', families[1000].sluice.ns / families[1].sluice.ns, 1.3, 'x');
   if (registration?.sluice !== undefined) {
-    add('registering 10,000 handlers', registration.sluice.registeredMs, 100, 'ms');
+    add('registering 10,000 handlers', registration.sluice.registeredMs, 100, 'ms of CPU');
     add('bytes per registered handler', registration.sluice.bytesEach, 300, 'B');
   }
   for (const [id, limit] of Object.entries({

@@ -1,6 +1,12 @@
 import { kernelError } from '../errors.js';
 import { checkMatch, conditionsOf } from '../match/conditions.js';
-import { type AnyHandler, codes, type Entry, type ResultCode } from '../outcome/entry.js';
+import {
+  type AnyHandler,
+  codes,
+  type Entry,
+  type ResultCode,
+  usualTraits,
+} from '../outcome/entry.js';
 import type { MatchScalar } from '../outcome/matching.js';
 import { ContributionOwn } from '../run/services/own.js';
 import type { Logger } from '../stage/ports.js';
@@ -122,8 +128,10 @@ export function entryOf(
   const mode = override.mode ?? given.mode ?? 'enforce';
   if (mode === 'audit' && given.class === 'observer')
     refuse('an observer has no effect that audit mode could hold back: disable it');
-  const own = checkMatch(given.match, stage, who, 'contribution');
-  const operator = checkMatch(override.match, stage, who, 'operator');
+  const match = checkMatch(given.match, stage, who, 'contribution');
+  const operatorMatch = checkMatch(override.match, stage, who, 'operator');
+  const hasMatch = match !== undefined || operatorMatch !== undefined;
+  const isUsual = given.recheck !== false && given.preview === undefined && mode === 'enforce';
   return {
     extensionId: given.extensionId,
     contributionId: given.id,
@@ -133,19 +141,24 @@ export function entryOf(
     priority: override.priority ?? given.priority ?? 0,
     timeoutMs: ownMs ?? stage.timeoutMs,
     budgetFrom: budgetFrom(given.timeoutMs, override.timeoutMs),
-    extendsMs: ownMs ?? 0,
     code: codeOf(given, closed),
     // §9.5: a resolver that fails proposes nothing; what no candidate does is the stage's to say
     policy: closed ? 'closed' : plainPolicy(stage, given.class),
-    recheck: given.recheck ?? true,
-    previewOk: given.preview === 'ok',
-    match: [...conditionsOf(own, stage), ...conditionsOf(operator, stage)],
-    matches: { own, operator },
-    mode,
-    unknownMatches: closed,
+    traits:
+      isUsual && !hasMatch && grants.length === 0
+        ? usualTraits
+        : {
+            recheck: given.recheck ?? true,
+            previewOk: given.preview === 'ok',
+            mode,
+            conditions: [...conditionsOf(match, stage), ...conditionsOf(operatorMatch, stage)],
+            match,
+            operatorMatch,
+            unknownMatches: closed,
+            grants,
+          },
     absent: override.disabled === true ? 'disabled' : undefined,
     standsFor: undefined,
-    grants,
     handler: given.handler as AnyHandler,
     own: new ContributionOwn(given.extensionId, given.id, logger),
   };

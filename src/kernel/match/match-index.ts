@@ -81,8 +81,10 @@ export class MatchIndex<P extends { readonly size: number }> {
     const values = new Map(
       this.#classes.map(({ field }) => [field.key, valueAt(field, payload, given, upstream)]),
     );
-    const matches = ({ match, unknownMatches }: Entry): boolean =>
-      match.every((one) => meets(one, values.get(one.field.key), unknownMatches));
+    const matches = ({ traits }: Entry): boolean =>
+      traits.conditions.every((one) =>
+        meets(one, values.get(one.field.key), traits.unknownMatches),
+      );
     const matching = this.#entries.filter(matches);
     const others = this.#entries.filter((entry) => !matches(entry));
     const plan = this.#make(matching, others);
@@ -110,7 +112,7 @@ export class MatchIndex<P extends { readonly size: number }> {
 }
 
 function classesOf(entries: readonly Entry[]): Classes[] {
-  const conditions = entries.flatMap(({ match }) => match);
+  const conditions = entries.flatMap(({ traits }) => traits.conditions);
   const keys = new Map(conditions.map(({ field }) => [field.key, field]));
   return [...keys].map(([key, field]) => {
     const own = conditions.filter((one) => one.field.key === key);

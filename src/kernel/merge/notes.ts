@@ -30,7 +30,7 @@ export class Notes implements MergeTarget {
   }
 
   granted(field: string): boolean {
-    return this.entry.grants.includes(field);
+    return this.entry.traits.grants.includes(field);
   }
 
   overruled(): void {

@@ -122,7 +122,7 @@ export class Work implements MergeTarget {
   }
 
   granted(field: string): boolean {
-    return this.entry.grants.includes(field);
+    return this.entry.traits.grants.includes(field);
   }
 
   overruled(path: string): void {

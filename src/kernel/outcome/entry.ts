@@ -22,6 +22,35 @@ export const codes = {
 /** One of the codes. */
 export type ResultCode = (typeof codes)[keyof typeof codes];
 
+/** The traits of an entry that few have: the others share one object, since a gateway has many. */
+export interface Traits {
+  readonly recheck: boolean;
+  /** Parts of a stream may be shown before it has judged the whole. */
+  readonly previewOk: boolean;
+  readonly mode: HandlerMode;
+  /** All of them have to be met: those of the contribution, and those of the operator. Empty if it has no match. */
+  readonly conditions: readonly Condition[];
+  /** The conditions as they were written. */
+  readonly match: Match | undefined;
+  readonly operatorMatch: Match | undefined;
+  /** A value that is not known meets its conditions: it is a fail-closed veto (judgement §2.3). */
+  readonly unknownMatches: boolean;
+  /** Trusted fields of the family that its extension may set. */
+  readonly grants: readonly string[];
+}
+
+/** The traits of most entries. */
+export const usualTraits: Traits = Object.freeze({
+  recheck: true,
+  previewOk: false,
+  mode: 'enforce',
+  conditions: Object.freeze([]),
+  match: undefined,
+  operatorMatch: undefined,
+  unknownMatches: false,
+  grants: Object.freeze([]),
+});
+
 /** A contribution as it was registered, with what the stage and the operator make of it. Never changes. */
 export interface Entry extends Author {
   readonly family: string;
@@ -32,30 +61,14 @@ export interface Entry extends Author {
   readonly timeoutMs: number;
   /** The one who set that, if it is not the stage. */
   readonly budgetFrom: 'handler' | 'operator' | undefined;
-  /** Milliseconds by which it extends the stage's budget: its own, where it or the operator set one. */
-  readonly extendsMs: number;
   readonly code: ResultCode;
   /** The effect of its failure. */
   readonly policy: FailPolicy;
-  readonly recheck: boolean;
-  /** Parts of a stream may be shown before it has judged the whole. */
-  readonly previewOk: boolean;
-  readonly mode: HandlerMode;
-  /** All of them have to be met: those of the contribution, and those of the operator. Empty if it has no match. */
-  readonly match: readonly Condition[];
-  /** The same as they were written. */
-  readonly matches: {
-    readonly own: Match | undefined;
-    readonly operator: Match | undefined;
-  };
-  /** A value that is not known meets its conditions: it is a fail-closed veto (judgement §2.3). */
-  readonly unknownMatches: boolean;
+  readonly traits: Traits;
   /** Why it is in no plan, where it is not. */
   readonly absent: 'disabled' | 'quarantined' | undefined;
   /** The entry in whose place it stands in plans, where it does. */
   readonly standsFor: Entry | undefined;
-  /** Trusted fields of the family that its extension may set. */
-  readonly grants: readonly string[];
   readonly handler: AnyHandler;
   readonly own: object;
 }

@@ -251,7 +251,7 @@ export class Registry {
     const { family, handler, class: handlerClass } = entry;
     const of = { ...authorOf(entry), family, class: handlerClass };
     const own = instrument === undefined ? entry : { ...entry, handler: instrument(handler, of) };
-    return own.mode === 'audit' ? auditedEntry(own, this.#options.services.logger) : own;
+    return own.traits.mode === 'audit' ? auditedEntry(own, this.#options.services.logger) : own;
   }
 
   #place(entry: Entry, standIn: Entry | undefined): void {
@@ -272,11 +272,11 @@ function plannedHandler(entry: Entry): PlannedHandler {
     timeoutMs: entry.timeoutMs,
     policy: entry.policy,
     detached: entry.code === codes.detached,
-    recheck: entry.recheck,
-    previewOk: entry.previewOk,
-    mode: entry.mode,
-    match: entry.matches.own,
-    operatorMatch: entry.matches.operator,
+    recheck: entry.traits.recheck,
+    previewOk: entry.traits.previewOk,
+    mode: entry.traits.mode,
+    match: entry.traits.match,
+    operatorMatch: entry.traits.operatorMatch,
     disabled: entry.absent === 'disabled',
     quarantined: entry.standsFor !== undefined,
   });

@@ -28,7 +28,6 @@ export function auditedEntry(entry: Entry, logger: Logger): Entry {
     ...entry,
     code: codes.audited,
     policy: 'open',
-    extendsMs: 0,
     own,
     handler: (call) => {
       const run = sourceOf(call) as Run; // the loops give a call of the kernel

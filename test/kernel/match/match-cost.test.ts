@@ -42,8 +42,8 @@ function indexOf(...matches: readonly Record<string, unknown>[]) {
   if (stage === undefined) throw new Error('the lab has no such stage');
   const entries = matches.map((given, i) => {
     const author = { extensionId: 'x', contributionId: `h${i}` };
-    const match = conditionsOf(checkMatch(given, stage, author, 'contribution'), stage);
-    return { ...author, match, unknownMatches: false } as unknown as Entry; // the parts that an index reads
+    const conditions = conditionsOf(checkMatch(given, stage, author, 'contribution'), stage);
+    return { ...author, traits: { conditions, unknownMatches: false } } as unknown as Entry; // the parts that an index reads
   });
   let made = 0;
   const index = new MatchIndex(entries, (matching) => {

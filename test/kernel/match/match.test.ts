@@ -339,11 +339,11 @@ describe('a match of the principal', () => {
     ) as never;
     const author = { extensionId: 'x', contributionId: 'v' };
     const roles = Array.from({ length: 18 }, (_, i) => `r${i}`);
-    const match = conditionsOf(
+    const conditions = conditionsOf(
       checkMatch({ 'principal.roles': roles }, stage, author, 'contribution'),
       stage,
     );
-    const entry = { ...author, match, unknownMatches: false } as unknown as Entry; // the parts that an index reads
+    const entry = { ...author, traits: { conditions, unknownMatches: false } } as unknown as Entry; // the parts that an index reads
     const index = new MatchIndex(
       Array.from({ length: 100 }, () => entry),
       () => ({ size: 0 }),

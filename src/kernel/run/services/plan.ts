@@ -70,7 +70,7 @@ const nobody = Object.freeze({ absent: none, otherBand: none, unmatched: none })
 /** The plan, with an index of its matches where it has any. */
 function indexed(plan: Plan): Plan {
   const { entries } = plan;
-  if (entries.every(({ match }) => match.length === 0)) return plan;
+  if (entries.every(({ traits }) => traits.conditions.length === 0)) return plan;
   const index = new MatchIndex<Plan>(entries, (matching, unmatched) =>
     planWithin({ ...plan, unmatched }, matching),
   );
@@ -114,12 +114,17 @@ function planOf(
     otherBand,
     unmatched,
     index: undefined,
-    stageTimeoutMs: entries.reduce((sum, entry) => sum + entry.extendsMs, stage.stageTimeoutMs),
+    stageTimeoutMs: entries.reduce((sum, entry) => sum + extendsMs(entry), stage.stageTimeoutMs),
     mayGoStale: firstVeto >= 0 && firstVeto < lastChanger,
     hasResolvers: settled !== undefined,
     hasStrict: entries.some((entry) => entry.code === codes.strictVeto),
     settled,
   };
+}
+
+/** Milliseconds by which a handler extends the budget of its stage: its own, where it or the operator set them (spec §10). */
+function extendsMs({ code, budgetFrom, timeoutMs }: Entry): number {
+  return budgetFrom === undefined || code === codes.audited ? 0 : timeoutMs;
 }
 
 /** Tells whether an entry is a veto, which judges again what changes after it: also one that is audited. */

@@ -93,7 +93,7 @@ export class Quarantine {
   /** Takes note of a failure. */
   failed(of: Entry, kind: FailureKind, message: string): void {
     const entry = of.standsFor ?? of;
-    if (entry.mode === 'audit') return; // judgement §3.4
+    if (entry.traits.mode === 'audit') return; // judgement §3.4
     if (!counted.includes(kind) || this.#forgotten.has(entry)) return;
     const watched = this.#watch(entry);
     if (watched.state === 'quarantined') return; // of a dispatch that had begun before

@@ -28,7 +28,7 @@ export function answeredTerms(
 ): Answered {
   const open = openQuestions(plan, by, asked);
   const declines = (entry: Entry): boolean =>
-    !entry.recheck && (open.has(entry) || isAmong(by, entry));
+    !entry.traits.recheck && (open.has(entry) || isAmong(by, entry));
   const judges = (entry: Entry): boolean => isVeto(entry) && !declines(entry);
   return {
     by: Object.freeze(

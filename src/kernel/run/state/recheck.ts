@@ -17,9 +17,9 @@ export function recheckPlan(run: Run): Plan | undefined {
   const allowed = plan.entries
     .slice(0, run.lastChangeAt)
     .filter((entry) => judgesAgain(entry) && !hasFailed(run, entry));
-  const declining = allowed.filter((entry) => !entry.recheck && isVeto(entry));
+  const declining = allowed.filter((entry) => !entry.traits.recheck && isVeto(entry));
   if (declining.length > 0) run.cold.stale = declining;
-  const again = allowed.filter((entry) => entry.recheck);
+  const again = allowed.filter((entry) => entry.traits.recheck);
   if (run.questions !== undefined) askAnew(run, again);
   return again.length === 0 ? undefined : subPlan(plan, again);
 }

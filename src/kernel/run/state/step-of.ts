@@ -9,6 +9,6 @@ export function stepOf(
 ): Step {
   const { class: handlerClass, timeoutMs, budgetFrom } = entry;
   const budget = budgetFrom === undefined ? {} : { budget: { timeoutMs, from: budgetFrom } };
-  const told = entry.mode === 'audit' && result !== 'skipped' ? 'audited' : result;
+  const told = entry.traits.mode === 'audit' && result !== 'skipped' ? 'audited' : result;
   return { ...authorOf(entry), class: handlerClass, result: told, ...more, ...budget };
 }
