@@ -23,6 +23,8 @@ export interface SharedJournal {
   ): void;
   /** Takes a part from its host in good order, as soon as what is under it has been let go. */
   drain(part: number): Promise<void>;
+  /** Tells the hosts that slept of what they have lost. */
+  wake(): void;
   /** The hosts that begin nothing more. */
   readonly withdrawn: Set<string>;
   readonly all: readonly number[];
@@ -52,6 +54,7 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
   const parts: Part[] = Array.from({ length: partitions }, () => ({
     ...{ owner: undefined, epoch: 0, lost: new AbortController(), leaving: new Set() },
   }));
+  const unheard: AbortController[] = [];
   const listeners = new Map<string, Set<() => void>>();
   let current = ''; // the host whose call is under way: a journal in memory changes its rows before a call returns
   const partOf = (key: string): number =>
@@ -103,6 +106,9 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
     partOf,
     all: parts.map((_, at) => at),
     withdrawn: new Set(),
+    wake: () => {
+      for (const one of unheard.splice(0)) one.abort(lost());
+    },
     drain: async (at) => {
       const part = parts[at];
       if (part === undefined) return;
@@ -145,6 +151,7 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
         const epoch = (before?.epoch ?? 0) + 1;
         parts[at] = { owner: host, epoch, lost: new AbortController(), leaving: new Set() };
         if (!isAsleep) before?.lost.abort(lost());
+        else if (before !== undefined) unheard.push(before.lost);
       }
       if (!isUntold) wake(host);
     },

@@ -108,7 +108,7 @@ const page = 500;
 
 /** Reads all of a journal, a page at a time: it may be larger than memory. */
 export async function* allDispatches(
-  reader: JournalReader,
+  reader: Pick<JournalReader, 'dispatches'>,
   only: Pick<DispatchFilter, 'eventId' | 'family'> = {},
 ): AsyncGenerator<DispatchRecord> {
   for (let afterSeq: number | undefined = 0; afterSeq !== undefined; ) {

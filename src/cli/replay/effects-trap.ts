@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import childProcess from 'node:child_process';
 import dgram from 'node:dgram';
 import dns from 'node:dns';
@@ -10,6 +11,8 @@ import workerThreads from 'node:worker_threads';
 export interface EffectsTrap extends Disposable {
   /** The effects that were tried, each once: `network: connect`. */
   readonly attempts: ReadonlySet<string>;
+  /** Runs something of the command's own, to which the ways out are open: the journal may be in a database. */
+  outside<T>(run: () => T): T;
 }
 
 type Methods = Record<string, unknown>;
@@ -40,6 +43,7 @@ const waysOut: readonly (readonly [what: string, on: object, names: RegExp])[] =
 export function trapEffects(): EffectsTrap {
   const attempts = new Set<string>();
   const undo: (() => void)[] = [];
+  const own = new AsyncLocalStorage<true>();
   const put = (on: object, name: string, value: unknown): void => {
     const methods = on as Methods; // a module or a prototype, by the names of its methods
     const before = methods[name];
@@ -53,11 +57,14 @@ export function trapEffects(): EffectsTrap {
     throw Object.assign(new Error(`a dry run has no ${what} (${name})`), { code: 'EDRYRUN' });
   };
   for (const [what, on, names] of waysOut)
-    for (const name of Object.keys(on))
-      if (names.test(name) && typeof (on as Methods)[name] === 'function')
-        put(on, name, function trapped(): never {
-          return refuse(what, name); // a function, because some are called with `new`
-        });
+    for (const name of Object.keys(on)) {
+      const before = (on as Methods)[name];
+      if (!names.test(name) || typeof before !== 'function') continue;
+      put(on, name, function trapped(this: unknown, ...args: unknown[]): unknown {
+        if (own.getStore() === undefined) refuse(what, name); // a function, because some are called with `new`
+        return Reflect.apply(before, this, args);
+      });
+    }
   for (const on of [fs, fs.promises])
     for (const name of ['open', 'openSync']) {
       const before = (on as Methods)[name];
@@ -72,6 +79,7 @@ export function trapEffects(): EffectsTrap {
   syncBuiltinESMExports(); // also for those who import { connect } from 'node:net'
   return {
     attempts,
+    outside: (run) => own.run(true, run),
     [Symbol.dispose]: () => {
       for (const one of undo.toReversed()) one();
       syncBuiltinESMExports();

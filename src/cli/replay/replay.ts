@@ -36,7 +36,8 @@ tools ran long ago: a veto of one is a failure entry. A line that is no message 
 named on stderr, the rest goes on, and the exit code is 1.
 
 With --journal, what a host has dispatched is dispatched again through the extensions
-of today, and what would differ is printed. Nothing is sent and no agent is asked.
+of today, and what would differ is printed. Without a file it is the journal of the
+config, which may be in PostgreSQL. Nothing is sent and no agent is asked.
 Observers are off, unless --observers is given. Extensions can read files, but reach no
 network, write no file and start no process, unless --allow-io is given. The exit code
 is 1 if anything would differ.
@@ -44,7 +45,7 @@ is 1 if anything would differ.
 Examples:
   $ sluice replay session.jsonl
   $ sluice replay --journal ./sluice.db --extension ./quiet-hours.js
-  $ sluice replay --journal ./sluice.db --family egress.preparing --last 20
+  $ sluice replay --journal --family egress.preparing --last 20
   $ sluice replay --journal ./sluice.db --event EVENT_ID --payload edited.json
   $ sluice replay --extension ./audit.js --json *.jsonl`;
 
@@ -56,7 +57,10 @@ export const addCommand: AddCommand = (command, shell, done) => {
   );
   addPipelineOptions(command)
     .option('--json', 'print a line of JSON per dispatch')
-    .option('-j, --journal <file>', 'dispatch again what a journal has kept')
+    .option(
+      '-j, --journal [file]',
+      'dispatch again what a journal has kept: this one, or that of the config file',
+    )
     .option('--event <id>', 'of the journal, this dispatch alone')
     .option('--payload <file>', 'of that dispatch, with this payload: JSON, or - for stdin')
     .option('--family <name>', 'of the journal, the dispatches of this family')
@@ -69,19 +73,22 @@ export const addCommand: AddCommand = (command, shell, done) => {
     );
 };
 
-interface ReplayOptions extends PipelineOptions, JournalReplayOptions {}
+interface ReplayOptions extends PipelineOptions, JournalReplayOptions {
+  /** Its file; `true` means that of the config. */
+  readonly journal?: string | true;
+}
 
 async function replay(
   files: readonly string[],
-  options: ReplayOptions,
+  { journal, ...options }: ReplayOptions,
   shell: Shell,
 ): Promise<ExitCode> {
-  if ((files.length === 0) === (options.journal === undefined))
+  if ((files.length === 0) === (journal === undefined))
     throw badArguments(
       'name recordings, or a journal by --journal, and not both',
       'See `sluice replay --help`.',
     );
-  if (options.journal !== undefined) return replayFromJournal(options, shell);
+  if (journal !== undefined) return replayFromJournal(journal, options, shell);
   for (const file of files) checkRecording(file, shell.cwd);
   const settings = await readSettings(options, shell);
   const debug = options.debug === true;
@@ -166,7 +173,6 @@ function recorded(run: AsyncIterable<CsdkFrame>): AgentProvider {
 
 /** The options of a replay of a journal. */
 interface JournalReplayOptions {
-  readonly journal?: string;
   readonly event?: string;
   readonly payload?: string;
   readonly family?: string;
@@ -181,14 +187,20 @@ interface JournalReplayOptions {
  * @throws CommandError as the settings and the journal do.
  */
 async function replayFromJournal(
+  journal: string | true,
   options: JournalReplayOptions & PipelineOptions,
   shell: Shell,
 ): Promise<ExitCode> {
   const settings = await readSettings(options, shell);
   const debug = options.debug === true;
   await using log = openLog(settings, shell, { level: 'error', debug });
-  await using reader = await openJournalOf(options, shell);
+  const named = {
+    ...definedFields({ config: options.config }),
+    ...(journal !== true && { journal }),
+  };
+  await using reader = await openJournalOf(named, shell);
   using trap = options.allowIo === true ? undefined : trapEffects();
+  const outside = <T>(read: () => T): T => (trap === undefined ? read() : trap.outside(read));
   await using pipeline = await openPipeline(settings, log.logger, {
     trace: true,
     ...(options.observers !== true && { instrument: silentObservers }),
@@ -200,7 +212,10 @@ async function replayFromJournal(
   const { differing } = await replayJournal(kernel, shell, {
     json: options.json === true,
     isOff,
-    records: await chosenDispatches(reader, kernel, options, shell),
+    records: await chosenDispatches(
+      { dispatches: (filter) => outside(() => reader.dispatches(filter)) },
+      ...([kernel, options, shell] as const),
+    ),
   });
   tellAttempts(trap, shell);
   return differing === 0 && errors.length === 0 ? exitCodes.ok : exitCodes.failed;
@@ -212,7 +227,7 @@ async function replayFromJournal(
  * @throws CommandError `bad-arguments` if they make no sense together, or the payload does not fit; `unknown-event`.
  */
 async function chosenDispatches(
-  reader: JournalReader,
+  reader: Pick<JournalReader, 'dispatches'>,
   kernel: Kernel,
   { event: eventId, payload, family, last = '' }: JournalReplayOptions,
   { stdin, cwd }: Pick<Shell, 'stdin' | 'cwd'>,

@@ -73,7 +73,7 @@ export class Fleet implements AsyncDisposable {
   #loading: Promise<unknown> = Promise.resolve();
 
   private constructor(
-    readonly env: NodeJS.ProcessEnv,
+    readonly env: Readonly<Record<string, string>>,
     readonly cwd: string,
     readonly reader: Awaited<ReturnType<typeof readPostgresJournal>>,
     readonly admin: ReturnType<typeof connect>,
@@ -95,7 +95,11 @@ export class Fleet implements AsyncDisposable {
     };
     writeFileSync(join(cwd, 'sluice.config.json'), JSON.stringify(config));
     const reader = await readPostgresJournal(connect(url));
-    const env = { PATH: process.env['PATH'], DATABASE_URL: url, SESSIONS: String(sessions) };
+    const env = {
+      PATH: String(process.env['PATH']),
+      DATABASE_URL: url,
+      SESSIONS: String(sessions),
+    };
     return new Fleet(env, cwd, reader, admin, conversations);
   }
 
@@ -146,18 +150,33 @@ export class Fleet implements AsyncDisposable {
     this.#loading = Promise.all(people);
   }
 
+  /** Somebody writes once. It comes again until it is acknowledged. */
+  say(conversation: string, what: string): void {
+    void this.#say(conversation, `${conversation}/${what}`);
+  }
+
+  /** Lets the agents of the hosts answer what is broken. */
+  mend(): void {
+    for (const { child } of this.hosts) child.send({ mend: true });
+  }
+
   async #write(conversation: string): Promise<void> {
     for (let at = 0; this.#isLoading; at++) {
-      const text = `${conversation}/${at}`;
-      const one: Brought = {
-        ...{ id: text, raw: { text, conversation }, atMs: nowMs(), isAcknowledged: false },
-      };
-      this.messages.set(text, one);
-      for (let looks = 0; one.answeredMs === undefined; looks++) {
-        if (!one.isAcknowledged && looks % 20 === 0) this.#bring(one); // it comes again until it is acknowledged
-        await pause(10);
-      }
+      const one = await this.#say(conversation, `${conversation}/${at}`);
+      while (one.answeredMs === undefined) await pause(10);
     }
+  }
+
+  async #say(conversation: string, text: string): Promise<Brought> {
+    const one: Brought = {
+      ...{ id: text, raw: { text, conversation }, atMs: nowMs(), isAcknowledged: false },
+    };
+    this.messages.set(text, one);
+    for (let looks = 0; !one.isAcknowledged; looks++) {
+      if (looks % 20 === 0) this.#bring(one);
+      await pause(10);
+    }
+    return one;
   }
 
   #bring({ id, raw }: Brought): void {
