@@ -11,7 +11,8 @@ import { printable } from '../shell/text.js';
 
 /** The options by which a command finds its journal. */
 export interface JournalChoice {
-  readonly journal?: string;
+  /** Its file; `true` means the one of the config. */
+  readonly journal?: string | true;
   /** A config file; `false` reads none. */
   readonly config?: string | false;
 }
@@ -35,7 +36,8 @@ export async function journalPlace(
 ): Promise<JournalPlace> {
   const settings = async () =>
     (await readSettings(config === undefined ? {} : { config }, shell)).journal ?? {};
-  const named = given === undefined ? await settings() : { path: resolve(shell.cwd, given) };
+  const named =
+    given === undefined || given === true ? await settings() : { path: resolve(shell.cwd, given) };
   const place = placeOf(named, shell.cwd);
   if (place === undefined)
     throw badArguments(

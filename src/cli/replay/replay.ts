@@ -57,10 +57,7 @@ export const addCommand: AddCommand = (command, shell, done) => {
   );
   addPipelineOptions(command)
     .option('--json', 'print a line of JSON per dispatch')
-    .option(
-      '-j, --journal [file]',
-      'dispatch again what a journal has kept: this one, or that of the config file',
-    )
+    .option('-j, --journal [file]', 'dispatch again what a journal (of the config) has kept')
     .option('--event <id>', 'of the journal, this dispatch alone')
     .option('--payload <file>', 'of that dispatch, with this payload: JSON, or - for stdin')
     .option('--family <name>', 'of the journal, the dispatches of this family')
@@ -74,7 +71,6 @@ export const addCommand: AddCommand = (command, shell, done) => {
 };
 
 interface ReplayOptions extends PipelineOptions, JournalReplayOptions {
-  /** Its file; `true` means that of the config. */
   readonly journal?: string | true;
 }
 
@@ -194,13 +190,10 @@ async function replayFromJournal(
   const settings = await readSettings(options, shell);
   const debug = options.debug === true;
   await using log = openLog(settings, shell, { level: 'error', debug });
-  const named = {
-    ...definedFields({ config: options.config }),
-    ...(journal !== true && { journal }),
-  };
-  await using reader = await openJournalOf(named, shell);
+  await using reader = await openJournalOf({ ...options, journal }, shell);
   using trap = options.allowIo === true ? undefined : trapEffects();
-  const outside = <T>(read: () => T): T => (trap === undefined ? read() : trap.outside(read));
+  const dispatches: JournalReader['dispatches'] = (filter) =>
+    trap === undefined ? reader.dispatches(filter) : trap.outside(() => reader.dispatches(filter));
   await using pipeline = await openPipeline(settings, log.logger, {
     trace: true,
     ...(options.observers !== true && { instrument: silentObservers }),
@@ -212,10 +205,7 @@ async function replayFromJournal(
   const { differing } = await replayJournal(kernel, shell, {
     json: options.json === true,
     isOff,
-    records: await chosenDispatches(
-      { dispatches: (filter) => outside(() => reader.dispatches(filter)) },
-      ...([kernel, options, shell] as const),
-    ),
+    records: await chosenDispatches({ dispatches }, kernel, options, shell),
   });
   tellAttempts(trap, shell);
   return differing === 0 && errors.length === 0 ? exitCodes.ok : exitCodes.failed;
