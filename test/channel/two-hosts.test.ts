@@ -1,10 +1,10 @@
-import { memoryStore } from 'sluice/host';
-import { virtualClock } from 'sluice/testing';
 import { describe, expect, it } from 'vitest';
-import { botApiServer } from '../../../test/support/bot-api/bot-api.js';
-import { messageUpdate } from '../../../test/support/bot-api/updates.js';
-import { sharedJournal } from '../../../test/support/shared-journal.js';
-import { telegramLab } from '../../../test/support/telegram-lab.js';
+import { memoryStore } from '../../src/host/index.js';
+import { virtualClock } from '../../src/testing/index.js';
+import { botApiServer } from '../support/bot-api/bot-api.js';
+import { messageUpdate } from '../support/bot-api/updates.js';
+import { sharedJournal } from '../support/shared-journal.js';
+import { telegramLab } from '../support/telegram-lab.js';
 
 /** Two hosts that share a journal, with one bot that Telegram lets one of them poll. Host b has its account. */
 async function twoHosts() {
