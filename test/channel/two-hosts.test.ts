@@ -33,10 +33,11 @@ async function twoHosts() {
       }
     },
     answered: () =>
-      b.until(
-        () => ids.every((id) => server.history.some((one) => one.endsWith(`hello ${id}`))),
-        'all are answered',
-      ),
+      b.until(() => {
+        const ended = new Set([...a.ends, ...b.ends].map(({ updateId }) => updateId));
+        const isSaid = (id: string) => server.history.some((one) => one.endsWith(`hello ${id}`));
+        return ids.every((id) => ended.has(id) && isSaid(id));
+      }, 'all are answered'),
     /** Each message was answered once, and has one row. */
     check: async () => {
       expect(server.history.filter((one) => one.startsWith('sent'))).toHaveLength(ids.length);
