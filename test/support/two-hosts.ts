@@ -23,8 +23,13 @@ function slow(clock: ReturnType<typeof virtualClock>): AgentProvider {
 /** Two hosts, a and b, on one journal. Host b has all parts, until a test says otherwise. */
 export async function twoHosts({
   channel = {},
+  of = () => ({}),
   ...more
-}: Partial<Omit<HostLabOptions, 'channel'>> & { channel?: ScriptedChannelOptions } = {}) {
+}: Partial<Omit<HostLabOptions, 'channel'>> & {
+  channel?: ScriptedChannelOptions;
+  /** More options of one host. */
+  of?: (host: string) => Partial<HostLabOptions>;
+} = {}) {
   const clock = virtualClock();
   const shared = sharedJournal(clock);
   const store = memoryStore();
@@ -37,6 +42,7 @@ export async function twoHosts({
       agents,
       channel: scriptedChannel({ everyHost: true, ...channel }),
       ...more,
+      ...of(name),
     });
   shared.give('b', shared.all);
   const a = await made('a');

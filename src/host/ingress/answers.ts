@@ -5,13 +5,15 @@ import {
   type PayloadOf,
   type Principal,
   type ProvenSender,
+  pause,
 } from '../../kernel/index.js';
 import { answerApproval } from '../approvals/answer-approval.js';
 import { answerOfButton } from '../approvals/approval-buttons.js';
 import { endFailed } from '../egress/reply.js';
 import type { Ending } from '../journal/message-end.js';
+import { mayPass } from '../outbox/journal-failure.js';
 import type { HeldParts } from '../parts/parts.js';
-import { type Found, questionOfButton } from '../questions/open-questions.js';
+import { type AnsweredPlace, type Found, questionOfButton } from '../questions/open-questions.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { provenSender } from './principal.js';
 import type { TakenUpdate } from './taken-update.js';
@@ -24,6 +26,9 @@ interface By {
   readonly sender: ProvenSender | undefined;
   readonly principal?: Principal | undefined;
 }
+
+/** Milliseconds between two tries to read the questions. */
+const lookAgainMs = 100;
 
 const answered: Ending = { status: 'answer', sends: [] };
 
@@ -38,13 +43,14 @@ export async function takeAnswer(
   message: RoutedMessage,
 ): Promise<Ending | undefined> {
   const { questions } = parts;
-  if (questions.isAnsweredBy(eventId)) return answered; // to the host before this one
   if (message.sender?.isBot === true) return undefined;
   const { channel, accountId = account.accountId, threadId, content, from } = message;
   const place = { channel, accountId, conversationId: conversationOf(message), threadId };
   const by = { eventId, sender: provenSender(account, decoded) };
   try {
+    await lookPatiently(parts, place);
     for (;;) {
+      if (questions.isAnsweredBy(eventId)) return answered; // to the host before this one
       const found = questions.open.written(content, place);
       if (found === undefined) return undefined;
       if (await close(parts, found, by, message.sender, from)) return answered;
@@ -52,6 +58,19 @@ export async function takeAnswer(
   } catch (error) {
     return endFailed(parts, trail, message, { code: 'session', message: oneLine(error) });
   }
+}
+
+/** Reads the questions of a conversation. A journal that is away for a while makes its message wait. */
+async function lookPatiently(
+  { questions, clock, signal }: HeldParts,
+  place: AnsweredPlace,
+): Promise<void> {
+  for (;;)
+    try {
+      return await questions.look(place);
+    } catch (error) {
+      if (!mayPass(error) || !(await pause(clock, lookAgainMs, signal))) throw error;
+    }
 }
 
 /** A press of a button of a question: `questionId` if it is the answer, and nothing if the question is not open. */
@@ -74,6 +93,7 @@ export async function takePress(
   const button = kind === 'button' ? questionOfButton(name) : undefined;
   if (button === undefined) return undefined;
   const { questionId } = button;
+  await lookPatiently(parts, { channel, accountId, conversationId });
   if (questions.isAnsweredBy(by.eventId)) return { questionId };
   const found = questions.open.pressed(name, { channel, accountId, conversationId });
   const isOpen = found !== undefined && (await close(parts, found, by, sender, conversationId));

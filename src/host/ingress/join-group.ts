@@ -3,6 +3,7 @@ import { openUpdates, type UpdateRecord } from '../journal/journal.js';
 import { joinAtMost, longestJoin } from '../lanes/joins.js';
 import type { HostParts } from '../parts/parts.js';
 import { parseCommandLine } from '../provided/commands.js';
+import type { AnsweredPlace } from '../questions/open-questions.js';
 import { conversationOf } from '../session/routing.js';
 import { decodeUpdate } from './decode-update.js';
 import { type TakenUpdate, updateOf } from './taken-update.js';
@@ -103,19 +104,18 @@ export function joinKeyOf(
   if (joins === undefined || joins.withinMs(account) === 0) return undefined;
   if (decoded.kind !== 'message' || decoded.route !== undefined) return undefined;
   const { message, senderProof } = decoded;
-  const { content, sender, from, threadId, accountId = account.accountId } = message;
+  const { content, sender, from } = message;
   if (message.isEdited === true || sender?.isBot === true) return undefined;
   // the address of a group is that of many people
   if (sender?.id === undefined && isOfGroup(message)) return undefined;
   if (message.commandSource !== undefined || parseCommandLine(content) !== undefined)
     return undefined;
-  const place = {
-    channel: message.channel,
-    accountId,
-    conversationId: conversationOf(message),
-    threadId,
-  };
-  if (questions.isAnsweredBy(eventId) || questions.open.written(content, place) !== undefined)
+  const place = placeOfMessage({ account, decoded });
+  if (
+    place === undefined ||
+    questions.isAnsweredBy(eventId) ||
+    questions.open.written(content, place) !== undefined
+  )
     return undefined;
   const { originatingChannel, originatingTo, sessionKey } = message;
   // a message that is not proven gets no rights of one that is
@@ -123,6 +123,17 @@ export function joinKeyOf(
     ...[sender?.id ?? from, senderProof],
     ...[originatingChannel, originatingTo, sessionKey],
   ]);
+}
+
+/** The place of a message, as questions name it. */
+export function placeOfMessage({
+  account,
+  decoded,
+}: Pick<TakenUpdate, 'account' | 'decoded'>): AnsweredPlace | undefined {
+  if (decoded.kind !== 'message') return undefined;
+  const { message } = decoded;
+  const { channel, accountId = account.accountId, threadId } = message;
+  return { channel, accountId, conversationId: conversationOf(message), threadId };
 }
 
 function isOfGroup({ isGroup, groupId, guildId }: InboundMessage): boolean {

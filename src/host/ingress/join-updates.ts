@@ -3,7 +3,7 @@ import { longestJoin } from '../lanes/joins.js';
 import type { Place } from '../lanes/slots.js';
 import type { HostParts } from '../parts/parts.js';
 import { laneOf } from './decode-update.js';
-import { type Group, groupOf, joinKeyOf } from './join-group.js';
+import { type Group, groupOf, joinKeyOf, placeOfMessage } from './join-group.js';
 import type { TakenUpdate } from './taken-update.js';
 
 /**
@@ -16,9 +16,12 @@ import type { TakenUpdate } from './taken-update.js';
 export async function joinUpdates(
   parts: HostParts,
   taken: TakenUpdate,
-  place: Place,
+  slot: Place,
 ): Promise<TakenUpdate | undefined> {
-  const { joins, clock, gate, backlog, journal, accounts } = parts;
+  const { joins, clock, gate, backlog, journal, accounts, questions } = parts;
+  const place = placeOfMessage(taken);
+  if (joins !== undefined && place !== undefined)
+    await orElse(parts, taken.eventId, questions.look(place), undefined);
   const key = joinKeyOf(parts, taken);
   if (joins === undefined || key === undefined || taken.joined !== undefined) return taken;
   const { account, eventId } = taken;
@@ -44,13 +47,13 @@ export async function joinUpdates(
     const leftMs = Math.min(dueMs - clock.now(), withinMs, untilMs - clock.monotonicMs());
     if (leftMs <= 0 && !isArriving) break;
     if (!hasLeft) {
-      place.leave();
+      slot.leave();
       gate.leave();
       hasLeft = true;
     }
     await window.wait(leftMs > 0 ? leftMs : withinMs, { isForArrival: leftMs <= 0 });
   }
-  if (hasLeft) await goOn(gate, place);
+  if (hasLeft) await goOn(gate, slot);
   const now = accounts.find(account.channel.id, account.accountId);
   if (now === undefined && journal.outlivesHost) {
     backlog.waiting.add(eventId);

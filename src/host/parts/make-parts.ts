@@ -141,7 +141,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     tools: new Tools(logger, plugins.map(toolSourceOf)),
     extensionData: extensionData(journal, { clock, stateDir: options.stateDir }),
     roles: rolesOf(options.roles),
-    questions: new Questions(kept),
+    questions: new Questions(kept, journal.ownership),
     approvals,
     gate,
     streams: new ActiveStreams(),

@@ -60,6 +60,11 @@ export function questionOfButton(
   return { questionId, at: /^\d+$/.test(at) ? Number(at) : -1 };
 }
 
+/** The place of a question, as messages name it. */
+export function whereOf({ place }: Pick<QuestionRow, 'place'>): AnsweredPlace {
+  return { ...place, conversationId: place.to };
+}
+
 /** The open questions of a host, in the order in which they were asked. A look costs what its conversation has open. */
 export class OpenQuestions {
   readonly #byId = new Map<string, QuestionRow>();
@@ -68,7 +73,7 @@ export class OpenQuestions {
   /** Adds a question; one that is there keeps its turn. */
   add(row: QuestionRow): void {
     const { place } = row;
-    const key = conversationKey({ ...place, conversationId: place.to });
+    const key = conversationKey(whereOf({ place }));
     const there = this.#byConversation.get(key) ?? new Map<string, QuestionRow>();
     there.set(row.id, row);
     this.#byConversation.set(key, there);
@@ -76,7 +81,7 @@ export class OpenQuestions {
   }
 
   delete({ id, place }: QuestionRow): void {
-    const key = conversationKey({ ...place, conversationId: place.to });
+    const key = conversationKey(whereOf({ place }));
     const there = this.#byConversation.get(key);
     there?.delete(id);
     if (there?.size === 0) this.#byConversation.delete(key);
@@ -85,7 +90,7 @@ export class OpenQuestions {
 
   /** The question of a name that is open in a conversation. */
   openOf(extensionId: string, name: string, place: QuestionRow['place']): QuestionRow | undefined {
-    const there = this.#byConversation.get(conversationKey({ ...place, conversationId: place.to }));
+    const there = this.#byConversation.get(conversationKey(whereOf({ place })));
     const thread = String(place.threadId ?? '');
     return [...(there?.values() ?? [])].find(
       (row) =>
@@ -93,6 +98,11 @@ export class OpenQuestions {
         row.name === name &&
         String(row.place.threadId ?? '') === thread,
     );
+  }
+
+  /** Those of a conversation. */
+  at(place: AnsweredPlace): readonly QuestionRow[] {
+    return [...(this.#byConversation.get(conversationKey(place))?.values() ?? [])];
   }
 
   all(): readonly QuestionRow[] {
@@ -113,7 +123,7 @@ export class OpenQuestions {
     const row = this.#byId.get(pressed?.questionId ?? '');
     const answer = row?.options[pressed?.at ?? -1]?.id;
     if (row === undefined || answer === undefined) return undefined;
-    const asked = conversationKey({ ...row.place, conversationId: row.place.to });
+    const asked = conversationKey(whereOf(row));
     return asked === conversationKey(place) ? { row, answer } : undefined;
   }
 
@@ -149,7 +159,8 @@ function optionOf(options: readonly QuestionOption[], text: string): QuestionOpt
   );
 }
 
-function conversationKey({
+/** Names a conversation. */
+export function conversationKey({
   channel,
   accountId = '',
   conversationId,

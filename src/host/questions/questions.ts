@@ -1,34 +1,25 @@
-import type { KeyValueReader } from '../../extension/index.js';
-import { hostError } from '../errors.js';
-import { OpenQuestions, type QuestionEnding, type QuestionRow } from './open-questions.js';
-import { readRows, retryAfterMs, WaitingRows, type WaitingRowsParts } from './waiting-rows.js';
-
-/** A question that has an end. */
-export type ClosedQuestion = QuestionRow & { readonly end: QuestionEnding };
-
-/** Keeps the job of an end. @returns whether it is kept; if not, it is tried again. */
-export type AcceptEnd = (closed: ClosedQuestion) => Promise<boolean>;
-
-/** Questions that one extension may have open (extensions-that-act §7.9). */
-export const openAtMost = 1_000;
-
-const prefix = '/questions/';
-const quota = { maxKeys: 2 * openAtMost, maxBytes: 64 * 1024 * 1024 };
-
-/** Reads the questions that a journal keeps, in the order in which they were asked. @param limit of each extension. */
-export function openQuestionsOf(
-  keyValues: KeyValueReader,
-  limit = quota.maxKeys,
-): Promise<readonly QuestionRow[]> {
-  return readRows<QuestionRow>(keyValues, prefix, limit);
-}
-
-/** A question between its end and the end of the update that brought it. */
-interface Closing {
-  readonly row: ClosedQuestion;
-  isJobKept: boolean;
-  isSettled: boolean;
-}
+import type { Ownership } from '../journal/hold.js';
+import {
+  type AnsweredPlace,
+  conversationKey,
+  OpenQuestions,
+  type QuestionEnding,
+  type QuestionRow,
+  whereOf,
+} from './open-questions.js';
+import { QuestionIndex } from './question-index.js';
+import {
+  type AcceptEnd,
+  type ClosedQuestion,
+  type Closing,
+  full,
+  isClosed,
+  openAtMost,
+  openQuestionsOf,
+  prefix,
+  quota,
+} from './question-rows.js';
+import { retryAfterMs, WaitingRows, type WaitingRowsParts } from './waiting-rows.js';
 
 /**
  * The questions of a host. The row of a question says all: it is open, or it has its end. An end is written into the row first,
@@ -42,13 +33,19 @@ export class Questions {
   readonly #closing = new Map<string, Closing>();
   /** Ids of questions by the event ids of the updates that answered them. */
   readonly #answeredBy = new Map<string, string>();
+  readonly #ownership: Ownership;
+  readonly #index: QuestionIndex;
+  #left = new Set<string>();
   #accept: AcceptEnd = async () => false;
 
-  constructor(parts: WaitingRowsParts) {
+  constructor(parts: WaitingRowsParts, ownership: Ownership) {
     this.#parts = parts;
+    this.#ownership = ownership;
+    this.#index = new QuestionIndex(parts.keyValues);
+    const shared = { ...quota, maxKeys: openAtMost };
     this.#rows = new WaitingRows(parts, {
       prefix,
-      quota,
+      quota: ownership.isShared ? shared : quota,
       partOf: ({ extensionId }) => extensionId,
       expire: (row) => this.close(row, { status: 'expired' }),
     });
@@ -57,6 +54,7 @@ export class Questions {
   /** Reads the questions that a host before this one left, in the order in which they were asked. */
   async load(accept: AcceptEnd): Promise<void> {
     this.#accept = accept;
+    if (this.#ownership.isShared) return; // others are there: see `sweep`
     for (const row of await openQuestionsOf(this.#parts.keyValues))
       if (isClosed(row)) this.#claim(row);
       else this.open.add(row);
@@ -76,40 +74,117 @@ export class Questions {
     }
   }
 
+  /** Reads the questions of a conversation: other hosts may have asked or ended some. @throws as the journal does. */
+  async look(place: AnsweredPlace): Promise<void> {
+    if (!this.#ownership.isShared) return;
+    const { names } = await this.#index.read(conversationKey(place));
+    const rows = await Promise.all(
+      names.map(({ extensionId, id }) => this.#rows.find(extensionId, id)),
+    );
+    for (const row of this.open.at(place)) this.open.delete(row);
+    for (const kept of rows) if (kept !== undefined) this.#meet(kept.row);
+  }
+
+  /** A row as the journal has it now. Whoever meets an end helps to bring its job in: the host that has written it may be dead. */
+  #meet(row: QuestionRow): void {
+    if (!isClosed(row)) {
+      this.open.add(row);
+      return;
+    }
+    this.open.delete(row);
+    if (this.#closing.has(row.id)) return;
+    this.#claim(row);
+    void this.#finish(row);
+  }
+
+  /**
+   * Takes over what dead hosts have left, of the questions whose part this host has: their deadlines, ends without a job, and
+   * questions that were not sent. What two sweeps in a row find without a change was left.
+   *
+   * @param isOpen tells whether an update has not ended yet.
+   * @returns the questions to send.
+   * @throws as the journal does.
+   */
+  async sweep(isOpen: (eventId: string) => Promise<boolean>): Promise<readonly QuestionRow[]> {
+    const rows = await openQuestionsOf(this.#parts.keyValues);
+    const there = new Set(rows.map(({ id }) => id));
+    for (const row of this.open.all()) if (!there.has(row.id)) this.open.delete(row);
+    for (const [id, closing] of this.#closing) {
+      const { by } = closing.row.end;
+      if (!there.has(id)) this.#unclaim(closing.row);
+      else if (by !== undefined && !(await isOpen(by))) this.settled(by);
+    }
+    const before = this.#left;
+    const ownPart = (id: string) => this.#ownership.holdOf(this.#ownership.partOf(id));
+    const own = rows.filter(({ id }) => ownPart(id) !== undefined);
+    const left = own.filter((row) => isClosed(row) || row.message !== undefined);
+    this.#left = new Set(left.map(({ id }) => id));
+    for (const row of own)
+      if (!isClosed(row)) {
+        this.open.add(row);
+        this.#rows.arm(row);
+      } else if (before.has(row.id)) this.#meet(row);
+    return left.filter((row) => !isClosed(row) && before.has(row.id));
+  }
+
   /** Waits for nothing more. What is open stays in the journal. */
   stop(): void {
     this.#rows.stop();
   }
 
-  /** Keeps a question, which is open from the call on. @throws SluiceError `question-full`, and as the journal does. */
-  async add(row: QuestionRow): Promise<void> {
+  /**
+   * Keeps a question, which is open from the call on.
+   *
+   * @returns the one that is open in its place, if another host was faster: it may be the same one.
+   * @throws SluiceError `question-full`, and as the journal does.
+   */
+  async add(row: QuestionRow): Promise<QuestionRow | undefined> {
     const { extensionId } = row;
+    const other = this.#ownership.isShared ? await this.#addShared(row) : undefined;
+    if (other !== undefined) return other;
     if (this.open.countOf(extensionId) >= openAtMost) throw full(extensionId);
     this.open.add(row);
     try {
-      await this.#write(row);
+      if (!this.#ownership.isShared) await this.#write(row);
     } catch (error) {
       this.open.delete(row);
       throw error;
     }
     this.#rows.arm(row);
     this.#tell(row, 'asked');
+    return undefined;
+  }
+
+  /** Keeps a question that no other host asks meanwhile: the row first, and then its place in the index of its conversation. */
+  async #addShared(row: QuestionRow): Promise<QuestionRow | undefined> {
+    const { id, extensionId, name, place } = row;
+    const { status } = await this.#rows.write(row, null);
+    if (status === 'full') throw full(extensionId);
+    if (status === 'conflict') return row;
+    const other = await this.#index.add(conversationKey(whereOf(row)), row, async () => {
+      await this.look(whereOf(row));
+      return this.open.openOf(extensionId, name, place);
+    });
+    if (other === undefined || other.id === id) return undefined;
+    await this.#rows.remove(row);
+    return other;
   }
 
   /** Notes that the message of a question is kept, so that no other host sends it. */
   async noteSent({ id }: QuestionRow): Promise<void> {
     const row = this.open.get(id);
     if (row === undefined) return;
-    const { message: _, ...sent } = row;
-    this.open.add(sent);
-    await this.#write(sent);
+    const sent = await this.#rows.change(row, ({ message: _, ...now }) =>
+      isClosed(now) ? undefined : now,
+    );
+    if (sent !== undefined && this.open.get(id) !== undefined) this.open.add(sent);
   }
 
   /** Takes a question back that was not sent. */
   async withdraw(row: QuestionRow): Promise<void> {
     this.open.delete(row);
     this.#rows.disarm(row.id);
-    await this.#rows.remove(row);
+    await this.#remove(row);
   }
 
   /**
@@ -124,21 +199,33 @@ export class Questions {
     const closed = { ...row, end };
     this.open.delete(row);
     this.#claim(closed); // before anything waits: there is one end
-    try {
-      await this.#write(closed);
-    } catch (error) {
-      this.#closing.delete(id);
-      if (end.by !== undefined) this.#answeredBy.delete(end.by);
+    const isEnd = await this.#writeEnd(closed).catch((error: unknown) => {
+      this.#unclaim(closed);
       this.open.add(row);
       throw error;
+    });
+    if (!isEnd) {
+      this.#unclaim(closed);
+      await this.look(whereOf(row));
+      return false;
     }
     this.#rows.disarm(id);
     this.#tell(row, end.status);
-    void this.#finish(closed);
+    const finished = this.#finish(closed);
+    if (this.#ownership.isShared) await finished; // no other host looks for it at once
     return true;
   }
 
-  /** Tells whether a question has an end whose job or whose update has none yet. */
+  /** @returns whether it is the end of the question: another host may have written another one. */
+  async #writeEnd({ end, ...row }: ClosedQuestion): Promise<boolean> {
+    if (!this.#ownership.isShared) return this.#write({ ...row, end }).then(() => true);
+    const ended = await this.#rows.change(row, (now) =>
+      isClosed(now) ? undefined : { ...now, end },
+    );
+    return ended !== undefined;
+  }
+
+  /** Tells whether a question has an end whose job, or whose update, has none. */
   isClosing(id: string): boolean {
     return this.#closing.has(id);
   }
@@ -163,6 +250,11 @@ export class Questions {
     if (by !== undefined) this.#answeredBy.set(by, row.id);
   }
 
+  #unclaim({ id, end }: ClosedQuestion): void {
+    this.#closing.delete(id);
+    if (end.by !== undefined) this.#answeredBy.delete(end.by);
+  }
+
   async #finish(row: ClosedQuestion): Promise<void> {
     const closing = this.#closing.get(row.id);
     if (closing === undefined) return;
@@ -176,15 +268,19 @@ export class Questions {
   }
 
   async #drop({ row, isJobKept, isSettled }: Closing): Promise<void> {
-    const { id, end } = row;
-    if (!isJobKept || !isSettled || !this.#closing.delete(id)) return;
-    if (end.by !== undefined) this.#answeredBy.delete(end.by);
+    if (!isJobKept || !isSettled || !this.#closing.has(row.id)) return;
+    this.#unclaim(row);
     try {
-      await this.#rows.remove(row);
+      await this.#remove(row);
     } catch (error) {
       // the next host finds its end in the journal, and drops it
       this.#parts.logger.warn('a question that is answered could not be dropped', { error });
     }
+  }
+
+  async #remove(row: QuestionRow): Promise<void> {
+    await this.#rows.remove(row);
+    if (this.#ownership.isShared) await this.#index.remove(conversationKey(whereOf(row)), row);
   }
 
   #tell({ id, extensionId, name }: QuestionRow, state: string): void {
@@ -198,12 +294,4 @@ export class Questions {
     const { status } = await this.#rows.write(row);
     if (status !== 'written') throw full(row.extensionId);
   }
-}
-
-function isClosed(row: QuestionRow): row is ClosedQuestion {
-  return row.end !== undefined;
-}
-
-function full(extensionId: string): Error {
-  return hostError('question-full', { extensionId, openAtMost });
 }

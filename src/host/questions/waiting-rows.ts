@@ -84,8 +84,13 @@ export class WaitingRows<R extends WaitingRow> {
    *
    * @returns the row as the journal has it now, and its version.
    */
-  async read(row: R) {
-    const kept = await this.#parts.keyValues.get(this.#namespace(row), row.id);
+  read(row: R) {
+    return this.find(this.#options.partOf(row), row.id);
+  }
+
+  /** As `read`, by the namespace behind the prefix and the id. */
+  async find(part: string, id: string) {
+    const kept = await this.#parts.keyValues.get(`${this.#options.prefix}${part}`, id);
     return kept && { row: JSON.parse(kept.body) as R, version: kept.version }; // this class has written it
   }
 

@@ -7,7 +7,7 @@ import type {
   QuestionToAsk,
 } from '../../extension/index.js';
 import { notPlain } from '../../extension/internal.js';
-import { definedFields } from '../../kernel/index.js';
+import { definedFields, Timer } from '../../kernel/index.js';
 import { sendIdOf } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import type { QuestionJob } from '../jobs/job.js';
@@ -16,7 +16,7 @@ import { openUpdates } from '../journal/journal.js';
 import type { HostParts } from '../parts/parts.js';
 import { accountOfJobs } from '../provided/jobs-channel.js';
 import { buttonOf, type QuestionRow } from '../questions/open-questions.js';
-import type { AcceptEnd } from '../questions/questions.js';
+import type { AcceptEnd } from '../questions/question-rows.js';
 import { receiveUpdate } from './receive-update.js';
 
 type Send = ExtensionHost['send'];
@@ -43,18 +43,15 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
     const open = questions.open.openOf(extensionId, name, place);
     if (open !== undefined && open.id !== id)
       throw hostError('question-open', { extensionId, name, open: open.id });
-    if (open === undefined) {
-      await questions.add(row);
-      await sendQuestion(parts, send, row, message);
-    }
+    if (open !== undefined) return asked;
+    const faster = await questions.add(row); // another host may ask as well
+    if (faster === undefined) await sendQuestion(parts, send, row, message);
+    else if (faster.id !== id)
+      throw hostError('question-open', { extensionId, name, open: faster.id });
     return asked;
   };
 
   return async (extensionId, asked) => {
-    if (journal.ownership.isShared) {
-      const problem = 'several hosts share the journal, and another one may hear the answer';
-      throw hostError('bad-question', { extensionId, name: asked.name, problem });
-    }
     const { key, after } = asked.options;
     const { place, options, takesText, content, timeoutMs } = checkedQuestion(
       parts,
@@ -80,6 +77,7 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
       ...definedFields({ data }),
       ...{ message, digest, askedAtMs: clock.now(), dueAtMs: clock.now() + timeoutMs },
     };
+    await questions.look({ ...place, conversationId: place.to });
     const before = questions.open.get(id);
     if (before !== undefined && before.digest !== digest)
       throw hostError('key-conflict', { extensionId, key: String(key) });
@@ -129,18 +127,41 @@ export async function loadQuestions(parts: HostParts): Promise<void> {
 
 /** Asks what the host before this one had kept and not sent, and waits for the deadlines. */
 export async function beginQuestions(parts: HostParts, send: Send): Promise<Disposable> {
-  const { questions, journal, logger } = parts;
-  for (const row of questions.open.all())
+  const { questions, clock, journal, logger } = parts;
+  await sendLeft(parts, send, questions.open.all());
+  const isOpen = async (eventId: string): Promise<boolean> => {
+    const open = { eventId, states: openUpdates, limit: 1, withoutBody: true };
+    return (await journal.updates(open)).length > 0;
+  };
+  await questions.begin(isOpen);
+  const timer = new Timer(clock);
+  const sweep = async (): Promise<void> => {
+    try {
+      await sendLeft(parts, send, await questions.sweep(isOpen));
+    } catch (error) {
+      logger.warn('the questions of other hosts could not be read', { error });
+    }
+    if (!isOver) timer.setIdly(sweepEveryMs, () => void sweep());
+  };
+  let isOver = !journal.ownership.isShared;
+  if (!isOver) void sweep();
+  return {
+    [Symbol.dispose]: () => {
+      isOver = true;
+      timer.clear();
+      questions.stop();
+    },
+  };
+}
+
+/** Sends the messages of questions that were kept and not sent. */
+async function sendLeft(parts: HostParts, send: Send, rows: readonly QuestionRow[]): Promise<void> {
+  for (const row of rows)
     if (row.message !== undefined)
       await sendQuestion(parts, send, row, row.message).catch((error: unknown) => {
         const { extensionId, name } = row;
-        logger.error('a question could not be asked', { extensionId, question: name, error });
+        parts.logger.error('a question could not be asked', { extensionId, question: name, error });
       });
-  await questions.begin(async (eventId) => {
-    const open = { eventId, states: openUpdates, limit: 1, withoutBody: true };
-    return (await journal.updates(open)).length > 0;
-  });
-  return { [Symbol.dispose]: () => questions.stop() };
 }
 
 /** Takes the ends of questions in, as updates of the host (extensions-that-act §7.6). */
@@ -163,6 +184,8 @@ function sendKeyOf(questionId: string): string {
   return `/question/${questionId}`;
 }
 
+/** Milliseconds between two looks for the questions of dead hosts. */
+const sweepEveryMs = 30_000;
 const dayMs = 86_400_000;
 const yearMs = 366 * dayMs;
 /** Options that a question may have: each is a button. */

@@ -1,7 +1,7 @@
 import type { Registration } from '../../extension/index.js';
 import { type JournalReader, openUpdates } from '../journal/journal.js';
 import { accountOfJobs, jobsChannel } from '../provided/jobs-channel.js';
-import { openQuestionsOf } from '../questions/questions.js';
+import { openQuestionsOf } from '../questions/question-rows.js';
 import { schedulesNamespace } from './due-schedules.js';
 
 /** A schedule or a question that the journal knows, and that no extension registers (extensions-that-act §5.4). */

@@ -103,6 +103,7 @@ describe('a question', () => {
       questionId: id,
     });
     expect(lab.of('interaction.completed')[0]?.payload.success).toBe(true);
+    await settled(() => lab.ends.length === 2);
     expect(lab.ends.at(-1)).toMatchObject({ status: 'job', accountId: 'question:acting/deploy' });
   });
 

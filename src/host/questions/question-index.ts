@@ -1,0 +1,69 @@
+import type { KeyValues } from '../../extension/index.js';
+import { digestOf } from '../journal/event-id.js';
+import type { QuestionRow } from './open-questions.js';
+
+const namespace = '/questions-in';
+const quota = { maxKeys: 1_000_000, maxBytes: 1024 * 1024 * 1024 };
+
+/** The name of the row of a question. */
+export type QuestionName = Pick<QuestionRow, 'extensionId' | 'id'>;
+
+/**
+ * The questions of each conversation, in a journal that hosts share: a question is in it as long as its row is there. So a host
+ * that handles a message finds with one look the questions that others have asked.
+ */
+export class QuestionIndex {
+  readonly #keyValues: KeyValues;
+
+  constructor(keyValues: KeyValues) {
+    this.#keyValues = keyValues;
+  }
+
+  /** @returns the names, and the version of what was read. @throws as the journal does. */
+  async read(conversation: string) {
+    const kept = await this.#keyValues.get(namespace, digestOf(conversation));
+    const names: readonly QuestionName[] = kept === undefined ? [] : JSON.parse(kept.body); // as it was written
+    return { names, version: kept?.version ?? null };
+  }
+
+  /**
+   * Adds a question, unless another one is found in its conversation. Of hosts that add at once, each looks again after the first.
+   *
+   * @returns the other one.
+   * @throws as the journal does.
+   */
+  async add<Other>(
+    conversation: string,
+    { extensionId, id }: QuestionName,
+    look: () => Promise<Other | undefined>,
+  ): Promise<Other | undefined> {
+    for (;;) {
+      const { names, version } = await this.read(conversation);
+      const other = await look();
+      if (other !== undefined) return other;
+      if (await this.#write(conversation, [...names, { extensionId, id }], version))
+        return undefined;
+    }
+  }
+
+  async #write(
+    conversation: string,
+    names: readonly QuestionName[],
+    version: string | null,
+  ): Promise<boolean> {
+    const value = names.length === 0 ? undefined : { body: JSON.stringify(names) };
+    const given = { quota, expected: version };
+    const { status } = await this.#keyValues.write(namespace, digestOf(conversation), value, given);
+    return status === 'written';
+  }
+
+  /** Takes a question out. @throws as the journal does. */
+  async remove(conversation: string, { id }: QuestionName): Promise<void> {
+    for (;;) {
+      const { names, version } = await this.read(conversation);
+      const others = names.filter((one) => one.id !== id);
+      if (others.length === names.length) return;
+      if (await this.#write(conversation, others, version)) return;
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import {
+  defineExtension,
+  type Question,
+  type QuestionEnd,
+  type QuestionMessage,
+} from '../../../src/extension/index.js';
+import { twoHosts } from '../../support/two-hosts.js';
+
+const deploy: QuestionMessage = { content: 'Deploy?', options: ['Yes', 'No'] };
+const place = { channel: 'scripted', to: 'one' } as const;
+
+/** Two hosts with an extension that asks. Host b has all parts but that of conversation two. */
+async function askingHosts() {
+  const ends: { host: string; end: QuestionEnd<unknown> }[] = [];
+  const questions = new Map<string, Question>();
+  const asking = (host: string) => ({
+    extension: defineExtension({
+      id: 'asking',
+      setup: (api) => {
+        questions.set(
+          host,
+          api.question('deploy', (end) => void ends.push({ host, end })),
+        );
+      },
+    }),
+  });
+  const hosts = await twoHosts({
+    channel: { interactive: ['buttons'] },
+    of: (host) => ({ extensions: [asking(host)] }),
+  });
+  const { a, b, clock, shared } = hosts;
+  shared.give('a', [shared.partOf(JSON.stringify(['scripted', 'default', 'two', '']))]);
+  await clock.advance(100);
+  const questionOf = (host: 'a' | 'b'): Question => {
+    const question = questions.get(host);
+    if (question === undefined) throw new Error('it is registered');
+    return question;
+  };
+  return {
+    ...{ ...hosts, ends, questionOf },
+    asked: () => [a, b].map(({ texts }) => texts().filter((text) => text === 'Deploy?').length),
+    rows: async () =>
+      (await shared.of('a').keyValues.list('/questions/asking', { prefix: '', limit: 9 })).length +
+      (await shared.of('a').keyValues.list('/questions-in', { prefix: '', limit: 9 })).length,
+  };
+}
+
+describe('a question of an extension of two hosts on one journal', () => {
+  it('that one has asked is answered by a message that the other handles, and is gone then (durability §12.11)', async () => {
+    await using hosts = await askingHosts();
+    const { a, clock, ends } = hosts;
+    await hosts.questionOf('a').ask(place, deploy);
+    await clock.advance(100);
+    expect(hosts.asked()).toEqual([1, 0]);
+    await a.channel.receive({ text: 'yes', conversation: 'one' }, '1'); // of a part of host b
+    await clock.advance(3_000);
+    expect(ends).toMatchObject([{ end: { status: 'answered', answer: 'Yes' } }]);
+    expect(await hosts.states()).toContain('1 answer');
+    await clock.advance(120_000);
+    expect([await hosts.rows(), ends.length]).toEqual([0, 1]);
+  });
+
+  it('is open once in its conversation, also if both ask at once (durability §12.11)', async () => {
+    await using hosts = await askingHosts();
+    const { clock } = hosts;
+    const asking = Promise.allSettled(
+      (['a', 'b'] as const).map((host) => hosts.questionOf(host).ask(place, deploy)),
+    );
+    await clock.advance(100);
+    const settled = await asking;
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(settled.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { code: 'question-open' },
+    });
+    expect(hosts.asked().toSorted()).toEqual([0, 1]);
+  });
+
+  it('with a key is asked once, whichever of them asks (durability §12.11)', async () => {
+    await using hosts = await askingHosts();
+    const { clock } = hosts;
+    const asking = (['a', 'b', 'a'] as const).map((host) =>
+      hosts.questionOf(host).ask(place, deploy, { key: 'k' }),
+    );
+    await clock.advance(100);
+    const ids = (await Promise.all(asking)).map(({ id }) => id);
+    expect([new Set(ids).size, hosts.asked().toSorted()]).toEqual([1, [0, 1]]);
+  });
+
+  it('has one end, also if an answer and the time come to both (durability §12.11)', async () => {
+    await using hosts = await askingHosts();
+    const { a, clock, ends } = hosts;
+    await hosts.questionOf('a').ask(place, deploy, { timeoutMs: 60_000 });
+    await clock.advance(59_995);
+    await a.channel.receive({ text: 'No', conversation: 'one' }, '1');
+    await clock.advance(180_000);
+    expect(ends).toHaveLength(1);
+    expect(await hosts.rows()).toBe(0);
+  });
+
+  it('expires after the host that has asked it is gone (durability §12.11)', async () => {
+    await using hosts = await askingHosts();
+    const { a, clock, shared, ends } = hosts;
+    await hosts.questionOf('a').ask(place, deploy, { timeoutMs: 300_000 });
+    await clock.advance(100);
+    const stopping = a.host.stop({ timeoutMs: 1_000 });
+    await clock.advance(5_000);
+    await stopping;
+    shared.give('b', shared.all);
+    await clock.advance(400_000);
+    expect(ends).toMatchObject([{ host: 'b', end: { status: 'expired' } }]);
+    expect(await hosts.rows()).toBe(0);
+  });
+});
