@@ -88,9 +88,10 @@ export const addCommand: AddCommand = (command, shell, done) => {
     .option('--strict-plugins', 'refuse what is not here')
     .option('--report <file>', 'write the whole report to a file, as Markdown')
     .action(async (path: string, options: CheckOptions) => {
-      const { config } = await pluginConfig(options, shell);
-      const file = config === undefined ? {} : { config: config.file };
-      done(await checkPlugin(path, { ...options, ...file }, shell));
+      const place = await pluginConfig(options, shell);
+      const file = place.config === undefined ? {} : { config: place.config.file };
+      const named = pluginEntries(place).find(({ id }) => id === path); // also one that was not installed here
+      done(await checkPlugin(named?.folder ?? path, { ...options, ...file }, shell));
     });
 };
 

@@ -87,6 +87,14 @@ describe('sluice plugin add (event-pipeline §17.15)', () => {
     expect(JSON.parse(text('sluice.config.json')).plugins).toHaveLength(1);
   });
 
+  it('checks a plugin of the config by its id, also one that is a folder (event-pipeline §17.15)', async () => {
+    plugin('src');
+    expect(await sluice('add', './src')).toMatchObject({ code: 0 });
+    const { code, stdout } = await sluice('check', 'acme');
+    expect(code).toBe(0);
+    expect(stdout).toContain('acme (acme) works');
+  });
+
   it('leaves all else in a config as it is written', async () => {
     plugin('acme');
     plugin('b', {}, 'b');
