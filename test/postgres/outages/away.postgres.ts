@@ -13,7 +13,7 @@ import { PostgresServer } from '../../support/postgres-server.js';
 
 const patiently = { timeout: 60_000, interval: 50 };
 const leaseMs = 1_000;
-const awayMs = process.env['FAULTS_LONG'] === undefined ? 2 * leaseMs : 60_000;
+const awayMs = Number(process.env['FAULTS_LONG'] ?? 2 * leaseMs);
 const pass = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** What becomes of a database. @returns what ends it. */
