@@ -269,14 +269,49 @@ describe('the parts of hosts that start, sleep, die and leave', () => {
   });
 
   it('are taken by a host whose lease ends while it renews it: it removes other hosts, and not itself (durability §11.3)', async () => {
-    const { url, own } = await timedDatabase();
-    const connections = withFailures(connect(url));
-    const member = new PostgresMember(connections, virtualClock(), -1); // it has ended when it is written
+    const connections = withFailures(connect(await newDatabase()));
+    await connections.query(`UPDATE sluice_journal SET partitions = ${partitions}`);
+    const member = new PostgresMember(connections, virtualClock(), 0); // it has ended when it is written
     await member.join();
     expect(member.parts()).toHaveLength(partitions);
     await member.leave();
     await connections.close();
-    await own.close();
+  });
+
+  it('are not kept from others by a host that was stopped in the middle of a renewal (durability §11.3)', {
+    timeout: 60_000,
+  }, async () => {
+    const url = await newDatabase();
+    const [one, two] = [connect(url), connect(url)].map(withFailures);
+    if (one === undefined || two === undefined) throw new Error('there are two');
+    await one.query(`UPDATE sluice_journal SET partitions = ${partitions}`);
+    const stopped = new PostgresMember(one, virtualClock(), 500);
+    let hasTaken = (): void => undefined;
+    const taken = new Promise<void>((resolve) => {
+      hasTaken = resolve;
+    });
+    let wake = (): void => undefined;
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const renewal = stopped.renew((work) =>
+      one.transaction(async (query) => {
+        const result = await work(query);
+        hasTaken();
+        await asleep;
+        return result;
+      }),
+    );
+    renewal.catch(() => undefined); // the database ends it
+    await taken;
+    const other = new PostgresMember(two, virtualClock(), 30_000);
+    await other.join();
+    expect(other.parts()).toHaveLength(partitions);
+    wake();
+    await expect(renewal).rejects.toMatchObject({ code: 'database-io' });
+    await other.leave();
+    await one.close();
+    await two.close();
   });
 
   it('stay with a host as long as a transaction of it is under way (durability §11.11)', async () => {

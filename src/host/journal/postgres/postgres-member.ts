@@ -187,8 +187,9 @@ export class PostgresMember implements Ownership {
   async #step(query: PostgresQuery): Promise<ReadonlyMap<number, number>> {
     await query(
       `INSERT INTO sluice_hosts (host_id, lease_until, is_taking, about)
-        VALUES ($1, clock_timestamp() + $2 * interval '1 ms', $3, $4) ON CONFLICT (host_id) DO UPDATE
-        SET lease_until = excluded.lease_until, is_taking = excluded.is_taking, about = excluded.about`,
+        VALUES ($1, clock_timestamp() + $2::float8 * interval '1 ms', $3, $4) ON CONFLICT (host_id) DO UPDATE
+        SET lease_until = excluded.lease_until, is_taking = excluded.is_taking, about = excluded.about
+        RETURNING ${stalledAfter('$2::float8::text')}`,
       [this.#hostId, this.#leaseMs, this.#isTaking, JSON.stringify(this.#about())],
     );
     await query(
