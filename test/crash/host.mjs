@@ -7,7 +7,7 @@ import {
   openJournal,
   openPostgresJournal,
 } from '../../dist/host/index.js';
-import { cancel, createKernel } from '../../dist/kernel/index.js';
+import { ask as askHuman, cancel, createKernel } from '../../dist/kernel/index.js';
 
 const [, , path, policy, keepBytes, slowness = '1'] = process.argv;
 const answers = new Map(); // of sends that wait for the provider
@@ -78,6 +78,7 @@ const channel = {
   capabilities: {
     deduplicatesSends: policy === 'resend',
     canStreamResponse: true,
+    interactive: ['buttons'],
     everyHost: true,
   },
   resendPolicy: { ambiguous: policy, maxAttempts: 3, maxWaitMs: 60_000 },
@@ -86,29 +87,28 @@ const channel = {
   },
   stopIntake: async () => undefined,
   stopAccount: async () => undefined,
-  decodeIngress: ({ text, conversation }, accountId) => ({
-    kind: 'message',
-    message: {
-      channel: 'far',
-      accountId,
-      provider: 'far',
-      surface: 'far',
-      from: conversation,
-      conversationId: conversation,
-      messageId: text,
-      content: text,
-      attachments: [],
-      metadata: {},
-    },
-  }),
+  decodeIngress: ({ text, press, conversation }, accountId) => {
+    const sender = { id: 'ada' };
+    const at = { channel: 'far', accountId, conversationId: conversation, sender };
+    if (press !== undefined) {
+      const interaction = { ...at, interactionId: press, kind: 'button', name: press, values: [] };
+      return { kind: 'interaction', interaction, senderProof: 'account' };
+    }
+    const message = {
+      ...{ ...at, provider: 'far', surface: 'far', from: conversation, messageId: text },
+      ...{ content: text, attachments: [], metadata: {} },
+    };
+    return { kind: 'message', message, senderProof: 'account' };
+  },
   ack: async (_account, { updateId }) => {
     process.send({ ack: updateId });
   },
   send: async (permit) => {
-    const { content, conversationId } = permit.take();
+    const { content, conversationId, interactive } = permit.take();
+    const press = interactive?.buttons?.[0]?.id;
     const key = permit.idempotencyKey;
     const answer = new Promise((resolve) => answers.set(key, resolve));
-    process.send({ send: { key, content, conversation: conversationId } });
+    process.send({ send: { key, content, conversation: conversationId, press } });
     return answer;
   },
   createStreamSender,
@@ -152,16 +152,23 @@ const agent = {
     const isGrowing = number % 2 === 0; // every other reply is shown while it grows
     for (const [at, text] of texts.entries()) {
       await pause();
-      if (at > 0 || texts.length === 1 || number % 3 !== 0) {
+      const isAsking = what === 'asks'; // a human has to allow its tool
+      if (at > 0 || texts.length === 1 || (number % 3 !== 0 && !isAsking)) {
         yield* say(text, isGrowing);
         continue;
       }
-      const call = { type: 'toolCall', id: `t-${id}`, name: 'look', arguments: { id } };
+      const call = {
+        type: 'toolCall',
+        id: `t-${id}`,
+        name: isAsking ? 'deploy' : 'look',
+        arguments: { id },
+      };
       yield* say(text, isGrowing, [call]);
       const tool = { toolCallId: call.id, toolName: call.name, args: call.arguments };
       yield { type: 'tool_execution_start', ...tool };
-      await gate(tool);
-      process.send({ tool: id });
+      const { allowed, reason } = await gate(tool);
+      if (isAsking && signal.aborted) return;
+      process.send(isAsking ? { ran: id, allowed, reason } : { tool: id });
       await pause();
       yield { type: 'tool_execution_end', ...tool, result: 'seen', isError: false };
     }
@@ -178,6 +185,14 @@ kernel.contribute({
   id: 'no',
   preview: 'ok',
   handler: ({ payload }) => (payload.content.includes('veto') ? cancel('policy') : undefined),
+});
+kernel.contribute({
+  family: 'agent.tool.calling',
+  class: 'veto',
+  extensionId: 'guard',
+  id: 'deploys',
+  handler: ({ payload }) =>
+    payload.toolName === 'deploy' ? askHuman({ title: 'Deploy?' }) : undefined,
 });
 const openPostgres = async () => {
   const { connect } = await import('../../extensions/postgres/dist/index.js');
@@ -206,6 +221,7 @@ const host = createHost({
   channels: [channel],
   extensions,
   agents: [{ id: 'main', provider: agent }],
+  roles: { owner: ['far:ada'] },
   failureText: ({ code }) => `failed: ${code}`,
   lastAttemptAfterMs: 300, // of the 1,500 ms that the last hosts of a run live
 });
@@ -215,6 +231,7 @@ process.on('message', ({ update, answer, answered }) => {
   if (answer !== undefined)
     answers.get(answer)?.({ status: 'sent', receipt: { messageId: answer } });
 });
+process.on('disconnect', () => process.exit());
 await host.start();
 process.send({ ready: true });
 // it is reloaded all the time, while messages are on their way

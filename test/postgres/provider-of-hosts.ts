@@ -1,13 +1,26 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'vitest';
-import type { JournalReader } from '../../src/host/index.js';
+import type { JournalReader, UpdateRecord } from '../../src/host/index.js';
 
 interface Said {
   readonly ready?: true;
   readonly ack?: string;
-  readonly send?: { readonly key: string; readonly content: string };
-  readonly asked?: { readonly number: number };
+  readonly send?: { readonly key: string; readonly content: string; readonly press?: string };
+  readonly asked?: Asked;
+  /** The message whose tool a human was asked about. */
+  readonly ran?: string;
+  readonly allowed?: boolean;
+  /** Why it has not run. */
+  readonly reason?: string;
+}
+
+/** A host shows a reply while it grows. */
+interface Asked {
+  readonly number: number;
+  readonly show?: { readonly key: string; readonly text: string };
+  readonly edit?: { readonly id: number; readonly text: string; readonly isFinal?: boolean };
+  readonly remove?: { readonly id: number };
 }
 
 const conversations = 6;
@@ -21,14 +34,31 @@ export class ProviderOfHosts {
   readonly waiting = new Map<string, object>();
   /** What came, in order; twice under one key is once. */
   readonly arrived = new Map<string, string>();
-  /** The messages so far. */
+  /** The replies that grow or have grown, by their ids. */
+  readonly screen = new Map<number, { readonly key: string; readonly text: string }>();
+  /** The messages with a tool about which a human is asked. */
+  readonly asks = new Set<string>();
+  /** The newest question of each of them, and those with a second question while the first was open. */
+  readonly asked = new Map<string, 'open' | 'answered'>();
+  readonly askedTwice: string[] = [];
+  /** The messages whose tools were refused, with the newest reason. */
+  readonly refused = new Map<string, string>();
+  /** The messages whose tools ran after a human was asked. */
+  readonly ran: string[] = [];
+  /** The messages so far, and those with the answers to questions. */
   sent = 0;
+  brought = 0;
+  #shown = 0;
 
-  constructor(readonly program: string) {}
+  /** @param slowness a factor for the pauses of the agent. */
+  constructor(
+    readonly program: string,
+    readonly slowness = 1,
+  ) {}
 
   /** Starts a host. @param url of its database. */
   async start(url: string): Promise<ChildProcess> {
-    const child = fork(this.program, [url, 'resend', '0', '1', 'whole'], {
+    const child = fork(this.program, [url, 'resend', '0', String(this.slowness)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     await new Promise<void>((ready, failed) => {
@@ -40,25 +70,74 @@ export class ProviderOfHosts {
           this.waiting.delete(said.ack);
         }
         if (said.send !== undefined) {
-          const { key, content } = said.send;
+          const { key, content, press } = said.send;
+          if (!this.arrived.has(key) && press !== undefined) this.#answer(press, content);
           if (!this.arrived.has(key)) this.arrived.set(key, content);
           this.tell(child, { answer: key });
         }
+        if (said.asked !== undefined) {
+          const value = this.#show(said.asked);
+          this.tell(child, { answered: { number: said.asked.number, value } });
+        }
+        if (said.ran !== undefined && said.allowed === true) this.ran.push(said.ran);
+        else if (said.ran !== undefined) this.refused.set(said.ran, said.reason ?? '');
       });
     });
     this.hosts.push(child);
     return child;
   }
 
-  /** Brings some new messages, one after the other, in turns of the conversations. */
-  async say(round: number | string, messages = 12): Promise<void> {
+  /**
+   * Brings some new messages, one after the other, in turns of the conversations.
+   *
+   * @param isMixed some replies are shown while they grow, and some need a tool about which a human is asked.
+   */
+  async say(round: number | string, messages = 12, isMixed = false): Promise<void> {
     for (let at = 0; at < messages; at++, this.sent++) {
-      const id = `${round}-${at * 2 + 1}`; // an odd number: its reply is not shown while it grows
-      const raw = { text: `plain ${id}`, conversation: `c-${this.sent % conversations}` };
-      this.waiting.set(id, { id, raw });
-      this.bring();
+      const id = `${round}-${isMixed ? at : at * 2 + 1}`; // the reply to an even number is shown while it grows
+      const isAsking = isMixed && (at % 4 === 3 || at % 8 === 6);
+      if (isAsking) this.asks.add(id);
+      this.#add(id, {
+        text: `${isAsking ? 'asks' : 'plain'} ${id}`,
+        conversation: `c-${this.sent % conversations}`,
+      });
       await pass(Math.random() * 40);
     }
+  }
+
+  #add(id: string, raw: object): void {
+    this.brought++;
+    this.waiting.set(id, { id, raw });
+    this.bring();
+  }
+
+  /** Somebody answers a question after a while: by its button, or by a command in another conversation. */
+  #answer(press: string, content: string): void {
+    const [, , id = ''] = press.split(':');
+    const [, message = ''] = /deploy: \{"id":"(.*?)"\}/.exec(content) ?? [];
+    if (this.asked.get(message) === 'open') this.askedTwice.push(message);
+    this.asked.set(message, 'open');
+    setTimeout(() => {
+      this.asked.set(message, 'answered');
+      if (Number.parseInt(id.slice(0, 1), 16) % 2 === 0)
+        this.#add(`press ${id}`, { press, conversation: 'anywhere' });
+      else this.#add(`command ${id}`, { text: `/approve ${id}`, conversation: `ops-${id}` });
+    }, Math.random() * 1_000);
+  }
+
+  /** Shows, edits or removes a reply that grows. @returns its id. */
+  #show({ show, edit, remove }: Asked): number | true {
+    if (show !== undefined) {
+      this.screen.set(++this.#shown, show);
+      return this.#shown;
+    }
+    const shown = this.screen.get(edit?.id ?? 0);
+    if (edit !== undefined && shown !== undefined) {
+      this.screen.set(edit.id, { ...shown, text: edit.text });
+      if (edit.isFinal === true) this.arrived.set(`${shown.key} on ${edit.id}`, edit.text);
+    }
+    if (remove !== undefined) this.screen.delete(remove.id);
+    return edit?.id ?? true;
   }
 
   tell(child: ChildProcess, message: object): void {
@@ -95,22 +174,32 @@ export class ProviderOfHosts {
    * @returns the messages that were answered.
    */
   async checkEnds(reader: Pick<JournalReader, 'updates' | 'sends'>): Promise<number> {
-    const all = { limit: 100_000 };
+    const every = { limit: 100_000 };
     const open = async () => {
       this.bring();
-      const rows = await reader.updates({ states: ['accepted', 'handling'], ...all });
-      const sends = await reader.sends({ states: ['prepared', 'sending'], ...all });
+      const rows = await reader.updates({ states: ['accepted', 'handling'], ...every });
+      const sends = await reader.sends({ states: ['prepared', 'sending'], ...every });
       return this.waiting.size + rows.length + sends.length;
     };
-    await expect.poll(open, { timeout: 90_000, interval: 500 }).toBe(0);
+    await expect
+      .poll(open, { timeout: 240_000, interval: 500 })
+      .toBe(0)
+      .catch(async (error: unknown) => {
+        console.log(
+          [...this.waiting.keys()],
+          await reader.updates({ states: ['accepted', 'handling'], ...every, withoutBody: true }),
+        );
+        throw error;
+      });
     while (this.hosts.length > 0) await this.kill();
-    const updates = await reader.updates(all);
+    const updates = await reader.updates(every);
     expect(updates.map(({ updateId }) => updateId).sort()).toEqual([...this.acknowledged].sort());
-    expect(updates).toHaveLength(this.sent);
+    expect(updates).toHaveLength(this.brought);
     expect(updates.filter(({ state, reason }) => state === 'dead' && reason === undefined)).toEqual(
       [],
     );
-    const texts = [...this.arrived.values()].filter((text) => !text.startsWith('failed'));
+    const all = [...this.arrived.values()];
+    const texts = all.filter((text) => /^(first|last) /.test(text));
     expect(texts.filter((text, at) => texts.indexOf(text) !== at)).toEqual([]);
     const answered = updates.filter(({ outcome }) => outcome === 'answered');
     expect(answered.length).toBeGreaterThan(this.sent / 2);
@@ -122,6 +211,28 @@ export class ProviderOfHosts {
       const heard = texts.filter((text) => text.startsWith('last') && ids.includes(idOf(text)));
       expect(heard.map(idOf)).toEqual(ids);
     }
+    this.#checkQuestions(updates);
     return answered.length;
+  }
+
+  /**
+   * Checks that nobody was asked about a message whose question was open, that each answer was taken, and that nothing ran more
+   * often than it was allowed. A message that begins anew after its tool has run asks anew.
+   */
+  #checkQuestions(updates: readonly UpdateRecord[]): void {
+    const texts = [...this.arrived.values()];
+    const questionsOf = (id: string) =>
+      texts.filter((text) => text.includes(`deploy: {"id":"${id}"}`));
+    const asking = updates.filter(
+      ({ outcome, updateId }) => outcome === 'answered' && this.asks.has(updateId ?? ''),
+    );
+    for (const { updateId = '' } of asking) {
+      const questions = questionsOf(updateId);
+      const times = this.ran.filter((id) => id === updateId).length;
+      expect([updateId, times <= questions.length]).toEqual([updateId, true]);
+    }
+    expect(this.askedTwice).toEqual([]);
+    const presses = updates.filter(({ updateId }) => updateId?.startsWith('press '));
+    expect(presses.filter(({ outcome }) => outcome !== 'answer')).toEqual([]);
   }
 }

@@ -19,11 +19,11 @@ describe('three hosts that share a journal, of which one is killed again and aga
     await migratePostgres(admin, 8);
     await admin.close();
     const program = await bundled(fileURLToPath(new URL('../crash/host.mjs', import.meta.url)));
-    const provider = new ProviderOfHosts(program);
+    const provider = new ProviderOfHosts(program, 4);
     for (let at = 0; at < 3; at++) await provider.start(url);
     const stopped: ChildProcess[] = [];
     for (let round = 0; round < rounds; round++) {
-      await provider.say(round);
+      await provider.say(round, 12, true);
       const isStop = round % 4 === 3;
       const child = await provider.kill(isStop ? 'SIGSTOP' : 'SIGKILL');
       if (isStop && child !== undefined) stopped.push(child);
@@ -38,7 +38,9 @@ describe('three hosts that share a journal, of which one is killed again and aga
     for (const child of stopped) provider.wake(child);
     const reader = await readPostgresJournal(connect(url));
     const answered = await provider.checkEnds(reader);
-    console.log(`${rounds} rounds: ${provider.sent} messages, ${answered} answered`);
+    console.log(
+      `${rounds} rounds: ${provider.sent} messages, ${answered} answered, ${provider.screen.size} shown while they grew, ${provider.ran.length} tools allowed`,
+    );
     await reader.close();
   });
 });
