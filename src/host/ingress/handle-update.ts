@@ -51,7 +51,8 @@ export async function handleUpdate(
   const end = await carryToEnd(held, whole, place);
   if (place.isLost === true) return 'held up';
   await endUpdate(held, whole, end);
-  return 'done';
+  // its end was not kept: it ends before the next of its conversation begins, which may wait for the turn of its session
+  return parts.leftOpen.has(eventId) && !held.signal.aborted ? 'held up' : 'done';
 }
 
 /** Records that the turn of an update has come in the lane of its conversation. */
