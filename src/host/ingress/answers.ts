@@ -48,7 +48,7 @@ export async function takeAnswer(
   const place = { channel, accountId, conversationId: conversationOf(message), threadId };
   const by = { eventId, sender: provenSender(account, decoded) };
   try {
-    await lookPatiently(parts, place);
+    if (parts.journal.ownership.isShared) await lookPatiently(parts, place);
     for (;;) {
       if (questions.isAnsweredBy(eventId)) return answered; // to the host before this one
       const found = questions.open.written(content, place);

@@ -29,6 +29,7 @@ describe('a host', () => {
       'account.started',
       'account.started',
       'gateway.started',
+      'schedule.reconciled',
       'gateway.stopping',
       'account.stopped',
       'account.stopped',
