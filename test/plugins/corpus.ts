@@ -344,6 +344,7 @@ const published: readonly CorpusPlugin[] = [
     id: 'happycastle-oh-my-openclaw',
     inputs: {
       'tool omoc_delegate': { category: 'quick' },
+      'tool omoc_todo_create': {},
       'tool omoc_todo_update': { id: '@id@', status: 'completed' },
     },
     needs: {
