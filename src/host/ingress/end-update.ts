@@ -5,7 +5,7 @@ import { logJournalFailure } from '../outbox/journal-failure.js';
 import type { HeldParts, HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { tellUpdate } from '../way/tell-update.js';
-import type { TakenUpdate } from './taken-update.js';
+import type { TakenUpdate, Worked } from './taken-update.js';
 
 /** An update as its end needs it. */
 type EndingUpdate = Pick<TakenUpdate, 'eventId' | 'account' | 'update' | 'joined'>;
@@ -20,12 +20,17 @@ export function isEndOfAll(status: MessageEnd['status']): boolean {
   return !ownEnds.includes(status);
 }
 
-/** Ends an update that is kept, with those that joined it, and tells how. Never rejects. */
+/**
+ * Ends an update that is kept, with those that joined it, and tells how. Never rejects.
+ *
+ * @returns `held up` if hosts share the journal and its end was not kept: until it is, its session is not free (durability §12.8),
+ *   and the next of its conversation would wait for that for ever.
+ */
 export async function endUpdate(
   parts: HeldParts,
   taken: EndingUpdate,
   end: MessageEnd,
-): Promise<void> {
+): Promise<Worked> {
   const { eventId, account, update, joined } = taken;
   const { journal, hold, counts, backlog, leftOpen, logger } = parts;
   const { status, reason } = end;
@@ -57,6 +62,9 @@ export async function endUpdate(
   tellMessageEnd(parts, end);
   if (joined !== undefined && !isLeft && !leftOpen.has(eventId))
     await Promise.all([...joined].map((one) => endJoined(parts, one, end)));
+  return isOpen && !isLeft && journal.ownership.isShared && !hold.signal.aborted
+    ? 'held up'
+    : 'done';
 }
 
 /** Ends an update as the one that it joined has ended; if that was no turn, it is handled on its own. */

@@ -7,10 +7,7 @@ import { carryToEnd } from './carry-update.js';
 import { laneOf } from './decode-update.js';
 import { endUpdate } from './end-update.js';
 import { joinUpdates } from './join-updates.js';
-import type { TakenUpdate } from './taken-update.js';
-
-/** `held up`: it could not be begun. What comes after it in its conversation waits, too. */
-export type Worked = 'done' | 'held up';
+import type { TakenUpdate, Worked } from './taken-update.js';
 
 /** As `handleUpdate`, of an update that was begun by the write that has kept it. */
 export function handleBegun(
@@ -50,9 +47,7 @@ export async function handleUpdate(
   const place = countedPlace(held, eventId, how.place);
   const end = await carryToEnd(held, whole, place);
   if (place.isLost === true) return 'held up';
-  await endUpdate(held, whole, end);
-  // its end was not kept: it ends before the next of its conversation begins, which may wait for the turn of its session
-  return parts.leftOpen.has(eventId) && !held.signal.aborted ? 'held up' : 'done';
+  return endUpdate(held, whole, end);
 }
 
 /** Records that the turn of an update has come in the lane of its conversation. */

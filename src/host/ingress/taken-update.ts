@@ -22,6 +22,9 @@ export interface TakenUpdate {
   readonly isStopped?: boolean;
 }
 
+/** `held up`: it waits in the journal. What comes after it in its conversation waits, too. */
+export type Worked = 'done' | 'held up';
+
 /** An update as its channel gave it. */
 export function updateOf({ updateId, receivedAtMs, body }: UpdateRecord): InboundUpdate {
   return {

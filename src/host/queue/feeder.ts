@@ -1,8 +1,7 @@
 import { getOrMake } from '../../kernel/index.js';
 import { isLeftToNext } from '../ingress/begin-update.js';
 import { decodeUpdate, laneOf, runsAtOnce } from '../ingress/decode-update.js';
-import type { Worked } from '../ingress/handle-update.js';
-import { updateOf } from '../ingress/taken-update.js';
+import { updateOf, type Worked } from '../ingress/taken-update.js';
 import { openUpdates, type UpdateRecord } from '../journal/journal.js';
 import { type KeptLane, tellIdle } from '../lanes/backlog.js';
 import type { Place } from '../lanes/slots.js';

@@ -2,10 +2,10 @@ import { definedFields, type Principal } from '../../kernel/index.js';
 import { beginUpdate, giveBack, isLeftToNext } from '../ingress/begin-update.js';
 import { decodeUpdate } from '../ingress/decode-update.js';
 import { endAsJoined, endUpdate, isEndOfAll } from '../ingress/end-update.js';
-import { handleUpdate, type Worked } from '../ingress/handle-update.js';
+import { handleUpdate } from '../ingress/handle-update.js';
 import { joinedTo } from '../ingress/join-group.js';
 import { principalOf } from '../ingress/principal.js';
-import { type TakenUpdate, updateOf } from '../ingress/taken-update.js';
+import { type TakenUpdate, updateOf, type Worked } from '../ingress/taken-update.js';
 import {
   isOneOf,
   leftBehind,
@@ -65,26 +65,23 @@ export async function resumeUpdate(
   if (attempts >= (isOnly ? maxAttempts : maxAttempts + 1) && !isAnswered) {
     const reason = `it was begun ${attempts} times, and never came to an end`;
     for (const send of earlier) if (isOpen(send)) await giveUpSend(parts, send, reason);
-    await endUpdate(parts, taken, { ...named, status: 'failed', reason });
-    return 'done';
+    return endUpdate(parts, taken, { ...named, status: 'failed', reason });
   }
   const decoded = body === undefined ? undefined : decodeUpdate(parts, account, update);
   const principal = decoded && principalOf(parts, account, decoded);
   const settled = await settle(parts, record, earlier, principal);
   if (typeof settled === 'string') return settled;
   const end = endOfAnswered(record, settled);
-  if (end !== undefined) await endUpdate(parts, taken, { ...named, ...end });
-  else if (decoded === undefined) {
+  if (end !== undefined) return endUpdate(parts, taken, { ...named, ...end });
+  if (decoded === undefined) {
     const reason = 'its body could not be kept, and the host ended before it was handled';
-    await endUpdate(parts, taken, { ...named, status: 'failed', reason });
-  } else {
-    return handleUpdate(
-      host,
-      { ...taken, decoded, attempt: attempts + 1 },
-      { place, earlier: settled },
-    );
+    return endUpdate(parts, taken, { ...named, status: 'failed', reason });
   }
-  return 'done';
+  return handleUpdate(
+    host,
+    { ...taken, decoded, attempt: attempts + 1 },
+    { place, earlier: settled },
+  );
 }
 
 /**
