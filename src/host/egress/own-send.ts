@@ -1,9 +1,10 @@
 import { Trail, type TrailRefs } from '../../agent/index.js';
 import type { KeptSend } from '../../extension/index.js';
 import { definedFields, onAbort, oneLine } from '../../kernel/index.js';
+import type { Hold } from '../journal/hold.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
-import { underOwnHold } from '../parts/under-hold.js';
+import { underHold, underOwnHold } from '../parts/under-hold.js';
 import { keyOfAccount } from '../provided/accounts.js';
 import { deliverPrepared } from './delivery.js';
 import { endOfUnpassed, failedReport, leftSend } from './end-send.js';
@@ -25,6 +26,8 @@ export interface OwnSendOptions {
   readonly eventId?: string;
   /** Gives up waiting, besides the host's own signal. */
   readonly signal?: AbortSignal;
+  /** The right that it is made under; by default that of the part of its account, or of its address. */
+  readonly hold?: Hold;
 }
 
 /**
@@ -37,14 +40,15 @@ export interface OwnSendOptions {
 export async function sendOwn(
   host: HostParts,
   message: OwnMessage,
-  { refs, eventId, signal }: OwnSendOptions = {},
+  { refs, eventId, signal, hold }: OwnSendOptions = {},
 ): Promise<JudgedSend> {
   const { channel, accountId, to, threadId = '' } = message;
   const lane = JSON.stringify(['unprompted', channel ?? '', accountId ?? '', to, threadId]);
   const account = host.accounts.find(channel ?? '', accountId ?? '');
   const isOfOne = account !== undefined && account.channel.capabilities.everyHost !== true;
   const key = isOfOne ? keyOfAccount(account.channel.id, account.accountId) : lane;
-  const parts = underOwnHold(host, key); // whoever takes the account takes its sends
+  // whoever takes the account takes its sends
+  const parts = hold === undefined ? underOwnHold(host, key) : underHold(host, hold);
   const either = signal === undefined ? parts.signal : AbortSignal.any([signal, parts.signal]);
   const explicit = channel !== undefined && accountId !== undefined;
   const outgoing: OutgoingMessage = { ...message, kind: 'unprompted', explicit };

@@ -4,9 +4,10 @@ import { type OwnMessage, sendOwn } from '../egress/own-send.js';
 import type { SendJob } from '../jobs/job.js';
 import { type EarlyEnding, stopped } from '../journal/message-end.js';
 import type { HeldParts } from '../parts/parts.js';
+import { callWithin } from '../parts/within-time.js';
 
-/** Milliseconds for which a send waits for its account to start, and between two looks. */
-const startWithinMs = 60_000;
+/** Milliseconds for which a send waits for its account to start, or for its end by another part of the host, and between two looks. */
+const waitMs = 60_000;
 const lookEveryMs = 200;
 
 /**
@@ -19,15 +20,15 @@ export async function runSend(
   parts: HeldParts,
   { sendId: eventId, channel, accountId, message, refs }: SendJob,
 ): Promise<EarlyEnding> {
-  const { journal, accounts, clock, signal } = parts;
-  const untilMs = clock.monotonicMs() + startWithinMs;
+  const { journal, accounts, clock, signal, hold } = parts;
+  const untilMs = clock.monotonicMs() + waitMs;
   while (accounts.find(channel, accountId) === undefined && clock.monotonicMs() < untilMs)
     if (!(await pause(clock, lookEveryMs, signal))) return stopped;
   const [known] = await journal.sends({ eventId });
-  if (known !== undefined) await endOf(parts, known);
+  if (known !== undefined) await callWithin(() => endOf(parts, known), clock, waitMs, signal);
   else {
     const own = message as OwnMessage; // as the other host was given it
-    await (await sendOwn(parts, own, { eventId, ...definedFields({ refs }) })).ended;
+    await (await sendOwn(parts, own, { eventId, hold, ...definedFields({ refs }) })).ended;
   }
   return signal.aborted ? stopped : { status: 'job' };
 }

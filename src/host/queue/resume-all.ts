@@ -38,7 +38,7 @@ export async function resumeWaiting(parts: HostParts): Promise<void> {
 
 /**
  * Brings the open sends that belong to no open update to their end, one after the other: those of the parts that this host has taken
- * since the last call.
+ * since the last call. If hosts share the journal, a send that answers nothing belongs to no update: another host may have that.
  *
  * @returns how many.
  */
@@ -80,9 +80,10 @@ function settleLater(parts: HostParts, record: SendRecord): void {
 
 async function hasOpenUpdate(
   { journal, inHand }: HostParts,
-  { correlationId }: SendRecord,
+  { correlationId, kind }: SendRecord,
 ): Promise<boolean> {
-  if (correlationId === undefined) return false;
+  const isOfPart = kind === 'unprompted' && journal.ownership.isShared;
+  if (correlationId === undefined || isOfPart) return false;
   if (inHand.has(correlationId)) return true;
   const open = await journal.updates({ eventId: correlationId, states: openUpdates, limit: 1 });
   return open.length > 0;

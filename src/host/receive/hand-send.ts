@@ -28,7 +28,8 @@ export async function sendFromAny(
   options: OwnSendOptions = {},
 ): Promise<JudgedSend> {
   const { channel = '', accountId = '', content } = message;
-  if (!isElsewhere(parts, channel, accountId)) return sendOwn(parts, message, options);
+  const isHanded = isElsewhere(parts, channel, accountId) || (await wasHanded(parts, options));
+  if (!isHanded) return sendOwn(parts, message, options);
   const { refs, signal, eventId: sendId = `h-${randomUUID()}` } = options;
   const named = { kind: 'send', sendId, channel, accountId, message } as const;
   const raw: SendJob = { ...named, ...definedFields({ refs }) };
@@ -36,6 +37,18 @@ export async function sendFromAny(
   if (taken === undefined) return { sendId, ended: endThere(parts, sendId, message, signal) };
   const unkept = 'the journal could not keep it for the host that connects its account';
   return { sendId, unkept, ended: Promise.resolve(failedReport(content, unkept)) };
+}
+
+/** Tells whether a send with a key was handed over before this host had the account, and has not been made: its job makes it. */
+async function wasHanded({ journal }: HostParts, { eventId: sendId }: OwnSendOptions) {
+  if (!journal.ownership.isShared || sendId === undefined) return false;
+  const [job] = await journal.updates({ eventId: jobIdOf(sendId), withoutBody: true });
+  return isOneOf(openUpdates, job?.state ?? '');
+}
+
+/** The id of the job that makes a send. */
+function jobIdOf(sendId: string): string {
+  return eventIdOf(sendAccount.channel.id, sendAccount.accountId, sendId);
 }
 
 /** Tells whether another host is to connect an account of this host's config. */
@@ -56,7 +69,7 @@ async function endThere(
 ): Promise<SendReport> {
   const signal = given === undefined ? ownSignal : AbortSignal.any([ownSignal, given]);
   const untilMs = clock.monotonicMs() + waitMs;
-  const eventId = eventIdOf(sendAccount.channel.id, sendAccount.accountId, sendId);
+  const eventId = jobIdOf(sendId);
   const look = async (): Promise<SendReport | undefined> => {
     const [update] = await journal.updates({ eventId, withoutBody: true });
     const [record] = await journal.sends({ eventId: sendId });

@@ -61,10 +61,12 @@ export async function resumeUpdate(
   const about = definedFields({ channel, accountId, updateId, correlationId: eventId });
   const named: Omit<MessageEnd, 'status'> = { ...about, sends: [] };
   const earlier = await journal.sends({ correlationId: eventId, limit: allSends });
-  const isAnswered = !earlier.some(isOpen) && endOfAnswered(record, earlier) !== undefined; // only its end was not kept
+  const { isShared } = journal.ownership;
+  const isAnswered =
+    !openOf(earlier, isShared).length && endOfAnswered(record, earlier) !== undefined; // only its end was not kept
   if (attempts >= (isOnly ? maxAttempts : maxAttempts + 1) && !isAnswered) {
     const reason = `it was begun ${attempts} times, and never came to an end`;
-    for (const send of earlier) if (isOpen(send)) await giveUpSend(parts, send, reason);
+    for (const send of openOf(earlier, isShared)) await giveUpSend(parts, send, reason);
     return endUpdate(parts, taken, { ...named, status: 'failed', reason });
   }
   const decoded = body === undefined ? undefined : decodeUpdate(parts, account, update);
@@ -114,7 +116,7 @@ async function settle(
   earlier: readonly SendRecord[],
   principal: Principal | undefined,
 ): Promise<readonly SendRecord[] | Worked> {
-  const open = earlier.filter(isOpen);
+  const open = openOf(earlier, parts.journal.ownership.isShared);
   if (open.length === 0) return earlier;
   const held = await beginUpdate(parts, eventId);
   if (held === undefined) return 'held up'; // also a send may end the process
@@ -144,6 +146,11 @@ function endOfAnswered(
     return { ...endOf(answers.map(reportOfRecord)), sends: reports };
   const reason = 'it could not be answered, and its sender was told so';
   return { status: 'failed', reason, sends: reports };
+}
+
+/** The open sends that an update brings to their end. If hosts share the journal, one that answers nothing is of the host of its part. */
+function openOf(sends: readonly SendRecord[], isShared: boolean): readonly SendRecord[] {
+  return sends.filter((send) => isOpen(send) && !(isShared && send.kind === 'unprompted'));
 }
 
 function isOpen({ state }: SendRecord): boolean {

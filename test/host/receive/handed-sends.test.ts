@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '../../../src/host/index.js';
+import type { ExtensionMessage } from '../../../src/extension/index.js';
+import { type Journal, memoryStore } from '../../../src/host/index.js';
+import type { FakeChannelOptions, VirtualClock } from '../../../src/testing/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
+import { actingLab } from '../../support/acting-lab.js';
 import { hostLab } from '../../support/host-lab.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
 import { sharedJournal } from '../../support/shared-journal.js';
@@ -75,5 +78,123 @@ describe('a send by an account that another host connects', () => {
     expect(a.texts()).toEqual([]);
     expect(await hosts.sends()).toHaveLength(1);
     expect((await shared.of('a').updates()).map(({ state }) => state)).toEqual(['ended']);
+  });
+});
+
+const accountKey = JSON.stringify(['scripted', 'default']);
+
+/** One of several hosts, with an extension. */
+const actingOn = (clock: VirtualClock, journal: Journal, channel: FakeChannelOptions = {}) =>
+  actingLab({ clock, journal, store: memoryStore(), channel: scriptedChannel(channel) });
+
+/** Hosts a, b and c, of which b has the part of the account, and a all others. */
+async function threeHosts() {
+  const clock = virtualClock();
+  const shared = sharedJournal(clock);
+  const part = shared.partOf(accountKey);
+  shared.give('a', shared.all);
+  shared.give('b', [part]);
+  const a = await actingOn(clock, shared.of('a'));
+  const b = await actingOn(clock, shared.of('b'));
+  const c = await actingOn(clock, shared.of('c'));
+  return {
+    ...{ a, b, c, clock, shared, part },
+    [Symbol.asyncDispose]: async () => {
+      for (const one of [a, b, c]) await one[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe('a send of an extension by an account that another host connects', () => {
+  it('is ended by the host that takes the account, also if the message that caused it is open elsewhere, and the next one goes out (durability §12.6)', async () => {
+    await using hosts = await threeHosts();
+    const { a, b, c, clock, shared, part } = hosts;
+    const about = { channel: 'elsewhere', accountId: 'x', updateId: '1', receivedAtMs: 0 };
+    const other = { lane: '["elsewhere"]', part: (part + 1) % shared.all.length, body: '{}' };
+    await shared.of('a').accept({ eventId: 'u-1', ...about, ...other });
+    const after = { event: { correlationId: 'u-1', metadata: {} } } as ExtensionMessage['after']; // what is read of it
+    b.channel.next('hangs');
+    const first = await a.api.send({ ...saying('first'), ...(after && { after }) });
+    await clock.advance(1_000);
+    shared.give('c', [part]);
+    await clock.advance(5_000);
+    const second = await a.api.send(saying('second'));
+    await clock.advance(5_000);
+    const sends = await shared.of('a').sends();
+    expect(sends.map((one) => [one.state, one.correlationId])).toEqual([
+      ['failed', 'u-1'],
+      ['sent', undefined],
+    ]);
+    expect(await first.ended).toMatchObject({ status: 'failed' });
+    expect(await second.ended).toMatchObject({ status: 'sent' });
+    expect([b.texts(), c.texts()]).toEqual([[], ['second']]);
+  });
+
+  it('is judged once if it is asked for again with its key where the account is being connected by then (durability §12.6)', async () => {
+    const clock = virtualClock();
+    const shared = sharedJournal(clock);
+    await using a = await actingOn(clock, shared.of('a'), {
+      accounts: ['slow', 'default'], // one is started after the other
+      startAccount: (id) =>
+        id === 'slow'
+          ? new Promise((resolve) => void clock.setTimeout(resolve, 5_000))
+          : Promise.resolve(),
+    });
+    const keyed = { ...saying('once'), key: 'k' };
+    const given = await a.api.send(keyed);
+    await clock.advance(61_000);
+    expect(await given.ended).toMatchObject({ status: 'failed' });
+    shared.give('a', shared.all);
+    await clock.advance(2_000);
+    const again = await a.api.send(keyed);
+    await clock.advance(10_000);
+    expect(await again.ended).toMatchObject({ status: 'sent' });
+    expect(a.of('egress.preparing')).toHaveLength(1);
+    expect(a.texts()).toEqual(['once']);
+  });
+
+  it('is of the part of its account, also while that is being given up (durability §12.6, durability §12.9)', async () => {
+    const clock = virtualClock();
+    const shared = sharedJournal(clock);
+    const part = shared.partOf(accountKey);
+    shared.give('b', shared.all);
+    let isDraining = false;
+    const { ownership, sends, ...journal } = shared.of('b');
+    await using a = await actingOn(clock, shared.of('a'));
+    await using _b = await actingOn(clock, {
+      ...journal,
+      // it is given up when the job has begun
+      sends: (filter) => {
+        isDraining ||= filter?.eventId !== undefined;
+        return sends(filter);
+      },
+      ownership: {
+        ...ownership,
+        holdOf: (of) => (isDraining && of === part ? undefined : ownership.holdOf(of)),
+        parts: () => ownership.parts().filter((of) => !isDraining || of !== part),
+      },
+    });
+    await a.api.send(saying('hi'));
+    await clock.advance(5_000);
+    expect((await sends()).map((one) => [one.state, one.part])).toEqual([['sent', part]]);
+  });
+
+  it('keeps the next one to its address for a minute at most, if nobody brings it to its end (durability §12.6)', async () => {
+    await using hosts = await threeHosts();
+    const { a, b, clock, shared, part } = hosts;
+    const other = (part + 1) % shared.all.length;
+    shared.give('nobody', [other, part]);
+    shared.give('c', [other]);
+    const keyed = { ...saying('first'), key: 'k' };
+    const first = await a.api.send(keyed);
+    const hold = shared.of('c').ownership.holdOf(other);
+    const body = JSON.stringify({ ...saying('first'), kind: 'unprompted' });
+    const row = { sendId: first.sendId, kind: 'unprompted', fingerprint: 'f', body };
+    if (hold !== undefined) await shared.of('c').prepare(hold, row);
+    shared.give('nobody', [other]);
+    shared.give('b', [part]);
+    await a.api.send(saying('second'));
+    for (let second = 0; second < 70; second++) await clock.advance(1_000);
+    expect(b.texts()).toEqual(['second']);
   });
 });
