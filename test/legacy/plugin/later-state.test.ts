@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { KeyValues } from '../../../src/extension/index.js';
 import { memoryKeyValues } from '../../../src/extension/internal.js';
 import { loadLegacyPlugin } from '../../../src/legacy/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';
@@ -47,9 +48,9 @@ interface State {
   openSyncKeyedStore(options: object): unknown;
 }
 
-function load() {
+function load(through = (values: KeyValues): KeyValues => values) {
   const { kernel, clock } = createTestKernel();
-  const values = memoryKeyValues(clock);
+  const values = through(memoryKeyValues(clock));
   const begin = () => {
     let state: State | undefined;
     const register = (api: { runtime: { state: State } }) => void (state = api.runtime.state);
@@ -186,6 +187,36 @@ describe('the ingress queue of an account (event-pipeline §17.35)', () => {
     expect(await next.listPending()).toMatchObject([{ attempts: 1 }]);
     expect(await next.delete('1')).toBe(true);
     expect(await begin().state.openChannelIngressQueue().listPending()).toEqual([]);
+  });
+
+  it('reads again what another host has done with its events, and keeps the claims of its own', async () => {
+    const { plugin, state, begin } = load();
+    const queue = state.openChannelIngressQueue();
+    for (const id of ['1', '2']) await queue.enqueue(id, {});
+    const claim = await queue.claim('2');
+    const other = begin().state.openChannelIngressQueue();
+    await other.complete('1');
+    await other.enqueue('3', {});
+    plugin.state.reread('default');
+    expect(namesOf(await queue.listPending())).toEqual(['3']);
+    expect(await queue.complete(claim ?? '')).toBe(true);
+  });
+
+  it('takes up an event that was kept although the answer of the write was lost', async () => {
+    let fails = true;
+    const { state } = load((values) => ({
+      ...values,
+      write: async (...given) => {
+        const result = await values.write(...given);
+        if (!fails) return result;
+        fails = false;
+        throw new Error('no answer');
+      },
+    }));
+    const queue = state.openChannelIngressQueue();
+    await expect(queue.enqueue('1', { n: 1 })).rejects.toThrow('no answer');
+    expect(await queue.enqueue('1', { n: 1 })).toMatchObject({ kind: 'pending', duplicate: true });
+    expect(await queue.claimNext()).toMatchObject({ id: '1', payload: { n: 1 } });
   });
 
   it('gives back claims that nobody refreshes, unless their plugin keeps them', async () => {

@@ -91,9 +91,10 @@ export class InHand {
     this.#held.get(eventIdOf(this.#channel, accountId, updateId ?? ''))?.ended.resolve();
   }
 
-  /** Lets all dispatchers go on: nobody answers them any more. */
-  endAll(): void {
-    for (const { ended, left } of this.#held.values()) {
+  /** Lets all dispatchers of an account go on: nobody answers them any more. */
+  endAll(accountId: string): void {
+    for (const { accountId: of, ended, left } of this.#held.values()) {
+      if (of !== accountId) continue;
       ended.resolve();
       left.resolve(false);
     }

@@ -54,6 +54,7 @@ function channelOf(plugin: LegacyPlugin, channel: LegacyChannel, clock: Clock): 
         const to = as === undefined || !taking.has(as) ? undefined : running.get(as);
         return as !== undefined && to !== undefined && inHand.take(inbound, as, to.inbox);
       });
+      plugin.state.reread(accountId);
       taking.add(accountId); // it may bring its first message at once
       running.set(accountId, { inbox });
       const onGivenUp = (reason: string): void =>
@@ -71,8 +72,8 @@ function channelOf(plugin: LegacyPlugin, channel: LegacyChannel, clock: Clock): 
     stopAccount: async (accountId) => {
       const { gateway: started } = running.get(accountId) ?? {};
       running.delete(accountId);
+      inHand.endAll(accountId); // so that the plugin's own code can end
       if (running.size === 0) {
-        inHand.endAll(); // so that the plugin's own code can end
         intake?.[Symbol.dispose]();
         intake = undefined;
       }

@@ -24,7 +24,7 @@ const pageLength = 1_000;
 const usualScan = 100;
 
 /** `state.openChannelIngressQueue`: the events of an account that its plugin has taken over, each until it is a message. */
-export type IngressQueue = ReturnType<typeof ingressQueue>;
+export type IngressQueue = ReturnType<typeof ingressQueue>['queue'];
 
 /** Opens the queue of an account (spec §17.35). */
 export function ingressQueue(given: {
@@ -38,7 +38,8 @@ export function ingressQueue(given: {
   const named = { channelId, accountId, queueName: JSON.stringify([channelId, accountId]) };
   const namespace = `/legacy-ingress/${encodeURIComponent(channelId)}/${encodeURIComponent(accountId)}`;
   const run = inTurn();
-  let loaded: Map<string, Open> | undefined;
+  let loaded: Map<string, Open> = new Map();
+  let isStale = true;
 
   const write = async (id: string, kept: Kept | undefined): Promise<void> => {
     const value = kept && { body: JSON.stringify(kept) };
@@ -62,9 +63,10 @@ export function ingressQueue(given: {
     return found && (JSON.parse(found.body) as Kept); // as it was written here
   };
   const opened = async (): Promise<Map<string, Open>> => {
-    loaded ??= new Map(
-      (await all()).flatMap(([id, kept]) => (kept.status === 'pending' ? [[id, { kept }]] : [])),
-    );
+    if (!isStale) return loaded;
+    const pending = (await all()).filter(([, { status }]) => status === 'pending');
+    loaded = new Map(pending.map(([id, kept]) => [id, { kept, claim: loaded.get(id)?.claim }]));
+    isStale = false;
     return loaded;
   };
   const keep = async (id: string, open: Open, kept: Kept): Promise<void> => {
@@ -141,23 +143,27 @@ export function ingressQueue(given: {
         .map(([id, open]) => eventOf(id, open)),
     );
 
-  return {
+  const queue = {
     enqueue: (name: string, payload: unknown, how: How = {}) =>
       run(async () => {
         const id = idOf(name);
-        const open = (await opened()).get(id);
+        const events = await opened();
+        const kept = events.has(id) ? undefined : await keptOf(id);
+        if (kept?.status === 'pending')
+          events.set(id, { kept }); // by a write whose answer was lost
+        else if (kept !== undefined)
+          return { kind: kept.status, duplicate: true, record: endedOf(id, kept) };
+        const open = events.get(id);
         const kind = open?.claim === undefined ? 'pending' : 'claimed';
         if (open !== undefined) return { kind, duplicate: true, record: eventOf(id, open) };
-        const ended = await keptOf(id);
-        if (ended !== undefined)
-          return { kind: ended.status, duplicate: true, record: endedOf(id, ended) };
         const { laneKey, receivedAt = clock.now() } = how;
         const more = definedFields({ metadata: plain(how.metadata), laneKey });
         const times = { receivedAt, updatedAt: clock.now(), attempts: 0 };
-        const kept: Kept = { status: 'pending', payload: plain(payload), ...times, ...more };
-        await write(id, kept);
-        const added = { kept };
-        (await opened()).set(id, added);
+        const added = {
+          kept: { status: 'pending', payload: plain(payload), ...times, ...more } as const,
+        };
+        await write(id, added.kept);
+        events.set(id, added);
         return { kind: 'accepted', duplicate: false, record: eventOf(id, added) };
       }),
     listPending: (how?: How) => listed(false, how),
@@ -240,6 +246,14 @@ export function ingressQueue(given: {
           }
         }
         return deleted;
+      }),
+  };
+  return {
+    queue,
+    /** Has what is kept read again: another host may have changed it meanwhile. Claims of this process stay. */
+    reread: () =>
+      void run(async () => {
+        isStale = true;
       }),
   };
 }

@@ -28,7 +28,7 @@ export function pluginState(extensionId: string, clock: Clock): PluginState {
       write: async (...given) => values().write(...given),
     },
   });
-  const queues = new Map<string, IngressQueue>();
+  const queues = new Map<string, ReturnType<typeof ingressQueue>>();
   const stores = new Map<string, object>();
   return {
     keepIn: (given) => {
@@ -36,13 +36,14 @@ export function pluginState(extensionId: string, clock: Clock): PluginState {
       queues.clear(); // they know what the values before had
       stores.clear();
     },
+    reread: (accountId) => queues.get(accountOf(accountId))?.reread(),
     openKeyedStore: (options) =>
       getOrMake(stores, JSON.stringify(options), () => keyedStore(store, clock, options)),
     openChannelIngressQueue: ({ accountId } = {}) => {
       const account = accountOf(accountId);
       return getOrMake(queues, account, () =>
         ingressQueue({ channelId: extensionId, accountId: account, clock, values }),
-      );
+      ).queue;
     },
   };
 }
