@@ -203,6 +203,56 @@ describe('a channel of OpenClaw 2026.9 takes in (event-pipeline §17.35)', () =>
     expect(ends).toEqual([false, true]);
   });
 
+  it('tells the end of an event once, also if that fails', async () => {
+    const post = postOffice();
+    await using _lab = await hostLab({ loadPlugins: post.load });
+    const { turn } = turnOf(post, 'hello');
+    const ends: boolean[] = [];
+    const adapter = {
+      ingest: (raw: unknown) => raw,
+      resolveTurn: () => turn,
+      onFinalize: ({ dispatched }: { dispatched: boolean }) => {
+        ends.push(dispatched);
+        throw new Error('no ink');
+      },
+    };
+    await expect(inboundOf(post).run({ raw: {}, adapter })).rejects.toThrow('no ink');
+    expect(ends).toEqual([true]);
+  });
+
+  it('makes no message of an event that was given up before', async () => {
+    const post = postOffice();
+    await using lab = await hostLab({ loadPlugins: post.load });
+    const abortSignal = AbortSignal.abort(new Error('a later one has taken its place'));
+    const { turn, seen } = turnOf(post, 'hello', { turnAdoptionLifecycle: { abortSignal } });
+    await expect(inboundOf(post).dispatch(turn)).rejects.toThrow('taken its place');
+    expect([seen, lab.ends]).toEqual([[], []]);
+  });
+
+  it.each([
+    [{ access: { commands: { authorized: true } } }, true],
+    [{ command: { kind: 'text-slash', authorized: true } }, true],
+    [{ command: { kind: 'text-slash' }, access: { commands: { authorized: true } } }, true],
+    [
+      {
+        command: { kind: 'native', authorized: false },
+        access: { commands: { authorized: true } },
+      },
+    ],
+    [
+      {
+        commandTurn: { source: 'text', authorized: false },
+        command: { kind: 'native', authorized: true },
+      },
+    ],
+    [{ command: { kind: 'normal', authorized: true } }],
+  ])('takes the word of a command on whether its sender may give it: %j', (more, may = false) => {
+    const post = postOffice();
+    post.load(createTestKernel().kernel);
+    const context = inboundOf(post).buildContext(factsOf('/stop', more));
+    expect(context).toHaveProperty('CommandAuthorized', may);
+  });
+
   it('shows the reader what a message refers to, as far as its channel lets him see it', () => {
     const post = postOffice();
     const build = (more: object) => {
@@ -215,6 +265,8 @@ describe('a channel of OpenClaw 2026.9 takes in (event-pipeline §17.35)', () =>
     });
     const allowlist = { contextVisibility: 'allowlist', supplemental: { quote } };
     expect(build(allowlist)).not.toHaveProperty('ReplyToBody');
+    const quoted = { contextVisibility: 'allowlist_quote', supplemental: { quote } };
+    expect(build(quoted)).not.toHaveProperty('ReplyToBody'); // nobody has looked at who wrote it
     const allowed = { quote: { ...quote, senderAllowed: true } };
     expect(build({ ...allowlist, supplemental: allowed })).toHaveProperty('ReplyToBody', 'before');
     const media = [{ path: '/tmp/a.png', contentType: 'image/png' }, { url: 'https://x/b' }];

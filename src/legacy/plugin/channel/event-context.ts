@@ -1,4 +1,4 @@
-import { definedFields, type Fields, fieldsOf } from '../../../kernel/index.js';
+import { definedFields, type Fields, fieldsOf, isFields } from '../../../kernel/index.js';
 import { finalizeInboundContext } from './context.js';
 import { listOf } from './settings.js';
 
@@ -12,7 +12,9 @@ export function eventContext(given: Facts): Fields {
   const [reply, message, access] = [part('reply'), part('message'), part('access')];
   const mentions = fieldsOf(access['mentions']);
   const commands = fieldsOf(access['commands']);
-  const command = part('command');
+  const command = isFields(given['commandTurn']) ? part('commandTurn') : part('command');
+  const commandSource = sourceOf(command['kind'] ?? command['source']);
+  const proven = commandSource === undefined ? undefined : command['authorized']; // of a command, its own word counts
   const { rawBody } = message;
   const written = message['commandBody'] ?? rawBody;
   const isDirect = conversation['kind'] === 'direct';
@@ -38,8 +40,8 @@ export function eventContext(given: Facts): Fields {
     Provider: given['provider'] ?? given['channel'],
     Surface: given['surface'] ?? given['provider'] ?? given['channel'],
     WasMentioned: mentions['wasMentioned'],
-    CommandAuthorized: commands['authorized'] === true || command['authorized'] === true,
-    CommandSource: sourceOf(command['kind'] ?? part('commandTurn')['source']),
+    CommandAuthorized: (proven ?? commands['authorized']) === true,
+    CommandSource: commandSource,
     MessageThreadId: reply['messageThreadId'] ?? conversation['threadId'],
     NativeChannelId: reply['nativeChannelId'] ?? conversation['nativeChannelId'],
     OriginatingChannel: given['channel'],
@@ -62,8 +64,9 @@ function supplements(given: Fields, visibility: unknown): Fields {
   const shown = (name: string): Fields => {
     const item = fieldsOf(given[name]);
     const isOpen = visibility === undefined || visibility === 'all';
+    const { senderAllowed } = item; // a sender of whom nobody has said it may not be shown
     const isQuote = name === 'quote' && visibility === 'allowlist_quote';
-    return isOpen || isQuote || item['senderAllowed'] === true ? item : {};
+    return isOpen || senderAllowed === true || (isQuote && senderAllowed === false) ? item : {};
   };
   const [quote, thread] = [shown('quote'), shown('thread')];
   return definedFields({

@@ -110,18 +110,16 @@ export function inboundOf(reply: ReturnType<typeof replyOf>) {
     const turn = await adapter.resolveTurn(input, eventClass, preflight);
     const { admission = decided } = turn;
     const known = { admission, dispatched: false, ctxPayload: turn.ctxPayload };
-    try {
-      const result = await dispatched({
-        ...turn,
-        admission,
-        turnAdoptionLifecycle: turn.turnAdoptionLifecycle ?? turnAdoptionLifecycle,
-      });
-      await adapter.onFinalize?.(result);
-      return result;
-    } catch (error) {
+    const result = await dispatched({
+      ...turn,
+      admission,
+      turnAdoptionLifecycle: turn.turnAdoptionLifecycle ?? turnAdoptionLifecycle,
+    }).catch(async (error: unknown) => {
       await adapter.onFinalize?.(known);
       throw error;
-    }
+    });
+    await adapter.onFinalize?.(result);
+    return result;
   };
 
   return {

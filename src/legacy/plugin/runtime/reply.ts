@@ -32,6 +32,8 @@ export interface DispatcherOptions extends Typing {
 
 /** The moments of an event that waits in the queue of its channel (profile 2026.9). */
 export interface Adoption {
+  /** Aborts if the event is no longer to be a message: a later one has taken its place, for instance. */
+  readonly abortSignal?: AbortSignal;
   onAdopted?(): unknown;
 }
 
@@ -66,6 +68,7 @@ export function replyOf(plugin: Registering) {
 
   const run = async (ctx: object, deliver: Deliver, typing: Typing, options: ReplyOptions = {}) => {
     const { turnAdoptionLifecycle: adoption } = options;
+    adoption?.abortSignal?.throwIfAborted();
     const counts = { tool: 0, block: 0, final: 0 };
     const context = plainContext(finalizeInboundContext(ctx));
     void told(plugin, typing.onReplyStart); // a message does not wait until it is told that somebody writes
