@@ -351,6 +351,40 @@ describe('files and times', () => {
     ).rejects.toThrow('private network');
   });
 
+  it('a redirect to another server takes no secret along, and one to the same server does', async () => {
+    const asked: (readonly [string, string | null])[] = [];
+    const places = ['http://93.184.216.34/b', 'http://93.184.216.35/c'];
+    const fetchImpl = async (url: string, init: RequestInit) => {
+      asked.push([url, new Headers(init.headers).get('authorization')]);
+      const location = places[asked.length - 1];
+      return location === undefined
+        ? new Response('x')
+        : new Response(null, { status: 302, headers: { location } });
+    };
+    const requestInit = { headers: { authorization: 'Bearer s3cret' } };
+    const url = 'http://93.184.216.34/a';
+    await call('media', 'readRemoteMediaBuffer', { url, fetchImpl, requestInit });
+    expect(asked).toEqual([
+      [url, 'Bearer s3cret'],
+      ['http://93.184.216.34/b', 'Bearer s3cret'],
+      ['http://93.184.216.35/c', null],
+    ]);
+  });
+
+  it.each(['readRemoteMediaBuffer', 'saveRemoteMedia'])(
+    '%s stops at 100 MiB if nobody names a bound',
+    async (name) => {
+      const part = new Uint8Array(16 * 1_048_576);
+      let parts = 0;
+      const body = new ReadableStream({
+        pull: (stream) => (++parts > 20 ? stream.close() : stream.enqueue(part)),
+      });
+      const given = { url: 'http://93.184.216.34/', fetchImpl: async () => new Response(body) };
+      await expect(call('media', name, given)).rejects.toThrow('larger than 104857600 bytes');
+      expect(parts).toBeLessThan(10);
+    },
+  );
+
   it('an account and a session know when they were last used', async () => {
     call('activity', 'record', { channel: 'post', accountId: 'A', direction: 'inbound', at: 7 });
     expect(call('activity', 'get', { channel: 'post', accountId: 'a' })).toEqual({

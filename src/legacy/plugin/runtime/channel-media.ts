@@ -4,9 +4,9 @@ import { basename, extname, join } from 'node:path';
 import { definedFields } from '../../../kernel/index.js';
 import { textOf } from '../channel/settings.js';
 import { detectMime, endingOf } from './mime.js';
-import { fromWeb } from './web-media.js';
+import { fromWeb, usualMaxBytes } from './web-media.js';
 
-/** The bytes of one file that a message brings, if the caller names no other bound. */
+/** The bytes of one file that is kept, if the caller names no other bound. */
 const usualBytes = 5 * 1_048_576;
 
 interface Fetching extends Partial<Parameters<typeof fromWeb>[2]> {
@@ -17,11 +17,7 @@ interface Fetching extends Partial<Parameters<typeof fromWeb>[2]> {
 
 /** `channel.media`: reads a file that a message names, and keeps one. @param stateDir the plugin's: files go to `media` in it. */
 export function channelMedia(stateDir: string) {
-  const fetchRemoteMedia = async ({
-    url,
-    maxBytes = Number.POSITIVE_INFINITY,
-    ...how
-  }: Fetching) => {
+  const fetchRemoteMedia = async ({ url, maxBytes = usualMaxBytes, ...how }: Fetching) => {
     const { buffer, contentType, fileName } = await fromWeb(new URL(url), maxBytes, how);
     const hinted = basename(how.filePathHint ?? '') || undefined;
     return { buffer, ...definedFields({ contentType, fileName: hinted ?? fileName }) };
@@ -54,9 +50,9 @@ export function channelMedia(stateDir: string) {
     fetchRemoteMedia,
     readRemoteMediaBuffer: fetchRemoteMedia,
     saveMediaBuffer,
-    saveRemoteMedia: async (given: Fetching) => {
-      const { buffer, contentType, fileName } = await fetchRemoteMedia(given);
-      return saveMediaBuffer(buffer, contentType, undefined, given.maxBytes, fileName);
+    saveRemoteMedia: async ({ maxBytes = usualMaxBytes, ...given }: Fetching) => {
+      const { buffer, contentType, fileName } = await fetchRemoteMedia({ ...given, maxBytes });
+      return saveMediaBuffer(buffer, contentType, undefined, maxBytes, fileName);
     },
   };
 }

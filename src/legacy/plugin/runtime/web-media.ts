@@ -35,7 +35,8 @@ interface Media {
   readonly fileName?: string;
 }
 
-const usualMaxBytes = 100 * 1_048_576;
+/** The bytes of a file, if the caller names no other bound. */
+export const usualMaxBytes = 100 * 1_048_576;
 const timeoutMs = 30_000;
 const mostRedirects = 3;
 
@@ -85,7 +86,9 @@ export async function fromWeb(url: URL, maxBytes: number, options: WebOptions): 
   let at = url;
   for (let redirects = 0; redirects <= mostRedirects; redirects++) {
     const found = await checkedHost(at, ssrfPolicy);
-    const init = { ...requestInit, redirect: 'manual', signal } as const;
+    const isHome = at.origin === url.origin; // another server gets no secret, and nothing else that was meant for this one
+    const own = isHome ? {} : { headers: undefined, body: undefined, method: undefined };
+    const init = definedFields({ ...requestInit, ...own, redirect: 'manual', signal } as const);
     const answer =
       fetchImpl === undefined && found !== undefined
         ? await fetchFrom(found, at, init)
