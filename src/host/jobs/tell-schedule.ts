@@ -1,18 +1,21 @@
 import { Trail } from '../../agent/index.js';
 import type { Outcome, PayloadOf } from '../../kernel/index.js';
+import { attempt } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import type { TakenRegistration } from '../parts/taken-over.js';
 
 type Changed = PayloadOf<'schedule.changed'>;
 
-/** Tells of a schedule as `schedule.changed` (extensions-that-act §6.6). */
+/** Tells of a schedule as `schedule.changed` (extensions-that-act §6.6). Never rejects. */
 export async function tellSchedule(
-  { kernel }: Pick<HostParts, 'kernel'>,
+  parts: Pick<HostParts, 'kernel' | 'logger'>,
   { extensionId, registration: { name, value } }: TakenRegistration<'schedule'>,
   told: Omit<Changed, 'scheduleId' | 'cron' | 'at' | 'timeZone'>,
   after?: Outcome,
 ): Promise<void> {
   const times = JSON.parse(value.spec) as Pick<Changed, 'cron' | 'at' | 'timeZone'>; // readSchedule has written it
   const payload = { scheduleId: `${extensionId}/${name}`, ...times, ...told };
-  await new Trail(kernel, after).dispatch('schedule.changed', payload);
+  await attempt(parts, 'schedule.changed', () =>
+    new Trail(parts.kernel, after).dispatch('schedule.changed', payload),
+  );
 }

@@ -1,6 +1,7 @@
 import { definedFields, type PayloadOf, Timer } from '../../kernel/index.js';
 import { laneOfJob, type ScheduleJob } from '../jobs/job.js';
 import { tellSchedule } from '../jobs/tell-schedule.js';
+import { attempt } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import type { TakenRegistration } from '../parts/taken-over.js';
 import { receiveUpdate } from './receive-update.js';
@@ -60,9 +61,12 @@ export function watchSchedules(parts: HostParts): Disposable {
       });
       const schedules = waits.length;
       waitMs = Math.min(longestWaitMs, ...(await Promise.all(waits)));
-      if (reason === undefined || isToLook) continue;
-      await kernel.dispatch('schedule.reconciled', { reason, schedules });
-      reason = undefined;
+      if (reason === undefined || isToLook || isOver) continue;
+      const told = { reason, schedules };
+      reason = undefined; // another load may come while this one is told
+      await attempt(parts, 'schedule.reconciled', () =>
+        kernel.dispatch('schedule.reconciled', told),
+      );
     }
     isLooking = false;
     if (isOver) return;
