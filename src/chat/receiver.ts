@@ -74,13 +74,13 @@ export function answer(response: ServerResponse, status: number, text?: string):
 }
 
 /**
- * Compares a secret in the same time whatever was given.
+ * Compares a secret in the same time whatever was given. An empty secret is none: nothing is the same.
  *
  * @example
  * if (!isSameSecret(request.headers['x-secret'], secret)) return 401;
  */
 export function isSameSecret(given: string | string[] | undefined, secret: string): boolean {
-  if (typeof given !== 'string') return false;
+  if (typeof given !== 'string' || secret === '') return false;
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(secret));
 }
