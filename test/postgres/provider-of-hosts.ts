@@ -216,8 +216,8 @@ export class ProviderOfHosts {
   }
 
   /**
-   * Checks that nobody was asked about a message whose question was open, that each answer was taken, and that nothing ran more
-   * often than it was allowed. A message that begins anew after its tool has run asks anew.
+   * Checks that nobody was asked about a message whose question was open, that each answer was taken, that each tool ran that was
+   * allowed, and that nothing ran more often than it was allowed. A message that begins anew after its tool has run asks anew.
    */
   #checkQuestions(updates: readonly UpdateRecord[]): void {
     const texts = [...this.arrived.values()];
@@ -229,7 +229,8 @@ export class ProviderOfHosts {
     for (const { updateId = '' } of asking) {
       const questions = questionsOf(updateId);
       const times = this.ran.filter((id) => id === updateId).length;
-      expect([updateId, times <= questions.length]).toEqual([updateId, true]);
+      const isRefused = times === 0 && `refused: ${this.refused.get(updateId)}`;
+      expect([updateId, isRefused, times <= questions.length]).toEqual([updateId, false, true]);
     }
     expect(this.askedTwice).toEqual([]);
     const presses = updates.filter(({ updateId }) => updateId?.startsWith('press '));

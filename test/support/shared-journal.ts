@@ -31,23 +31,18 @@ export interface SharedJournal {
   /** Nobody is told of what another host has taken in. */
   isQuiet: boolean;
   /** Hears of each value that a host writes, once it is there. */
-  onValue: (host: string, namespace: string) => void;
+  onValue: (host: string, namespace: string) => void | Promise<void>;
+  /** Hears of each value that a host reads, before it does. */
+  onRead: (host: string, namespace: string) => void;
+  /** Hears of each send that has ended, once that is kept. */
+  onSendEnd: (sendId: string) => void;
   /** Its rows and its values cannot be read. */
   isAway: boolean;
 }
 
 /** The writes that take a hold first. */
 const heldWrites = [
-  ...([
-    'giveBack',
-    'endUpdate',
-    'prepare',
-    'final',
-    'sending',
-    'unsent',
-    'shown',
-    'endSend',
-  ] as const),
+  ...(['giveBack', 'endUpdate', 'prepare', 'final', 'sending', 'unsent', 'shown'] as const),
 ];
 
 export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJournal {
@@ -94,15 +89,25 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
   };
   const { get, write } = rows.keyValues;
   const keyValuesOf = (host: string): Journal['keyValues'] => ({
-    ...{ ...rows.keyValues, get: reads(get) },
+    ...rows.keyValues,
+    get: reads(async (namespace, key) => {
+      shared.onRead(host, namespace);
+      return get(namespace, key);
+    }),
     write: reads(async (namespace, ...given) => {
       const written = await write(namespace, ...given);
-      shared.onValue(host, namespace);
+      await shared.onValue(host, namespace);
       return written;
     }),
   });
   const shared: SharedJournal = {
-    ...{ isQuiet: false, isAway: false, onValue: () => undefined },
+    ...{
+      isQuiet: false,
+      isAway: false,
+      onValue: () => undefined,
+      onRead: () => undefined,
+      onSendEnd: () => undefined,
+    },
     partOf,
     all: parts.map((_, at) => at),
     withdrawn: new Set(),
@@ -132,6 +137,8 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
             fenced(hold, () => Reflect.apply(rows[name], rows, [hold, ...rest])),
         ]),
       ),
+      endSend: (hold, sendId, end) =>
+        fenced(hold, () => rows.endSend(hold, sendId, end)).then(() => shared.onSendEnd(sendId)),
       accept: (update, isBegun) => {
         current = host;
         const { owner } = parts[update.part ?? 0] ?? {};

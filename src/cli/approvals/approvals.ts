@@ -152,7 +152,7 @@ export async function answerAsOperator(
     throw badArguments(`there is no scope "${scope}"`, `Scopes: ${approvalScopes.join(', ')}.`);
   const problem = whyNotAlways(row, always);
   if (problem !== undefined) throw badArguments(`${id} is not answered`, problem);
-  const ended = await changeState(rows, row, 'pending', {
+  const ended = await changeState(rows, row, ['pending'], {
     state,
     answeredBy: 'operator',
     endedAtMs: systemClock.now(),

@@ -22,16 +22,16 @@ export function approvalRows(
 }
 
 /**
- * Takes a row from one state to the next, in one step with the look at it.
+ * Takes a row from one of some states to the next, in one step with the look at it.
  *
- * @returns the row as it is then; nothing if it was not in that state any more.
+ * @returns the row as it is then; nothing if it was in none of those states any more.
  * @throws as the journal does: nothing has changed then.
  */
 export function changeState(
   rows: WaitingRows<ApprovalRow>,
   row: ApprovalRow,
-  from: ApprovalState,
+  from: readonly ApprovalState[],
   end: ApprovalEnd & Partial<Pick<ApprovalRow, 'endedAtMs'>>,
 ): Promise<ApprovalRow | undefined> {
-  return rows.change(row, (now) => (now.state === from ? { ...now, ...end } : undefined));
+  return rows.change(row, (now) => (from.includes(now.state) ? { ...now, ...end } : undefined));
 }

@@ -1,7 +1,7 @@
 import type { Hold, Ownership } from '../journal/hold.js';
 import { HostSign } from '../questions/host-sign.js';
 import type { WaitingRows, WaitingRowsParts } from '../questions/waiting-rows.js';
-import { type ApprovalRow, shortIdOf } from './approval-row.js';
+import { type ApprovalRow, type ApprovalState, shortIdOf } from './approval-row.js';
 import { type ApprovalEnd, approvalRows, approvalsAtMost, changeState } from './approval-rows.js';
 import { Grants } from './grants.js';
 
@@ -30,6 +30,7 @@ export class KeptApprovals {
   readonly #held = new Map<string, string>();
   readonly #sign: HostSign;
   #isClosed = false;
+  #isToLook = false; // the rows could not be read when there may have been answers
   #events: ApprovalEvents = { onEnd: () => undefined, onUnused: () => undefined };
 
   constructor(parts: WaitingRowsParts, ownership: Ownership) {
@@ -141,7 +142,7 @@ export class KeptApprovals {
   async add(row: ApprovalRow, hold: Hold): Promise<boolean> {
     if (this.#isClosed || this.#byId.size >= approvalsAtMost) return false;
     const { status } = await this.#rows.write(row);
-    if (status !== 'written') return false;
+    if (status !== 'written' || hold.signal.aborted) return false;
     this.#keep(row, hold);
     this.#tell(row);
     this.#rows.arm(row);
@@ -169,26 +170,24 @@ export class KeptApprovals {
    */
   async end(row: ApprovalRow, end: ApprovalEnd): Promise<ApprovalRow | undefined> {
     const endedAtMs = this.#parts.clock.now();
-    const ended = await changeState(this.#rows, row, 'pending', { ...end, endedAtMs });
+    const ended = await changeState(this.#rows, row, ['pending'], { ...end, endedAtMs });
     if (ended === undefined) await this.look(row);
     else await this.#take(ended);
     return ended;
   }
 
-  /** Notes that an answer is used, before the action. @returns whether it may be used; never rejects. */
-  async use(row: ApprovalRow): Promise<boolean> {
-    try {
-      const used = await changeState(this.#rows, row, 'allowed', { state: 'used' });
-      if (used !== undefined) {
-        this.#keep(used);
-        this.#tell(used);
-      }
-      return used !== undefined && this.#isHeld(row);
-    } catch (error) {
-      const { id } = row;
-      this.#parts.logger.error('an answer could not be noted as used', { id, error });
-      return false;
+  /**
+   * Notes that an answer is used, before the action. @param isAgain the call before this one has failed, and may have noted it.
+   * @returns whether it may be used. @throws as the journal does.
+   */
+  async use(row: ApprovalRow, isAgain: boolean): Promise<boolean> {
+    const from: ApprovalState[] = isAgain ? ['allowed', 'used'] : ['allowed'];
+    const used = await changeState(this.#rows, row, from, { state: 'used' });
+    if (used !== undefined) {
+      this.#keep(used);
+      this.#tell(used);
     }
+    return used !== undefined && this.#isHeld(row);
   }
 
   /** Resolves when a question has its end, or when a signal aborts. @returns the row as it is then. */
@@ -209,7 +208,9 @@ export class KeptApprovals {
         const kept = await this.#rows.read(row);
         if (kept !== undefined && kept.row.state !== row.state) await this.#take(kept.row);
       }
+      if (one === undefined) this.#isToLook = false;
     } catch (error) {
+      this.#isToLook = true; // no other sign may come
       this.#parts.logger.error('the answers to questions could not be read', { error });
     }
   }
@@ -221,7 +222,7 @@ export class KeptApprovals {
 
   /** Tells whether another host may have taken an answer to a question of this one since the last call. @throws as the journal does. */
   async areAnswered(): Promise<boolean> {
-    return this.pending().length > 0 && (await this.#sign.isNew());
+    return this.pending().length > 0 && ((await this.#sign.isNew()) || this.#isToLook);
   }
 
   /** A message has ended: what was allowed and not used is told, and its rows go. Never rejects. */
@@ -229,7 +230,7 @@ export class KeptApprovals {
     for (const row of this.of(correlationId))
       try {
         if (row.state === 'pending') await this.end(row, { state: 'withdrawn' });
-        const unused = await changeState(this.#rows, row, 'allowed', { state: 'unused' });
+        const unused = await changeState(this.#rows, row, ['allowed'], { state: 'unused' });
         if (unused !== undefined) {
           this.#tell(unused);
           this.#events.onUnused(unused);
@@ -252,7 +253,8 @@ export class KeptApprovals {
     } catch (error) {
       this.#parts.logger.error('an "always" could not be kept', { id: row.id, error });
     }
-    if (!this.#byId.has(row.id)) return this.tellHosts();
+    if (!this.#isHeld(row)) await this.tellHosts(); // its message is another host's, also if it was here until now
+    if (!this.#byId.has(row.id)) return;
     this.#keep(row);
     this.#tell(row);
     this.#rows.disarm(row.id);
@@ -289,6 +291,7 @@ export class KeptApprovals {
 
   #forget({ id, correlationId }: ApprovalRow): void {
     this.#byId.delete(id);
+    this.#waiting.delete(id);
     this.#rows.disarm(id);
     const { ids } = this.#ofMessages.get(correlationId) ?? {};
     ids?.delete(id);

@@ -18,6 +18,7 @@ import { answerText, approvalText, givenText } from '../approvals/approval-text.
 import { boundedJson, secretKeys } from '../journal/bounded-json.js';
 import { digestOf } from '../journal/event-id.js';
 import type { PeopleWait } from '../lanes/people-wait.js';
+import { patiently } from '../outbox/journal-failure.js';
 import type { HeldParts } from '../parts/parts.js';
 import { buttonOf } from '../questions/open-questions.js';
 import { deliver } from './delivery.js';
@@ -56,7 +57,7 @@ export function askPeople(parts: HeldParts, message: AskingMessage): Approvals {
     const { row, id, mayHaveRun } = findRow(request, [asked, occurrence]);
     if (row?.state === 'used')
       return { status: 'allowed', use: async () => true, how: answerText(row) };
-    if (row !== undefined && row.state !== 'pending') return answerOf(parts, row);
+    if (row !== undefined && row.state !== 'pending') return answerOf(parts, row, request.signal);
     const isNew = row === undefined && !mayHaveRun; // what may have happened is asked about, whatever was granted
     const granted = isNew ? { ...request, about: aboutOf(request) } : undefined;
     const grant = granted && (await approvals.grants.for(granted));
@@ -135,7 +136,7 @@ export function askPeople(parts: HeldParts, message: AskingMessage): Approvals {
       payload: cleanOf(parts)(shown.json),
       ...definedFields({ address: message.address }),
     });
-    return (await approvals.add(row, parts.hold))
+    return (await patiently(clock, request.signal, () => approvals.add(row, parts.hold)))
       ? row
       : 'nobody could be asked: too many questions are open, or the host stops';
   }
@@ -187,17 +188,26 @@ async function untilAnswered(
   const { approvals } = parts;
   const either = AbortSignal.any([signal, approvals.leaving]);
   const ended = await approvals.ended(row, either);
-  if (ended !== undefined && ended.state !== 'pending') return answerOf(parts, ended);
+  if (ended !== undefined && ended.state !== 'pending') return answerOf(parts, ended, signal);
   if (parts.signal.aborted || approvals.leaving.aborted) people?.putOff();
   else await approvals.end(row, { state: 'withdrawn' });
   return { status: 'withdrawn' };
 }
 
-function answerOf({ approvals, logger }: HeldParts, row: ApprovalRow): ApprovalAnswer {
-  const { state, reason } = row;
+/** @param signal aborts when nobody waits for the action any more. */
+function answerOf(parts: HeldParts, row: ApprovalRow, signal: AbortSignal): ApprovalAnswer {
+  const { approvals, logger, clock } = parts;
+  const { id, state, reason } = row;
   logger.debug('an approval has its answer', { approval: shortIdOf(row), state });
-  if (state === 'allowed')
-    return { status: 'allowed', use: () => approvals.use(row), how: answerText(row) };
+  const use = async (): Promise<boolean> => {
+    try {
+      return await patiently(clock, signal, (isAgain) => approvals.use(row, isAgain));
+    } catch (error) {
+      logger.error('an answer could not be noted as used', { id, error });
+      return false;
+    }
+  };
+  if (state === 'allowed') return { status: 'allowed', use, how: answerText(row) };
   if (state === 'denied') return { status: state, ...(reason !== undefined && { reason }) };
   return { status: state === 'expired' ? 'expired' : 'withdrawn' };
 }

@@ -5,15 +5,14 @@ import {
   type PayloadOf,
   type Principal,
   type ProvenSender,
-  pause,
 } from '../../kernel/index.js';
 import { answerApproval } from '../approvals/answer-approval.js';
 import { answerOfButton } from '../approvals/approval-buttons.js';
 import { endFailed } from '../egress/reply.js';
 import type { Ending } from '../journal/message-end.js';
-import { mayPass } from '../outbox/journal-failure.js';
+import { patiently } from '../outbox/journal-failure.js';
 import type { HeldParts } from '../parts/parts.js';
-import { type AnsweredPlace, type Found, questionOfButton } from '../questions/open-questions.js';
+import { type Found, questionOfButton } from '../questions/open-questions.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { provenSender } from './principal.js';
 import type { TakenUpdate } from './taken-update.js';
@@ -27,9 +26,6 @@ interface By {
   readonly principal?: Principal | undefined;
 }
 
-/** Milliseconds between two tries to read the questions. */
-const lookAgainMs = 100;
-
 const answered: Ending = { status: 'answer', sends: [] };
 
 /** The text for a press of a question that is not open. */
@@ -42,13 +38,14 @@ export async function takeAnswer(
   { eventId, account, decoded }: Pick<TakenUpdate, 'eventId' | 'account' | 'decoded'>,
   message: RoutedMessage,
 ): Promise<Ending | undefined> {
-  const { questions } = parts;
+  const { questions, clock, signal } = parts;
   if (message.sender?.isBot === true) return undefined;
   const { channel, accountId = account.accountId, threadId, content, from } = message;
   const place = { channel, accountId, conversationId: conversationOf(message), threadId };
   const by = { eventId, sender: provenSender(account, decoded) };
   try {
-    if (parts.journal.ownership.isShared) await lookPatiently(parts, place);
+    if (parts.journal.ownership.isShared)
+      await patiently(clock, signal, () => questions.look(place));
     for (;;) {
       if (questions.isAnsweredBy(eventId)) return answered; // to the host before this one
       const found = questions.open.written(content, place);
@@ -58,19 +55,6 @@ export async function takeAnswer(
   } catch (error) {
     return endFailed(parts, trail, message, { code: 'session', message: oneLine(error) });
   }
-}
-
-/** Reads the questions of a conversation. A journal that is away for a while makes its message wait. */
-async function lookPatiently(
-  { questions, clock, signal }: HeldParts,
-  place: AnsweredPlace,
-): Promise<void> {
-  for (;;)
-    try {
-      return await questions.look(place);
-    } catch (error) {
-      if (!mayPass(error) || !(await pause(clock, lookAgainMs, signal))) throw error;
-    }
 }
 
 /** A press of a button of a question: `questionId` if it is the answer, and nothing if the question is not open. */
@@ -86,18 +70,21 @@ export async function takePress(
   by: By,
   pressed: Omit<PayloadOf<'interaction.received'>, 'raw'>,
 ): Promise<AnswerPress | undefined> {
-  const { questions } = parts;
+  const { questions, clock, signal } = parts;
   const { kind, name, channel, accountId, conversationId = '', sender } = pressed;
   const asked = kind === 'button' ? questionOfButton(name, 'a') : undefined;
-  if (asked !== undefined) return pressApproval(parts, by, asked);
+  if (asked !== undefined) return patiently(clock, signal, () => pressApproval(parts, by, asked));
   const button = kind === 'button' ? questionOfButton(name) : undefined;
   if (button === undefined) return undefined;
   const { questionId } = button;
-  await lookPatiently(parts, { channel, accountId, conversationId });
-  if (questions.isAnsweredBy(by.eventId)) return { questionId };
-  const found = questions.open.pressed(name, { channel, accountId, conversationId });
-  const isOpen = found !== undefined && (await close(parts, found, by, sender, conversationId));
-  return isOpen ? { questionId } : { text: notOpenText };
+  const place = { channel, accountId, conversationId };
+  return patiently(clock, signal, async () => {
+    await questions.look(place);
+    if (questions.isAnsweredBy(by.eventId)) return { questionId };
+    const found = questions.open.pressed(name, place);
+    const isOpen = found !== undefined && (await close(parts, found, by, sender, conversationId));
+    return isOpen ? { questionId } : { text: notOpenText };
+  });
 }
 
 /** Takes the press of a button of an approval. */

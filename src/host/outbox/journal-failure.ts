@@ -1,4 +1,4 @@
-import { isSluiceError, type Logger } from '../../kernel/index.js';
+import { type Clock, isSluiceError, type Logger, pause } from '../../kernel/index.js';
 import { isOfOneRow } from '../journal/rows/table-rows.js';
 
 /**
@@ -18,4 +18,26 @@ export function logJournalFailure(
 /** Tells whether a call that the journal has failed may go well later. A row that is damaged stays so. */
 export function mayPass(error: unknown): boolean {
   return isSluiceError(error) && !isOfOneRow(error);
+}
+
+/** Milliseconds between two tries of work that waits for the journal. */
+const againMs = 100;
+
+/**
+ * Does something that waits if the journal is away for a while.
+ *
+ * @param work may have been done as far as the journal had kept it.
+ * @throws what it throws, if that does not pass or the signal aborts.
+ */
+export async function patiently<T>(
+  clock: Clock,
+  signal: AbortSignal,
+  work: (isAgain: boolean) => Promise<T>,
+): Promise<T> {
+  for (let isAgain = false; ; isAgain = true)
+    try {
+      return await work(isAgain);
+    } catch (error) {
+      if (!mayPass(error) || !(await pause(clock, againMs, signal))) throw error;
+    }
 }

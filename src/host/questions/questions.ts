@@ -93,6 +93,7 @@ export class Questions {
     }
     this.open.delete(row);
     if (this.#closing.has(row.id)) return;
+    this.#rows.disarm(row.id); // of its deadline
     this.#claim(row);
     void this.#finish(row);
   }

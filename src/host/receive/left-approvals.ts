@@ -95,7 +95,7 @@ async function askLeft(host: HostParts, row: ApprovalRow): Promise<void> {
   if (isOneOf(openSends, record.state)) await settleSend(parts, record);
   const [settled] = await journal.sends({ eventId });
   if (settled?.state === 'sent') await approvals.noteSent(row);
-  else if (settled?.state === 'cancelled')
+  else if (settled !== undefined && !isOneOf(openSends, settled.state))
     await approvals.end(row, { state: 'withdrawn', reason: 'the question could not be sent' });
 }
 

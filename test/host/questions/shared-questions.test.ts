@@ -5,6 +5,7 @@ import {
   type QuestionEnd,
   type QuestionMessage,
 } from '../../../src/extension/index.js';
+import { hostError } from '../../../src/host/errors.js';
 import { twoHosts } from '../../support/two-hosts.js';
 
 const deploy: QuestionMessage = { content: 'Deploy?', options: ['Yes', 'No'] };
@@ -110,5 +111,23 @@ describe('a question of an extension of two hosts on one journal', () => {
     await clock.advance(400_000);
     expect(ends).toMatchObject([{ host: 'b', end: { status: 'expired' } }]);
     expect(await hosts.rows()).toBe(0);
+  });
+
+  it('is answered by a press also if the journal is away for a while (durability §12.11)', async () => {
+    await using hosts = await askingHosts();
+    const { a, b, clock, ends, shared } = hosts;
+    await hosts.questionOf('b').ask({ ...place, to: 'two' }, deploy);
+    await clock.advance(100);
+    const press = b.channel.sent[0]?.interactive?.buttons?.[0]?.id ?? '';
+    let reads = 0;
+    shared.onRead = (host, namespace) => {
+      if (host !== 'a' || namespace !== '/questions/asking' || ++reads === 1 || reads > 3) return;
+      throw hostError('database-io', { path: 'memory', problem: 'no answer' });
+    };
+    await a.channel.receive({ text: '', press, conversation: 'two' }, '1');
+    await clock.advance(10_000);
+    expect(reads).toBeGreaterThan(3);
+    expect(ends).toMatchObject([{ end: { status: 'answered', answer: 'Yes' } }]);
+    expect(await hosts.states()).toContain('1 answer');
   });
 });

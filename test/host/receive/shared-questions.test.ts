@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hostError } from '../../../src/host/errors.js';
 import { type AskOptions, ask, select } from '../../../src/kernel/index.js';
 import { deployer } from '../../support/deployer.js';
 import { twoHosts } from '../../support/two-hosts.js';
@@ -211,5 +212,90 @@ describe('a question to a human of two hosts on one journal', () => {
       ['v1', 'v2'],
       [0, 1],
     ]);
+  });
+
+  it('goes on when a host has taken its answer that has only just lost its part (durability §12.10)', async () => {
+    await using hosts = await askingHosts();
+    const { shared, clock, ran, one, a, b } = hosts;
+    await hosts.deploy('v1');
+    shared.give('a', [one]);
+    await clock.advance(20); // host a knows the question, and host b has not forgotten it
+    expect(await hosts.rows()).toEqual(['pending']);
+    await b.channel.receive({ text: `/approve ${hosts.id()}`, conversation: 'three' }, 'command');
+    await clock.advance(5_000);
+    expect(ran).toEqual(['v1']);
+    expect(a.texts()).toContain('deployed v1');
+  });
+
+  it.each([
+    ['away when it is kept', 'pending', false],
+    ['away when it is used', 'allowed', true],
+    ['away for its answer that was kept', 'used', false],
+  ])('waits for a journal that is %s (durability §12.10)', async (_, state, isWholeAway) => {
+    await using hosts = await askingHosts();
+    const { shared, clock, ran } = hosts;
+    let isOver = false;
+    shared.onValue = async (_host, namespace) => {
+      const [row] = namespace === '/approvals/asked' ? await hosts.rows() : [];
+      if (row !== state || isOver) return;
+      isOver = true;
+      shared.isAway = isWholeAway;
+      if (!isWholeAway) throw hostError('database-io', { path: 'memory', problem: 'no answer' });
+    };
+    await hosts.deploy('v1');
+    await hosts.press();
+    shared.isAway = false;
+    await clock.advance(5_000);
+    expect([isOver, ran, hosts.asked()]).toEqual([true, ['v1'], [0, 1]]);
+    expect((await hosts.states())[0]).toBe('v1 answered');
+  });
+
+  it('is answered by a press also if the journal is away for a while (durability §12.10)', async () => {
+    await using hosts = await askingHosts();
+    const { shared, ran } = hosts;
+    await hosts.deploy('v1');
+    let failures = 0;
+    shared.onRead = (host, namespace) => {
+      if (host !== 'a' || namespace !== '/approvals/asked' || failures > 2) return;
+      failures++;
+      throw hostError('database-io', { path: 'memory', problem: 'no answer' });
+    };
+    await hosts.press(0, 'two');
+    expect([failures, ran]).toEqual([3, ['v1']]);
+    expect(await hosts.states()).toEqual(['v1 answered', 'press 1 answer']);
+  });
+
+  it('is heard although the rows could not be read when the sign of it came (durability §12.10)', async () => {
+    await using hosts = await askingHosts();
+    const { shared, clock, ran } = hosts;
+    await hosts.deploy('v1');
+    let failures = 0;
+    shared.onRead = (host, namespace) => {
+      if (host !== 'b' || namespace !== '/approvals/asked' || failures > 0) return;
+      failures++;
+      throw hostError('database-io', { path: 'memory', problem: 'no answer' });
+    };
+    await hosts.a.channel.receive(
+      { text: `/approve ${hosts.id()}`, conversation: 'two' },
+      'command',
+    );
+    await clock.advance(5_000);
+    expect([failures, ran]).toEqual([1, ['v1']]);
+  });
+
+  it('is asked anew if the send of it had failed when its part was taken (judgement §4.16, durability §12.10)', async () => {
+    await using hosts = await askingHosts();
+    const { shared, clock, ran, one, b } = hosts;
+    b.channel.next(
+      { status: 'sent', receipt: { messageId: 'words' } },
+      { status: 'rejected', reason: 'too many buttons' },
+    );
+    shared.onSendEnd = (sendId) => {
+      if (sendId.startsWith('approval-')) shared.give('a', [one]);
+    };
+    await hosts.deploy('v1');
+    await clock.advance(5_000);
+    await hosts.press();
+    expect(ran).toEqual(['v1']);
   });
 });
