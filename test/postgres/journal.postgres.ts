@@ -330,6 +330,24 @@ describe('the writes of a journal in PostgreSQL', () => {
     await journal.close();
   });
 
+  it.each(['a\u0000b', 'a\ud800b'])(
+    'of a value whose key %j the database cannot keep as it is find it again (durability §11.8)',
+    async (key) => {
+      const journal = await openPostgresJournal(connect(await newDatabase()));
+      const { keyValues } = journal;
+      const write = (body: string, expected: string | null) =>
+        keyValues.write('/turns', key, { body }, { expected });
+      expect(await write('1', null)).toEqual({ status: 'written' });
+      expect(await write('2', null)).toEqual({ status: 'conflict' });
+      const { version = null } = (await keyValues.get('/turns', key)) ?? {};
+      expect(await write('2', version)).toEqual({ status: 'written' });
+      expect(await keyValues.get('/turns', key)).toMatchObject({ body: '2' });
+      await keyValues.write('/turns', key, undefined, {});
+      expect(await keyValues.get('/turns', key)).toBeUndefined();
+      await journal.close();
+    },
+  );
+
   it('of a command beside the host are seen with its next renewal (durability §11.10)', async () => {
     const url = await newDatabase();
     const journal = await openPostgresJournal(connect(url), { leaseMs: 500 });

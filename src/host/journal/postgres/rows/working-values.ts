@@ -158,6 +158,7 @@ export class WorkingValues {
   }
 }
 
+/** Names a value by its key as the database has it, which keeps no null character and no half of a surrogate pair (durability §11.8). */
 function idOf({
   namespace,
   key,
@@ -165,7 +166,8 @@ function idOf({
   readonly namespace?: unknown;
   readonly key?: unknown;
 }): string {
-  return JSON.stringify([namespace, key]);
+  const kept = Buffer.from(String(key).replaceAll('\u0000', '\ufffd')).toString();
+  return JSON.stringify([namespace, kept]);
 }
 
 /** Keeps other writers from namespaces until the transaction ends, in one order. @returns their sizes. */
