@@ -219,6 +219,28 @@ describe('the ingress queue of an account (event-pipeline §17.35)', () => {
     expect(await queue.claimNext()).toMatchObject({ id: '1', payload: { n: 1 } });
   });
 
+  it('refuses a new event when it is full, and lets one that is in go back and end', async () => {
+    const { state } = load((values) => ({
+      ...values,
+      write: async (namespace, key, value, { quota, ...given }) => {
+        if (quota === undefined) throw new Error('it is bounded');
+        const small = { ...quota, maxBytes: quota.maxBytes / 65_536 };
+        return values.write(namespace, key, value, { ...given, quota: small });
+      },
+    }));
+    const queue = state.openChannelIngressQueue();
+    const fill = async (id: number): Promise<void> => {
+      await queue.enqueue(`${id}`, {});
+      if (id < 100) await fill(id + 1);
+    };
+    await expect(fill(1)).rejects.toThrow('is full');
+    const claim = await queue.claim('1');
+    expect(
+      await queue.release(claim ?? '', { lastError: 'no line to the provider '.repeat(5) }),
+    ).toBe(true);
+    expect(await queue.complete('1')).toBe(true);
+  });
+
   it('gives back claims that nobody refreshes, unless their plugin keeps them', async () => {
     const { state, clock } = load();
     const queue = state.openChannelIngressQueue();

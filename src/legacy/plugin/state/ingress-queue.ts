@@ -18,6 +18,8 @@ import {
 
 /** The bounds of the queue of one account, ended events included: its plugin prunes those. */
 const quota: KeyValueQuota = { maxKeys: 50_000, maxBytes: 64 * 1_048_576 };
+/** An event that is in can end, or be given back, also if the queue is full. */
+const quotaOfChanges: KeyValueQuota = { maxKeys: 60_000, maxBytes: 80 * 1_048_576 };
 /** Events that are read at once. */
 const pageLength = 1_000;
 /** Events that a claim looks at, if it does not say. */
@@ -41,11 +43,16 @@ export function ingressQueue(given: {
   let loaded: Map<string, Open> = new Map();
   let isStale = true;
 
-  const write = async (id: string, kept: Kept | undefined): Promise<void> => {
+  const write = async (
+    id: string,
+    kept: Kept | undefined,
+    bounds = quotaOfChanges,
+  ): Promise<void> => {
     const value = kept && { body: JSON.stringify(kept) };
-    const result = await values().write(namespace, JSON.stringify(id), value, { quota });
+    const given = { quota: bounds };
+    const result = await values().write(namespace, JSON.stringify(id), value, given);
     if (result.status === 'written') return;
-    throw new Error(`the ingress queue of ${named.queueName} is full: it is not taken in`);
+    throw new Error(`the ingress queue of ${named.queueName} is full: event ${id} is not kept`);
   };
   const all = async (): Promise<readonly (readonly [id: string, kept: Kept])[]> => {
     const found: (readonly [string, Kept])[] = [];
@@ -162,7 +169,7 @@ export function ingressQueue(given: {
         const added = {
           kept: { status: 'pending', payload: plain(payload), ...times, ...more } as const,
         };
-        await write(id, added.kept);
+        await write(id, added.kept, quota);
         events.set(id, added);
         return { kind: 'accepted', duplicate: false, record: eventOf(id, added) };
       }),
