@@ -114,6 +114,16 @@ describe('a keyed store of a plugin (event-pipeline §17.35)', () => {
     expect(await refuses.count()).toBe(1);
   });
 
+  it('drops nothing of a retained store for one of the same name', async () => {
+    const { state } = load();
+    const retained = state.openKeyedStore({ namespace: 'n', retention: 'retained' });
+    await retained.register('a', 1);
+    const bounded = state.openKeyedStore({ namespace: 'n', maxEntries: 1 });
+    for (const key of ['b', 'c']) await bounded.register(key, 2);
+    expect((await retained.entries()).map(({ key }) => key)).toEqual(['a']);
+    expect((await bounded.entries()).map(({ key }) => key)).toEqual(['c']);
+  });
+
   it('keeps nothing as long as no host keeps it, and other stores refuse', async () => {
     const { kernel } = createTestKernel();
     let state: State | undefined;

@@ -5,7 +5,8 @@ import { inTurn } from './in-turn.js';
 /** The options of `openKeyedStore`. */
 export interface KeyedStoreOptions {
   readonly namespace: string;
-  /** Of a store that is `retained` there may be any number. */
+  /** Such a store is another one than that without it, and has any number of entries. */
+  readonly retention?: 'retained';
   readonly maxEntries?: number;
   /** Of more entries than that the oldest go, or else a new one is refused. */
   readonly overflowPolicy?: 'evict-oldest' | 'reject-new';
@@ -26,11 +27,13 @@ interface Kept {
 export function keyedStore(store: ExtensionStore, clock: Clock, options: KeyedStoreOptions) {
   const {
     namespace,
+    retention,
     maxEntries = Number.POSITIVE_INFINITY,
     overflowPolicy,
     defaultTtlMs,
   } = options;
-  const prefix = `${JSON.stringify([namespace]).slice(0, -1)},`;
+  const named = retention === undefined ? namespace : [retention, namespace];
+  const prefix = `${JSON.stringify([named]).slice(0, -1)},`;
   const run = inTurn();
   /** The keys that are kept, the oldest first; one that has expired stays until there is need of its place. */
   let known: Set<string> | undefined;
