@@ -55,7 +55,8 @@ export class CommitFates {
         if (now !== standby && now !== history) return false;
         const sql = 'SELECT pg_xact_status($1::xid8) AS status';
         const [row] = now === standby ? [{ status: 'in progress' }] : await this.#query(sql, [id]);
-        if (row?.['status'] !== 'in progress') return row?.['status'] === 'committed';
+        if (row?.['status'] !== 'in progress')
+          return row?.['status'] === 'committed' && (await this.#ask()) === now; // the same server has said it
       } catch (error) {
         if (!isSluiceError(error, 'database-io')) return false;
       }
