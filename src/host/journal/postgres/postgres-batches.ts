@@ -59,6 +59,9 @@ const ofAll: readonly string[] = [
   ...['journal-lost', 'database-io', 'database-full', 'database-read-only', 'database-not-opened'],
 ];
 
+/** Failures by another host that pass: it has taken the same update in, which is known now, or each has waited for the other. */
+const passing = ['database-constraint', 'database-busy'] as const;
+
 /**
  * Writes that come together, or while a transaction is under way, share the next transaction. Its statements are as many as it
  * has kinds of rows: rows are locked and read by one statement a kind, changed in memory, and written by one statement a kind.
@@ -203,9 +206,9 @@ export class PostgresBatches {
       if (
         this.#options.ownership.isShared &&
         !isAgain &&
-        isSluiceError(error, 'database-constraint')
+        passing.some((code) => isSluiceError(error, code))
       )
-        return this.#commit(jobs, withPassengers, true); // another host has taken the same update in: it is known now
+        return this.#commit(jobs, withPassengers, true);
       this.#failed(error);
       waiting?.written(false);
       const isOfAll = isSluiceError(error) && ofAll.includes(error.code);
