@@ -80,7 +80,7 @@ export function asHere(set: Set9): Rewritten {
   const placed = inOrder(set.handlers, order);
   for (const name of order.used) used.add(name);
   const answering = placed.filter(
-    ({ spec }) => 'returns' in spec.ends && isRecord(spec.ends.returns),
+    ({ spec }) => spec.timing !== 'never' && 'returns' in spec.ends && isRecord(spec.ends.returns),
   );
   const isSync = row?.kind === 'sync';
   const throwing = (says: string) => ({ throws: { says, isBare: isSync } });
@@ -108,8 +108,9 @@ export function asHere(set: Set9): Rewritten {
       now = { ...now, ends: { returns: rewriteAnswer(spec.ends.returns) } };
       const { block, params } = Object(spec.ends.returns) as Fields;
       const isOfParams = params !== undefined && params !== null && !isRecord(params);
-      const isAtOnce = row?.isClosed === true && block !== true && !isOfParams;
-      if (told.length > refusedBefore && isAtOnce) now = { ...now, ends: throwing(itsWords) };
+      const refused = told.length - refusedBefore - (isOfParams ? 1 : 0); // refused params end nothing at once
+      if (row?.isClosed === true && block !== true && refused > 0)
+        now = { ...now, ends: throwing(itsWords) };
     }
     if (spec.timing === 'never' && changes && spec.options?.timeoutMs === undefined) {
       used.add('hanging-handler-is-cut');
