@@ -89,6 +89,11 @@ export class KeptApprovals {
     return this.#byId.get(id);
   }
 
+  /** A question of any host of the journal, as it is now. @throws as the journal does. */
+  async read(id: string): Promise<ApprovalRow | undefined> {
+    return (await this.#rows.find('asked', id))?.row;
+  }
+
   /** The questions whose ids begin so, of all hosts of the journal. @throws as the journal does. */
   beginningWith(start: string): Promise<readonly ApprovalRow[]> {
     return this.#rows.load(start.toLowerCase());
@@ -99,14 +104,9 @@ export class KeptApprovals {
     return [...this.#byId.values()].filter(({ state }) => state === 'pending');
   }
 
-  /** The messages that have rows. */
-  messages(): readonly string[] {
-    return [...this.#ofMessages.keys()];
-  }
-
-  /** Those of them whose parts this host has lost. */
+  /** The messages with rows whose parts this host has lost. */
   lost(): readonly string[] {
-    return this.messages().filter((id) => this.#ofMessages.get(id)?.hold.signal.aborted === true);
+    return [...this.#ofMessages].flatMap(([id, { hold }]) => (hold.signal.aborted ? id : []));
   }
 
   /** The hold under which the message of a question is handled here. */

@@ -64,7 +64,12 @@ export interface AnswerPress {
   readonly text?: string;
 }
 
-/** Takes a press as the answer to its question. @param by the update, and its proven sender. @returns nothing if it is no button of a question. @throws as the journal does. */
+/**
+ * Takes a press as the answer to its question. @param by the update, and its proven sender.
+ *
+ * @returns nothing if it is no button of a question.
+ * @throws as the journal does.
+ */
 export async function takePress(
   parts: HeldParts,
   by: By,
@@ -94,8 +99,7 @@ async function pressApproval(
   { questionId, at }: { readonly questionId: string; readonly at: number },
 ): Promise<AnswerPress> {
   const answer = answerOfButton(at);
-  const rows = answer === undefined ? [] : await approvals.beginningWith(questionId);
-  const row = rows.find(({ id }) => id === questionId);
+  const row = answer && (await approvals.read(questionId));
   const given = { ...(answer ?? { state: 'denied' }), by: principal, eventId };
   const { isTaken, text } = await answerApproval(approvals, row, given);
   return isTaken ? { questionId, text } : { text };

@@ -200,12 +200,15 @@ export class Questions {
     const closed = { ...row, end };
     this.open.delete(row);
     this.#claim(closed); // before anything waits: there is one end
-    const isEnd = await this.#writeEnd(closed).catch((error: unknown) => {
-      this.#unclaim(closed);
-      this.open.add(row);
-      throw error;
-    });
-    if (!isEnd) {
+    const ended = await this.#rows
+      .change(row, (now) => (isClosed(now) ? undefined : { ...now, end }))
+      .catch((error: unknown) => {
+        this.#unclaim(closed);
+        this.open.add(row);
+        throw error;
+      });
+    if (ended === undefined) {
+      // another host has ended it
       this.#unclaim(closed);
       await this.look(whereOf(row));
       return false;
@@ -215,15 +218,6 @@ export class Questions {
     const finished = this.#finish(closed);
     if (this.#ownership.isShared) await finished; // no other host looks for it at once
     return true;
-  }
-
-  /** @returns whether it is the end of the question: another host may have written another one. */
-  async #writeEnd({ end, ...row }: ClosedQuestion): Promise<boolean> {
-    if (!this.#ownership.isShared) return this.#write({ ...row, end }).then(() => true);
-    const ended = await this.#rows.change(row, (now) =>
-      isClosed(now) ? undefined : { ...now, end },
-    );
-    return ended !== undefined;
   }
 
   /** Tells whether a question has an end whose job, or whose update, has none. */

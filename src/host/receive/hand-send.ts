@@ -21,7 +21,7 @@ import { receiveUpdate } from './receive-update.js';
 const waitMs = 60_000;
 const lookEveryMs = 200;
 
-/** Sends a message that answers nothing, as `sendOwn` does; by an account that another host connects, through that host (durability §12.6). */
+/** Sends as `sendOwn` does; by an account that another host connects, through that host (durability §12.6). */
 export async function sendFromAny(
   parts: HostParts,
   message: OwnMessage,

@@ -4,7 +4,7 @@ import type { Place } from '../lanes/slots.js';
 import { mayPass } from '../outbox/journal-failure.js';
 import type { HeldParts } from '../parts/parts.js';
 
-/** The namespace of the hosts of a journal in which they keep whose turn it is in a session. It has no bound, so no two turns share a row. */
+/** The namespace in which hosts keep whose turn it is in a session. It has no bound, so no two turns share a row. */
 const namespace = '/session-turns';
 
 /** Milliseconds between two looks of a turn that waits. */

@@ -17,7 +17,7 @@ async function answeredLab(options: PortLabOptions) {
   await until(() => lab.asked().length === 1);
   lab.press(lab.button(2));
   await until(() => lab.ends.length === 2);
-  await until(() => lab.parts.approvals.messages().length === 0);
+  await expect.poll(() => lab.rows()).toEqual([]);
   return lab;
 }
 

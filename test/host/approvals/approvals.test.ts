@@ -16,8 +16,7 @@ describe('a question to a human', () => {
     await until(() => lab.ends.length === 2);
     expect(lab.ran).toEqual(['v2']);
     expect(lab.ends.map(({ status }) => status).sort()).toEqual(['answer', 'answered']);
-    await until(() => lab.parts.approvals.messages().length === 0);
-    expect(await lab.rows()).toEqual([]);
+    await expect.poll(() => lab.rows()).toEqual([]);
     expect(lab.texts()).toContain(`${lab.idOf()} is allowed.`);
     await lab.stop();
   });
