@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalStages } from '../../src/kernel/index.js';
 import { type LegacyProfile, legacyMapping, type MappedSource } from '../../src/legacy/index.js';
+import { type ComparedBy, comparedBy } from '../support/compared-hooks.js';
 import { expectFresh, heading, table } from '../support/generated.js';
 
 /** Seed 004, "Legacy Hook Mapping", by hand. */
@@ -96,10 +97,32 @@ describe('spec/legacy-mapping.md', () => {
     const document = [
       heading('Legacy mapping', about, 'test/spec/legacy-mapping.test.ts').trimEnd(),
       ...sections,
+      compared(),
     ].join('\n\n');
     expectFresh('spec/legacy-mapping.md', `${document}\n`);
   });
 });
+
+/** How each hook of profile 2026.9 is compared with the real runner: the suites read the same lists. */
+function compared(): string {
+  const ways: Readonly<Record<ComparedBy, string>> = {
+    'its method': 'by its method, on both sides',
+    'its stage': 'by its method there, and by a dispatch of its stage here',
+    nothing: 'not: no dispatch here calls it',
+  };
+  const about =
+    'Generated sets of handlers run through the runner of openclaw@2026.9.6 and through Sluice, by `npm run test:parity`.\n' +
+    'A hook with a method in both runners is compared in all that a caller sees: calls, result, log and order. A hook\n' +
+    'that shares a stage is compared in its calls, in what comes of it, and in who failed. `before_prompt_build` has a\n' +
+    'second method there, for handlers with `requiresToolAuthority`, and `inbound_claim` has two more: none is called here.';
+  const lines = Object.entries(ways).map(([way, how]) => [
+    how,
+    comparedBy(way as ComparedBy) // its own keys
+      .map((hook) => `\`${hook}\``)
+      .join(', '),
+  ]);
+  return `## Compared with OpenClaw 2026.9.6\n\n${about}\n\n${table(['compared', 'hooks'], lines)}`;
+}
 
 function rows(sources: readonly MappedSource[]): string {
   return table(

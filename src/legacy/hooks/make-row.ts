@@ -141,7 +141,7 @@ export function syncHook<Family extends FamilyName>(family: Family) {
     row: Columns<Family, Event, Context> & Told<Family, Event, Context>,
   ): LegacyHookRow<Event, Context, Result, 'sync'> => ({
     kind: 'sync',
-    chains: 'message',
+    chains: ({ message }) => ({ message }),
     ...rowOf(family, row),
   });
 }

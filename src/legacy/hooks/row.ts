@@ -107,8 +107,8 @@ export interface LegacyHookRow<
   readonly merge: string;
   /** The event's field whose keys a handler may set in place, as the legacy caller reads them back. */
   readonly honoursInPlace?: 'params';
-  /** The event's field in which each handler gets what the ones before it left, in a shallow copy of the event. */
-  readonly chains?: 'message';
+  /** The fields of the event in which each handler gets what the ones before it left, in a shallow copy of the event. */
+  chains?(payload: Fields, event: object): object;
   /** Milliseconds that a handler may take if nobody says otherwise. Without it the stage's own budget holds. */
   readonly timeoutMs?: number;
   /** A handler that fails or takes too long refuses the action, and the caller of the runner gets the error. */

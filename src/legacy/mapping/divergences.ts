@@ -66,7 +66,7 @@ const rows = [
     name: 'refused-output',
     profiles: ['2026.3', '2026.9'],
     minor: true,
-    hooks: [...modifying, ...sync, 'reply_payload_sending', 'before_install'],
+    hooks: [...modifying, ...sync],
     what: 'There, a result is passed on whatever it is; here a field of the wrong type, or a result that is no object, is refused and told as a failure of the handler. A cancel in the same result stands.',
     reason: 'What a stage hands on fits its schema.',
   },
@@ -119,7 +119,7 @@ const rows = [
   {
     name: 'empty-text-adds-nothing',
     profiles: ['2026.3', '2026.9'],
-    hooks: prompts,
+    hooks: [...prompts, 'agent_turn_prepare', 'heartbeat_prompt_contribution'],
     what: 'There, an empty text for the context drops the texts that earlier handlers added; here it adds nothing.',
     reason: 'Additions are added: no handler removes what another one said.',
   },
@@ -144,6 +144,13 @@ const rows = [
     hooks: ['subagent_delivery_target'],
     what: 'There, any truthy origin counts; here one that names no place (an empty object, an unknown field, a wrong type) is no candidate, and a later one can count.',
     reason: 'An answer goes to a place that exists, or to its requester.',
+  },
+  {
+    name: 'reply-text-alone-counts',
+    profiles: ['2026.9'],
+    hooks: ['reply_payload_sending'],
+    what: 'There, a payload that a handler returns takes the place of the reply whole; here its text does, if it has one: files and other fields stay as they were emitted.',
+    reason: 'A text cannot bring a file with it that nobody has checked.',
   },
   {
     name: 'odd-error-is-a-text',

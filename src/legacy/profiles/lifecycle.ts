@@ -48,7 +48,7 @@ export const wayHooks9 = {
     LegacyTurnMessageContext,
     LegacyClaimResult
   >()({
-    kind: 'modifying',
+    kind: 'claim',
     why: 'Not called: only the plugin that owns a conversation is asked, and no plugin owns one here.',
     merge: 'the first that handles it ends the call',
   }),
@@ -74,7 +74,7 @@ export const wayHooks9 = {
     Open,
     { handled: boolean; text?: string }
   >()({
-    kind: 'modifying',
+    kind: 'claim',
     parts: [{ family: 'routing.resolving', class: 'veto', read: readHandled }],
     why: 'A message that a plugin handles gets no agent: it is a cancel, and the text of the plugin is its reply.',
     merge: 'the first that handles it ends the call',
@@ -92,7 +92,7 @@ export const wayHooks9 = {
     },
   }),
   reply_dispatch: hostedHook<Open, Open, { handled: boolean; queuedFinal: boolean }>()({
-    kind: 'modifying',
+    kind: 'claim',
     why: 'Not called: its handlers send by a dispatcher of OpenClaw, which is not there. before_agent_reply answers in place of the model.',
     merge: 'the first that handles it ends the call',
   }),

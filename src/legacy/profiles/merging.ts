@@ -44,7 +44,7 @@ export function inRun<
 
 /** The columns of a hook that no legacy runner calls. */
 type HostedColumns<Kind> = Pick<LegacyHookRow, 'why' | 'merge'> &
-  Partial<Pick<LegacyHookRow, 'timeoutMs' | 'copies' | 'ends' | 'wants' | 'instead'>> & {
+  Partial<Pick<LegacyHookRow, 'timeoutMs' | 'copies' | 'chains' | 'ends' | 'wants' | 'instead'>> & {
     readonly kind: Kind;
     readonly parts?: readonly HookPart[];
     readonly view?: (envelope: Envelope, queued: QueuedInjections) => LegacyView;

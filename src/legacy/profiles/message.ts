@@ -1,6 +1,6 @@
 import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
 import { messageHooks } from '../hooks/message.js';
-import { type Answer, isGiven, lastGiven } from '../hooks/row.js';
+import { type Answer, type HookPart, isGiven, lastGiven } from '../hooks/row.js';
 import { fieldsOf, hostedHook, merged } from './merging.js';
 import type { LegacyReplyPayload, LegacyTurnMessageContext } from './shapes.js';
 
@@ -9,10 +9,16 @@ const { message_sending: before } = messageHooks;
 const isCancel = (answer: unknown): string | undefined =>
   fieldsOf(answer)['cancel'] === true ? 'cancel=true' : undefined;
 
-const cancelBy = (hook: string, reason: unknown) =>
-  cancel('policy', {
-    text: typeof reason === 'string' ? reason : `a ${hook} handler cancelled it`,
-  });
+/** The cancel of an answer that says so; its reason is the last that any handler gave. */
+const cancelOf =
+  (hook: string, field: string): NonNullable<HookPart['read']> =>
+  ({ value }, at) => {
+    if (value['cancel'] !== true) return undefined;
+    const reason = lastGiven([...at.earlier(), value], field);
+    return cancel('policy', {
+      text: typeof reason === 'string' ? reason : `a ${hook} handler cancelled it`,
+    });
+  };
 
 const readSending = ({ value: { content, metadata } }: Answer) =>
   isGiven(content) || isGiven(metadata)
@@ -35,8 +41,7 @@ export const messageHooks9 = {
       {
         family: 'egress.preparing',
         class: 'veto',
-        read: ({ value }: Answer) =>
-          value['cancel'] === true ? cancelBy('message_sending', value['cancelReason']) : undefined,
+        read: cancelOf('message_sending', 'cancelReason'),
       },
     ],
     merge: 'content, metadata and cancelReason: the last; cancel: true ends the stage',
@@ -73,13 +78,16 @@ export const messageHooks9 = {
       {
         family: 'egress.preparing',
         class: 'veto',
-        read: ({ value }) =>
-          value['cancel'] === true ? cancelBy('reply_payload_sending', value['reason']) : undefined,
+        read: cancelOf('reply_payload_sending', 'reason'),
       },
     ],
-    why: 'The moment of message_sending. Its handlers see the text and the files of a reply as it was emitted; the text that they return is sent.',
-    merge: 'payload: the text of the last; cancel: true ends it',
+    why: 'The moment of message_sending. Each handler sees the text that the one before it left; the text of the last is sent. Files are seen, and cannot be changed.',
+    merge:
+      'payload: its text is chained, each gets what the one before it left; cancel: true ends it',
     instead: '{ payload }',
+    chains: ({ content: text }, event) => ({
+      payload: structuredClone({ ...(event as { readonly payload: object }).payload, text }), // as view makes it
+    }),
     timeoutMs: 15_000,
     ends: isCancel,
     wants: ({ payload }) => replyKinds.has((payload as PayloadOf<'egress.preparing'>).kind),

@@ -123,7 +123,8 @@ export class LegacyCall {
     let isPromise: boolean;
     try {
       const event = this.#eventOf();
-      chained = this.row.chains === undefined ? undefined : { ...event, ...messageOf(call) };
+      const left = this.row.chains?.(Object(call.payload) as Fields, event); // a payload is a record
+      chained = left && { ...event, ...left };
       given = chained === undefined ? event : { ...chained };
       if (this.row.copies === 'each') watch = new EventWatch(event);
       else if (chained === undefined) this.#watch ??= new EventWatch(event);
@@ -261,9 +262,4 @@ export class LegacyCall {
     promise.catch(() => undefined); // the code that waits for it hears of it
     this.settling.push(promise);
   }
-}
-
-/** The message as the handlers before have left it. */
-function messageOf(call: Call): { readonly message: unknown } {
-  return { message: (call.payload as { readonly message?: unknown }).message }; // the transcript families have one
 }

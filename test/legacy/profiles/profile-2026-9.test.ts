@@ -179,6 +179,47 @@ describe('the hooks that profile 2026.9 added (event-pipeline §17.30)', () => {
   });
 });
 
+describe('reply_payload_sending (event-pipeline §17.30)', () => {
+  const reply = { to: 'u', content: 'one', attachments: [], metadata: {}, streaming: false };
+
+  /** The outcome of a reply that handlers see one after the other, each by a plugin of its own. */
+  function send(...handlers: readonly ((event: { payload: { text?: string } }) => object)[]) {
+    const { kernel } = createTestKernel();
+    for (const [at, handler] of handlers.entries())
+      registerLegacyHook(
+        kernel,
+        { pluginId: `p${at}`, hookName: 'reply_payload_sending', handler },
+        { profile },
+      );
+    const more = { explicit: false, accounts: [] };
+    return kernel.dispatch('egress.preparing', { ...reply, ...more, kind: 'reply' });
+  }
+
+  it('each handler sees the text that the one before it left, in a copy of its own', async () => {
+    const seen: unknown[] = [];
+    const see = (payload: { text?: string }, text?: string) => {
+      seen.push(payload.text);
+      payload.text = 'written in place';
+      return { payload: { text } };
+    };
+    const { payload } = await send(
+      (event) => see(event.payload, 'two'),
+      (event) => see(event.payload),
+      (event) => see(event.payload, 'three'),
+    );
+    expect([seen, payload.content]).toEqual([['one', 'two', 'two'], 'three']);
+  });
+
+  it('a cancel ends it, with the last reason that a handler gave', async () => {
+    const outcome = await send(
+      () => ({ reason: 'not today' }),
+      () => ({ cancel: true }),
+      () => ({ reason: 'too late' }),
+    );
+    expect(outcome.status === 'cancelled' && outcome.cancel.text).toBe('not today');
+  });
+});
+
 describe('a plugin of profile 2026.9', () => {
   it('event-pipeline §17.27: has the profile that its package was built for', async () => {
     const { kernel } = createTestKernel();

@@ -9,6 +9,8 @@ import { oneLine } from '../../../src/kernel/index.js';
 import type { MakeLegacyRunner } from '../../../src/testing/index.js';
 import { verify } from '../../support/openclaw-package.js';
 import { installOnce, npm } from '../../support/package-cache.js';
+import type { HookSet } from '../hooks/hook-set.js';
+import type { Unhang } from '../hooks/observe.js';
 
 /** The release of the profile, and the packages that its runner imports. */
 const version = '2026.9.6';
@@ -44,6 +46,16 @@ export async function realRunner9(): Promise<MakeLegacyRunner | undefined> {
     console.warn(line);
     return undefined;
   }
+}
+
+/** Lets the timers of a set go off: one of a few milliseconds is the shortest budget that a handler can have there. */
+export function unhangReal({ handlers }: HookSet<string>): Unhang {
+  let rounds = handlers.some(({ timing }) => timing === 'never') ? 4 : 0;
+  return async () => {
+    if (rounds-- <= 0) return false;
+    await new Promise((over) => setTimeout(over, 3));
+    return true;
+  };
 }
 
 async function cut(staging: string): Promise<void> {

@@ -36,7 +36,14 @@ type Part = Readonly<Record<string, Test>>;
 
 const isTrue: Test = (value) => value === true;
 
+const contexts: readonly Part[] = [{ prependContext: isText, appendContext: isText }];
+/** The text of a reply's payload, if it has one. */
+const textIn = (payload: unknown): unknown => (Object(payload) as Fields)['text'] ?? undefined;
+
 const parts: Readonly<Record<string, readonly Part[]>> = {
+  agent_turn_prepare: contexts,
+  heartbeat_prompt_contribution: contexts,
+  reply_payload_sending: [{ payload: (value) => isText(textIn(value) ?? '') }],
   before_model_resolve: [{ modelOverride: isText, providerOverride: isText }],
   before_prompt_build: [
     {
@@ -58,9 +65,13 @@ const parts: Readonly<Record<string, readonly Part[]>> = {
 /** The fields by which an answer ends its stage, whatever else of it is refused. */
 const enders: Readonly<Record<string, readonly [field: string, ends: Test]>> = {
   message_sending: ['cancel', isTrue],
+  reply_payload_sending: ['cancel', isTrue],
   before_tool_call: ['block', isTrue],
   before_message_write: ['block', Boolean],
 };
+
+/** The hooks whose texts are added to the prompt. */
+const adding = ['before_prompt_build', 'agent_turn_prepare', 'heartbeat_prompt_contribution'];
 
 /** Tells whether a handler is for the tool of a set. */
 function isMatched({ event }: Set9, { options }: HandlerSpec): boolean {
@@ -85,6 +96,7 @@ export function asHere(set: Set9): Rewritten {
   const isSync = row?.kind === 'sync';
   const throwing = (says: string) => ({ throws: { says, isBare: isSync } });
   const given = new Set<string>();
+  let reply = textIn(set.event['payload']);
   let isAsked = false;
   let isPromptSet = false;
   const isResolver = row?.parts.some((part) => part.class === 'resolver') === true;
@@ -163,12 +175,20 @@ export function asHere(set: Set9): Rewritten {
         refused(isTheirs ? 'system-prompt-needs-trust' : 'refused-output');
         for (const key of there) delete value[key];
       }
-      if (isRefused && !isTaken) return undefined;
+      if (hook === 'reply_payload_sending' && value['payload'] !== undefined) {
+        reply = textIn(value['payload']) ?? reply;
+        const whole = { ...Object(set.event['payload']), text: reply };
+        if (JSON.stringify(whole) !== JSON.stringify(value['payload']))
+          used.add('reply-text-alone-counts');
+        value['payload'] = whole;
+      }
+      const { reason } = value;
+      if (isRefused && !isTaken) return hook === 'reply_payload_sending' ? { reason } : undefined;
       // they are read of answers that were taken whole
       if (isRefused) for (const key of ['toolsAllow', 'cancelReason']) delete value[key];
       if (hook === 'before_tool_call' && value['requireApproval'] && isMatched(set, spec))
         isAsked = true;
-      if (hook === 'before_prompt_build' && spec.timing !== 'never')
+      if (adding.includes(hook) && spec.timing !== 'never')
         for (const [key, one] of Object.entries(value))
           if (key !== 'systemPrompt' && one !== undefined) given.add(key);
       if (hook === 'subagent_delivery_target') {

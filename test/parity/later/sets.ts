@@ -8,7 +8,7 @@ import { field, known as known3 } from '../hooks/results.js';
 export type Hook9 = LegacyHookName<'2026.9'>;
 
 type Arbitrary<T = unknown> = fc.Arbitrary<T>;
-type Shape = Readonly<Record<string, Arbitrary>>;
+export type Shape = Readonly<Record<string, Arbitrary>>;
 
 const text: Arbitrary = fc.constantFrom('one', 'two', '', 'three');
 const approval = fc.record(
@@ -130,7 +130,8 @@ export function setsOf9(hook: Hook9): fc.Arbitrary<HookSet<Hook9>> {
     }));
 }
 
-function resultsOf(shape: Shape): Arbitrary {
+/** The answers of handlers: some of the fields, of good types and of wrong ones; nothing; no object. */
+export function resultsOf(shape: Shape): Arbitrary {
   const fields = fc.record(
     Object.fromEntries(Object.entries(shape).map(([key, good]) => [key, field(good)])),
     { requiredKeys: [], noNullPrototype: true },
