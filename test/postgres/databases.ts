@@ -16,6 +16,11 @@ export async function newDatabase(template = 'journal_template'): Promise<string
   return (inject('pooledUrl') ?? url).replace('/postgres?', `/${name}?`);
 }
 
+/** The same database without a pooler before it. */
+export function directUrl(url: string): string {
+  return inject('postgresUrl').replace('/postgres?', `${new URL(url).pathname}?`);
+}
+
 /** Makes a folder in which the package of PostgreSQL is installed. */
 export function projectFolder(): string {
   const folder = testFolder();

@@ -69,6 +69,7 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
       listeners.set(host(), own.add(listener));
       return { [Symbol.dispose]: () => own.delete(listener) };
     },
+    hint: () => undefined,
     onLeave: ({ part }, leave) => {
       parts[part]?.leaving.add(leave);
       return { [Symbol.dispose]: () => parts[part]?.leaving.delete(leave) };

@@ -46,6 +46,7 @@ export function connect(url: string, options: ConnectOptions = {}): PostgresConn
   };
   const writer = poolOf(1); // no reader keeps it waiting
   const readers = poolOf(Math.max(1, maxConnections - 1));
+  const listeners: Disposable[] = [];
   return {
     address: `postgres://${user}@${host}:${port}/${database}`,
     query: queryOf(readers),
@@ -76,8 +77,67 @@ export function connect(url: string, options: ConnectOptions = {}): PostgresConn
         client.release(lost);
       }
     },
+    listen: (channel, heard) => {
+      const settings = { connectionString: url, connectionTimeoutMillis: timeoutMs };
+      listeners.push(listener(settings, channel, heard));
+    },
     close: async () => {
+      for (const one of listeners) one[Symbol.dispose]();
       await Promise.all([writer.end(), readers.end()]);
+    },
+  };
+}
+
+/** Milliseconds until a connection that was lost is made anew. A network that is cut off shows after twice the first time. */
+const listenAgainMs = 1_000;
+const silentMs = 10_000;
+
+/**
+ * Listens on a connection of its own. A pooler would give that connection to others: it shows by the number of the process that
+ * serves the connection, and nothing is listened to.
+ */
+function listener(
+  settings: pg.ClientConfig,
+  channel: string,
+  heard: (told?: string) => void,
+): Disposable {
+  let isOver = false;
+  let client: pg.Client | undefined;
+  const begin = async (): Promise<void> => {
+    if (isOver) return;
+    const own = new pg.Client({
+      ...{
+        ...settings,
+        application_name: 'sluice',
+        query_timeout: settings.connectionTimeoutMillis,
+      },
+      ...{ keepAlive: true, keepAliveInitialDelayMillis: silentMs },
+    });
+    client = own;
+    const again = (): void => {
+      if (client !== own) return;
+      client = undefined;
+      void own.end().catch(() => undefined);
+      setTimeout(() => void begin(), listenAgainMs).unref();
+    };
+    own.on('error', again).on('end', again);
+    own.on('notification', ({ payload }) => heard(payload));
+    try {
+      await own.connect();
+      const { rows } = await own.query('SELECT pg_backend_pid() AS pid');
+      isOver ||= rows[0]?.pid !== Reflect.get(own, 'processID'); // its types do not name it
+      if (isOver) return void own.end();
+      await own.query(`LISTEN ${own.escapeIdentifier(channel)}`);
+      heard();
+    } catch {
+      again();
+    }
+  };
+  void begin();
+  return {
+    [Symbol.dispose]: () => {
+      isOver = true;
+      void client?.end().catch(() => undefined);
     },
   };
 }

@@ -45,7 +45,7 @@ export async function openKept(
   way: WayRecorder,
   isInspected: boolean,
 ): Promise<Kept> {
-  const { path, url, leaseMs, partitions, keepForMs, ...others } = setting ?? {};
+  const { path, url, leaseMs, partitions, listen, keepForMs, ...others } = setting ?? {};
   const { keepBytes, maxAttempts, ...kept } = others;
   const place = placeOf(definedFields({ path, url, partitions }), workspaceDir);
   if (place === undefined) {
@@ -61,7 +61,7 @@ export async function openKept(
     };
   }
   const { dispatches = true, ...written } = kept;
-  const bounds = definedFields({ keepForMs, keepBytes, leaseMs });
+  const bounds = definedFields({ keepForMs, keepBytes, leaseMs, listen });
   const journal = await openPlace(place, { secrets, ...bounds });
   if (dispatches) way.listen(keepWay(journal, written));
   const data = extensionData(journal, { stateDir });

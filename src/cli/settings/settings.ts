@@ -191,7 +191,7 @@ function journalSetting(
   config: LoadedConfig | undefined,
   cwd: string,
 ): Pick<Settings, 'journal'> {
-  const { url, leaseMs, partitions, ...settings } = config?.journal ?? {};
+  const { url, leaseMs, partitions, listen, ...settings } = config?.journal ?? {};
   if (given !== undefined) return { journal: { ...settings, path: resolve(cwd, given) } };
   if (config?.journal?.path === undefined) return definedFields({ journal: config?.journal });
   return { journal: { ...settings, path: resolve(config.folder, config.journal.path) } };

@@ -93,6 +93,10 @@ const journalSettings = z.strictObject({
     z.number().int().min(1).max(1_024),
     'a number from 1 to 1024: the parts of the conversations that several hosts share in PostgreSQL, such as 64; by default 1, for one host',
   ),
+  listen: setting(
+    z.boolean(),
+    'false, if hosts that share a journal are not to tell each other of work (NOTIFY): each looks twice a second',
+  ),
   maxAttempts: setting(
     count,
     'how often a message may be begun before it is a dead letter, such as 3',
@@ -138,6 +142,10 @@ export const journal = journalSettings
   .refine(({ path, partitions }) => path === undefined || partitions === undefined, {
     path: ['partitions'],
     message: 'expected no partitions of a journal in a file',
+  })
+  .refine(({ path, listen }) => path === undefined || listen === undefined, {
+    path: ['listen'],
+    message: 'expected no "listen" for a journal in a file',
   });
 
 /** The place at which a server of the host listens. */

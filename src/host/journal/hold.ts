@@ -42,6 +42,8 @@ export interface Ownership {
    * part that is lost is told by the signal of its hold.
    */
   onWork(listener: () => void): Disposable;
+  /** Has the other host of a part look for work at once, or all others. A hint may be lost: each host looks by itself, too. */
+  hint(part?: number): void;
   /**
    * Has something let go, such as an account, before its part is given up: `leave` is called once, when nothing else of the part is
    * in hand, and the part is released when it has ended. A part that is lost is told by the signal of its hold alone.
@@ -71,6 +73,7 @@ export function wholeOwnership(signal: AbortSignal = new AbortController().signa
     holdOf: (part) => (part === 0 ? hold : undefined),
     parts: () => [0],
     onWork: () => ({ [Symbol.dispose]: () => undefined }),
+    hint: () => undefined,
     onLeave: () => ({ [Symbol.dispose]: () => undefined }),
     withdraw: () => undefined,
   };

@@ -17,8 +17,9 @@ export class HostSign {
   /** Nothing if no other host uses the journal. @throws as the journal does. */
   async give(): Promise<void> {
     const quota = { maxKeys: 1, maxBytes: 1_000 };
-    if (this.#ownership.isShared)
-      await this.#keyValues.write(this.#namespace, 'last', { body: '' }, { quota });
+    if (!this.#ownership.isShared) return;
+    await this.#keyValues.write(this.#namespace, 'last', { body: '' }, { quota });
+    this.#ownership.hint();
   }
 
   /** Tells whether a host has given it since the last call. @throws as the journal does. */

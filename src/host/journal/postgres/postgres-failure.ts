@@ -34,6 +34,7 @@ export function withFailures(connections: PostgresConnections): PostgresConnecti
     address,
     query: (sql, values) => connections.query(sql, values).catch(told),
     transaction: (work) => connections.transaction(work).catch(told),
+    listen: (...given) => connections.listen?.(...given),
     close: () => connections.close(),
   };
 }

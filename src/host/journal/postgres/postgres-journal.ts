@@ -32,6 +32,8 @@ export interface PostgresJournalOptions {
    * journal; with more, hosts share it. Absent: as the database says.
    */
   readonly partitions?: number;
+  /** Hosts that share the journal tell each other of their work (`NOTIFY`), by default. If not, each looks twice a second. */
+  readonly listen?: boolean;
   /** The host calls `announce` when all of it is there. Before that it takes no part of a journal that hosts share. */
   readonly announces?: boolean;
 }
@@ -79,7 +81,7 @@ function journalOf(
   member: PostgresMember,
   options: PostgresJournalOptions & Required<Pick<PostgresJournalOptions, 'clock' | 'leaseMs'>>,
 ): PostgresJournal {
-  const { clock, leaseMs, secrets = [], keepForMs } = options;
+  const { clock, leaseMs, secrets = [], keepForMs, listen = true } = options;
   const clean = withoutSecrets(secrets);
   let taken: NewDispatch[] = [];
   const rows = {
@@ -96,7 +98,7 @@ function journalOf(
     passengers: { waiting, taken: () => taken.splice(0) },
   });
   member.renewBy(batches);
-  member.lookForWork();
+  member.lookForWork(listen);
   const sweep = sweepPostgres(batches, clock, keepForMs);
   const records = postgresRecords(connections);
   const changes = countedChanges(postgresChanges(batches), member);
@@ -123,6 +125,7 @@ function journalOf(
     accept: async (update, isBegun) => {
       const accepted = await changes.accept(update, isBegun);
       counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
+      if (accepted.status === 'accepted') member.hint(update.part ?? 0);
       return accepted;
     },
     dispatched: (dispatch) => waiting.add(dispatch),

@@ -3,6 +3,7 @@ import type { Clock, SluiceError, TimerHandle } from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
 import { digestOf } from '../event-id.js';
 import type { Hold, Ownership } from '../hold.js';
+import { Hints, hintOfHosts } from './members/hints.js';
 import { OwnParts } from './members/own-parts.js';
 import { planParts } from './members/part-plan.js';
 import type { PostgresBatches } from './postgres-batches.js';
@@ -12,9 +13,6 @@ import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
 /** The renewals of one lease: it outlives some that are late or lost. A long lease is renewed each second, too. */
 const renewalsPerLease = 5;
 const longestRenewalMs = 1_000;
-
-/** Milliseconds between two looks for updates that other hosts have taken in. */
-const lookMs = 500;
 
 /** Milliseconds between two tries to take a journal of one part that another host has. */
 const takeAgainMs = 50;
@@ -30,7 +28,8 @@ export class PostgresMember implements Ownership {
   readonly #clock: Clock;
   readonly #leaseMs: number;
   readonly #hostId = randomUUID();
-  readonly #own = new OwnParts();
+  readonly #own = new OwnParts(() => this.#hints.renewSoon());
+  readonly #hints: Hints;
   readonly #listeners = new Set<() => void>();
   readonly #losing = new AbortController();
   /** Nothing before it has joined. */
@@ -39,9 +38,6 @@ export class PostgresMember implements Ownership {
   #renewedAtMs = 0;
   #lost: SluiceError | undefined;
   #timer: TimerHandle | undefined;
-  #looking: TimerHandle | undefined;
-  /** All transactions before it had ended at the last look. */
-  #seenXid = '0';
   #isClosed = false;
   #isTaking: boolean;
   #isWithdrawn = false;
@@ -54,6 +50,11 @@ export class PostgresMember implements Ownership {
     this.#clock = clock;
     this.#leaseMs = leaseMs;
     this.#isTaking = isTaking;
+    this.#hints = new Hints(connections, clock, {
+      parts: this.parts,
+      wake: () => this.#wake(),
+      renew: () => this.#renewNow(),
+    });
   }
 
   /** Aborts when another host has taken a journal of one part over. */
@@ -131,6 +132,7 @@ export class PostgresMember implements Ownership {
     this.#about = about;
     this.#isTaking = true;
     await this.#renewNow();
+    this.#hints.give('hosts');
   }
 
   /** Renews the lease until it is closed. The renewals show, too, when a database that was away is back. */
@@ -145,24 +147,13 @@ export class PostgresMember implements Ownership {
     this.#timer.unref?.();
   }
 
-  /** Looks for updates that other hosts have taken in. An update whose transaction ended late is seen by a later look. */
-  lookForWork(): void {
-    if (this.#isClosed || !this.isShared) return;
-    const look = async (): Promise<void> => {
-      const [seen] = await this.#connections.query(
-        `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, EXISTS (SELECT 1 FROM sluice_updates
-          WHERE state = 'accepted' AND xid >= $1::xid8 AND coalesce(part, 0) = ANY($2)) AS is_there`,
-        [this.#seenXid, this.parts()],
-      );
-      this.#seenXid = String(seen?.['xmin']);
-      if (seen?.['is_there'] === true) this.#wake();
-    };
-    this.#looking = this.#clock.setTimeout(() => {
-      void look()
-        .catch(() => undefined)
-        .then(() => this.lookForWork());
-    }, lookMs);
-    this.#looking.unref?.();
+  /** Looks for updates that other hosts have taken in. @param isHinted they tell each other of them, besides. */
+  lookForWork(isHinted: boolean): void {
+    if (this.isShared) this.#hints.begin(isHinted);
+  }
+
+  hint(part?: number): void {
+    if (part === undefined || this.holdOf(part) === undefined) this.#hints.give(part ?? 'all');
   }
 
   /** Renews the lease, removes hosts whose lease has ended, and goes a step towards the fair share of parts. */
@@ -172,8 +163,8 @@ export class PostgresMember implements Ownership {
     const fromMs = this.#clock.monotonicMs();
     const before = new Set(this.parts().map(this.holdOf));
     const owned = await transaction((query) => this.#step(query));
-    this.#renewedAtMs = fromMs;
-    this.#keep(owned);
+    this.#renewedAtMs = Math.max(this.#renewedAtMs, fromMs);
+    if (this.#keep(owned)) this.#hints.give('hosts');
     for (const [part, epoch] of owned) this.#own.take(part, epoch);
     // a part was taken, or is given up no more
     if (this.parts().some((part) => !before.has(this.holdOf(part)))) this.#wake();
@@ -259,10 +250,11 @@ export class PostgresMember implements Ownership {
     return String(row['id']);
   }
 
-  /** Ends the holds of parts that this host has no more, or in another epoch. */
-  #keep(epochs: ReadonlyMap<number, number>): void {
+  /** Ends the holds of parts that this host has no more, or in another epoch. @returns whether there are any. */
+  #keep(epochs: ReadonlyMap<number, number>): boolean {
     const hasLost = this.#own.keep(epochs, () => this.#removed());
     if (hasLost && !this.isShared) this.#loseAll();
+    return hasLost;
   }
 
   #removed(problem = 'its lease ended, and another host has taken it over'): SluiceError {
@@ -289,10 +281,10 @@ export class PostgresMember implements Ownership {
   /** Gives all up, so that the next host need not wait. */
   async leave(): Promise<void> {
     this.#isClosed = true;
-    for (const timer of [this.#timer, this.#looking])
-      if (timer !== undefined) this.#clock.clearTimeout(timer);
+    this.#hints[Symbol.dispose]();
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
     await this.#connections
-      .query('DELETE FROM sluice_hosts WHERE host_id = $1', [this.#hostId])
+      .query(`DELETE FROM sluice_hosts WHERE host_id = $1 RETURNING ${hintOfHosts}`, [this.#hostId])
       .catch(() => undefined); // its lease ends by itself
   }
 }

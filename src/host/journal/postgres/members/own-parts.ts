@@ -14,7 +14,13 @@ type Leaving = () => Promise<void>;
 /** The parts of a host as it knows them itself, with the work that it has in hand for each. */
 export class OwnParts {
   readonly #held = new Map<number, OwnPart>();
+  readonly #onIdle: () => void;
   #draining: ReadonlySet<number> = new Set();
+
+  /** @param onIdle is called when nothing of a part is in hand any more in which it begins nothing. */
+  constructor(onIdle: () => void) {
+    this.#onIdle = onIdle;
+  }
 
   /** The parts in which it begins nothing more. */
   get draining(): ReadonlySet<number> {
@@ -41,7 +47,12 @@ export class OwnParts {
   }
 
   ended(hold: Hold, id: string): void {
-    this.#of(hold)?.work.delete(id);
+    this.#done(this.#of(hold), id);
+  }
+
+  #done(own: OwnPart | undefined, what: string | Leaving): void {
+    const hasEnded = own?.work.delete(what) === true && own.work.size === 0;
+    if (hasEnded && this.#draining.has(own.hold.part)) this.#onIdle();
   }
 
   onLeave(hold: Hold, leave: Leaving): Disposable {
@@ -51,19 +62,19 @@ export class OwnParts {
 
   #of(hold: Hold | undefined): OwnPart | undefined {
     const own = hold && this.#held.get(hold.part);
-    return own?.hold.epoch === hold?.epoch ? own : undefined;
+    return own?.hold.signal === hold?.signal ? own : undefined; // one that has ended may come back in the same epoch
   }
 
   /** Begins nothing more in these parts, and again in others. An account under a part is left when all else of it has ended. */
   drain(parts: readonly number[]): void {
     this.#draining = new Set(parts);
     for (const part of parts) {
-      const { work, leaving } = this.#held.get(part) ?? {};
-      if (work?.size !== 0) continue;
-      for (const leave of leaving ?? []) {
-        leaving?.delete(leave);
-        work.add(leave);
-        void leave().finally(() => work.delete(leave));
+      const own = this.#held.get(part);
+      if (own?.work.size !== 0) continue;
+      for (const leave of own.leaving) {
+        own.leaving.delete(leave);
+        own.work.add(leave);
+        void leave().finally(() => this.#done(own, leave));
       }
     }
   }
