@@ -3,7 +3,7 @@ import { connect } from '../../extensions/postgres/src/index.js';
 import { openPostgresJournal, type PostgresConnections } from '../../src/host/index.js';
 import { deferred } from '../../src/kernel/index.js';
 import { virtualClock } from '../../src/testing/index.js';
-import { aDispatch, anUpdate, aSend } from '../host/journal/journal-contract.js';
+import { anUpdate, aSend } from '../host/journal/journal-contract.js';
 import { newDatabase } from './databases.js';
 
 const patiently = { timeout: 60_000, interval: 10 };
@@ -152,14 +152,16 @@ describe('many writes in PostgreSQL', () => {
     const { connections, transactions } = listed(url);
     const clock = virtualClock();
     const journal = await openPostgresJournal(connections, { clock });
-    for (let at = 0; at < 3_000; at++)
-      journal.dispatched(aDispatch(`d-${at}`, { occurredAtMs: clock.now() }));
-    await journal.dispatches();
-    await clock.advance(600_000);
-    const isSweep = (sql: string) => sql.includes('DELETE FROM sluice_dispatches');
+    const updates = Array.from({ length: 3_000 }, (_, at) => anUpdate(`u-${at}`));
+    await Promise.all(updates.map((update) => journal.accept(update)));
+    const isSweep = (sql: string) => sql.includes('DELETE FROM sluice_updates');
     const sweeps = () => transactions.flat().filter(isSweep);
-    await expect.poll(() => sweeps().length, patiently).toBeGreaterThan(1);
-    await connections.query('ANALYZE sluice_dispatches'); // as the database does by itself
+    const sweptAgain = async () => {
+      await clock.advance(600_000);
+      return sweeps().length;
+    };
+    await expect.poll(sweptAgain, patiently).toBeGreaterThan(1);
+    await connections.query('ANALYZE sluice_updates'); // as the database does by itself
     const [plan] = await connections.query(
       `EXPLAIN (ANALYZE, FORMAT JSON) ${sweeps().at(-1)}`,
       [0, 0].slice(0, sweeps().at(-1)?.includes('$2') ? 2 : 1),

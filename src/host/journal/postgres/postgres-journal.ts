@@ -7,6 +7,7 @@ import type { Journal, JournalReader, NewDispatch } from '../journal.js';
 import { noteTending } from '../journal-changes.js';
 import type { TendedJournal } from '../sqlite/open-journal.js';
 import { PostgresBatches } from './postgres-batches.js';
+import { makeDays } from './postgres-days.js';
 import { withFailures } from './postgres-failure.js';
 import { besideHosts, usualLeaseMs } from './postgres-fence.js';
 import { postgresKeyValues, postgresValueReader } from './postgres-key-values.js';
@@ -69,6 +70,7 @@ export async function openPostgresJournal(
   try {
     await checkPostgresSchema(connections);
     await member.join(options.partitions);
+    await makeDays(connections.query, clock.now()).catch(() => undefined); // as with each sweep
   } catch (error) {
     await connections.close().catch(() => undefined);
     throw error;
@@ -99,7 +101,7 @@ function journalOf(
   });
   member.renewBy(batches);
   member.lookForWork(listen);
-  const sweep = sweepPostgres(batches, clock, keepForMs);
+  const sweep = sweepPostgres(connections, batches, clock, keepForMs);
   const records = postgresRecords(connections);
   const changes = countedChanges(postgresChanges(batches), member);
   const { tending, wasTended } = noteTending(changes);

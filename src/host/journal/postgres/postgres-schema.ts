@@ -1,11 +1,13 @@
+import { systemClock } from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
 import { isNotEnded, isOpenSend, isOpenUpdate } from '../rows/journal-schema.js';
+import { dispatchesByDay, divideDispatches } from './postgres-days.js';
 import { withFailures } from './postgres-failure.js';
 import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
 import { dispatchesTable, sendsTable, updatesTable } from './rows/postgres-tables.js';
 
 /** The version of the tables below. */
-export const postgresSchemaVersion = 2;
+export const postgresSchemaVersion = 3;
 
 /**
  * The part of the schema that tables of version 1 do not have: the transactions of updates, and the hosts that live, and the
@@ -32,18 +34,18 @@ const fromVersion1: readonly string[] = [
   ...sinceVersion1,
 ];
 
-const schema: readonly string[] = [
+const schema = (nowMs: number): readonly string[] => [
   `CREATE TABLE sluice_journal (
     one bool PRIMARY KEY DEFAULT true CHECK (one), version int4 NOT NULL,
     touched int8 NOT NULL DEFAULT 0, partitions int4 NOT NULL DEFAULT 1)`,
   'INSERT INTO sluice_journal (version) VALUES (0)',
-  ...[updatesTable, sendsTable, dispatchesTable].map(({ sql }) => sql),
+  updatesTable.sql,
+  sendsTable.sql,
+  ...dispatchesByDay(nowMs),
   `CREATE INDEX sluice_updates_not_ended ON sluice_updates (seq) WHERE ${isNotEnded}`,
   `CREATE INDEX sluice_updates_of_lane ON sluice_updates (lane, seq) WHERE ${isOpenUpdate}`,
   'CREATE INDEX sluice_sends_of ON sluice_sends (correlation_id)',
   `CREATE INDEX sluice_sends_open ON sluice_sends (seq) WHERE ${isOpenSend}`,
-  'CREATE INDEX sluice_dispatches_by_event ON sluice_dispatches (event_id)',
-  'CREATE INDEX sluice_dispatches_by_correlation ON sluice_dispatches (correlation_id)',
   `CREATE TABLE sluice_sessions (
     session_key text PRIMARY KEY, session_id text NOT NULL, body text NOT NULL)`,
   `CREATE TABLE sluice_transcripts (
@@ -83,11 +85,20 @@ export async function migratePostgres(
     const from = await versionOf(query);
     if (from > postgresSchemaVersion) throw newerVersion(connections.address, from);
     if (from === 1) await checkUnused(query, connections.address);
-    for (const sql of [schema, fromVersion1][from] ?? []) await query(sql);
+    for (const sql of await stepsFrom(from, query)) await query(sql);
     await query('UPDATE sluice_journal SET version = $1', [postgresSchemaVersion]);
     if (partitions !== undefined) await divide(query, partitions, connections.address);
     return { from, to: postgresSchemaVersion };
   });
+}
+
+async function stepsFrom(version: number, query: PostgresQuery): Promise<readonly string[]> {
+  if (version === postgresSchemaVersion) return [];
+  const nowMs = systemClock.now();
+  if (version === 0) return schema(nowMs);
+  const [row] = await query(`SELECT max(occurred_at_ms) AS newest FROM ${dispatchesTable.name}`);
+  const divided = divideDispatches(nowMs, Number(row?.['newest'] ?? 0));
+  return version === 1 ? [...fromVersion1, ...divided] : divided;
 }
 
 /** @throws SluiceError (as a rejection) `not-a-journal` if the tables are not there, or of another version. */

@@ -72,11 +72,12 @@ export const sendsTable = recordTable<SendRecord>(
   },
 );
 
+/** It is divided by days. A column of a table that is divided cannot number its rows before PostgreSQL 17. */
 export const dispatchesTable = recordTable<DispatchRecord>(
   'dispatches',
   { idField: 'eventId', correlation: 'correlationId', time: 'occurredAtMs' },
   {
-    seq,
+    seq: `seq int8 NOT NULL DEFAULT nextval('sluice_dispatch_numbers')`,
     eventId: 'event_id text NOT NULL',
     family: 'family text NOT NULL',
     correlationId: 'correlation_id text NOT NULL',
@@ -86,12 +87,14 @@ export const dispatchesTable = recordTable<DispatchRecord>(
     omitted: 'omitted text',
     body: 'body text NOT NULL',
   },
+  ' PARTITION BY RANGE (occurred_at_ms)',
 );
 
 function recordTable<Record>(
   kind: string,
   of: Readonly<globalThis.Record<'idField' | 'correlation' | 'time', keyof Record & string>>,
   declared: Readonly<globalThis.Record<keyof Record & string, string>>,
+  division = '',
 ): PostgresTable<Record> {
   const columns = Object.entries<string>(declared).map(([field, declaration]): Column => {
     const [name = '', type = ''] = declaration.split(' ');
@@ -105,7 +108,7 @@ function recordTable<Record>(
     idColumn: columnOf(of.idField),
     correlationColumn: columnOf(of.correlation),
     timeColumn: columnOf(of.time),
-    sql: `CREATE TABLE ${name} (${Object.values(declared).join(', ')})`,
+    sql: `CREATE TABLE ${name} (${Object.values(declared).join(', ')})${division}`,
   };
 }
 
