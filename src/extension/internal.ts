@@ -13,6 +13,6 @@ export { moduleFiles } from './load/module-files.js';
 export { syntaxPlace } from './load/syntax-place.js';
 export { tapRelayOf } from './load/tap-relay.js';
 export { memoryKeyValues } from './store/memory-key-values.js';
-export { openStore, usualQuota } from './store/open-store.js';
+export { deleteValue, openStore, usualQuota } from './store/open-store.js';
 export { notPlain } from './store/plain-json.js';
 export { bytesOf, fits } from './store/sizes.js';

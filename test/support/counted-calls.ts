@@ -5,18 +5,18 @@ import { setImmediate as turn } from 'node:timers/promises';
 const runs = 5;
 
 /**
- * Counts the calls of functions while something runs synchronously, so that a test can say what it costs without a clock.
+ * Counts the calls of functions while something runs, so that a test can say what it costs without a clock.
  *
  * @param path a part of the paths of the files whose functions count.
- * @param run is called some times, each after what was begun before has ended.
+ * @param run is called some times, each after what was begun before has ended. If it gives a promise, it runs until that settles.
  */
-export async function countedCalls(path: string, run: () => void): Promise<number> {
+export async function countedCalls(path: string, run: () => void | Promise<void>): Promise<number> {
   const counts: number[] = [];
   for (let i = 0; i < runs; i++) counts.push(await countedOnce(path, run));
   return counts.sort((a, b) => a - b)[(runs - 1) / 2] ?? 0;
 }
 
-async function countedOnce(path: string, run: () => void): Promise<number> {
+async function countedOnce(path: string, run: () => void | Promise<void>): Promise<number> {
   await turn();
   const session = new Session();
   session.connect();
@@ -24,7 +24,8 @@ async function countedOnce(path: string, run: () => void): Promise<number> {
     await session.post('Profiler.enable');
     await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
     await session.post('Profiler.takePreciseCoverage'); // what was called until now is not counted
-    run();
+    const running = run();
+    if (running !== undefined) await running;
     const { result } = await session.post('Profiler.takePreciseCoverage');
     return result.filter(({ url }) => url.includes(path)).reduce((sum, one) => sum + of(one), 0);
   } finally {

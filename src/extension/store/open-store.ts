@@ -79,11 +79,7 @@ export function openStore(
     },
     delete: async (key: string) => {
       checkKey(key);
-      for (;;) {
-        const was = await values.get(extensionId, key);
-        if (was === undefined) return false;
-        if (await write(key, undefined, was.version)) return true;
-      }
+      return (await deleteValue({ values, namespace: extensionId, key, quota })) !== undefined;
     },
     list: async (
       prefix = '',
@@ -110,6 +106,31 @@ export function openStore(
       }
     },
   });
+}
+
+/**
+ * Deletes a value in one step with the look at it.
+ *
+ * @param fits asked of its text; if it says no, the value stays.
+ * @returns the value that is deleted.
+ */
+export async function deleteValue(
+  at: {
+    readonly values: Pick<KeyValues, 'get' | 'write'>;
+    readonly namespace: string;
+    readonly key: string;
+    readonly quota?: KeyValueQuota;
+  },
+  fits: (body: string) => boolean = () => true,
+): Promise<KeptValue | undefined> {
+  const { values, namespace, key, quota = usualQuota } = at;
+  for (;;) {
+    const was = await values.get(namespace, key);
+    if (was === undefined || !fits(was.body)) return undefined;
+    const given = { quota, expected: was.version };
+    const { status } = await values.write(namespace, key, undefined, given);
+    if (status === 'written') return was;
+  }
 }
 
 function read<T>(value: KeptValue | undefined): T | undefined {

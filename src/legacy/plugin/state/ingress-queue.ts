@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import process from 'node:process';
-import type { KeyValueQuota, KeyValues } from '../../../extension/index.js';
+import type { KeyValues } from '../../../extension/index.js';
 import { type Clock, definedFields } from '../../../kernel/index.js';
 import { textOf } from '../channel/settings.js';
 import { inTurn } from './in-turn.js';
@@ -15,15 +15,20 @@ import {
   plain,
   tried,
 } from './ingress-event.js';
+import { ingressRows } from './ingress-rows.js';
 
-/** The bounds of the queue of one account, ended events included: its plugin prunes those. */
-const quota: KeyValueQuota = { maxKeys: 50_000, maxBytes: 64 * 1_048_576 };
-/** An event that is in can end, or be given back, also if the queue is full. */
-const quotaOfChanges: KeyValueQuota = { maxKeys: 60_000, maxBytes: 80 * 1_048_576 };
-/** Events that are read at once. */
-const pageLength = 1_000;
 /** Events that a claim looks at, if it does not say. */
 const usualScan = 100;
+
+type Entry = readonly [id: string, open: Open];
+
+const byId = ([one]: Entry, [other]: Entry): number => (one < other ? -1 : 1);
+
+/** The order of events: those of one moment stay as they came. */
+function byOrder(orderBy = 'received'): (one: Entry, other: Entry) => number {
+  if (orderBy === 'id') return byId;
+  return ([, one], [, other]) => one.kept.receivedAt - other.kept.receivedAt;
+}
 
 /** `state.openChannelIngressQueue`: the events of an account that its plugin has taken over, each until it is a message. */
 export type IngressQueue = ReturnType<typeof ingressQueue>['queue'];
@@ -40,45 +45,38 @@ export function ingressQueue(given: {
   const named = { channelId, accountId, queueName: JSON.stringify([channelId, accountId]) };
   const namespace = `/legacy-ingress/${encodeURIComponent(channelId)}/${encodeURIComponent(accountId)}`;
   const run = inTurn();
+  /** The open events; in their order as long as `isSorted`. */
   let loaded: Map<string, Open> = new Map();
+  /** The ids of those that are claimed. */
+  const claims = new Set<string>();
   let isStale = true;
+  let isSorted = false;
+  let latestMs = Number.NEGATIVE_INFINITY;
+  const { all, read, write, replace } = ingressRows({
+    ...{ namespace, values, queueName: named.queueName },
+    onConflict: () => {
+      isStale = true;
+    },
+  });
 
-  const write = async (
-    id: string,
-    kept: Kept | undefined,
-    bounds = quotaOfChanges,
-  ): Promise<void> => {
-    const value = kept && { body: JSON.stringify(kept) };
-    const given = { quota: bounds };
-    const result = await values().write(namespace, JSON.stringify(id), value, given);
-    if (result.status === 'written') return;
-    throw new Error(`the ingress queue of ${named.queueName} is full: event ${id} is not kept`);
-  };
-  const all = async (): Promise<readonly (readonly [id: string, kept: Kept])[]> => {
-    const found: (readonly [string, Kept])[] = [];
-    for (let after = ''; ; ) {
-      const page = await values().list(namespace, { prefix: '', after, limit: pageLength });
-      for (const { key, body } of page)
-        found.push([JSON.parse(key) as string, JSON.parse(body) as Kept]); // as it was written here
-      const last = page.at(-1);
-      if (last === undefined || page.length < pageLength) return found;
-      after = last.key;
-    }
-  };
-  const keptOf = async (id: string): Promise<Kept | undefined> => {
-    const found = await values().get(namespace, JSON.stringify(id));
-    return found && (JSON.parse(found.body) as Kept); // as it was written here
-  };
   const opened = async (): Promise<Map<string, Open>> => {
     if (!isStale) return loaded;
     const pending = (await all()).filter(([, { status }]) => status === 'pending');
-    loaded = new Map(pending.map(([id, kept]) => [id, { kept, claim: loaded.get(id)?.claim }]));
+    // a claim on an event that somebody has changed counts no more
+    const claimOf = (id: string, kept: Kept) => {
+      const { kept: known, claim } = loaded.get(id) ?? {};
+      return claim && JSON.stringify(known) === JSON.stringify(kept) ? claim : undefined;
+    };
+    loaded = new Map(pending.map(([id, kept]) => [id, { kept, claim: claimOf(id, kept) }]));
+    for (const id of claims) if (loaded.get(id)?.claim === undefined) claims.delete(id);
     isStale = false;
+    isSorted = false;
     return loaded;
   };
-  const keep = async (id: string, open: Open, kept: Kept): Promise<void> => {
-    await write(id, kept);
-    open.kept = kept;
+  const keep = async (id: string, open: Open, kept: Kept): Promise<boolean> => {
+    const isKept = await replace(id, open.kept, kept);
+    if (isKept) open.kept = kept;
+    return isKept;
   };
   const eventOf = (id: string, { kept, claim }: Open): Event => {
     const { status: _, reason: __, ...event } = kept;
@@ -97,13 +95,23 @@ export function ingressQueue(given: {
       ...definedFields({ reason, message }),
     };
   };
-  /** The open events in order. */
-  const inOrder = (open: Map<string, Open>, orderBy = 'received'): (readonly [string, Open])[] => {
-    const byId = ([a]: readonly [string, Open], [b]: readonly [string, Open]): number =>
-      a < b ? -1 : 1;
-    const byTime = (one: readonly [string, Open], other: readonly [string, Open]): number =>
-      one[1].kept.receivedAt - other[1].kept.receivedAt || byId(one, other);
-    return [...open].sort(orderBy === 'id' ? byId : byTime);
+  const add = (id: string, open: Open): void => {
+    const { receivedAt } = open.kept;
+    isSorted &&= receivedAt >= latestMs;
+    latestMs = Math.max(latestMs, receivedAt);
+    loaded.set(id, open);
+  };
+  /** The open events in order, or those with some ids. They are sorted anew only when one has come out of its order. */
+  const inOrder = async ({ orderBy, candidateIds }: How): Promise<Iterable<Entry>> => {
+    const open = await opened();
+    if (candidateIds !== undefined) {
+      const named = [...new Set(candidateIds)].map((id) => [id, open.get(id)] as const);
+      return named.filter((one): one is Entry => one[1] !== undefined).sort(byOrder(orderBy));
+    }
+    if (orderBy === 'id') return [...open].sort(byOrder(orderBy));
+    if (!isSorted) loaded = new Map([...open].sort(byOrder()));
+    isSorted = true;
+    return loaded;
   };
   /** The event that a call is about: a claim counts as long as it holds, an id alone if nobody has claimed it. */
   const heldBy = async (name: Named): Promise<readonly [string, Open | undefined]> => {
@@ -115,49 +123,57 @@ export function ingressQueue(given: {
   const claimed = (id: string, open: Open, ownerId: unknown): Event => {
     const claimedAt = clock.now();
     open.claim = { token: randomUUID(), ownerId: textOf(ownerId) ?? `${process.pid}`, claimedAt };
+    claims.add(id);
     return eventOf(id, open);
+  };
+  const giveBack = (id: string, open: Open): void => {
+    open.claim = undefined;
+    claims.delete(id);
   };
   const recover = async (options: How = {}): Promise<number> => {
     const latest = (options.now ?? clock.now()) - Math.max(0, options.staleMs ?? 0);
     let recovered = 0;
-    for (const [id, open] of await opened()) {
-      if (open.claim === undefined || open.claim.claimedAt > latest) continue;
+    const events = await opened();
+    for (const id of claims) {
+      const open = events.get(id);
+      if (open?.claim === undefined || open.claim.claimedAt > latest) continue;
       if ((await options.shouldRecover?.(eventOf(id, open))) === false) continue;
-      await keep(id, open, tried(open.kept, options.now ?? clock.now()));
-      open.claim = undefined;
+      if (!(await keep(id, open, tried(open.kept, options.now ?? clock.now())))) continue;
+      giveBack(id, open);
       recovered += 1;
     }
     return recovered;
   };
 
-  /** Changes an event that a call may change. @returns whether it was there. */
-  const change = (name: Named, make: (id: string, open: Open) => Promise<unknown>) =>
+  /** Changes an event that a call may change. @returns whether it was there, and as it is known. */
+  const change = (name: Named, make: (id: string, open: Open) => Promise<boolean>) =>
     run(async () => {
       const [id, open] = await heldBy(name);
-      if (open === undefined) return false;
-      await make(id, open);
-      return true;
+      return open !== undefined && make(id, open);
     });
-  const close = async (id: string, kept: Kept | undefined): Promise<void> => {
-    await write(id, kept);
-    (await opened()).delete(id);
+  const close = async (id: string, known: Kept | undefined, kept?: Kept): Promise<boolean> => {
+    const isClosed = await replace(id, known, kept);
+    if (isClosed) claims.delete(id);
+    if (isClosed) (await opened()).delete(id);
+    return isClosed;
   };
   const listed = (isClaimed: boolean, { limit = usualScan, orderBy }: How = {}) =>
     run(async () =>
-      inOrder(await opened(), orderBy)
+      [...(await inOrder(definedFields({ orderBy })))]
         .filter(([, { claim }]) => (claim !== undefined) === isClaimed)
         .slice(0, limit === 'all' ? undefined : limit)
         .map(([id, open]) => eventOf(id, open)),
     );
 
   const queue = {
-    enqueue: (name: string, payload: unknown, how: How = {}) =>
-      run(async () => {
-        const id = idOf(name);
+    enqueue: (name: string, payload: unknown, how: How = {}) => {
+      const id = idOf(name);
+      const take = async (): Promise<object> => {
         const events = await opened();
-        const kept = events.has(id) ? undefined : await keptOf(id);
+        const found = events.has(id) ? undefined : await read(id);
+        const kept = found && (JSON.parse(found.body) as Kept); // as it was written here
         if (kept?.status === 'pending')
-          events.set(id, { kept }); // by a write whose answer was lost
+          add(id, { kept }); // by a write whose answer was lost
         else if (kept !== undefined)
           return { kind: kept.status, duplicate: true, record: endedOf(id, kept) };
         const open = events.get(id);
@@ -169,10 +185,12 @@ export function ingressQueue(given: {
         const added = {
           kept: { status: 'pending', payload: plain(payload), ...times, ...more } as const,
         };
-        await write(id, added.kept, quota);
-        events.set(id, added);
+        if (!(await write(id, undefined, added.kept, true))) return take(); // another host has it
+        add(id, added);
         return { kind: 'accepted', duplicate: false, record: eventOf(id, added) };
-      }),
+      };
+      return run(take);
+    },
     listPending: (how?: How) => listed(false, how),
     listClaims: () => listed(true, { limit: 'all' }),
     listFailed: ({ limit = usualScan }: How = {}) =>
@@ -187,15 +205,14 @@ export function ingressQueue(given: {
       run(async () => {
         if (how.staleMs !== undefined) await recover({ staleMs: how.staleMs });
         const blocked = new Set(how.blockedLaneKeys ?? []);
-        const candidates = how.candidateIds && new Set(how.candidateIds);
-        const waiting = inOrder(await opened(), how.orderBy).filter(
-          ([id, { claim }]) => claim === undefined && candidates?.has(id) !== false,
-        );
-        for (const [id, open] of waiting.slice(0, how.scanLimit ?? usualScan)) {
+        let left = how.scanLimit ?? usualScan;
+        for (const [id, open] of await inOrder(how)) {
+          if (open.claim !== undefined) continue;
+          if (left-- <= 0) return null;
           const laneKey = laneOf(eventOf(id, open), how);
           if (laneKey !== undefined && blocked.has(laneKey)) continue;
-          if (laneKey !== undefined && laneKey !== open.kept.laneKey)
-            await keep(id, open, { ...open.kept, laneKey });
+          const isNew = laneKey !== undefined && laneKey !== open.kept.laneKey;
+          if (isNew && !(await keep(id, open, { ...open.kept, laneKey }))) continue;
           return claimed(id, open, how.ownerId);
         }
         return null;
@@ -208,30 +225,43 @@ export function ingressQueue(given: {
     refreshClaim: (name: Named, { refreshedAt = clock.now() }: How = {}) =>
       change(name, async (_, open) => {
         if (open.claim !== undefined) open.claim = { ...open.claim, claimedAt: refreshedAt };
+        return true;
       }),
     complete: (name: Named, { completedAt: at = clock.now(), metadata }: How = {}) =>
       run(async () => {
         const [id, open] = await heldBy(name);
-        const isNew = typeof name === 'string' && (await keptOf(id)) === undefined;
+        const isNew = typeof name === 'string' && (await read(id)) === undefined;
         if (open === undefined && !isNew) return false;
         const { receivedAt = at, attempts = 0 } = open?.kept ?? {};
         const more = definedFields({ metadata: plain(metadata) });
-        await close(id, { status: 'completed', receivedAt, attempts, updatedAt: at, ...more });
-        return true;
+        const times = { receivedAt, attempts, updatedAt: at };
+        return close(id, open?.kept, { status: 'completed', ...times, ...more });
       }),
     release: (name: Named, how: How = {}) =>
       change(name, async (id, open) => {
         const { lastError, recordAttempt, releasedAt: updatedAt = clock.now() } = how;
         const kept = recordAttempt === false ? open.kept : tried(open.kept, updatedAt);
-        await keep(id, open, { ...kept, updatedAt, ...definedFields({ lastError }) });
-        open.claim = undefined;
+        const isKept = await keep(id, open, {
+          ...kept,
+          updatedAt,
+          ...definedFields({ lastError }),
+        });
+        if (isKept) giveBack(id, open);
+        return isKept;
       }),
     fail: (name: Named, { reason = 'failed', message, failedAt = clock.now() }: How) =>
-      change(name, async (id, { kept: { lastError: _, ...kept } }) => {
+      change(name, async (id, { kept: known }) => {
+        const { lastError: _, ...kept } = known;
         const more = definedFields({ lastError: message });
-        await close(id, { ...kept, status: 'failed', reason, updatedAt: failedAt, ...more });
+        return close(id, known, {
+          ...kept,
+          status: 'failed',
+          reason,
+          updatedAt: failedAt,
+          ...more,
+        });
       }),
-    delete: (name: Named) => change(name, (id) => close(id, undefined)),
+    delete: (name: Named) => change(name, (id, { kept }) => close(id, kept)),
     recoverStaleClaims: (how: How = {}) => run(() => recover(how)),
     prune: (how: How = {}) =>
       run(async () => {
@@ -248,8 +278,7 @@ export function ingressQueue(given: {
           for (const [at, [id, kept]] of newestFirst.entries()) {
             const isOld = kept.updatedAt < (how.now ?? clock.now()) - ttlMs;
             if (spared.has(id) || !(isOld || at >= most)) continue;
-            await close(id, undefined);
-            deleted += 1;
+            if (await close(id, kept)) deleted += 1;
           }
         }
         return deleted;

@@ -23,8 +23,16 @@ interface Kept {
   readonly createdAt: number;
 }
 
+/** The parts of a keyed store. */
+export interface KeyedStoreParts {
+  readonly store: ExtensionStore;
+  readonly clock: Clock;
+  /** Deletes a value if its text fits, in one step: another host may write it meanwhile. @returns the text that it had. */
+  readonly remove: (key: string, fits: (body: string) => boolean) => Promise<string | undefined>;
+}
+
 /** `state.openKeyedStore`: values by key, in a namespace of the plugin's store. */
-export function keyedStore(store: ExtensionStore, clock: Clock, options: KeyedStoreOptions) {
+export function keyedStore({ store, clock, remove }: KeyedStoreParts, options: KeyedStoreOptions) {
   const {
     namespace,
     retention,
@@ -49,9 +57,13 @@ export function keyedStore(store: ExtensionStore, clock: Clock, options: KeyedSt
     return found.sort((one, other) => one.createdAt - other.createdAt);
   };
   const get = async (key: string): Promise<unknown> => (await store.get<Kept>(keyOf(key)))?.value;
-  const remove = async (key: string): Promise<boolean> => {
+  /** @returns the entry that is deleted. */
+  const take = async (key: string, fits: (value: unknown) => boolean = () => true) => {
+    const read = (body: string): Kept => JSON.parse(body) as Kept; // nothing else is written here
+    const body = await remove(keyOf(key), (text) => fits(read(text).value));
+    if (body === undefined) return undefined;
     known?.delete(key);
-    return store.delete(keyOf(key));
+    return read(body);
   };
   const makeRoom = async (key: string): Promise<void> => {
     known ??= new Set((await listed()).map((entry) => entry.key));
@@ -61,51 +73,48 @@ export function keyedStore(store: ExtensionStore, clock: Clock, options: KeyedSt
       throw new Error(`namespace "${namespace}" has ${maxEntries} entries already`);
     for (const oldest of known) {
       if (known.size < maxEntries) return;
-      await remove(oldest);
+      await take(oldest);
     }
   };
-  const put = async (key: string, value: unknown, { ttlMs = defaultTtlMs }: Keeping = {}) => {
-    await makeRoom(key);
-    const kept: Kept = { value, createdAt: clock.now() };
-    await store.set(keyOf(key), kept, definedFields({ ttlMs }));
-    known?.delete(key);
-    known?.add(key); // the newest
-  };
-  const deleteIf = (key: string, fits: (value: unknown) => boolean): Promise<boolean> =>
+  /** Changes an entry in one step. @returns whether it is changed: not if `change` gives nothing. */
+  const put = (
+    key: string,
+    change: (value: unknown) => unknown,
+    { ttlMs = defaultTtlMs }: Keeping = {},
+  ): Promise<boolean> =>
     run(async () => {
-      const value = await get(key);
-      return value !== undefined && fits(value) && remove(key);
+      let isChanged = false;
+      const changed = async (was: unknown) => {
+        const value = change((was as Kept | undefined)?.value); // nothing else is written here
+        isChanged = value !== undefined;
+        if (!isChanged) return undefined;
+        await makeRoom(key);
+        return { value, createdAt: clock.now() };
+      };
+      await store.update(keyOf(key), changed, definedFields({ ttlMs }));
+      if (isChanged) known?.delete(key);
+      if (isChanged) known?.add(key); // the newest
+      return isChanged;
     });
+  const deleteIf = (key: string, fits?: (value: unknown) => boolean): Promise<boolean> =>
+    run(async () => (await take(key, fits)) !== undefined);
 
   return {
-    register: (key: string, value: unknown, how?: Keeping) => run(() => put(key, value, how)),
+    register: async (key: string, value: unknown, how?: Keeping) =>
+      void (await put(key, () => value, how)),
     registerIfAbsent: (key: string, value: unknown, how?: Keeping) =>
-      run(async () => {
-        const isAbsent = (await get(key)) === undefined;
-        if (isAbsent) await put(key, value, how);
-        return isAbsent;
-      }),
-    update: (key: string, change: (value: unknown) => unknown, how?: Keeping) =>
-      run(async () => {
-        const next = change(await get(key));
-        if (next !== undefined) await put(key, next, how);
-        return next !== undefined;
-      }),
+      put(key, (was) => (was === undefined ? value : undefined), how),
+    update: put,
     lookup: (key: string) => run(() => get(key)),
-    consume: (key: string) =>
-      run(async () => {
-        const value = await get(key);
-        await remove(key);
-        return value;
-      }),
-    delete: (key: string) => run(() => remove(key)),
+    consume: (key: string) => run(async () => (await take(key))?.value),
+    delete: (key: string) => deleteIf(key),
     deleteIf,
     deleteIfEqual: (key: string, expected: unknown) => deleteIf(key, (one) => one === expected),
     entries: () => run(listed),
     count: () => run(async () => (await listed()).length),
     clear: () =>
       run(async () => {
-        for (const { key } of await listed()) await remove(key);
+        for (const { key } of await listed()) await take(key);
       }),
   };
 }

@@ -1,5 +1,5 @@
 import type { KeyValues } from '../../../extension/index.js';
-import { openStore } from '../../../extension/internal.js';
+import { deleteValue, openStore } from '../../../extension/internal.js';
 import { type Clock, getOrMake } from '../../../kernel/index.js';
 import { legacyError } from '../../errors.js';
 import { accountOf } from '../channel/settings.js';
@@ -28,6 +28,8 @@ export function pluginState(extensionId: string, clock: Clock): PluginState {
       write: async (...given) => values().write(...given),
     },
   });
+  const remove = async (key: string, fits: (body: string) => boolean) =>
+    (await deleteValue({ values: values(), namespace: extensionId, key }, fits))?.body;
   const queues = new Map<string, ReturnType<typeof ingressQueue>>();
   const stores = new Map<string, object>();
   return {
@@ -38,7 +40,9 @@ export function pluginState(extensionId: string, clock: Clock): PluginState {
     },
     reread: (accountId) => queues.get(accountOf(accountId))?.reread(),
     openKeyedStore: (options) =>
-      getOrMake(stores, JSON.stringify(options), () => keyedStore(store, clock, options)),
+      getOrMake(stores, JSON.stringify(options), () =>
+        keyedStore({ store, clock, remove }, options),
+      ),
     openChannelIngressQueue: ({ accountId } = {}) => {
       const account = accountOf(accountId);
       return getOrMake(queues, account, () =>
