@@ -52,7 +52,7 @@ function createStreamSender(permits) {
         isOver = true;
         const { content: text } = permits.final().take();
         await ask({ edit: { id, text, isFinal: true } });
-        permits.report({ status: 'sent', receipt: { messageId: id } });
+        permits.report({ status: 'sent', receipt: { messageId: String(id) } });
       }),
     onError: remove,
     abort: remove,
@@ -68,7 +68,7 @@ const previews = {
   complete: async (permit, { shown: { id } }) => {
     const { content: text } = permit.take();
     await ask({ edit: { id, text, isFinal: true }, ends: 'completed' });
-    return { status: 'sent', receipt: { messageId: id } };
+    return { status: 'sent', receipt: { messageId: String(id) } };
   },
 };
 
@@ -214,8 +214,13 @@ await extensions.add(
     }),
   ),
 );
+const log = (message, fields) => {
+  const log = `${message} ${JSON.stringify(fields, (_, value) => (value instanceof Error ? `${value}` : value))}`;
+  if (process.connected) process.send({ log });
+};
 const host = createHost({
   kernel,
+  logger: { debug: () => undefined, info: () => undefined, warn: log, error: log },
   journal,
   store: journal.store,
   channels: [channel],

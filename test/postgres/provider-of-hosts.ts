@@ -2,6 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'vitest';
 import type { JournalReader, UpdateRecord } from '../../src/host/index.js';
+import { openSends, openUpdates } from '../../src/host/journal/journal.js';
+import { every, History } from '../crash/history.js';
 
 interface Said {
   readonly ready?: true;
@@ -13,6 +15,8 @@ interface Said {
   readonly allowed?: boolean;
   /** Why it has not run. */
   readonly reason?: string;
+  /** A warning or an error of its log. */
+  readonly log?: string;
 }
 
 /** A host shows a reply while it grows. */
@@ -24,11 +28,13 @@ interface Asked {
 }
 
 const conversations = 6;
+/** Milliseconds in which something has to come to its end, also on a machine that is slow and busy. */
+const standsStillMs = 120_000;
 
 export const pass = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** The provider of three hosts, which are killed and started anew. A message that nobody has acknowledged comes again, to any host. */
-export class ProviderOfHosts {
+export class ProviderOfHosts implements AsyncDisposable {
   readonly hosts: ChildProcess[] = [];
   readonly acknowledged = new Set<string>();
   readonly waiting = new Map<string, object>();
@@ -49,6 +55,10 @@ export class ProviderOfHosts {
   sent = 0;
   brought = 0;
   #shown = 0;
+  /** The answers to questions that are still to come. */
+  #answering = 0;
+  readonly #all: ChildProcess[] = [];
+  readonly #history = new History();
 
   /** @param slowness a factor for the pauses of the agent. */
   constructor(
@@ -61,9 +71,15 @@ export class ProviderOfHosts {
     const child = fork(this.program, [url, 'resend', '0', String(this.slowness)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
+    this.#all.push(child);
+    this.#history.note(child.pid, 'starts');
     await new Promise<void>((ready, failed) => {
-      child.once('exit', () => failed(new Error('a host ended while it started')));
+      child.once('exit', (...end) => {
+        this.#history.note(child.pid, `ended: ${end}`);
+        failed(new Error(`a host ended while it started: ${this.#history.last()}`));
+      });
       child.on('message', (said: Said) => {
+        this.#history.note(child.pid, JSON.stringify(said));
         if (said.ready) ready();
         if (said.ack !== undefined) {
           this.acknowledged.add(said.ack);
@@ -117,7 +133,10 @@ export class ProviderOfHosts {
     const [, message = ''] = /deploy: \{"id":"(.*?)"\}/.exec(content) ?? [];
     if (this.asked.get(message) === 'open') this.askedTwice.push(message);
     this.asked.set(message, 'open');
+    this.#answering++;
+    this.#history.asked(id, message);
     setTimeout(() => {
+      this.#answering--;
       this.asked.set(message, 'answered');
       if (Number.parseInt(id.slice(0, 1), 16) % 2 === 0)
         this.#add(`press ${id}`, { press, conversation: 'anywhere' });
@@ -153,6 +172,7 @@ export class ProviderOfHosts {
 
   /** Lets a host go on that was stopped. */
   wake(child: ChildProcess): void {
+    this.#history.note(child.pid, 'goes on');
     child.kill('SIGCONT');
     this.hosts.push(child);
   }
@@ -161,10 +181,17 @@ export class ProviderOfHosts {
     const at = Math.floor(Math.random() * this.hosts.length);
     const [child] = this.hosts.splice(at, 1);
     if (child === undefined) return undefined;
-    const exit = once(child, 'exit');
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`${child.pid} has ended by itself`);
+    const silence = once(child, 'disconnect'); // what it had said before it died was done
+    this.#history.note(child.pid, signal);
     child.kill(signal);
-    if (signal === 'SIGKILL') await exit;
+    if (signal === 'SIGKILL') await silence;
     return child;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const child of this.#all) child.kill('SIGKILL'); // also those that are stopped
   }
 
   /**
@@ -174,24 +201,32 @@ export class ProviderOfHosts {
    * @returns the messages that were answered.
    */
   async checkEnds(reader: Pick<JournalReader, 'updates' | 'sends'>): Promise<number> {
-    const every = { limit: 100_000 };
-    const open = async () => {
+    try {
+      await this.#untilAllHasEnded(reader);
+      while (this.hosts.length > 0) await this.kill();
+      return await this.#check(reader);
+    } catch (error) {
+      await this.#history.explain(error, reader);
+      throw error;
+    }
+  }
+
+  async #untilAllHasEnded(reader: Pick<JournalReader, 'updates' | 'sends'>): Promise<void> {
+    for (let least = Number.POSITIVE_INFINITY, sinceMs = 0; ; await pass(500)) {
       this.bring();
-      const rows = await reader.updates({ states: ['accepted', 'handling'], ...every });
-      const sends = await reader.sends({ states: ['prepared', 'sending'], ...every });
-      return this.waiting.size + rows.length + sends.length;
-    };
-    await expect
-      .poll(open, { timeout: 240_000, interval: 500 })
-      .toBe(0)
-      .catch(async (error: unknown) => {
-        console.log(
-          [...this.waiting.keys()],
-          await reader.updates({ states: ['accepted', 'handling'], ...every, withoutBody: true }),
-        );
-        throw error;
-      });
-    while (this.hosts.length > 0) await this.kill();
+      const waiting = [...this.waiting.keys()];
+      const rows = await reader.updates({ states: openUpdates, ...every, withoutBody: true });
+      const sends = await reader.sends({ states: openSends, ...every });
+      const open = [...waiting, ...rows.map(({ updateId }) => updateId)];
+      const left = open.length + sends.length + this.#answering;
+      if (left === 0) return;
+      if (left < least) [least, sinceMs] = [left, Date.now()];
+      if (Date.now() - sinceMs < standsStillMs) continue;
+      throw new Error(`${left} have no end: ${open.join(', ')}, ${sends.length} sends`);
+    }
+  }
+
+  async #check(reader: Pick<JournalReader, 'updates' | 'sends'>): Promise<number> {
     const updates = await reader.updates(every);
     expect(updates.map(({ updateId }) => updateId).sort()).toEqual([...this.acknowledged].sort());
     expect(updates).toHaveLength(this.brought);

@@ -19,7 +19,7 @@ describe('three hosts that share a journal, of which one is killed again and aga
     await migratePostgres(admin, 8);
     await admin.close();
     const program = await bundled(fileURLToPath(new URL('../crash/host.mjs', import.meta.url)));
-    const provider = new ProviderOfHosts(program, 4);
+    await using provider = new ProviderOfHosts(program, 4);
     for (let at = 0; at < 3; at++) await provider.start(url);
     const stopped: ChildProcess[] = [];
     for (let round = 0; round < rounds; round++) {

@@ -109,7 +109,7 @@ export class PostgresServer {
           '-c',
           'fsync=on',
           '-c',
-          'max_connections=50',
+          'max_connections=200',
           '-c',
           'wal_retrieve_retry_interval=100ms',
           ...this.#options,

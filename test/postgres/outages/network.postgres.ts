@@ -26,7 +26,7 @@ it.runIf(isLong)(
     await using standby = await followed(first, admin);
     const proxies: PostgresProxy[] = [];
     const program = await bundled(fileURLToPath(new URL('../../crash/host.mjs', import.meta.url)));
-    const provider = new ProviderOfHosts(program);
+    await using provider = new ProviderOfHosts(program);
     for (let at = 0; at < 3; at++) {
       const proxy = await PostgresProxy.to(first.url());
       proxies.push(proxy);
