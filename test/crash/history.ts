@@ -19,6 +19,10 @@ export class History {
     this.#questions.set(question.slice(0, 8), message);
   }
 
+  messageOf(question: string): string | undefined {
+    return this.#questions.get(question.slice(0, 8));
+  }
+
   last(): string {
     return this.#lines.slice(-5).join('\n');
   }

@@ -215,8 +215,8 @@ await extensions.add(
   ),
 );
 const log = (message, fields) => {
-  const log = `${message} ${JSON.stringify(fields, (_, value) => (value instanceof Error ? `${value}` : value))}`;
-  if (process.connected) process.send({ log });
+  const log = `${message} ${JSON.stringify(fields ?? {}, (_, value) => (value instanceof Error ? `${value}` : value))}`;
+  if (process.connected) process.send({ log }, () => undefined); // its parent may have gone
 };
 const host = createHost({
   kernel,

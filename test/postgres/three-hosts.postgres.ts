@@ -12,7 +12,7 @@ const mostAsleep = 3; // a long run would fill the machine with hosts that sleep
 
 describe('three hosts that share a journal, of which one is killed again and again', () => {
   it(`lose nothing, double nothing, and keep the order of each conversation (durability §9.1, §9.2, §12.5, ${rounds} rounds)`, {
-    timeout: 120_000 + rounds * 20_000,
+    timeout: 600_000 + rounds * 60_000, // if something stands still, it fails earlier, and says what
   }, async () => {
     const url = await newDatabase();
     const admin = connect(url);

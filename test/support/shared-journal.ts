@@ -32,6 +32,8 @@ export interface SharedJournal {
   isQuiet: boolean;
   /** Hears of each value that a host writes, once it is there. */
   onValue: (host: string, namespace: string) => void | Promise<void>;
+  /** Hears of each value that a host is to write, before it does. */
+  beforeValue: (host: string, body: string) => void | Promise<void>;
   /** Hears of each value that a host reads, before it does. */
   onRead: (host: string, namespace: string) => void;
   /** Hears of each send that has ended, once that is kept. */
@@ -95,8 +97,11 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
       shared.onRead(host, namespace);
       return get(namespace, key);
     }),
-    write: reads(async (namespace, ...given) => {
-      const written = await write(namespace, ...given);
+    write: reads(async (namespace, key, value, given) => {
+      await shared.beforeValue(host, value?.body ?? '');
+      const { signal } = given;
+      if (signal !== undefined && parts.every((part) => part.lost.signal !== signal)) throw lost();
+      const written = await write(namespace, key, value, given);
       await shared.onValue(host, namespace);
       return written;
     }),
@@ -106,6 +111,7 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
       isQuiet: false,
       isAway: false,
       onValue: () => undefined,
+      beforeValue: () => undefined,
       onRead: () => undefined,
       onSendEnd: () => undefined,
     },

@@ -61,12 +61,17 @@ export interface KeyValues extends KeyValueReader {
    * @param value the new value; `undefined` deletes.
    * @param expected the version that has to be there, `null` for none; whatever is there if absent.
    * @param quota absent: the namespace is not bounded, and need not be counted by `namespaces`.
+   * @param signal of a right to write: once it has aborted, nothing is written, and the call rejects with its reason.
    */
   write(
     namespace: string,
     key: string,
     value: NewValue | undefined,
-    given: { readonly expected?: string | null; readonly quota?: KeyValueQuota },
+    given: {
+      readonly expected?: string | null;
+      readonly quota?: KeyValueQuota;
+      readonly signal?: AbortSignal;
+    },
   ): Promise<WriteResult>;
   /** Deletes all of a namespace. @returns how many values that were. */
   clear(namespace: string): Promise<number>;

@@ -60,7 +60,8 @@ export function memoryKeyValues(clock: Clock = systemClock): KeyValues {
 
   return {
     get: async (namespace, key) => alive(namespace, key),
-    write: async (namespace, key, value, { expected, quota }) => {
+    write: async (namespace, key, value, { expected, quota, signal }) => {
+      signal?.throwIfAborted();
       lookAtSome();
       const was = alive(namespace, key);
       if (expected !== undefined && expected !== (was?.version ?? null))

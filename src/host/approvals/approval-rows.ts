@@ -24,6 +24,7 @@ export function approvalRows(
 /**
  * Takes a row from one of some states to the next, in one step with the look at it.
  *
+ * @param signal of the hold of its message; absent if anybody may do so.
  * @returns the row as it is then; nothing if it was in none of those states any more.
  * @throws as the journal does: nothing has changed then.
  */
@@ -32,6 +33,8 @@ export function changeState(
   row: ApprovalRow,
   from: readonly ApprovalState[],
   end: ApprovalEnd & Partial<Pick<ApprovalRow, 'endedAtMs'>>,
+  signal?: AbortSignal,
 ): Promise<ApprovalRow | undefined> {
-  return rows.change(row, (now) => (from.includes(now.state) ? { ...now, ...end } : undefined));
+  const next = (now: ApprovalRow) => (from.includes(now.state) ? { ...now, ...end } : undefined);
+  return rows.change(row, next, signal);
 }

@@ -107,7 +107,7 @@ export class Grants {
       const there = await this.#rows.read(grant);
       const latestMs = Math.max(there?.row.askedAtMs ?? -1, there?.row.revokedAtMs ?? -1);
       if (there !== undefined && latestMs >= endedAtMs) return this.#holds(there.row);
-      const { status } = await this.#rows.write(grant, there?.version ?? null);
+      const { status } = await this.#rows.write(grant, { expected: there?.version ?? null });
       if (status === 'written') return true;
       if (status === 'full' && isTidied) return false;
       if (status === 'full') await this.drop();

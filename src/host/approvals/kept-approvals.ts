@@ -109,8 +109,8 @@ export class KeptApprovals {
     return [...this.#ofMessages].flatMap(([id, { hold }]) => (hold.signal.aborted ? id : []));
   }
 
-  /** The hold under which the message of a question is handled here. */
-  holdOf({ correlationId }: ApprovalRow): Hold | undefined {
+  /** The hold under which a message with questions is handled here. */
+  holdOf(correlationId: string): Hold | undefined {
     return this.#ofMessages.get(correlationId)?.hold;
   }
 
@@ -141,8 +141,8 @@ export class KeptApprovals {
   /** Keeps a question before anybody is asked. @returns whether there is room for it. @throws as the journal does. */
   async add(row: ApprovalRow, hold: Hold): Promise<boolean> {
     if (this.#isClosed || this.#byId.size >= approvalsAtMost) return false;
-    const { status } = await this.#rows.write(row);
-    if (status !== 'written' || hold.signal.aborted) return false;
+    const { status } = await this.#rows.write(row, { signal: hold.signal });
+    if (status !== 'written') return false;
     this.#keep(row, hold);
     this.#tell(row);
     this.#rows.arm(row);
@@ -177,17 +177,16 @@ export class KeptApprovals {
   }
 
   /**
-   * Notes that an answer is used, before the action. @param isAgain the call before this one has failed, and may have noted it.
-   * @returns whether it may be used. @throws as the journal does.
+   * Notes that an answer is used, before the action, under the hold of the run that uses it. @param isAgain the call before this one
+   * has failed, and may have noted it. @returns whether it may be used. @throws as the journal does.
    */
-  async use(row: ApprovalRow, isAgain: boolean): Promise<boolean> {
+  async use(row: ApprovalRow, { signal }: Hold, isAgain: boolean): Promise<boolean> {
     const from: ApprovalState[] = isAgain ? ['allowed', 'used'] : ['allowed'];
-    const used = await changeState(this.#rows, row, from, { state: 'used' });
-    if (used !== undefined) {
-      this.#keep(used);
-      this.#tell(used);
-    }
-    return used !== undefined && this.#isHeld(row);
+    const used = await changeState(this.#rows, row, from, { state: 'used' }, signal);
+    if (used === undefined || signal.aborted) return false;
+    this.#keep(used);
+    this.#tell(used);
+    return true;
   }
 
   /** Resolves when a question has its end, or when a signal aborts. @returns the row as it is then. */
@@ -264,7 +263,7 @@ export class KeptApprovals {
   }
 
   #isHeld(row: ApprovalRow): boolean {
-    return this.holdOf(row)?.signal.aborted === false;
+    return this.holdOf(row.correlationId)?.signal.aborted === false;
   }
 
   #tell({ id, state, correlationId, eventId, question }: ApprovalRow): void {

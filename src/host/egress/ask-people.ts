@@ -201,7 +201,7 @@ function answerOf(parts: HeldParts, row: ApprovalRow, signal: AbortSignal): Appr
   logger.debug('an approval has its answer', { approval: shortIdOf(row), state });
   const use = async (): Promise<boolean> => {
     try {
-      return await patiently(clock, signal, (isAgain) => approvals.use(row, isAgain));
+      return await patiently(clock, signal, (isAgain) => approvals.use(row, parts.hold, isAgain));
     } catch (error) {
       logger.error('an answer could not be noted as used', { id, error });
       return false;

@@ -159,7 +159,7 @@ export class Questions {
   /** Keeps a question that no other host asks meanwhile: the row first, and then its place in the index of its conversation. */
   async #addShared(row: QuestionRow): Promise<QuestionRow | undefined> {
     const { id, extensionId, name, place } = row;
-    const { status } = await this.#rows.write(row, null);
+    const { status } = await this.#rows.write(row, { expected: null });
     if (status === 'full') throw full(extensionId);
     if (status === 'conflict') return row;
     const other = await this.#index.add(conversationKey(whereOf(row)), row, async () => {

@@ -4,7 +4,7 @@ import type {
   KeyValues,
   WriteResult,
 } from '../../extension/index.js';
-import type { Clock, Logger, TimerHandle } from '../../kernel/index.js';
+import { type Clock, definedFields, type Logger, type TimerHandle } from '../../kernel/index.js';
 import type { WayRecorder } from '../way/way-recorder.js';
 
 /** A row that waits for its end: an answer of a person, or its deadline. */
@@ -33,6 +33,8 @@ export interface WaitingRowsOptions<R extends WaitingRow> {
   /** Gives a row its end whose deadline has passed. If it rejects, it is called again. */
   readonly expire: (row: R) => Promise<unknown>;
 }
+
+type Given = Pick<Parameters<KeyValues['write']>[3], 'expected' | 'signal'>;
 
 export const retryAfterMs = 1_000;
 /** Milliseconds of the longest timer: the time of day may jump meanwhile. */
@@ -94,24 +96,32 @@ export class WaitingRows<R extends WaitingRow> {
     return kept && { row: JSON.parse(kept.body) as R, version: kept.version }; // this class has written it
   }
 
-  /** @param expected the version that has to be there, `null` for none; whatever is there if absent. */
-  write(row: R, expected?: string | null): Promise<WriteResult> {
-    return this.#write(row, { body: JSON.stringify(row) }, expected);
+  /** @param given as of `KeyValues.write`. */
+  write(row: R, given?: Given): Promise<WriteResult> {
+    return this.#write(row, { body: JSON.stringify(row) }, given);
   }
 
   /**
    * Changes a row in one step with the look at it: another process may write it, too.
    *
    * @param next makes the new row of the row as it is now; nothing if it is not to be changed.
+   * @param signal of the right to change it; absent if anybody may.
    * @returns the new row; nothing if it was not changed, or is not there.
    * @throws as the journal does, and if there is no room for it.
    */
-  async change(row: R, next: (now: R) => R | undefined): Promise<R | undefined> {
+  async change(
+    row: R,
+    next: (now: R) => R | undefined,
+    signal?: AbortSignal,
+  ): Promise<R | undefined> {
     for (;;) {
       const kept = await this.read(row);
       const changed = kept && next(kept.row);
       if (kept === undefined || changed === undefined) return undefined;
-      const { status } = await this.write(changed, kept.version);
+      const { status } = await this.write(changed, {
+        expected: kept.version,
+        ...definedFields({ signal }),
+      });
       if (status === 'written') return changed;
       if (status === 'full') throw new Error('the journal has no room for it');
     }
@@ -171,11 +181,10 @@ export class WaitingRows<R extends WaitingRow> {
   #write(
     row: R,
     value: { readonly body: string } | undefined,
-    expected?: string | null,
+    given?: Given,
   ): Promise<WriteResult> {
     const { quota } = this.#options;
-    const given = expected === undefined ? { quota } : { quota, expected };
-    return this.#parts.keyValues.write(this.#namespace(row), row.id, value, given);
+    return this.#parts.keyValues.write(this.#namespace(row), row.id, value, { ...given, quota });
   }
 
   #namespace(row: R): string {

@@ -66,7 +66,8 @@ async function readApprovals(parts: HostParts): Promise<readonly ApprovalRow[]> 
     if (update === undefined) {
       await approvals.take(correlationId, own, anyHold);
       await approvals.settled(correlationId); // nobody waits for it any more
-    } else if (hold !== undefined) {
+    } else if (hold !== undefined && approvals.holdOf(correlationId)?.signal !== hold.signal) {
+      // one that has begun since the part was taken waits here already
       await approvals.take(correlationId, own, hold);
       open.push(...own.filter(({ state }) => state === 'pending'));
     }
@@ -85,7 +86,7 @@ function askUnsent(parts: HostParts, rows: readonly ApprovalRow[]): void {
 
 /** Sends the message of a question, unless the host before this one had kept it: then that send comes to its end. */
 async function askLeft(host: HostParts, row: ApprovalRow): Promise<void> {
-  const hold = host.approvals.holdOf(row);
+  const hold = host.approvals.holdOf(row.correlationId);
   if (hold === undefined) return; // another host has taken its part meanwhile
   const parts = underHold(host, hold);
   const { journal, approvals } = parts;

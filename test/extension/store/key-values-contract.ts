@@ -76,6 +76,14 @@ export function keyValuesContract(make: (clock: VirtualClock) => Promise<KeyValu
         expect(await values.namespaces()).toEqual([{ namespace: 'other', keys: 1, bytes: 2 }]);
       }));
 
+    it('are not written when the right to write has ended', () =>
+      within(async ({ values }) => {
+        const signal = AbortSignal.abort(new Error('another host has it'));
+        const written = values.write('acme', 'one', { body: '1' }, { signal });
+        await expect(written).rejects.toThrow('another host has it');
+        expect(await values.get('acme', 'one')).toBeUndefined();
+      }));
+
     it('are listed by prefix, in the order of code points, in parts', () =>
       within(async ({ store }) => {
         for (const key of ['b', 'a/2', 'a/10', 'a', 'a/\u{ff5e}', 'a/\u{1f600}', 'a0'])

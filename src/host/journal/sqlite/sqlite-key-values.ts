@@ -25,8 +25,9 @@ export function sqliteKeyValues(
   const rows = keyValueRows(database);
   return {
     ...keyValueReader(rows, now),
-    write: (namespace, key, value, { expected, quota }) =>
+    write: (namespace, key, value, { expected, quota, signal }) =>
       write(() => {
+        signal?.throwIfAborted();
         const nowMs = now();
         rows.dropExpired(nowMs, dropsPerWrite);
         if (expected !== undefined) {

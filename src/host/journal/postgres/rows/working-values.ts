@@ -77,8 +77,9 @@ export class WorkingValues {
 
   /** Writes a value, as `KeyValues.write` says. */
   async change(
-    ...[namespace, key, value, { expected, quota }]: Parameters<KeyValues['write']>
+    ...[namespace, key, value, { expected, quota, signal }]: Parameters<KeyValues['write']>
   ): Promise<WriteResult> {
+    signal?.throwIfAborted(); // the fence of the transaction aborts it
     const one = this.#values.get(idOf({ namespace, key }));
     if (one === undefined) throw new Error('the value was not loaded');
     if (expected !== undefined && expected !== one.version) return { status: 'conflict' };

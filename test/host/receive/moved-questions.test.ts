@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { askingHosts } from '../../support/asking-hosts.js';
+
+describe('a question to a human, of a host whose part moves meanwhile', () => {
+  it('goes on if its message has begun before the host has read the questions of the part (durability §12.10)', async () => {
+    await using hosts = await askingHosts();
+    const { shared, ran, one } = hosts;
+    shared.give('a', [one], { isUntold: true });
+    await hosts.deploy('v1');
+    expect(hosts.asked()).toEqual([1, 0]);
+    await hosts.press();
+    expect([ran, hosts.asked(), await hosts.states()]).toEqual([
+      ['v1'],
+      [1, 0],
+      ['v1 answered', 'press 1 answer'],
+    ]);
+  });
+
+  it.each([
+    ['asked by', 'pending'],
+    ['used by', 'used'],
+  ])(
+    'is not %s a run that has lost its part and does not know it (durability §12.3, durability §12.10)',
+    async (_, state) => {
+      await using hosts = await askingHosts();
+      const { shared, clock, ran, one, a } = hosts;
+      const late: (() => void)[] = [];
+      shared.beforeValue = async (host, body) => {
+        const isLate = body.includes(`"state":"${host === 'b' ? state : 'used'}"`);
+        if (isLate) await new Promise<void>((resolve) => late.push(resolve));
+      };
+      await hosts.deploy('v1');
+      if (state === 'used') await hosts.press(0, 'two');
+      shared.give('a', [one], { isAsleep: true });
+      await clock.advance(5_000);
+      if (state === 'pending') await hosts.press(0, 'two');
+      expect(late).toHaveLength(2); // host a is to use the answer, and host b wakes before it
+      shared.beforeValue = () => undefined;
+      for (const goOn of late) {
+        goOn();
+        await clock.advance(5);
+      }
+      shared.wake();
+      await clock.advance(5_000);
+      expect([ran, a.texts().at(-1)]).toEqual([['v1'], 'deployed v1']);
+    },
+  );
+});
