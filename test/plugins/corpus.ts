@@ -69,6 +69,22 @@ const issue = {
 const said = JSON.stringify({ type: 'result', subtype: 'success', result: 'green tea' });
 const team = ['--team-id', 'tea-team'];
 const ticket = ['--ticket', '0001'];
+const brew = ['--team-id', 'brew-team'];
+const brewRun = ['--run-id', 'run-1'];
+const brewing = 'workspace-brew-team/shared-context';
+/** A workflow that asks a person before it ends. */
+const brewWorkflow = {
+  ...{ id: 'brew', name: 'Brew' },
+  nodes: [
+    { id: 'start', kind: 'start' },
+    { id: 'ask', kind: 'human_approval', assignedTo: { agentId: 'brewer' } },
+    { id: 'end', kind: 'end' },
+  ],
+  edges: [
+    { from: 'start', to: 'ask' },
+    { from: 'ask', to: 'end' },
+  ],
+};
 const nostr = {
   inputs: {
     'route /api/channels/nostr (prefix)': {
@@ -237,7 +253,6 @@ const bundled: readonly CorpusPlugin[] = [
     needs: {
       'method voicecall.continue': 'somebody who answers the phone',
       'cli voicecall continue': 'somebody who answers the phone',
-      'cli voicecall expose': 'the program tailscale',
       'cli voicecall tail': 'a terminal: it shows calls until it is stopped',
     },
     inputs: {
@@ -251,6 +266,7 @@ const bundled: readonly CorpusPlugin[] = [
       'cli voicecall speak': { args: ['--call-id', '@callId@', '--message', 'black tea'] },
       'cli voicecall end': { args: ['--call-id', '@callId@'] },
     },
+    programs: { tailscale: { status: '{"Self":{"DNSName":"tea.test.","ID":"n-1"}}', '': '' } },
     inCi: true,
     config: { provider: 'mock', maxConcurrentCalls: 4 },
   },
@@ -302,9 +318,6 @@ const published: readonly CorpusPlugin[] = [
       'cli openclaw-linear setup': 'a terminal',
       'cli openclaw-linear notify setup': 'a terminal',
       'cli openclaw-linear auth': 'a browser that signs in at Linear',
-      'cli openclaw-linear doctor': 'an OpenClaw that is set up for it',
-      'cli openclaw-linear code-run doctor': 'an OpenClaw that is set up for it',
-      'cli openclaw-linear notify test': 'a place to notify',
       'cli openclaw-linear webhooks delete': 'a webhook of Linear, by its id',
       'tool plan_*': 'a session of planning, which a webhook of Linear begins',
       'tool steer_agent': 'an agent that runs in tmux',
@@ -313,11 +326,22 @@ const published: readonly CorpusPlugin[] = [
     },
     inCi: true,
     spec: '@calltelemetry/openclaw-linear@0.9.29',
-    config: { accessToken: 'lin_api_placeholder' },
+    config: {
+      accessToken: 'lin_api_placeholder',
+      notifications: { targets: [{ channel: 'discord', target: 'tea' }] },
+      codexBaseRepo: '@HOME@',
+      ...{ claudeBin: '@HOME@/bin/claude', codexBin: '@HOME@/bin/codex' },
+      geminiBin: '@HOME@/bin/gemini',
+    },
+    files: {
+      '.openclaw/agent-profiles.json':
+        '{"agents":{"brewer":{"label":"Brewer","isDefault":true,"mentionAliases":["brewer"]}}}',
+    },
     outside: ['api.linear.app'],
     programs: {
       openclaw: { '': '{"result":{"payloads":[{"text":"green tea"}]}}' },
       ...{ claude: { '': said }, codex: { '': said }, gemini: { '': said } },
+      git: { 'rev-parse': '.git' },
     },
     inputs: {
       'tool linear_issues': { action: 'list_labels', teamId: 'team-1' },
@@ -332,7 +356,18 @@ const published: readonly CorpusPlugin[] = [
           organization: { id: 'o-1', name: 'Tea', urlKey: 'tea' },
           team: { labels: { nodes: [{ id: 'l-1', name: 'green' }] }, states: { nodes: [] } },
           teams: { nodes: [{ id: 'team-1', name: 'Tea', key: 'TEA' }] },
-          webhooks: { nodes: [] },
+          webhooks: {
+            nodes: [
+              {
+                ...{
+                  id: 'w-1',
+                  url: 'https://linear.calltelemetry.com/linear/webhook',
+                  enabled: true,
+                },
+                ...{ resourceTypes: ['Comment', 'Issue'], allPublicTeams: true, label: 'tea' },
+              },
+            ],
+          },
           webhookCreate: { success: true, webhook: { id: 'w-1', enabled: true } },
           webhookDelete: { success: true },
         },
@@ -349,9 +384,9 @@ const published: readonly CorpusPlugin[] = [
     },
     needs: {
       'method *': 'a call of respond, which its code does not make: it returns its answer',
-      'cli omoc-setup': 'a config file of OpenClaw, which it writes to',
     },
     programs: { gemini: { '': 'It shows green tea.' } },
+    files: { '.openclaw/openclaw.json': '{ "agents": { "list": [] } }' },
     inCi: true,
     spec: '@happycastle/oh-my-openclaw@0.21.3',
   },
@@ -363,8 +398,18 @@ const published: readonly CorpusPlugin[] = [
     },
     needs: {
       'cli recipes install-skill': 'a skill of ClawHub',
-      'cli recipes workflows*': 'a workflow that somebody has written',
-      'cli recipes migrate-team': 'a team of an older version',
+    },
+    files: {
+      'workspace/teams/old-team/TEAM.md': '# Old tea\n',
+      'workspace/agents/old-team-lead/SOUL.md': '# Lead\n',
+      [`${brewing}/workflows/brew.workflow.json`]: JSON.stringify(brewWorkflow),
+      [`${brewing}/workflow-runs/run-1/run.json`]: JSON.stringify({
+        ...{ runId: 'run-1', teamId: 'brew-team', status: 'awaiting_approval', events: [] },
+        ...{ workflow: { file: 'brew.workflow.json' }, ticket: { file: 'work/backlog/0001.md' } },
+        nodeStates: { start: { status: 'success', ts: '2026-11-23T00:00:00Z' } },
+      }),
+      [`${brewing}/workflow-runs/run-1/approvals/approval.json`]:
+        '{"runId":"run-1","teamId":"brew-team","nodeId":"ask","status":"pending"}',
     },
     inputs: {
       'cli recipes show': { args: ['development-team'] },
@@ -382,6 +427,10 @@ const published: readonly CorpusPlugin[] = [
       'cli recipes handoff': { args: [...team, ...ticket, '--yes', '--overwrite'] },
       'cli recipes move-ticket': { args: [...team, ...ticket, '--to', 'backlog', '--yes'] },
       'cli recipes complete': { args: [...team, ...ticket, '--yes'] },
+      'cli recipes workflows run': { args: [...brew, '--workflow-file', 'brew.workflow.json'] },
+      'cli recipes workflows approve': { args: [...brew, ...brewRun, '--approved', 'true'] },
+      'cli recipes workflows resume': { args: [...brew, ...brewRun] },
+      'cli recipes migrate-team': { args: ['--team-id', 'old-team', '--mode', 'copy'] },
       'cli recipes remove-team': { args: [...team, '--yes'] },
       'cli recipes install': { args: ['tea', '--registry-base', 'http://@SERVER@'] },
       'cli recipes install-recipe': {

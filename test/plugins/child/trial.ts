@@ -4,7 +4,7 @@ import type { TrialJob } from './found.js';
 
 /** Milliseconds after which a call counts as one that does not end. It is no measure: a call ends at once, or never. */
 const callTimeoutMs = 30_000;
-const outsideTimeoutMs = 10_000;
+const outsideTimeoutMs = 20_000;
 
 /** Writes down what became of the calls of a plugin. */
 export class Trial {
