@@ -61,6 +61,7 @@ const pixel =
 
 const phone = '+15550000001';
 const weCom = { token: 'placeholder', encodingAESKey: 'a'.repeat(43), webhookPath: '/wecom' };
+const inShop = ['-w', '@HOME@', '-p', 'tea'];
 const inTea = { channelId: 'tea-1' };
 const issue = {
   ...{ number: 1, title: 'Green tea', body: 'Brew it.', labels: [{ name: 'Planning' }] },
@@ -450,7 +451,7 @@ const published: readonly CorpusPlugin[] = [
     needs: {
       'tool work_finish': 'an agent of OpenClaw that works on a task',
       'tool autoconfigure_models': 'models that OpenClaw knows',
-      'cli devclaw*': 'an agent of OpenClaw, by its workspace',
+      'cli devclaw setup': 'an agent of OpenClaw, by its workspace',
     },
     programs: {
       git: { 'remote get-url': 'https://github.com/ada/tea.git' },
@@ -482,6 +483,9 @@ const published: readonly CorpusPlugin[] = [
       'tool channel_link': { channelId: 'tea-2', project: 'tea' },
       'tool channel_list': { project: 'tea' },
       'tool channel_unlink': { channelId: 'tea-2', project: 'tea', confirm: true },
+      'cli devclaw channel register': { args: [...inShop, '-c', 'tea-9'] },
+      'cli devclaw channel list': { args: inShop },
+      'cli devclaw channel unlink': { args: [...inShop, '-c', 'tea-9', '--yes'] },
     },
     spec: '@laurentenhoor/devclaw@1.6.10',
   },
