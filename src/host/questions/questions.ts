@@ -81,16 +81,21 @@ export class Questions {
     const rows = await Promise.all(
       names.map(({ extensionId, id }) => this.#rows.find(extensionId, id)),
     );
-    for (const row of this.open.at(place)) this.open.delete(row);
+    const before = this.open.at(place);
+    for (const row of before) this.open.delete(row);
     for (const kept of rows) if (kept !== undefined) this.#meet(kept.row);
+    for (const row of before) if (this.open.get(row.id) === undefined) this.#forget(row);
+  }
+
+  /** Another host has ended it: nothing waits for its deadline here. */
+  #forget(row: QuestionRow): void {
+    this.open.delete(row);
+    if (!this.#closing.has(row.id)) this.#rows.disarm(row.id);
   }
 
   /** A row as the journal has it now. Whoever meets an end helps to bring its job in: the host that has written it may be dead. */
   #meet(row: QuestionRow): void {
-    if (!isClosed(row)) {
-      this.open.add(row);
-      return;
-    }
+    if (!isClosed(row)) return void this.open.add(row);
     this.open.delete(row);
     if (this.#closing.has(row.id)) return;
     this.#rows.disarm(row.id); // of its deadline
@@ -108,8 +113,9 @@ export class Questions {
    */
   async sweep(isOpen: (eventId: string) => Promise<boolean>): Promise<readonly QuestionRow[]> {
     const rows = await openQuestionsOf(this.#parts.keyValues);
-    const there = new Set(rows.map(({ id }) => id));
-    for (const row of this.open.all()) if (!there.has(row.id)) this.open.delete(row);
+    const there = new Map(rows.map((row) => [row.id, row]));
+    for (const row of this.open.all())
+      if (there.get(row.id)?.end !== undefined || !there.has(row.id)) this.#forget(row);
     for (const [id, closing] of this.#closing) {
       const { by } = closing.row.end;
       if (!there.has(id)) this.#unclaim(closing.row);

@@ -1,6 +1,6 @@
 import { type ChannelPlugin, SendPermit } from '../../channel/index.js';
 import { onAbort, oneLine } from '../../kernel/index.js';
-import { attempt } from '../parts/attempt.js';
+import { attempt, attemptWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { isToStart } from '../parts/start-only.js';
 import { callWithin } from '../parts/within-time.js';
@@ -72,8 +72,10 @@ export async function startAccount(
     for (const one of listening.splice(0)) one[Symbol.dispose]();
     if (!accounts.all().includes(account)) return;
     openAccounts.leave(account);
-    await attempt(parts, `stopIntake of ${channel.id}`, () => channel.stopIntake(accountId));
-    await stopAccount(parts, account, 'another host connects it');
+    await attemptWithin(parts, leaveWithinMs, `stopIntake of ${channel.id}`, () =>
+      channel.stopIntake(accountId),
+    );
+    await stopAccount(parts, account, 'another host connects it', leaveWithinMs);
     if (parts.backlog.isClosed || accounts.find(channel.id, accountId) !== undefined) return;
     await startAccount(parts, channel, accountId, opened, openAccounts); // if its part has come back meanwhile
     if (accounts.find(channel.id, accountId) !== undefined) await resumeWaiting(parts);
@@ -111,15 +113,18 @@ export function watchAccounts(
   return journal.ownership.onWork(hint);
 }
 
-/** Disconnects an account for good, and tells of it. */
+/** Disconnects an account for good, and tells of it. @param timeoutMs then it counts as stopped, whatever its channel still does. */
 export async function stopAccount(
   parts: HostParts,
   account: RunningAccount,
   reason: string,
+  timeoutMs?: number,
 ): Promise<void> {
   const { kernel, clock } = parts;
   const { channel, accountId, startedMonotonicMs } = account;
-  await attempt(parts, `stopAccount of ${channel.id}`, () => channel.stopAccount(accountId));
+  await attemptWithin(parts, timeoutMs, `stopAccount of ${channel.id}`, () =>
+    channel.stopAccount(accountId),
+  );
   parts.accounts.remove(account);
   const uptimeMs = Math.round(clock.monotonicMs() - startedMonotonicMs);
   await attempt(parts, 'account.stopped', () =>

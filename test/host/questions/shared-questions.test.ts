@@ -99,6 +99,23 @@ describe('a question of an extension of two hosts on one journal', () => {
     expect(await hosts.rows()).toBe(0);
   });
 
+  it('that another host has ended keeps no timer of its deadline at the host that has asked, and is told once (durability §12.11)', async () => {
+    await using hosts = await askingHosts();
+    const { a, clock, ends } = hosts;
+    await a.channel.receive({ text: 'hello', conversation: 'one' }, '0');
+    await clock.advance(60_000);
+    const before = clock.pending;
+    await hosts.questionOf('a').ask(place, deploy, { timeoutMs: 3_600_000 });
+    await clock.advance(100);
+    expect(clock.pending).toBeGreaterThan(before);
+    await a.channel.receive({ text: 'yes', conversation: 'one' }, '1'); // of a part of host b
+    await clock.advance(60_000);
+    expect(ends).toMatchObject([{ host: 'b', end: { status: 'answered', answer: 'Yes' } }]);
+    expect(clock.pending).toBe(before);
+    await clock.advance(7_200_000);
+    expect(ends).toHaveLength(1);
+  });
+
   it('expires after the host that has asked it is gone (durability §12.11)', async () => {
     await using hosts = await askingHosts();
     const { a, clock, shared, ends } = hosts;

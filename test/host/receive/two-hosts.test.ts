@@ -274,6 +274,34 @@ describe('two hosts on one journal', () => {
     expect(b.texts()).toEqual(['hello']);
   });
 
+  it('connect an account again, once, whose channel never ends its stop, when the time for that is over (durability §12.9)', async () => {
+    await using hosts = await twoHosts({ channel: { everyHost: false } });
+    const { b, clock, shared } = hosts;
+    const part = shared.partOf(JSON.stringify(['scripted', 'default']));
+    const { startAccount } = b.channel;
+    let starts = 0;
+    Object.assign(b.channel, {
+      startAccount: (...given: Parameters<typeof startAccount>) => {
+        starts++;
+        return startAccount(...given);
+      },
+      stopAccount: () => new Promise<void>(() => undefined),
+    });
+    shared.give('a', [part]);
+    shared.give('b', [part]);
+    await clock.advance(9_900);
+    expect(starts).toBe(0);
+    await clock.advance(60_000);
+    expect(starts).toBe(1);
+    expect(b.log.messages('error')).toContain(
+      'stopAccount of scripted has not ended after 10000 ms; it is left',
+    );
+    await b.channel.receive(said('one', 'hello'), '1');
+    await clock.advance(1_000);
+    expect(b.texts()).toEqual(['hello']);
+    Object.assign(b.channel, { stopAccount: async () => undefined });
+  });
+
   describe('with one session for two conversations', () => {
     /** Conversation one is of a part of host a, and two of one of host b. */
     const sharing = async () => {
