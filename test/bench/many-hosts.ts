@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
@@ -95,6 +96,33 @@ const median = (values: readonly number[]): number =>
 
 const said = (text: string): void => console.log(`${text} (load ${loadavg()[0]?.toFixed(1)})`);
 
+/** The milliseconds of CPU that a process has used, with its children that have ended; 0 if it is gone. */
+function cpuOf(pid: string | number | undefined): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0); // utime, stime, and those of children
+  } catch {
+    return 0;
+  }
+}
+
+/** The same of a server: it forks a process for each connection. */
+function cpuOfServer({ folder }: PostgresServer): number {
+  const [root = ''] = readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n');
+  const children = readdirSync('/proc').filter((pid) => {
+    try {
+      return new RegExp(`^PPid:\\s+${root}$`, 'm').test(
+        readFileSync(`/proc/${pid}/status`, 'utf8'),
+      );
+    } catch {
+      return false; // it is no process, or gone
+    }
+  });
+  return [root, ...children].reduce((sum, pid) => sum + cpuOf(pid), 0);
+}
+
 let databases = 0;
 async function newPlace(server: PostgresServer): Promise<string> {
   const name = `bench_${++databases}`;
@@ -142,9 +170,19 @@ if (only === 'all' || only === 'turns')
     await using fleet = await fleetOf(await place(), 300, many);
     await fleet.askAll(some(conversations));
     const all = 600 * many;
+    const cpu = () => ({
+      hosts: fleet.hosts.reduce((sum, { pid }) => sum + cpuOf(pid), 0),
+      server: cpuOfServer(server),
+      feeder: cpuOf(process.pid),
+    });
+    const before = cpu();
     const tookMs = await fleet.askAll(some(all));
+    const after = cpu();
+    const [hosts, database, feeder] = (['hosts', 'server', 'feeder'] as const).map(
+      (who) => (after[who] - before[who]) / all,
+    );
     said(
-      `${name}, turns of 300 ms, 16 at once: ${((all / tookMs) * 1_000).toFixed(1)} messages a second`,
+      `${name}, turns of 300 ms, 16 at once: ${((all / tookMs) * 1_000).toFixed(1)} messages a second; CPU of a message: ${hosts?.toFixed(1)} ms of the hosts, ${database?.toFixed(1)} of the server, ${feeder?.toFixed(1)} of the bench`,
     );
   }
 

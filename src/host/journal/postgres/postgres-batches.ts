@@ -7,6 +7,7 @@ import type { JournalStats } from '../journal-counts.js';
 import { CommitFates } from './members/commit-fates.js';
 import { unfenced } from './postgres-fence.js';
 import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
+import { JoinedWrites } from './rows/joined-writes.js';
 import {
   type NeededRows,
   type RowOptions,
@@ -63,8 +64,8 @@ const ofAll: readonly string[] = [
 const passing = ['database-constraint', 'database-busy'] as const;
 
 /**
- * Writes that come together, or while a transaction is under way, share the next transaction. Its statements are as many as it
- * has kinds of rows: rows are locked and read by one statement a kind, changed in memory, and written by one statement a kind.
+ * Writes that come together, or while a transaction is under way, share the next transaction. Rows are locked and read by one
+ * statement a kind, changed in memory, and all of them are written by one statement.
  */
 export class PostgresBatches {
   readonly #connections: PostgresConnections;
@@ -252,9 +253,11 @@ export class PostgresBatches {
             if (!isSluiceError(error) || error.code.startsWith('database-')) throw error;
             outcomes.set(job, { error }); // it has written nothing
           }
-        await write();
+        const writes = new JoinedWrites();
+        write(writes);
         passengers?.waiting.write({ characters: passengerCharacters, isSpent: () => false });
-        await insertAll(query, dispatchesTable, passengers?.taken() ?? []);
+        insertAll(writes, dispatchesTable, passengers?.taken() ?? []);
+        await writes.run(query);
         id = fenced; // from here on it may be kept
       });
     } catch (error) {

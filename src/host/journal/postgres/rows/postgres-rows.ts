@@ -5,12 +5,13 @@ import { isOneOf, openUpdates } from '../../journal.js';
 import { type JournalChanges, journalChanges } from '../../journal-changes.js';
 import { isOpenUpdate } from '../../rows/journal-schema.js';
 import type { PostgresQuery } from './connections.js';
+import type { JoinedWrites } from './joined-writes.js';
 import { sendsTable, updatesTable } from './postgres-tables.js';
 import { WorkingRows } from './working-rows.js';
 import { WorkingSessions } from './working-sessions.js';
 import { type NeededValue, WorkingValues } from './working-values.js';
 
-/** A transaction that several writes share. Those to the same kind of rows are collected, and written by one statement a kind. */
+/** A transaction that several writes share. They are collected, and written by one statement. */
 export interface SharedTransaction {
   readonly query: PostgresQuery;
   readonly changes: JournalChanges;
@@ -83,11 +84,8 @@ export async function workingRows(
   const at: SharedTransaction = { query, changes, sessions, values };
   return {
     at,
-    write: async (): Promise<void> => {
-      await updates.write(query);
-      await sends.write(query);
-      await sessions.write(query);
-      await values.write();
+    write: (writes: JoinedWrites): void => {
+      for (const one of [updates, sends, sessions, values]) one.write(writes);
     },
   };
 }

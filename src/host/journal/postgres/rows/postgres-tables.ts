@@ -1,5 +1,6 @@
 import type { DispatchRecord, SendRecord, UpdateRecord } from '../../journal.js';
-import type { PostgresQuery, PostgresRow, PostgresValue } from './connections.js';
+import type { PostgresRow, PostgresValue } from './connections.js';
+import type { JoinedWrites } from './joined-writes.js';
 
 interface Column {
   readonly field: string;
@@ -128,16 +129,16 @@ export function recordOf<Record>(_: PostgresTable<Record>, row: PostgresRow): Re
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Record; // the columns are its fields
 }
 
-/** Adds records by one statement, in their order. */
-export async function insertAll<Record>(
-  query: PostgresQuery,
+/** Adds records, in their order. */
+export function insertAll<Record>(
+  writes: JoinedWrites,
   { name, columns }: PostgresTable<Record>,
   records: readonly Omit<Record, 'seq'>[],
-): Promise<void> {
+): void {
   if (records.length === 0) return;
   const written = columns.filter((column) => column.field !== 'seq');
   const names = written.map((column) => column.name).join(', ');
-  await query(
+  writes.add(
     `INSERT INTO ${name} (${names}) SELECT ${names} FROM unnest(${typesOf(written)})
       WITH ORDINALITY AS given (${names}, at) ORDER BY at`,
     written.map(({ field }) => valuesOf(records, field)),
@@ -150,12 +151,12 @@ export interface ChangedRecord<Record> {
   readonly hasBody: boolean;
 }
 
-/** Writes changed records by one statement. */
-export async function updateAll<Record extends object>(
-  query: PostgresQuery,
+/** Writes changed records. */
+export function updateAll<Record extends object>(
+  writes: JoinedWrites,
   { name, columns, idColumn }: PostgresTable<Record>,
   changed: readonly ChangedRecord<Record>[],
-): Promise<void> {
+): void {
   if (changed.length === 0) return;
   const written = [
     ...columns.filter((column) => column.field !== 'seq'),
@@ -170,7 +171,7 @@ export async function updateAll<Record extends object>(
         : `${column.name} = given.${column.name}`,
     );
   const given = changed.map(({ record, hasBody }) => ({ ...record, hasBody }));
-  await query(
+  writes.add(
     `UPDATE ${name} AS kept SET ${sets.join(', ')} FROM unnest(${typesOf(written)}) AS given (${names})
       WHERE kept.${idColumn} = given.${idColumn}`,
     written.map(({ field }) => valuesOf(given, field)),

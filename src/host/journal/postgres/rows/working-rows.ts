@@ -1,6 +1,7 @@
 import { type CleanText, cleanTexts } from '../../clean-body.js';
 import type { ChangeableRows, FieldChanges } from '../../journal-changes.js';
 import type { PostgresQuery, PostgresValue } from './connections.js';
+import type { JoinedWrites } from './joined-writes.js';
 import { fieldsOf, insertAll, type PostgresTable, recordOf, updateAll } from './postgres-tables.js';
 
 interface Working<Record> {
@@ -10,7 +11,7 @@ interface Working<Record> {
   hasBody: boolean;
 }
 
-/** The rows that one transaction looks at: locked and read first, changed in memory, and written by two statements. */
+/** The rows that one transaction looks at: locked and read first, changed in memory, and written together. */
 export class WorkingRows<Record extends { readonly seq: number }>
   implements ChangeableRows<Record, Record>
 {
@@ -64,12 +65,12 @@ export class WorkingRows<Record extends { readonly seq: number }>
   }
 
   /** Writes all that is new or changed. */
-  async write(query: PostgresQuery): Promise<void> {
+  write(writes: JoinedWrites): void {
     const rows = [...this.#rows.values()];
     const added = rows.filter(({ isNew }) => isNew).map(({ record }) => record);
-    await insertAll(query, this.#table, added);
+    insertAll(writes, this.#table, added);
     const changed = rows.filter(({ isNew, isChanged }) => isChanged && !isNew);
-    await updateAll(query, this.#table, changed);
+    updateAll(writes, this.#table, changed);
   }
 
   #keep(working: Working<Record>): void {

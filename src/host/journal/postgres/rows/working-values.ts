@@ -2,6 +2,7 @@ import type { KeyValues, NewValue, WriteResult } from '../../../../extension/ind
 import { bytesOf, fits } from '../../../../extension/internal.js';
 import { getOrMake } from '../../../../kernel/index.js';
 import type { PostgresQuery } from './connections.js';
+import type { JoinedWrites } from './joined-writes.js';
 
 /** A value that a transaction writes. A namespace with a bound is counted, and held until the transaction ends. */
 export interface NeededValue {
@@ -27,8 +28,7 @@ interface Size {
 const dropsPerWrite = 4;
 
 /**
- * The values that the writes of one transaction look at: locked and read by two statements, changed in memory, and written by
- * one statement a kind of change. Two transactions that make one value of a namespace that is not counted do not see each other:
+ * The values that the writes of one transaction look at: locked and read first, changed in memory, and written together. Two transactions that make one value of a namespace that is not counted do not see each other:
  * the later one fails with `database-constraint`, and is tried again.
  */
 export class WorkingValues {
@@ -45,8 +45,9 @@ export class WorkingValues {
 
   async load(needed: readonly NeededValue[]): Promise<void> {
     if (needed.length === 0) return;
-    await dropExpired(this.#query, this.#nowMs, dropsPerWrite * needed.length);
     const counted = needed.filter(({ isCounted }) => isCounted);
+    if (counted.length > 0)
+      await dropExpired(this.#query, this.#nowMs, dropsPerWrite * counted.length);
     await this.#hold([...new Set(counted.map(({ namespace }) => namespace))]);
     const rows = await this.#query(
       `SELECT kept.namespace, kept.key, version::text, bytes, expires_at_ms <= $3 AS is_gone
@@ -113,7 +114,7 @@ export class WorkingValues {
   }
 
   /** Writes what was changed. */
-  async write(): Promise<void> {
+  write(writes: JoinedWrites): void {
     const changed = [...this.#values.values()].filter(({ next }) => next !== undefined);
     const given = (chosen: readonly Working[]) => [
       ...[chosen.map(({ namespace }) => namespace), chosen.map(({ key }) => key)],
@@ -125,14 +126,14 @@ export class WorkingValues {
       AS given (namespace, key, body, expires_at_ms, bytes)`;
     const made = changed.filter(({ wasThere, next }) => !wasThere && next !== null);
     if (made.length > 0)
-      await this.#query(
+      writes.add(
         `INSERT INTO sluice_key_values (namespace, key, body, expires_at_ms, bytes) SELECT * FROM ${values}
           ORDER BY namespace, key`,
         given(made),
       );
     const replaced = changed.filter(({ wasThere, next }) => wasThere && next !== null);
     if (replaced.length > 0)
-      await this.#query(
+      writes.add(
         `UPDATE sluice_key_values AS kept SET body = given.body, expires_at_ms = given.expires_at_ms,
           bytes = given.bytes, version = DEFAULT FROM ${values}
           WHERE kept.namespace = given.namespace AND kept.key = given.key`,
@@ -140,13 +141,13 @@ export class WorkingValues {
       );
     const gone = changed.filter(({ wasThere, next }) => wasThere && next === null);
     if (gone.length > 0)
-      await this.#query(
+      writes.add(
         `DELETE FROM sluice_key_values WHERE (namespace, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
         given(gone).slice(0, 2),
       );
     const grown = [...this.#sizes].filter(([, { added }]) => added.keys !== 0 || added.bytes !== 0);
     if (grown.length > 0)
-      await this.#query(
+      writes.add(
         `UPDATE sluice_key_value_sizes AS sizes SET keys = sizes.keys + more.keys, bytes = sizes.bytes + more.bytes
           FROM unnest($1::text[], $2::int8[], $3::int8[]) AS more (namespace, keys, bytes)
           WHERE sizes.namespace = more.namespace`,
