@@ -1,6 +1,6 @@
 import { type Clock, definedFields } from '../../kernel/index.js';
 import type { ExtensionStore, StoreEntry } from '../define/store.js';
-import type { KeptValue } from './key-values.js';
+import { isAsExpected, type KeptValue } from './key-values.js';
 import { memoryKeyValues } from './memory-key-values.js';
 import { openStore } from './open-store.js';
 import { byCodePoint } from './sizes.js';
@@ -51,8 +51,7 @@ export function dryStore(
       const writing = writes.then(async () => {
         const own = await written.get(namespace, key);
         const below = own === undefined ? await keptValue(key) : undefined;
-        const found = (own ?? below)?.version ?? null;
-        if (expected !== undefined && expected !== found) return { status: 'conflict' } as const;
+        if (!isAsExpected(own ?? below, expected)) return { status: 'conflict' } as const;
         const result = await written.write(namespace, key, value, definedFields({ quota }));
         if (result.status === 'written' && below !== undefined) hidden.add(key);
         return result;

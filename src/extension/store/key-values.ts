@@ -28,6 +28,19 @@ export type WriteResult =
   | { readonly status: 'conflict' }
   | { readonly status: 'full'; readonly keys: number; readonly bytes: number };
 
+/** The version that a key has to have, or the body; `null`: it has no value. */
+export type ExpectedValue = string | null | { readonly body: string };
+
+/** Tells whether a value is there as it was expected to be. */
+export function isAsExpected(
+  was: Pick<KeptValue, 'body' | 'version'> | undefined,
+  expected: ExpectedValue | undefined,
+): boolean {
+  if (expected === undefined) return true;
+  if (expected === null || typeof expected === 'string') return (was?.version ?? null) === expected;
+  return was?.body === expected.body;
+}
+
 /** A namespace that holds something. */
 export interface NamespaceUse {
   readonly namespace: string;
@@ -59,18 +72,20 @@ export interface KeyValues extends KeyValueReader {
    * Writes or deletes a value in one step with the look at what was there. A resolved write is kept.
    *
    * @param value the new value; `undefined` deletes.
-   * @param expected the version that has to be there, `null` for none; whatever is there if absent.
+   * @param expected the version or the body that has to be there, `null` for none; whatever is there if absent.
    * @param quota absent: the namespace is not bounded, and need not be counted by `namespaces`.
    * @param signal of a right to write: once it has aborted, nothing is written, and the call rejects with its reason.
+   * @param mayWait nobody waits for it: it may be kept with the next write that somebody waits for.
    */
   write(
     namespace: string,
     key: string,
     value: NewValue | undefined,
     given: {
-      readonly expected?: string | null;
+      readonly expected?: ExpectedValue;
       readonly quota?: KeyValueQuota;
       readonly signal?: AbortSignal;
+      readonly mayWait?: boolean;
     },
   ): Promise<WriteResult>;
   /** Deletes all of a namespace. @returns how many values that were. */

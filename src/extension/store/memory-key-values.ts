@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../kernel/index.js';
-import type { KeptValue, KeyValues } from './key-values.js';
+import { isAsExpected, type KeptValue, type KeyValues } from './key-values.js';
 import { byCodePoint, bytesOf, fits } from './sizes.js';
 
 /** A namespace with the bytes of its keys and bodies. */
@@ -64,8 +64,7 @@ export function memoryKeyValues(clock: Clock = systemClock): KeyValues {
       signal?.throwIfAborted();
       lookAtSome();
       const was = alive(namespace, key);
-      if (expected !== undefined && expected !== (was?.version ?? null))
-        return { status: 'conflict' };
+      if (!isAsExpected(was, expected)) return { status: 'conflict' };
       if (value === undefined) {
         remove(namespace, key);
         return { status: 'written' };

@@ -27,7 +27,7 @@ async function inSessionTurn<T>(
   of: InSession,
   run: (place: Place) => Promise<T>,
 ): Promise<T> {
-  await using _turn = await sessionTurn(parts, place, of);
+  using _turn = await sessionTurn(parts, place, of);
   return await inSessionLane(parts, place, of, run);
 }
 

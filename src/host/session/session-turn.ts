@@ -28,7 +28,7 @@ export async function sessionTurn(
   parts: HeldParts,
   place: Place,
   { eventId, sessionKey }: { readonly eventId: string; readonly sessionKey: string },
-): Promise<AsyncDisposable> {
+): Promise<Disposable> {
   const { journal, hold, clock, signal, logger } = parts;
   const holder = { eventId, epoch: hold.epoch };
   const read = async () => {
@@ -71,8 +71,12 @@ export async function sessionTurn(
     }
   };
 
+  const own = JSON.stringify({ holder, waiting: [] });
+  /** As a rule nobody waits for it: then it goes with the end of the update, by one write. */
   const giveBack = async (): Promise<void> => {
-    for (;;) {
+    const given = { expected: { body: own }, signal: hold.signal, mayWait: true };
+    const { status } = await journal.keyValues.write(namespace, sessionKey, undefined, given);
+    while (status !== 'written') {
       const { turns, expected } = await read();
       const { holder: now, waiting } = turns;
       if (now?.eventId !== eventId || now.epoch !== hold.epoch) return;
@@ -104,10 +108,10 @@ export async function sessionTurn(
     signal.throwIfAborted();
   }
   return {
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.dispose]: () => {
       // a message that is lost here goes on elsewhere, or when a person has answered: before those that wait
       if (hasTurn && place.isLost !== true && !hold.signal.aborted)
-        await giveBack().catch((error: unknown) => {
+        void giveBack().catch((error: unknown) => {
           logger.debug('a turn in a session ends with its message', { sessionKey, error });
         });
     },

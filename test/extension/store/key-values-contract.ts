@@ -66,6 +66,24 @@ export function keyValuesContract(make: (clock: VirtualClock) => Promise<KeyValu
         expect(await store.get('one')).toBeUndefined();
       }));
 
+    it('are replaced and deleted by who expects their body, and by nobody else', () =>
+      within(async ({ values }) => {
+        const write = (body: string | undefined, expected: string) =>
+          values.write('acme', 'key', body === undefined ? undefined : { body }, {
+            ...{
+              expected: { body: expected },
+              quota: wideQuota,
+            },
+          });
+        expect(await write('"new"', '"old"')).toEqual({ status: 'conflict' });
+        await values.write('acme', 'key', { body: '"old"' }, { quota: wideQuota });
+        expect(await write('"new"', '"older"')).toEqual({ status: 'conflict' });
+        const both = await Promise.all([write('"new"', '"old"'), write(undefined, '"old"')]);
+        expect(both).toEqual([{ status: 'written' }, { status: 'conflict' }]);
+        expect(await write(undefined, '"new"')).toEqual({ status: 'written' });
+        expect(await values.get('acme', 'key')).toBeUndefined();
+      }));
+
     it('are cleared together, of one extension', () =>
       within(async ({ store, storeOf, values }) => {
         for (const key of ['a', 'b']) await store.set(key, 1, { ttlMs: 5 });

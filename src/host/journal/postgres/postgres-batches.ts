@@ -117,9 +117,9 @@ export class PostgresBatches {
   }
 
   /** Runs a write with the next one that somebody waits for, before it; within 100 ms if none comes. */
-  later<T>(run: (at: SharedTransaction) => T | Promise<T>): Promise<T> {
+  later<T>(run: (at: SharedTransaction) => T | Promise<T>, needs: NeededRows = {}): Promise<T> {
     this.#laterTimer ??= this.#options.clock.setTimeout(() => this.hurry(), laterMs);
-    return this.#add(this.#later, run, {});
+    return this.#add(this.#later, run, needs);
   }
 
   /** Runs the writes of `later` now. */

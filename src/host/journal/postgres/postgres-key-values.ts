@@ -1,6 +1,12 @@
-import type { KeptValue, KeyValueReader, KeyValues } from '../../../extension/index.js';
+import type {
+  KeptValue,
+  KeyValueReader,
+  KeyValues,
+  WriteResult,
+} from '../../../extension/index.js';
 import type { PostgresBatches } from './postgres-batches.js';
 import type { PostgresConnections, PostgresRow } from './rows/connections.js';
+import type { SharedTransaction } from './rows/postgres-rows.js';
 import { drop, holdNamespaces } from './rows/working-values.js';
 
 const fields = 'key, body, version, expires_at_ms';
@@ -46,10 +52,14 @@ export function postgresKeyValues(
 ): KeyValues {
   return {
     ...postgresValueReader(connections, now),
-    write: (namespace, key, value, given) =>
-      batches.write(({ values }) => values.change(namespace, key, value, given), {
-        value: { namespace, key, isCounted: given.quota !== undefined },
-      }),
+    write: (namespace, key, value, given) => {
+      const { expected, quota, mayWait } = given;
+      const hasBody = expected !== null && typeof expected === 'object';
+      const change = ({ values }: SharedTransaction): Promise<WriteResult> =>
+        values.change(namespace, key, value, given);
+      const needs = { value: { namespace, key, isCounted: quota !== undefined, hasBody } };
+      return mayWait === true ? batches.later(change, needs) : batches.write(change, needs);
+    },
     clear: (namespace) =>
       batches.write(
         async ({ query }) => {

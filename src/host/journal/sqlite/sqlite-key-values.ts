@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KeptValue, KeyValueReader, KeyValues } from '../../../extension/index.js';
+import { isAsExpected } from '../../../extension/internal.js';
 import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import { type KeyValueRows, keyValueRows } from '../rows/key-value-rows.js';
 
@@ -30,10 +31,8 @@ export function sqliteKeyValues(
         signal?.throwIfAborted();
         const nowMs = now();
         rows.dropExpired(nowMs, dropsPerWrite);
-        if (expected !== undefined) {
-          const version = rows.get(namespace, key, nowMs)?.version ?? null;
-          if (version !== expected) return { status: 'conflict' };
-        }
+        if (expected !== undefined && !isAsExpected(rows.get(namespace, key, nowMs), expected))
+          return { status: 'conflict' };
         const size = rows.write({ namespace, key, nowMs }, value, quota);
         return size === undefined ? { status: 'written' } : { status: 'full', ...size };
       }),

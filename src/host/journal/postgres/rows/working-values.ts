@@ -1,5 +1,5 @@
 import type { KeyValues, NewValue, WriteResult } from '../../../../extension/index.js';
-import { bytesOf, fits } from '../../../../extension/internal.js';
+import { bytesOf, fits, isAsExpected } from '../../../../extension/internal.js';
 import { getOrMake } from '../../../../kernel/index.js';
 import type { PostgresQuery } from './connections.js';
 import type { JoinedWrites } from './joined-writes.js';
@@ -9,11 +9,15 @@ export interface NeededValue {
   readonly namespace: string;
   readonly key: string;
   readonly isCounted: boolean;
+  /** It is expected to have a body. */
+  readonly hasBody?: boolean;
 }
 
 interface Working extends NeededValue {
   readonly wasThere: boolean;
   version: string | null;
+  /** Its body, if one is expected or was written. */
+  body: string;
   bytes: number;
   /** Its new value; null deletes it. */
   next?: NewValue | null;
@@ -49,18 +53,23 @@ export class WorkingValues {
     if (counted.length > 0)
       await dropExpired(this.#query, this.#nowMs, dropsPerWrite * counted.length);
     await this.#hold([...new Set(counted.map(({ namespace }) => namespace))]);
+    const withBody = new Set(needed.filter(({ hasBody }) => hasBody).map(idOf));
     const rows = await this.#query(
-      `SELECT kept.namespace, kept.key, version::text, bytes, expires_at_ms <= $3 AS is_gone
-        FROM sluice_key_values AS kept JOIN unnest($1::text[], $2::text[]) AS given (namespace, key)
+      `SELECT kept.namespace, kept.key, version::text, bytes, expires_at_ms <= $3 AS is_gone,
+          CASE WHEN has_body THEN body END AS body
+        FROM sluice_key_values AS kept JOIN unnest($1::text[], $2::text[], $4::bool[]) AS given (namespace, key, has_body)
         USING (namespace, key) ORDER BY 1, 2 FOR UPDATE OF kept`,
-      [needed.map((one) => one.namespace), needed.map((one) => one.key), this.#nowMs],
+      [
+        ...[needed.map((one) => one.namespace), needed.map((one) => one.key), this.#nowMs],
+        needed.map((one) => withBody.has(idOf(one))),
+      ],
     );
     const found = new Map(rows.map((row) => [idOf(row), row]));
     for (const one of needed) {
       const row = found.get(idOf(one));
       const version = row === undefined || row['is_gone'] === true ? null : String(row['version']);
       const was = { wasThere: row !== undefined, version, bytes: Number(row?.['bytes'] ?? 0) };
-      this.#values.set(idOf(one), { ...one, ...was });
+      this.#values.set(idOf(one), { ...one, ...was, body: String(row?.['body']) });
     }
   }
 
@@ -83,7 +92,9 @@ export class WorkingValues {
     signal?.throwIfAborted(); // the fence of the transaction aborts it
     const one = this.#values.get(idOf({ namespace, key }));
     if (one === undefined) throw new Error('the value was not loaded');
-    if (expected !== undefined && expected !== one.version) return { status: 'conflict' };
+    const { version, body } = one;
+    if (!isAsExpected(version === null ? undefined : { version, body }, expected))
+      return { status: 'conflict' };
     const isThere = one.next === undefined ? one.wasThere : one.next !== null;
     const bytes = value === undefined ? 0 : bytesOf({ key, body: value.body });
     const more = { keys: Number(value !== undefined) - Number(isThere), bytes: bytes - one.bytes };
@@ -102,6 +113,7 @@ export class WorkingValues {
     }
     one.next = value ?? null;
     one.version = value === undefined ? null : 'of this transaction';
+    one.body = value?.body ?? '';
     one.bytes = bytes;
     return { status: 'written' };
   }
