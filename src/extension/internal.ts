@@ -12,8 +12,7 @@ export {
 export { moduleFiles } from './load/module-files.js';
 export { syntaxPlace } from './load/syntax-place.js';
 export { tapRelayOf } from './load/tap-relay.js';
-export { isAsExpected } from './store/key-values.js';
 export { memoryKeyValues } from './store/memory-key-values.js';
 export { deleteValue, openStore, usualQuota } from './store/open-store.js';
 export { notPlain } from './store/plain-json.js';
-export { bytesOf, fits } from './store/sizes.js';
+export { bytesOf, fits, isAsExpected } from './store/sizes.js';

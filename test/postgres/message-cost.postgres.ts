@@ -44,7 +44,7 @@ async function counting(url: string) {
   return { counts, connections };
 }
 
-it('a message in a journal that hosts share costs four transactions of few statements if it comes alone (durability §11.5, §12.8)', async () => {
+it('a message in a journal that hosts share costs four transactions of few statements if it comes alone (durability §11.5, durability §12.8)', async () => {
   const clock = virtualClock(); // nothing that waits for a time is written before
   const { counts, connections } = await counting(await sharedDatabase());
   const journal = await openPostgresJournal(connections, { clock, leaseMs: 60_000 });

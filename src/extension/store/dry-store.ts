@@ -1,9 +1,9 @@
 import { type Clock, definedFields } from '../../kernel/index.js';
 import type { ExtensionStore, StoreEntry } from '../define/store.js';
-import { isAsExpected, type KeptValue } from './key-values.js';
+import type { KeptValue } from './key-values.js';
 import { memoryKeyValues } from './memory-key-values.js';
 import { openStore } from './open-store.js';
-import { byCodePoint } from './sizes.js';
+import { byCodePoint, isAsExpected } from './sizes.js';
 
 /** The parts of a dry store. */
 export interface DryStoreParts {

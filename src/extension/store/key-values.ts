@@ -31,16 +31,6 @@ export type WriteResult =
 /** The version that a key has to have, or the body; `null`: it has no value. */
 export type ExpectedValue = string | null | { readonly body: string };
 
-/** Tells whether a value is there as it was expected to be. */
-export function isAsExpected(
-  was: Pick<KeptValue, 'body' | 'version'> | undefined,
-  expected: ExpectedValue | undefined,
-): boolean {
-  if (expected === undefined) return true;
-  if (expected === null || typeof expected === 'string') return (was?.version ?? null) === expected;
-  return was?.body === expected.body;
-}
-
 /** A namespace that holds something. */
 export interface NamespaceUse {
   readonly namespace: string;

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../kernel/index.js';
-import { isAsExpected, type KeptValue, type KeyValues } from './key-values.js';
-import { byCodePoint, bytesOf, fits } from './sizes.js';
+import type { KeptValue, KeyValues } from './key-values.js';
+import { byCodePoint, bytesOf, fits, isAsExpected } from './sizes.js';
 
 /** A namespace with the bytes of its keys and bodies. */
 interface Namespace {

@@ -1,4 +1,4 @@
-import type { KeyValueQuota } from './key-values.js';
+import type { ExpectedValue, KeptValue, KeyValueQuota } from './key-values.js';
 
 /** Bytes that a value takes of the quota of its namespace: its key and its body, in UTF-8. */
 export function bytesOf({ key, body }: { readonly key: string; readonly body: string }): number {
@@ -16,4 +16,14 @@ export function fits(
 /** Compares keys as the database does: by their bytes in UTF-8, which is by code point. */
 export function byCodePoint(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** Tells whether a value is there as it was expected to be. */
+export function isAsExpected(
+  was: Pick<KeptValue, 'body' | 'version'> | undefined,
+  expected: ExpectedValue | undefined,
+): boolean {
+  if (expected === undefined) return true;
+  if (expected === null || typeof expected === 'string') return (was?.version ?? null) === expected;
+  return was?.body === expected.body;
 }
