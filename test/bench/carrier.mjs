@@ -39,14 +39,8 @@ const agent = {
     yield { type: 'agent_end', messages: [] };
   },
 };
-const tally = new Map();
-function counting(c) {
-  const note = (k, sql) => { const n = k + ' ' + sql.replace(/\s+/g, ' ').slice(0, 110); tally.set(n, (tally.get(n) ?? 0) + 1); };
-  return { ...c, query: (sql, v) => { note('Q', sql); return c.query(sql, v); },
-    transaction: (work) => { note('TX', ''); return c.transaction((q) => work((sql, v) => { note('  t', sql); return q(sql, v); })); } };
-}
 const journal = await (place.startsWith('postgres:')
-  ? openPostgresJournal(counting(connect(place)))
+  ? openPostgresJournal(connect(place))
   : openJournal(place));
 const host = createHost({
   ...{ journal, store: journal.store, channels: [channel] },
@@ -60,7 +54,7 @@ process.on('message', ({ updates = [], stop }) => {
     void host
       .stop()
       .then(() => journal.close())
-      .then(() => { if (process.env.TALLY) for (const [k, n] of [...tally].sort((a, b) => b[1] - a[1])) console.log(n, k); process.disconnect(); });
+      .then(() => process.disconnect());
 });
 await host.start();
 process.send({ ready: true });
