@@ -132,7 +132,7 @@ describe('the tables of a journal in PostgreSQL', () => {
 describe('the lease of a journal in PostgreSQL', () => {
   it('keeps a second host out as long as the first renews it (durability §11.2)', async () => {
     const url = await newDatabase();
-    const first = await openPostgresJournal(connect(url), { leaseMs: 2_000 });
+    const first = await openPostgresJournal(connect(url), { leaseMs: 60_000 }); // longer than any pause of the machine
     await expect(openPostgresJournal(connect(url), { leaseMs: 500 })).rejects.toMatchObject({
       code: 'journal-in-use',
     });
@@ -140,6 +140,26 @@ describe('the lease of a journal in PostgreSQL', () => {
     await first.close();
     const second = await openPostgresJournal(connect(url)); // given back: it need not end
     expect(await idsOf(second)).toEqual(['a']);
+    await second.close();
+  });
+
+  it('that has ended is taken also by a host whose tries take longer than that (durability §11.2)', async () => {
+    const url = await newDatabase();
+    await sleeping(url, 60_000);
+    const inner = connect(url);
+    let nowMs = 0;
+    const connections: PostgresConnections = {
+      ...inner,
+      transaction: async (work) => {
+        const result = await inner.transaction(work);
+        nowMs += 10_000;
+        await inner.query('UPDATE sluice_hosts SET lease_until = now()');
+        return result;
+      },
+    };
+    const clock = { ...virtualClock(), monotonicMs: () => nowMs, setTimeout };
+    const second = await openPostgresJournal(connections, { leaseMs: 1_000, clock });
+    expect(second.ownership.parts()).toEqual([0]);
     await second.close();
   });
 

@@ -145,11 +145,12 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
       return dead.length;
     },
     prepare: (hold, given, isSending = false) => {
+      const { part } = held(hold);
       const { sendId: id } = given;
       const state = sends.find(id)?.state;
       if (state !== undefined)
         throw hostError('journal-state', { what: 'send', id, wanted: 'prepared', state });
-      const own = held(hold).part === 0 ? {} : { part: hold.part };
+      const own = part === 0 ? {} : { part };
       const judgement = judged(isSending, 0);
       sends.add(Object.assign({ preparedAtMs: clock.now() }, own, judgement, given));
     },

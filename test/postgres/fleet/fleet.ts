@@ -82,7 +82,7 @@ export class Fleet implements AsyncDisposable {
     this.#conversations = conversations;
   }
 
-  static async make({ conversations, sessions = 0, leaseMs = 2_000 }: FleetOptions) {
+  static async make({ conversations, sessions = 0, leaseMs = 5_000 }: FleetOptions) {
     const url = await newDatabase();
     const admin = connect(url);
     await migratePostgres(admin, partitions);

@@ -112,6 +112,7 @@ export class PostgresMember implements Ownership {
   async join(wanted?: number): Promise<void> {
     const untilMs = this.#clock.monotonicMs() + this.#leaseMs + 2 * takeAgainMs;
     for (;;) {
+      const isLast = this.#clock.monotonicMs() >= untilMs; // a try may take longer than a lease
       await this.renew((work) => this.#connections.transaction(work));
       if (wanted !== undefined && wanted !== this.#partitions) {
         await this.leave();
@@ -119,7 +120,7 @@ export class PostgresMember implements Ownership {
         throw hostError('not-a-journal', { path: this.#connections.address, problem });
       }
       if (this.isShared || this.parts().length > 0) return;
-      if (this.#clock.monotonicMs() >= untilMs) {
+      if (isLast) {
         await this.leave();
         throw hostError('journal-in-use', { path: this.#connections.address });
       }
