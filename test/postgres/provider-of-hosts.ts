@@ -239,7 +239,7 @@ export class ProviderOfHosts implements AsyncDisposable {
     const texts = all.filter((text) => /^(first|last) /.test(text));
     expect(texts.filter((text, at) => texts.indexOf(text) !== at)).toEqual([]);
     const answered = updates.filter(({ outcome }) => outcome === 'answered');
-    expect(answered.length).toBeGreaterThan(this.sent / 2);
+    expect(answered.length).toBeGreaterThan(this.sent / 10);
     const idOf = (text: string) => text.split(' ').at(-1);
     for (let at = 0; at < conversations; at++) {
       const ids = answered

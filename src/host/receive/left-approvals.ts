@@ -18,7 +18,10 @@ export async function loadApprovals(parts: HostParts): Promise<readonly Approval
   const { approvals } = parts;
   approvals.listen({
     onEnd: (row) => goOn(parts, row),
-    onUnused: (row) => void tellUnused(parts, row),
+    onUnused: (row) =>
+      void tellUnused(parts, row).catch((error: unknown) => {
+        parts.logger.warn('an unused answer could not be told of', { error });
+      }),
   });
   await approvals.grants.drop();
   return readApprovals(parts);

@@ -16,6 +16,27 @@ describe('a question to a human, of a host whose part moves meanwhile', () => {
     ]);
   });
 
+  it('ends no host that has lost all parts when it is to tell that the answer was not used (judgement §4.21)', async () => {
+    await using hosts = await askingHosts();
+    const { shared, clock, one } = hosts;
+    await hosts.deploy('v1');
+    const { keyValues } = shared.of('a');
+    const [asked] = await keyValues.list('/approvals/asked', { prefix: '', limit: 1 });
+    const row = {
+      ...JSON.parse(asked?.body ?? ''),
+      id: 'x',
+      correlationId: 'gone',
+      state: 'allowed',
+    };
+    await keyValues.write('/approvals/asked', 'x', { body: JSON.stringify(row) }, {});
+    shared.beforeValue = (_, body) => {
+      if (body.includes('"state":"unused"')) shared.give('nobody', shared.all);
+    };
+    shared.give('a', [one]);
+    await clock.advance(1_000);
+    expect(await hosts.rows()).toEqual(['pending']); // and nothing has rejected without a listener
+  });
+
   it.each([
     ['asked by', 'pending'],
     ['used by', 'used'],
