@@ -145,7 +145,7 @@ export function describeKilledHosts(on: string, options: KillingOptions): void {
     `fault 34: hosts that are killed while they work, on a channel that %s, with a journal in ${on}`,
     (_, policy, seed) => {
       it(`lose nothing and double nothing (durability §9.1, §9.2, ${rounds / 2} rounds)`, {
-        timeout: 30_000 + rounds * 20_000,
+        timeout: 600_000 + rounds * 60_000,
       }, async () => {
         const { provider, brought, updates, sends, kills, dispatches, operator } =
           await killAgainAndAgain(options, policy, seed);

@@ -16,7 +16,7 @@ const patiently = { timeout: 60_000, interval: 10 };
 /** A folder with a config whose journal is in PostgreSQL, and the package that connects to it if that is installed. */
 async function project(url: string, isInstalled = true) {
   const cwd = isInstalled ? projectFolder() : testFolder();
-  const config = { journal: { url: { env: 'DATABASE_URL' }, leaseMs: 500 } };
+  const config = { journal: { url: { env: 'DATABASE_URL' }, leaseMs: 5_000 } };
   writeFileSync(join(cwd, 'sluice.config.json'), JSON.stringify(config));
   return (args: readonly string[], input: string | Readable = '') =>
     runInMemory(args, input, { cwd, env: { DATABASE_URL: url } });
