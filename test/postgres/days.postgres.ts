@@ -10,6 +10,7 @@ import { deferred } from '../../src/kernel/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { aDispatch } from '../host/journal/journal-contract.js';
 import { newDatabase, undivided } from './databases.js';
+import { settled } from './outages/quiet-journal.js';
 
 const patiently = { timeout: 60_000, interval: 10 };
 const dayMs = 86_400_000;
@@ -153,6 +154,7 @@ describe('the dispatches of a journal in PostgreSQL', () => {
     const url = await newDatabase();
     const admin = connect(url);
     const older = await openPostgresJournal(connect(url)); // its statements are those of version 2
+    await settled(older);
     for (const sql of undivided) await admin.query(sql);
     older.dispatched(aDispatch('before', { occurredAtMs: startMs }));
     await older.dispatches();
