@@ -15,7 +15,7 @@ describe('a question of hosts that share a journal in PostgreSQL', () => {
     const url = await sharedDatabase();
     const ran: string[] = [];
     const asking = () =>
-      sharing(url, 1_000, {
+      sharing(url, 5_000, {
         interactive: ['buttons'],
         agents: [{ id: 'main', provider: deployer(ran) }],
         roles: { owner: ['scripted:ada'] },

@@ -15,7 +15,7 @@ describe('hosts that share a journal in PostgreSQL', () => {
   }, async () => {
     const url = await sharedDatabase();
     const first = await sharing(url);
-    expect(first.parts()).toHaveLength(partitions);
+    await expect.poll(() => first.parts().length, patiently).toBe(partitions);
     const second = await sharing(url);
     const hosts = [first, second];
     const all = async (): Promise<void> => {

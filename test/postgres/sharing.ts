@@ -19,7 +19,7 @@ export async function sharedDatabase(): Promise<string> {
 /** A host with a journal of its own connections, which may be cut: the host then knows of nothing more. */
 export async function sharing(
   url: string,
-  leaseMs = 1_000,
+  leaseMs = 5_000, // a pause of the machine does not end it
   {
     interactive,
     ...options
