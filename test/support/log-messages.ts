@@ -23,7 +23,7 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
   'src/extension/define/scope.ts': ['label'], // what `api.own` was called with
   'src/gateway/provider/provider.ts': ["parts.join(' and ')"], // names of fields
   'src/host/parts/attempt.ts': ['what'], // a step of a stop
-  'src/host/outbox/journal-failure.ts': ['message'], // of whoever calls it: read there
+  'src/host/journal/commit/journal-failure.ts': ['message'], // of whoever calls it: read there
   'src/host/receive/receive-update.ts': ['body.problem'], // one of two words
   'src/host/logging/pino-logger.ts': ['fieldsFor(fields)'], // of pino, which takes the fields first
   'src/host/parts/taken-over.ts': ['what'], // a kind and an id

@@ -1,4 +1,5 @@
 import { approvalScopes, type Clock, type Principal } from '../../kernel/index.js';
+import { patiently } from '../journal/commit/journal-failure.js';
 import type { ChatCommand, ChatCommandContext } from '../provided/chat-commands.js';
 import { answerApproval, whyNotAnswer } from './answer-approval.js';
 import { shortIdOf } from './approval-row.js';
@@ -18,18 +19,24 @@ export function approvalCommands(approvals: KeptApprovals, clock: Clock): readon
 
   const answer =
     (state: 'allowed' | 'denied') =>
-    async ({ args, principal }: ChatCommandContext): Promise<string> => {
-      const [id = '', ...words] = args;
-      if (!isId(id)) return noIdText;
-      const [row, other] = await approvals.beginningWith(id);
-      if (other !== undefined) return severalText(id);
-      const given = { state, by: principal, reason: words.join(' ') };
-      if (state === 'denied' || words[0] !== 'always')
-        return (await answerApproval(approvals, row, given)).text;
-      const always = approvalScopes.find((scope) => scope === words[1]);
-      if (always === undefined) return `Say for which: ${approvalScopes.join(', ')}.`;
-      return (await answerApproval(approvals, row, { state, by: principal, always })).text;
-    };
+    (context: ChatCommandContext): Promise<string> =>
+      patiently(clock, approvals.leaving, () => answerOnce(state, context));
+
+  const answerOnce = async (
+    state: 'allowed' | 'denied',
+    { args, principal }: ChatCommandContext,
+  ): Promise<string> => {
+    const [id = '', ...words] = args;
+    if (!isId(id)) return noIdText;
+    const [row, other] = await approvals.beginningWith(id);
+    if (other !== undefined) return severalText(id);
+    const given = { state, by: principal, reason: words.join(' ') };
+    if (state === 'denied' || words[0] !== 'always')
+      return (await answerApproval(approvals, row, given)).text;
+    const always = approvalScopes.find((scope) => scope === words[1]);
+    if (always === undefined) return `Say for which: ${approvalScopes.join(', ')}.`;
+    return (await answerApproval(approvals, row, { state, by: principal, always })).text;
+  };
 
   const revoke = async (id: string, by: Principal | undefined): Promise<string> => {
     if (!isId(id)) return noIdText;

@@ -16,9 +16,9 @@ import {
 } from '../approvals/approval-row.js';
 import { answerText, approvalText, givenText } from '../approvals/approval-text.js';
 import { boundedJson, secretKeys } from '../journal/bounded-json.js';
+import { patiently } from '../journal/commit/journal-failure.js';
 import { digestOf } from '../journal/event-id.js';
 import type { PeopleWait } from '../lanes/people-wait.js';
-import { patiently } from '../outbox/journal-failure.js';
 import type { HeldParts } from '../parts/parts.js';
 import { buttonOf } from '../questions/open-questions.js';
 import { deliver } from './delivery.js';

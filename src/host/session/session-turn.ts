@@ -1,7 +1,7 @@
 import { pause } from '../../kernel/index.js';
+import { mayPass } from '../journal/commit/journal-failure.js';
 import { isOneOf, openUpdates, type UpdateRecord } from '../journal/journal.js';
 import type { Place } from '../lanes/slots.js';
-import { mayPass } from '../outbox/journal-failure.js';
 import type { HeldParts } from '../parts/parts.js';
 
 /** The namespace in which hosts keep whose turn it is in a session. It has no bound, so no two turns share a row. */

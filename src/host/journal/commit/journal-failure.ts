@@ -1,5 +1,5 @@
-import { type Clock, isSluiceError, type Logger, pause } from '../../kernel/index.js';
-import { isOfOneRow } from '../journal/rows/table-rows.js';
+import { type Clock, isSluiceError, type Logger, pause } from '../../../kernel/index.js';
+import { isOfOneRow } from '../rows/table-rows.js';
 
 /**
  * Logs that the journal failed a write. The loss of the whole journal is told once, by the watch over it: what fails
