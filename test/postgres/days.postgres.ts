@@ -118,6 +118,16 @@ describe('the dispatches of a journal in PostgreSQL', () => {
     await journal.close();
   });
 
+  it('of a day that has no table stand apart, and the next day has its table (durability §11.9)', async () => {
+    const { journal, add, tables, pass } = await opened(await newDatabase());
+    await add('of a clock that is wrong', startMs + 5 * dayMs);
+    await pass(5 * dayMs);
+    await add('of that day');
+    expect(await tables()).toEqual(['2041_06_01', '2041_06_02', '2041_06_07', 'other']);
+    expect(await eventsOf(journal)).toEqual(['of a clock that is wrong', 'of that day']);
+    await journal.close();
+  });
+
   it('go a few at a time if somebody reads them for long, and if they are kept for less than a day (durability §11.9)', async () => {
     const url = await newDatabase();
     const { journal, add, pass, tables } = await opened(url);
@@ -169,5 +179,34 @@ describe('the dispatches of a journal in PostgreSQL', () => {
     expect(await tables()).toEqual(['other']); // one that is not of a day has a dispatch of tomorrow
     await journal.close();
     await admin.close();
+  });
+
+  it('of version 2 are divided behind the writes under way, and no two wait for each other (durability §11.1)', async () => {
+    const url = await newDatabase();
+    const admin = connect(url);
+    for (const sql of undivided) await admin.query(sql);
+    const host = connect(url);
+    const isBegun = deferred<void>();
+    const isWaiting = deferred<void>();
+    const writing = host.transaction(async (query) => {
+      await query('LOCK TABLE sluice_hosts IN ROW SHARE MODE'); // as a write of a host does first
+      isBegun.resolve();
+      await isWaiting.promise;
+      await query(`INSERT INTO sluice_dispatches (event_id, family, correlation_id, status, occurred_at_ms, body)
+        VALUES ('a', 'ingress.normalized', 'a', 'passed', 7, '{}')`);
+    });
+    await isBegun.promise;
+    const migrating = migratePostgres(admin, 1);
+    const waiting = () =>
+      host.query(`SELECT 1 FROM pg_locks WHERE NOT granted AND database = (
+        SELECT oid FROM pg_database WHERE datname = current_database())`);
+    await expect.poll(async () => (await waiting()).length, patiently).toBe(1);
+    isWaiting.resolve();
+    await writing;
+    expect(await migrating).toEqual({ from: 2, to: 3 });
+    expect(await admin.query('SELECT event_id FROM sluice_dispatches')).toEqual([
+      { event_id: 'a' },
+    ]);
+    await Promise.all([admin.close(), host.close()]);
   });
 });

@@ -43,7 +43,7 @@ describe('a host that stops in the middle of a transaction', () => {
             return made;
           }),
       },
-      { leaseMs: 500, clock: virtualClock() },
+      { leaseMs: 2_000, clock: virtualClock() },
     );
     isStopped = true;
     void first.accept(anUpdate('a')).catch(() => undefined);
@@ -69,7 +69,7 @@ describe('a commit whose answer comes late', () => {
         return made;
       },
     };
-    const first = await openPostgresJournal(connections, { leaseMs: 500, clock });
+    const first = await openPostgresJournal(connections, { leaseMs: 2_000, clock });
     const kept = first.ownership.holdOf(0);
     if (kept === undefined) throw new Error('it has no part');
     isWaiting = true;

@@ -389,7 +389,7 @@ describe('the writes of a journal in PostgreSQL', () => {
 
   it('of a command beside the host are seen with its next renewal (durability §11.10)', async () => {
     const url = await newDatabase();
-    const journal = await openPostgresJournal(connect(url), { leaseMs: 500 });
+    const journal = await openPostgresJournal(connect(url));
     await journal.accept(anUpdate('a'));
     await journal.endUpdate(holdOf('a'), { isDead: true, outcome: 'failed' });
     expect(journal.changedOutside()).toBe(false);
@@ -443,7 +443,7 @@ describe('a host on PostgreSQL', () => {
     await using server = await PostgresServer.start();
     const connections = connect(server.url());
     await migratePostgres(connections);
-    const journal = await openPostgresJournal(connections, { leaseMs: 500 });
+    const journal = await openPostgresJournal(connections);
     await journal.accept(anUpdate('a'));
     for (const signal of ['SIGQUIT', 'SIGINT'] as const) {
       await server.halt(signal);

@@ -151,7 +151,7 @@ describe('hosts that share a journal in PostgreSQL', () => {
 
   it('are lost to a host that slept while their number was changed (durability §11.11)', async () => {
     const url = await sharedDatabase();
-    const sleeper = await sharing(url, 500);
+    const sleeper = await sharing(url);
     sleeper.sleep(true);
     const admin = connect(url);
     const migrated = () =>

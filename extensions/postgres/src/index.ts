@@ -3,7 +3,10 @@ import type { PostgresConnections, PostgresQuery, PostgresValue } from 'sluice/h
 
 /** The options of connections. */
 export interface ConnectOptions {
-  /** Milliseconds that a connection or a statement may take, by default 10 000. A connection that is late is given up. */
+  /**
+   * Milliseconds that a connection or a statement may take, by default 10 000. A connection that is late is given up, and one that
+   * cannot be made after 10 000 at the latest.
+   */
   readonly timeoutMs?: number;
   /** The connections at most: one of them writes, the others read. By default 5, at least 2. */
   readonly maxConnections?: number;
@@ -39,7 +42,7 @@ export function connect(url: string, options: ConnectOptions = {}): PostgresConn
   const poolOf = (most: number): pg.Pool => {
     const pool = new pg.Pool({
       ...{ connectionString: url, max: most, types, keepAlive: true, application_name: 'sluice' },
-      ...{ connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs },
+      ...{ connectionTimeoutMillis: Math.min(timeoutMs, silentMs), query_timeout: timeoutMs },
     });
     pool.on('error', () => undefined); // a connection that nobody used was lost: the next call makes another
     return pool;
@@ -118,7 +121,7 @@ function listener(
       if (client !== own) return;
       client = undefined;
       void own.end().catch(() => undefined);
-      setTimeout(() => void begin(), listenAgainMs).unref();
+      beginLater();
     };
     own.on('error', again).on('end', again);
     own.on('notification', ({ payload }) => heard(payload));
@@ -133,7 +136,9 @@ function listener(
       again();
     }
   };
-  void begin();
+  const beginLater = (): void =>
+    void setTimeout(() => void begin().catch(beginLater), listenAgainMs).unref();
+  void begin().catch(beginLater); // a file that the address names could not be read
   return {
     [Symbol.dispose]: () => {
       isOver = true;

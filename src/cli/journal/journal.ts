@@ -168,6 +168,9 @@ async function compact(options: JournalOptions, shell: Shell): Promise<ExitCode>
   return exitCodes.ok;
 }
 
+/** Milliseconds that a statement of a migration may take: it may look at each row. */
+const migrationMs = 86_400_000;
+
 async function migrate(options: JournalOptions, shell: Shell): Promise<ExitCode> {
   const place = await journalPlace(options, shell);
   if ('path' in place)
@@ -175,7 +178,7 @@ async function migrate(options: JournalOptions, shell: Shell): Promise<ExitCode>
       'the journal is in a file, which has no tables to make',
       'The host that opens a file brings it up to its version itself.',
     );
-  const connections = await connectTo(place);
+  const connections = await connectTo(place, { timeoutMs: migrationMs });
   try {
     const { from, to } = await migratePostgres(connections, place.partitions);
     const made = from === to ? `has version ${to} already` : `has version ${to} now`;

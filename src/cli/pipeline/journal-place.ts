@@ -90,16 +90,15 @@ export async function readHosts(
 /**
  * Connects to a PostgreSQL by the package that is installed for it.
  *
+ * @param options `timeoutMs`: the time of a statement, by default 10 s.
  * @throws CommandError `missing-package`.
  */
-export async function connectTo({
-  url,
-  from,
-}: Extract<JournalPlace, { readonly url: string }>): Promise<PostgresConnections> {
-  const { connect } = await ownPackage<{ connect(url: string): PostgresConnections }>(
-    'sluice-postgres',
-    'the connection of a journal in PostgreSQL is',
-    from,
-  );
-  return connect(url);
+export async function connectTo(
+  { url, from }: Extract<JournalPlace, { readonly url: string }>,
+  options: { readonly timeoutMs?: number } = {},
+): Promise<PostgresConnections> {
+  const { connect } = await ownPackage<{
+    connect(url: string, given: typeof options): PostgresConnections;
+  }>('sluice-postgres', 'the connection of a journal in PostgreSQL is', from);
+  return connect(url, options);
 }

@@ -82,7 +82,11 @@ export async function startAccount(
   };
   const leaveInTime = async () => void (await callWithin(leave, clock, leaveWithinMs));
   listening.push(ownership.onLeave(hold, leaveInTime));
-  listening.push(onAbort(hold.signal, () => void leave()));
+  const leaveNow = (): void =>
+    void leave().catch((error: unknown) =>
+      logger.error('an account that another host connects could not be left', { ...named, error }),
+    );
+  listening.push(onAbort(hold.signal, leaveNow));
   return undefined;
 }
 

@@ -47,7 +47,8 @@ export function divideDispatches(nowMs: number, newestMs: number): readonly stri
   const { name } = dispatchesTable;
   const first = tableUntil(Math.max(nowMs, newestMs));
   return [
-    'DROP INDEX sluice_dispatches_by_event, sluice_dispatches_by_correlation',
+    `ALTER INDEX sluice_dispatches_by_event RENAME TO ${first.name}_by_event`, // the new table has them as its own
+    `ALTER INDEX sluice_dispatches_by_correlation RENAME TO ${first.name}_by_correlation`,
     `ALTER TABLE ${name} ALTER seq DROP IDENTITY, DROP CONSTRAINT ${name}_pkey`,
     `ALTER TABLE ${name} RENAME TO ${first.name}`,
     'CREATE SEQUENCE sluice_dispatch_numbers',
@@ -59,15 +60,20 @@ export function divideDispatches(nowMs: number, newestMs: number): readonly stri
   ];
 }
 
-/** Makes the tables of today and tomorrow, if they are not there. */
+/**
+ * Makes the tables of tomorrow and today, if they are not there. A day of which a dispatch stands in the table of all others gets
+ * none: it would be looked for in all of that table, which nobody can write to meanwhile.
+ */
 export async function makeDays(query: PostgresQuery, nowMs: number): Promise<void> {
   const tables = await dayTables(query);
   const todayMs = Math.floor(nowMs / dayMs) * dayMs;
-  for (const fromMs of [todayMs, todayMs + dayMs]) {
+  for (const fromMs of [todayMs + dayMs, todayMs]) {
     if (tables.some((one) => one.fromMs <= fromMs && fromMs < one.untilMs)) continue;
     const made = nameOf(dateOf(fromMs));
+    const { name: others, timeColumn: time } = otherDispatches;
     await query(
-      whileLocked(`IF to_regclass('${made}') IS NULL THEN
+      whileLocked(`IF to_regclass('${made}') IS NULL AND NOT EXISTS (
+          SELECT 1 FROM ${others} WHERE ${time} >= ${fromMs} AND ${time} < ${fromMs + dayMs}) THEN
         CREATE TABLE ${made} (LIKE ${dispatchesTable.name} INCLUDING DEFAULTS);
         ALTER TABLE ${dispatchesTable.name} ATTACH PARTITION ${made} FOR VALUES FROM (${fromMs}) TO (${fromMs + dayMs});
       END IF;`),

@@ -85,6 +85,7 @@ export async function migratePostgres(
     const from = await versionOf(query);
     if (from > postgresSchemaVersion) throw newerVersion(connections.address, from);
     if (from === 1) await checkUnused(query, connections.address);
+    if (from === 2) await query('LOCK TABLE sluice_hosts IN EXCLUSIVE MODE'); // as each write of a host does first
     for (const sql of await stepsFrom(from, query)) await query(sql);
     await query('UPDATE sluice_journal SET version = $1', [postgresSchemaVersion]);
     if (partitions !== undefined) await divide(query, partitions, connections.address);
