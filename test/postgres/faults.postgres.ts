@@ -75,7 +75,7 @@ describe('a commit whose answer comes late', () => {
     isWaiting = true;
     const prepared = first.prepare(kept, aSend('s'), true).catch(({ code }) => code);
     const second = await openPostgresJournal(connect(url));
-    await clock.advance(500);
+    await clock.advance(2_000);
     answer.resolve();
     expect(await prepared).toBe('journal-lost');
     expect(kept.signal.aborted).toBe(true);

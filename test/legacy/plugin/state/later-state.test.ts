@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { KeyValues } from '../../../src/extension/index.js';
-import { memoryKeyValues } from '../../../src/extension/internal.js';
-import { loadLegacyPlugin } from '../../../src/legacy/index.js';
-import { createTestKernel } from '../../../src/testing/index.js';
+import type { KeyValues } from '../../../../src/extension/index.js';
+import { memoryKeyValues } from '../../../../src/extension/internal.js';
+import { loadLegacyPlugin } from '../../../../src/legacy/index.js';
+import { createTestKernel } from '../../../../src/testing/index.js';
 
 interface Store {
   register(key: string, value: unknown, how?: { ttlMs: number }): Promise<void>;

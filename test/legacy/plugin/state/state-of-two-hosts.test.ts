@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { loadLegacyPlugin } from '../../../src/legacy/index.js';
-import { createTestKernel } from '../../../src/testing/index.js';
-import { countedCalls } from '../../support/counted-calls.js';
-import { sharedJournal } from '../../support/shared-journal.js';
+import { loadLegacyPlugin } from '../../../../src/legacy/index.js';
+import { createTestKernel } from '../../../../src/testing/index.js';
+import { countedCalls } from '../../../support/counted-calls.js';
+import { sharedJournal } from '../../../support/shared-journal.js';
 
 interface Event {
   readonly id: string;
