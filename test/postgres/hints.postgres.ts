@@ -129,6 +129,22 @@ describe('hints between hosts that share a journal in PostgreSQL', () => {
     expect(second.seen.heard[0]).toBeUndefined();
   });
 
+  it('that were given before a host listens are made up for when it does (durability §11.17)', async () => {
+    const url = directUrl(await sharedDatabase());
+    const { connections, seen } = heeding(url);
+    let begin = (): void => undefined;
+    const listen: PostgresConnections['listen'] = (...given) => {
+      begin = () => connections.listen?.(...given);
+    };
+    const first = await hostOn({ connections: { ...connections, listen }, seen });
+    const second = await hostOn(heeding(url));
+    await expect.poll(() => second.seen.heard.length, patiently).toBeGreaterThan(0);
+    expect(await sharesOf(first, second)).toEqual([8, 0]);
+    begin();
+    await expect.poll(() => sharesOf(first, second), patiently).toEqual([4, 4]);
+    await endOf(first, second);
+  });
+
   it('that come late find nothing left to do (durability §11.17)', async () => {
     const url = directUrl(await sharedDatabase());
     await using proxy = await PostgresProxy.to(url);

@@ -77,7 +77,7 @@ export class Hints implements Disposable {
   #heard(hints?: string): void {
     if (this.#over.signal.aborted) return;
     if (hints === undefined) this.#look();
-    const told = new Set(hints?.split(','));
+    const told = new Set(hints?.split(',') ?? ['hosts']);
     if (told.has('hosts')) this.renewSoon();
     if (told.has('all') || this.#hinted.parts().some((part) => told.has(`${part}`))) this.#wake();
   }
