@@ -2,26 +2,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import { openJournal, openSqlite } from '../../src/host/index.js';
-import type { AgentProvider } from '../../src/stream/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { testFolder } from '../support/folder.js';
 import { type HostLab, type HostLabOptions, hostLab } from '../support/host-lab.js';
 import { logWrites } from '../support/log-writes.js';
+import { speaker } from '../support/speaker.js';
 
 const alone = 40;
-
-/** An agent that says what it was told, and calls no tool. */
-const speaker: AgentProvider = {
-  id: 'speaker',
-  models: ['m'],
-  toolGate: 'enforce',
-  async *run({ prompt: text }) {
-    yield { type: 'message_start', message: { role: 'assistant', content: [] } };
-    const content = [{ type: 'text', text }] as const;
-    yield { type: 'message_end', message: { role: 'assistant', content } };
-    yield { type: 'agent_end', messages: [] };
-  },
-};
 
 interface JournalLab extends AsyncDisposable {
   readonly lab: HostLab;

@@ -1,25 +1,11 @@
 import { expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
 import { openPostgresJournal, type PostgresConnections } from '../../src/host/index.js';
-import type { AgentProvider } from '../../src/stream/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { hostLab } from '../support/host-lab.js';
 import { scriptedChannel } from '../support/scripted-channel.js';
+import { speaker } from '../support/speaker.js';
 import { sharedDatabase } from './sharing.js';
-
-const speaker: AgentProvider = {
-  id: 'speaker',
-  models: ['m'],
-  toolGate: 'enforce',
-  async *run({ prompt: text }) {
-    yield { type: 'message_start', message: { role: 'assistant', content: [] } };
-    yield {
-      type: 'message_end',
-      message: { role: 'assistant', content: [{ type: 'text', text }] },
-    };
-    yield { type: 'agent_end', messages: [] };
-  },
-};
 
 /** Connections that count their transactions, and the statements in and beside them. */
 async function counting(url: string) {

@@ -1,3 +1,4 @@
+import { hostError } from '../../src/host/errors.js';
 import { type AskOptions, ask, select } from '../../src/kernel/index.js';
 import { deployer } from './deployer.js';
 import { twoHosts } from './two-hosts.js';
@@ -66,6 +67,16 @@ export async function askingHosts({
       pressed.add(press);
       await by.channel.receive({ text: '', press, conversation }, `press ${pressed.size}`);
       await clock.advance(3_000);
+    },
+    /** A host reads the questions some times without an answer of the journal. @returns how often that was. */
+    failReads: (of: 'a' | 'b', times: number) => {
+      let failures = 0;
+      shared.onRead = (host, namespace) => {
+        if (host !== of || namespace !== '/approvals/asked' || failures >= times) return;
+        failures++;
+        throw hostError('database-io', { path: 'memory', problem: 'no answer' });
+      };
+      return () => failures;
     },
     rows: async () =>
       (await shared.of('a').keyValues.list('/approvals/asked', { prefix: '', limit: 9 })).map(

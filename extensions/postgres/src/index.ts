@@ -81,8 +81,7 @@ export function connect(url: string, options: ConnectOptions = {}): PostgresConn
       }
     },
     listen: (channel, heard) => {
-      const settings = { connectionString: url, connectionTimeoutMillis: timeoutMs };
-      listeners.push(listener(settings, channel, heard));
+      listeners.push(listener({ url, timeoutMs }, channel, heard));
     },
     close: async () => {
       for (const one of listeners) one[Symbol.dispose]();
@@ -100,7 +99,7 @@ const silentMs = 10_000;
  * serves the connection, and nothing is listened to.
  */
 function listener(
-  settings: pg.ClientConfig,
+  { url, timeoutMs }: { readonly url: string; readonly timeoutMs: number },
   channel: string,
   heard: (told?: string) => void,
 ): Disposable {
@@ -109,11 +108,8 @@ function listener(
   const begin = async (): Promise<void> => {
     if (isOver) return;
     const own = new pg.Client({
-      ...{
-        ...settings,
-        application_name: 'sluice',
-        query_timeout: settings.connectionTimeoutMillis,
-      },
+      ...{ connectionString: url, application_name: 'sluice' },
+      ...{ connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs },
       ...{ keepAlive: true, keepAliveInitialDelayMillis: silentMs },
     });
     client = own;

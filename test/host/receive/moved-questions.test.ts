@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { hostError } from '../../../src/host/errors.js';
 import { askingHosts } from '../../support/asking-hosts.js';
 
 describe('a question to a human, of a host whose part moves meanwhile', () => {
@@ -19,17 +18,12 @@ describe('a question to a human, of a host whose part moves meanwhile', () => {
 
   it('is answered by a command also if the journal is away for a while (judgement §4.9, durability §12.10)', async () => {
     await using hosts = await askingHosts();
-    const { shared, clock, ran, a } = hosts;
+    const { clock, ran, a } = hosts;
     await hosts.deploy('v1');
-    let failures = 0;
-    shared.onRead = (host, namespace) => {
-      if (host !== 'a' || namespace !== '/approvals/asked' || failures > 2) return;
-      failures++;
-      throw hostError('database-io', { path: 'memory', problem: 'no answer' });
-    };
+    const failures = hosts.failReads('a', 3);
     await a.channel.receive({ text: `/approve ${hosts.id()}`, conversation: 'two' }, 'command');
     await clock.advance(5_000);
-    expect([failures, ran, a.texts()]).toEqual([3, ['v1'], [`${hosts.id()} is allowed.`]]);
+    expect([failures(), ran, a.texts()]).toEqual([3, ['v1'], [`${hosts.id()} is allowed.`]]);
   });
 
   it('ends no host that has lost all parts when it is to tell that the answer was not used (judgement §4.21)', async () => {

@@ -178,35 +178,25 @@ describe('a question to a human of two hosts on one journal', () => {
 
   it('is answered by a press also if the journal is away for a while (durability §12.10)', async () => {
     await using hosts = await askingHosts();
-    const { shared, ran } = hosts;
+    const { ran } = hosts;
     await hosts.deploy('v1');
-    let failures = 0;
-    shared.onRead = (host, namespace) => {
-      if (host !== 'a' || namespace !== '/approvals/asked' || failures > 2) return;
-      failures++;
-      throw hostError('database-io', { path: 'memory', problem: 'no answer' });
-    };
+    const failures = hosts.failReads('a', 3);
     await hosts.press(0, 'two');
-    expect([failures, ran]).toEqual([3, ['v1']]);
+    expect([failures(), ran]).toEqual([3, ['v1']]);
     expect(await hosts.states()).toEqual(['v1 answered', 'press 1 answer']);
   });
 
   it('is heard although the rows could not be read when the sign of it came (durability §12.10)', async () => {
     await using hosts = await askingHosts();
-    const { shared, clock, ran } = hosts;
+    const { clock, ran } = hosts;
     await hosts.deploy('v1');
-    let failures = 0;
-    shared.onRead = (host, namespace) => {
-      if (host !== 'b' || namespace !== '/approvals/asked' || failures > 0) return;
-      failures++;
-      throw hostError('database-io', { path: 'memory', problem: 'no answer' });
-    };
+    const failures = hosts.failReads('b', 1);
     await hosts.a.channel.receive(
       { text: `/approve ${hosts.id()}`, conversation: 'two' },
       'command',
     );
     await clock.advance(5_000);
-    expect([failures, ran]).toEqual([1, ['v1']]);
+    expect([failures(), ran]).toEqual([1, ['v1']]);
   });
 
   it('is asked anew if the send of it had failed when its part was taken (judgement §4.16, durability §12.10)', async () => {

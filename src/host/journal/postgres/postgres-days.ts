@@ -24,21 +24,21 @@ export const otherDispatches: Pick<PostgresTable<unknown>, 'name' | 'timeColumn'
   name: `${dispatchesTable.name}_other`,
 };
 
-const indexes = [
+const tables: readonly string[] = [
+  'CREATE SEQUENCE sluice_dispatch_numbers',
+  dispatchesTable.sql,
   `CREATE INDEX sluice_dispatches_by_seq ON ${dispatchesTable.name} (seq)`,
   `CREATE INDEX sluice_dispatches_by_event ON ${dispatchesTable.name} (event_id)`,
   `CREATE INDEX sluice_dispatches_by_correlation ON ${dispatchesTable.name} (correlation_id)`,
+  `CREATE TABLE ${otherDispatches.name} PARTITION OF ${dispatchesTable.name} DEFAULT`,
 ];
 
 /** The statements that make the table of dispatches. One table takes all up to tomorrow, and hosts make one for each day after. */
 export function dispatchesByDay(nowMs: number): readonly string[] {
-  const first = tableUntil(nowMs);
+  const { name, untilMs } = tableUntil(nowMs);
   return [
-    'CREATE SEQUENCE sluice_dispatch_numbers',
-    dispatchesTable.sql,
-    ...indexes,
-    `CREATE TABLE ${otherDispatches.name} PARTITION OF ${dispatchesTable.name} DEFAULT`,
-    `CREATE TABLE ${first.name} PARTITION OF ${dispatchesTable.name} FOR VALUES FROM (MINVALUE) TO (${first.untilMs})`,
+    ...tables,
+    `CREATE TABLE ${name} PARTITION OF ${dispatchesTable.name} FOR VALUES FROM (MINVALUE) TO (${untilMs})`,
   ];
 }
 
@@ -51,11 +51,8 @@ export function divideDispatches(nowMs: number, newestMs: number): readonly stri
     `ALTER INDEX sluice_dispatches_by_correlation RENAME TO ${first.name}_by_correlation`,
     `ALTER TABLE ${name} ALTER seq DROP IDENTITY, DROP CONSTRAINT ${name}_pkey`,
     `ALTER TABLE ${name} RENAME TO ${first.name}`,
-    'CREATE SEQUENCE sluice_dispatch_numbers',
+    ...tables,
     `SELECT setval('sluice_dispatch_numbers', max(seq)) FROM ${first.name}`,
-    dispatchesTable.sql,
-    ...indexes,
-    `CREATE TABLE ${otherDispatches.name} PARTITION OF ${name} DEFAULT`,
     `ALTER TABLE ${name} ATTACH PARTITION ${first.name} FOR VALUES FROM (MINVALUE) TO (${first.untilMs})`,
   ];
 }
@@ -65,10 +62,10 @@ export function divideDispatches(nowMs: number, newestMs: number): readonly stri
  * none: it would be looked for in all of that table, which nobody can write to meanwhile.
  */
 export async function makeDays(query: PostgresQuery, nowMs: number): Promise<void> {
-  const tables = await dayTables(query);
+  const days = await dayTables(query);
   const todayMs = Math.floor(nowMs / dayMs) * dayMs;
   for (const fromMs of [todayMs + dayMs, todayMs]) {
-    if (tables.some((one) => one.fromMs <= fromMs && fromMs < one.untilMs)) continue;
+    if (days.some((one) => one.fromMs <= fromMs && fromMs < one.untilMs)) continue;
     const made = nameOf(dateOf(fromMs));
     const { name: others, timeColumn: time } = otherDispatches;
     await query(

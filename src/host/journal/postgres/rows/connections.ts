@@ -19,8 +19,8 @@ export interface PostgresConnections {
   /** Runs statements in one transaction of one connection. It is rolled back if `work` rejects. */
   transaction<T>(work: (query: PostgresQuery) => Promise<T>): Promise<T>;
   /**
-   * Hears what is told on a channel (`NOTIFY`), on a connection of its own until all are closed. One that was lost is made anew. Absent:
-   * hosts hear of nothing, and look.
+   * Hears what is told on a channel (`NOTIFY`), on a connection of its own until all are closed. One that was lost is made
+   * anew. Absent: hosts hear of nothing, and look.
    *
    * @param heard gets nothing when the connection is there: something may have been told before.
    */

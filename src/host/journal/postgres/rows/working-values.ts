@@ -32,8 +32,9 @@ interface Size {
 const dropsPerWrite = 4;
 
 /**
- * The values that the writes of one transaction look at: locked and read first, changed in memory, and written together. Two transactions that make one value of a namespace that is not counted do not see each other:
- * the later one fails with `database-constraint`, and is tried again.
+ * The values that the writes of one transaction look at: locked and read first, changed in memory, and written together. Two
+ * transactions that make one value of a namespace that is not counted do not see each other: the later one fails with
+ * `database-constraint`, and is tried again.
  */
 export class WorkingValues {
   readonly #query: PostgresQuery;
