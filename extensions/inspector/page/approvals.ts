@@ -36,10 +36,15 @@ export function Approvals() {
 function Card({ row, again }: { readonly row: Approval; readonly again: () => void }) {
   const { id, state, question, family, about: subject, payload, askedAtMs, dueAtMs } = row;
   const [reason, setReason] = useState('');
-  const answer = (given: object) => () => post('answer', { id, ...given }).then(again);
+  const [isAnswered, setAnswered] = useState(false);
+  const answer = (given: object) => async () => {
+    await post('answer', { id, ...given });
+    setAnswered(true); // at once: the list is read again a while later
+    again();
+  };
   const { of } = question;
   const who = typeof of === 'string' ? of : `role ${of.role}`;
-  const isOpen = state === 'pending';
+  const isOpen = state === 'pending' && !isAnswered;
   return html`<li>
     <h3><${Text} of=${question.title} /></h3>
     <p>

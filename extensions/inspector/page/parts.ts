@@ -146,15 +146,19 @@ export function useLoaded<T>(load: () => Promise<T>, key: string, everyMs?: numb
   const again = (): void => setRound((count) => count + 1);
   useEffect(() => {
     let isOpen = true;
-    load().then(
-      (loaded) => {
-        if (!isOpen) return;
-        setValue(() => loaded);
-        setProblem('');
-      },
-      (error: unknown) => isOpen && setProblem(messageOf(error)),
-    );
-    const timer = everyMs === undefined ? undefined : setTimeout(again, everyMs);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    load()
+      .then(
+        (loaded) => {
+          if (!isOpen) return;
+          setValue(() => loaded);
+          setProblem('');
+        },
+        (error: unknown) => isOpen && setProblem(messageOf(error)),
+      )
+      .finally(() => {
+        if (isOpen && everyMs !== undefined) timer = setTimeout(again, everyMs); // a slow answer is shown
+      });
     return () => {
       isOpen = false;
       clearTimeout(timer);

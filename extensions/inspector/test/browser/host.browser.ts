@@ -205,8 +205,17 @@ describe('the page of a running host', () => {
     await page.getByRole('heading', { name: 'Send the word deploy?' }).waitFor();
     await page.getByText('pending').waitFor();
     await expectAccessible(page);
+    let release = (): void => undefined;
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/api/approvals?*', (route) => isReleased.then(() => route.continue()));
     await page.getByRole('button', { name: 'Approve' }).click();
     await host.until('DEPLOY IT');
+    await page.getByText('pending').waitFor(); // the list was not read again
+    await expect.poll(() => page.getByRole('button', { name: 'Deny' }).count()).toBe(0);
+    release();
+    await page.getByText('No question is open.').waitFor();
     host.say('deploy twice');
     await page.getByLabel('Reason').fill('not on a Friday');
     await page.getByRole('button', { name: 'Deny' }).click();
