@@ -2,14 +2,30 @@ import { type Entry, nameOf } from '../outcome/entry.js';
 import type { Author } from '../outcome/outcome.js';
 import type { HandlerCall } from './services/call.js';
 import type { CallbackPair, Waiter } from './services/callbacks.js';
+import type { Moment, Waiting } from './services/deadlines.js';
 import type { Plan } from './services/plan.js';
 import { failed } from './state/failures.js';
 import type { Run } from './state/run.js';
 import { stopAborted } from './stop.js';
-import { abandon, guarded, type Resume, timeStep, Wait } from './wait.js';
+import {
+  abandon,
+  deadlineOf,
+  guarded,
+  isSpent,
+  open,
+  type Resume,
+  shut,
+  timeStep,
+  type Wait,
+} from './wait.js';
 
 /** The observers of one dispatch that returned promises. */
-export class Pending extends Wait implements Waiter {
+export class Pending implements Wait, Waiter {
+  readonly run: Run;
+  before: Waiting | undefined = undefined;
+  after: Waiting | undefined = undefined;
+  began: Moment | undefined = undefined;
+  stageBegan: Moment | undefined = undefined;
   readonly #plan: Plan;
   readonly #resume: Resume;
   /** By place in the plan: the callbacks of the handlers that have not settled. */
@@ -22,7 +38,7 @@ export class Pending extends Wait implements Waiter {
   #shortestMs = Number.POSITIVE_INFINITY;
 
   constructor(run: Run, plan: Plan, resume: Resume) {
-    super(run);
+    this.run = run;
     this.#plan = plan;
     this.#resume = resume;
     this.#pairs = new Array<CallbackPair | undefined>(plan.size);
@@ -41,12 +57,12 @@ export class Pending extends Wait implements Waiter {
 
   /** Starts to wait. `false`: there is something to wait for. */
   begin(): false {
-    this.open(this.#shortestMs);
+    open(this, this.#shortestMs);
     return false;
   }
 
-  protected get handlerMs(): number {
-    return this.#shortestMs;
+  get deadlineMs(): number {
+    return deadlineOf(this, this.#shortestMs);
   }
 
   fulfilled(at: number, value: unknown): void {
@@ -65,9 +81,10 @@ export class Pending extends Wait implements Waiter {
   }
 
   /** Gives up on the handlers whose time is up, on all of them once the stage's is. */
-  protected deadline(nowMs: number): void {
+  expire(nowMs: number): void {
+    if (this.began === undefined) return;
     this.#state = 'tells';
-    if (this.isSpent(nowMs))
+    if (isSpent(this, nowMs))
       this.#giveUp(
         'timed-out',
         () => `the stage's budget of ${this.#plan.stageTimeoutMs} ms was spent`,
@@ -86,6 +103,10 @@ export class Pending extends Wait implements Waiter {
     this.#giveUp('aborted', () => 'the dispatch was aborted');
     if (this.run.stopped === undefined) stopAborted(this.run, this.#plan.size);
     this.#end();
+  }
+
+  handleEvent(): void {
+    this.abort();
   }
 
   waitsFor(): readonly Entry[] {
@@ -116,7 +137,7 @@ export class Pending extends Wait implements Waiter {
   }
 
   #end(): void {
-    this.shut();
+    shut(this);
     this.#inRunOrder();
     this.#resume(this.run);
   }

@@ -2,11 +2,22 @@ import type { Entry } from '../outcome/entry.js';
 import { runSequential, type WaitFor } from './sequential.js';
 import type { HandlerCall } from './services/call.js';
 import type { CallbackPair, Waiter } from './services/callbacks.js';
+import type { Moment, Waiting } from './services/deadlines.js';
 import type { Plan } from './services/plan.js';
 import { failed } from './state/failures.js';
 import type { Run } from './state/run.js';
 import { stop, stopAborted, stopSpent } from './stop.js';
-import { abandon, guarded, type Resume, timeStep, Wait } from './wait.js';
+import {
+  abandon,
+  deadlineOf,
+  guarded,
+  isSpent,
+  open,
+  type Resume,
+  shut,
+  timeStep,
+  type Wait,
+} from './wait.js';
 
 /** How a sequential plan waits: `resume` is called when it is done. */
 export function waitingFor(resume: Resume): WaitFor {
@@ -21,14 +32,19 @@ export function waitingFor(resume: Resume): WaitFor {
  * The waits of a sequential plan, one after the other: each until its handler settles, its time is up, or the
  * dispatch is aborted, whichever is first.
  */
-export class SequentialWait extends Wait implements Waiter {
+export class SequentialWait implements Wait, Waiter {
+  readonly run: Run;
+  before: Waiting | undefined = undefined;
+  after: Waiting | undefined = undefined;
+  began: Moment | undefined = undefined;
+  stageBegan: Moment | undefined = undefined;
   readonly #resume: Resume;
   #plan: Plan;
   #at = 0;
   #pair: CallbackPair | undefined = undefined;
 
   constructor(run: Run, plan: Plan, resume: Resume) {
-    super(run);
+    this.run = run;
     this.#plan = plan;
     this.#resume = resume;
   }
@@ -38,11 +54,7 @@ export class SequentialWait extends Wait implements Waiter {
     this.#plan = plan;
     this.#at = at;
     this.#pair = this.run.services.callbacks.wait(pending, this, at, call);
-    this.open(this.handlerMs);
-  }
-
-  protected get handlerMs(): number {
-    return this.#entry().timeoutMs;
+    open(this, this.#entry().timeoutMs);
   }
 
   #entry(): Entry {
@@ -51,26 +63,31 @@ export class SequentialWait extends Wait implements Waiter {
 
   fulfilled(at: number, value: unknown): void {
     const { run } = this;
-    this.shut();
+    shut(this);
     this.#goOn(guarded(run, this.#entry(), run.rechecking ? -1 : at, value));
   }
 
   rejected(_at: number, reason: unknown): void {
-    this.shut();
+    shut(this);
     this.#goOn(failed(this.run, this.#entry(), 'threw', reason));
   }
 
-  protected deadline(nowMs: number): void {
+  get deadlineMs(): number {
+    return deadlineOf(this, this.#entry().timeoutMs);
+  }
+
+  expire(nowMs: number): void {
+    if (this.began === undefined) return;
     const { run } = this;
     const entry = this.#entry();
-    const isSpent = this.isSpent(nowMs);
-    const budget = isSpent
+    const isStageSpent = isSpent(this, nowMs);
+    const budget = isStageSpent
       ? `the stage's budget of ${this.#plan.stageTimeoutMs} ms was spent`
       : `it took longer than ${entry.timeoutMs} ms`;
     const reason = new Error(`${budget}; its result, should it come, is dropped`);
     this.#giveUp(reason);
     const ends = failed(run, entry, 'timed-out', reason);
-    if (ends || !isSpent) {
+    if (ends || !isStageSpent) {
       this.#goOn(ends);
       return;
     }
@@ -87,12 +104,16 @@ export class SequentialWait extends Wait implements Waiter {
     this.#resume(run);
   }
 
+  handleEvent(): void {
+    this.abort();
+  }
+
   waitsFor(): readonly Entry[] {
     return [this.#entry()];
   }
 
   #giveUp(reason: Error): void {
-    this.shut();
+    shut(this);
     if (this.#pair !== undefined) abandon(this.run, this.#pair, this.#entry(), reason);
   }
 

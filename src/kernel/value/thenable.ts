@@ -20,7 +20,7 @@ export function whenSettled(
     const { constructor: maker, then } = pending as Promise<unknown>; // if it is none, one of them differs
     const isPlatforms = maker === Promise && then === Promise.prototype.then;
     if (isPlatforms)
-      void then.call(pending, fulfilled, rejected); // read again, it may be another
+      void Promise.prototype.then.call(pending, fulfilled, rejected); // as it was read: the next time it may be another
     else void adopted(pending).then(fulfilled, rejected);
   } catch (thrown) {
     void Promise.reject(thrown).then(undefined, rejected);

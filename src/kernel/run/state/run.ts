@@ -14,7 +14,7 @@ import type {
 import type { Principal } from '../../outcome/principal.js';
 import type { ApprovalQuestion } from '../../outcome/question.js';
 import { type CallContext, type CallSource, contextOf, HandlerCall } from '../services/call.js';
-import type { Waiting } from '../services/deadlines.js';
+import type { Moment, Waiting } from '../services/deadlines.js';
 import type { Plan } from '../services/plan.js';
 import type { Services, StageMerges } from '../services/services.js';
 import { downstreamOf, type Emission, envelopeOf } from './envelope-of.js';
@@ -23,10 +23,8 @@ import type { Terms } from './terms.js';
 
 /** The wait of a dispatch, as the kernel sees it. */
 export interface RunWait extends Waiting {
-  /** It waits just now. */
-  readonly isOn: boolean;
-  /** When the handlers that it waits for were called, on the monotonic clock. */
-  readonly sinceMs: number | undefined;
+  /** When the handlers that it waits for were called; absent while it does not wait. */
+  readonly began: Moment | undefined;
   readonly run: Run;
   /** The dispatch is aborted: it ends the wait. */
   abort(): void;

@@ -31,15 +31,15 @@ export function runningHandlers({ deadlines, stillRunning, clock }: Services): R
   const nowMs = clock.monotonicMs();
   const waited = [...deadlines].flatMap((waiting) => {
     const wait = waiting as RunWait; // only runs wait
-    const { run, sinceMs = nowMs } = wait;
+    const { run, began } = wait;
     const correlationId =
       run.given?.correlationId ?? run.upstream?.correlationId ?? run.given?.eventId;
-    const entries = wait.isOn ? wait.waitsFor() : [];
+    const entries = began === undefined ? [] : wait.waitsFor();
     return entries.map((entry) => ({
       ...authorOf(entry),
       family: run.family,
       ...definedFields({ correlationId }),
-      runningMs: nowMs - sinceMs,
+      runningMs: nowMs - (began?.ms ?? nowMs),
       isGivenUp: false,
     }));
   });
@@ -55,7 +55,7 @@ export function runningHandlers({ deadlines, stillRunning, clock }: Services): R
 function abortRunning({ deadlines }: Services): string[] {
   return [...deadlines].map((waiting) => {
     const wait = waiting as RunWait; // only runs wait
-    if (wait.isOn) wait.abort();
+    if (wait.began !== undefined) wait.abort();
     return wait.run.family;
   });
 }
