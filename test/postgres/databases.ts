@@ -16,6 +16,13 @@ export async function newDatabase(template = 'journal_template'): Promise<string
   return (inject('pooledUrl') ?? url).replace('/postgres?', `/${name}?`);
 }
 
+/** Ends the leases of all hosts, as if their time were over. */
+export async function endLeases(url: string): Promise<void> {
+  const beside = connect(url);
+  await beside.query('UPDATE sluice_hosts SET lease_until = now()');
+  await beside.close();
+}
+
 /** The same database without a pooler before it. */
 export function directUrl(url: string): string {
   return inject('postgresUrl').replace('/postgres?', `${new URL(url).pathname}?`);

@@ -4,7 +4,7 @@ import { openPostgresJournal, type PostgresConnections } from '../../src/host/in
 import { deferred } from '../../src/kernel/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { anUpdate, aSend } from '../host/journal/journal-contract.js';
-import { newDatabase } from './databases.js';
+import { endLeases, newDatabase } from './databases.js';
 
 const patiently = { timeout: 60_000, interval: 10 };
 
@@ -58,24 +58,29 @@ describe('a commit whose answer comes late', () => {
   it('gives no right to go on, if another host has taken the journal over meanwhile (durability §11.4)', async () => {
     const url = await newDatabase();
     const inner = connect(url);
-    const answer = deferred<void>();
+    const [committed, answer] = [deferred<void>(), deferred<void>()];
     let isWaiting = false;
     const clock = virtualClock();
     const connections: PostgresConnections = {
       ...inner,
       transaction: async (work) => {
         const made = await inner.transaction(work);
-        if (isWaiting) await answer.promise;
+        if (!isWaiting) return made;
+        committed.resolve();
+        await answer.promise;
         return made;
       },
     };
-    const first = await openPostgresJournal(connections, { leaseMs: 2_000, clock });
+    const first = await openPostgresJournal(connections, { leaseMs: 60_000, clock });
     const kept = first.ownership.holdOf(0);
     if (kept === undefined) throw new Error('it has no part');
+    await expect.poll(() => first.stats().commits, { timeout: 60_000 }).toBe(4); // old rows are looked for first
     isWaiting = true;
     const prepared = first.prepare(kept, aSend('s'), true).catch(({ code }) => code);
+    await committed.promise;
+    await endLeases(url);
     const second = await openPostgresJournal(connect(url));
-    await clock.advance(2_000);
+    await clock.advance(60_000);
     answer.resolve();
     expect(await prepared).toBe('journal-lost');
     expect(kept.signal.aborted).toBe(true);

@@ -15,16 +15,16 @@ import { anUpdate, aSend, settableClock } from '../host/journal/journal-contract
 import { hold, holdOf } from '../support/holds.js';
 import { hostLab } from '../support/host-lab.js';
 import { PostgresServer } from '../support/postgres-server.js';
-import { newDatabase, undivided } from './databases.js';
+import { endLeases, newDatabase, undivided } from './databases.js';
 
 const patiently = { timeout: 60_000, interval: 10 };
 
 const idsOf = async ({ updates }: Pick<PostgresJournal, 'updates'>) =>
   (await updates()).map(({ eventId }) => eventId);
 
-/** A journal whose lease nobody renews, as that of a host that sleeps. */
-const sleeping = (url: string, leaseMs = 1_000) =>
-  openPostgresJournal(connect(url), { leaseMs, clock: virtualClock() });
+/** A journal whose lease nobody renews, as that of a host that sleeps. It outlives any pause: a test ends it in the database. */
+const sleeping = (url: string) =>
+  openPostgresJournal(connect(url), { leaseMs: 60_000, clock: virtualClock() });
 
 /** Connections that count their statements, and lose a commit when they are told to. */
 function fragile(url: string) {
@@ -145,7 +145,7 @@ describe('the lease of a journal in PostgreSQL', () => {
 
   it('that has ended is taken also by a host whose tries take longer than that (durability §11.2)', async () => {
     const url = await newDatabase();
-    await sleeping(url, 60_000);
+    await sleeping(url);
     const inner = connect(url);
     let nowMs = 0;
     const connections: PostgresConnections = {
@@ -158,7 +158,7 @@ describe('the lease of a journal in PostgreSQL', () => {
       },
     };
     const clock = { ...virtualClock(), monotonicMs: () => nowMs, setTimeout };
-    const second = await openPostgresJournal(connections, { leaseMs: 1_000, clock });
+    const second = await openPostgresJournal(connections, { leaseMs: 5_000, clock });
     expect(second.ownership.parts()).toEqual([0]);
     await second.close();
   });
@@ -167,7 +167,8 @@ describe('the lease of a journal in PostgreSQL', () => {
     const url = await newDatabase();
     const first = await sleeping(url);
     await first.accept(anUpdate('a'), true);
-    const second = await openPostgresJournal(connect(url)); // its own lease outlives a pause of the machine
+    await endLeases(url);
+    const second = await openPostgresJournal(connect(url));
     const lost = { code: 'journal-lost' };
     for (const write of [
       () => first.accept(anUpdate('b')),
@@ -203,19 +204,19 @@ describe('the lease of a journal in PostgreSQL', () => {
         ...connections,
         transaction: (work) => (isAway ? away() : connections.transaction(work)),
       },
-      { clock, leaseMs: 1_000 },
+      { clock, leaseMs: 5_000 },
     );
     clock.set(-86_400_000);
     expect(journal.problem()).toBeUndefined();
     clock.set(2 * 86_400_000);
     expect(journal.problem()).toBeUndefined();
     isAway = true;
-    await clock.advance(1_000);
+    await clock.advance(5_000);
     await expect.poll(() => journal.problem(), patiently).toMatchObject({ code: 'database-io' });
     isAway = false;
     await expect
       .poll(async () => {
-        await clock.advance(200);
+        await clock.advance(1_000);
         return journal.problem();
       }, patiently)
       .toBeUndefined();
