@@ -54,7 +54,7 @@ export async function askingHosts({
     return open.findLast((id) => !pressed.has(id)) ?? '';
   };
   return {
-    ...{ ...hosts, ran, one },
+    ...{ ...hosts, ran, one, two },
     id: () => button().split(':')[2]?.slice(0, 8) ?? '',
     /** How many questions each host has asked. */
     asked: () => asked().map(({ length }) => length),

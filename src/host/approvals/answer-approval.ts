@@ -35,22 +35,23 @@ export async function answerApproval(
   if (row === undefined) return { isTaken: false, text: notPendingText };
   const id = shortIdOf(row);
   const done = (text: string) => ({ isTaken: true, text: `${id} is ${text}.` });
-  if (row.state !== 'pending') await approvals.tellHosts(); // whoever has ended it may have died before that
-  if (eventId !== undefined && row.answeredIn === eventId) return done(row.state); // to the host before this one
   const { question, principal, family } = row;
-  const problem = whyNotAnswer({ of: question.of, principal }, by) ?? whyNotAlways(row, always);
-  if (problem !== undefined) return { isTaken: false, text: problem };
-  const end: ApprovalEnd = {
-    state,
-    ...(by !== undefined && { answeredBy: by }),
-    ...(eventId !== undefined && { answeredIn: eventId }),
-    ...(always !== undefined && { always }),
-    ...(reason !== undefined && reason !== '' && { reason }),
-  };
-  const ended = row.state === 'pending' ? await approvals.end(row, end) : undefined;
-  if (ended === undefined) return { isTaken: false, text: notPendingText };
+  if (row.state !== 'pending') await approvals.tellHosts(); // whoever has ended it may have died before that
+  if (row.answeredIn === undefined || row.answeredIn !== eventId) {
+    const problem = whyNotAnswer({ of: question.of, principal }, by) ?? whyNotAlways(row, always);
+    if (problem !== undefined) return { isTaken: false, text: problem };
+    const end: ApprovalEnd = {
+      state,
+      ...(by !== undefined && { answeredBy: by }),
+      ...(eventId !== undefined && { answeredIn: eventId }),
+      ...(always !== undefined && { always }),
+      ...(reason !== undefined && reason !== '' && { reason }),
+    };
+    const ended = row.state === 'pending' ? await approvals.end(row, end) : undefined;
+    if (ended === undefined) return { isTaken: false, text: notPendingText };
+  } else if (always !== undefined) await approvals.grants.keep(row); // it is handled again: its host may have died before that
   if (always === undefined) return done(state);
-  const grant = await approvals.grants.for(ended).catch(() => undefined); // the log says why
+  const grant = await approvals.grants.for(row).catch(() => undefined); // the log says why
   if (grant === undefined) return done(`${state}, this once: "always" could not be kept`);
   const revoking = `/approvals revoke ${shortIdOf(grant)}`;
   return done(`${state}, and for 30 days always ${scopeText(always, family)} (${revoking})`);

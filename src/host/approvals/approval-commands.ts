@@ -24,18 +24,18 @@ export function approvalCommands(approvals: KeptApprovals, clock: Clock): readon
 
   const answerOnce = async (
     state: 'allowed' | 'denied',
-    { args, principal }: ChatCommandContext,
+    { args, principal, eventId }: ChatCommandContext,
   ): Promise<string> => {
     const [id = '', ...words] = args;
     if (!isId(id)) return noIdText;
     const [row, other] = await approvals.beginningWith(id);
     if (other !== undefined) return severalText(id);
-    const given = { state, by: principal, reason: words.join(' ') };
+    const given = { state, by: principal, eventId };
     if (state === 'denied' || words[0] !== 'always')
-      return (await answerApproval(approvals, row, given)).text;
+      return (await answerApproval(approvals, row, { ...given, reason: words.join(' ') })).text;
     const always = approvalScopes.find((scope) => scope === words[1]);
     if (always === undefined) return `Say for which: ${approvalScopes.join(', ')}.`;
-    return (await answerApproval(approvals, row, { state, by: principal, always })).text;
+    return (await answerApproval(approvals, row, { ...given, always })).text;
   };
 
   const revoke = async (id: string, by: Principal | undefined): Promise<string> => {

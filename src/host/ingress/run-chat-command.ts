@@ -39,6 +39,7 @@ export async function runChatCommand(
       sessionKey,
       agentId,
       accountId,
+      eventId: trail.correlationId ?? '',
       message,
       isAuthorized,
       ...definedFields({ principal }),

@@ -17,6 +17,8 @@ export interface ChatCommandContext {
   readonly agentId: string;
   /** The account that it came in by. */
   readonly accountId: string;
+  /** The id of the update that it came in: the same if the update is handled again, as after a crash. */
+  readonly eventId: string;
   /** The message that it came in. */
   readonly message: PayloadOf<'routing.resolving'>['message'];
   /** Its sender, if the channel has proven who he is. */

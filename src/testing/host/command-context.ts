@@ -15,6 +15,7 @@ export function commandContext(fields: Partial<ChatCommandContext> = {}): ChatCo
     sessionKey: 'agent:main:fake:ada',
     agentId: 'main',
     accountId: 'default',
+    eventId: 'fake/default/1',
     message,
     isAuthorized: true,
     resetSession: async () => undefined,

@@ -26,6 +26,33 @@ describe('a question to a human, of a host whose part moves meanwhile', () => {
     expect([failures(), ran, a.texts()]).toEqual([3, ['v1'], [`${hosts.id()} is allowed.`]]);
   });
 
+  it.each([
+    ['/approve ID', 'is allowed.'],
+    ['/deny ID not today', 'is denied.'],
+    ['/approve ID always tool', 'is allowed, and for 30 days always for this tool'],
+  ])(
+    'is answered by "%s" that is handled again by another host as it was the first time (judgement §4.19, durability §12.10)',
+    async (line, said) => {
+      await using hosts = await askingHosts({ question: { scopes: ['tool'] } });
+      const { shared, clock, a, b, two } = hosts;
+      await hosts.deploy('v1');
+      const id = hosts.id();
+      let answers = 0;
+      shared.onValue = (host, namespace) => {
+        if (host === 'a' && namespace === '/approvals/asked' && answers++ === 0)
+          shared.give('b', [two]); // it has written the answer, and said nothing yet
+      };
+      const text = line.replace('ID', id);
+      await a.channel.receive({ text, conversation: 'two' }, 'command');
+      await clock.advance(5_000);
+      expect(answers).toBe(1);
+      expect(a.texts()).toEqual([]);
+      expect(b.texts().filter((one) => one.startsWith(id))).toEqual([
+        expect.stringContaining(`${id} ${said}`),
+      ]);
+    },
+  );
+
   it('ends no host that has lost all parts when it is to tell that the answer was not used (judgement §4.21)', async () => {
     await using hosts = await askingHosts();
     const { shared, clock, one } = hosts;
