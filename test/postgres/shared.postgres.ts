@@ -73,6 +73,26 @@ describe('hosts that share a journal in PostgreSQL', () => {
     for (const journal of journals) await journal.close();
   });
 
+  it('count the messages of a conversation that all of them have taken in (durability §8.2)', async () => {
+    const url = await sharedDatabase();
+    const owner = await openPostgresJournal(connect(url));
+    await expect.poll(() => owner.ownership.parts().length, patiently).toBe(partitions);
+    const other = await openPostgresJournal(connect(url), { announces: true }); // it takes no part
+    const accept = async (id: number) => {
+      const update = anUpdate(`u-${id}`, { lane: 'one' });
+      return (await (id % 2 ? owner : other).accept(update, false, 3)).status;
+    };
+    const taken = [];
+    for (let id = 0; id < 6; id++) taken.push(await accept(id));
+    expect(taken).toEqual([...Array(3).fill('accepted'), ...Array(3).fill('full')]);
+    const { hold } = await owner.begin('u-0');
+    await owner.endUpdate(hold, { isDead: false, outcome: 'answered' });
+    expect([await accept(6), await accept(7)]).toEqual(['accepted', 'full']);
+    const dead = await owner.updates({ states: ['dead'] });
+    expect(dead.map(({ eventId }) => eventId)).toEqual(['u-3', 'u-4', 'u-5', 'u-7']);
+    for (const journal of [owner, other]) await journal.close();
+  });
+
   it('find an update whose transaction ends after a later one (durability §12.4)', async () => {
     const url = await sharedDatabase();
     const owner = await openPostgresJournal(connect(url), { leaseMs: 60_000 });

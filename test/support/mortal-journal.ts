@@ -70,8 +70,8 @@ export function mortalJournal(
     changedOutside: () => journal.changedOutside(),
     problem: () => journal.problem(),
     stats: () => journal.stats(),
-    accept: (update, isBegun) =>
-      both(['accept', 'begin'], isBegun, (isBoth) => journal.accept(update, isBoth)),
+    accept: (update, isBegun, mostOpen) =>
+      both(['accept', 'begin'], isBegun, (isBoth) => journal.accept(update, isBoth, mostOpen)),
     begin: write('begin', journal.begin),
     giveBack: write('giveBack', journal.giveBack),
     endUpdate: write('endUpdate', journal.endUpdate),

@@ -146,10 +146,10 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
       ),
       endSend: (hold, sendId, end) =>
         fenced(hold, () => rows.endSend(hold, sendId, end)).then(() => shared.onSendEnd(sendId)),
-      accept: (update, isBegun) => {
+      accept: (update, isBegun, mostOpen) => {
         current = host;
         const { owner } = parts[update.part ?? 0] ?? {};
-        const accepted = rows.accept(update, isBegun);
+        const accepted = rows.accept(update, isBegun, mostOpen);
         if (owner !== host && !shared.isQuiet) void accepted.then(() => wake(owner));
         return accepted;
       },

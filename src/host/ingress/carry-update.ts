@@ -3,7 +3,7 @@ import { definedFields, oneLine } from '../../kernel/index.js';
 import { guarded, withCancelReply } from '../egress/cancel-reply.js';
 import { endFailed } from '../egress/reply.js';
 import { runJob } from '../jobs/run-job.js';
-import { type EarlyEnding, type MessageEnd, stopped } from '../journal/message-end.js';
+import { type EarlyEnding, fullReason, type MessageEnd, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/slots.js';
 import type { HeldParts } from '../parts/parts.js';
 import { refsOf } from '../parts/refs.js';
@@ -57,7 +57,7 @@ export async function carryToEnd(
 
 const full = {
   status: 'failed',
-  reason: 'it was not taken in: too many messages wait',
+  reason: fullReason,
 } as const satisfies EarlyEnding;
 
 async function carry(

@@ -23,6 +23,7 @@ export function isEndOfAll(status: MessageEnd['status']): boolean {
 /**
  * Ends an update that is kept, with those that joined it, and tells how. Never rejects.
  *
+ * @param isEnded the journal has the end already.
  * @returns `held up` if hosts share the journal and its end was not kept: until it is, its session is not free (durability §12.8),
  *   and the next of its conversation would wait for that for ever.
  */
@@ -30,12 +31,14 @@ export async function endUpdate(
   parts: HeldParts,
   taken: EndingUpdate,
   end: MessageEnd,
+  isEnded = false,
 ): Promise<Worked> {
   const { eventId, account, update, joined } = taken;
   const { journal, hold, counts, backlog, leftOpen, logger } = parts;
   const { status, reason } = end;
   // the host had no time for it, or lost it: it has not ended
-  const isLeft = hold.signal.aborted || (status === 'aborted' && parts.signal.aborted);
+  const isLost = hold.signal.aborted || (status === 'aborted' && parts.signal.aborted);
+  const isLeft = isLost && !isEnded;
   if (hold.signal.aborted) backlog.begun.delete(eventId);
   const isDead = status === 'failed' || status === 'undecodable';
   if (!isLeft) {
@@ -44,7 +47,8 @@ export async function endUpdate(
     if (!journal.outlivesHost) await acknowledge(parts, account, update);
     const why = reason === undefined ? {} : { reason: oneLine(reason) };
     try {
-      await journal.endUpdate({ ...hold, eventId }, { isDead, outcome: status, ...why });
+      if (!isEnded)
+        await journal.endUpdate({ ...hold, eventId }, { isDead, outcome: status, ...why });
       parts.questions.settled(eventId);
       await parts.approvals.settled(eventId);
     } catch (error) {

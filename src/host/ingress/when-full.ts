@@ -1,9 +1,13 @@
+import type { Decoded } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { runsAtOnce } from './decode-update.js';
 
 /** The fate of an update: it is handled, or it is refused and its sender is told, or it is dropped and no one is told. */
 export type Fate = 'handled' | 'refused' | 'dropped';
+
+/** Full conversations that are remembered, at most. */
+const mostTold = 10_000;
 
 /** The policy for a conversation, or a host, that is full (durability §8.2). */
 type Policy = 'park' | 'refuse' | 'drop' | 'wait';
@@ -16,18 +20,53 @@ function policyOf({ options, journal }: HostParts, { channel }: RunningAccount):
 
 /** Says what becomes of an update of a lane, and counts it. Of a crowd that is refused one is told, until there is room again. */
 export function fateOf(parts: HostParts, account: RunningAccount, lane: string): Fate {
-  const { conversationLanes, counts, logger } = parts;
+  const { conversationLanes } = parts;
   const policy = policyOf(parts, account);
   const isKept = policy === 'park' && !runsAtOnce(lane); // what runs at once is never parked
   if (isKept || policy === 'wait' || !conversationLanes.isFull(lane)) return 'handled';
+  return notTakenIn(parts, account, conversationLanes.isToTell(lane));
+}
+
+function notTakenIn(parts: HostParts, account: RunningAccount, isToTell: boolean): Fate {
+  const { conversationLanes, counts, logger } = parts;
   counts.dropped++;
-  if (!conversationLanes.isToTell(lane)) return 'dropped';
+  if (!isToTell) return 'dropped';
   logger.warn('a conversation, or the host, is full: its messages are not taken in', {
     channel: account.channel.id,
     accountId: account.accountId,
     waiting: conversationLanes.jobs,
   });
-  return policy === 'drop' ? 'dropped' : 'refused';
+  return policyOf(parts, account) === 'drop' ? 'dropped' : 'refused';
+}
+
+/**
+ * The open updates of a conversation from which on a shared journal, which alone knows all of them, takes no more in; nothing if it
+ * takes in any number. A job of the host is taken in whatever waits.
+ */
+export function mostOpenOf(
+  parts: HostParts,
+  account: RunningAccount,
+  { kind }: Pick<Decoded, 'kind'>,
+): number | undefined {
+  const isBounded = ['refuse', 'drop'].includes(policyOf(parts, account));
+  const isCounted = isBounded && kind !== 'job' && kind !== 'ignored';
+  return parts.journal.ownership.isShared && isCounted
+    ? parts.conversationLanes.capacity
+    : undefined;
+}
+
+/** The fate of an update whose conversation is full in a shared journal. Each host tells one sender, as `fateOf` does. */
+export function fateInFull(parts: HostParts, account: RunningAccount, lane: string): Fate {
+  const { toldFull } = parts.backlog;
+  const isToTell = !toldFull.has(lane);
+  const [oldest = lane] = toldFull;
+  if (toldFull.size >= mostTold) toldFull.delete(oldest);
+  return notTakenIn(parts, account, toldFull.add(lane) && isToTell);
+}
+
+/** Notes how many updates of a lane were open when another was taken in. */
+export function noteOpen({ backlog, conversationLanes }: HostParts, lane: string, open: number) {
+  if (open * 2 <= conversationLanes.capacity) backlog.toldFull.delete(lane);
 }
 
 /** Tells whether an update that cannot begin at once may wait in the journal alone. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/index.js';
+import { type Clock, definedFields } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
 import { held, notHeld, type Ownership, type UpdateHold } from './hold.js';
 import {
@@ -10,7 +10,7 @@ import {
   type UpdateRecord,
   type UpdateState,
 } from './journal.js';
-import { joinedReason } from './message-end.js';
+import { fullReason, joinedReason } from './message-end.js';
 
 /** The part of a row that decides whether a change is allowed. */
 export interface Standing<State extends string> {
@@ -41,8 +41,8 @@ export interface ChangeableRows<Record, Row> {
 export interface JournalRows<Update extends StandingUpdate, Send extends Standing<SendState>> {
   readonly updates: ChangeableRows<UpdateRecord, Update>;
   readonly sends: ChangeableRows<SendRecord, Send>;
-  /** Tells whether a lane has an open update; absent if the host that takes updates in knows. */
-  isOpen?(lane: string): boolean;
+  /** The open updates of a lane, counted no further than `most`. */
+  openIn(lane: string, most: number): number;
   /** All dead letters; with a reason, those that joined another update for it. */
   dead(joinedReason?: string): readonly Update[];
   /** A number that no send of an update exceeds yet. */
@@ -64,7 +64,7 @@ export type JournalChanges = {
  * The transitions of updates and sends, the same for each store. A transition that is refused changes nothing: `journal-state`.
  *
  * @example
- * const changes = journalChanges({ updates, sends, dead, lastSend }, systemClock, wholeOwnership());
+ * const changes = journalChanges({ updates, sends, openIn, dead, lastSend }, systemClock, wholeOwnership());
  * const attempts = database.transaction(() => changes.begin('u-1').attempts);
  */
 export function journalChanges<Update extends StandingUpdate, Send extends Standing<SendState>>(
@@ -90,18 +90,26 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
   } as const;
 
   return {
-    accept: (given, isBegun = false) => {
+    accept: (given, isBegun = false, mostOpen) => {
       const known = updates.find(given.eventId);
       if (known !== undefined)
         return { status: 'known', state: known.state, attempts: known.attempts };
-      const isNext = isBegun && rows.isOpen?.(given.lane ?? '') !== true;
+      const { lane = '' } = given;
+      const acceptedAtMs = clock.now();
+      const open = mostOpen === undefined ? undefined : rows.openIn(lane, mostOpen);
+      if (open !== undefined && open >= (mostOpen ?? open)) {
+        const dead = { state: 'dead', attempts: 0, outcome: 'failed', reason: fullReason } as const;
+        updates.add(Object.assign({ acceptedAtMs, endedAtMs: acceptedAtMs }, dead, given));
+        return { status: 'full' };
+      }
+      const isNext = isBegun && !(ownership.isShared && rows.openIn(lane, 1) > 0);
       const hold = isNext ? holdOf(given.eventId, given.part) : undefined;
       const begun =
         hold === undefined
           ? ({ state: 'accepted', attempts: 0 } as const)
           : ({ state: 'handling', attempts: 1 } as const);
-      updates.add(Object.assign({ acceptedAtMs: clock.now() }, begun, given));
-      return { status: 'accepted', ...(hold && { hold }) };
+      updates.add(Object.assign({ acceptedAtMs }, begun, given));
+      return { status: 'accepted', ...definedFields({ hold, open }) };
     },
     begin: (eventId, joined = []) => {
       const was = update(eventId, openUpdates, 'begun');

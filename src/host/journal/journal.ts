@@ -204,12 +204,15 @@ export interface Journal extends JournalReader {
    *
    * @param isBegun it is handled at once: the same write begins it, if its lane is of a part of this host and has no open
    *   update of another one. Then there is a `hold`.
+   * @param mostOpen if so many updates of its lane are `open` already, it is `full`: the same write makes it a dead letter.
    */
   accept(
     update: NewUpdate,
     isBegun?: boolean,
+    mostOpen?: number,
   ): Promise<
-    | { readonly status: 'accepted'; readonly hold?: UpdateHold }
+    | { readonly status: 'accepted'; readonly hold?: UpdateHold; readonly open?: number }
+    | { readonly status: 'full' }
     | { readonly status: 'known'; readonly state: UpdateState; readonly attempts: number }
   >;
   /**

@@ -82,7 +82,7 @@ export function memoryJournal({
         },
       },
       sends: changeable(sends, () => ++seq),
-      isOpen: (lane) => updates.inGroup(lane).length > 0,
+      openIn: (lane, most) => Math.min(most, updates.inGroup(lane).length),
       dead: (reason) =>
         [...updates.values()].filter(
           (one) =>
@@ -103,8 +103,9 @@ export function memoryJournal({
     keyValues: memoryKeyValues(clock),
     ...written,
     ...tending,
-    accept: async (update, isBegun) => {
-      const accepted = changes.accept(update, isBegun);
+    accept: async (update, isBegun, mostOpen) => {
+      const accepted = changes.accept(update, isBegun, mostOpen);
+      if (accepted.status === 'full') endedUpdates.add(update.eventId);
       counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
       return accepted;
     },

@@ -73,6 +73,9 @@ export function endOf(sends: readonly SendReport[]): Pick<MessageEnd, 'status' |
   };
 }
 
+/** The reason of a message that was refused or dropped, since its conversation or the host was full. */
+export const fullReason = 'it was not taken in: too many messages wait';
+
 /** The reason of an update that ends because it joined another; it leads to that one. */
 export function joinedReason(eventId: string): string {
   return `it joined ${eventId}`;

@@ -37,6 +37,8 @@ export function newBacklog(rules: SuspectRules) {
     heldUp: new Set<string>(),
     /** Those of them that the last reading from the first row was to free. */
     freed: Array.of<string>(),
+    /** Conversations that are full in a shared journal, of which a sender was told: until half of the room is free again. */
+    toldFull: new Set<string>(),
     suspects: new Suspects(rules),
     /** The numbers of updates that this host cannot take up, since a row of theirs is damaged: each was told. */
     damaged: new Set<number>(),

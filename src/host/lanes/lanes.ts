@@ -54,6 +54,11 @@ export class Lanes {
     return this.#lanes.size;
   }
 
+  /** Jobs in one lane from which on it is full. */
+  get capacity(): number {
+    return this.#rules.capacity;
+  }
+
   /** Jobs that run or wait, in all lanes. */
   get jobs(): number {
     return this.#jobs;

@@ -7,17 +7,26 @@ import { acknowledge, endUpdate, tellChannel, tellMessageEnd } from '../ingress/
 import { handleBegun, handleUpdate } from '../ingress/handle-update.js';
 import { joinKeyOf } from '../ingress/join-group.js';
 import type { TakenUpdate, Worked } from '../ingress/taken-update.js';
-import { fateOf, mayPark, roomFor } from '../ingress/when-full.js';
+import {
+  type Fate,
+  fateInFull,
+  fateOf,
+  mayPark,
+  mostOpenOf,
+  noteOpen,
+  roomFor,
+} from '../ingress/when-full.js';
 import { boundedJson } from '../journal/bounded-json.js';
 import { logJournalFailure } from '../journal/commit/journal-failure.js';
 import { eventIdOf } from '../journal/event-id.js';
 import { isOneOf, type Journal, openUpdates } from '../journal/journal.js';
+import { fullReason } from '../journal/message-end.js';
 import { arriveIn } from '../lanes/backlog.js';
 import type { Joins } from '../lanes/joins.js';
 import { noPlace, type Place } from '../lanes/slots.js';
 import { usualUpdateLength } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
-import { underHoldOf } from '../parts/under-hold.js';
+import { underHoldOf, underOwnHold } from '../parts/under-hold.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { admit, admitNow } from '../queue/admit.js';
 import { feed } from '../queue/feeder.js';
@@ -60,8 +69,12 @@ export async function receiveUpdate(
   const key = parts.joins && joinKeyOf(parts, taken);
   const isBegun = isOwn && key === undefined && admitNow(parts, { eventId, lane, part, work });
   const arrived = isBegun ? undefined : arriveIn(parts.backlog, lane);
-  const accepted = await keep(parts, taken, { lane, part, isBegun });
+  const mostOpen = mostOpenOf(parts, account, decoded);
+  const accepted = await keep(parts, taken, { lane, part, isBegun, mostOpen });
   kept.resolve(accepted);
+  if (accepted?.status === 'full') refuse(parts, taken, fateInFull(parts, account, lane), 'ended');
+  if (accepted?.status === 'accepted' && accepted.open !== undefined)
+    noteOpen(parts, lane, accepted.open);
   if (accepted?.status === 'accepted' && isOwn && !isBegun) takePlace(parts, taken, lane, part);
   arrived?.();
   arriving.delete(eventId);
@@ -87,7 +100,7 @@ function isToAcknowledge({ journal }: HostParts, accepted: Accepted): boolean {
 
 /** An update that was just kept takes its place, waits in the journal, or is refused. */
 function takePlace(parts: HostParts, taken: TakenUpdate, lane: string, part: number): void {
-  const { inHand, logger, conversationLanes } = parts;
+  const { inHand } = parts;
   const { account, eventId } = taken;
   const fate = fateOf(parts, account, lane);
   if (fate === 'handled') {
@@ -100,12 +113,22 @@ function takePlace(parts: HostParts, taken: TakenUpdate, lane: string, part: num
     if (inHand.has(eventId)) joins?.hold(eventId, taken.update);
     return;
   }
+  refuse(parts, taken, fate, part);
+}
+
+/** Refuses or drops an update. @param part that of its lane, under whose hold it ends; `ended` if the journal has its end. */
+function refuse(parts: HostParts, taken: TakenUpdate, fate: Fate, part: number | 'ended'): void {
+  const { inHand, logger, conversationLanes } = parts;
+  const { account, eventId } = taken;
   inHand.add(eventId);
-  const refuse = async (): Promise<void> => {
+  const refusing = async (): Promise<void> => {
     try {
-      const held = underHoldOf(parts, part);
+      const isEnded = part === 'ended';
+      const held = isEnded ? underOwnHold(parts, eventId) : underHoldOf(parts, part);
       if (held === undefined) return; // another host has taken the part meanwhile, and decides anew
-      await endUpdate(held, taken, await carryToEnd(held, taken, noPlace, fate));
+      const end = await carryToEnd(held, taken, noPlace, fate);
+      const kept = { ...end, status: 'failed', reason: fullReason } as const;
+      await endUpdate(held, taken, isEnded ? kept : end, isEnded);
     } finally {
       inHand.delete(eventId);
     }
@@ -113,7 +136,9 @@ function takePlace(parts: HostParts, taken: TakenUpdate, lane: string, part: num
   // the answer to a sender who is refused goes out in a lane of its own
   const refusals = JSON.stringify(['refused', account.channel.id, account.accountId]);
   const refused =
-    fate === 'dropped' ? refuse() : conversationLanes.run(refusals, refuse, { runsAtOnce: true });
+    fate === 'dropped'
+      ? refusing()
+      : conversationLanes.run(refusals, refusing, { runsAtOnce: true });
   refused.catch((error: unknown) => logger.error('a message failed', { eventId, error }));
 }
 
@@ -141,7 +166,13 @@ async function keep(
     lane,
     part,
     isBegun,
-  }: { readonly lane: string; readonly part: number; readonly isBegun: boolean },
+    mostOpen,
+  }: {
+    readonly lane: string;
+    readonly part: number;
+    readonly isBegun: boolean;
+    readonly mostOpen: number | undefined;
+  },
 ): Promise<Accepted | undefined> {
   const { journal, logger, counts } = parts;
   const { channel, accountId } = account;
@@ -156,10 +187,12 @@ async function keep(
     const accepted = await journal.accept(
       definedFields({ eventId, ...named, lane, part: part || undefined, receivedAtMs, body }),
       isBegun,
+      mostOpen,
     );
-    if (accepted.status === 'accepted') {
+    if (accepted.status !== 'known') {
       tellUpdate(parts, eventId, 'accepted', { channel: channel.id, accountId });
-      if (isBegun) tellUpdate(parts, eventId, 'begun', { attempt: 1 });
+      if (isBegun && accepted.status === 'accepted')
+        tellUpdate(parts, eventId, 'begun', { attempt: 1 });
     } else {
       counts.duplicates++;
       logger.debug('an update came again', { ...named, eventId });

@@ -156,6 +156,36 @@ export function describeJournal(
         expect([await journal.updates(), await journal.sends()]).toEqual(before);
       }));
 
+    it('are dead letters from the start if so many others of their lane are open as are said (durability §8.2, durability §8.3)', () =>
+      withJournal(async (journal) => {
+        const lane = 'full';
+        const accept = (id: string, most?: number) =>
+          journal.accept(anUpdate(id, { lane }), false, most);
+        expect(await accept('a', 2)).toEqual({ status: 'accepted', open: 0 });
+        await journal.accept(anUpdate('other', { lane: 'other' }), false, 1);
+        const taken = await Promise.all(['b', 'c', 'd'].map((id) => accept(id, 2))); // by one write
+        expect(taken).toEqual([
+          { status: 'accepted', open: 1 },
+          { status: 'full' },
+          { status: 'full' },
+        ]);
+        expect(await accept('c', 2)).toEqual({ status: 'known', state: 'dead', attempts: 0 });
+        expect(await journal.accept(anUpdate('e', { lane }), true, 2)).toEqual({ status: 'full' });
+        expect(await accept('f')).toEqual({ status: 'accepted' });
+        const dead = await journal.updates({ states: ['dead'] });
+        expect(dead.map(({ eventId }) => eventId)).toEqual(['c', 'd', 'e']);
+        expect(dead[0]).toMatchObject({
+          ...{ body: '{"text":"hi"}', outcome: 'failed', endedAtMs: expect.any(Number) },
+          reason: 'it was not taken in: too many messages wait',
+        });
+        for (const id of ['a', 'b', 'f']) {
+          await journal.begin(id);
+          await journal.endUpdate(holdOf(id), { isDead: false, outcome: 'answered' });
+        }
+        expect(await journal.retry('d')).toBe(true);
+        expect(await accept('g', 2)).toEqual({ status: 'accepted', open: 1 });
+      }));
+
     it('that come at once are taken in once', () =>
       withJournal(async (journal) => {
         const taken = await Promise.all([1, 2, 3].map(() => journal.accept(anUpdate('a'))));

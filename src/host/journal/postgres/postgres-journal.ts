@@ -124,8 +124,8 @@ function journalOf(
     store: postgresStore(connections, batches, clean),
     keyValues: postgresKeyValues(connections, batches, () => clock.now()),
     announce: (about) => member.announce(about),
-    accept: async (update, isBegun) => {
-      const accepted = await changes.accept(update, isBegun);
+    accept: async (update, isBegun, mostOpen) => {
+      const accepted = await changes.accept(update, isBegun, mostOpen);
       counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
       if (accepted.status === 'accepted') member.hint(update.part ?? 0);
       return accepted;

@@ -17,9 +17,9 @@ interface WorkOfParts {
 const needs: {
   readonly [Name in Changing]: (...args: Parameters<Journal[Name]>) => NeededRows;
 } = {
-  accept: ({ eventId, lane = '' }, isBegun) => ({
+  accept: ({ eventId, lane = '' }, isBegun, most) => ({
     updates: [eventId],
-    ...(isBegun === true && { lane }),
+    ...((isBegun === true || most !== undefined) && { lane: { key: lane, most } }),
   }),
   begin: (eventId, joined = []) => ({ updates: [eventId, ...joined] }),
   giveBack: ({ eventId }) => ({ updates: [eventId] }),
@@ -58,8 +58,8 @@ export function countedChanges(
 ): Pick<Journal, Changing> {
   return {
     ...changes,
-    accept: async (update, isBegun) => {
-      const accepted = await changes.accept(update, isBegun);
+    accept: async (update, isBegun, mostOpen) => {
+      const accepted = await changes.accept(update, isBegun, mostOpen);
       if (accepted.status === 'accepted') work.begun(accepted.hold, update.eventId);
       return accepted;
     },

@@ -81,9 +81,9 @@ export function fileJournal(
         if (damage !== undefined) guard.fail(damage);
       });
     },
-    accept: async (update, isBegun) => {
+    accept: async (update, isBegun, mostOpen) => {
       sweep.grows(update.body?.length ?? 0);
-      const accepted = await changes.accept(update, isBegun);
+      const accepted = await changes.accept(update, isBegun, mostOpen);
       counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
       return accepted;
     },

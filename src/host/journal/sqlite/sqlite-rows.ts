@@ -10,7 +10,7 @@ import {
   sendsTable,
   updatesTable,
 } from '../rows/journal-rows.js';
-import { isNotEnded } from '../rows/journal-schema.js';
+import { isNotEnded, isOpenUpdate } from '../rows/journal-schema.js';
 import { packedMark, packedRow } from '../rows/packed-dispatches.js';
 import { tableRows } from '../rows/table-rows.js';
 
@@ -24,10 +24,14 @@ export function sqliteRows(
   const updates = tableRows(database, updatesTable, clean);
   const sends = tableRows(database, sendsTable, clean);
   const lastSend = database.prepare('SELECT max(seq) AS seq FROM sends WHERE correlation_id = ?');
+  const openIn = database.prepare(
+    `SELECT count(*) AS open FROM (SELECT 1 FROM updates WHERE lane = ? AND ${isOpenUpdate} LIMIT ?)`,
+  );
   const isDead = `state = 'dead' AND ${isNotEnded}`;
   return {
     updates: changeable(updates, updatesTable),
     sends: changeable(sends, sendsTable),
+    openIn: (lane, most) => Number(openIn.get(lane, most)?.['open'] ?? 0),
     dead: (reason) => {
       const rows =
         reason === undefined

@@ -23,8 +23,8 @@ export interface SharedTransaction {
 export interface NeededRows {
   readonly updates?: readonly string[];
   readonly sends?: readonly string[];
-  /** It begins an update if no other one of this lane is open. */
-  readonly lane?: string;
+  /** It begins an update if no other one of this lane is open; with `most`, it counts as many. */
+  readonly lane?: { readonly key: string; readonly most: number | undefined };
   readonly value?: NeededValue;
   /** It looks at all dead letters, and at the last number of a send. */
   readonly isOfDead?: boolean;
@@ -42,6 +42,13 @@ export interface RowOptions {
   readonly ownership: Ownership;
 }
 
+const isOneOfThem = 'event_id = ANY($1)';
+
+/** The open updates of some lanes, of each no more than are asked for. */
+const openOfLanes = `SELECT wanted.key AS open_in, one.event_id AS open_id
+  FROM unnest($2::text[], $3::int4[]) AS wanted (key, most) CROSS JOIN LATERAL
+    (SELECT event_id FROM sluice_updates WHERE lane = wanted.key AND ${isOpenUpdate} ORDER BY seq LIMIT wanted.most) AS one`;
+
 /** Locks and reads the rows that the writes of a transaction look at. @returns what they change, and writes that. */
 export async function workingRows(
   query: PostgresQuery,
@@ -52,35 +59,41 @@ export async function workingRows(
   const sends = new WorkingRows(sendsTable, clean);
   const idsOf = (kind: 'updates' | 'sends') => needs.flatMap((one) => one[kind] ?? []);
   const [updateIds, sendIds] = [idsOf('updates'), idsOf('sends')];
+  const isOfDead = needs.some((one) => one.isOfDead);
   let lastSend = 0;
-  if (needs.some(({ isOfDead }) => isOfDead)) {
-    await updates.load(query, `event_id = ANY($1) OR state = 'dead'`, [updateIds]);
+  if (isOfDead) {
+    await updates.load(query, `${isOneOfThem} OR state = 'dead'`, [updateIds]);
     const [last] = await query('SELECT coalesce(max(seq), 0) AS seq FROM sluice_sends');
     lastSend = Number(last?.['seq']);
-  } else if (updateIds.length > 0) await updates.load(query, 'event_id = ANY($1)', [updateIds]);
+  }
+  const lanes = new Map<string, number>();
+  for (const { lane: { key, most } = {} } of needs)
+    if (key !== undefined && (most !== undefined || ownership.isShared))
+      lanes.set(key, Math.max(most ?? 1, lanes.get(key) ?? 1));
+  const open = new Map([...lanes.keys()].map((key) => [key, new Set<string>()]));
+  if (lanes.size > 0) {
+    const wanted = [updateIds, [...lanes.keys()], [...lanes.values()]];
+    for (const { open_in, open_id } of await updates.load(query, isOneOfThem, wanted, openOfLanes))
+      open.get(String(open_in))?.add(String(open_id));
+  } else if (updateIds.length > 0 && !isOfDead) await updates.load(query, isOneOfThem, [updateIds]);
   if (sendIds.length > 0) await sends.load(query, 'send_id = ANY($1)', [sendIds]);
-  const lanes = ownership.isShared ? needs.flatMap(({ lane }) => lane ?? []) : [];
-  const open =
-    lanes.length === 0
-      ? []
-      : await query(`SELECT lane FROM sluice_updates WHERE lane = ANY($1) AND ${isOpenUpdate}`, [
-          lanes,
-        ]);
-  const isOpen = (lane: string): boolean =>
-    open.some((row) => row['lane'] === lane) ||
-    updates.all.some((one) => one.lane === lane && isOneOf(openUpdates, one.state));
+  const openIn = (lane: string): number => {
+    const ids = open.get(lane) ?? new Set();
+    for (const one of updates.all)
+      if (one.lane === lane && isOneOf(openUpdates, one.state)) ids.add(one.eventId);
+    return ids.size;
+  };
   const dead = (reason?: string) =>
     updates.all.filter(
       (one) =>
         one.state === 'dead' &&
         (reason === undefined || (one.outcome === 'joined' && one.reason === reason)),
     );
-  const rows = { updates, sends, dead, lastSend: () => lastSend };
-  const changed = ownership.isShared ? { ...rows, isOpen } : rows;
+  const rows = { updates, sends, openIn, dead, lastSend: () => lastSend };
   const sessions = new WorkingSessions();
   const values = new WorkingValues(query, clock.now());
   await values.load(needs.flatMap(({ value }) => value ?? []));
-  const changes = journalChanges(changed, clock, ownership);
+  const changes = journalChanges(rows, clock, ownership);
   const at: SharedTransaction = { query, changes, sessions, values };
   return {
     at,

@@ -24,23 +24,31 @@ export class WorkingRows<Record extends { readonly seq: number }>
     this.#clean = clean;
   }
 
-  /** Reads rows without their bodies, in the order of their numbers: two transactions never wait for each other. */
+  /**
+   * Reads rows without their bodies, in the order of their numbers: two transactions never wait for each other.
+   *
+   * @param beside another reading, which goes along with it.
+   * @returns the rows of that one.
+   */
   async load(
     query: PostgresQuery,
     condition: string,
     values: readonly (PostgresValue | readonly PostgresValue[])[],
-  ): Promise<void> {
+    beside?: string,
+  ): Promise<Awaited<ReturnType<PostgresQuery>>> {
     const { name } = this.#table;
     const fields = fieldsOf(this.#table, true);
-    const rows = await query(
-      `SELECT ${fields} FROM ${name} WHERE ${condition} ORDER BY seq FOR UPDATE`,
-      values,
-    );
-    for (const row of rows)
+    const locked = `SELECT ${fields} FROM ${name} WHERE ${condition} ORDER BY seq FOR UPDATE`;
+    const both = `WITH locked AS (${locked})
+      SELECT * FROM locked FULL JOIN (${beside}) AS beside ON false ORDER BY locked.seq`;
+    const rows = await query(beside === undefined ? locked : both, values);
+    const isOwn = (row: (typeof rows)[number]): boolean => row['seq'] !== null;
+    for (const row of rows.filter(isOwn))
       this.#keep({
         ...{ isNew: false, isChanged: false, hasBody: false },
         record: recordOf(this.#table, row),
       });
+    return rows.filter((row) => !isOwn(row));
   }
 
   get all(): readonly Record[] {
