@@ -87,9 +87,8 @@ export class Questions {
     for (const row of before) if (this.open.get(row.id) === undefined) this.#forget(row);
   }
 
-  /** Another host has ended it: nothing waits for its deadline here. */
   #forget(row: QuestionRow): void {
-    this.open.delete(row);
+    this.open.delete(row); // another host has ended it
     if (!this.#closing.has(row.id)) this.#rows.disarm(row.id);
   }
 
@@ -131,7 +130,9 @@ export class Questions {
         this.open.add(row);
         this.#rows.arm(row);
       } else if (before.has(row.id)) this.#meet(row);
-    return left.filter((row) => !isClosed(row) && before.has(row.id));
+    const unsent = left.filter((row) => !isClosed(row) && before.has(row.id));
+    for (const row of unsent) await this.#addShared(row);
+    return unsent;
   }
 
   /** Waits for nothing more. What is open stays in the journal. */
@@ -152,7 +153,8 @@ export class Questions {
     if (this.open.countOf(extensionId) >= openAtMost) throw full(extensionId);
     this.open.add(row);
     try {
-      if (!this.#ownership.isShared) await this.#write(row);
+      const isKept = this.#ownership.isShared || (await this.#rows.write(row)).status === 'written';
+      if (!isKept) throw full(extensionId);
     } catch (error) {
       this.open.delete(row);
       throw error;
@@ -162,36 +164,40 @@ export class Questions {
     return undefined;
   }
 
-  /** Keeps a question that no other host asks meanwhile: the row first, and then its place in the index of its conversation. */
+  /**
+   * Keeps a question that no other host asks meanwhile: the row first, and then its place in the index of its conversation. The host
+   * that has written the row may have died before the second.
+   */
   async #addShared(row: QuestionRow): Promise<QuestionRow | undefined> {
     const { id, extensionId, name, place } = row;
     const { status } = await this.#rows.write(row, { expected: null });
     if (status === 'full') throw full(extensionId);
-    if (status === 'conflict') return row;
     const other = await this.#index.add(conversationKey(whereOf(row)), row, async () => {
       await this.look(whereOf(row));
       return this.open.openOf(extensionId, name, place);
     });
-    if (other === undefined || other.id === id) return undefined;
-    await this.#rows.remove(row);
-    return other;
+    if (other !== undefined && other.id !== id && status === 'written')
+      await this.#rows.remove(row);
+    return other ?? (status === 'conflict' ? row : undefined);
   }
 
-  /** Notes that the message of a question is kept, so that no other host sends it. */
-  async noteSent({ id }: QuestionRow): Promise<void> {
-    const row = this.open.get(id);
-    if (row === undefined) return;
+  /** Notes that the message of a question is kept, so that no other host sends it. @returns whether the question is there. */
+  async noteSent(row: QuestionRow): Promise<boolean> {
     const sent = await this.#rows.change(row, ({ message: _, ...now }) =>
       isClosed(now) ? undefined : now,
     );
-    if (sent !== undefined && this.open.get(id) !== undefined) this.open.add(sent);
+    if (sent !== undefined && this.open.get(row.id) !== undefined) this.open.add(sent);
+    return sent !== undefined || !this.#ownership.isShared;
   }
 
-  /** Takes a question back that was not sent. */
-  async withdraw(row: QuestionRow): Promise<void> {
+  /** Takes a question back that was not sent. @returns whether it is open no more; not if another host has sent it. */
+  async withdraw(row: QuestionRow): Promise<boolean> {
+    const { isShared } = this.#ownership;
+    const kept = isShared ? await this.#rows.read(row) : undefined;
+    if (kept !== undefined && (isClosed(kept.row) || kept.row.message === undefined)) return false;
     this.open.delete(row);
     this.#rows.disarm(row.id);
-    await this.#remove(row);
+    return this.#remove(row, isShared ? { expected: kept?.version ?? null } : {});
   }
 
   /**
@@ -279,9 +285,10 @@ export class Questions {
     }
   }
 
-  async #remove(row: QuestionRow): Promise<void> {
-    await this.#rows.remove(row);
+  async #remove(row: QuestionRow, given = {}): Promise<boolean> {
+    if ((await this.#rows.remove(row, given)).status !== 'written') return false;
     if (this.#ownership.isShared) await this.#index.remove(conversationKey(whereOf(row)), row);
+    return true;
   }
 
   #tell({ id, extensionId, name }: QuestionRow, state: string): void {
@@ -289,10 +296,5 @@ export class Questions {
       ...{ kind: 'question', of: 'extension', id, correlationId: id, state },
       title: `${extensionId}/${name}`,
     }));
-  }
-
-  async #write(row: QuestionRow): Promise<void> {
-    const { status } = await this.#rows.write(row);
-    if (status !== 'written') throw full(row.extensionId);
   }
 }

@@ -127,8 +127,9 @@ export class WaitingRows<R extends WaitingRow> {
     }
   }
 
-  remove(row: R): Promise<WriteResult> {
-    return this.#write(row, undefined);
+  /** @param given as of `KeyValues.write`. */
+  remove(row: R, given?: Given): Promise<WriteResult> {
+    return this.#write(row, undefined, given);
   }
 
   /** Lets deadlines pass from now on. */

@@ -8,7 +8,7 @@ import type {
 } from '../../extension/index.js';
 import { notPlain } from '../../extension/internal.js';
 import { definedFields, Timer } from '../../kernel/index.js';
-import { sendIdOf } from '../egress/extension-sends.js';
+import { endOf, sendIdOf } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import type { QuestionJob } from '../jobs/job.js';
 import { digestOf, eventIdOf } from '../journal/event-id.js';
@@ -38,17 +38,23 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
     const { id, name, place } = row;
     const asked = { id, sendId: sendIdOf(extensionId, sendKeyOf(id)) };
     const eventId = eventIdOf('sluice', accountOf(row).accountId, id);
-    if (questions.isClosing(id) || (await journal.updates({ eventId, limit: 1 })).length > 0)
-      return asked; // and it has its end
-    const open = questions.open.openOf(extensionId, name, place);
-    if (open !== undefined && open.id !== id)
-      throw hostError('question-open', { extensionId, name, open: open.id });
-    if (open !== undefined) return asked;
-    const faster = await questions.add(row); // another host may ask as well
-    if (faster === undefined) await sendQuestion(parts, send, row, message);
-    else if (faster.id !== id)
-      throw hostError('question-open', { extensionId, name, open: faster.id });
-    return asked;
+    for (;;) {
+      if (questions.isClosing(id) || (await journal.updates({ eventId, limit: 1 })).length > 0)
+        return asked; // and it has its end
+      const open = questions.open.openOf(extensionId, name, place);
+      if (open?.id === id && open.message === undefined) return asked;
+      const other = open ?? (await questions.add(row)); // another host may ask as well
+      if (other !== undefined && other.id !== id)
+        throw hostError('question-open', { extensionId, name, open: other.id });
+      try {
+        // also one that another host has kept: that host may be dead
+        if (await sendQuestion(parts, send, row, message)) return asked;
+      } catch (error) {
+        const isSent = (await journal.sends({ eventId: asked.sendId, limit: 1 })).length > 0; // by another call
+        if (!isSent && (await questions.withdraw(row))) throw error;
+      }
+      await questions.look({ ...place, conversationId: place.to });
+    }
   };
 
   return async (extensionId, asked) => {
@@ -93,30 +99,30 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
   };
 }
 
-/** Sends the message of a question, or takes the question back. */
+/** Sends the message of a question. @returns whether it is noted; not if another host has taken the question back meanwhile. */
 async function sendQuestion(
   parts: HostParts,
   send: Send,
   row: QuestionRow,
   message: ExtensionMessage,
-): Promise<void> {
-  const { questions, logger, signal } = parts;
+): Promise<boolean> {
+  const { questions, journal, logger, signal } = parts;
   const { extensionId, name } = row;
   const told = { extensionId, question: name };
-  try {
-    const { ended } = await send(extensionId, message);
-    void ended.then(async ({ status }) => {
-      if (status === 'sent' || signal.aborted) return;
-      await questions.close(row, { status: 'not-sent' }).catch((error: unknown) => {
-        logger.error('the end of a question could not be kept', { ...told, error });
-      });
-    });
-  } catch (error) {
-    await questions.withdraw(row);
-    throw error;
-  }
-  await questions.noteSent(row).catch((error: unknown) => {
+  const { ended, sendId } = await send(extensionId, message);
+  const closeUnsent = async (): Promise<void> => {
+    const report = await ended;
+    if (report.status === 'sent' || signal.aborted) return;
+    const [record] = await journal.sends({ eventId: sendId });
+    const { status } = record === undefined ? report : await endOf(parts, record); // another host may send it
+    if (status !== 'sent' && !signal.aborted) await questions.close(row, { status: 'not-sent' });
+  };
+  void closeUnsent().catch((error: unknown) => {
+    logger.error('the end of a question could not be kept', { ...told, error });
+  });
+  return questions.noteSent(row).catch((error: unknown) => {
     logger.warn('a question is asked, and the journal could not note it', { ...told, error });
+    return true;
   });
 }
 

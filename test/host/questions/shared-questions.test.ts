@@ -147,4 +147,45 @@ describe('a question of an extension of two hosts on one journal', () => {
     expect(ends).toMatchObject([{ end: { status: 'answered', answer: 'Yes' } }]);
     expect(await hosts.states()).toContain('1 answer');
   });
+
+  it.each([
+    ['question', '/questions/asking'],
+    ['place of it', '/questions-in'],
+  ])(
+    'of a host that dies when it has kept the %s is sent by the host that asks with its key, and is answered (extensions-that-act §7.2, durability §12.11)',
+    async (_, last) => {
+      await using hosts = await askingHosts();
+      const { a, clock, ends, shared } = hosts;
+      const dead = new Promise<void>(() => undefined);
+      shared.onValue = (host, namespace) => (host === 'a' && namespace === last ? dead : undefined);
+      void hosts.questionOf('a').ask(place, deploy, { key: 'k' });
+      await clock.advance(100);
+      expect(hosts.asked()).toEqual([0, 0]);
+      const asking = hosts.questionOf('b').ask(place, deploy, { key: 'k' });
+      await clock.advance(100);
+      await asking;
+      await clock.advance(100);
+      expect(hosts.asked()).toEqual([0, 1]);
+      shared.onValue = () => undefined;
+      await a.channel.receive({ text: 'yes', conversation: 'one' }, '1'); // of a part of host b
+      await clock.advance(120_000);
+      expect(ends).toMatchObject([{ end: { status: 'answered', answer: 'Yes' } }]);
+      expect([await hosts.rows(), hosts.asked()]).toEqual([0, [0, 1]]);
+    },
+  );
+
+  it('of a host that dies before it has a place is sent by the host of its part, and is answered (durability §12.11)', async () => {
+    await using hosts = await askingHosts();
+    const { a, clock, ends, shared } = hosts;
+    shared.give('b', shared.all);
+    const dead = new Promise<void>(() => undefined);
+    shared.onValue = (host, namespace) =>
+      host === 'a' && namespace === '/questions/asking' ? dead : undefined;
+    void hosts.questionOf('a').ask(place, deploy);
+    await clock.advance(90_000);
+    expect(hosts.asked()).toEqual([0, 1]);
+    await a.channel.receive({ text: 'yes', conversation: 'one' }, '1');
+    await clock.advance(5_000);
+    expect(ends).toMatchObject([{ end: { status: 'answered', answer: 'Yes' } }]);
+  });
 });
