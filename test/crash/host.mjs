@@ -7,7 +7,7 @@ import {
   openJournal,
   openPostgresJournal,
 } from '../../dist/host/index.js';
-import { ask as askHuman, cancel, createKernel } from '../../dist/kernel/index.js';
+import { ask as askHuman, cancel, createKernel, systemClock } from '../../dist/kernel/index.js';
 
 const [, , path, policy, keepBytes, slowness = '1'] = process.argv;
 const answers = new Map(); // of sends that wait for the provider
@@ -59,6 +59,13 @@ function createStreamSender(permits) {
   };
 }
 
+function deliver({ content, conversationId, interactive }, key) {
+  const press = interactive?.buttons?.[0]?.id;
+  const answer = new Promise((resolve) => answers.set(key, resolve));
+  process.send({ send: { key, content, conversation: conversationId, press } });
+  return answer;
+}
+
 /** The traces of a host that was killed. */
 const previews = {
   takeBack: async ({ id }) => {
@@ -66,8 +73,11 @@ const previews = {
     return true;
   },
   complete: async (permit, { shown: { id } }) => {
-    const { content: text } = permit.take();
-    await ask({ edit: { id, text, isFinal: true }, ends: 'completed' });
+    const message = permit.take();
+    const edit = { id, text: message.content, isFinal: true };
+    // a host that was stopped may have taken it back meanwhile
+    if ((await ask({ edit, ends: 'completed' })) === false)
+      return deliver(message, permit.idempotencyKey);
     return { status: 'sent', receipt: { messageId: String(id) } };
   },
 };
@@ -103,14 +113,7 @@ const channel = {
   ack: async (_account, { updateId }) => {
     process.send({ ack: updateId });
   },
-  send: async (permit) => {
-    const { content, conversationId, interactive } = permit.take();
-    const press = interactive?.buttons?.[0]?.id;
-    const key = permit.idempotencyKey;
-    const answer = new Promise((resolve) => answers.set(key, resolve));
-    process.send({ send: { key, content, conversation: conversationId, press } });
-    return answer;
-  },
+  send: async (permit) => deliver(permit.take(), permit.idempotencyKey),
   createStreamSender,
   previews,
 };
@@ -198,6 +201,18 @@ const openPostgres = async () => {
   const { connect } = await import('../../extensions/postgres/dist/index.js');
   return openPostgresJournal(connect(path), { leaseMs: 500 });
 };
+/** Asks one question of a message in a conversation of its own, however often the message begins. */
+async function wonder(confirm, message) {
+  const place = { channel: 'far', accountId: 'one', to: `w-${message}` };
+  const question = { content: `Confirm ${message}?`, options: ['Yes', 'No'], takesText: true };
+  const given = { key: message, data: message, timeoutMs: 3_600_000 };
+  const asking = await confirm.ask(place, question, given).then(
+    ({ id }) => ({ id }),
+    ({ code }) => ({ code }),
+  );
+  process.send({ wondered: { message, ...asking } });
+}
+
 const journal = await (path.startsWith('postgres:')
   ? openPostgres()
   : openJournal(path, { keepBytes: Number(keepBytes) }));
@@ -209,7 +224,13 @@ await extensions.add(
       id: 'watcher',
       setup: (api) => {
         api.observe('egress.sent', 'seen', () => undefined);
-        api.mutate('ingress.normalized', 'same', () => undefined);
+        const confirm = api.question('confirm', ({ id, status, answer, data, attempt }) => {
+          process.send({ confirmed: { id, status, answer, message: data, attempt } });
+        });
+        api.mutate('ingress.normalized', 'same', async ({ payload: { content } }) => {
+          const [what, message] = content.split(' ');
+          if (what === 'wonders') await wonder(confirm, message);
+        });
       },
     }),
   ),
@@ -220,6 +241,12 @@ const log = (message, fields) => {
 };
 const host = createHost({
   kernel,
+  clock: {
+    ...systemClock,
+    // what dead hosts have left is looked for each 2 s in place of 30 s
+    setTimeout: (callback, ms) =>
+      systemClock.setTimeout(callback, path.startsWith('postgres:') && ms === 30_000 ? 2_000 : ms),
+  },
   logger: { debug: () => undefined, info: () => undefined, warn: log, error: log },
   journal,
   store: journal.store,

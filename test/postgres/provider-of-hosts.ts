@@ -4,27 +4,23 @@ import { expect } from 'vitest';
 import type { JournalReader, UpdateRecord } from '../../src/host/index.js';
 import { openSends, openUpdates } from '../../src/host/journal/journal.js';
 import { every, History } from '../crash/history.js';
+import { type Confirmed, Confirms, type Wondered } from './kills/confirms.js';
+import { type Growing, GrowingReplies } from './kills/growing-replies.js';
 
 interface Said {
   readonly ready?: true;
   readonly ack?: string;
   readonly send?: { readonly key: string; readonly content: string; readonly press?: string };
-  readonly asked?: Asked;
+  readonly asked?: Growing & { readonly number: number };
   /** The message whose tool a human was asked about. */
   readonly ran?: string;
   readonly allowed?: boolean;
   /** Why it has not run. */
   readonly reason?: string;
+  readonly wondered?: Wondered;
+  readonly confirmed?: Confirmed;
   /** A warning or an error of its log. */
   readonly log?: string;
-}
-
-/** A host shows a reply while it grows. */
-interface Asked {
-  readonly number: number;
-  readonly show?: { readonly key: string; readonly text: string };
-  readonly edit?: { readonly id: number; readonly text: string; readonly isFinal?: boolean };
-  readonly remove?: { readonly id: number };
 }
 
 const conversations = 6;
@@ -40,8 +36,10 @@ export class ProviderOfHosts implements AsyncDisposable {
   readonly waiting = new Map<string, object>();
   /** What came, in order; twice under one key is once. */
   readonly arrived = new Map<string, string>();
+  /** The sends that came for the first time, each with the name of the host that made it. */
+  readonly firstSends: { readonly sendId: string; readonly host: string }[] = [];
   /** The replies that grow or have grown, by their ids. */
-  readonly screen = new Map<number, { readonly key: string; readonly text: string }>();
+  readonly screen = new GrowingReplies(this.arrived);
   /** The messages with a tool about which a human is asked. */
   readonly asks = new Set<string>();
   /** The newest question of each of them, and those with a second question while the first was open. */
@@ -51,24 +49,33 @@ export class ProviderOfHosts implements AsyncDisposable {
   readonly refused = new Map<string, string>();
   /** The messages whose tools ran after a human was asked. */
   readonly ran: string[] = [];
+  readonly confirms = new Confirms((id, raw) => this.#add(id, raw));
+  /** The hosts that are stopped for a moment. */
+  readonly #dozing = new Set<ChildProcess>();
   /** The messages so far, and those with the answers to questions. */
   sent = 0;
   brought = 0;
-  #shown = 0;
   /** The answers to questions that are still to come. */
   #answering = 0;
   readonly #all: ChildProcess[] = [];
   readonly #history = new History();
 
-  /** @param slowness a factor for the pauses of the agent. */
+  /**
+   * @param slowness a factor for the pauses of the agent.
+   * @param wonders an extension of the hosts asks about some messages.
+   */
   constructor(
     readonly program: string,
     readonly slowness = 1,
+    readonly wonders = false,
   ) {}
 
   /** Starts a host. @param url of its database. */
   async start(url: string): Promise<ChildProcess> {
-    const child = fork(this.program, [url, 'resend', '0', String(this.slowness)], {
+    const address = new URL(url);
+    const name = `host-${this.#all.length}`;
+    address.searchParams.set('application_name', name); // `watched` knows it by this name
+    const child = fork(this.program, [String(address), 'resend', '0', String(this.slowness)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     this.#all.push(child);
@@ -89,14 +96,19 @@ export class ProviderOfHosts implements AsyncDisposable {
         }
         if (said.send !== undefined) {
           const { key, content, press } = said.send;
-          if (!this.arrived.has(key) && press !== undefined) this.#answer(press, content);
+          if (press !== undefined && this.confirms.isOf(press))
+            this.confirms.asked(key, press, content);
+          else if (!this.arrived.has(key) && press !== undefined) this.#answer(press, content);
+          if (!this.arrived.has(key)) this.firstSends.push({ sendId: key, host: name });
           if (!this.arrived.has(key)) this.arrived.set(key, content);
           this.tell(child, { answer: key });
         }
         if (said.asked !== undefined) {
-          const value = this.#show(said.asked);
+          const value = this.screen.change(said.asked);
           this.tell(child, { answered: { number: said.asked.number, value } });
         }
+        if (said.wondered !== undefined) this.confirms.wondered(said.wondered);
+        if (said.confirmed !== undefined) this.confirms.confirmed(said.confirmed);
         if (said.ran !== undefined && said.allowed === true) this.ran.push(said.ran);
         else if (said.ran !== undefined) this.refused.set(said.ran, said.reason ?? '');
       });
@@ -114,9 +126,10 @@ export class ProviderOfHosts implements AsyncDisposable {
     for (let at = 0; at < messages; at++, this.sent++) {
       const id = `${round}-${isMixed ? at : at * 2 + 1}`; // the reply to an even number is shown while it grows
       const isAsking = isMixed && (at % 4 === 3 || at % 8 === 6);
+      const isWondering = this.wonders && isMixed && (at === 1 || at % 5 === 4); // an extension asks about it
       if (isAsking) this.asks.add(id);
       this.#add(id, {
-        text: `${isAsking ? 'asks' : 'plain'} ${id}`,
+        text: `${isAsking ? 'asks' : isWondering ? 'wonders' : 'plain'} ${id}`,
         conversation: `c-${this.sent % conversations}`,
       });
       await pass(Math.random() * 40);
@@ -146,28 +159,14 @@ export class ProviderOfHosts implements AsyncDisposable {
     }, Math.random() * 1_000);
   }
 
-  /** Shows, edits or removes a reply that grows. @returns its id. */
-  #show({ show, edit, remove }: Asked): number | true {
-    if (show !== undefined) {
-      this.screen.set(++this.#shown, show);
-      return this.#shown;
-    }
-    const shown = this.screen.get(edit?.id ?? 0);
-    if (edit !== undefined && shown !== undefined) {
-      this.screen.set(edit.id, { ...shown, text: edit.text });
-      if (edit.isFinal === true) this.arrived.set(`${shown.key} on ${edit.id}`, edit.text);
-    }
-    if (remove !== undefined) this.screen.delete(remove.id);
-    return edit?.id ?? true;
-  }
-
   tell(child: ChildProcess, message: object): void {
     if (child.connected) child.send(message, () => undefined); // it may have been killed
   }
 
   bring(): void {
     for (const update of this.waiting.values()) {
-      const host = this.hosts[Math.floor(Math.random() * this.hosts.length)];
+      const hosts = [...this.hosts, ...this.#dozing];
+      const host = hosts[Math.floor(Math.random() * hosts.length)];
       if (host !== undefined) this.tell(host, { update });
     }
   }
@@ -177,6 +176,16 @@ export class ProviderOfHosts implements AsyncDisposable {
     this.#history.note(child.pid, 'goes on');
     child.kill('SIGCONT');
     this.hosts.push(child);
+  }
+
+  /** Stops a host for some milliseconds, as a busy machine does. Messages come to it meanwhile. */
+  async doze(ms: number): Promise<void> {
+    const child = await this.kill('SIGSTOP');
+    if (child === undefined) return;
+    this.#dozing.add(child);
+    await pass(ms);
+    this.#dozing.delete(child);
+    this.wake(child);
   }
 
   async kill(signal: 'SIGKILL' | 'SIGSTOP' = 'SIGKILL'): Promise<ChildProcess | undefined> {
@@ -220,16 +229,20 @@ export class ProviderOfHosts implements AsyncDisposable {
       const rows = await reader.updates({ states: openUpdates, ...every, withoutBody: true });
       const sends = await reader.sends({ states: openSends, ...every });
       const open = [...waiting, ...rows.map(({ updateId }) => updateId)];
-      const left = open.length + sends.length + this.#answering;
+      const left = open.length + sends.length + this.#answering + this.confirms.left;
       if (left === 0) return;
       if (left < least) [least, sinceMs] = [left, Date.now()];
       if (Date.now() - sinceMs < standsStillMs) continue;
-      throw new Error(`${left} have no end: ${open.join(', ')}, ${sends.length} sends`);
+      throw new Error(
+        `${left} have no end: ${open.join(', ')}, ${sends.length} sends, ${this.confirms.open()}`,
+      );
     }
   }
 
   async #check(reader: Pick<JournalReader, 'updates' | 'sends'>): Promise<number> {
-    const updates = await reader.updates(every);
+    const rows = await reader.updates(every);
+    const updates = rows.filter(({ channel }) => channel === 'far');
+    this.confirms.check(rows);
     expect(updates.map(({ updateId }) => updateId).sort()).toEqual([...this.acknowledged].sort());
     expect(updates).toHaveLength(this.brought);
     expect(updates.filter(({ state, reason }) => state === 'dead' && reason === undefined)).toEqual(
@@ -245,10 +258,13 @@ export class ProviderOfHosts implements AsyncDisposable {
       const ids = answered
         .filter(({ lane }) => lane?.includes(`"c-${at}"`))
         .map((one) => one.updateId);
-      const heard = texts.filter((text) => text.startsWith('last') && ids.includes(idOf(text)));
-      expect(heard.map(idOf)).toEqual(ids);
+      const last = texts.filter((text) => text.startsWith('last')).map(idOf);
+      expect(ids.filter((id) => !last.includes(id))).toEqual([]);
+      expect(last.filter((id) => ids.includes(id))).toEqual(ids);
     }
     this.#checkQuestions(updates);
+    const dead = rows.filter(({ state }) => state === 'dead').map(({ reason }) => reason);
+    console.log(`${dead.length} dead letters: ${[...new Set(dead)].join('; ')}`);
     return answered.length;
   }
 

@@ -23,6 +23,7 @@ export class PostgresProxy implements AsyncDisposable {
   #socket: string;
   #way: Way = 'open';
   #delayMs = 0;
+  #answerMs = 0;
   #losing: LostCommit | undefined;
   /** Commits that were lost as `lose` said. */
   lost = 0;
@@ -57,6 +58,7 @@ export class PostgresProxy implements AsyncDisposable {
   open(): void {
     this.#way = 'open';
     this.#delayMs = 0;
+    this.#answerMs = 0;
     for (const pair of this.#pairs) this.#pump(pair);
   }
 
@@ -74,6 +76,11 @@ export class PostgresProxy implements AsyncDisposable {
   /** Takes so much time for each packet. */
   delay(ms: number): void {
     this.#delayMs = ms;
+  }
+
+  /** Takes a random time for each packet of an answer, as a server with a slow disk does. @param ms at most. */
+  slow(ms: number): void {
+    this.#answerMs = ms;
   }
 
   cut(): void {
@@ -110,7 +117,7 @@ export class PostgresProxy implements AsyncDisposable {
     server.on('data', (part) => {
       if (isLosing)
         this.#end(pair); // the server has committed, and nobody hears of it
-      else this.#pass(pair, () => client.write(part));
+      else this.#pass(pair, () => client.write(part), Math.random() * this.#answerMs);
     });
     for (const socket of [client, server]) {
       socket.on('error', () => undefined);
@@ -118,8 +125,8 @@ export class PostgresProxy implements AsyncDisposable {
     }
   }
 
-  #pass(pair: Pair, pass: () => void): void {
-    pair.waiting.push({ atMs: Date.now() + this.#delayMs, pass });
+  #pass(pair: Pair, pass: () => void, laterMs = 0): void {
+    pair.waiting.push({ atMs: Date.now() + this.#delayMs + laterMs, pass });
     this.#pump(pair);
   }
 
