@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { defineExtension } from 'sluice';
 import { describe, expect, it, vi } from 'vitest';
@@ -258,5 +259,22 @@ describe('a message that no agent answers', () => {
   it('of an agent that is not there is one, too', async () => {
     await using lab = await httpLab({ models: { sluice: { agent: 'nobody' } } });
     expect((await lab.ask(saying('hi'))).status).toBe(500);
+  });
+});
+
+describe('a request that comes while the host is blocked', () => {
+  it('is answered when the host goes on (http §2.1, extensions-that-act §9.3)', async () => {
+    await using lab = await httpLab();
+    const { hostname, port, host } = new URL(lab.url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate); // the host has accepted it
+    const body = JSON.stringify(saying('hi'));
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: ${host}\r\nconnection: close`;
+    socket.write(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_100); // longer than two looks at connections
+    let got = '';
+    for await (const part of socket.setEncoding('utf8')) got += part;
+    expect(got).toMatch(/^HTTP\/1\.1 200 /);
   });
 });

@@ -34,10 +34,10 @@ const maxConnections = 16;
 /** The connections at once if there may be routes: more than the requests that they answer at once, so that a monitor has its own. */
 const maxConnectionsOfRoutes = 128;
 
-/** Milliseconds that the head of a request may take to arrive; all of it, if there are no routes. */
+/** Milliseconds that a request of a monitor may take to arrive. */
 const requestTimeoutMs = 2_000;
-/** Milliseconds that a request with its body may take to arrive. */
-const bodyTimeoutMs = 10_000;
+/** The same if there may be routes. A request that came while a handler blocked the host is not read yet, and counts as on its way. */
+const routeTimeoutMs = 10_000;
 
 /** The part of a host that a health port asks. Without `health` it serves routes alone, such as those of a channel. */
 export type HealthServerHost = Partial<Pick<Host, 'health' | 'routes'>>;
@@ -60,11 +60,12 @@ export async function startHealthServer(
   const feed = events && eventFeed(events);
   const served = { address, names: hosts, ...(feed && { feed }) };
   const isKnown = hostCheck(served);
+  const timeoutMs = host.routes === undefined ? requestTimeoutMs : routeTimeoutMs;
   const server = createServer(
     {
       maxHeaderSize: host.routes === undefined ? 4_096 : 16_384, // a browser sends the cookies of other ports
-      requestTimeout: host.routes === undefined ? requestTimeoutMs : bodyTimeoutMs,
-      headersTimeout: requestTimeoutMs,
+      requestTimeout: timeoutMs,
+      headersTimeout: timeoutMs,
       connectionsCheckingInterval: requestTimeoutMs,
     },
     (request, response) => answer(host, request, response, { ...served, isKnown }),
