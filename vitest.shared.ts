@@ -20,5 +20,6 @@ export default defineConfig({
     // a bound for what hangs, not a measure: no test's outcome depends on how fast the machine is
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

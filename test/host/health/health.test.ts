@@ -310,9 +310,9 @@ describe('what the health port tells of trouble', () => {
       ...{ code: 'extension-refused', whose: 'refused', count: 1 },
     });
     for (const id of ['u-1', 'u-2', 'u-3']) await channel.receive({ text: id }, id);
-    await vi.waitFor(() => expect(host.stats().deadLetters).toBe(3));
+    await vi.waitFor(() => expect(host.stats().deadLetters).toBe(3), 60_000);
     await clock.advance(1_000);
-    await vi.waitFor(() => expect(host.health().degraded[0]?.code).toBe('dead-letters'));
+    await vi.waitFor(() => expect(host.health().degraded[0]?.code).toBe('dead-letters'), 60_000);
     expect(host.health().degraded).toMatchObject([
       { code: 'dead-letters', count: 3 },
       { code: 'quarantined', whose: 'broken/judge' },

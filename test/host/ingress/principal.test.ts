@@ -84,9 +84,9 @@ describe('the principal of a message', () => {
       { channel: 'fake', to: 'fake:ada' },
       { content: 'Sure?', options: ['Yes'] },
     );
-    await vi.waitFor(() => expect(channel.sent.at(-1)?.interactive).toBeDefined());
+    await vi.waitFor(() => expect(channel.sent.at(-1)?.interactive).toBeDefined(), 60_000);
     await test.press('Yes', { from: 'eve' });
-    await vi.waitFor(() => expect(end).toBeDefined());
+    await vi.waitFor(() => expect(end).toBeDefined(), 60_000);
     expect(end?.principal).toEqual({ ...ada, senderId: 'eve', roles: ['boss'] });
   });
 
@@ -104,7 +104,10 @@ describe('the principal of a message', () => {
     await using test = await startTestHost({ extensions: [asks] });
     await question?.ask({ channel: 'fake', to: 'fake:ada' }, { content: 'Who?' });
     await test.say({ text: 'Eve', isUnproven: true });
-    await vi.waitFor(() => expect(end).toMatchObject({ answer: 'Eve', from: { id: 'ada' } }));
+    await vi.waitFor(
+      () => expect(end).toMatchObject({ answer: 'Eve', from: { id: 'ada' } }),
+      60_000,
+    );
     expect(end).not.toHaveProperty('principal');
   });
 
@@ -125,7 +128,7 @@ describe('the principal of a message', () => {
       roles: ['owner'],
     });
     await channel.receive({ text: 'x', from: 'ada' }, 'other', 'b:c');
-    await vi.waitFor(() => expect(test.ends).toHaveLength(5));
+    await vi.waitFor(() => expect(test.ends).toHaveLength(5), 60_000);
     // "fake/b:c:ada" is the sender "c:ada" of an account "b"
     expect(test.of('routing.resolving').at(-1)?.principal).toMatchObject({
       isOwner: false,
@@ -176,7 +179,7 @@ describe('the principal of a message', () => {
     });
     await using test = await startTestHost({ extensions: [extension] });
     await mine.receive('hi', 'u-1');
-    await vi.waitFor(() => expect(test.ends).toHaveLength(1));
+    await vi.waitFor(() => expect(test.ends).toHaveLength(1), 60_000);
     expect(test.of('routing.resolving')[0]?.principal).toMatchObject({
       senderId: 'x',
       isOwner: false,
@@ -212,7 +215,7 @@ describe('the principal of a message', () => {
       roles: { admin: ['fake:ada'] },
     });
     void before.say('hello');
-    await vi.waitFor(() => expect(before.of('egress.sending')).toHaveLength(1));
+    await vi.waitFor(() => expect(before.of('egress.sending')).toHaveLength(1), 60_000);
     first.kill();
     const channel = fakeChannel({
       resendPolicy: { ambiguous: 'resend' },
@@ -223,7 +226,7 @@ describe('the principal of a message', () => {
       journal: memory,
       roles: { guest: ['fake:ada'] },
     });
-    await vi.waitFor(() => expect(test.replies()).toEqual(['hello']));
+    await vi.waitFor(() => expect(test.replies()).toEqual(['hello']), 60_000);
     expect(before.of('egress.preparing')[0]?.principal).toEqual({ ...ada, roles: ['admin'] });
     expect(test.of('egress.preparing').map(({ principal }) => principal)).toEqual([
       { ...ada, roles: ['guest'] },

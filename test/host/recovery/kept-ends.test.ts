@@ -29,7 +29,7 @@ describe('the end of a send that went out', () => {
         vi.waitFor(async () => {
           await lab.clock.advance(1_000);
           expect(lab.ends).toHaveLength(count);
-        });
+        }, 60_000);
       await channel.receive({ text: 'a', conversation: 'one' }, 'a');
       await untilEnded(1);
       const [send] = await journal.sends();

@@ -110,5 +110,5 @@ it('H1: an update with a damaged send is told once, and left to a repair (durabi
   for (let looks = 0; looks < 30; looks++) await look();
   expect(told()).toMatchObject([{ message: 'what the journal holds could not be taken up' }]);
   await lab.channel.receive({ text: 'b', conversation: 'two' }, '2');
-  await vi.waitFor(() => expect(lab.texts()).toEqual(['b']));
+  await vi.waitFor(() => expect(lab.texts()).toEqual(['b']), 60_000);
 });

@@ -233,7 +233,7 @@ describe('after the end of its host (event-pipeline §17.20)', () => {
     mortal.kill();
     const second = postOffice();
     await using next = await hostLab({ loadPlugins: second.load, journal });
-    await vi.waitFor(() => expect(next.ends).toHaveLength(1));
+    await vi.waitFor(() => expect(next.ends).toHaveLength(1), 60_000);
     expect(second.sent).toEqual([['post:ada', 'are you there?']]);
     const again = await second.bring('are you there?', { MessageSid: 'm1' });
     expect(again).toMatchObject({ queuedFinal: false });

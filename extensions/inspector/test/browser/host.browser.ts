@@ -155,7 +155,8 @@ describe('the page of a running host', () => {
     const link = stage('egress.preparing').getByRole('link', { name: id });
     expect(await link.getAttribute('href')).toBe(`#/why/${encodeURIComponent(id)}`);
     await page.goto(`${new URL(page.url()).origin}/#/why/${encodeURIComponent(id)}`);
-    expect(await stage('egress.preparing').locator('details').getAttribute('open')).not.toBeNull();
+    const details = stage('egress.preparing').locator('details');
+    await expect.poll(() => details.getAttribute('open')).not.toBeNull();
   });
 
   it('shows what runs and what waits, who holds it and for how long, and stops a turn', async () => {
@@ -177,7 +178,7 @@ describe('the page of a running host', () => {
     host.say('die');
     host.say('die again');
     await page.getByRole('navigation').getByText('2', { exact: true }).waitFor();
-    expect(await page.title()).toBe('(2) Sluice inspector');
+    await expect.poll(() => page.title()).toBe('(2) Sluice inspector');
     await view('Dead letters');
     const cards = page.locator('.cards > li');
     await expect.poll(() => cards.count()).toBe(2);
@@ -287,6 +288,7 @@ describe('the page of a running host', () => {
 
   it('is used by keyboard alone, on a narrow screen, and in the dark', async () => {
     await view('Messages');
+    await expect.poll(() => page.getByRole('searchbox', { name: 'Search' }).inputValue()).toBe('');
     await page.keyboard.press('/');
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('search');
     await page.locator('.virtual a').nth(1).waitFor();
