@@ -8,22 +8,25 @@ import { scriptedChannel } from '../support/scripted-channel.js';
 import { speaker } from '../support/speaker.js';
 import { sharedDatabase } from './sharing.js';
 
-/** Connections that count their transactions, and the statements in and beside them. */
+/** Connections that count their transactions, the statements in and beside them, and how often a transaction waits for answers. */
 async function counting(url: string) {
   const inner = connect(url);
-  const counts = { transactions: 0, statements: 0, readings: 0 };
+  const counts = { transactions: 0, statements: 0, waits: 0, readings: 0, readingsOfSends: 0 };
   const connections: PostgresConnections = {
     ...inner,
     query: (...given) => {
       counts.readings++;
+      if (given[0].includes('FROM sluice_sends')) counts.readingsOfSends++;
       return inner.query(...given);
     },
     transaction: (work) => {
       counts.transactions++;
+      let underWay = 0;
       return inner.transaction((query) =>
-        work((...given) => {
+        work(async (...given) => {
           counts.statements++;
-          return query(...given);
+          if (underWay++ === 0) counts.waits++;
+          return query(...given).finally(() => underWay--);
         }),
       );
     },
@@ -56,6 +59,9 @@ it.each([
     expect((counts.transactions - before.transactions) / messages).toBeLessThan(4.6);
     expect(lab.ends.every(({ status }) => status === 'answered')).toBe(true);
     expect((counts.statements - before.statements) / messages).toBeLessThanOrEqual(15);
+    // the fence and the rows that are read go together
+    const waits = counts.waits - before.waits;
+    expect(waits).toBeLessThanOrEqual(2 * (counts.transactions - before.transactions));
     expect((counts.readings - before.readings) / messages).toBeLessThanOrEqual(5);
     expect(await journal.keyValues.list('/session-turns', { prefix: '', limit: 10 })).toEqual([]);
     await lab[Symbol.asyncDispose]();
@@ -87,5 +93,26 @@ it('an update whose conversation is counted costs as many statements as any othe
     expect(await leastOf(isBegun, mostOpen)).toBe(least);
   const dead = await journal.updates({ states: ['dead'] });
   expect(dead).toHaveLength(10); // the fourth and the fifth of each lane
+  await journal.close();
+});
+
+it('a message that has waited in a journal for its turn looks for no sends of an earlier attempt (durability §7.2)', async () => {
+  const clock = virtualClock();
+  const { counts, connections } = await counting(await sharedDatabase());
+  const journal = await openPostgresJournal(connections, { clock, leaseMs: 60_000 });
+  await using lab = await hostLab({
+    ...{ clock, journal, store: journal.store, journalDispatches: false, maxRunning: 1 },
+    channel: scriptedChannel({ everyHost: true }),
+    agents: [{ id: 'main', provider: speaker }],
+  });
+  await lab.say({ text: 'first', conversation: 'c-0' });
+  const before = counts.readingsOfSends;
+  const said = Array.from({ length: 12 }, (_, at) =>
+    lab.say({ text: `message ${at}`, conversation: `c-${at}` }),
+  );
+  await Promise.all(said);
+  expect(lab.ends.map(({ status }) => status)).toEqual(Array(13).fill('answered'));
+  expect(counts.readingsOfSends).toBe(before);
+  await lab[Symbol.asyncDispose]();
   await journal.close();
 });

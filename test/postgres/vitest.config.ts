@@ -14,7 +14,7 @@ const postgres = mergeConfig(base, {
       pgbouncer:
         process.env['POSTGRES_THROUGH'] === 'pgbouncer'
           ? ['test/postgres/**/*.postgres.ts']
-          : ['test/postgres/{journal,shared,hints}.postgres.ts'],
+          : ['test/postgres/{journal,shared,hints,statements}.postgres.ts'],
     }).map(([name, include]) => ({
       extends: true,
       test: { name, include, globalSetup: ['test/postgres/global-setup.ts'] },

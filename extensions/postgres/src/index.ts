@@ -28,7 +28,7 @@ const types: pg.CustomTypesConfig = {
 
 /**
  * Opens connections to a PostgreSQL, for `openPostgresJournal`. They are made when they are needed, and made anew after they were
- * lost. A pooler in transaction mode may stand between: no statement is prepared, and nothing is set for a session.
+ * lost. A pooler in transaction mode may stand between: then no statement is prepared, and nothing is set for a session.
  *
  * @param url `postgres://USER:PASSWORD@HOST:PORT/DATABASE`; `?host=/run/postgresql` names a socket, `?sslmode=verify-full` asks
  *   for TLS.
@@ -39,10 +39,12 @@ const types: pg.CustomTypesConfig = {
 export function connect(url: string, options: ConnectOptions = {}): PostgresConnections {
   const { timeoutMs = 10_000, maxConnections = 5 } = options;
   const { host, port, database, user } = new pg.Client(url);
+  const statements = new Statements();
   const poolOf = (most: number): pg.Pool => {
     const pool = new pg.Pool({
       ...{ connectionString: url, max: most, types, keepAlive: true, application_name: 'sluice' },
       ...{ connectionTimeoutMillis: Math.min(timeoutMs, silentMs), query_timeout: timeoutMs },
+      ...{ pipeline: true, onConnect: (client) => statements.connected(client) },
     });
     pool.on('error', () => undefined); // a connection that nobody used was lost: the next call makes another
     return pool;
@@ -52,7 +54,7 @@ export function connect(url: string, options: ConnectOptions = {}): PostgresConn
   const listeners: Disposable[] = [];
   return {
     address: `postgres://${user}@${host}:${port}/${database}`,
-    query: queryOf(readers),
+    query: statements.queryOf(readers),
     transaction: async (work) => {
       const client = await writer.connect();
       let lost: Error | undefined;
@@ -65,10 +67,17 @@ export function connect(url: string, options: ConnectOptions = {}): PostgresConn
           if (!(error instanceof pg.DatabaseError)) onLost(error);
           throw error;
         });
-      const query = queryOf(client);
+      const query = statements.queryOf(client);
       try {
-        await answered(client.query(begin));
-        const result = await work((sql, values) => answered(query(sql, values)));
+        const begun = answered(client.query(begin));
+        let refused = false;
+        begun.catch(() => {
+          refused = true; // nothing more runs without a transaction
+        });
+        const result = await work(async (sql, values) =>
+          answered(refused ? begun.then(() => []) : query(sql, values)),
+        );
+        await begun;
         const { command } = await answered(client.query('COMMIT'));
         if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
         return result;
@@ -123,8 +132,7 @@ function listener(
     own.on('notification', ({ payload }) => heard(payload));
     try {
       await own.connect();
-      const { rows } = await own.query('SELECT pg_backend_pid() AS pid');
-      isOver ||= rows[0]?.pid !== Reflect.get(own, 'processID'); // its types do not name it
+      isOver ||= !(await isServedAlone(own));
       if (isOver) return void own.end();
       await own.query(`LISTEN ${own.escapeIdentifier(channel)}`);
       heard();
@@ -143,11 +151,48 @@ function listener(
   };
 }
 
-function queryOf(client: Pick<pg.Pool, 'query'>): PostgresQuery {
-  return async (sql, values = []) => {
-    const { rows } = await client.query<Record<string, PostgresValue>>(sql, values.map(storable));
-    return rows;
-  };
+/** Texts of statements that a server keeps for a connection, at most. */
+const mostPrepared = 200;
+
+/**
+ * The statements of some connections. A server parses and plans each of them once for a connection. Behind a pooler, none is kept: the
+ * next one may go to another server.
+ */
+class Statements {
+  readonly #names = new Map<string, string>();
+  #areKept: boolean | undefined;
+
+  /** A plan that is kept is made while the tables are small: it is to be that of large ones. */
+  async connected(client: pg.ClientBase): Promise<void> {
+    const isDirect = await isServedAlone(client);
+    this.#areKept = isDirect && this.#areKept !== false;
+    if (isDirect) await client.query('SET enable_seqscan = off; SET jit = off');
+  }
+
+  queryOf(client: Pick<pg.Pool, 'query'>): PostgresQuery {
+    return async (text, values = []) => {
+      const name = this.#areKept === true && this.#nameOf(text);
+      const { rows } = await client.query<Record<string, PostgresValue>>({
+        ...{ text, values: values.map(storable) },
+        ...(name && { name }),
+      });
+      return rows;
+    };
+  }
+
+  #nameOf(text: string): string | undefined {
+    const known = this.#names.get(text);
+    if (known !== undefined || this.#names.size === mostPrepared) return known;
+    const name = `sluice_${this.#names.size}`;
+    this.#names.set(text, name);
+    return name;
+  }
+}
+
+/** Tells whether a connection has one process of the server for itself, and no pooler stands between. */
+async function isServedAlone(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
+  return rows[0]?.pid === Reflect.get(client, 'processID'); // its types do not name it
 }
 
 /** PostgreSQL keeps no text with a null character. */

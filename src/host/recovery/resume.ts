@@ -60,7 +60,7 @@ export async function resumeUpdate(
   };
   const about = definedFields({ channel, accountId, updateId, correlationId: eventId });
   const named: Omit<MessageEnd, 'status'> = { ...about, sends: [] };
-  const earlier = await journal.sends({ correlationId: eventId, limit: allSends });
+  const earlier = wasBegun ? await journal.sends({ correlationId: eventId, limit: allSends }) : [];
   const { isShared } = journal.ownership;
   const isAnswered =
     !openOf(earlier, isShared).length && endOfAnswered(record, earlier) !== undefined; // only its end was not kept

@@ -243,9 +243,12 @@ export class PostgresBatches {
     try {
       await this.#connections.transaction(async (query) => {
         const isRenewal = jobs.some(({ needs }) => needs.isRenewal);
-        const fenced = isRenewal ? await unfenced(query) : await fence(query);
         const needs = jobs.map((job) => job.needs);
-        const { at, write } = await workingRows(query, needs, this.#options);
+        const fencing = isRenewal ? unfenced(query) : fence(query); // what follows goes along with it
+        const loading = workingRows(query, needs, this.#options);
+        await Promise.allSettled([fencing, loading]); // nothing is asked for after the transaction
+        const fenced = await fencing;
+        const { at, write } = await loading;
         for (const job of jobs)
           try {
             outcomes.set(job, { value: await job.run(at) });

@@ -60,23 +60,26 @@ export async function workingRows(
   const idsOf = (kind: 'updates' | 'sends') => needs.flatMap((one) => one[kind] ?? []);
   const [updateIds, sendIds] = [idsOf('updates'), idsOf('sends')];
   const isOfDead = needs.some((one) => one.isOfDead);
-  let lastSend = 0;
-  if (isOfDead) {
-    await updates.load(query, `${isOneOfThem} OR state = 'dead'`, [updateIds]);
-    const [last] = await query('SELECT coalesce(max(seq), 0) AS seq FROM sluice_sends');
-    lastSend = Number(last?.['seq']);
-  }
+  const sessions = new WorkingSessions();
+  const values = new WorkingValues(query, clock.now());
   const lanes = new Map<string, number>();
   for (const { lane: { key, most } = {} } of needs)
     if (key !== undefined && (most !== undefined || ownership.isShared))
       lanes.set(key, Math.max(most ?? 1, lanes.get(key) ?? 1));
-  const open = new Map([...lanes.keys()].map((key) => [key, new Set<string>()]));
-  if (lanes.size > 0) {
+  const loadUpdates = () => {
+    if (isOfDead) return updates.load(query, `${isOneOfThem} OR state = 'dead'`, [updateIds]);
     const wanted = [updateIds, [...lanes.keys()], [...lanes.values()]];
-    for (const { open_in, open_id } of await updates.load(query, isOneOfThem, wanted, openOfLanes))
-      open.get(String(open_in))?.add(String(open_id));
-  } else if (updateIds.length > 0 && !isOfDead) await updates.load(query, isOneOfThem, [updateIds]);
-  if (sendIds.length > 0) await sends.load(query, 'send_id = ANY($1)', [sendIds]);
+    if (lanes.size > 0) return updates.load(query, isOneOfThem, wanted, openOfLanes);
+    return updateIds.length > 0 ? updates.load(query, isOneOfThem, [updateIds]) : [];
+  };
+  const [beside, [last]] = await Promise.all([
+    loadUpdates(),
+    isOfDead ? query('SELECT coalesce(max(seq), 0) AS seq FROM sluice_sends') : [],
+    sendIds.length > 0 ? sends.load(query, 'send_id = ANY($1)', [sendIds]) : undefined,
+    values.load(needs.flatMap(({ value }) => value ?? [])),
+  ]); // they run in this order
+  const open = new Map([...lanes.keys()].map((key) => [key, new Set<string>()]));
+  for (const { open_in, open_id } of beside) open.get(String(open_in))?.add(String(open_id));
   const openIn = (lane: string): number => {
     const ids = open.get(lane) ?? new Set();
     for (const one of updates.all)
@@ -89,10 +92,7 @@ export async function workingRows(
         one.state === 'dead' &&
         (reason === undefined || (one.outcome === 'joined' && one.reason === reason)),
     );
-  const rows = { updates, sends, openIn, dead, lastSend: () => lastSend };
-  const sessions = new WorkingSessions();
-  const values = new WorkingValues(query, clock.now());
-  await values.load(needs.flatMap(({ value }) => value ?? []));
+  const rows = { updates, sends, openIn, dead, lastSend: () => Number(last?.['seq'] ?? 0) };
   const changes = journalChanges(rows, clock, ownership);
   const at: SharedTransaction = { query, changes, sessions, values };
   return {
