@@ -1,5 +1,9 @@
-import { describe, expect, inject, it } from 'vitest';
+import pg from 'pg';
+import { describe, expect, inject, it, vi } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
+import { openPostgresJournal } from '../../src/host/index.js';
+import { virtualClock } from '../../src/testing/index.js';
+import { aDispatch, anUpdate } from '../host/journal/journal-contract.js';
 import { newDatabase } from './databases.js';
 
 /** Connections of which all readings go over one. */
@@ -42,5 +46,58 @@ describe('the statements of a connection', () => {
       await Promise.all([made, added]);
     });
     expect(await connections.count('numbers')).toBe(5);
+  });
+
+  it('do not go on without a transaction if its beginning was refused (durability §11.5)', async () => {
+    await using connections = await connected();
+    await connections.transaction((query) => query('CREATE TABLE numbers (number int4)'));
+    const { query: sent } = pg.Client.prototype;
+    const spy = vi.spyOn(pg.Client.prototype, 'query');
+    spy.mockImplementation(function (this: pg.Client, ...given: unknown[]) {
+      const isBegin = String(given[0]).startsWith('BEGIN');
+      const refused = Promise.reject(new Error('refused'));
+      refused.catch(() => undefined);
+      return isBegin ? refused : Reflect.apply(sent, this, given);
+    });
+    try {
+      const refused = connections.transaction(async (query) => {
+        await query('SELECT 1'); // it went along with the beginning
+        await query('INSERT INTO numbers VALUES (1)');
+      });
+      await expect(refused).rejects.toThrow('refused');
+    } finally {
+      spy.mockRestore();
+    }
+    expect(await connections.count('numbers')).toBe(0);
+  });
+
+  it('go on when a table gets another column, and when the table of a day is dropped (durability §11.9, durability §11.16)', async () => {
+    const url = await newDatabase();
+    const journal = await openPostgresJournal(connect(url), { leaseMs: 60_000 });
+    let messages = 0;
+    const handle = async (many: number): Promise<void> => {
+      for (let at = 0; at < many; at++) {
+        const id = `m-${++messages}`;
+        await journal.accept(anUpdate(id));
+        const { hold } = await journal.begin(id);
+        journal.dispatched(aDispatch(id, { occurredAtMs: virtualClock().now() }));
+        await journal.endUpdate(hold, { isDead: false, outcome: 'answered' });
+        expect((await journal.updates({ eventId: id }))[0]?.state).toBe('ended');
+      }
+    };
+    await handle(8); // after five times, a plan is kept
+    const beside = connect(url);
+    for (const table of ['updates', 'sends', 'dispatches', 'key_values', 'sessions'])
+      await beside.query(`ALTER TABLE sluice_${table} ADD COLUMN of_a_later_version text`);
+    await handle(2);
+    const [day] = await beside.query(
+      `SELECT relname::text AS name FROM pg_inherits JOIN pg_class ON oid = inhrelid
+        WHERE inhparent = 'sluice_dispatches'::regclass AND relname ~ 'until'`,
+    );
+    await beside.query(`DROP TABLE ${day?.['name']}`);
+    await handle(2);
+    expect((await journal.dispatches()).length).toBeGreaterThan(0);
+    await beside.close();
+    await journal.close();
   });
 });
