@@ -75,9 +75,7 @@ export class KeptApprovals {
   async close(): Promise<void> {
     this.#isClosed = true;
     const end = { state: 'withdrawn', reason: 'nobody is there to answer' } as const;
-    await Promise.all(
-      this.pending().map((row) => this.end(row, end).catch(() => undefined)), // its time runs out, then
-    );
+    await Promise.allSettled(this.pending().map((row) => this.end(row, end))); // or its time runs out
   }
 
   /** Leaves what waits for a person to the next host. */
@@ -155,22 +153,25 @@ export class KeptApprovals {
       const sent = await this.#rows.change(row, ({ isUnsent: _, ...now }) => now);
       if (sent !== undefined) this.#keep(sent);
     } catch (error) {
-      const { id } = row;
-      this.#parts.logger.warn('a question is asked, and the journal could not note it', {
-        ...{ id, error },
-      });
+      const told = { id: row.id, error };
+      this.#parts.logger.warn('a question is asked, and the journal could not note it', told);
     }
   }
 
   /**
    * Gives a question its end, if it has none.
    *
+   * @param signal of the hold of the run that asks; absent if a person, or its time, has ended it.
    * @returns the row; nothing if it has its end already.
    * @throws as the journal does: it is pending as before.
    */
-  async end(row: ApprovalRow, end: ApprovalEnd): Promise<ApprovalRow | undefined> {
+  async end(
+    row: ApprovalRow,
+    end: ApprovalEnd,
+    signal?: AbortSignal,
+  ): Promise<ApprovalRow | undefined> {
     const endedAtMs = this.#parts.clock.now();
-    const ended = await changeState(this.#rows, row, ['pending'], { ...end, endedAtMs });
+    const ended = await changeState(this.#rows, row, ['pending'], { ...end, endedAtMs }, signal);
     if (ended === undefined) await this.look(row);
     else await this.#take(ended);
     return ended;

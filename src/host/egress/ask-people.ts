@@ -142,6 +142,9 @@ export function askPeople(parts: HeldParts, message: AskingMessage): Approvals {
   }
 }
 
+/** How a question ends whose message is not sent. */
+export const unsentEnd = { state: 'withdrawn', reason: 'the question could not be sent' } as const;
+
 /** Sends a question to where people answer it. One that is cancelled there, or fails, is withdrawn. */
 export async function sendApproval(
   parts: HeldParts,
@@ -170,7 +173,7 @@ export async function sendApproval(
   const { status } = await deliver(parts, trail, outgoing, signal, sendIdOfApproval(row));
   if (signal.aborted) return; // the next host looks what became of it
   if (status === 'sent') await approvals.noteSent(row);
-  else await approvals.end(row, { state: 'withdrawn', reason: 'the question could not be sent' });
+  else await approvals.end(row, unsentEnd, parts.hold.signal);
 }
 
 /** The id of the send that asks. */
@@ -190,7 +193,7 @@ async function untilAnswered(
   const ended = await approvals.ended(row, either);
   if (ended !== undefined && ended.state !== 'pending') return answerOf(parts, ended, signal);
   if (parts.signal.aborted || approvals.leaving.aborted) people?.putOff();
-  else await approvals.end(row, { state: 'withdrawn' });
+  else await approvals.end(row, { state: 'withdrawn' }, parts.hold.signal);
   return { status: 'withdrawn' };
 }
 

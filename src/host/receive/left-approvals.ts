@@ -1,6 +1,6 @@
 import { Trail } from '../../agent/index.js';
 import { type ApprovalRow, shortIdOf } from '../approvals/approval-row.js';
-import { sendApproval, sendIdOfApproval } from '../egress/ask-people.js';
+import { sendApproval, sendIdOfApproval, unsentEnd } from '../egress/ask-people.js';
 import { deliver } from '../egress/delivery.js';
 import { isOneOf, openSends, openUpdates } from '../journal/journal.js';
 import type { HostParts } from '../parts/parts.js';
@@ -100,7 +100,7 @@ async function askLeft(host: HostParts, row: ApprovalRow): Promise<void> {
   const [settled] = await journal.sends({ eventId });
   if (settled?.state === 'sent') await approvals.noteSent(row);
   else if (settled !== undefined && !isOneOf(openSends, settled.state))
-    await approvals.end(row, { state: 'withdrawn', reason: 'the question could not be sent' });
+    await approvals.end(row, unsentEnd, hold.signal);
 }
 
 /** Begins the message of a question whose answer, or whose deadline, has come. */

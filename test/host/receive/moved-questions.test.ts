@@ -16,6 +16,23 @@ describe('a question to a human, of a host whose part moves meanwhile', () => {
     ]);
   });
 
+  it('is not taken back by a run that cannot send it, since it has lost its part and does not know it (durability §12.3, durability §12.10)', async () => {
+    await using hosts = await askingHosts();
+    const { shared, clock, ran, one } = hosts;
+    let isGiven = false;
+    shared.onValue = (host, namespace) => {
+      if (isGiven || host !== 'b' || namespace !== '/approvals/asked') return;
+      isGiven = true; // the question is kept, and its message is not
+      shared.give('a', [one], { isAsleep: true });
+    };
+    await hosts.deploy('v1');
+    expect([isGiven, hosts.asked(), await hosts.rows()]).toEqual([true, [1, 0], ['pending']]);
+    await hosts.press(0, 'two');
+    shared.wake();
+    await clock.advance(5_000);
+    expect(ran).toEqual(['v1']);
+  });
+
   it('is answered by a command also if the journal is away for a while (judgement §4.9, durability §12.10)', async () => {
     await using hosts = await askingHosts();
     const { clock, ran, a } = hosts;
