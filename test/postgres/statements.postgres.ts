@@ -71,6 +71,25 @@ describe('the statements of a connection', () => {
     expect(await connections.count('numbers')).toBe(0);
   });
 
+  it('go on when a column gets another type, after one failure (durability §11.16)', async () => {
+    await using connections = await connected();
+    const read = () => connections.transaction((query) => query('SELECT number FROM numbers'));
+    await connections.transaction(async (query) => {
+      await query('CREATE TABLE numbers (number int4)');
+      await query('INSERT INTO numbers VALUES (1)');
+    });
+    expect(await read()).toEqual([{ number: 1 }]);
+    await connections.query('ALTER TABLE numbers ALTER COLUMN number TYPE text');
+    const again = async () => read().catch(({ code }: { code?: string }) => code);
+    const rows = [];
+    for (let at = 0; at < 3; at++) rows.push(await again());
+    expect(rows).toEqual([
+      ...(isPooled ? [[{ number: '1' }]] : ['0A000']), // and a batch of writes is tried again
+      [{ number: '1' }],
+      [{ number: '1' }],
+    ]);
+  });
+
   it('go on when a table gets another column, and when the table of a day is dropped (durability §11.9, durability §11.16)', async () => {
     const url = await newDatabase();
     const journal = await openPostgresJournal(connect(url), { leaseMs: 60_000 });

@@ -43,7 +43,8 @@ export async function get<T>(
   name: string,
   query: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  return dataOf<T>(await asked(`${name}?${new URLSearchParams(query)}`));
+  const signal = AbortSignal.timeout(60_000); // a connection may be dead without a word
+  return dataOf<T>(await asked(`${name}?${new URLSearchParams(query)}`, { signal }));
 }
 
 /** Asks for a change. */

@@ -64,7 +64,7 @@ export function connect(url: string, options: ConnectOptions = {}): PostgresConn
       client.on('error', onLost);
       const answered = <T>(statement: Promise<T>): Promise<T> =>
         statement.catch((error: Error) => {
-          if (!(error instanceof pg.DatabaseError)) onLost(error);
+          if (!(error instanceof pg.DatabaseError) || isStale(error)) onLost(error);
           throw error;
         });
       const query = statements.queryOf(client);
@@ -72,7 +72,7 @@ export function connect(url: string, options: ConnectOptions = {}): PostgresConn
         const begun = answered(client.query(begin));
         let refused = false;
         begun.catch(() => {
-          refused = true; // nothing more runs without a transaction
+          refused = true; // nothing more is sent without a transaction
         });
         const result = await work(async (sql, values) =>
           answered(refused ? begun.then(() => []) : query(sql, values)),
@@ -188,6 +188,9 @@ class Statements {
     return name;
   }
 }
+
+/** Tells whether a connection has a plan that the server does not: the next connection makes it anew. */
+const isStale = ({ code = '' }: pg.DatabaseError): boolean => ['0A000', '26000'].includes(code);
 
 /** Tells whether a connection has one process of the server for itself, and no pooler stands between. */
 async function isServedAlone(client: pg.ClientBase): Promise<boolean> {

@@ -30,7 +30,7 @@ export function approvalCommands(approvals: KeptApprovals, clock: Clock): readon
     if (!isId(id)) return noIdText;
     const [row, other] = await approvals.beginningWith(id);
     if (other !== undefined) return severalText(id);
-    const given = { state, by: principal, eventId };
+    const given = { state, by: principal, ...(eventId !== '' && { eventId }) };
     if (state === 'denied' || words[0] !== 'always')
       return (await answerApproval(approvals, row, { ...given, reason: words.join(' ') })).text;
     const always = approvalScopes.find((scope) => scope === words[1]);

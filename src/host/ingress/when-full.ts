@@ -27,6 +27,12 @@ export function fateOf(parts: HostParts, account: RunningAccount, lane: string):
   return notTakenIn(parts, account, conversationLanes.isToTell(lane));
 }
 
+/** Tells whether an update may be refused, so that its sender is told before it was begun. */
+export function mayBeRefused(parts: HostParts, account: RunningAccount, lane: string): boolean {
+  const policy = policyOf(parts, account);
+  return policy === 'refuse' || (policy === 'park' && runsAtOnce(lane));
+}
+
 function notTakenIn(parts: HostParts, account: RunningAccount, isToTell: boolean): Fate {
   const { conversationLanes, counts, logger } = parts;
   counts.dropped++;

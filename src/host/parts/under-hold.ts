@@ -26,10 +26,16 @@ export function underHoldOf(parts: HostParts, part = 0): HeldParts | undefined {
  * @throws SluiceError `journal-lost` if this host has none.
  */
 export function underOwnHold(parts: HostParts, key: string): HeldParts {
-  const { ownership } = parts.journal;
-  const [own] = ownership.parts();
-  const hold = own === undefined ? undefined : ownership.holdOf(own);
-  const held = underHoldOf(parts, ownership.partOf(key)) ?? (hold && underHold(parts, hold));
+  const held = underAnyHold(parts, key);
   if (held === undefined) throw notHeld('other hosts have all parts');
   return held;
+}
+
+/** As `underOwnHold`; nothing if this host has no part. */
+export function underAnyHold(parts: HostParts, key: string): HeldParts | undefined {
+  const { ownership } = parts.journal;
+  const [own] = ownership.parts();
+  return (
+    underHoldOf(parts, ownership.partOf(key)) ?? (own === undefined ? own : underHoldOf(parts, own))
+  );
 }

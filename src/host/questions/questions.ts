@@ -178,7 +178,7 @@ export class Questions {
     });
     if (other !== undefined && other.id !== id && status === 'written')
       await this.#rows.remove(row);
-    return other ?? (status === 'conflict' ? row : undefined);
+    return other ?? (status === 'conflict' ? (await this.#rows.read(row))?.row : undefined);
   }
 
   /** Notes that the message of a question is kept, so that no other host sends it. @returns whether the question is there. */

@@ -7,10 +7,11 @@ import type {
   QuestionToAsk,
 } from '../../extension/index.js';
 import { notPlain } from '../../extension/internal.js';
-import { definedFields, Timer } from '../../kernel/index.js';
+import { definedFields, isSluiceError, pause, Timer } from '../../kernel/index.js';
 import { endOf, sendIdOf } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import type { QuestionJob } from '../jobs/job.js';
+import { againMs } from '../journal/commit/journal-failure.js';
 import { digestOf, eventIdOf } from '../journal/event-id.js';
 import { openUpdates } from '../journal/journal.js';
 import type { HostParts } from '../parts/parts.js';
@@ -27,32 +28,39 @@ type Send = ExtensionHost['send'];
  * @param send sends their messages, as `api.send` does.
  */
 export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost['ask'] {
-  const { questions, clock, journal } = parts;
+  const { questions, clock, journal, signal } = parts;
   const asking = new Map<string, Promise<AskedQuestion>>();
 
   const ask = async (
     extensionId: string,
     row: QuestionRow,
     message: ExtensionMessage,
+    key: string,
   ): Promise<AskedQuestion> => {
-    const { id, name, place } = row;
+    const { id, name, place, digest } = row;
     const asked = { id, sendId: sendIdOf(extensionId, sendKeyOf(id)) };
     const eventId = eventIdOf('sluice', accountOf(row).accountId, id);
     for (;;) {
       if (questions.isClosing(id) || (await journal.updates({ eventId, limit: 1 })).length > 0)
         return asked; // and it has its end
       const open = questions.open.openOf(extensionId, name, place);
-      if (open?.id === id && open.message === undefined) return asked;
       const other = open ?? (await questions.add(row)); // another host may ask as well
       if (other !== undefined && other.id !== id)
         throw hostError('question-open', { extensionId, name, open: other.id });
+      if (other !== undefined && other.digest !== digest)
+        throw hostError('key-conflict', { extensionId, key });
+      if (open !== undefined && open.message === undefined) return asked;
       try {
         // also one that another host has kept: that host may be dead
         if (await sendQuestion(parts, send, row, message)) return asked;
       } catch (error) {
-        const isSent = (await journal.sends({ eventId: asked.sendId, limit: 1 })).length > 0; // by another call
+        const isOther = isSluiceError(error, 'key-conflict'); // its id has a send of other words
+        const isSent =
+          !isOther && (await journal.sends({ eventId: asked.sendId, limit: 1 })).length > 0; // by another call
         if (!isSent && (await questions.withdraw(row))) throw error;
       }
+      await pause(clock, againMs, signal);
+      signal.throwIfAborted();
       await questions.look({ ...place, conversationId: place.to });
     }
   };
@@ -89,7 +97,7 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
       throw hostError('key-conflict', { extensionId, key: String(key) });
     const known = asking.get(id);
     if (known !== undefined) return known;
-    const made = ask(extensionId, row, { ...message, ...definedFields({ after }) });
+    const made = ask(extensionId, row, { ...message, ...definedFields({ after }) }, String(key));
     asking.set(id, made);
     try {
       return await made;

@@ -26,7 +26,7 @@ import type { Joins } from '../lanes/joins.js';
 import { noPlace, type Place } from '../lanes/slots.js';
 import { usualUpdateLength } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
-import { underHoldOf, underOwnHold } from '../parts/under-hold.js';
+import { underAnyHold, underHoldOf } from '../parts/under-hold.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { admit, admitNow } from '../queue/admit.js';
 import { feed } from '../queue/feeder.js';
@@ -124,8 +124,8 @@ function refuse(parts: HostParts, taken: TakenUpdate, fate: Fate, part: number |
   const refusing = async (): Promise<void> => {
     try {
       const isEnded = part === 'ended';
-      const held = isEnded ? underOwnHold(parts, eventId) : underHoldOf(parts, part);
-      if (held === undefined) return; // another host has taken the part meanwhile, and decides anew
+      const held = isEnded ? underAnyHold(parts, eventId) : underHoldOf(parts, part);
+      if (held === undefined) return isEnded ? tellUnheard(parts, taken) : undefined; // its host decides anew
       const end = await carryToEnd(held, taken, noPlace, fate);
       const kept = { ...end, status: 'failed', reason: fullReason } as const;
       await endUpdate(held, taken, isEnded ? kept : end, isEnded);
@@ -140,6 +140,16 @@ function refuse(parts: HostParts, taken: TakenUpdate, fate: Fate, part: number |
       ? refusing()
       : conversationLanes.run(refusals, refusing, { runsAtOnce: true });
   refused.catch((error: unknown) => logger.error('a message failed', { eventId, error }));
+}
+
+/** Tells of an update that the journal has refused, of a host without a part: no stage may run, and no sender is told. */
+function tellUnheard(parts: HostParts, { eventId, account, update }: TakenUpdate): void {
+  const { channel, accountId } = account;
+  const about = { channel: channel.id, accountId, reason: fullReason };
+  const named = definedFields({ ...about, updateId: update.updateId, correlationId: eventId });
+  parts.counts.deadLetters++;
+  tellUpdate(parts, eventId, 'dead', { ...about, outcome: 'failed' });
+  tellMessageEnd(parts, { ...named, status: 'failed', sends: [] });
 }
 
 /** Handles an update whose turn has come, unless it has joined another meanwhile. */

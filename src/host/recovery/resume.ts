@@ -6,6 +6,7 @@ import { handleUpdate } from '../ingress/handle-update.js';
 import { joinedTo } from '../ingress/join-group.js';
 import { principalOf } from '../ingress/principal.js';
 import { type TakenUpdate, updateOf, type Worked } from '../ingress/taken-update.js';
+import { mayBeRefused } from '../ingress/when-full.js';
 import {
   isOneOf,
   leftBehind,
@@ -60,7 +61,8 @@ export async function resumeUpdate(
   };
   const about = definedFields({ channel, accountId, updateId, correlationId: eventId });
   const named: Omit<MessageEnd, 'status'> = { ...about, sends: [] };
-  const earlier = wasBegun ? await journal.sends({ correlationId: eventId, limit: allSends }) : [];
+  const maySend = wasBegun || mayBeRefused(host, account, lane);
+  const earlier = maySend ? await journal.sends({ correlationId: eventId, limit: allSends }) : [];
   const { isShared } = journal.ownership;
   const isAnswered =
     !openOf(earlier, isShared).length && endOfAnswered(record, earlier) !== undefined; // only its end was not kept

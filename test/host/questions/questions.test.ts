@@ -202,6 +202,24 @@ describe('a question', () => {
     expect((await lab.say('yes')).status).toBe('answered');
   });
 
+  it('with the key of one whose message is kept, and whose end is not, is refused if it has other words (extensions-that-act §7.3)', async () => {
+    const journal = memoryJournal();
+    let isGone = false; // the end of a question is kept for a while alone
+    const forgetful: Journal = {
+      ...journal,
+      updates: async (filter) => (isGone ? [] : journal.updates(filter)),
+    };
+    await using lab = await askingLab({ journal: forgetful });
+    const ask = (content = 'Deploy?') =>
+      lab.deploy.ask(ada, { ...deploy, content }, { key: 'build/7' });
+    await ask();
+    await lab.say('yes');
+    await settled(() => lab.handled.length === 1);
+    isGone = true;
+    expect(await codeOf(ask('Really?'))).toBe('key-conflict');
+    expect(lab.channel.sent).toHaveLength(1);
+  });
+
   it('expires at its deadline, by the clock of the host (extensions-that-act §7.7)', async () => {
     await using lab = await askingLab();
     const { id } = await lab.deploy.ask(ada, deploy, { timeoutMs: 60_000 });

@@ -53,6 +53,20 @@ describe('a conversation that is full, of hosts on one journal', () => {
     expect((await hosts.states()).at(-1)).toBe('9 answered');
   });
 
+  it('has the message ended that a host without a part hears, which tells none of its senders (durability §12.5)', async () => {
+    await using hosts = await fullHosts('refuse');
+    const { a, clock, shared } = hosts;
+    shared.give('b', shared.all);
+    await hosts.say(1, 5);
+    await clock.advance(100);
+    expect((await hosts.states()).slice(3)).toEqual(['4 failed', '5 failed']);
+    expect(a.texts()).toEqual([]);
+    expect(a.ends).toMatchObject([
+      { updateId: '5', status: 'failed', reason: 'it was not taken in: too many messages wait' },
+    ]);
+    expect(a.host.stats().deadLetters).toBe(1);
+  });
+
   it('tells a sender again when half of the room was free meanwhile (durability §8.2)', async () => {
     await using hosts = await fullHosts('refuse');
     const { a, clock } = hosts;

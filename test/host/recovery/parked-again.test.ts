@@ -7,6 +7,7 @@ import type { AgentProvider } from '../../../src/stream/index.js';
 import { testFolder } from '../../support/folder.js';
 import { hold } from '../../support/holds.js';
 import { hostLab } from '../../support/host-lab.js';
+import { mortalJournal } from '../../support/mortal-journal.js';
 
 /** A journal that takes its time to take in, as long as it is slow. */
 function slowJournal(): { readonly journal: Journal; slow(): void; go(): void } {
@@ -111,4 +112,32 @@ it('H1: an update with a damaged send is told once, and left to a repair (durabi
   expect(told()).toMatchObject([{ message: 'what the journal holds could not be taken up' }]);
   await lab.channel.receive({ text: 'b', conversation: 'two' }, '2');
   await vi.waitFor(() => expect(lab.texts()).toEqual(['b']), 60_000);
+});
+
+it('a message that was refused before its host was killed is refused in its order, and not after those behind it (durability §8.2)', async () => {
+  const journal = await openJournal(join(testFolder(), 'sluice.db'));
+  const mortal = mortalJournal(journal, (write) => {
+    if (write === 'sending') mortal.kill();
+    return undefined;
+  });
+  const full = { laneCapacity: 1, whenLaneFull: 'refuse', failureText: () => 'busy' } as const;
+  const echo = echoProvider();
+  const silent: AgentProvider = {
+    ...echo,
+    async *run(request) {
+      await new Promise(() => undefined);
+      yield* echo.run(request);
+    },
+  };
+  const agents = [{ id: 'main', provider: silent }];
+  const killed = await hostLab({ journal: mortal, store: journal.store, agents, ...full });
+  for (const text of ['1', '2', '3'])
+    void killed.channel.receive({ text, conversation: 'one' }, text); // the host may die before it returns
+  await vi.waitFor(async () =>
+    expect(await journal.sends()).toMatchObject([{ state: 'prepared' }]),
+  );
+  await using lab = await hostLab({ journal, store: journal.store, ...full });
+  await lab.clock.advance(5_000);
+  await vi.waitFor(() => expect(lab.texts()).toHaveLength(3));
+  expect(lab.texts()).toEqual(['1', 'busy', '2']);
 });

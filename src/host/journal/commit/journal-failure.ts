@@ -21,7 +21,7 @@ export function mayPass(error: unknown): boolean {
 }
 
 /** Milliseconds between two tries of work that waits for the journal. */
-const againMs = 100;
+export const againMs = 100;
 
 /**
  * Does something that waits if the journal is away for a while.

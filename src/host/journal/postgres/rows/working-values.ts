@@ -197,8 +197,8 @@ export function holdNamespaces(query: PostgresQuery, namespaces: readonly string
 /** Drops some values that have expired, those first that expired first. @returns how many. */
 export function dropExpired(query: PostgresQuery, nowMs: number, most: number): Promise<number> {
   const first = `SELECT namespace, key FROM sluice_key_values WHERE expires_at_ms <= $1
-    ORDER BY expires_at_ms LIMIT ${most} FOR UPDATE SKIP LOCKED`;
-  return drop(query, `(namespace, key) IN (${first})`, [nowMs]);
+    ORDER BY expires_at_ms LIMIT $2 FOR UPDATE SKIP LOCKED`;
+  return drop(query, `(namespace, key) IN (${first})`, [nowMs, most]);
 }
 
 /** Drops values, and counts them out of their namespaces. @returns how many. */
