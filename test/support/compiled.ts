@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { rename } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { type BuildOptions, build } from 'esbuild';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -17,9 +19,8 @@ export const cliProgram = join(root, 'dist/cli/main.js');
  */
 export async function compiled(program: string): Promise<string> {
   const outfile = join(root, '.cache/compiled', `${basename(program, '.ts')}-${process.pid}.mjs`);
-  await build({
+  await whole(outfile, {
     entryPoints: [program],
-    outfile,
     bundle: true,
     packages: 'external',
     format: 'esm',
@@ -55,9 +56,8 @@ export async function bundled(program: string): Promise<string> {
     '.cache/compiled',
     `${basename(program, extname(program))}-${process.pid}.mjs`,
   );
-  await build({
+  await whole(outfile, {
     entryPoints: [program],
-    outfile,
     bundle: true,
     external: ['libsql', 'pino', 'esbuild', 'ws', '@anthropic-ai/claude-agent-sdk'],
     format: 'esm',
@@ -70,4 +70,11 @@ export async function bundled(program: string): Promise<string> {
     },
   });
   return outfile;
+}
+
+/** Builds a file and puts it in its place as a whole: another test may start the one that is there, or build it as well. */
+async function whole(outfile: string, options: BuildOptions): Promise<void> {
+  const written = `${outfile}.${randomUUID()}`;
+  await build({ ...options, outfile: written });
+  await rename(written, outfile);
 }

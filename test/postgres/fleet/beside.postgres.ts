@@ -43,8 +43,9 @@ describe('the command line beside a fleet of hosts', () => {
     const answered = [...fleet.arrived.values()].filter((text) => text.startsWith('re '));
     expect(answered.sort()).toEqual(letters.map(({ updateId }) => `re ${updateId}`).sort());
     const [letter] = letters;
-    const way = await sluice('explain', String(letter?.eventId), '--way');
-    expect(way).toMatchObject({ code: 0, stdout: expect.stringContaining('answered') });
+    const way = () => sluice('explain', String(letter?.eventId), '--way');
+    const told = { code: 0, stdout: expect.stringContaining('answered') }; // it is written a while later
+    await expect.poll(way, patiently).toMatchObject(told);
     expect((await sluice('journal', 'show', String(letter?.eventId))).stdout).toContain(
       'egress.sent',
     );
