@@ -263,8 +263,10 @@ export class ProviderOfHosts implements AsyncDisposable {
       expect(last.filter((id) => ids.includes(id))).toEqual(ids);
     }
     this.#checkQuestions(updates);
-    const dead = rows.filter(({ state }) => state === 'dead').map(({ reason }) => reason);
-    console.log(`${dead.length} dead letters: ${[...new Set(dead)].join('; ')}`);
+    const dead: Record<string, number> = {};
+    for (const { state, reason = '' } of rows)
+      if (state === 'dead') dead[reason] = (dead[reason] ?? 0) + 1;
+    console.log(`dead letters: ${JSON.stringify(dead)}`);
     return answered.length;
   }
 
