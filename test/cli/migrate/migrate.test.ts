@@ -50,7 +50,7 @@ describe('sluice migrate (event-pipeline §17.33)', () => {
     using folder = temporaryFolder();
     await runInMemory(['migrate', courier, '--out', '.'], '', { cwd: folder.path });
     install(folder.path);
-    await run(process.execPath, [tsc, '--noEmit'], { cwd: folder.path });
+    await run(process.execPath, [tsc, '--noEmit', '--checkers', '1'], { cwd: folder.path });
     const test = () =>
       run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json'], {
         cwd: folder.path,
@@ -109,7 +109,7 @@ describe('sluice migrate (event-pipeline §17.33)', () => {
         "test.skipIf(Object.keys(config).length === 0)('the extension loads'",
       );
       install(at);
-      await run(process.execPath, [tsc, '--noEmit'], { cwd: at });
+      await run(process.execPath, [tsc, '--noEmit', '--checkers', '1'], { cwd: at });
     },
   );
 
