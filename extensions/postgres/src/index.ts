@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import pg from 'pg';
 import type { PostgresConnections, PostgresQuery, PostgresValue } from 'sluice/host';
 
@@ -69,6 +70,7 @@ export function connect(url: string, options: ConnectOptions = {}): PostgresConn
         });
       const query = statements.queryOf(client);
       try {
+        together(client);
         const begun = answered(client.query(begin));
         let refused = false;
         begun.catch(() => {
@@ -196,6 +198,13 @@ const isStale = ({ code = '' }: pg.DatabaseError): boolean => ['0A000', '26000']
 async function isServedAlone(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
   return rows[0]?.pid === Reflect.get(client, 'processID'); // its types do not name it
+}
+
+/** Sends what is asked for in this turn of the event loop with one write to the socket. */
+function together(client: pg.ClientBase): void {
+  const { stream } = Reflect.get(client, 'connection') as { stream: Writable }; // its types do not name it
+  stream.cork();
+  process.nextTick(() => stream.uncork());
 }
 
 /** PostgreSQL keeps no text with a null character. */
