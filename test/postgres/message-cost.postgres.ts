@@ -116,3 +116,38 @@ it('a message that has waited in a journal for its turn looks for no sends of an
   await lab[Symbol.asyncDispose]();
   await journal.close();
 });
+
+it('messages whose writes share a transaction share their readings, too (durability §11.5)', async () => {
+  const { counts, connections } = await counting(await sharedDatabase());
+  const journal = await openPostgresJournal(connections, {
+    ...{ clock: virtualClock(), leaseMs: 60_000 },
+  });
+  await using lab = await hostLab({
+    ...{ clock: virtualClock(), journal, store: journal.store, journalDispatches: false },
+    channel: scriptedChannel({ everyHost: true }),
+    agents: [{ id: 'main', provider: speaker }],
+  });
+  const conversations = 40;
+  const sayAll = (text: string) =>
+    Promise.all(
+      Array.from({ length: conversations }, (_, at) => lab.say({ text, conversation: `c-${at}` })),
+    );
+  await sayAll('first');
+  const before = counts.readings;
+  await sayAll('second');
+  expect((counts.readings - before) / conversations).toBeLessThan(1.5);
+  expect(lab.ends.map(({ status }) => status)).toEqual(Array(2 * conversations).fill('answered'));
+  await lab[Symbol.asyncDispose]();
+  await journal.close();
+});
+
+it('readings that come together and that the database refuses fail, and those after them do not (durability §11.5)', async () => {
+  const { connections } = await counting(await sharedDatabase());
+  const journal = await openPostgresJournal(connections, { leaseMs: 60_000 });
+  await connections.query('ALTER TABLE sluice_sessions RENAME TO gone');
+  const read = () => Promise.allSettled(['a', 'b'].map((key) => journal.store.loadSession(key)));
+  expect((await read()).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  await connections.query('ALTER TABLE gone RENAME TO sluice_sessions');
+  expect((await read()).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+  await journal.close();
+});

@@ -50,6 +50,34 @@ export function describeStore(
         expect((await store.loadSession('k'))?.sessionId).toBe('s2');
       }));
 
+    it('gives each of many readings that come together what it has asked for', () =>
+      withStore(async (store) => {
+        const ids = ['one', 'two', 'three', 'none'];
+        const said = (id: string, at: number) =>
+          ({ role: at % 2 === 0 ? 'user' : 'assistant', content: `${id} ${at}` }) as const;
+        for (const [at, id] of ids.slice(0, 3).entries()) {
+          await store.saveSession(session(`key ${id}`, id), { hold });
+          for (let n = 0; n < 3 + at; n++) await store.appendMessage(id, said(id, n), { hold });
+        }
+        const read = (id: string, at: number) =>
+          Promise.all([
+            store.loadSession(`key ${id}`),
+            store.transcriptSize(id),
+            store.readTranscript(id, { last: 1 + at, skip: at }),
+            store.readTranscript(id),
+          ]);
+        const alone: unknown[] = [];
+        for (const [at, id] of ids.entries()) alone.push(await read(id, at));
+        expect(await Promise.all(ids.map(read))).toEqual(alone);
+        expect(alone[2]).toMatchObject([
+          { sessionKey: 'key three' },
+          { messages: 5, prompts: 3 },
+          [said('three', 0), said('three', 1), said('three', 2)],
+          { length: 5 },
+        ]);
+        expect(alone[3]).toEqual([undefined, { messages: 0, prompts: 0 }, [], []]);
+      }));
+
     it('writes nothing under a hold that has ended, if it is that of a journal (durability §12.1)', () =>
       withStore(async (store) => {
         const lost = { hold: { ...hold, signal: AbortSignal.abort(new Error('it was taken')) } };

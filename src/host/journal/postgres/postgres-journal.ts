@@ -18,6 +18,7 @@ import { checkPostgresSchema } from './postgres-schema.js';
 import { postgresStore } from './postgres-store.js';
 import { countedChanges, postgresChanges } from './postgres-writes.js';
 import type { PostgresConnections } from './rows/connections.js';
+import { sharedReadings } from './rows/shared-readings.js';
 
 /** The options of a journal in PostgreSQL. */
 export interface PostgresJournalOptions {
@@ -102,7 +103,8 @@ function journalOf(
   member.renewBy(batches);
   member.lookForWork(listen);
   const sweep = sweepPostgres(connections, batches, clock, keepForMs);
-  const records = postgresRecords(connections);
+  const reading = { ...connections, query: sharedReadings(connections.query) };
+  const records = postgresRecords(reading);
   const changes = countedChanges(postgresChanges(batches), member);
   const { tending, wasTended } = noteTending(changes);
   const counted = { accepted: 0, duplicates: 0 };
@@ -121,8 +123,8 @@ function journalOf(
     ...tending,
     ...{ outlivesHost: true, ownership: member },
     lost: member.lost,
-    store: postgresStore(connections, batches, clean),
-    keyValues: postgresKeyValues(connections, batches, () => clock.now()),
+    store: postgresStore(reading, batches, clean),
+    keyValues: postgresKeyValues(reading, batches, () => clock.now()),
     announce: (about) => member.announce(about),
     accept: async (update, isBegun, mostOpen) => {
       const accepted = await changes.accept(update, isBegun, mostOpen);
