@@ -23,11 +23,14 @@ const channel = {
   }),
   send: async (permit) => {
     const { content } = permit.take();
-    process.send({ answered: content });
+    if (answered.push(content) === 1) setImmediate(tell);
     return { status: 'sent', receipt: { messageId: content } };
   },
 };
 let inbox;
+/** The answers of this turn of the event loop: the bench is to cost the hosts little. */
+const answered = [];
+const tell = () => process.send({ answered: answered.splice(0) });
 const agent = {
   id: 'agent',
   models: ['m'],
