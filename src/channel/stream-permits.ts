@@ -37,6 +37,11 @@ export interface StreamPermits {
    * it cannot be. Without a journal nothing is kept.
    */
   readonly noteShown: (shown: unknown) => Promise<void>;
+  /**
+   * Tells whether what is shown may be taken back. A channel with `previews` asks each time before it does. If not, it leaves all as it
+   * is: another host has taken the message over, and puts the final there, or takes it back.
+   */
+  readonly mayTakeBack: () => Promise<boolean>;
 }
 
 /**
@@ -57,12 +62,12 @@ export class StreamApproval implements Disposable {
   #reported: SendResult | undefined;
 
   /**
-   * @param options.noteShown keeps the notes of the sender.
+   * @param options.noteShown keeps the notes of the sender; `mayTakeBack` says that they are this host's still.
    * @throws SluiceError `not-streaming` if the approved message does not say that it streams.
    */
   constructor(
     opening: SendApproval,
-    { noteShown }: Partial<Pick<StreamPermits, 'noteShown'>> = {},
+    { noteShown, mayTakeBack }: Partial<Pick<StreamPermits, 'noteShown' | 'mayTakeBack'>> = {},
   ) {
     if (!opening.message.streaming)
       throw channelError('not-streaming', { what: opening.idempotencyKey });
@@ -74,6 +79,7 @@ export class StreamApproval implements Disposable {
         this.#reported = result;
       },
       noteShown: noteShown ?? (async () => undefined),
+      mayTakeBack: mayTakeBack ?? (async () => true),
     });
   }
 

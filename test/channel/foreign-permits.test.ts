@@ -144,6 +144,7 @@ function streamOf(opening: SendPermit, final: SendPermit): StreamPermits {
   return {
     ...{ opening, final: () => final },
     ...{ report: () => undefined, noteShown: async () => undefined },
+    mayTakeBack: async () => true,
   };
 }
 

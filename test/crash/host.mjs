@@ -40,7 +40,8 @@ function createStreamSender(permits) {
     });
   const remove = () =>
     inTurn(async () => {
-      if (!isOver && id !== undefined) await ask({ remove: { id } });
+      if (!isOver && id !== undefined && (await permits.mayTakeBack()))
+        await ask({ remove: { id } });
       isOver = true;
     });
   return {

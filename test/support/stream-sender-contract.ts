@@ -52,7 +52,9 @@ export function describeStreamSender(name: string, subject: SenderSubject): void
       noted.push(JSON.parse(JSON.stringify(shown)));
     };
     const opening = await approve({ streaming: true, content: 'Hel' });
-    const stream = new StreamApproval(opening, { noteShown });
+    let isOurs = true;
+    const mayTakeBack = async () => isOurs;
+    const stream = new StreamApproval(opening, { noteShown, mayTakeBack });
     const lab = await subject.open(stream.permits);
     const content = async (text: string) => {
       await lab.sender.onContentDelta({ phase: 'content', content: text });
@@ -65,7 +67,10 @@ export function describeStreamSender(name: string, subject: SenderSubject): void
       await lab.settle();
       await showing;
     };
-    return { ...lab, stream, content, final, noted };
+    const loseToNext = (): void => {
+      isOurs = false;
+    };
+    return { ...lab, stream, content, final, noted, loseToNext };
   }
 
   describe(name, () => {
@@ -193,6 +198,21 @@ export function describeStreamSender(name: string, subject: SenderSubject): void
         expect(moved).toMatchObject({ status: 'sent' });
         expect(await visible()).toEqual(['Hello world']);
       });
+
+      it.each(['abort', 'onError'] as const)(
+        'leaves what it has shown to a host that has its message by then, at %s, and shows nothing more (durability §12.3)',
+        async (how) => {
+          const { sender, content, settle, complete, loseToNext, visible } = await leftBehind();
+          loseToNext();
+          await complete({ content: 'Hello world' });
+          await (how === 'abort'
+            ? sender.abort()
+            : sender.onError({ phase: 'error', error: 'overloaded' }));
+          await content('Hello, later');
+          await settle();
+          expect(await visible()).toEqual(['Hello world']);
+        },
+      );
 
       it('sends nothing where nobody knows what its note means', async () => {
         const { previews, visible } = await leftBehind();

@@ -81,8 +81,13 @@ export function streamingChannel(options: StreamingChannelOptions = {}): Streami
     let preview: Shown | undefined;
     let isOver = false;
     const remove = (): void => {
-      if (preview !== undefined) screen.splice(screen.indexOf(preview), 1);
+      const at = preview === undefined ? -1 : screen.indexOf(preview);
+      if (at !== -1) screen.splice(at, 1);
       preview = undefined;
+    };
+    const takeBack = async (): Promise<void> => {
+      isOver = true;
+      if (await permits.mayTakeBack()) remove();
     };
     const begin = async (call: SenderCall, text = ''): Promise<void> => {
       calls.push(`${number} ${call}${text === '' ? '' : ` ${text}`}`);
@@ -123,13 +128,11 @@ export function streamingChannel(options: StreamingChannelOptions = {}): Streami
       },
       async onError({ error }) {
         await begin('error', error);
-        isOver = true;
-        remove();
+        await takeBack();
       },
       async abort() {
         await begin('abort');
-        isOver = true;
-        remove();
+        await takeBack();
       },
     };
   }
@@ -145,7 +148,9 @@ export function streamingChannel(options: StreamingChannelOptions = {}): Streami
     complete: async (permit) => {
       const { content: text } = permit.take();
       calls.push(`complete ${text}`);
-      screen.splice(0, screen.length, { by: 'final', text });
+      const [preview] = screen;
+      if (preview === undefined) screen.push({ by: 'final', text });
+      else Object.assign(preview, { by: 'final', text }); // it is the same message
       return { status: 'sent', receipt: { messageId: 'left' } };
     },
   });

@@ -18,6 +18,8 @@ export interface ShownMessage<Part> {
   readonly log: Logger;
   /** Gives up waiting between attempts. */
   readonly signal: AbortSignal;
+  /** As that of `StreamPermits`. */
+  readonly mayTakeBack?: () => Promise<boolean>;
 }
 
 /** Edits it once. */
@@ -78,8 +80,9 @@ export async function placePart<Part>(
  * @returns whether it is gone.
  */
 export async function removeMessage<Part>(shown: ShownMessage<Part>): Promise<boolean> {
-  const { port, messageId, clock, log, signal } = shown;
+  const { port, messageId, clock, log, signal, mayTakeBack } = shown;
   for (let attempt = 1; ; attempt++) {
+    if ((await mayTakeBack?.()) === false) return false;
     const answer = await port.remove(messageId, callTimeoutMs);
     if (answer.status === 'done') return true;
     const cause = answer.status === 'refused' ? answer.cause : 'busy';

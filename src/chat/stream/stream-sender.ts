@@ -130,7 +130,9 @@ export function chatStreamSender<Part>(
     const first = { timeoutMs: openingTimeoutMs, isPlain: false, isFirst: true, isLast: false };
     const answer = await port.post(part, { ...first, key: permits.opening.idempotencyKey });
     if (answer.status !== 'done') return answer;
-    current = { port, messageId: answer.result.messageId, clock, log, signal };
+    const { messageId } = answer.result;
+    const { mayTakeBack } = permits;
+    current = { port, messageId, clock, log, signal, mayTakeBack };
     // the stream goes on without the note: a final is not sent where the journal fails
     await note(current).catch((error: unknown) =>
       log.debug('what a streamed reply shows was not noted', { error }),

@@ -42,6 +42,7 @@ export async function deliver(
  * Takes a prepared message to its end. Never rejects.
  *
  * @param first makes the first attempt in another way than by the channel's `send`.
+ * @param beforeEnd takes back what is shown of it and does not stay: once its end is kept, nobody looks for that.
  */
 export async function deliverPrepared(
   parts: SendParts,
@@ -49,6 +50,7 @@ export async function deliverPrepared(
   prepared: PreparedSend,
   signal: AbortSignal,
   first?: Attempt,
+  beforeEnd?: () => Promise<void>,
 ): Promise<SendReport> {
   let end: SendEnd;
   try {
@@ -56,6 +58,7 @@ export async function deliverPrepared(
   } catch (error) {
     end = failedSend('threw', oneLine(error));
   }
+  await beforeEnd?.();
   if (isLeftOpen(parts, prepared, end)) return leftSend(prepared);
   return endSend(parts, trail, prepared, end);
 }

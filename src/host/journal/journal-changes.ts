@@ -179,7 +179,8 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
     },
     shown: (hold, sendId, shown) => {
       held(hold);
-      sends.change(send(sendId, openSends, 'shown'), { shown });
+      const was = send(sendId, openSends, 'shown');
+      if (shown !== undefined) sends.change(was, { shown });
     },
     endSend: (hold, sendId, { state, providerMessageId, cause, reason }) => {
       held(hold);

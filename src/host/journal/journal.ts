@@ -260,12 +260,12 @@ export interface Journal extends JournalReader {
    * Keeps a note of the preview of a send at its provider: enough for the next host to complete the preview or to take
    * it back, if this host ends first. Called whenever that changes; the last note stands, also after the end.
    *
-   * @param shown plain data of the channel as JSON: the ids of its messages, say.
+   * @param shown plain data of the channel as JSON, such as the ids of its messages. Without it the note stays, and the hold is checked.
    * @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known.
    * @example
    * await journal.shown(hold, sendId, JSON.stringify({ messageIds: [4711] }));
    */
-  shown(hold: Hold, sendId: string, shown: string): Promise<void>;
+  shown(hold: Hold, sendId: string, shown?: string): Promise<void>;
   /**
    * Ends a send, once.
    *

@@ -1,5 +1,6 @@
 import {
   definedFields,
+  isSluiceError,
   type Logger,
   type Outcome,
   oneLine,
@@ -121,14 +122,8 @@ export class Outbox {
       if (!('json' in body)) return `the journal cannot keep it: ${body.problem}`;
       const { channel, accountId } = { ...payload, ...selection?.target };
       const fingerprint = fingerprintOf(emitted);
-      const said = definedFields({
-        sendId,
-        kind,
-        fingerprint,
-        channel,
-        accountId,
-        body: body.json,
-      });
+      const address = { channel, accountId };
+      const said = definedFields({ sendId, kind, fingerprint, ...address, body: body.json });
       this.#open.set(sendId, hold);
       const owner = correlationId === eventId ? {} : { correlationId };
       try {
@@ -151,6 +146,17 @@ export class Outbox {
       await this.#journal.shown(hold, id, noted.json);
       return undefined;
     });
+  }
+
+  /** Tells whether what is noted of it is this host's to take back: it is, unless another one has its part. */
+  async mayTakeBack(hold: Hold, prepared: Prepared): Promise<boolean> {
+    if (!this.#journal.outlivesHost) return true;
+    try {
+      await this.#journal.shown(hold, sendIdOf(prepared));
+      return true;
+    } catch (error) {
+      return isSluiceError(error, 'journal-state'); // it has ended here: nobody else ends what it shows
+    }
   }
 
   /** Its channel is about to have it. */

@@ -6,7 +6,7 @@ import {
   type StreamPermits,
 } from '../../channel/index.js';
 import { oneLine } from '../../kernel/index.js';
-import { deliver, deliverPrepared } from '../egress/delivery.js';
+import { type Attempt, deliver, deliverPrepared } from '../egress/delivery.js';
 import { endOfUnpassed, endSend, failedSend, type SendEnd } from '../egress/end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from '../egress/prepare-send.js';
 import { tellSending } from '../egress/send-attempt.js';
@@ -101,14 +101,14 @@ export class StreamedReply {
       return this.#endOpening(opened, failedSend('threw', oneLine(error)));
     }
     const { driver, approval, channel } = opened;
-    if (endOfUnpassed(prepared) !== undefined) await driver?.abort();
-    const report = await deliverPrepared(parts, fork, prepared, signal, (account, send) =>
-      driver === undefined || driver.isOver || account.channel !== channel
-        ? Promise.resolve({ status: 'not-shown' })
-        : sendFinal(parts, fork, { account, final: send, driver, approval, signal }),
-    );
-    await driver?.abort(); // does nothing if the sender has done its part; if not, its account is gone
-    return report;
+    const takeBack = async (): Promise<void> => driver?.abort();
+    const show: Attempt = async (account, send) => {
+      if (driver !== undefined && !driver.isOver && account.channel === channel)
+        return sendFinal(parts, fork, { account, final: send, driver, approval, signal });
+      await takeBack();
+      return { status: 'not-shown' };
+    };
+    return deliverPrepared(parts, fork, prepared, signal, show, takeBack);
   }
 
   /** Ends it without a final: its agent failed. @returns how it ended, where it had begun. */
@@ -191,9 +191,16 @@ export class StreamedReply {
       return;
     }
     try {
-      const noteShown = noteShownOf(parts, prepared.outcome);
-      const approved = approveSend(prepared.outcome, parts.kernel);
-      const approval = new StreamApproval(approved, { noteShown });
+      const { outcome } = prepared;
+      const keep = noteShownOf(parts, outcome);
+      let isNoted = false; // without a note nobody else knows of it
+      const approval = new StreamApproval(approveSend(outcome, parts.kernel), {
+        noteShown: async (shown) => {
+          await keep(shown);
+          isNoted = true;
+        },
+        mayTakeBack: async () => !isNoted || parts.outbox.mayTakeBack(parts.hold, outcome),
+      });
       const { channel: id, accountId } = approval.opening.message;
       const channel = parts.accounts.find(id, accountId)?.channel;
       const driver = channel && (await this.#drive(trail, approval, channel));

@@ -150,6 +150,7 @@ export function describeJournal(
           () => journal.sending(lost, 's'),
           () => journal.unsent(lost, 's'),
           () => journal.shown(lost, 's', '1'),
+          () => journal.shown(lost, 's'),
           () => journal.endSend(lost, 's', { state: 'sent' }),
         ])
           await expect(write()).rejects.toThrow('it was taken');
@@ -463,6 +464,8 @@ export function describeJournal(
         expect(await journal.sends()).toMatchObject([
           { sendId: 's', state: 'sending', attempts: 1, shown: '{"messageIds":[1,2]}' },
         ]);
+        await journal.shown(hold, 's'); // it asks for the hold alone
+        expect(await journal.sends()).toMatchObject([{ shown: '{"messageIds":[1,2]}' }]);
         await journal.shown(hold, 's', '{"messageIds":[]}');
         await journal.endSend(hold, 's', { state: 'sent' });
         expect(await journal.sends()).toMatchObject([{ shown: '{"messageIds":[]}' }]);

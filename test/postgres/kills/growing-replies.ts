@@ -26,7 +26,11 @@ export class GrowingReplies {
       this.#shown.set(++this.#newest, show);
       return this.#newest;
     }
-    if (remove !== undefined) return this.#shown.delete(remove.id);
+    if (remove !== undefined) {
+      const key = this.#shown.get(remove.id)?.key;
+      this.#arrived.delete(`${key} on ${remove.id}`); // a reply that is whole, and is taken back, has not arrived
+      return this.#shown.delete(remove.id);
+    }
     const shown = this.#shown.get(edit?.id ?? 0);
     if (edit === undefined || shown === undefined) return false;
     this.#shown.set(edit.id, { ...shown, text: edit.text });

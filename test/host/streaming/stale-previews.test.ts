@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStore } from '../../../src/host/index.js';
+import { virtualClock } from '../../../src/testing/index.js';
+import { hostLab } from '../../support/host-lab.js';
+import { sharedJournal } from '../../support/shared-journal.js';
+import { slowly } from '../../support/slowly.js';
+import { type SenderCall, type Shown, streamingChannel } from '../../support/streaming-channel.js';
+import { end, said, start } from '../../support/turn-lab.js';
+
+/** Two hosts on one journal and one screen. Host a has all parts, and its sender waits at some calls until it is let go on. */
+async function staleLab(waitsAt: readonly SenderCall[]) {
+  const clock = virtualClock();
+  const shared = sharedJournal(clock);
+  const screen: Shown[] = [];
+  const store = memoryStore();
+  let goOn = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const made = (name: string, before?: (call: SenderCall) => void | Promise<void>) =>
+    hostLab({
+      ...{ clock, store, journal: shared.of(name) },
+      agents: [
+        { id: 'main', provider: slowly(clock, () => [start, ...said('Hello world'), end()]) },
+      ],
+      channel: streamingChannel({
+        ...{ everyHost: true, endsPreviews: { screen }, ...(before !== undefined && { before }) },
+      }),
+    });
+  shared.give('a', shared.all);
+  const a = await made('a', (call) => (waitsAt.includes(call) ? held : undefined));
+  const b = await made('b');
+  return {
+    ...{ a, b, clock, shared, screen },
+    goOn,
+    sends: async () =>
+      (await shared.of('b').sends()).map(({ kind, state, cause }) =>
+        [kind, state, cause].join(' ').trim(),
+      ),
+    states: async () => (await shared.of('b').updates()).map(({ outcome }) => outcome),
+    [Symbol.asyncDispose]: async () => {
+      await a[Symbol.asyncDispose]();
+      await b[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe('a host that has lost its part while a streamed reply', () => {
+  it.each([false, true])(
+    'was to become its final: it leaves what the next host completes (durability §12.3; it sleeps: %s)',
+    async (isAsleep) => {
+      await using lab = await staleLab(['final', 'abort']);
+      const { a, b, clock, shared } = lab;
+      await a.channel.receive({ text: 'hi' }, '1');
+      await clock.advance(1_000); // its final is kept as `sending`, and its call is under way
+      expect(await lab.sends()).toEqual(['reply sending']);
+      shared.give('b', shared.all, { isAsleep });
+      await clock.advance(1_000);
+      expect(lab.screen).toEqual([{ by: 'final', text: 'Hello world' }]);
+      expect(await lab.states()).toEqual(['answered']);
+      await clock.advance(60_000); // the time of its call is up, and it takes back
+      lab.goOn();
+      shared.wake();
+      await clock.advance(60_000);
+      expect(lab.screen).toEqual([{ by: 'final', text: 'Hello world' }]);
+      expect(b.families().filter((family) => family === 'egress.sent')).toHaveLength(1);
+    },
+  );
+
+  it('grew: the next one takes it back, and answers (durability §7.2, §12.3)', async () => {
+    await using lab = await staleLab(['abort']);
+    const { a, clock, shared } = lab;
+    await a.channel.receive({ text: 'hi' }, '1');
+    await clock.advance(50);
+    expect(lab.screen).toMatchObject([{ by: 'preview' }]);
+    shared.give('b', shared.all);
+    await clock.advance(1_000);
+    lab.goOn();
+    await clock.advance(10_000);
+    expect(await lab.sends()).toEqual(['stream-opening failed aborted', 'reply sent']);
+    expect(lab.screen).toEqual([{ by: 'final', text: 'Hello world' }]);
+  });
+});
