@@ -113,7 +113,8 @@ async function carry(
   const { joined } = taken;
   const message = joined === undefined ? first : await joinMessages(parts, trail, taken, first);
   if (parts.signal.aborted || taken.isStopped === true) return stopped;
-  const answer = joined === undefined ? await takeAnswer(parts, trail, taken, message) : undefined;
+  const mayAnswer = joined === undefined && fate === 'handled';
+  const answer = mayAnswer ? await takeAnswer(parts, trail, taken, message) : undefined;
   if (answer !== undefined) return answer;
   const routing = await routeMessage(parts, trail, message, decoded.route);
   if (parts.signal.aborted) return stopped;

@@ -128,7 +128,8 @@ function refuse(parts: HostParts, taken: TakenUpdate, fate: Fate, part: number |
       if (held === undefined) return isEnded ? tellUnheard(parts, taken) : undefined; // its host decides anew
       const end = await carryToEnd(held, taken, noPlace, fate);
       const kept = { ...end, status: 'failed', reason: fullReason } as const;
-      await endUpdate(held, taken, isEnded ? kept : end, isEnded);
+      const isDead = isEnded || end.status === 'cancelled'; // as the journal has it; durability §8.3
+      await endUpdate(held, taken, isDead ? kept : end, isEnded);
     } finally {
       inHand.delete(eventId);
     }

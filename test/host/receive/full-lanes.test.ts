@@ -1,15 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import { defineExtension, type Question } from '../../../src/extension/index.js';
+import { memoryJournal } from '../../../src/host/index.js';
+import { cancel, type Kernel } from '../../../src/kernel/index.js';
 import { held } from '../../support/held-agent.js';
+import { hostLab } from '../../support/host-lab.js';
 import { twoHosts } from '../../support/two-hosts.js';
 
 const said = (text: string) => ({ text, conversation: 'one' });
 
 /** Two hosts with a conversation that three messages fill, whose agent answers when it is let. Host a has another part. */
-async function fullHosts(whenLaneFull: 'refuse' | 'drop') {
+async function fullHosts(whenLaneFull: 'refuse' | 'drop', contribute?: (kernel: Kernel) => void) {
   const { provider, release } = held();
   const hosts = await twoHosts({
     ...{ agents: [{ id: 'main', provider }], laneCapacity: 3, whenLaneFull },
     failureText: ({ code }) => code,
+    ...(contribute !== undefined && { contribute }),
   });
   const { a, b, clock, shared } = hosts;
   const one = shared.partOf(JSON.stringify(['scripted', 'default', 'one', '']));
@@ -91,5 +96,60 @@ describe('a conversation that is full, of hosts on one journal', () => {
     await b.channel.receive(said('7'), '7');
     await clock.advance(5_000);
     expect(b.texts().slice(3)).toEqual(['answer to 4', 'answer to 7']);
+  });
+});
+
+/** A veto that cancels each message of more than one letter, and the end of such a message that is refused. */
+const vetoLong = (kernel: Kernel) =>
+  kernel.contribute({
+    ...{ extensionId: 'test', id: 'short', family: 'routing.resolving', class: 'veto' },
+    handler: ({ payload }) => (payload.message.content.length > 1 ? cancel('policy') : undefined),
+  });
+const refused = { status: 'failed', reason: 'it was not taken in: too many messages wait' };
+
+describe('a message that is refused, since its conversation is full,', () => {
+  it('is a dead letter also if a veto cancels it, on one host and on several (durability §8.3, durability §12.5)', async () => {
+    await using hosts = await fullHosts('refuse', vetoLong);
+    await hosts.say(1, 3);
+    await hosts.b.channel.receive(said('long'), '4');
+    await hosts.clock.advance(100);
+    expect(hosts.b.ends).toMatchObject([refused]);
+    expect((await hosts.states()).at(-1)).toBe('4 failed');
+
+    const { provider, release } = held();
+    const journal = memoryJournal();
+    const agents = [{ id: 'main', provider }];
+    const options = { laneCapacity: 1, whenLaneFull: 'refuse', contribute: vetoLong } as const;
+    await using lab = await hostLab({ journal, agents, ...options });
+    await lab.channel.receive(said('1'), '1');
+    expect(await lab.say(said('long'))).toMatchObject(refused);
+    expect(await journal.updates({ states: ['dead'] })).toMatchObject([{ outcome: 'failed' }]);
+    release();
+  });
+
+  it('does not answer an open question (durability §8.2, extensions-that-act §7.4)', async () => {
+    const { provider, release } = held();
+    const answers: unknown[] = [];
+    let confirm: Question<unknown> | undefined;
+    const extension = defineExtension({
+      id: 'asker',
+      setup: (api) => {
+        confirm = api.question('confirm', (end) => void answers.push(end));
+      },
+    });
+    await using lab = await hostLab({
+      ...{ agents: [{ id: 'main', provider }], extensions: [{ extension }] },
+      ...{ laneCapacity: 1, whenLaneFull: 'refuse' },
+    });
+    const place = { channel: 'scripted', accountId: 'default', to: 'one' };
+    await confirm?.ask(place, { content: 'Sure?', options: ['Yes', 'No'] });
+    await lab.channel.receive(said('hello'), '1');
+    expect(await lab.say(said('Yes'))).toMatchObject(refused);
+    release();
+    await lab.clock.advance(1_000);
+    expect(answers).toEqual([]);
+    expect(await lab.say(said('Yes'))).toMatchObject({ status: 'answer' });
+    await lab.clock.advance(1_000);
+    expect(answers).toMatchObject([{ status: 'answered', answer: 'Yes' }]);
   });
 });
