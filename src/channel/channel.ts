@@ -83,6 +83,8 @@ export interface ChannelInbox {
    * process holds the channel cannot send by it then (spec §14.14). Absent where no host runs it.
    */
   readonly owns?: (permit: SendPermit) => boolean;
+  /** Aborts when another host has the account, at the latest with a write under it: if one host at a time connects the account. */
+  readonly lost?: AbortSignal;
   /** Says that no more will come: the input ended, or the connection is gone for good. */
   ended(why: { readonly reason: string; readonly error?: unknown }): void;
 }

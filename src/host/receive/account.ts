@@ -46,6 +46,7 @@ export async function startAccount(
         return 'refused';
       },
       owns: (permit) => SendPermit.isOf(permit, kernel),
+      ...(isOfOne && hold !== undefined && { lost: hold.signal }),
       ended: ({ reason, error }) => {
         if (error !== undefined)
           logger.error('an account takes in no more', { ...named, detail: reason, error });

@@ -54,7 +54,7 @@ function channelOf(plugin: LegacyPlugin, channel: LegacyChannel, clock: Clock): 
         const to = as === undefined || !taking.has(as) ? undefined : running.get(as);
         return as !== undefined && to !== undefined && inHand.take(inbound, as, to.inbox);
       });
-      plugin.state.reread(accountId);
+      plugin.state.reread(accountId, inbox.lost);
       taking.add(accountId); // it may bring its first message at once
       running.set(accountId, { inbox });
       const onGivenUp = (reason: string): void =>

@@ -31,8 +31,12 @@ export interface LegacyIntake {
 export interface LegacyState {
   /** Keeps the values of the plugin there from now on: a host does it when it is made. */
   keepIn(values: KeyValues): void;
-  /** Has the events of an account read again, since another host may have had it: a host does it when it starts the account. */
-  reread(accountId: string): void;
+  /**
+   * Has the events of an account read again, since another host may have had it: a host does it when it starts the account.
+   *
+   * @param lost aborts when another host has the account: no event is taken in for it any more.
+   */
+  reread(accountId: string, lost?: AbortSignal): void;
 }
 
 /** The intake of a plugin, from its two sides. */

@@ -40,8 +40,10 @@ export function ingressQueue(given: {
   readonly clock: Clock;
   /** The place where events are kept: a resolved write is kept as long as the journal of the host. */
   readonly values: () => KeyValues;
+  /** Has aborted if another host has the account: no event is taken in then. */
+  readonly lost: () => AbortSignal | undefined;
 }) {
-  const { channelId, accountId, clock, values } = given;
+  const { channelId, accountId, clock, values, lost } = given;
   const named = { channelId, accountId, queueName: JSON.stringify([channelId, accountId]) };
   const namespace = `/legacy-ingress/${encodeURIComponent(channelId)}/${encodeURIComponent(accountId)}`;
   const run = inTurn();
@@ -53,7 +55,7 @@ export function ingressQueue(given: {
   let isSorted = false;
   let latestMs = Number.NEGATIVE_INFINITY;
   const { all, read, write, replace } = ingressRows({
-    ...{ namespace, values, queueName: named.queueName },
+    ...{ namespace, values, lost, queueName: named.queueName },
     onConflict: () => {
       isStale = true;
     },

@@ -1,4 +1,5 @@
 import type { KeptValue, KeyValueQuota, KeyValues } from '../../../extension/index.js';
+import { definedFields } from '../../../kernel/index.js';
 import type { Kept } from './ingress-event.js';
 
 /** The bounds of the queue of one account, ended events included: its plugin prunes those. */
@@ -14,10 +15,11 @@ export function ingressRows(given: {
   readonly queueName: string;
   /** A resolved write is kept as long as the journal of the host. */
   readonly values: () => KeyValues;
+  readonly lost: () => AbortSignal | undefined;
   /** Another host has written an event: what is known of the others may be old, too. */
   readonly onConflict: () => void;
 }) {
-  const { namespace, queueName, values, onConflict } = given;
+  const { namespace, queueName, values, lost, onConflict } = given;
   const read = (id: string) => values().get(namespace, JSON.stringify(id));
   /** @returns whether it is written: if not, another host has written the event meanwhile, and all is read again. */
   const write = async (
@@ -27,7 +29,10 @@ export function ingressRows(given: {
     isNew = false,
   ): Promise<boolean> => {
     const value = kept && { body: JSON.stringify(kept) };
-    const given = { quota: isNew ? quota : quotaOfChanges, expected: before?.version ?? null };
+    const bounds = isNew
+      ? { quota, ...definedFields({ signal: lost() }) }
+      : { quota: quotaOfChanges };
+    const given = { ...bounds, expected: before?.version ?? null };
     const { status } = await values().write(namespace, JSON.stringify(id), value, given);
     if (status === 'full')
       throw new Error(`the ingress queue of ${queueName} is full: event ${id} is not kept`);

@@ -32,13 +32,18 @@ export function pluginState(extensionId: string, clock: Clock): PluginState {
     (await deleteValue({ values: values(), namespace: extensionId, key }, fits))?.body;
   const queues = new Map<string, ReturnType<typeof ingressQueue>>();
   const stores = new Map<string, object>();
+  /** For each account that was started: another host has it. */
+  const lost = new Map<string, AbortSignal | undefined>();
   return {
     keepIn: (given) => {
       kept = given;
       queues.clear(); // they know what the values before had
       stores.clear();
     },
-    reread: (accountId) => queues.get(accountOf(accountId))?.reread(),
+    reread: (accountId, signal) => {
+      lost.set(accountOf(accountId), signal);
+      queues.get(accountOf(accountId))?.reread();
+    },
     openKeyedStore: (options) =>
       getOrMake(stores, JSON.stringify(options), () =>
         keyedStore({ store, clock, remove }, options),
@@ -46,7 +51,10 @@ export function pluginState(extensionId: string, clock: Clock): PluginState {
     openChannelIngressQueue: ({ accountId } = {}) => {
       const account = accountOf(accountId);
       return getOrMake(queues, account, () =>
-        ingressQueue({ channelId: extensionId, accountId: account, clock, values }),
+        ingressQueue({
+          ...{ channelId: extensionId, accountId: account, clock, values },
+          lost: () => lost.get(account),
+        }),
       ).queue;
     },
   };

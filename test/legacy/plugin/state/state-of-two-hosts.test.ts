@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { loadLegacyPlugin } from '../../../../src/legacy/index.js';
 import { createTestKernel } from '../../../../src/testing/index.js';
 import { countedCalls } from '../../../support/counted-calls.js';
+import { hostLab } from '../../../support/host-lab.js';
 import { sharedJournal } from '../../../support/shared-journal.js';
 
 interface Event {
@@ -120,6 +121,41 @@ describe('a host that was stopped for longer than its lease (event-pipeline §17
       false,
       true,
     ]);
+  });
+});
+
+describe('a host that has lost an account, and does not know of it yet (event-pipeline §17.35)', () => {
+  it('takes no event of it in: who has brought the event keeps it for the next host', async () => {
+    const { kernel, clock } = createTestKernel();
+    const shared = sharedJournal(clock);
+    shared.give('a', shared.all);
+    let state: State | undefined;
+    const register = (api: {
+      readonly runtime: { readonly state: State };
+      registerChannel(channel: object): void;
+    }): void => {
+      state = api.runtime.state;
+      api.registerChannel({
+        id: 'post',
+        outbound: { sendText: async () => ({ messageId: 'p-1' }) },
+        gateway: {
+          startAccount: ({ abortSignal }: { readonly abortSignal: AbortSignal }) =>
+            new Promise<void>((resolve) => abortSignal.addEventListener('abort', () => resolve())),
+        },
+      });
+    };
+    const plugin = loadLegacyPlugin(register, { kernel, clock, pluginId: 'post' });
+    await using _lab = await hostLab({
+      ...{ kernel, clock, plugins: [plugin], journal: shared.of('a') },
+    });
+    const queue = state?.openChannelIngressQueue();
+    expect((await queue?.enqueue('1', {}))?.kind).toBe('accepted');
+    shared.give('b', shared.all, { isAsleep: true });
+    await expect(queue?.enqueue('2', {})).rejects.toThrow('another host has it');
+    expect((await queue?.enqueue('1', {}))?.kind).toBe('pending');
+    const kept = await shared.of('b').keyValues.namespaces();
+    const [events] = kept.filter(({ namespace }) => namespace.startsWith('/legacy-ingress/'));
+    expect(events?.keys).toBe(1);
   });
 });
 
