@@ -28,6 +28,7 @@ export class QuestionIndex {
 
   /**
    * Adds a question, unless another one is found in its conversation. Of hosts that add at once, each looks again after the first.
+   * Writes also if it is there: a host that takes it out at the same time looks again, too.
    *
    * @returns the other one.
    * @throws as the journal does.
@@ -41,7 +42,8 @@ export class QuestionIndex {
       const { names, version } = await this.read(conversation);
       const other = await look();
       if (other !== undefined) return other;
-      if (await this.#write(conversation, [...names, { extensionId, id }], version))
+      const others = names.filter((one) => one.id !== id);
+      if (await this.#write(conversation, [...others, { extensionId, id }], version))
         return undefined;
     }
   }
@@ -57,12 +59,16 @@ export class QuestionIndex {
     return status === 'written';
   }
 
-  /** Takes a question out. @throws as the journal does. */
-  async remove(conversation: string, { id }: QuestionName): Promise<void> {
+  /** Takes a question out, unless it is there again. @throws as the journal does. */
+  async remove(
+    conversation: string,
+    { id }: QuestionName,
+    isThere: () => Promise<boolean>,
+  ): Promise<void> {
     for (;;) {
       const { names, version } = await this.read(conversation);
       const others = names.filter((one) => one.id !== id);
-      if (others.length === names.length) return;
+      if (others.length === names.length || (await isThere())) return;
       if (await this.#write(conversation, others, version)) return;
     }
   }

@@ -78,9 +78,8 @@ export class Questions {
   async look(place: AnsweredPlace): Promise<void> {
     if (!this.#ownership.isShared) return;
     const { names } = await this.#index.read(conversationKey(place));
-    const rows = await Promise.all(
-      names.map(({ extensionId, id }) => this.#rows.find(extensionId, id)),
-    );
+    const found = names.map(({ extensionId, id }) => this.#rows.find(extensionId, id));
+    const rows = await Promise.all(found);
     const before = this.open.at(place);
     for (const row of before) this.open.delete(row);
     for (const kept of rows) if (kept !== undefined) this.#meet(kept.row);
@@ -153,8 +152,8 @@ export class Questions {
     if (this.open.countOf(extensionId) >= openAtMost) throw full(extensionId);
     this.open.add(row);
     try {
-      const isKept = this.#ownership.isShared || (await this.#rows.write(row)).status === 'written';
-      if (!isKept) throw full(extensionId);
+      if (!this.#ownership.isShared && (await this.#rows.write(row)).status !== 'written')
+        throw full(extensionId);
     } catch (error) {
       this.open.delete(row);
       throw error;
@@ -174,10 +173,10 @@ export class Questions {
     if (status === 'full') throw full(extensionId);
     const other = await this.#index.add(conversationKey(whereOf(row)), row, async () => {
       await this.look(whereOf(row));
-      return this.open.openOf(extensionId, name, place);
+      const open = this.open.openOf(extensionId, name, place);
+      return open?.id === id ? undefined : open;
     });
-    if (other !== undefined && other.id !== id && status === 'written')
-      await this.#rows.remove(row);
+    if (other !== undefined && status === 'written') await this.#rows.remove(row);
     return other ?? (status === 'conflict' ? (await this.#rows.read(row))?.row : undefined);
   }
 
@@ -209,8 +208,8 @@ export class Questions {
   async close({ id }: QuestionRow, end: QuestionEnding): Promise<boolean> {
     const row = this.open.get(id);
     if (row === undefined) return false;
-    const closed = { ...row, end };
     this.open.delete(row);
+    const closed = { ...row, end };
     this.#claim(closed); // before anything waits: there is one end
     const ended = await this.#rows
       .change(row, (now) => (isClosed(now) ? undefined : { ...now, end }))
@@ -220,8 +219,7 @@ export class Questions {
         throw error;
       });
     if (ended === undefined) {
-      // another host has ended it
-      this.#unclaim(closed);
+      this.#unclaim(closed); // another host has ended it
       await this.look(whereOf(row));
       return false;
     }
@@ -287,7 +285,9 @@ export class Questions {
 
   async #remove(row: QuestionRow, given = {}): Promise<boolean> {
     if ((await this.#rows.remove(row, given)).status !== 'written') return false;
-    if (this.#ownership.isShared) await this.#index.remove(conversationKey(whereOf(row)), row);
+    const isThere = async () => (await this.#rows.read(row)) !== undefined; // another host has asked it again
+    const place = conversationKey(whereOf(row));
+    if (this.#ownership.isShared) await this.#index.remove(place, row, isThere);
     return true;
   }
 

@@ -6,6 +6,7 @@ import {
   type QuestionMessage,
 } from '../../../src/extension/index.js';
 import { hostError } from '../../../src/host/errors.js';
+import { deferred } from '../../support/kernel-lab.js';
 import { twoHosts } from '../../support/two-hosts.js';
 
 const deploy: QuestionMessage = { content: 'Deploy?', options: ['Yes', 'No'] };
@@ -187,5 +188,33 @@ describe('a question of an extension of two hosts on one journal', () => {
     await a.channel.receive({ text: 'yes', conversation: 'one' }, '1');
     await clock.advance(5_000);
     expect(ends).toMatchObject([{ end: { status: 'answered', answer: 'Yes' } }]);
+  });
+
+  it('that a host takes back, since it could not send it, is answered if another host asks it meanwhile (durability §12.11)', async () => {
+    await using hosts = await askingHosts();
+    const { a, clock, ends, shared } = hosts;
+    shared.give('b', shared.all, { isAsleep: true }); // host a does not know that it has lost its part
+    const other = deferred();
+    let writes = 0;
+    shared.onValue = (host, namespace) =>
+      host === 'a' && namespace === '/questions/asking' && ++writes === 2
+        ? other.promise // the row is gone, and its place is not
+        : undefined;
+    const refused = expect(
+      hosts.questionOf('a').ask(place, deploy, { key: 'k' }),
+    ).rejects.toMatchObject({ code: 'journal-lost' });
+    await clock.advance(100);
+    expect(writes).toBe(2);
+    const asking = hosts.questionOf('b').ask(place, deploy, { key: 'k' });
+    await clock.advance(100);
+    await asking;
+    other.resolve();
+    await clock.advance(100);
+    await refused;
+    expect(hosts.asked()).toEqual([0, 1]);
+    await a.channel.receive({ text: 'yes', conversation: 'one' }, '1');
+    await clock.advance(120_000);
+    expect(ends).toMatchObject([{ end: { status: 'answered', answer: 'Yes' } }]);
+    expect(await hosts.rows()).toBe(0);
   });
 });
