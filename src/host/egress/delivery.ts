@@ -89,7 +89,7 @@ async function keepSending(
 async function attemptAll(
   parts: SendParts,
   trail: Trail,
-  { outcome, isSending }: PreparedSend,
+  { outcome, isSending, mayBeOut: mayBeOutBefore = false }: PreparedSend,
   signal: AbortSignal,
   first: Attempt | undefined,
 ): Promise<SendEnd> {
@@ -98,7 +98,7 @@ async function attemptAll(
   const send: Attempt = (account) => attemptSend(parts, trail, account, approval, signal);
   let attempt = first ?? send;
   let notShown = 0;
-  let mayBeOut = false; // by an attempt before
+  let mayBeOut = mayBeOutBefore; // by an attempt before
   let isKept = isSending;
   let isWithChannel = isSending; // as the journal has it
   for (let waitedMs = 0; ; ) {
@@ -113,7 +113,8 @@ async function attemptAll(
     const unkept = unsaved ?? (await parts.turnKept?.()); // as a rule it was, by the same write
     isKept = false;
     isWithChannel ||= !signal.aborted;
-    if (unkept !== undefined) return failedSend('stage-failed', unkept, approval.attempts);
+    if (unkept !== undefined)
+      return failedSend(mayBeOut ? 'ambiguous' : 'stage-failed', unkept, approval.attempts);
     const result = await attempt(account, approval);
     attempt = send;
     const { attempts } = approval;

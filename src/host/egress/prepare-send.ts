@@ -27,6 +27,8 @@ export interface PreparedSend {
   readonly unkept?: string;
   /** The journal has it as given to its channel: the first attempt need not be kept apart. */
   readonly isSending: boolean;
+  /** An attempt of a host before this one may have sent it. */
+  readonly mayBeOut?: boolean;
 }
 
 /** How a message is judged. */

@@ -67,8 +67,11 @@ export async function settleSend(
   const again = { streaming: false, signal: parts.signal, again: id };
   const prepared = await prepareSend(parts, trail, { ...emitted }, again);
   const otherwise = wasSending ? whyNotAgain(prepared, account) : undefined;
-  if (otherwise === undefined) await deliverPrepared(parts, trail, prepared, parts.signal);
-  else {
+  if (otherwise === undefined) {
+    if (wasSending) await parts.journal.sending(parts.hold, sendId); // if not, it stays as it is: it may be out
+    const left = { ...prepared, isSending: wasSending, mayBeOut: wasSending };
+    await deliverPrepared(parts, trail, left, parts.signal);
+  } else {
     const error = `${why}, and it is not sent again: ${otherwise}`;
     await endSend(parts, trail, prepared, failedSend('ambiguous', error, attempts));
   }

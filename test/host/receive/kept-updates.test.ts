@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hostError } from '../../../src/host/errors.js';
 import { type Journal, memoryJournal } from '../../../src/host/index.js';
 import { eventIdOf } from '../../../src/host/internal.js';
 import { cancel, type Kernel } from '../../../src/kernel/index.js';
@@ -552,6 +553,31 @@ describe('a send that a killed host has left (durability §7.2)', () => {
     expect(second.of('egress.failed')).toHaveLength(state === 'sent' ? 0 : 1);
     if (scripted.resendPolicy?.ambiguous === 'ask' && answer !== undefined)
       expect(asked).toMatchObject([{ idempotencyKey: key, channel: 'scripted', attempt: 1 }]);
+  });
+
+  it('is not said again under another key if the journal fails when it is sent again (durability §7.2, durability §7.4)', async () => {
+    const journal = memoryJournal();
+    const keys = await killedWhileSending(journal, speaker('hello', 'well'));
+    const away = hostError('database-io', { path: 'memory', problem: 'it is away' });
+    await using second = await keptLab({
+      journal,
+      provider: speaker('hello', 'well'),
+      scripted: {
+        ...{ resendPolicy: { ambiguous: 'resend' }, deduplicatesSends: true },
+        send: async (permit, sent) => {
+          const message = permit.take();
+          if (message.content === 'hello') keys.push(permit.idempotencyKey);
+          sent.push(message);
+          return { status: 'sent', receipt: { messageId: 'p-1' } };
+        },
+      },
+      failing: (write, nth) =>
+        write === 'sending' && nth === 1 ? away : undefined,
+    });
+    for (let seconds = 0; seconds < 30; seconds++) await second.clock.advance(1_000);
+    expect(new Set(keys).size).toBe(1);
+    expect(second.texts()).toContain('well');
+    expect(await statesOf(journal)).toEqual(['ended answered']);
   });
 
   it('that was prepared goes out, judged once more', async () => {
