@@ -155,7 +155,9 @@ export class Outbox {
       await this.#journal.shown(hold, sendIdOf(prepared));
       return true;
     } catch (error) {
-      return isSluiceError(error, 'journal-state'); // it has ended here: nobody else ends what it shows
+      if (hold.signal.aborted || isSluiceError(error, 'journal-lost')) return false;
+      const hasEnded = isSluiceError(error, 'journal-state'); // here: nobody else ends what it shows
+      return hasEnded || !this.#journal.ownership.isShared;
     }
   }
 

@@ -571,8 +571,7 @@ describe('a send that a killed host has left (durability §7.2)', () => {
           return { status: 'sent', receipt: { messageId: 'p-1' } };
         },
       },
-      failing: (write, nth) =>
-        write === 'sending' && nth === 1 ? away : undefined,
+      failing: (write, nth) => (write === 'sending' && nth === 1 ? away : undefined),
     });
     for (let seconds = 0; seconds < 30; seconds++) await second.clock.advance(1_000);
     expect(new Set(keys).size).toBe(1);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hostError } from '../../../src/host/errors.js';
 import { type Journal, memoryJournal } from '../../../src/host/index.js';
 import { cancel } from '../../../src/kernel/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
@@ -227,19 +228,28 @@ describe('a streamed reply in the journal', () => {
     });
   });
 
-  it('is stopped by /stop: what was shown is taken back, and nothing is left open', async () => {
-    const journal = memoryJournal();
-    await using lab = await streamLab(journal);
-    void lab.say('hi');
-    await lab.clock.advance(50);
-    expect(lab.stream.screen).toMatchObject([{ by: 'preview' }]);
-    void lab.say('/stop');
-    await lab.clock.advance(10_000);
-    const { sends, updates, screen } = await states(lab, journal);
-    expect(sends).toEqual(['stream-opening failed aborted', 'reply sent']);
-    expect(updates).toEqual(['ended aborted', 'ended command']);
-    expect(screen).toMatchObject([expect.stringMatching(/^send /)]);
-  });
+  it.each([
+    ['', 0],
+    [' also if the journal fails then,', 2],
+  ])(
+    'is stopped by /stop: what was shown is taken back,%s and nothing is left open',
+    async (_, at) => {
+      const journal = memoryJournal();
+      const away = hostError('database-io', { path: 'memory', problem: 'it is away' });
+      const failing: Options['failing'] = (write, nth) =>
+        write === 'shown' && nth === at ? away : undefined;
+      await using lab = await streamLab(journal, { failing });
+      void lab.say('hi');
+      await lab.clock.advance(50);
+      expect(lab.stream.screen).toMatchObject([{ by: 'preview' }]);
+      void lab.say('/stop');
+      await lab.clock.advance(10_000);
+      const { sends, updates, screen } = await states(lab, journal);
+      expect(sends).toEqual(['stream-opening failed aborted', 'reply sent']);
+      expect(updates).toEqual(['ended aborted', 'ended command']);
+      expect(screen).toMatchObject([expect.stringMatching(/^send /)]);
+    },
+  );
 
   it.each([
     ['while it grows', 50],

@@ -4,6 +4,9 @@ import type { PostgresQuery } from './connections.js';
 type Values = NonNullable<Parameters<PostgresQuery>[1]>;
 type Rows = Awaited<ReturnType<PostgresQuery>>;
 
+/** Readings that share a statement: their rows come as one answer, for which there is one time. */
+const most = 64;
+
 /**
  * Has readings that come in one turn of the event loop share a statement, if they differ in plain values alone. The messages whose
  * writes share a transaction go on together, so as a rule they read together, too.
@@ -19,7 +22,7 @@ export function sharedReadings(query: PostgresQuery): PostgresQuery {
       const given: Values[] = [];
       const readAll = async (): Promise<Rows[]> => {
         await new Promise<void>((resolve) => process.nextTick(resolve));
-        groups.delete(key);
+        if (groups.get(key)?.all === given) groups.delete(key);
         if (given.length > 1 && types.some((type) => typeof type === 'string'))
           return together(query, sql, given);
         const rows = await query(sql, given[0]);
@@ -28,6 +31,7 @@ export function sharedReadings(query: PostgresQuery): PostgresQuery {
       return { all: given, read: readAll() };
     });
     const at = all.push(values) - 1;
+    if (all.length === most) groups.delete(key); // the next ones are another group
     return (await read)[at] ?? [];
   };
 }
