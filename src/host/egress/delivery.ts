@@ -64,8 +64,13 @@ export async function deliverPrepared(
 }
 
 /** Tells whether a send that answers nothing is left to the next host. One that answers is said again with its message. */
-function isLeftOpen({ outbox }: SendParts, { outcome }: PreparedSend, end: SendEnd): boolean {
-  const isLeft = end.status === 'failed' && end.isLeft === true;
+function isLeftOpen(
+  { outbox }: SendParts,
+  { outcome, mayBeOut = false }: PreparedSend,
+  end: SendEnd,
+): boolean {
+  const isLeft =
+    end.status === 'failed' && (end.isLeft === true || (mayBeOut && end.cause === 'aborted'));
   return isLeft && outcome.payload.kind === 'unprompted' && outbox.outlivesHost;
 }
 

@@ -55,6 +55,36 @@ it('a message of an extension whose host stops while the provider asks to wait g
   expect(next.texts()).toEqual(['Tea!']);
 });
 
+it('a message of an extension that may be out is left to the next host if its host stops while it is sent again (extensions-that-act §4.5, durability §7.2)', async () => {
+  const memory = memoryJournal();
+  const policy = {
+    resendPolicy: { ambiguous: 'resend', maxWaitMs: 600_000, maxAttempts: 5 },
+    deduplicatesSends: true,
+  } as const;
+  const mortal = mortalJournal(memory);
+  const hanging = scriptedChannel({ ...policy, send: () => new Promise(() => undefined) });
+  const first = await actingLab({ journal: mortal, channel: hanging });
+  void first.api.send({ channel: 'scripted', to: 'scripted:ada', content: 'Tea!', key: 'tea' });
+  await first.clock.advance(100);
+  mortal.kill();
+  expect(await memory.sends()).toMatchObject([{ state: 'sending' }]);
+  const channel = scriptedChannel(policy);
+  channel.next({ status: 'retry-after', retryAfterMs: 300_000 });
+  {
+    await using lab = await actingLab({ journal: mortalJournal(memory), channel });
+    await lab.clock.advance(100);
+    const stopping = lab.host.stop({ timeoutMs: 10 });
+    await lab.clock.advance(10_000);
+    await stopping;
+  }
+  await using next = await actingLab({
+    journal: mortalJournal(memory),
+    channel: scriptedChannel(policy),
+  });
+  await next.clock.advance(1_000);
+  expect(next.texts()).toEqual(['Tea!']);
+});
+
 describe('a reply whose host stops before its channel has taken it', () => {
   /** Says hello, stops the host once its channel has been asked, and gives the replies of the next host. */
   const saidAfter = async (channel: ScriptedChannel): Promise<readonly string[]> => {
