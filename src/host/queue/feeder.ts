@@ -8,7 +8,7 @@ import { type KeptLane, tellIdle } from '../lanes/backlog.js';
 import type { Place } from '../lanes/slots.js';
 import type { HostParts } from '../parts/parts.js';
 import { resumeUpdate } from '../recovery/resume.js';
-import { isDamageTold, readOpen } from './open-rows.js';
+import { isDamageTold, isFree, isOwed, isOwn, readOpen } from './open-rows.js';
 
 // The journal is the queue. The host has in hand the updates that run, and as many as may run next. One reading of the journal
 // takes up the others: parked updates, updates that a host before this one left, and updates to try again (durability §8.8).
@@ -95,6 +95,7 @@ function meet(parts: HostParts, row: UpdateRecord): boolean {
   const { backlog } = parts;
   if (isCrowded(parts) || backlog.arriving.has(row.eventId)) return false;
   backlog.afterSeq = row.seq;
+  if (row.lane !== undefined && isOwed(parts, row)) backlog.heldUp.add(row.lane);
   if (!isFree(parts, row) || !isOwn(parts, row)) return true;
   const lane = laneOfRow(parts, row);
   if (lane !== undefined && backlog.heldUp.has(lane)) return true;
@@ -107,19 +108,6 @@ function meet(parts: HostParts, row: UpdateRecord): boolean {
       known.unnamed.push(row.eventId);
   }
   return true;
-}
-
-/** Tells whether an update is of a part of this host. */
-function isOwn({ journal }: HostParts, { part = 0 }: { readonly part?: number }): boolean {
-  return journal.ownership.holdOf(part) !== undefined;
-}
-
-function isFree(
-  { inHand, leftOpen, backlog, outbox }: HostParts,
-  { eventId, seq }: UpdateRecord,
-): boolean {
-  const isElsewhere = inHand.has(eventId) || leftOpen.has(eventId) || backlog.waiting.has(eventId);
-  return !isElsewhere && !backlog.damaged.has(seq) && !outbox.owes(eventId);
 }
 
 /** Returns the lane of an update. Returns nothing if its account does not run; the update then waits for the account. */
@@ -273,8 +261,14 @@ async function firstOf(
   }
   for (let afterSeq = 0; ; ) {
     const { rows, areLast } = await readOpen(parts, { lane, afterSeq, limit: 2 });
-    const row = rows.find((one) => backlog.arriving.has(one.eventId) || isFree(parts, one));
+    const row = rows.find(
+      (one) => backlog.arriving.has(one.eventId) || isFree(parts, one) || isOwed(parts, one),
+    );
     const last = rows.at(-1);
+    if (row !== undefined && isOwed(parts, row)) {
+      backlog.heldUp.add(lane);
+      return undefined;
+    }
     if (row !== undefined && backlog.arriving.has(row.eventId)) return readAgainFrom(parts, row);
     if (row !== undefined)
       return !isOwn(parts, row) || laneOfRow(parts, row) === undefined ? undefined : row;

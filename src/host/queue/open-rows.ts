@@ -44,6 +44,28 @@ export async function readOpen(
     }
 }
 
+/** Tells whether an update is of a part of this host. */
+export function isOwn({ journal }: HostParts, { part = 0 }: { readonly part?: number }): boolean {
+  return journal.ownership.holdOf(part) !== undefined;
+}
+
+/** Tells whether an update may be taken in hand. */
+export function isFree(
+  { inHand, leftOpen, backlog, outbox }: HostParts,
+  { eventId, seq }: UpdateRecord,
+): boolean {
+  const isElsewhere = inHand.has(eventId) || leftOpen.has(eventId) || backlog.waiting.has(eventId);
+  return !isElsewhere && !backlog.damaged.has(seq) && !outbox.owes(eventId);
+}
+
+/**
+ * Tells whether an update is not taken up before the journal has the end of its send. If hosts share the journal, none behind it is
+ * either: its session is not free.
+ */
+export function isOwed({ journal, inHand, outbox }: HostParts, { eventId }: UpdateRecord): boolean {
+  return journal.ownership.isShared && !inHand.has(eventId) && outbox.owes(eventId);
+}
+
 /** Tells of a damaged update, once, if that is what an error is about: it is not read again. @returns whether it is. */
 export function isDamageTold({ backlog, logger }: HostParts, error: unknown): boolean {
   const damaged = damagedRowOf(error);

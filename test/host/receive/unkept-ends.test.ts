@@ -53,6 +53,24 @@ it.each([1, 2, 3])(
   },
 );
 
+it('an update ends before the next of its conversation begins if a shared journal has not kept its end, and keeps that of its send later (durability §6.7, durability §12.8)', async () => {
+  const clock = virtualClock();
+  const shared = sharedJournal(clock);
+  shared.give('b', shared.all);
+  const inner = forgetful(shared.of('b'), 2);
+  let left = 3;
+  const endSend: Journal['endSend'] = (...given) =>
+    left-- > 0 ? Promise.reject(away()) : inner.endSend(...given);
+  const channel = scriptedChannel({ everyHost: true });
+  await using lab = await hostLab({ clock, channel, journal: { ...inner, endSend } });
+  for (const text of texts) void lab.channel.receive({ text, conversation: 'one' }, text);
+  await clock.advance(500);
+  expect(lab.texts()).toEqual(['a']);
+  for (let second = 0; second < 10; second++) await clock.advance(1_000);
+  expect(lab.texts()).toEqual(texts);
+  expect(await statesOf(inner)).toEqual(answered);
+});
+
 it.each([1, 2, 3])(
   'an update whose end the journal of one host has not kept %i times holds up nobody, and is answered once (durability §6.6)',
   async (unkept) => {
