@@ -159,7 +159,7 @@ describe('the lease of a journal in PostgreSQL', () => {
     };
     const clock = { ...virtualClock(), monotonicMs: () => nowMs, setTimeout };
     const second = await openPostgresJournal(connections, { leaseMs: 5_000, clock });
-    expect(second.ownership.parts()).toEqual([0]);
+    expect(second.ownership.epochOf(0)).toBeGreaterThan(0); // it may write when a renewal is kept in time
     await second.close();
   });
 

@@ -44,6 +44,8 @@ class Host {
   readonly member: PostgresMember;
   readonly batches: PostgresBatches;
   isAsleep = false;
+  /** Milliseconds that have passed while it was asleep. */
+  sleptMs = 0;
 
   constructor(url: string) {
     const { clock } = this;
@@ -109,14 +111,20 @@ class Model {
     await host.connections.close();
   }
 
-  /** Stops a process, or lets it go on. */
-  toggle(host: Host): void {
+  /** Stops a process, or lets it go on: its clock has gone on. */
+  async toggle(host: Host): Promise<void> {
     host.isAsleep = !host.isAsleep;
     if (host.isAsleep) this.#unownedForMs.clear(); // the time counts from the last that died, or seems to have
+    const { sleptMs } = host;
+    host.sleptMs = 0;
+    if (sleptMs === 0) return;
+    await host.pass(sleptMs);
+    this.check();
   }
 
   async pass(ms: number): Promise<void> {
     await this.database.pass(ms);
+    for (const host of this.hosts) if (host.isAsleep) host.sleptMs += ms;
     await Promise.all(this.running.map((host) => host.pass(ms)));
     this.check();
     const owned = new Set(this.running.flatMap(({ member }) => member.parts()));
@@ -127,21 +135,30 @@ class Model {
     }
   }
 
-  /** No two hosts have had a part in one epoch. Its hold is kept for later writes: it will be old by then. */
+  /**
+   * No two hosts that run have a part at once, and no two have had it in one epoch. Its hold is kept for later writes: it will be old
+   * by then.
+   */
   check(): void {
+    const owned = this.running.flatMap(({ member }) => member.parts());
+    expect(owned, 'two hosts have a part').toHaveLength(new Set(owned).size);
     for (const host of this.hosts)
       for (const part of host.member.parts()) {
         const hold = host.member.holdOf(part);
         if (hold === undefined) continue;
         const name = `${part} in ${hold.epoch}`;
         const owner = this.#ownerOf.get(name) ?? host;
-        if (!this.#ownerOf.has(name)) this.holds.push({ host, hold });
+        if (this.holds.every((one) => one.hold.signal !== hold.signal))
+          this.holds.push({ host, hold });
         this.#ownerOf.set(name, owner);
         expect(owner === host, `two hosts have part ${name}`).toBe(true);
       }
   }
 
-  /** Writes by all holds of the hosts that run. A write lands if and only if the database says that its hold is of today. */
+  /**
+   * Writes by all holds of the hosts that run. A write lands if and only if the database says that its hold is of today, and the
+   * hold has not ended by the clock of its host.
+   */
   async write(): Promise<void> {
     const rows = await this.database.own.query(
       `SELECT part || ' in ' || epoch AS name FROM sluice_parts`,
@@ -150,8 +167,9 @@ class Model {
     const writes = this.holds.map(async ({ host, hold }) => {
       if (!this.running.includes(host)) return;
       const name = `${hold.part} in ${hold.epoch}`;
+      const isOver = hold.signal.aborted;
       const isKept = await host.write(hold);
-      expect(isKept, `a write for part ${name}`).toBe(ofToday.has(name));
+      expect(isKept, `a write for part ${name}`).toBe(ofToday.has(name) && !isOver);
       if (!isKept) expect(hold.signal.aborted).toBe(true);
     });
     await Promise.all(writes);
@@ -197,16 +215,16 @@ const commands = fc.commands<object, Model, false>(
     nth.map((of) =>
       command(`sleep or wake ${of}`, async (model) => {
         const host = model.at(of);
-        if (host !== undefined) model.toggle(host);
+        if (host !== undefined) await model.toggle(host);
       }),
     ),
     fc.tuple(nth, fc.integer({ min: 5, max: 9 })).map(([of, steps]) =>
       command(`sleep ${of} for ${steps}`, async (model) => {
         const host = model.at(of);
         if (host === undefined || host.isAsleep) return;
-        model.toggle(host);
+        await model.toggle(host);
         for (let at = 0; at < steps; at++) await model.pass(stepMs);
-        model.toggle(host);
+        await model.toggle(host);
       }),
     ),
     fc.constant(command('write', (model) => model.write())),

@@ -5,6 +5,8 @@ import type { VirtualClock } from '../../src/testing/index.js';
 interface Part {
   owner: string | undefined;
   epoch: number;
+  /** Its host does not know whether it has the part still. */
+  isStalled?: boolean;
   lost: AbortController;
   readonly leaving: Set<() => Promise<void>>;
 }
@@ -25,6 +27,10 @@ export interface SharedJournal {
   drain(part: number): Promise<void>;
   /** Tells the hosts that slept of what they have lost. */
   wake(): void;
+  /** Ends the lease of a host by its own clock. */
+  stall(host: string): void;
+  /** Renews a lease that was over: the host has its parts in the same epochs. */
+  goOn(host: string): void;
   /** The hosts that begin nothing more. */
   readonly withdrawn: Set<string>;
   readonly all: readonly number[];
@@ -61,11 +67,14 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
     isShared: true,
     partOf,
     holdOf: (part): Hold | undefined => {
-      const { owner, epoch, lost } = parts[part] ?? {};
-      if (owner !== host() || epoch === undefined || lost === undefined) return undefined;
+      const { owner, epoch, lost, isStalled } = parts[part] ?? {};
+      if (owner !== host() || isStalled === true || epoch === undefined || lost === undefined)
+        return undefined;
       return { part, epoch, signal: lost.signal };
     },
-    parts: () => parts.flatMap(({ owner }, at) => (owner === host() ? [at] : [])),
+    epochOf: (part) => (parts[part]?.owner === host() ? parts[part]?.epoch : undefined),
+    parts: () =>
+      parts.flatMap(({ owner, isStalled }, at) => (owner === host() && !isStalled ? [at] : [])),
     onWork: (listener) => {
       const own = listeners.get(host()) ?? new Set();
       listeners.set(host(), own.add(listener));
@@ -128,6 +137,17 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
       part.owner = undefined; // nothing is begun in it
       for (const leave of part.leaving) await leave();
       if (part.owner === undefined && owner !== undefined) part.lost.abort(lost());
+    },
+    stall: (host) => {
+      for (const part of parts.filter(({ owner }) => owner === host)) {
+        part.isStalled = true;
+        part.lost.abort(lost());
+      }
+    },
+    goOn: (host) => {
+      for (const part of parts.filter(({ owner }) => owner === host))
+        Object.assign(part, { isStalled: false, lost: new AbortController() });
+      wake(host);
     },
     of: (host) => ({
       ...{

@@ -35,6 +35,11 @@ export interface Ownership {
   partOf(key: string): number;
   /** The hold of a part; nothing if another host has it, or none, or if it is being given up. */
   holdOf(part: number): Hold | undefined;
+  /**
+   * The epoch in which this host has a part, as far as it knows. If its lease could not be renewed in time, it has no hold, and may
+   * have one again in the same epoch: then no other host has written for the part.
+   */
+  epochOf(part: number): number | undefined;
   /** The parts of which it has a hold. */
   parts(): readonly number[];
   /**
@@ -71,6 +76,7 @@ export function wholeOwnership(signal: AbortSignal = new AbortController().signa
     isShared: false,
     partOf: () => 0,
     holdOf: (part) => (part === 0 ? hold : undefined),
+    epochOf: () => (signal.aborted ? undefined : 0),
     parts: () => [0],
     onWork: () => ({ [Symbol.dispose]: () => undefined }),
     hint: () => undefined,

@@ -13,6 +13,7 @@ import type { Hold } from '../journal/hold.js';
 import type { Journal, SendEndRecord, SendRecord } from '../journal/journal.js';
 import type { SendReport } from '../journal/message-end.js';
 import { isRefusedForGood } from '../journal/rows/table-rows.js';
+import { reportOfRecord } from './report-of-record.js';
 
 /** The sends of one message that is being handled. */
 interface Sends {
@@ -30,6 +31,8 @@ interface End {
   readonly end: SendEndRecord;
   /** The id of the message that it belongs to. */
   readonly correlationId: string;
+  /** A write of it is under way. */
+  isWriting: boolean;
 }
 
 type Prepared = Outcome<'egress.preparing'>;
@@ -52,7 +55,7 @@ export class Outbox {
   readonly #messages = new Map<string, Sends>();
   /** The sends that were kept here and have not ended, with their holds. */
   readonly #open = new Map<string, Hold>();
-  /** The sends that went out and whose ends are yet to be kept: no more than were on their way when the journal failed. */
+  /** The sends that went out and whose ends are yet to be kept. */
   readonly #owed = new Map<string, End>();
 
   constructor(journal: Journal, logger: Logger) {
@@ -179,7 +182,7 @@ export class Outbox {
    */
   async end(hold: Hold, prepared: Prepared, end: SendEndRecord, isHeard: boolean): Promise<void> {
     const { correlationId } = prepared.event;
-    const kept = this.#end(sendIdOf(prepared), { hold, end, correlationId });
+    const kept = this.#end(sendIdOf(prepared), { hold, end, correlationId, isWriting: false });
     if (isHeard || !this.#messages.has(correlationId)) await kept;
   }
 
@@ -190,12 +193,12 @@ export class Outbox {
 
   /** Tells whether this host brings a send to its end. */
   isOpenHere(sendId: string): boolean {
-    return this.#open.get(sendId)?.signal.aborted === false;
+    return this.#open.get(sendId)?.signal.aborted === false || this.#owed.has(sendId);
   }
 
-  /** Tells whether the ends of sends are yet to be kept. */
+  /** Tells whether the ends of sends could not be kept yet. */
   get isOwing(): boolean {
-    return this.#owed.size > 0;
+    return [...this.#owed.values()].some(({ isWriting }) => !isWriting);
   }
 
   /**
@@ -211,21 +214,27 @@ export class Outbox {
    * the next call; one that the journal refuses for good is not (durability §6.7). Never rejects.
    */
   async keepSent(): Promise<void> {
-    await Promise.all([...this.#owed].map(([id, end]) => this.#end(id, end)));
+    const left = [...this.#owed].filter(([, { isWriting }]) => !isWriting);
+    await Promise.all(left.map(([id, end]) => this.#end(id, end)));
   }
 
   async #end(id: string, ended: End): Promise<void> {
     const { hold, end } = ended;
+    const { ownership } = this.#journal;
     this.#open.delete(id);
     await this.#write(id, async () => {
+      ended.isWriting = true;
+      if (end.state === 'sent') this.#owed.set(id, ended);
       try {
-        await this.#journal.endSend(hold, id, end);
+        const now = end.state === 'sent' ? ownership.holdOf(hold.part) : hold; // what is not out is left to who has the part
+        await this.#journal.endSend(now?.epoch === hold.epoch ? now : hold, id, end);
         this.#owed.delete(id);
       } catch (error) {
-        const isLost = hold.signal.aborted; // who has its part now finds it as `sending`
-        if (end.state === 'sent' && !isLost && !isRefusedForGood(error)) this.#owed.set(id, ended);
-        else this.#owed.delete(id);
+        const isLost = ownership.epochOf(hold.part) !== hold.epoch; // who has its part now finds it as `sending`
+        if (isLost || isRefusedForGood(error)) this.#owed.delete(id);
         throw error;
+      } finally {
+        ended.isWriting = false;
       }
     });
   }
@@ -274,26 +283,4 @@ const unknownEnds = ['ambiguous', 'threw', 'aborted'];
 /** Tells whether a send is out, or nobody knows: then it may not be said again. */
 function mayBeOut({ state, attempts, cause = '' }: SendRecord): boolean {
   return state === 'sent' || (state === 'failed' && attempts > 0 && unknownEnds.includes(cause));
-}
-
-/** A send of the journal as its message's end tells of it. */
-export function reportOfRecord(record: SendRecord): SendReport {
-  const { state, attempts, channel, accountId, providerMessageId, cause, reason } = record;
-  const { content } = JSON.parse(record.body) as Said; // as it was written
-  const [extensionId, contributionId] = reason?.split('/') ?? [];
-  const by = extensionId !== undefined && contributionId !== undefined;
-  return {
-    status: state === 'sent' || state === 'cancelled' ? state : 'failed',
-    content,
-    attempts,
-    ...definedFields({ channel, accountId }),
-    ...(state === 'sent' && {
-      receipt: providerMessageId === undefined ? {} : { messageId: providerMessageId },
-    }),
-    ...(state === 'cancelled' && {
-      cancel: { code: cause ?? 'cancelled', ...(by && { extensionId, contributionId }) },
-    }),
-    ...(state === 'failed' && { error: reason ?? cause ?? 'it was not sent' }),
-    indexKeys: [],
-  };
 }

@@ -11,7 +11,7 @@ import type { SendJob } from '../jobs/job.js';
 import { eventIdOf } from '../journal/event-id.js';
 import { isOneOf, openSends, openUpdates } from '../journal/journal.js';
 import type { SendReport } from '../journal/message-end.js';
-import { reportOfRecord } from '../outbox/outbox.js';
+import { reportOfRecord } from '../outbox/report-of-record.js';
 import type { HostParts } from '../parts/parts.js';
 import { keyOfAccount } from '../provided/accounts.js';
 import { sendAccount } from '../provided/jobs-channel.js';

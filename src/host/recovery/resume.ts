@@ -16,7 +16,7 @@ import {
 } from '../journal/journal.js';
 import { endOf, type MessageEnd } from '../journal/message-end.js';
 import type { Place } from '../lanes/slots.js';
-import { reportOfRecord } from '../outbox/outbox.js';
+import { reportOfRecord } from '../outbox/report-of-record.js';
 import type { HeldParts, HostParts } from '../parts/parts.js';
 import { underHoldOf } from '../parts/under-hold.js';
 import { giveUpSend, settleSend } from './settle-send.js';

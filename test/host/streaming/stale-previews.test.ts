@@ -67,7 +67,7 @@ describe('a host that has lost its part while a streamed reply', () => {
     },
   );
 
-  it('grew: the next one takes it back, and answers (durability §7.2, §12.3)', async () => {
+  it('grew: the next one takes it back, and answers (durability §7.2, durability §12.3)', async () => {
     await using lab = await staleLab(['abort']);
     const { a, clock, shared } = lab;
     await a.channel.receive({ text: 'hi' }, '1');
@@ -80,4 +80,23 @@ describe('a host that has lost its part while a streamed reply', () => {
     expect(await lab.sends()).toEqual(['stream-opening failed aborted', 'reply sent']);
     expect(lab.screen).toEqual([{ by: 'final', text: 'Hello world' }]);
   });
+
+  it.each([['abort'], ['final', 'abort']] as const)(
+    'was under way is renewed, and no other host has its part: what was shown becomes its answer, once (durability §7.2, durability §11.4; it waits at %s, %s)',
+    async (...waitsAt) => {
+      await using lab = await staleLab(waitsAt);
+      const { a, clock, shared } = lab;
+      await a.channel.receive({ text: 'hi' }, '1');
+      await clock.advance(waitsAt.length === 1 ? 50 : 1_000); // it grows, or its final is under way
+      expect(lab.screen).toHaveLength(1);
+      shared.stall('a');
+      await clock.advance(10_000);
+      shared.goOn('a');
+      await clock.advance(1_000);
+      lab.goOn();
+      await clock.advance(60_000);
+      expect(lab.screen).toEqual([{ by: 'final', text: 'Hello world' }]);
+      expect(await lab.states()).toEqual(['answered']);
+    },
+  );
 });

@@ -25,3 +25,16 @@ export async function besideHosts(query: PostgresQuery): Promise<string> {
   );
   return String(row?.['id']);
 }
+
+/** Gives the beginnings of updates back that were broken off because their host was stalled: they do not count (durability §7.8). */
+export async function giveBackAttempts(
+  query: PostgresQuery,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await query(
+    `UPDATE sluice_updates SET attempts = attempts - 1
+      WHERE event_id = ANY($1) AND state = 'handling' AND attempts > 0`,
+    [ids],
+  );
+}

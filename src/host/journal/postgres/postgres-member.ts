@@ -4,10 +4,11 @@ import { hostError } from '../../errors.js';
 import { digestOf } from '../event-id.js';
 import type { Hold, Ownership } from '../hold.js';
 import { Hints, hintOfHosts } from './members/hints.js';
+import { OwnLease } from './members/own-lease.js';
 import { OwnParts } from './members/own-parts.js';
 import { planParts } from './members/part-plan.js';
 import type { PostgresBatches } from './postgres-batches.js';
-import { stalledAfter } from './postgres-fence.js';
+import { giveBackAttempts, stalledAfter } from './postgres-fence.js';
 import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
 
 /** The renewals of one lease: it outlives some that are late or lost. A long lease is renewed each second, too. */
@@ -29,13 +30,14 @@ export class PostgresMember implements Ownership {
   readonly #leaseMs: number;
   readonly #hostId = randomUUID();
   readonly #own = new OwnParts(() => this.#hints.renewSoon());
+  readonly #lease: OwnLease;
+  readonly #late: string;
   readonly #hints: Hints;
   readonly #listeners = new Set<() => void>();
   readonly #losing = new AbortController();
   /** Nothing before it has joined. */
   #partitions: number | undefined;
   #touched = 0;
-  #renewedAtMs = 0;
   #lost: SluiceError | undefined;
   #timer: TimerHandle | undefined;
   #isClosed = false;
@@ -50,6 +52,8 @@ export class PostgresMember implements Ownership {
     this.#clock = clock;
     this.#leaseMs = leaseMs;
     this.#isTaking = isTaking;
+    this.#late = `its lease of ${leaseMs} ms could not be renewed in time`;
+    this.#lease = new OwnLease(clock, leaseMs, () => this.#own.suspend(this.#removed(this.#late)));
     this.#hints = new Hints(connections, clock, {
       parts: this.parts,
       wake: () => this.#wake(),
@@ -78,6 +82,8 @@ export class PostgresMember implements Ownership {
   readonly holdOf = (part: number): Hold | undefined => this.#own.holdOf(part);
 
   readonly parts = (): readonly number[] => this.#own.parts();
+
+  readonly epochOf = (part: number): number | undefined => this.#own.epochOf(part);
 
   onWork(listener: () => void): Disposable {
     this.#listeners.add(listener);
@@ -163,9 +169,12 @@ export class PostgresMember implements Ownership {
   ): Promise<void> {
     const fromMs = this.#clock.monotonicMs();
     const before = new Set(this.parts().map(this.holdOf));
+    const { suspensions } = this.#own;
     const owned = await transaction((query) => this.#step(query));
-    this.#renewedAtMs = Math.max(this.#renewedAtMs, fromMs);
+    this.#lease.renewed(fromMs);
     if (this.#keep(owned)) this.#hints.give('hosts');
+    const isOver = this.#lease.isOver && this.#timer !== undefined; // one that joins may be slow
+    if (isOver || suspensions !== this.#own.suspensions) return this.#hints.renewSoon();
     for (const [part, epoch] of owned) this.#own.take(part, epoch);
     // a part was taken, or is given up no more
     if (this.parts().some((part) => !before.has(this.holdOf(part)))) this.#wake();
@@ -232,6 +241,7 @@ export class PostgresMember implements Ownership {
             [this.#hostId, take],
           );
     for (const { part, epoch } of got) owned.set(Number(part), Number(epoch));
+    await giveBackAttempts(query, this.#own.stalledIn(owned));
     return owned;
   }
 
@@ -273,15 +283,14 @@ export class PostgresMember implements Ownership {
 
   /** The reason why the host may not go on. */
   problem(): SluiceError | undefined {
-    const lateMs = this.#clock.monotonicMs() - this.#renewedAtMs;
-    if (this.#lost !== undefined || lateMs < this.#leaseMs) return this.#lost;
-    const problem = `its lease of ${this.#leaseMs} ms could not be renewed in time`;
-    return hostError('database-io', { path: this.#connections.address, problem });
+    if (this.#lost !== undefined || !this.#lease.isOver) return this.#lost;
+    return hostError('database-io', { path: this.#connections.address, problem: this.#late });
   }
 
   /** Gives all up, so that the next host need not wait. */
   async leave(): Promise<void> {
     this.#isClosed = true;
+    this.#lease[Symbol.dispose]();
     this.#hints[Symbol.dispose]();
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
     await this.#connections

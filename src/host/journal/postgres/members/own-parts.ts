@@ -2,8 +2,12 @@ import { getOrMake, type SluiceError } from '../../../../kernel/index.js';
 import type { Hold } from '../../hold.js';
 
 interface OwnPart {
-  readonly hold: Hold;
-  readonly losing: AbortController;
+  readonly part: number;
+  readonly epoch: number;
+  /** Nothing while the lease may be over: others may have the part by now. */
+  held: { readonly hold: Hold; readonly losing: AbortController } | undefined;
+  /** The updates that it had in hand when the lease was over. */
+  stalled: readonly string[];
   /** The updates, the sends, and all else that must end before the part is released. */
   readonly work: Set<string | Leaving>;
   readonly leaving: Set<Leaving>;
@@ -11,11 +15,16 @@ interface OwnPart {
 
 type Leaving = () => Promise<void>;
 
+/** How often a beginning is given back to an update because the host was stalled: it may be what stalls it. */
+const mostGivenBack = 10;
+
 /** The parts of a host as it knows them itself, with the work that it has in hand for each. */
 export class OwnParts {
   readonly #held = new Map<number, OwnPart>();
   readonly #onIdle: () => void;
   #draining: ReadonlySet<number> = new Set();
+  #suspensions = 0;
+  readonly #givenBack = new Map<string, number>();
 
   /** @param onIdle is called when nothing of a part is in hand any more in which it begins nothing. */
   constructor(onIdle: () => void) {
@@ -28,12 +37,22 @@ export class OwnParts {
   }
 
   holdOf(part: number): Hold | undefined {
-    return this.#draining.has(part) ? undefined : this.#held.get(part)?.hold;
+    return this.#draining.has(part) ? undefined : this.#held.get(part)?.held?.hold;
+  }
+
+  /** The epoch in which it has a part as far as it knows, also while its lease may be over. */
+  epochOf(part: number): number | undefined {
+    return this.#held.get(part)?.epoch;
+  }
+
+  /** How often its lease was over. */
+  get suspensions(): number {
+    return this.#suspensions;
   }
 
   /** The parts in which it may begin something. */
   parts(): readonly number[] {
-    return [...this.#held.keys()].filter((part) => !this.#draining.has(part));
+    return [...this.#held.keys()].filter((part) => this.holdOf(part) !== undefined);
   }
 
   /** How much it has in hand for a part. */
@@ -47,12 +66,13 @@ export class OwnParts {
   }
 
   ended(hold: Hold, id: string): void {
+    this.#givenBack.delete(id);
     this.#done(this.#of(hold), id);
   }
 
   #done(own: OwnPart | undefined, what: string | Leaving): void {
     const hasEnded = own?.work.delete(what) === true && own.work.size === 0;
-    if (hasEnded && this.#draining.has(own.hold.part)) this.#onIdle();
+    if (hasEnded && this.#draining.has(own.part)) this.#onIdle();
   }
 
   onLeave(hold: Hold, leave: Leaving): Disposable {
@@ -62,7 +82,7 @@ export class OwnParts {
 
   #of(hold: Hold | undefined): OwnPart | undefined {
     const own = hold && this.#held.get(hold.part);
-    return own?.hold.signal === hold?.signal ? own : undefined; // one that has ended may come back in the same epoch
+    return own?.held?.hold.signal === hold?.signal ? own : undefined; // one that has ended may come back in the same epoch
   }
 
   /** Begins nothing more in these parts, and again in others. An account under a part is left when all else of it has ended. */
@@ -79,20 +99,51 @@ export class OwnParts {
     }
   }
 
+  /** Has a part from now on, in a hold of its own, also if it had the part in this epoch when its lease was over. */
   take(part: number, epoch: number): void {
-    getOrMake(this.#held, part, () => {
-      const losing = new AbortController();
-      const hold = { part, epoch, signal: losing.signal };
-      return { hold, losing, work: new Set(), leaving: new Set() };
-    });
+    const own = getOrMake(
+      this.#held,
+      part,
+      (): OwnPart => ({
+        ...{ part, epoch, held: undefined, stalled: [], work: new Set(), leaving: new Set() },
+      }),
+    );
+    if (own.held !== undefined) return;
+    for (const id of own.stalled) this.#givenBack.set(id, (this.#givenBack.get(id) ?? 0) + 1);
+    own.stalled = [];
+    const losing = new AbortController();
+    own.held = { hold: { part, epoch, signal: losing.signal }, losing };
+  }
+
+  /** Ends all holds. The parts are this host's again, in the same epoch, if no other host has taken them: see `take`. */
+  suspend(error: SluiceError): void {
+    this.#suspensions++;
+    for (const own of this.#held.values()) {
+      const { held, work } = own;
+      if (held === undefined) continue;
+      own.held = undefined;
+      own.stalled = [...work].filter(
+        (one): one is string =>
+          typeof one === 'string' && (this.#givenBack.get(one) ?? 0) < mostGivenBack,
+      );
+      work.clear();
+      own.leaving.clear(); // the signal has told them
+      held.losing.abort(error);
+    }
+  }
+
+  /** The updates, and sends, that a lease which was over has broken off in parts that are this host's all the same. */
+  stalledIn(epochs: ReadonlyMap<number, number>): readonly string[] {
+    const kept = [...this.#held.values()].filter(({ part, epoch }) => epochs.get(part) === epoch);
+    return kept.flatMap(({ stalled }) => stalled);
   }
 
   /** Ends the holds of the parts that it has no more, or in another epoch. @returns whether there are any. */
   keep(epochs: ReadonlyMap<number, number>, error: () => SluiceError): boolean {
-    const gone = [...this.#held].filter(([part, { hold }]) => epochs.get(part) !== hold.epoch);
-    for (const [part, { losing }] of gone) {
+    const gone = [...this.#held.values()].filter(({ part, epoch }) => epochs.get(part) !== epoch);
+    for (const { part, held } of gone) {
       this.#held.delete(part);
-      losing.abort(error());
+      held?.losing.abort(error());
     }
     return gone.length > 0;
   }

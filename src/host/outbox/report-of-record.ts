@@ -1,0 +1,27 @@
+import { definedFields, type PayloadOf } from '../../kernel/index.js';
+import type { SendRecord } from '../journal/journal.js';
+import type { SendReport } from '../journal/message-end.js';
+
+type Said = Pick<PayloadOf<'egress.preparing'>, 'content'>;
+
+/** A send of the journal as its message's end tells of it. */
+export function reportOfRecord(record: SendRecord): SendReport {
+  const { state, attempts, channel, accountId, providerMessageId, cause, reason } = record;
+  const { content } = JSON.parse(record.body) as Said; // as it was written
+  const [extensionId, contributionId] = reason?.split('/') ?? [];
+  const by = extensionId !== undefined && contributionId !== undefined;
+  return {
+    status: state === 'sent' || state === 'cancelled' ? state : 'failed',
+    content,
+    attempts,
+    ...definedFields({ channel, accountId }),
+    ...(state === 'sent' && {
+      receipt: providerMessageId === undefined ? {} : { messageId: providerMessageId },
+    }),
+    ...(state === 'cancelled' && {
+      cancel: { code: cause ?? 'cancelled', ...(by && { extensionId, contributionId }) },
+    }),
+    ...(state === 'failed' && { error: reason ?? cause ?? 'it was not sent' }),
+    indexKeys: [],
+  };
+}
