@@ -44,6 +44,8 @@ export interface SharedJournal {
   onRead: (host: string, namespace: string) => void;
   /** Hears of each send that has ended, once that is kept. */
   onSendEnd: (sendId: string) => void;
+  /** A namespace in which there is no room for a value. */
+  fullOf: string | undefined;
   /** Its rows and its values cannot be read. */
   isAway: boolean;
 }
@@ -108,6 +110,8 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
     }),
     write: reads(async (namespace, key, value, given) => {
       await shared.beforeValue(host, value?.body ?? '');
+      if (value !== undefined && namespace === shared.fullOf)
+        return { status: 'full', keys: 1, bytes: 1 };
       const { signal } = given;
       if (signal !== undefined && parts.every((part) => part.lost.signal !== signal)) throw lost();
       const written = await write(namespace, key, value, given);
@@ -119,6 +123,7 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
     ...{
       isQuiet: false,
       isAway: false,
+      fullOf: undefined,
       onValue: () => undefined,
       beforeValue: () => undefined,
       onRead: () => undefined,

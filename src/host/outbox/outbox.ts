@@ -151,11 +151,11 @@ export class Outbox {
     });
   }
 
-  /** Tells whether what is noted of it is this host's to take back: it is, unless another one has its part. */
-  async mayTakeBack(hold: Hold, prepared: Prepared): Promise<boolean> {
+  /** Tells whether what is noted of a send is this host's to take back: it is, unless another one has its part. */
+  async mayTakeBack(hold: Hold, sendId: string): Promise<boolean> {
     if (!this.#journal.outlivesHost) return true;
     try {
-      await this.#journal.shown(hold, sendIdOf(prepared));
+      await this.#journal.shown(hold, sendId);
       return true;
     } catch (error) {
       if (hold.signal.aborted || isSluiceError(error, 'journal-lost')) return false;

@@ -30,33 +30,29 @@ export class QuestionIndex {
    * Adds a question, unless another one is found in its conversation. Of hosts that add at once, each looks again after the first.
    * Writes also if it is there: a host that takes it out at the same time looks again, too.
    *
-   * @returns the other one.
+   * @returns the other one; `full` if there is no room for it.
    * @throws as the journal does.
    */
   async add<Other>(
     conversation: string,
     { extensionId, id }: QuestionName,
     look: () => Promise<Other | undefined>,
-  ): Promise<Other | undefined> {
+  ): Promise<Other | 'full' | undefined> {
     for (;;) {
       const { names, version } = await this.read(conversation);
       const other = await look();
       if (other !== undefined) return other;
       const others = names.filter((one) => one.id !== id);
-      if (await this.#write(conversation, [...others, { extensionId, id }], version))
-        return undefined;
+      const status = await this.#write(conversation, [...others, { extensionId, id }], version);
+      if (status !== 'conflict') return status === 'full' ? status : undefined;
     }
   }
 
-  async #write(
-    conversation: string,
-    names: readonly QuestionName[],
-    version: string | null,
-  ): Promise<boolean> {
+  async #write(conversation: string, names: readonly QuestionName[], version: string | null) {
     const value = names.length === 0 ? undefined : { body: JSON.stringify(names) };
     const given = { quota, expected: version };
     const { status } = await this.#keyValues.write(namespace, digestOf(conversation), value, given);
-    return status === 'written';
+    return status;
   }
 
   /** Takes a question out, unless it is there again. @throws as the journal does. */
@@ -69,7 +65,7 @@ export class QuestionIndex {
       const { names, version } = await this.read(conversation);
       const others = names.filter((one) => one.id !== id);
       if (others.length === names.length || (await isThere())) return;
-      if (await this.#write(conversation, others, version)) return;
+      if ((await this.#write(conversation, others, version)) !== 'conflict') return;
     }
   }
 }

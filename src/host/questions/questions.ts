@@ -147,9 +147,9 @@ export class Questions {
    */
   async add(row: QuestionRow): Promise<QuestionRow | undefined> {
     const { extensionId } = row;
+    if (this.open.countOf(extensionId) >= openAtMost) throw full(extensionId);
     const other = this.#ownership.isShared ? await this.#addShared(row) : undefined;
     if (other !== undefined) return other;
-    if (this.open.countOf(extensionId) >= openAtMost) throw full(extensionId);
     this.open.add(row);
     try {
       if (!this.#ownership.isShared && (await this.#rows.write(row)).status !== 'written')
@@ -163,10 +163,7 @@ export class Questions {
     return undefined;
   }
 
-  /**
-   * Keeps a question that no other host asks meanwhile: the row first, and then its place in the index of its conversation. The host
-   * that has written the row may have died before the second.
-   */
+  /** Keeps a question that no other host asks meanwhile: the row first, then its place in the index. A host may die in between. */
   async #addShared(row: QuestionRow): Promise<QuestionRow | undefined> {
     const { id, extensionId, name, place } = row;
     const { status } = await this.#rows.write(row, { expected: null });
@@ -177,6 +174,7 @@ export class Questions {
       return open?.id === id ? undefined : open;
     });
     if (other !== undefined && status === 'written') await this.#rows.remove(row);
+    if (other === 'full') throw full(extensionId);
     return other ?? (status === 'conflict' ? (await this.#rows.read(row))?.row : undefined);
   }
 

@@ -78,12 +78,18 @@ export async function settlePreview(
   return true;
 }
 
-/** Takes back what a send has shown. Never rejects. @returns whether nothing of it is shown any more. */
+/**
+ * Takes back what a send has shown, unless another host has its part by now: that one may have completed it (durability §12.3). Never
+ * rejects.
+ *
+ * @returns whether nothing of it is shown any more.
+ */
 export async function takeBackPreview(
-  { clock, sendTimeoutMs, signal, logger }: HeldParts,
+  { clock, sendTimeoutMs, signal, logger, outbox, hold }: HeldParts,
   { sendId }: SendRecord,
   { account, previews, shown }: PreviewPlace,
 ): Promise<boolean> {
+  if (!(await outbox.mayTakeBack(hold, sendId))) return false;
   const call = () => previews.takeBack(shown, account.accountId);
   const end = await callWithin(call, clock, sendTimeoutMs, signal);
   const isGone = end.status === 'returned' && end.value === true;

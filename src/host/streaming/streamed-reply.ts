@@ -199,7 +199,8 @@ export class StreamedReply {
           await keep(shown);
           isNoted = true;
         },
-        mayTakeBack: async () => !isNoted || parts.outbox.mayTakeBack(parts.hold, outcome),
+        mayTakeBack: async () =>
+          !isNoted || parts.outbox.mayTakeBack(parts.hold, outcome.event.eventId),
       });
       const { channel: id, accountId } = approval.opening.message;
       const channel = parts.accounts.find(id, accountId)?.channel;

@@ -175,6 +175,20 @@ describe('a question of an extension of two hosts on one journal', () => {
     },
   );
 
+  it('is refused if the journal has no room for its place, and is not asked later (durability §12.11)', async () => {
+    await using hosts = await askingHosts();
+    const { clock, shared } = hosts;
+    shared.fullOf = '/questions-in';
+    const asking = hosts.questionOf('a').ask(place, deploy, { key: 'k' });
+    await expect(asking).rejects.toMatchObject({ code: 'question-full' });
+    shared.fullOf = undefined;
+    await clock.advance(120_000);
+    expect([hosts.asked(), await hosts.rows()]).toEqual([[0, 0], 0]);
+    await hosts.questionOf('b').ask(place, deploy, { key: 'k' });
+    await clock.advance(100);
+    expect(hosts.asked()).toEqual([0, 1]);
+  });
+
   it('of a host that dies before it has a place is sent by the host of its part, and is answered (durability §12.11)', async () => {
     await using hosts = await askingHosts();
     const { a, clock, ends, shared } = hosts;

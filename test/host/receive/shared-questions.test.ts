@@ -51,6 +51,22 @@ describe('a question to a human of two hosts on one journal', () => {
     },
   );
 
+  it('waits on when the lease of its host is over by its own clock, and is not asked twice (durability §11.4, durability §12.10)', async () => {
+    await using hosts = await askingHosts();
+    const { shared, clock, ran } = hosts;
+    await hosts.deploy('v1');
+    shared.stall('b');
+    await clock.advance(5_000);
+    shared.goOn('b');
+    await clock.advance(5_000);
+    expect([hosts.asked(), ran]).toEqual([[0, 1], []]);
+    await hosts.press();
+    await clock.advance(5_000);
+    expect([hosts.asked(), ran]).toEqual([[0, 1], ['v1']]);
+    expect(await hosts.states()).toEqual(['v1 answered', 'press 1 answer']);
+    expect(await hosts.rows()).toEqual([]);
+  });
+
   it('takes the answer that came while no host had its part (durability §12.10)', async () => {
     await using hosts = await askingHosts();
     const { shared, clock, ran, one } = hosts;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '../../../src/host/index.js';
+import { type Journal, memoryStore } from '../../../src/host/index.js';
+import { deferred } from '../../../src/kernel/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { sharedJournal } from '../../support/shared-journal.js';
@@ -8,7 +9,10 @@ import { type SenderCall, type Shown, streamingChannel } from '../../support/str
 import { end, said, start } from '../../support/turn-lab.js';
 
 /** Two hosts on one journal and one screen. Host a has all parts, and its sender waits at some calls until it is let go on. */
-async function staleLab(waitsAt: readonly SenderCall[]) {
+async function staleLab(
+  waitsAt: readonly SenderCall[],
+  ofB: (journal: Journal) => Partial<Journal> = () => ({}),
+) {
   const clock = virtualClock();
   const shared = sharedJournal(clock);
   const screen: Shown[] = [];
@@ -17,9 +21,13 @@ async function staleLab(waitsAt: readonly SenderCall[]) {
   const held = new Promise<void>((resolve) => {
     goOn = resolve;
   });
+  const journalOf = (name: string): Journal => {
+    const journal = shared.of(name);
+    return { ...journal, ...(name === 'b' && ofB(journal)) };
+  };
   const made = (name: string, before?: (call: SenderCall) => void | Promise<void>) =>
     hostLab({
-      ...{ clock, store, journal: shared.of(name) },
+      ...{ clock, store, journal: journalOf(name) },
       agents: [
         { id: 'main', provider: slowly(clock, () => [start, ...said('Hello world'), end()]) },
       ],
@@ -79,6 +87,33 @@ describe('a host that has lost its part while a streamed reply', () => {
     await clock.advance(10_000);
     expect(await lab.sends()).toEqual(['stream-opening failed aborted', 'reply sent']);
     expect(lab.screen).toEqual([{ by: 'final', text: 'Hello world' }]);
+  });
+
+  it('was to be taken back for a host before it: it leaves what the next host completes (durability §12.3)', async () => {
+    const [begun, goOn] = [deferred<void>(), deferred<void>()];
+    await using lab = await staleLab([], (journal) => ({
+      begin: async (...given) => {
+        const result = await journal.begin(...given);
+        begun.resolve();
+        await goOn.promise;
+        return result;
+      },
+    }));
+    const { a, clock, shared } = lab;
+    await a.channel.receive({ text: 'hi' }, '1');
+    await clock.advance(50);
+    expect(lab.screen).toMatchObject([{ by: 'preview' }]);
+    shared.give('b', shared.all);
+    await clock.advance(1_000);
+    await begun.promise;
+    shared.give('a', shared.all, { isAsleep: true }); // host b does not know of it
+    await clock.advance(60_000);
+    const final = [{ by: 'final', text: 'Hello world' }];
+    expect(lab.screen).toEqual(final);
+    goOn.resolve();
+    await clock.advance(60_000);
+    expect(lab.screen).toEqual(final);
+    expect(await lab.states()).toEqual(['answered']);
   });
 
   it.each([['abort'], ['final', 'abort']] as const)(
