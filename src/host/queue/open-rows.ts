@@ -49,13 +49,16 @@ export function isOwn({ journal }: HostParts, { part = 0 }: { readonly part?: nu
   return journal.ownership.holdOf(part) !== undefined;
 }
 
-/** Tells whether an update may be taken in hand. */
+/** Tells whether an update may be taken in hand. It is read again soon if the journal does not have the end of its send yet. */
 export function isFree(
   { inHand, leftOpen, backlog, outbox }: HostParts,
   { eventId, seq }: UpdateRecord,
 ): boolean {
   const isElsewhere = inHand.has(eventId) || leftOpen.has(eventId) || backlog.waiting.has(eventId);
-  return !isElsewhere && !backlog.damaged.has(seq) && !outbox.owes(eventId);
+  if (isElsewhere || backlog.damaged.has(seq)) return false;
+  const isOwed = outbox.owes(eventId);
+  backlog.isToRewind ||= isOwed;
+  return !isOwed;
 }
 
 /**
