@@ -2,6 +2,7 @@
 
 export { readConfig } from './define/config-schema.js';
 export { thisCopy } from './define/copy.js';
+export { homeFolder } from './load/home-folder.js';
 export {
   findModule,
   importableUrl,

@@ -27,6 +27,16 @@ describe('src and extensions', () => {
     expect([...src, ...extensions].flatMap(uncheckedPlaces)).toEqual([]);
   });
 
+  it('ask the system for the home of the user in one place, which knows that there may be none', () => {
+    const asking = sourceFiles('src', 'extensions', 'test')
+      .filter(({ path }) => path !== 'test/architecture/vocabulary.test.ts')
+      .filter(({ text }) =>
+        /\b(?:homedir|userInfo)\b.*from 'node:os'|\bos\.(?:homedir|userInfo)\(/.test(text),
+      )
+      .map(({ path }) => path);
+    expect(asking).toEqual(['src/extension/load/home-folder.ts']);
+  });
+
   it('hold no declarations that a build has left there', () => {
     const left = sourceFiles('src', 'test', 'extensions').filter(({ path }) =>
       path.endsWith('.d.ts'),

@@ -1,8 +1,9 @@
-import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { mergeConfig } from 'vitest/config';
 import base from '../../vitest.shared.js';
+import { packageCache } from '../support/package-cache.js';
 
 const scratch = join(tmpdir(), `sluice-parity-${process.pid}`);
 
@@ -25,7 +26,7 @@ const parity = mergeConfig(base, {
       // what the package's modules write goes here, never into a home directory
       HOME: scratch,
       OPENCLAW_STATE_DIR: join(scratch, 'state'),
-      XDG_CACHE_HOME: process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+      XDG_CACHE_HOME: dirname(packageCache()),
     },
   },
 });

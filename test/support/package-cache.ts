@@ -1,16 +1,20 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { homeFolder } from '../../src/extension/internal.js';
 
 /**
  * The folder that holds third-party packages between runs, outside of every repository. `XDG_CACHE_HOME` moves it: an
  * empty folder there shows what a fresh machine sees.
  */
 export function packageCache(): string {
-  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'sluice-ci');
+  return join(
+    process.env['XDG_CACHE_HOME'] || join(homeFolder() ?? tmpdir(), '.cache'),
+    'sluice-ci',
+  );
 }
 
 /**

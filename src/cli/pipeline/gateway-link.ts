@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { OpenClawClient } from '../../gateway/index.js';
-import { definedFields, type Logger } from '../../kernel/index.js';
+import { definedFields, type Logger, oneLine } from '../../kernel/index.js';
+import { CommandError } from '../errors/command-error.js';
 import type { GatewaySetting } from '../settings/gateway-setting.js';
 import type { Shell } from '../shell/shell.js';
 
@@ -21,12 +22,15 @@ export function gatewayLink(
      * Returns the client, connected. A gateway that cannot be reached when the command starts is an error; after that the
      * client connects again by itself.
      *
-     * @throws SluiceError `bad-client-option`, `bad-device-key` or `gateway-unreachable`.
+     * @throws SluiceError `bad-client-option`, `bad-device-key` or `gateway-unreachable`; CommandError `unwritable-file`.
      */
     client: async (): Promise<OpenClawClient> => {
       if (client !== undefined) return client;
       const gateway = await import('../../gateway/index.js'); // most commands need none
-      await mkdir(dirname(device), { recursive: true, mode: 0o700 });
+      if (device === undefined) throw noPlace('this user has no home');
+      await mkdir(dirname(device), { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+        throw noPlace(oneLine(cause), cause);
+      });
       client = new gateway.OpenClawClient({
         ...{ url, displayName: 'Sluice', version, logger },
         ...definedFields({ token, password }),
@@ -38,4 +42,13 @@ export function gatewayLink(
     },
     [Symbol.asyncDispose]: async () => client?.stop(),
   };
+}
+
+function noPlace(why: string, cause?: unknown): CommandError {
+  return new CommandError(
+    'unwritable-file',
+    `there is no place for the key by which the gateway knows this host: ${why}`,
+    'Name one that this user may write to, gateway: { device: "./openclaw-device.pem" } in the config, or set HOME.',
+    { cause },
+  );
 }

@@ -1,5 +1,5 @@
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { homeFolder } from '../../extension/internal.js';
 import { definedFields, type Fields, fieldsOf } from '../../kernel/index.js';
 import type { Shell } from '../shell/shell.js';
 import type { LoadedConfig } from './config-file.js';
@@ -10,8 +10,8 @@ export interface GatewaySetting {
   readonly url: string;
   readonly token?: string;
   readonly password?: string;
-  /** The file of the key that this host is known by. It is made if it is missing. */
-  readonly device: string;
+  /** The file of the key that this host is known by. It is made if it is missing. A user without a home has to name one. */
+  readonly device?: string;
 }
 
 /** The usual address of a gateway. */
@@ -29,15 +29,16 @@ export function gatewaySetting(
   const { gateway } = config ?? {};
   const given = gatewayAuth(env);
   const { token = given['token'], password = given['password'] } = gateway ?? {};
+  const home = homeFolder(env);
   const device =
     gateway?.device === undefined
-      ? join(env['HOME'] ?? homedir(), '.sluice', 'openclaw-device.pem')
+      ? home && join(home, '.sluice', 'openclaw-device.pem')
       : resolve(config?.folder ?? '.', gateway.device);
   return {
     url: url ?? gateway?.url ?? usualUrl,
     ...(token !== undefined && token !== '' && { token }),
     ...(password !== undefined && password !== '' && { password }),
-    device,
+    ...definedFields({ device }),
   };
 }
 

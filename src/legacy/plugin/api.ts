@@ -1,5 +1,5 @@
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { homeFolder } from '../../extension/internal.js';
 import { definedFields } from '../../kernel/index.js';
 import { registerChannel } from './api/register-channel.js';
 import { registerInternal } from './api/register-internal.js';
@@ -77,9 +77,9 @@ function withLaterMembers(api: object, plugin: Registering): object {
   return Object.assign(api, functions, injections, { registrationMode: 'full' });
 }
 
-/** A path as people write it: `~` is their home, and what is relative begins at the working folder. */
+/** A path as people write it: `~` is their home, or the working folder if they have none. What is relative begins there, too. */
 function resolvePath(input: string): string {
   const path = input.trim();
   if (path === '') return path;
-  return resolve(/^~(?=$|[/\\])/.test(path) ? join(homedir(), path.slice(1)) : path);
+  return resolve(/^~(?=$|[/\\])/.test(path) ? join(homeFolder() ?? '.', path.slice(1)) : path);
 }
