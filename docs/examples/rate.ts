@@ -3,7 +3,7 @@ import { defineExtension } from 'sluice';
 export default defineExtension({
   id: 'rate',
   setup(api) {
-    api.mutate('egress.preparing', 'buttons', ({ payload }) => {
+    api.mutate('egress.preparing', 'buttons', { preview: 'ok' }, ({ payload }) => {
       if (payload.kind !== 'reply') return undefined;
       const good = { id: 'good', label: 'Good' };
       return { interactive: { buttons: [good, { id: 'bad', label: 'Bad' }] } };

@@ -18,6 +18,7 @@ export default defineExtension({
     api.mutate('ingress.normalized', 'question', last, ({ payload: { content } }) => ({
       content: redacted(content), // the model reads it
     }));
+    // no `preview: 'ok'`: the first half of a key looks like no key
     api.mutate('egress.preparing', 'answer', last, ({ payload: { content } }) => ({
       content: redacted(content),
     }));

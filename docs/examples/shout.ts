@@ -8,6 +8,7 @@ export default defineExtension({
     api.observe('ingress.normalized', 'count', ({ payload }, own) => {
       own.log.info(`${payload.channel} said ${payload.content.length} characters`);
     });
+    // Neither says `preview: 'ok'`: nothing of a reply is shown before all of it is in capitals.
     api.mutate('egress.preparing', 'upper-case', ({ payload }) => ({
       content: payload.content.toUpperCase(),
     }));

@@ -40,6 +40,15 @@ describe('the pages', () => {
     expect(unknown).toEqual([]);
   });
 
+  it.each(examples)(
+    'say in %s if a handler of egress.preparing may see parts of a reply (§14.7)',
+    (name) => {
+      const text = readProjectFile(`docs/examples/${name}`);
+      const handlers = /api\.(?:mutate|veto)\(\s*'egress\.preparing'/.test(text);
+      expect(handlers && !text.includes("preview: 'ok'")).toBe(false);
+    },
+  );
+
   it.each(examples)('show the example %s', (name) => {
     const text = exampleText.get(name) ?? '';
     const shown = pages.some((page) =>

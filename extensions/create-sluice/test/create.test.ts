@@ -31,7 +31,7 @@ const textsIn = (folder: string): Record<string, string> =>
 
 describe('npm create sluice', () => {
   it.each([
-    ['extension', '', 'loadForTest'],
+    ['extension', '', 'startTestHost'],
     ['channel', ' --channel tea-time', 'channelConformance'],
     ['agent', ' --agent tea-time', 'agentConformance'],
   ])('makes a package of an %s, with a test of its kind', (kind, option, kit) => {

@@ -101,36 +101,40 @@ export default defineExtension({
   // The schema of its settings in sluice.config.ts. A wrong setting is an error that names it.
   config: z.object({ signature: z.string().min(1) }),
   setup(api, { signature }) {
-    // A mutator returns a patch: the fields to change, and no others.
-    api.mutate('egress.preparing', 'sign', ({ payload }) => ({
+    // A mutator returns a patch: the fields to change, and no others. This one signs the answers, and no question or error.
+    // With preview: 'ok' an answer is shown while it grows, and signed at its end. Without it, nothing of any answer is shown
+    // before the answer is whole.
+    const answers = { match: { kind: ['reply', 'stream-final'] }, preview: 'ok' } as const;
+    api.mutate('egress.preparing', 'sign', answers, ({ payload }) => ({
       content: \`\${payload.content}\\n-- \${signature}\`,
     }));
 
-    // A veto cancels, or allows. It judges what really goes out, also what others change after it.
-    // With failClosed, a message that it could not judge is not sent.
-    api.veto('egress.preparing', 'no-keys', { failClosed: true }, ({ payload }) =>
-      key.test(payload.content) ? cancel('policy', { text: 'it holds a key' }) : allow(),
+    // A veto cancels, or allows. This one keeps a message with a key from the agent, and tells its sender.
+    // With failClosed, a message that it could not judge is not answered.
+    api.veto('routing.resolving', 'no-keys', { failClosed: true }, ({ payload }) =>
+      key.test(payload.message.content)
+        ? cancel('policy', { text: 'it holds a key', reply: 'I take no keys. Please revoke that one.' })
+        : allow(),
     );
   },
 });
 `;
 
-const test = `import { expectCancelled, expectPassed, loadForTest } from 'sluice/testing';
-import { expect, test } from 'vitest';
+const test = `import { expectDenied, expectReply, startTestHost } from 'sluice/testing';
+import { test } from 'vitest';
 import guard from './guard.ts';
 
-test('signs what goes out', async () => {
-  await using loaded = await loadForTest(guard, { config: { signature: 'me' } });
-  const sent = expectPassed(await loaded.dispatch('egress.preparing', { content: 'hello', explicit: true }));
-  expect(sent.payload.content).toBe('hello\\n-- me');
+const extensions = [{ extension: guard, config: { signature: 'me' } }];
+
+test('signs an answer', async () => {
+  await using host = await startTestHost({ extensions });
+  expectReply(await host.say('hello'), 'hello\\n-- me');
 });
 
-test('holds a key back', async () => {
-  await using loaded = await loadForTest(guard, { config: { signature: 'me' } });
-  const content = 'use sk-0123456789abcdef0123';
-  expectCancelled(await loaded.dispatch('egress.preparing', { content, explicit: true }), {
-    code: 'policy',
-    by: 'guard/no-keys',
-  });
+test('keeps a key from the agent, and tells the sender', async () => {
+  await using host = await startTestHost({ extensions });
+  const answer = await host.say('use sk-0123456789abcdef0123');
+  expectDenied(answer, { code: 'policy', by: 'guard/no-keys' });
+  expectReply(answer, 'I take no keys. Please revoke that one.');
 });
 `;

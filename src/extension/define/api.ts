@@ -59,7 +59,7 @@ export interface ExtensionApi {
    * Changes the payload by a patch.
    *
    * @example
-   * api.mutate('egress.preparing', 'sign', ({ payload }) => ({ content: `${payload.content}\n-- Acme` }));
+   * api.mutate('egress.preparing', 'sign', { preview: 'ok' }, ({ payload }) => ({ content: `${payload.content}\n-- Acme` }));
    */
   readonly mutate: Register<'mutator'>;
   /**

@@ -45,7 +45,7 @@ const idPattern = /^[^\s/\p{Cc}]+$/u;
  *   id: 'sign',
  *   config: z.object({ name: z.string() }),
  *   setup(api, { name }) {
- *     api.mutate('egress.preparing', 'sign', ({ payload }) => ({
+ *     api.mutate('egress.preparing', 'sign', { preview: 'ok' }, ({ payload }) => ({
  *       content: `${payload.content}\n-- ${name}`,
  *     }));
  *   },

@@ -1,22 +1,21 @@
-import { expectCancelled, expectReply, loadForTest, startTestHost } from 'sluice/testing';
-import { expect, test } from 'vitest';
+import { expectDenied, expectReply, startTestHost } from 'sluice/testing';
+import { test } from 'vitest';
 import extension from '../src/index.js';
 
-test('a reply without a word of the list goes out', async () => {
+test('a message without a word of the list is answered', async () => {
   await using host = await startTestHost({ extensions: [extension] });
   expectReply(await host.say('hello'), 'hello');
 });
 
-test('a reply with a word of the list is kept back, and the sender is told', async () => {
+test('a message with a word of the list is kept from the agent, and the sender is told', async () => {
   await using host = await startTestHost({ extensions: [extension] });
-  await host.say('my Secret');
-  expect(host.replies()).toEqual(['I may not say that.']);
+  const answer = await host.say('my Secret');
+  expectDenied(answer, { code: 'policy', by: 'my-name/words' });
+  expectReply(answer, 'I may not speak of that.');
 });
 
 test('the list is a setting', async () => {
-  await using loaded = await loadForTest(extension, { config: { words: ['tea'] } });
-  expectCancelled(await loaded.dispatch('egress.preparing', { content: 'Tea?', explicit: true }), {
-    code: 'policy',
-    by: 'my-name/words',
-  });
+  const tea = { extension, config: { words: ['tea'] } };
+  await using host = await startTestHost({ extensions: [tea] });
+  expectDenied(await host.say('Tea?'), { code: 'policy', by: 'my-name/words' });
 });
