@@ -2,13 +2,14 @@ import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
 import shared from './vitest.shared.js';
 
 /**
- * Test files that `npm test` leaves to `npm run test:all`: they start many processes, or try many random programs. Each
- * area keeps some tests in both lanes.
+ * Test files that `npm test` leaves to `npm run test:all`: they start many processes, count the calls of a program, or try
+ * many random programs. Each area keeps some tests in both lanes.
  */
 const wholeLane = [
   'extensions/budget/test/killed-host.test.ts',
   'extensions/http/test/killed-host.test.ts',
   'extensions/thread-ownership/test/server-process.test.ts',
+  'test/bench/bench.test.ts',
   'test/cli/check-plugin/check-plugin.test.ts',
   'test/cli/claude-agent.test.ts',
   'test/cli/init/init.test.ts',
@@ -23,15 +24,21 @@ const wholeLane = [
   'test/cli/stages/stages.test.ts',
   'test/cli/slack.test.ts',
   'test/cli/telegram.test.ts',
+  'test/faults/host-disk.test.ts',
   'test/faults/journal-damage.test.ts',
   'test/faults/lifecycle.reloads.test.ts',
   'test/host/approvals/killed-processes.process.test.ts',
   'test/host/egress/egress-once.streams.test.ts',
   'test/host/egress/egress-once.test.ts',
+  'test/host/jobs/killed-at-writes.test.ts',
+  'test/host/lanes/lane-bounds.test.ts',
+  'test/host/lanes/max-running.test.ts',
   'test/host/transcript/history-cost.test.ts',
   'test/host/recovery/kept-joins.test.ts',
   'test/host/recovery/killed-joins.process.test.ts',
   'test/host/recovery/suspects.process.test.ts',
+  'test/kernel/match/match-cost.test.ts',
+  'test/parity/hooks/hooks.test.ts',
   'test/pilots/slack/slack-stream.test.ts',
   'test/pilots/telegram-egress.test.ts',
   'test/pilots/telegram-previews.test.ts',

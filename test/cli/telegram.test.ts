@@ -1,12 +1,13 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { botApiServer, testToken } from '../support/bot-api/bot-api.js';
 import { messageUpdate } from '../support/bot-api/updates.js';
 import { CliProcess, runCli } from './cli.js';
 
-const root = new URL('../..', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('sluice run --channel telegram', () => {
   it('needs nothing but a token: it says who it is, answers, and ends cleanly', async () => {

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { debianFolder, librariesOf, unpackDebian } from './debian-packages.js';
-import { asUser, newFolder, type PostgresServer } from './postgres-server.js';
+import { asUser, folderOfUser } from './other-user.js';
+import type { PostgresServer } from './postgres-server.js';
 
 const system = '/usr/sbin/pgbouncer';
 const cache = debianFolder('pgbouncer');
@@ -24,7 +25,7 @@ export class PgBouncer implements AsyncDisposable {
   }
 
   static async before(server: PostgresServer): Promise<PgBouncer> {
-    const folder = newFolder();
+    const folder = folderOfUser('sluice-pg-');
     const settings = join(folder, 'pgbouncer.ini');
     writeFileSync(
       settings,

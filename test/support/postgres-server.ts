@@ -1,18 +1,14 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { debianFolder, librariesOf, unpackDebian } from './debian-packages.js';
+import { asUser, folderOfUser } from './other-user.js';
 
 const major = 15;
 const system = `/usr/lib/postgresql/${major}/bin`;
 const cache = debianFolder(`postgresql-${major}`);
-
-/** An unprivileged user: the server refuses root. */
-const nobody = 65_534;
-export const asUser = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : undefined;
 
 /** The programs of a PostgreSQL, and the environment that they run in. */
 interface PostgresPrograms {
@@ -36,11 +32,15 @@ export function installPostgres(): void {
   unpackDebian(cache, [name, `postgresql-client-${major}`]);
 }
 
-/** Makes a folder for a server, which an unprivileged user may write to. */
-export function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'));
-  if (asUser !== undefined) chownSync(folder, asUser.uid, asUser.gid);
-  return folder;
+/** The programs as the user of the server may run them: those of the cache are copied, since the home of root is closed to others. */
+function programsIn(folder: string): PostgresPrograms | undefined {
+  const programs = findPostgres();
+  if (programs === undefined || asUser === undefined || programs.bin === system) return programs;
+  cpSync(join(cache, 'usr'), join(folder, 'usr'), { recursive: true, verbatimSymlinks: true });
+  return {
+    bin: join(folder, system),
+    env: { ...programs.env, LD_LIBRARY_PATH: librariesOf(folder) },
+  };
 }
 
 /** A PostgreSQL that runs for tests: on a socket in a temporary folder, with its data on the disk. */
@@ -58,9 +58,9 @@ export class PostgresServer {
 
   /** @throws Error if there is no PostgreSQL: `npm run test:postgres` fetches one. */
   static async start(options: readonly string[] = []): Promise<PostgresServer> {
-    const programs = findPostgres();
+    const folder = folderOfUser('sluice-pg-');
+    const programs = programsIn(folder);
     if (programs === undefined) throw new Error('there is no PostgreSQL: run installPostgres()');
-    const folder = newFolder();
     const made = spawnSync(
       join(programs.bin, 'initdb'),
       [
@@ -77,7 +77,7 @@ export class PostgresServer {
 
   /** Makes a copy of it that follows it under the name `standby`, and runs. */
   async standby(): Promise<PostgresServer> {
-    const folder = newFolder();
+    const folder = folderOfUser('sluice-pg-');
     const from = `host=${this.#folder} user=sluice application_name=standby`;
     await promisify(execFile)(
       join(this.#programs.bin, 'pg_basebackup'),

@@ -59,7 +59,9 @@ const hasScript = spawnSync('script', ['--version']).status === 0;
 it.skipIf(!hasScript)(
   'a real terminal, typed into: the reply stands once under its question',
   async () => {
-    const command = `${process.execPath} ${cliProgram} run --quiet --agent replay:${recording} --reasoning stream`;
+    const args = [cliProgram, 'run', '--quiet', '--agent', `replay:${recording}`];
+    const words = [process.execPath, ...args, '--reasoning', 'stream'];
+    const command = words.map((word) => `'${word}'`).join(' '); // a folder's name may have spaces
     const child = spawn('script', ['-qfec', command, '/dev/null'], {
       cwd: root,
       env: { PATH: process.env['PATH'], TERM: 'xterm-256color', NO_COLOR: '1' },

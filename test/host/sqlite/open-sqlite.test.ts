@@ -3,6 +3,7 @@ import {
   chmodSync,
   mkdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -11,10 +12,11 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openSqlite, type SqliteDatabase, type SqliteValue } from '../../../src/host/index.js';
 import { compiled } from '../../support/compiled.js';
 import { testFolder } from '../../support/folder.js';
+import { folderOfUser } from '../../support/other-user.js';
 
 function withTable(path = ':memory:', options = {}): SqliteDatabase {
   const database = openSqlite(path, options);
@@ -30,8 +32,8 @@ function fill(database: SqliteDatabase, rows: number): void {
 }
 
 /** A file with 1,000 rows in it, written to its end. */
-function filledFile(): string {
-  const path = join(testFolder(), 'filled.db');
+function filledFile(folder = testFolder()): string {
+  const path = join(folder, 'filled.db');
   const database = withTable(path);
   fill(database, 1_000);
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -312,7 +314,9 @@ describe('fault 35: a database that cannot be used', () => {
   });
 
   it('a folder that may not be written to says so (child process)', async () => {
-    const path = filledFile();
+    const folder = folderOfUser('sluice-test-');
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const path = filledFile(folder);
     const child = await compiled(
       fileURLToPath(new URL('./fixtures/other-user.ts', import.meta.url)),
     );
