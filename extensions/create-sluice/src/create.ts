@@ -20,7 +20,7 @@ Makes a package that can be published, with a test, in the folder NAME:
   agent       answers messages
 
 Options:
-  --sluice <source>  where npm finds Sluice: a range, a tarball or a folder
+  --sluice <source>  where npm finds Sluice: a range, a tarball or a folder (default: where this came from)
   --version          print the version
   -h, --help         print this
 

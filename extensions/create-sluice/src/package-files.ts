@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { kinds, type Order } from './order.js';
+import { sluiceSource } from './sluice-source.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -63,7 +64,7 @@ function manifestOf({ kind, id, packageName, sluice }: Order): object {
     ...(kind !== 'agent' && { dependencies: Object.fromEntries([versionOf('zod')]) }),
     devDependencies: {
       ...Object.fromEntries([versionOf('@types/node')]),
-      sluice: sluice ?? range,
+      sluice: sluice ?? sluiceSource(root) ?? range,
       ...Object.fromEntries(['typescript', 'vitest'].map(versionOf)),
     },
   };

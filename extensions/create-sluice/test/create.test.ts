@@ -1,8 +1,12 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { create } from '../src/create.js';
+import { sluiceSource } from '../src/sluice-source.js';
+
+const clone = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 
 let cwd = '';
 beforeEach(() => {
@@ -19,6 +23,15 @@ function run(...args: string[]) {
     error: (text) => (said.error += text),
   });
   return { code, ...said };
+}
+
+/** The folder of this program as npm installs it from somewhere. */
+function installed(resolved: string | undefined): string {
+  const packages = { 'node_modules/create-sluice': { resolved, integrity: 'sha512-abc' } };
+  const root = join(cwd, 'npx/node_modules/create-sluice');
+  mkdirSync(root, { recursive: true });
+  writeFileSync(join(root, '../.package-lock.json'), JSON.stringify({ packages }));
+  return root;
 }
 
 const textsIn = (folder: string): Record<string, string> =>
@@ -60,7 +73,7 @@ describe('npm create sluice', () => {
       engines: { node: '>=20.19' },
       exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
       peerDependencies: { sluice: '~0.1.0' },
-      devDependencies: { sluice: '~0.1.0' },
+      devDependencies: { sluice: `file:${clone}` }, // it runs in a clone
       scripts: { start: `sluice run --extension ./src/index.ts${option}` },
     });
     expect(made).not.toHaveProperty('license'); // the author's to choose
@@ -86,6 +99,25 @@ describe('npm create sluice', () => {
     );
     expect(devDependencies.sluice).toBe('file:../sluice.tgz');
     expect(peerDependencies.sluice).toBe('~0.1.0');
+  });
+
+  it.each([
+    ['the tarball beside its own', 'file:../packed/create-sluice.tgz', 'packed/sluice.tgz'],
+    ['one with a version', 'file:../pack ed/create-sluice-0.1.0.tgz', 'pack ed/sluice-0.1.0.tgz'],
+  ])('takes Sluice from where it came from itself: %s', (_, resolved, expected) => {
+    const root = installed(resolved);
+    expect(sluiceSource(root)).toBeUndefined(); // there is none beside it
+    mkdirSync(join(cwd, expected, '..'), { recursive: true });
+    writeFileSync(join(cwd, expected), '');
+    expect(sluiceSource(root)).toBe(`file:${join(cwd, expected)}`);
+  });
+
+  it.each([
+    ['of the registry', 'https://registry.example/create-sluice/-/create-sluice-0.1.0.tgz'],
+    ['without an address', undefined],
+  ])('takes Sluice from the registry if npm notes a package %s', (_, resolved) => {
+    expect(sluiceSource(installed(resolved))).toBeUndefined();
+    expect(sluiceSource(join(cwd, 'global/node_modules/create-sluice'))).toBeUndefined();
   });
 
   it.each([

@@ -3,13 +3,14 @@ import { basename, join, resolve } from 'node:path';
 import { thisCopy } from '../../extension/internal.js';
 import { definedFields } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
+import { packageSource } from '../installed/package-source.js';
 import { printData } from '../print/print-data.js';
 import { writeTextFile } from '../print/write-file.js';
 import { configNames } from '../settings/config-file.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { AddCommand, Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
-import { channelStart, packageSource } from './channel-start.js';
+import { channelStart } from './channel-start.js';
 import { starterFiles } from './starter-files.js';
 
 interface InitOptions {

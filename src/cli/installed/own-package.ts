@@ -1,5 +1,6 @@
 import { findModule } from '../../extension/internal.js';
 import { CommandError } from '../errors/command-error.js';
+import { installable } from './package-source.js';
 
 /**
  * Imports a package of this project from where the user works.
@@ -18,7 +19,7 @@ export async function ownPackage<Package>(
     throw new CommandError(
       'missing-package',
       `${what} in the package "${name}", which is not installed here`,
-      `Run \`npm install ${name}\`.`,
+      `Run \`npm install ${installable(name)}\`.`,
     );
   return (await import(url)) as Package; // as its peer dependency promises
 }

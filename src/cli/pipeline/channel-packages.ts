@@ -7,6 +7,7 @@ import {
 import { findModule } from '../../extension/internal.js';
 import { isSluiceError } from '../../kernel/index.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
+import { installable } from '../installed/package-source.js';
 import type { ExtensionSetting, Settings } from '../settings/settings.js';
 
 /** An extension that says of itself which channel it provides. */
@@ -101,7 +102,9 @@ export function packageHints(
 ): readonly string[] {
   if (specifier === undefined) return [];
   if (!isInstalled({ specifier, from }))
-    return [`If the ${kind} has a package of its own, install it: npm install ${specifier}.`];
+    return [
+      `If the ${kind} has a package of its own, install it: npm install ${installable(specifier)}.`,
+    ];
   return [
     `Package ${specifier} is installed, and has provided no ${kind} "${name}": an error before this one tells why, or it is no package of that ${kind}.`,
   ];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { packageSource } from '../../../src/cli/init/channel-start.js';
+import { installable, packageSource } from '../../../src/cli/installed/package-source.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { runCli } from '../cli.js';
 import { runInMemory } from '../memory-shell.js';
@@ -21,10 +21,10 @@ function install(folder: string): void {
 }
 
 describe('where npm finds the Sluice of a new host', () => {
-  const noted = (resolved?: string): string => {
+  const noted = (resolved?: string, integrity?: string): string => {
     using folder = temporaryFolder({
       'node_modules/.package-lock.json': JSON.stringify({
-        packages: { 'node_modules/sluice': { version: '0.1.0', resolved } },
+        packages: { 'node_modules/sluice': { version: '0.1.0', resolved, integrity } },
       }),
     });
     const source = packageSource(join(folder.path, 'node_modules/sluice'), '0.1.0');
@@ -42,6 +42,38 @@ describe('where npm finds the Sluice of a new host', () => {
     [undefined, 'file:/srv/bot/node_modules/sluice'],
   ])('P1: is where it was installed from itself: %s', (resolved, expected) => {
     expect(noted(resolved)).toBe(expected);
+  });
+
+  it('P1: is the registry if npm was told to note no address of it', () => {
+    expect(noted(undefined, 'sha512-abc')).toBe('^0.1.0');
+  });
+
+  it('P1: is named in the advice to install another package: beside a tarball, in a clone, or by its name', () => {
+    using folder = temporaryFolder({
+      'packed/sluice-http.tgz': '',
+      'pack ed/sluice-http-0.1.0.tgz': '',
+      'clone/extensions/http/package.json': '{}',
+    });
+    const adviceBeside = (resolved: string | undefined): string => {
+      folder.write(
+        'host/node_modules/.package-lock.json',
+        JSON.stringify({
+          packages: { 'node_modules/sluice': { resolved, integrity: 'sha512-abc' } },
+        }),
+      );
+      const copy = { folder: join(folder.path, 'host/node_modules/sluice'), version: '0.1.0' };
+      return installable('sluice-http', copy).replace(folder.path, '');
+    };
+    expect(adviceBeside('file:../packed/sluice.tgz')).toBe('/packed/sluice-http.tgz');
+    expect(adviceBeside('file:../pack ed/sluice-0.1.0.tgz')).toBe(
+      '"/pack ed/sluice-http-0.1.0.tgz"',
+    );
+    expect(adviceBeside('file:../elsewhere/sluice.tgz')).toBe('sluice-http');
+    expect(adviceBeside('https://registry.example/sluice/-/sluice-0.1.0.tgz')).toBe('sluice-http');
+    expect(adviceBeside(undefined)).toBe('sluice-http');
+    const clone = { folder: join(folder.path, 'clone'), version: '0.1.0' };
+    expect(installable('sluice-http', clone)).toBe(join(folder.path, 'clone/extensions/http'));
+    expect(installable('sluice-pigeon', clone)).toBe('sluice-pigeon');
   });
 
   it('P1: is the folder of a clone', async () => {

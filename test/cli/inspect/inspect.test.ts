@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { installable } from '../../../src/cli/installed/package-source.js';
 import { openJournal } from '../../../src/host/index.js';
 import { testFolder } from '../../support/folder.js';
 import { CliProcess, root } from '../cli.js';
@@ -41,7 +42,7 @@ describe('sluice inspect', () => {
     });
     expect([code, stderr]).toEqual([
       2,
-      'sluice: missing-package: the page is in the package "sluice-inspector", which is not installed here. Run `npm install sluice-inspector`.\n',
+      `sluice: missing-package: the page is in the package "sluice-inspector", which is not installed here. Run \`npm install ${installable('sluice-inspector')}\`.\n`,
     ]);
   });
 
