@@ -51,7 +51,7 @@ const lines = [
   '',
   'This begins an extension, a channel or an agent, and `npx sluice init my-host` a host:',
   '',
-  `  npx --package ${quoted(tarball('create-sluice'))} create-sluice extension tea-time`,
+  `  npx --yes --package ${quoted(tarball('create-sluice'))} create-sluice extension tea-time`,
 ];
 process.stdout.write(`${lines.join('\n')}\n`);
 

@@ -99,8 +99,8 @@ function ofNpx([tool = '', ...rest]: readonly string[]):
   | string
   | undefined {
   if (tool === 'sluice') return ofSluice(rest);
-  if (tool === '--package' && rest[1] === 'create-sluice')
-    return ofCreate(['sluice', ...rest.slice(2)]);
+  if (tool === '--yes' && rest[2] === 'create-sluice')
+    return ofCreate(['sluice', ...rest.slice(3)]);
   if (tool === 'tsx') return undefined;
   if (tool !== 'vitest') return `unknown tool: ${tool}`;
   const paths = rest.filter((word) => word.includes('/'));

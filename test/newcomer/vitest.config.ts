@@ -1,0 +1,14 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+/**
+ * Every command of the first pages, in a new clone and an empty folder beside it: `npm run test:newcomer`. It installs packages, so
+ * `npm test` leaves it out. It builds nothing here, and does not need the shared configuration.
+ */
+export default defineConfig({
+  root: fileURLToPath(new URL('../../', import.meta.url)),
+  test: {
+    include: ['test/newcomer/*.newcomer.ts'],
+    testTimeout: 1_800_000, // one of the commands may be `npm test`
+  },
+});
