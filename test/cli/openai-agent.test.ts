@@ -17,7 +17,7 @@ describe('sluice run --agent openai:MODEL@URL (event-pipeline §13.13)', () => {
         body: { model: 'llama3.2', messages: [{ role: 'user', content: 'hello' }] },
       },
     ]);
-  }, 120_000);
+  });
 
   it('has the MCP servers of the config, and ends them with the host', async () => {
     await using server = await modelServer(
@@ -35,7 +35,7 @@ describe('sluice run --agent openai:MODEL@URL (event-pipeline §13.13)', () => {
     const ended = await runCli(['run', '--quiet'], 'say tea\n', { cwd: folder.path });
     expect(ended).toEqual({ code: 0, stdout: 'It has heard it.\n', stderr: '' });
     expect(server.asked[1]?.body.messages.at(-1)).toMatchObject({ content: 'heard tea' });
-  }, 120_000);
+  });
 
   it('says in one line that the server cannot be reached', async () => {
     const server = await modelServer();
@@ -43,7 +43,7 @@ describe('sluice run --agent openai:MODEL@URL (event-pipeline §13.13)', () => {
     const args = ['run', '--no-config', '--agent', `openai:m@${server.url}`];
     const { stderr } = await runCli(args, 'hello\n');
     expect(stderr).toContain(`failed (unreachable: ${new URL(server.url).origin}: ECONNREFUSED)`);
-  }, 120_000);
+  });
 
   it('asks another host by its channel http', async () => {
     await using other = await httpLab();
@@ -51,5 +51,5 @@ describe('sluice run --agent openai:MODEL@URL (event-pipeline §13.13)', () => {
     const ended = await runCli(args, 'hello, host\n');
     expect(ended).toEqual({ code: 0, stdout: 'hello, host\n', stderr: '' });
     expect(other.test.ends).toMatchObject([{ status: 'answered' }]);
-  }, 120_000);
+  });
 });

@@ -53,4 +53,4 @@ it('the language server of the compiler describes the fields of payloads, annota
   } finally {
     rmSync(project, { recursive: true, force: true });
   }
-}, 60_000);
+});

@@ -5,7 +5,7 @@ import type { acpLab } from './acp-lab.js';
 
 type Lab = Pick<ReturnType<typeof acpLab>, 'provider'>;
 /** Milliseconds of a test that starts programs on a slow machine. */
-export const slow = 60_000;
+export const slow = 300_000;
 
 /** The result of one turn. */
 export interface Taken {

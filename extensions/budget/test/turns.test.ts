@@ -144,7 +144,7 @@ describe('turns at once', () => {
     await vi.waitFor(async () => {
       const [account] = await keptIn(test, 'perPrincipal');
       expect(Object.values(account?.holds ?? {}).filter(({ runId }) => runId)).toHaveLength(3);
-    });
+    }, 60_000);
     open.open();
     const all = await Promise.all(ends);
     expect(all.filter(({ status }) => status === 'answered')).toHaveLength(3);
@@ -220,14 +220,14 @@ describe('after a restart', () => {
       await vi.waitFor(async () => {
         const [account] = await keptIn(before, 'perPrincipal');
         expect(Object.values(account?.holds ?? {})).toMatchObject([{ runId: 'run-1' }]);
-      });
+      }, 60_000);
     }
     // the host stopped the turn in good order: that run has told its end, and its model was called
     expect(await keptIn(kept, 'perPrincipal')).toMatchObject([
       { used: { tokens: 60 }, guessed: 1, holds: {} },
     ]);
     await using after = await hostOf(config, () => ({ output: 10 }), kept);
-    await vi.waitFor(() => expect(after.ends).toHaveLength(1));
+    await vi.waitFor(() => expect(after.ends).toHaveLength(1), 60_000);
     // nothing was left for it
     for (const end of after.ends) expectDenied(end, refused);
   });
@@ -318,7 +318,7 @@ describe('/budget', () => {
       const all = await keptIn(test, 'perPrincipal');
       const boss = all.find(({ name }) => name === 'fake:boss');
       expect(Object.values(boss?.holds ?? {})).toMatchObject([{ runId: expect.any(String) }]);
-    });
+    }, 60_000);
     await said(test, '/budget', 'boss');
     expect(test.replies().at(-1)?.split('\n')).toEqual([
       'Budget of 2026-03-15',

@@ -34,7 +34,7 @@ describe('an agent of chat completions keeps the rules of an agent provider', ()
         [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
       };
     },
-    { timeoutMs: 20_000 },
+    { timeoutMs: 120_000 },
   );
   for (const { name, run } of checks) it(name, run);
 });

@@ -188,7 +188,7 @@ describe('an MCP server', () => {
     expect(shown(lab)).toEqual([
       expect.stringMatching(/^the tool failed: .*(Connection closed|fetch failed)/),
     ]);
-  }, 60_000);
+  });
 
   it('that has not answered yet is stopped with the extension', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-mcp-'));
@@ -199,9 +199,9 @@ describe('an MCP server', () => {
     await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toMatch(/\d/), 60_000);
     await lab[Symbol.asyncDispose]();
     const pid = Number(readFileSync(file, 'utf8'));
-    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 40_000);
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 60_000);
     rmSync(folder, { recursive: true });
-  }, 60_000);
+  });
 
   it('that cannot be started is told in the log, and the turn goes on without it', async () => {
     await using lab = await asked(

@@ -176,7 +176,7 @@ describe('a thousand messages', () => {
     expect(unknown).toEqual([]);
     for (const { startTimeUnixNano: from, endTimeUnixNano: to } of spans)
       if (BigInt(to) < BigInt(from)) throw new Error('a span ends before it begins');
-  }, 120_000);
+  });
 });
 
 describe('nothing is paid', () => {
@@ -225,10 +225,12 @@ describe('the trace of a message that was begun again', () => {
     );
     const begun = first.test.channel.receive({ text: 'hello' }, 'update-1');
     await begun;
-    await vi.waitFor(async () =>
-      expect((await first.spans()).map(({ name }) => name)).toContain(
-        'sluice.stage agent.llm.input',
-      ),
+    await vi.waitFor(
+      async () =>
+        expect((await first.spans()).map(({ name }) => name)).toContain(
+          'sluice.stage agent.llm.input',
+        ),
+      60_000,
     );
     const stages = first.received.spans.filter(({ name }) =>
       name.startsWith('sluice.stage ingress'),
@@ -237,7 +239,7 @@ describe('the trace of a message that was begun again', () => {
     context.disable();
     propagation.disable();
     await using second = await otelLab({ path: false }, { agents, journal });
-    await vi.waitFor(() => expect(second.test.ends).toHaveLength(1));
+    await vi.waitFor(() => expect(second.test.ends).toHaveLength(1), 60_000);
     const root = find(await second.spans(), 'process fake');
     const [{ correlationId = '' } = {}] = second.test.ends;
     expect(new Set(stages.map(({ traceId }) => traceId))).toEqual(

@@ -28,7 +28,7 @@ async function rateLab(config: object) {
 /** Says something in a host that another one follows: its updates have ids that the next host does not give. */
 async function saidBefore(test: TestHost, texts: readonly string[]): Promise<void> {
   for (const text of texts) await test.channel.receive({ text }, `before-${text}`);
-  await vi.waitFor(() => expect(test.replies()).toEqual(texts));
+  await vi.waitFor(() => expect(test.replies()).toEqual(texts), 60_000);
 }
 
 const refused = { code: 'rate-limited', by: 'rate-limit/limit' } as const;

@@ -34,7 +34,7 @@ it('says "always", lists it and revokes it, beside a running host (judgement §4
   expect((await sluice('list')).stdout).toBe('');
   await lab.stop();
   await journal.close();
-}, 30_000);
+});
 
 it('lists, shows and answers the questions of a journal beside a running host, which notices it (judgement §4.19)', async () => {
   const path = join(testFolder(), 'sluice.db');
@@ -61,4 +61,4 @@ it('lists, shows and answers the questions of a journal beside a running host, w
   expect((await sluice('show', '00000000')).stderr).toContain('there is no question 00000000');
   await lab.stop();
   await journal.close();
-}, 30_000);
+});

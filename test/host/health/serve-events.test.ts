@@ -37,7 +37,7 @@ async function read(
   headers: Record<string, string> = {},
 ): Promise<Fed[]> {
   const gone = new AbortController();
-  const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(10_000)]);
+  const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(60_000)]);
   const response = await fetch(url, { headers: { authorization, ...headers }, signal });
   expect(response.headers.get('content-type')).toBe('text/event-stream');
   const fed: Fed[] = [];

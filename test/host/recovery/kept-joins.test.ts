@@ -350,7 +350,6 @@ it.each(kept)(
     }
     expect(deaths).toBeGreaterThan(15);
   },
-  120_000,
 );
 
 const arrival = fc.record<Arrival>({
@@ -376,5 +375,4 @@ it.each(kept)(
       { numRuns: Number(process.env['JOIN_RUNS'] ?? 15) },
     );
   },
-  120_000,
 );

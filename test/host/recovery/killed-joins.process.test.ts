@@ -57,5 +57,4 @@ it.each(Array.from({ length: rounds }, (_, round) => round))(
       await reader.close();
     }
   },
-  60_000,
 );

@@ -133,11 +133,12 @@ it('a message that was refused before its host was killed is refused in its orde
   const killed = await hostLab({ journal: mortal, store: journal.store, agents, ...full });
   for (const text of ['1', '2', '3'])
     void killed.channel.receive({ text, conversation: 'one' }, text); // the host may die before it returns
-  await vi.waitFor(async () =>
-    expect(await journal.sends()).toMatchObject([{ state: 'prepared' }]),
+  await vi.waitFor(
+    async () => expect(await journal.sends()).toMatchObject([{ state: 'prepared' }]),
+    60_000,
   );
   await using lab = await hostLab({ journal, store: journal.store, ...full });
   await lab.clock.advance(5_000);
-  await vi.waitFor(() => expect(lab.texts()).toHaveLength(3));
+  await vi.waitFor(() => expect(lab.texts()).toHaveLength(3), 60_000);
   expect(lab.texts()).toEqual(['1', 'busy', '2']);
 });

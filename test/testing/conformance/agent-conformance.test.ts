@@ -51,18 +51,25 @@ it('an agent that says nothing until it is stopped keeps the rules of a stop', a
     text: 'hello',
     endless: 'hello',
   });
-  const said = await brokenRules(silent);
-  expect(said).not.toHaveProperty('ends soon when its turn is stopped');
-  expect(said).not.toHaveProperty('lets go when its reader leaves');
+  const rules = ['ends soon when its turn is stopped', 'lets go when its reader leaves'];
+  expect(await brokenRules(silent, rules)).toEqual({});
 });
 
-/** The rules that a subject breaks, each with how. */
-async function brokenRules(make: () => AgentUnderTest): Promise<Record<string, string>> {
+/** Those of some rules that a subject breaks, each with how. Only one that hangs takes the time to its end. */
+async function brokenRules(
+  make: () => AgentUnderTest,
+  rules: readonly string[],
+): Promise<Record<string, string>> {
   const said: Record<string, string> = {};
-  for (const { name, run } of agentConformance(make, { timeoutMs: 100 }))
-    await run().catch((error: Error) => {
+  const checks = agentConformance(make, { timeoutMs: 4_000 });
+  const wanted = checks.filter(({ name }) => rules.includes(name));
+  expect(wanted).toHaveLength(rules.length);
+  const runs = wanted.map(({ name, run }) =>
+    run().catch((error: Error) => {
       said[name] = error.message;
-    });
+    }),
+  );
+  await Promise.all(runs);
   return said;
 }
 
@@ -172,7 +179,7 @@ describe('an agent that is wrong fails, for its own reason', () => {
       'that does not hear that it is stopped',
       asked((request) => ({ ...request, signal: new AbortController().signal })),
       'ends soon when its turn is stopped',
-      /a run of "endless" did not settle within 100 ms/,
+      /a run of "endless" did not settle within \d+ ms/,
     ],
     [
       'that hides its failures',
@@ -187,6 +194,6 @@ describe('an agent that is wrong fails, for its own reason', () => {
       /ended as if all were well/,
     ],
   ])('%s', async (_, make, rule, how) => {
-    expect((await brokenRules(make))[rule]).toMatch(how);
+    expect((await brokenRules(make, [rule]))[rule]).toMatch(how);
   });
 });
