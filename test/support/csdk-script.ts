@@ -158,8 +158,8 @@ const words: readonly (readonly [pattern: string, build: Build])[] = [
   ['state\\((\\w+)\\)', ([, state]) => system('session_state_changed', { state })],
   ['reset', () => frame('conversation_reset', { new_conversation_id: 'c2', trigger: 'clear' })],
   [
-    'R\\((ok|err)(?:,(\\w+))?(?:,queued=(\\d+))?(?:,deferred=(\\w+))?(?:,origin=([\\w-]+))?\\)',
-    ([, how, reason, queued, deferred, origin]) => result(how, reason, queued, deferred, origin),
+    'R\\((ok|err)(?:,(\\w+))?(?:,queued=(\\d+))?(?:,deferred=(\\w+))?(?:,origin=([\\w-]+))?(?:,turns=(\\d+))?(?:,local=(\\w+))?\\)',
+    ([, ...fields]) => result(...fields),
   ],
   [
     '«user replay»',
@@ -304,6 +304,8 @@ function result(
   queued?: string,
   deferred?: string,
   origin?: string,
+  turns?: string,
+  command?: string,
 ): ScriptStep {
   return frame('result', {
     subtype: how === 'ok' ? 'success' : 'error_during_execution',
@@ -314,6 +316,8 @@ function result(
     ...(queued !== undefined && { queued_turn_count: Number(queued) }),
     ...(deferred !== undefined && { deferred_tool_use: { id: deferred, name: 'Bash', input: {} } }),
     ...(origin !== undefined && { origin: { kind: origin } }),
+    ...(turns !== undefined && { num_turns: Number(turns) }),
+    ...(command !== undefined && { local_command: command }),
   });
 }
 

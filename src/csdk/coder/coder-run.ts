@@ -94,7 +94,8 @@ export function coderRun(now: () => number, goesOn: string | undefined) {
 
   function main(frame: Fields, known: Exclude<KnownFrame, { kind: 'result' }>): void {
     if (known.kind === 'user' && frame.isReplay === true) return; // history, or the host's own message
-    outcome.turn();
+    if (known.kind === 'user') outcome.turn();
+    else outcome.spoke();
     if (known.kind === 'stream_event') thread.streamEvent(known.event);
     else if (known.kind === 'user') thread.user(known);
     else assistant(frame, known);
@@ -134,7 +135,7 @@ export function coderRun(now: () => number, goesOn: string | undefined) {
   /** Every other frame: flat ones of older SDKs by their rows, the rest as progress. */
   function other(frame: Fields): void {
     const row = flatRow(textField(frame, 'type') ?? '');
-    if (row !== undefined) outcome.turn();
+    if (row !== undefined) outcome.spoke();
     if (row === 'partial') piece(partialText(frame));
     else if (row === 'assistant') text(assistantText(frame), '');
     else if (row === 'tool_use') {

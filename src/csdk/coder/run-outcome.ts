@@ -2,22 +2,24 @@ import { oneLine } from '../../kernel/index.js';
 import { type Fields, isFields, textField } from '../frames/frame.js';
 import {
   failureCode,
-  isBackgroundResult,
   isErrorResult,
   isInterruptedResult,
+  isOfNoTurn,
+  isOthersResult,
 } from '../frames/result.js';
 import type { CoderSink } from './coder-sink.js';
 import { resultErrorMessage, usageBody } from './result-outcome.js';
 
 /**
  * The end of a run. One run may bring several results: each tells its usage at once, and the last of the run's own
- * decides how it ends; the earlier ones are told as progress, and so are those of turns that a background task began
- * (C12).
+ * decides how it ends; the earlier ones are told as progress, and so are those of turns that something else began, and
+ * those of no turn (C12).
  */
 export function runOutcome(sink: CoderSink) {
   let ownResult: Fields | undefined;
   let backgroundResult: Fields | undefined;
   let isTurnOpen = false;
+  let hasSpoken = false;
 
   /** A result of the run's own is there, and nothing goes on after it. */
   function isDecided(): boolean {
@@ -63,18 +65,25 @@ export function runOutcome(sink: CoderSink) {
   }
 
   return {
-    /** The agent has begun, or goes on with, a turn. */
+    /** A turn has begun. */
     turn(): void {
       isTurnOpen = true;
     },
 
+    /** The agent goes on with a turn. */
+    spoke(): void {
+      isTurnOpen = true;
+      hasSpoken = true;
+    },
+
     result(result: Fields): void {
-      const isBackground = isBackgroundResult(result);
+      const isBackground = isOthersResult(result) || (!hasSpoken && isOfNoTurn(result));
       const passed = isBackground ? backgroundResult : ownResult;
       if (passed !== undefined) passedOver(passed);
       const usage = usageBody(result);
       if (usage !== undefined) sink.emit(usage);
       isTurnOpen = false;
+      hasSpoken = false;
       if (isBackground) backgroundResult = result;
       else ownResult = result;
     },

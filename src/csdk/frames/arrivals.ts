@@ -80,9 +80,11 @@ export class Arrivals {
     });
   }
 
-  /** Sets the timer anew, or stops it. */
+  /** Sets the timer anew, or stops it. That it ended before, and nobody has read it, is forgotten. */
   wakeAfter(ms: number | undefined): void {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    const unread = this.#queue.findIndex(({ kind }) => kind === 'timedOut');
+    if (unread >= 0) this.#queue.splice(unread, 1);
     this.#timer =
       ms === undefined
         ? undefined

@@ -10,9 +10,22 @@ export function isInterruptedResult(result: Fields): boolean {
   return textField(result, 'terminal_reason')?.startsWith('aborted_') === true;
 }
 
-/** Says if a background task began the turn of a result. */
-export function isBackgroundResult({ origin }: Fields): boolean {
-  return isFields(origin) && origin.kind === 'task-notification';
+/** Says if something else than the run's own prompt began the turn of a result, such as a background task. */
+export function isOthersResult({ origin }: Fields): boolean {
+  return isFields(origin) && origin.kind !== 'human';
+}
+
+/**
+ * Says if a result before which the model has not spoken is of no turn: the SDK has such ones when it resumes a session. A failure
+ * is one, and so is a command that the SDK ran itself.
+ */
+export function isOfNoTurn(result: Fields): boolean {
+  return (
+    result.num_turns === 0 &&
+    textField(result, 'local_command') === undefined &&
+    !isErrorResult(result) &&
+    !isInterruptedResult(result)
+  );
 }
 
 /**

@@ -1,17 +1,22 @@
-import { systemClock } from '../../kernel/index.js';
+import { type Clock, systemClock } from '../../kernel/index.js';
 import { leavable } from '../../stream/index.js';
 import { type Arrival, Arrivals, type Frames } from '../frames/arrivals.js';
 import { type CsdkFrame, isFields } from '../frames/frame.js';
 import { endOfResult } from '../session/run-end.js';
 import { type RunsEnd, runEnds, speaks } from './run-ends.js';
+import { defaultReportTimeoutMs } from './session-reading.js';
 
 /** Options for splitting a query into its runs. Each may be left out. */
 export interface LiveRunsOptions {
   /**
-   * When a run is over: at its `result` (the default), or, with `settled`, at the first result that leaves no task in the
-   * background, or when the session says after a result that it is idle. Read such a run with `end: 'idle'`.
+   * When a run is over: at its `result` (the default), or, with `settled`, when nothing of it is left, as `normalizeSession` reads
+   * it: so what a task in the background brings stays in the run that started it.
    */
   readonly end?: RunsEnd;
+  /** With `settled`: how long a turn is awaited that may follow at once, as in `normalizeSession`. 2 seconds unless given. */
+  readonly reportTimeoutMs?: number;
+  /** The clock of `reportTimeoutMs`. */
+  readonly clock?: Clock;
   /**
    * The effect on the query of a reader that leaves a run early: nothing (`skip`, the default: the rest of the run is dropped
    * when the next run is asked for), or it closes the query (`close`).
@@ -53,8 +58,8 @@ export function watchedRuns(
   options: LiveRunsOptions,
   onOver: () => void,
 ): AsyncGenerator<AsyncIterableIterator<CsdkFrame>> {
-  const { signal } = options;
-  const arrivals = new Arrivals({ messages: frames, clock: systemClock });
+  const { signal, clock = systemClock } = options;
+  const arrivals = new Arrivals({ messages: frames, clock });
   const closeSource = async (): Promise<void> => {
     arrivals.close();
     const failed = await arrivals.release();
@@ -132,6 +137,7 @@ function begins(frame: CsdkFrame): boolean {
 /** One run: the frames that were read of it, and those to come. Iterating it again goes on where it was. */
 function liveRun(parts: RunsParts, { start, stop }: Start) {
   const { arrivals, closeSource, onOver, end = 'result', leave = 'skip' } = parts;
+  const { reportTimeoutMs = defaultReportTimeoutMs } = parts;
   const ends = runEnds(end);
   let isOver = false;
   let isLeft = false;
@@ -143,9 +149,11 @@ function liveRun(parts: RunsParts, { start, stop }: Start) {
     if (isOver) return over;
     const frame = start.shift();
     isReading = true;
+    if (ends.isForAMoment()) arrivals.wakeAfter(reportTimeoutMs);
     const next: Arrival =
       frame === undefined ? (stop ?? (await arrivals.next())) : { kind: 'frame', frame };
     isReading = false;
+    arrivals.wakeAfter(undefined);
     if (next.kind === 'left') return over;
     if (next.kind === 'frame') note(next.frame);
     else endRun();
@@ -189,6 +197,7 @@ function liveRun(parts: RunsParts, { start, stop }: Start) {
     /** Drops what was not read. Nobody wanted what the source throws meanwhile. */
     async skip(): Promise<void> {
       await frames.return(undefined);
+      if (ends.isForAMoment()) endRun(); // a turn that follows all the same is a run
       while (!isOver) await read().catch(noop);
     },
   };

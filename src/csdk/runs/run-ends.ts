@@ -10,28 +10,24 @@ export type RunsEnd = 'result' | 'settled';
 /** Reads the frames of one run, and tells when it is over. */
 export function runEnds(end: RunsEnd) {
   const work = new BackgroundWork();
-  /** A result came, and the model has not spoken since. */
-  let isWaiting = false;
 
   return {
     /** @returns true if this frame is the run's last one. */
     take(frame: CsdkFrame): boolean {
       if (!isFields(frame)) return false; // a source without types: told by who reads the run
-      if (speaks(frame)) isWaiting = false;
-      switch (frame.type) {
-        case 'system':
-          work.system(frame);
-          return isWaiting && frame.subtype === 'session_state_changed' && frame.state === 'idle';
-        case 'conversation_reset':
-          work.clear();
-          return false;
-        case 'result':
-          isWaiting = true;
-          return end === 'result' || work.tasks === 0;
-        default:
-          return false;
+      if (speaks(frame)) work.spoke();
+      if (frame.type === 'result') {
+        const isOfNone = work.result(frame) === 'none';
+        return end === 'result' ? !isOfNone : work.rest === 'over';
       }
+      if (frame.type === 'conversation_reset') work.clear();
+      if (frame.type !== 'system') return false;
+      if (frame.subtype === 'init') work.turnBegan();
+      else work.system(frame);
+      return work.rest === 'over';
     },
+    /** Another turn may follow at once, or none does. */
+    isForAMoment: (): boolean => work.rest === 'moment',
   };
 }
 

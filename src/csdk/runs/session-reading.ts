@@ -2,6 +2,7 @@ import { systemClock } from '../../kernel/index.js';
 import type { SessionEvent, SubagentFact } from '../../stream/index.js';
 import { traceEvent } from '../../stream/internal.js';
 import { type Arrival, Arrivals, type Frames } from '../frames/arrivals.js';
+import type { RunRest } from '../frames/background-work.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import { refuse } from '../ordering/check-ordering.js';
 import { orderingChecker } from '../ordering/ordering-checker.js';
@@ -12,6 +13,9 @@ import { factsOfCallback, factsOfFrame } from '../subagents/subagent-facts.js';
 
 /** The default time that `end: 'idle'` waits for another turn. */
 const defaultIdleTimeoutMs = 60_000;
+
+/** The default time that it waits for one that may follow at once. */
+export const defaultReportTimeoutMs = 2_000;
 
 /** The options for reading a run. */
 export interface ReadingOptions extends NormalizeOptions {
@@ -34,7 +38,10 @@ export class SessionReading {
   /** Facts about subagents that are told when the events before them were taken. */
   #facts: SubagentFact[] = [];
   #sessionId: string | undefined;
-  #wait = 0;
+  /** What the timer is set for. */
+  #wait: readonly [RunRest, number] = ['turn', 0];
+  /** The reader took an event, which may have taken it long. */
+  #hasRead = false;
 
   constructor(messages: Frames, options: ReadingOptions) {
     const { callbacks, signal, clock = systemClock, onSubagent } = options;
@@ -83,6 +90,7 @@ export class SessionReading {
     const event = this.#events[this.#told];
     if (event !== undefined) {
       this.#told++;
+      this.#hasRead = true;
       this.#watch(event);
       return event;
     }
@@ -120,11 +128,21 @@ export class SessionReading {
 
   #eventsTaken(): void {
     const { onSubagent, idleTimeoutMs = defaultIdleTimeoutMs } = this.#options;
+    const { reportTimeoutMs = Math.min(idleTimeoutMs, defaultReportTimeoutMs) } = this.#options;
     if (this.#facts.length > 0) for (const fact of this.#facts.splice(0)) onSubagent?.(fact);
-    const { wait } = this.#session;
-    if (wait === this.#wait) return;
-    this.#wait = wait;
-    this.#arrivals.wakeAfter(wait === 0 ? undefined : idleTimeoutMs);
+    const [rest, result] = this.#session.rest;
+    const isSame = rest === this.#wait[0] && (rest === 'turn' || result === this.#wait[1]);
+    const isSlow = this.#hasRead && rest === 'moment'; // a moment of the source's, not of the reader's
+    this.#hasRead = false;
+    if (isSame && !isSlow) return;
+    this.#wait = [rest, result];
+    const waits = {
+      turn: undefined,
+      over: undefined,
+      moment: reportTimeoutMs,
+      long: idleTimeoutMs,
+    };
+    this.#arrivals.wakeAfter(waits[rest]);
   }
 
   /** Reads an arrival. @returns false if the reader has left. */

@@ -20,18 +20,25 @@ export interface NormalizeOptions {
   /** A subagent's output becomes updates of the call that started it (`nest`, the default), or nothing (`drop`). */
   readonly subagents?: 'nest' | 'drop';
   /**
-   * When the run ends: at the first result (`firstResult`, the default), or, with `idle`, once a result leaves no
-   * background task and no queued turn behind, the session says that it is idle, or the stream ends.
+   * When the run ends. `idle` (the default): when the session says that it is idle and no task is left in the background. If the
+   * session says nothing of its state, at a result that leaves no task and no queued turn behind, and after which no turn that
+   * tells of a task may follow. `firstResult`: at the first result of its own. In either case a result of another origin, or of no
+   * turn, is passed over (csdk §7), and the run ends with the stream.
    */
   readonly end?: 'firstResult' | 'idle';
   /**
-   * With `end: 'idle'`: how long to wait after a result for the next turn to begin, in milliseconds of `clock`.
-   * 60 seconds, unless given.
+   * How long to wait after a result for the next turn to begin if something goes on, in milliseconds of `clock`. 60 seconds,
+   * unless given.
    */
   readonly idleTimeoutMs?: number;
+  /**
+   * How long to read on after a result if nothing goes on, and a turn that tells of a task may follow at once, in milliseconds of
+   * `clock`. 2 seconds, or `idleTimeoutMs` if that is less.
+   */
+  readonly reportTimeoutMs?: number;
   /** Ends the run as aborted, also while it waits for a frame. */
   readonly signal?: AbortSignal;
-  /** The clock of `idleTimeoutMs`. */
+  /** The clock of these times. */
   readonly clock?: Clock;
   /** Is told what subagents do, which no session event carries: for the `tell` of an agent's request. It must not throw. */
   readonly onSubagent?: (fact: SubagentFact) => void;

@@ -1,11 +1,10 @@
 import { definedFields } from '../../kernel/index.js';
 import type { AgentEnd, SessionEvent, SessionUsage, SubagentFact } from '../../stream/index.js';
-import { BackgroundWork } from '../frames/background-work.js';
+import { BackgroundWork, type ResultOf, type RunRest } from '../frames/background-work.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import { FrameIds } from '../frames/frame-ids.js';
 import { silentSystemTypes, silentTypes } from '../frames/known-frames.js';
-import { isBackgroundResult } from '../frames/result.js';
 import { modelFallback } from './fallback.js';
 import { MainLane } from './main-lane.js';
 import type { RunOptions } from './normalize-options.js';
@@ -31,8 +30,8 @@ export class SessionNormalizer {
   /** The end of the run, as the results so far tell it. */
   #verdict: RunEnd | undefined;
   #usage: SessionUsage | undefined;
-  #waits = 0;
-  #isWaiting = false;
+  /** The results so far. */
+  #results = 0;
 
   /**
    * Emits `agent_start`.
@@ -48,8 +47,12 @@ export class SessionNormalizer {
     this.#emit = emit;
     this.#tell = tell;
     this.#tellSubagents = tellSubagents;
-    this.#endsIdle = options.end === 'idle';
-    this.#main = new MainLane(emit, tell, options.toolStart === 'messageEnd');
+    this.#endsIdle = options.end !== 'firstResult';
+    const spoken = (event: SessionEvent): void => {
+      if (event.type === 'message_start') this.#work.spoke();
+      emit(event);
+    };
+    this.#main = new MainLane(spoken, tell, options.toolStart === 'messageEnd');
     this.#lanes = subagentLanes(this.#main.tools, tell, options.subagents === 'drop');
     emit({ type: 'agent_start' });
   }
@@ -59,9 +62,11 @@ export class SessionNormalizer {
     return this.#ended;
   }
 
-  /** The number of the wait for another turn that goes on now, from 1; 0 where a turn goes on. */
-  get wait(): number {
-    return this.#isWaiting ? this.#waits : 0;
+  /** What it does now, and the result that it does it after: a wait for another turn is one as long as both stay. */
+  get rest(): readonly [RunRest, number] {
+    const { rest } = this.#work;
+    const isOver = !this.#endsIdle && rest !== 'turn' && this.#work.hasResult;
+    return [isOver ? 'over' : rest, this.#results];
   }
 
   /** Reads a frame. A source without types may give other values: such a value is told and left out. */
@@ -82,7 +87,8 @@ export class SessionNormalizer {
     const lane = frame.parent_tool_use_id;
     if (typeof lane === 'string') this.#lanes.take(lane, frame);
     else this.#takeMain(frame);
-    if (this.#isWaiting && this.#main.reader.isOpen) this.#isWaiting = false;
+    if (this.#main.reader.isOpen) this.#work.spoke();
+    if (this.rest[0] === 'over') this.#end(this.#verdict ?? {});
   }
 
   /** Reads what the SDK told by a call. */
@@ -111,9 +117,10 @@ export class SessionNormalizer {
 
   /** Nothing began in time; said too late where a turn has begun meanwhile. */
   idleTimedOut(): void {
-    if (!this.#isWaiting) return;
-    const { tasks, queuedTurns } = this.#work;
-    this.#tell({ kind: 'idle_timed_out', backgroundTasks: tasks, queuedTurns });
+    const { rest, tasks, queuedTurns } = this.#work;
+    if (rest === 'turn') return;
+    if (rest === 'long')
+      this.#tell({ kind: 'idle_timed_out', backgroundTasks: tasks, queuedTurns });
     this.#end(this.#decided() ?? {});
   }
 
@@ -138,7 +145,7 @@ export class SessionNormalizer {
     ['model_fallback', (run, frame) => run.#fallback.read(frame)],
     ['model_refusal_fallback', (run, frame) => run.#refused(frame)],
     ['model_refusal_no_fallback', (run, frame) => run.#retractedBy(frame)],
-    ['session_state_changed', (run, frame) => run.#stateChanged(frame)],
+    ['session_state_changed', (run, frame) => run.#work.system(frame)],
   ]);
 
   #takeMain(frame: CsdkFrame): void {
@@ -171,10 +178,6 @@ export class SessionNormalizer {
     this.#retracted(uuids, String(subtype));
   }
 
-  #stateChanged({ state }: CsdkFrame): void {
-    if (state === 'idle' && this.#isWaiting) this.#end(this.#decided() ?? {});
-  }
-
   #turnBegan(): void {
     const childRunIds = this.#work.turnBegan();
     if (childRunIds !== undefined) this.#tellSubagents({ kind: 'children_answered', childRunIds });
@@ -182,27 +185,25 @@ export class SessionNormalizer {
   }
 
   #result(frame: CsdkFrame): void {
-    const isFirst = this.#work.result(frame);
-    const keepDetached = this.#endsIdle && !this.#work.isDone;
+    const of = this.#work.result(frame);
+    const isOver = this.rest[0] === 'over';
+    this.#results++;
     const deferred = isFields(frame.deferred_tool_use) ? frame.deferred_tool_use : {};
     this.#main.reader.displace();
     const deferredId = textField(deferred, 'id') ?? '';
     if (this.#main.tools.isRunning(deferredId))
       this.#main.tools.end(deferredId, { deferred: true }, false);
     const end = endOfResult(frame, this.#main.writer.lastError);
-    this.#main.closeAll({ aborted: end.aborted === true, keepDetached });
+    this.#main.closeAll({ aborted: end.aborted === true, keepDetached: !isOver });
     this.#usage = usageSoFar(this.#usage, usageOfResult(frame));
-    this.#decide(frame, end);
-    if (keepDetached) {
-      this.#isWaiting = true;
-      this.#waits++;
-      if (isFirst && this.#work.hasSubagents) this.#tellSubagents({ kind: 'answered' });
-    } else this.#end(this.#verdict ?? end);
+    this.#decide(of, end);
+    if (!isOver && of === 'first' && this.#work.hasSubagents)
+      this.#tellSubagents({ kind: 'answered' });
   }
 
-  /** The last result says how the run ended, unless it is a background task's and another one has said. */
-  #decide(frame: CsdkFrame, end: RunEnd): void {
-    const isBackground = isBackgroundResult(frame);
+  /** The last result of the run's own says how it ended; one of another turn does if there is no other. */
+  #decide(of: ResultOf, end: RunEnd): void {
+    const isBackground = of === 'others' || of === 'none';
     const passed = this.#verdict === undefined ? undefined : isBackground ? end : this.#verdict;
     if (!isBackground || this.#verdict === undefined) this.#verdict = end;
     if (passed !== undefined)
@@ -211,7 +212,7 @@ export class SessionNormalizer {
 
   /** The end of the run, if no turn has begun since the last result. */
   #decided(): RunEnd | undefined {
-    return this.#isWaiting ? this.#verdict : undefined;
+    return this.#work.rest === 'turn' ? undefined : this.#verdict;
   }
 
   #reset(frame: CsdkFrame): void {
@@ -239,7 +240,6 @@ export class SessionNormalizer {
       ...definedFields({ usage: this.#usage, fallback }),
     });
     this.#ended = true;
-    this.#isWaiting = false;
   }
 }
 

@@ -259,11 +259,51 @@ export const furtherCases: readonly SessionCase[] = [
     idle,
   ),
   one(
-    'note (c): the session says that it is idle',
-    'bg(b1) A(m1)[text"a"] R(ok) «thinking_tokens» state(idle) A(m2)[text"b"]',
+    'note (c): the session says that it is idle, and no result ends it before',
+    'state(running) A(m1)[text"a"] R(ok) «thinking_tokens» A(m2)[text"b"] R(ok) state(idle) A(m3)[text"c"]',
+    'AS MS TS0 TD0"a" TE0"a" ME(stop) MS TS0 TD0"b" TE0"b" ME(stop) AE(ok)',
+    'unknown_frame result_passed_over after_end',
+  ),
+  one(
+    'note (c): idle with a command in the background waits for what becomes of it',
+    'state(running) bg(b1) A(m1)[text"a"] R(ok) state(idle) bg() state(running) init A(m2)[text"b"] R(ok,completed,origin=task-notification) state(idle)',
+    'AS MS TS0 TD0"a" TE0"a" ME(stop) MS TS0 TD0"b" TE0"b" ME(stop) AE(ok)',
+    'result_passed_over',
+  ),
+  one(
+    'note (c): a report that came while the model spoke is told in a turn of its own, and so is the next one',
+    'bg(b1,b2) A(m1)[text"a"] bg(b2) R(ok) init A(m2)[text"b"] bg() R(ok,completed,origin=task-notification) init A(m3)[text"c"] R(ok,completed,origin=task-notification)',
+    'AS MS TS0 TD0"a" TE0"a" ME(stop) MS TS0 TD0"b" TE0"b" ME(stop) MS TS0 TD0"c" TE0"c" ME(stop) AE(ok)',
+    'result_passed_over result_passed_over',
+  ),
+  one(
+    'note (c): results of no turn, and of others’ turns, end nothing before the own one',
+    'R(ok,completed,turns=0) init A(m1)[text"b"] R(ok,completed,origin=task-notification) init A(m2)[text"a"] R(ok) A(m3)[text"c"]',
+    'AS MS TS0 TD0"b" TE0"b" ME(stop) MS TS0 TD0"a" TE0"a" ME(stop) AE(ok)',
+    'result_passed_over result_passed_over after_end',
+  ),
+  one(
+    'note (c): a failure without a turn is an end',
+    'R(err,max_turns,turns=0) A(m1)[text"a"]',
+    'AS AE(err:error_during_execution)',
+    'after_end',
+  ),
+  one(
+    'note (c): the result of a command of the SDK’s own is an end',
+    'R(ok,completed,turns=0,local=clear) A(m1)[text"a"]',
+    'AS AE(ok)',
+    'after_end',
+  ),
+  one(
+    'note (c): a result that counts no turns is one if the model has spoken',
+    'A(m1)[text"a"] R(ok,completed,turns=0) A(m2)[text"b"]',
     'AS MS TS0 TD0"a" TE0"a" ME(stop) AE(ok)',
-    'unknown_frame after_end',
-    idle,
+    'after_end',
+  ),
+  one(
+    'note (c): a result of no turn that nothing follows decides',
+    'R(ok,completed,turns=0) END',
+    'AS AE(ok)',
   ),
   one(
     'note (c): idle before there is a result says nothing',
@@ -288,7 +328,7 @@ export const furtherCases: readonly SessionCase[] = [
   ),
   one(
     'note (c): a detached tool answers in a later turn',
-    'bg(b1) A(m1)[tu t1 WebFetch {}] U[tr t1 detached] R(ok) U[tr t1 ok "page"] A(m2)[text"b"] bg() R(ok)',
+    'bg(b1) A(m1)[tu t1 WebFetch {}] U[tr t1 detached] R(ok) U[tr t1 ok "page"] A(m2)[text"b"] bg() R(ok) END',
     'AS MS XS(t1,WebFetch,{}) XU(t1,detached) ME(toolUse) XE(t1,WebFetch,ok,"page") MS TS0 TD0"b" TE0"b" ME(stop) AE(ok)',
     'result_passed_over',
     idle,
@@ -348,7 +388,7 @@ export const furtherCases: readonly SessionCase[] = [
   ),
   one(
     'a task’s news go to its call while that runs',
-    'A(m1)[tu p Task {}] task_started(k,p) task_progress(k,p) task_updated(k,completed) U[tr p ok "r"] task_notification(k,p) R(ok)',
+    'A(m1)[tu p Task {}] task_started(k,p) task_progress(k,p) task_updated(k,completed) U[tr p ok "r"] task_notification(k,p) R(ok) END',
     'AS MS XS(p,Task,{}) XU(p,task started) XU(p,task progress) XU(p,task updated) XE(p,Task,ok,"r") ME(toolUse) AE(ok)',
   ),
   one(
@@ -532,7 +572,7 @@ export const furtherCases: readonly SessionCase[] = [
   ),
   one(
     'note (c): tasks that are over are not waited for',
-    'bg(b1,b2) bg(b2) task_updated(b2,killed) bgstart(k) task_updated(k,failed) bgstart(l) task_notification(l,t) A(m1)[text"a"] R(ok) A(m2)[text"b"]',
+    'bg(b1,b2) bg(b2) task_updated(b2,killed) bgstart(k) task_updated(k,failed) bgstart(l) task_notification(l,t) A(m1)[text"a"] R(ok) state(idle) A(m2)[text"b"]',
     'AS MS TS0 TD0"a" TE0"a" ME(stop) AE(ok)',
     'after_end',
     idle,
