@@ -244,14 +244,14 @@ export function toolCalls(options: ToolCallsOptions) {
       } satisfies ToolResultMessage);
     },
     giveUp,
-    /** At the end of a run: gives up, and tells of the calls that were refused and whose results never came. */
+    /** At the end of a run: gives up, and tells of the calls whose results never came. */
     async close(): Promise<void> {
       giveUp();
       await Promise.all(judgements);
-      const refused = [...calls.values()].filter(({ refusal }) => refusal !== undefined);
+      const owed = [...calls.values()].filter(({ judged }) => judged);
       calls.clear();
-      for (const active of refused)
-        await called(active, { isError: true, error: active.refusal ?? '' });
+      for (const active of owed)
+        await called(active, { isError: true, error: active.refusal ?? 'no result' });
     },
   };
 }

@@ -5,7 +5,7 @@ import { createHost, type MessageEnd, memoryJournal } from '../../src/host/index
 import { allow, ask, definedFields } from '../../src/kernel/index.js';
 import { createTestKernel, fakeChannel } from '../../src/testing/index.js';
 import { calls, says } from '../support/messages-api/reply.js';
-import { ClaudeLab, describeClaude } from './claude-lab.js';
+import { ClaudeLab, describeClaude, until } from './claude-lab.js';
 
 const touch = calls('toolu_a', 'Bash', { command: 'touch a && echo made a' });
 
@@ -67,14 +67,6 @@ async function askingHost({ timeoutMs, gateTimeoutMs, settings }: AskingOptions 
       await lab[Symbol.asyncDispose]();
     },
   };
-}
-
-/** Waits for a condition: the SDK is a process, whose next step has no other sign. */
-async function until(isSo: () => boolean): Promise<void> {
-  for (let tries = 0; !isSo(); tries++) {
-    if (tries > 600) throw new Error('it never came to this');
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
 }
 
 const hookSaysAsk = {

@@ -99,6 +99,11 @@ export class ClaudeLab implements AsyncDisposable {
     return { result, events, frames: this.#frames };
   }
 
+  /** The frames of the turn so far. */
+  get frames(): readonly CsdkFrame[] {
+    return this.#frames;
+  }
+
   /** Resolves when no process is left that was given this home; rejects after some seconds. */
   async untilNothingRuns(): Promise<void> {
     await untilNothingRunsIn(this.home);
@@ -135,6 +140,14 @@ export function afterDeltas(count: number, act: () => void): (event: SessionEven
     if (event.type !== 'message_update') return;
     if (event.assistantMessageEvent.type === 'text_delta' && ++deltas === count) act();
   };
+}
+
+/** Waits for a condition: the SDK is a process, whose next step has no other sign. */
+export async function until(isSo: () => boolean): Promise<void> {
+  for (let tries = 0; !isSo(); tries++) {
+    if (tries > 600) throw new Error('it never came to this');
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
 }
 
 /** The whole environment of a process of Claude's: nothing of this process's own but where programs are. */

@@ -307,9 +307,10 @@ describe('the end of a bridged run', () => {
     const bridge = bridgeCsdk(kernel, { session: bridgedSession, runId: 'r-1' });
     await sdkSide(bridge).pre('t', 'Bash', {});
     await bridge.run([init()]).return(undefined);
-    expect(outcomes.map(({ event }) => event.family).slice(0, 3)).toEqual([
+    expect(outcomes.map(({ event }) => event.family).slice(0, 4)).toEqual([
       'agent.starting',
       'agent.tool.calling',
+      'agent.tool.called', // owed to each call that was judged (§16.3)
       'agent.completed',
     ]);
     expect(isRunDriven(kernel, 'r-1')).toBe(false);

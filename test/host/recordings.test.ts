@@ -5,8 +5,9 @@ import { hostLab } from '../support/host-lab.js';
 import { chatTexts, recordings } from '../support/recordings.js';
 import { onceEach, toldOf } from '../support/told-once.js';
 
-/** Messages within which the provider runs tools of its own: what was said before a tool goes out before it runs. */
+/** Messages within which the provider runs tools of its own: what was said before a tool goes out before it runs (csdk §3.13). */
 const inPieces: Readonly<Record<string, readonly string[]>> = {
+  'redacted-citations.jsonl': ['I will search.', 'Herons are birds.'],
   'web-search.jsonl': ['I will search.', 'Herons are birds.', 'No more.'],
 };
 

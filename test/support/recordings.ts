@@ -1,8 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const copies = new URL('../fixtures/claude-stream/', import.meta.url);
-const all = new URL('../../../shared/recordings/claude-stream/', import.meta.url);
+const copies = new URL('../fixtures/', import.meta.url);
+const all = new URL('../../../shared/recordings/', import.meta.url);
+/** By the SDK that made them: 0.3.329 and 0.3.330, then 0.3.332. */
+const folders = ['claude-stream/', 'claude-stream-0332/'];
 
 /** A recorded CSDK stream. */
 export interface Recording {
@@ -13,7 +15,13 @@ export interface Recording {
 
 /** Every recording there is: all of them beside the repository, else the copies in it. */
 export function recordings(): readonly Recording[] {
-  const folder = existsSync(all) ? all : copies;
+  return folders.flatMap((name) => {
+    const folder = new URL(name, all);
+    return recordingsIn(existsSync(folder) ? folder : new URL(name, copies));
+  });
+}
+
+function recordingsIn(folder: URL): readonly Recording[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.jsonl'))
     .toSorted()

@@ -33,9 +33,10 @@ export async function* rememberedFrames(remembering: Remembering): AsyncGenerato
     if (frame.type === 'assistant' && typeof frame.parent_tool_use_id !== 'string')
       uuid = typeof frame.uuid === 'string' ? frame.uuid : undefined;
     if (frame.type === 'result') {
-      if (known !== undefined)
+      const isOfTurn = uuid !== undefined || frame.is_error === true || frame.num_turns !== 0;
+      if (known !== undefined && isOfTurn)
         keep(memory.whole(request, known, frame.is_error === true ? undefined : uuid));
-      else isLost = isNotFound(frame, recalled);
+      isLost = known === undefined && isNotFound(frame, recalled);
       if (isLost) break;
     }
     yield frame;

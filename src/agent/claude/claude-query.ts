@@ -18,6 +18,9 @@ const unfitTools = [
   'ScheduleWakeup',
 ];
 
+/** The SDK says when it has nothing left to do: the end of a run (csdk §7.2). */
+const stateEvents = { CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: '1' };
+
 /** The options of the query that answers a request. */
 export function claudeQueryOptions(
   request: AgentRequest,
@@ -47,7 +50,7 @@ export function claudeQueryOptions(
     persistSession: memory !== 'history',
     ...systemPrompt(options, request),
     ...definedFields({ cwd }),
-    ...(env !== undefined && { env: { ...env } }),
+    env: { ...stateEvents, ...(env ?? process.env) },
     ...(request.model !== 'default' && { model: request.model }),
     ...definedFields({ resume, resumeSessionAt: resumeAt }),
   };

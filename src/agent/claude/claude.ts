@@ -94,7 +94,6 @@ export function claudeProvider(options: ClaudeProviderOptions = {}): AgentProvid
           const events = normalizeSession(endedBy(frames, request, stop), {
             callbacks,
             onSubagent: request.tell,
-            end: 'idle',
             idleTimeoutMs: options.idleTimeoutMs ?? 600_000,
             signal: stop.signal,
             runId,

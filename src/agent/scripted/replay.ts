@@ -29,8 +29,8 @@ export function replayProvider(frames: readonly CsdkFrame[]): AgentProvider {
     run: ({ history, beforeHistory, tell }) => {
       const asked = (beforeHistory?.prompts ?? 0) + history.filter(isPrompt).length;
       return normalizeSession(runs[asked % runs.length] ?? [], {
-        end: 'idle',
         idleTimeoutMs: Infinity,
+        reportTimeoutMs: Infinity,
         onSubagent: tell,
       });
     },

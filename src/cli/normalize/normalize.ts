@@ -103,8 +103,9 @@ async function* linesOf(
 }
 
 async function* sessionEvents(frames: AsyncIterable<CsdkFrame>): AsyncGenerator<SessionEvent> {
-  for await (const run of liveRuns(frames, { end: 'settled' }))
-    yield* normalizeSession(run, { end: 'idle', idleTimeoutMs: Infinity });
+  const reportTimeoutMs = Infinity; // a recording takes its time
+  for await (const run of liveRuns(frames, { end: 'settled', reportTimeoutMs }))
+    yield* normalizeSession(run, { idleTimeoutMs: Infinity, reportTimeoutMs });
 }
 
 /** Reads the session events of a file, or makes them of the messages in it: its first line decides. */

@@ -134,7 +134,7 @@ async function replayRecording(replaying: Replaying): Promise<void> {
   const { kernel, logger, name, frames, stop } = replaying;
   const history: TranscriptEntry[] = [];
   let count = 0;
-  for await (const run of liveRuns(frames, { end: 'settled' })) {
+  for await (const run of liveRuns(frames, { end: 'settled', ...unhurried })) {
     if (stop.aborted) return;
     await runAgentTurn({
       kernel,
@@ -156,6 +156,9 @@ async function replayRecording(replaying: Replaying): Promise<void> {
   }
 }
 
+/** A recording takes its time: no turn of it comes too late. */
+const unhurried = { reportTimeoutMs: Infinity };
+
 function recorded(run: AsyncIterable<CsdkFrame>): AgentProvider {
   return {
     id: 'recorded',
@@ -163,7 +166,7 @@ function recorded(run: AsyncIterable<CsdkFrame>): AgentProvider {
     toolGate: 'observe-only',
     subagentOf,
     run: ({ tell }) =>
-      normalizeSession(run, { end: 'idle', idleTimeoutMs: Infinity, onSubagent: tell }),
+      normalizeSession(run, { idleTimeoutMs: Infinity, ...unhurried, onSubagent: tell }),
   };
 }
 

@@ -22,7 +22,7 @@ export interface QueryBridgeOptions<
   Options extends CsdkPermissionOptions = CsdkPermissionOptions,
   Answer extends CsdkPermissionAnswer | null = CsdkPermissionAnswer,
 > extends Omit<BridgeOptions<Options, Answer>, PerRun | 'gate'>,
-    Omit<LiveRunsOptions, 'signal'> {
+    Pick<LiveRunsOptions, 'end' | 'leave'> {
   /** Gives the options for bridging the n-th run, from 1. It is asked when the run begins, or when the SDK first asks about it. */
   readonly run: (number: number) => Pick<BridgeOptions, PerRun>;
 }
@@ -62,12 +62,11 @@ export function bridgeQuery<
 ): QueryBridge<Options, Answer> {
   let number = 0;
   let current: CsdkBridge<Options, Answer> | undefined;
-  const { normalize, signal } = options;
+  const { normalize, signal, clock } = options;
   const bridge = (): CsdkBridge<Options, Answer> => {
     current ??= bridgeCsdk(kernel, {
       ...options,
       ...perRun(++number),
-      ...(end === 'settled' && { normalize: { ...normalize, end: 'idle' as const } }),
     });
     return current;
   };
@@ -77,7 +76,8 @@ export function bridgeQuery<
     hooks: routed(hooks, (event) => bridge().hooks[event]),
     callbacks: { push: (callback) => bridge().callbacks.push(callback) },
     runs(messages) {
-      const how = definedFields({ end, leave, signal });
+      const { reportTimeoutMs } = normalize ?? {};
+      const how = definedFields({ end, leave, signal, clock, reportTimeoutMs });
       // The SDK may ask about the next run while this one's last frame is still being told.
       const split = watchedRuns(messages, how, () => {
         current = undefined;

@@ -184,8 +184,10 @@ export class BackgroundWork {
 
 /** Says if a task that has started is a subagent, and no command. */
 export function isSubagent(frame: CsdkFrame): boolean {
+  const type = textField(frame, 'task_type');
   return (
-    textField(frame, 'task_type') === 'local_agent' ||
+    type === 'local_agent' ||
+    type === 'local_workflow' ||
     textField(frame, 'subagent_type') !== undefined
   );
 }

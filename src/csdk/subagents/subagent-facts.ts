@@ -11,7 +11,7 @@ import {
   textField,
 } from '../frames/frame.js';
 import { toolAnswers } from '../frames/tool-answer.js';
-import { defaultAgent } from './subagent-of.js';
+import { defaultAgent, subagentOf, workflow } from './subagent-of.js';
 
 /** Gives the facts of subagents in a frame. */
 export function factsOfFrame(frame: CsdkFrame): readonly SubagentFact[] {
@@ -48,7 +48,20 @@ export function factsOfCallback(callback: CsdkCallback): readonly SubagentFact[]
       },
     ];
   if (callback.event === 'SubagentStop') return [{ kind: 'child_stopped', childRunId }];
-  return [];
+  return hasRun(callback, childRunId);
+}
+
+/** The end of a subagent's call: of some subagents, such as those of a workflow, no frame tells it. */
+function hasRun(
+  { event, input, toolUseId: toolCallId }: Extract<CsdkCallback, { kind: 'hook' }>,
+  subagentId: string,
+): readonly SubagentFact[] {
+  const isError = event === 'PostToolUseFailure';
+  if ((event !== 'PostToolUse' && !isError) || toolCallId === undefined) return [];
+  const toolName = textField(input, 'tool_name') ?? 'unknown';
+  if (subagentOf({ toolCallId, toolName, args: {} }) !== undefined) return []; // it may only have launched its own
+  const result = isError ? input.error : input.tool_response;
+  return [{ kind: 'tool_ended', end: { toolCallId, toolName, result, isError, subagentId } }];
 }
 
 function factsOfSystem(frame: CsdkFrame): readonly SubagentFact[] {
@@ -58,7 +71,7 @@ function factsOfSystem(frame: CsdkFrame): readonly SubagentFact[] {
   if (subtype === 'task_started') {
     const toolCallId = textField(frame, 'tool_use_id');
     if (!isSubagent(frame) || toolCallId === undefined) return []; // a command in the background, or another's task
-    const isBackground = frame.is_backgrounded === true;
+    const isBackground = frame.is_backgrounded !== false;
     return [
       { kind: 'child_runs', child: { toolCallId, childRunId, isBackground, ...named(frame) } },
     ];
@@ -86,9 +99,10 @@ function ended(
 }
 
 function named(frame: CsdkFrame) {
-  const agentType = textField(frame, 'subagent_type');
+  const isWorkflow = textField(frame, 'task_type') === 'local_workflow';
+  const agentId = textField(frame, 'subagent_type') ?? (isWorkflow ? workflow : defaultAgent);
   const label = textField(frame, 'task_description') ?? textField(frame, 'description');
-  return { agentId: agentType ?? defaultAgent, ...definedFields({ label }) };
+  return { agentId, ...definedFields({ label }) };
 }
 
 /** A call has answered that its subagent was launched, and goes on in the background. */

@@ -26,10 +26,13 @@ export interface ApiRequest {
   readonly lane: string;
 }
 
+/** A reply, or how to make it when it is asked for. */
+type ScriptedReply = Reply | (() => Reply);
+
 /** Replies of the model, in order: of the main conversation, and of each that begins with a text of its own. */
 export interface Script {
-  readonly main: readonly Reply[];
-  readonly lanes?: Readonly<Record<string, readonly Reply[]>>;
+  readonly main: readonly ScriptedReply[];
+  readonly lanes?: Readonly<Record<string, readonly ScriptedReply[]>>;
 }
 
 /**
@@ -102,7 +105,8 @@ export class MessagesApi implements AsyncDisposable {
     const at = this.#used.get(lane) ?? 0;
     this.#used.set(lane, at + 1);
     const script = lane === 'main' ? this.#script.main : (this.#script.lanes?.[lane] ?? []);
-    const reply = script[at] ?? exhausted;
+    const scripted = script[at] ?? exhausted;
+    const reply = typeof scripted === 'function' ? scripted() : scripted;
     if (reply.kind === 'error') {
       const { status, type, message } = reply;
       response.writeHead(status, { 'content-type': 'application/json' });
@@ -114,6 +118,7 @@ export class MessagesApi implements AsyncDisposable {
     let sent = '';
     for (const event of messageEvents(`msg_${lane}_${at}`, model, reply.blocks)) {
       const text: unknown = Object(event.delta).text;
+      if (event.type === 'content_block_start') await reply.until?.();
       if (typeof text === 'string') {
         if (left-- <= 0) break;
         sent += text;

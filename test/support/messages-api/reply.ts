@@ -16,6 +16,8 @@ export type Reply =
       readonly blocks: readonly ScriptedBlock[];
       /** Deltas of text that are sent before the connection is left hanging. All, where unsaid. */
       readonly hangAfter?: number;
+      /** Its content is held back until then. */
+      readonly until?: () => Promise<void>;
     }
   | {
       readonly kind: 'error';
@@ -25,13 +27,21 @@ export type Reply =
     };
 
 /** A message of the model. */
-export function says(...blocks: readonly (ScriptedBlock | string)[]): Reply {
+export function says(...blocks: readonly (ScriptedBlock | string)[]) {
   return {
-    kind: 'message',
+    kind: 'message' as const,
     blocks: blocks.map((block) =>
-      typeof block === 'string' ? { type: 'text', text: block } : block,
+      typeof block === 'string' ? { type: 'text' as const, text: block } : block,
     ),
   };
+}
+
+/** A message whose content is held back until something has happened. */
+export function held(
+  until: () => Promise<void>,
+  ...blocks: readonly (ScriptedBlock | string)[]
+): Reply {
+  return { ...says(...blocks), until };
 }
 
 /** A text that stops coming after some deltas; the connection stays open. */
