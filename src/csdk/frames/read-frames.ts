@@ -1,4 +1,4 @@
-import { type CsdkFrame, isTyped } from './frame.js';
+import { type CsdkFrame, isFields, isTyped } from './frame.js';
 
 /** A line that holds no frame. */
 export interface MalformedLine {
@@ -10,7 +10,8 @@ export interface MalformedLine {
 
 /**
  * Reads a recording of a CSDK stream: one JSON message a line. A line that holds none is named with its number,
- * and the rest goes on; blank lines are skipped. One line is held at a time.
+ * and the rest goes on; blank lines are skipped. A list of messages, or a value over several lines, is named once and left out
+ * (csdk §12.6). One line is held at a time.
  *
  * @param onMalformed is told each line that holds no frame.
  * @example
@@ -22,17 +23,48 @@ export async function* readFrames(
   onMalformed: (line: MalformedLine) => void,
 ): AsyncGenerator<CsdkFrame> {
   let number = 0;
-  for await (const line of lines) {
+  /** The end of a value over several lines that is left out. */
+  let closing: string | undefined;
+  for await (const given of lines) {
     number++;
+    const line = number === 1 ? given.replace(/^\uFEFF/, '') : given;
     if (line.trim() === '') continue;
+    if (closing !== undefined) {
+      if (/^\S/.test(line) && line.trimEnd().endsWith(closing)) closing = undefined;
+      continue;
+    }
     let value: unknown;
     try {
       value = JSON.parse(line);
     } catch (error) {
-      onMalformed({ number, problem: `it is no JSON: ${(error as SyntaxError).message}` }); // all that JSON.parse throws
+      const opened = openedBy(line.trim());
+      closing = opened?.closing;
+      const problem = opened?.problem ?? `it is no JSON: ${(error as SyntaxError).message}`; // all that JSON.parse throws
+      onMalformed({ number, problem });
       continue;
     }
     if (isTyped(value)) yield value;
-    else onMalformed({ number, problem: 'it is no message: it has no "type"' });
+    else onMalformed({ number, problem: problemOf(value) });
   }
+}
+
+const remedy = 'give one message a line';
+
+/** A list or an object that goes on in the next line. A line that was cut off begins none. */
+function openedBy(line: string): { closing: string; problem: string } | undefined {
+  const what = line.startsWith('[')
+    ? 'a list'
+    : /^\{(.*[[{])?$/.test(line)
+      ? 'an object'
+      : undefined;
+  if (what === undefined) return undefined;
+  const problem = `it begins ${what} over several lines, which is left out: ${remedy}`;
+  return { closing: what === 'a list' ? ']' : '}', problem };
+}
+
+function problemOf(value: unknown): string {
+  if (Array.isArray(value)) return `it is a list: ${remedy}`;
+  const list = Object.entries(isFields(value) ? value : {}).find(([, one]) => Array.isArray(one));
+  if (list !== undefined) return `it has no "type", but a list in "${list[0]}": ${remedy}`;
+  return 'it is no message: it has no "type"';
 }
