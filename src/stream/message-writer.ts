@@ -80,6 +80,17 @@ export class MessageWriter {
     return events;
   }
 
+  /** Makes thoughts of the texts of the open message: something after them has told that they are none of the answer. */
+  rethink(): SessionEvent[] {
+    const events: SessionEvent[] = [];
+    if (this.#growing === undefined) return events;
+    const { content } = this.#growing;
+    endBlock(this.#growing, events);
+    for (const [index, one] of content.entries())
+      if (one.type === 'text') content[index] = { type: 'thinking', thinking: one.text };
+    return events;
+  }
+
   #begun(events: SessionEvent[]): Growing {
     if (this.#growing !== undefined) return this.#growing;
     const content: AssistantContent[] = [];

@@ -30,6 +30,28 @@ describe('a writer of messages', () => {
     );
   });
 
+  it('makes thoughts of the texts of the open message, in order, and of no other', () => {
+    const writer = new MessageWriter({ provider: 'p', model: 'm' });
+    const thinking = (thought: string) => ({ type: 'thinking', thinking: thought });
+    expect(writer.rethink()).toEqual([]);
+    const events: SessionEvent[] = [
+      ...[{ type: 'agent_start' } as const],
+      ...[...writer.grow('text', 'Said.'), ...writer.end()],
+      ...[
+        ...writer.grow('thinking', 'Hm. '),
+        ...writer.grow('text', 'She '),
+        ...writer.grow('text', 'asks.'),
+      ],
+      ...[...writer.rethink(), ...writer.rethink(), ...writer.grow('text', 'Hi.'), ...writer.end()],
+      { type: 'agent_end', messages: writer.messages },
+    ];
+    expect(checkOrdering(events)).toEqual([]);
+    expect(writer.messages.map(({ content }) => content)).toEqual([
+      [{ type: 'text', text: 'Said.' }],
+      [thinking('Hm. '), thinking('She asks.'), { type: 'text', text: 'Hi.' }],
+    ]);
+  });
+
   it('begins no message for an end, and ends a message with its reason', () => {
     const writer = new MessageWriter({ provider: 'p', model: 'm' }, () => 7);
     expect(writer.end()).toEqual([]);

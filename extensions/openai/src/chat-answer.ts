@@ -1,39 +1,19 @@
 import type { MessageWriter, SessionEvent, SessionUsage, StopReason } from 'sluice/stream';
-import { ChatError } from './chat-error.js';
-import type { ChatPart } from './chat-stream.js';
+import { CallPieces, type WishedCall } from './chat-calls.js';
+import { type ChatPart, firstOf, type GoodEnd } from './chat-end.js';
+import { type Said, TaggedThoughts } from './thoughts.js';
 
-/** A tool call that the model wishes. */
-export interface WishedCall {
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  /** The reason why it cannot run, for the model. */
-  readonly problem?: string;
-}
-
-/** A call that grows. */
-interface Growing {
-  id: string;
-  name: string;
-  text: string;
-}
-
-/** A part of an answer, read field by field. */
-interface Choice {
-  readonly delta?: {
-    readonly content?: unknown;
-    readonly refusal?: unknown;
-    readonly reasoning_content?: unknown;
-    readonly reasoning?: unknown;
-    readonly tool_calls?: unknown;
-  } | null;
-  readonly finish_reason?: unknown;
+/** What is known of a model from its answers before. */
+export interface ModelHabits {
+  /** Its answers begin within a thought that a closing tag alone ends: they are held back until it comes. */
+  beginsInThought: boolean;
 }
 
 const nothingUsed = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 
 /**
- * Reads one answer of the model, and tells it as session events while it grows. The message is whole when the generator ends.
+ * Reads one answer of the model, and tells it as session events while it grows. The message is whole when the generator ends. An
+ * answer whose text turns out to have been a thought, by a closing tag alone, becomes two messages: the thought, and the answer.
  *
  * @param idOf makes the id of a call in this run of the server's, which may be missing or come again.
  * @param before what was used for the answer before it began.
@@ -44,77 +24,90 @@ export async function* readAnswer(
   parts: AsyncIterable<ChatPart>,
   writer: MessageWriter,
   idOf: (given: string) => string,
+  habits: ModelHabits,
   before: SessionUsage = nothingUsed,
 ): AsyncGenerator<SessionEvent, readonly WishedCall[]> {
-  const calls: Growing[] = [];
-  const places = new Map<unknown, Growing>();
+  const calls = new CallPieces();
+  const tagged = new TaggedThoughts(habits.beginsInThought);
+  const whole = { text: '', thinking: '' };
+  let hasDelta = false;
+  let hasText = false;
   let usage = before;
-  let finish: unknown;
-  let hasChoice = false;
-  for await (const part of parts) {
-    usage = sumOf(before, usageOf(part.usage)) ?? usage;
-    if (part.isDone && hasChoice) finish ??= 'stop'; // some say so, and nothing else
-    const [choice] = Array.isArray(part.choices) ? (part.choices as readonly unknown[]) : [];
-    if (choice === undefined) continue;
-    hasChoice = true;
-    const { delta, finish_reason } = Object(choice) as Choice; // each field is read with care
-    finish = finish_reason ?? finish;
-    const { content, refusal, reasoning_content, reasoning, tool_calls } = delta ?? {};
-    const thought = reasoning_content ?? reasoning;
-    if (isText(thought)) yield* writer.grow('thinking', thought);
-    for (const one of [content, refusal].flat()) {
-      const text: unknown = isText(one) ? one : Object(one).text; // some servers send blocks
-      if (isText(text)) yield* writer.grow('text', text);
+  let end: GoodEnd = 'stop';
+  const tell = (all: readonly Said[]): SessionEvent[] =>
+    all.flatMap(([type, words = '']) => {
+      if (type === 'rethink') return writer.rethink();
+      return type === 'end' ? writer.end() : writer.grow(type, words);
+    });
+  try {
+    for await (const part of parts) {
+      usage = sumOf(before, usageOf(part.usage)) ?? usage;
+      end = part.end ?? end;
+      const { delta, message } = firstOf(part) ?? {};
+      const grown = readSaid(delta);
+      const isDelta = grown.words.length > 0 || grown.calls !== undefined;
+      if (!isDelta && hasDelta) continue; // a message says all of it again
+      const said = isDelta ? grown : readSaid(message);
+      for (const { type, words } of said.words) {
+        const isAgain = !isDelta && words.startsWith(whole[type]); // it grows as a whole
+        const more = isAgain ? words.slice(whole[type].length) : words;
+        if (!isDelta) whole[type] = words;
+        if (more === '') continue;
+        hasText ||= type === 'text';
+        if (type === 'thinking') tagged.hasThought = true;
+        yield* type === 'text' ? tell(tagged.push(more)) : writer.grow(type, more);
+      }
+      if (isDelta) calls.add(said.calls);
+      else if (said.calls !== undefined) calls.replace(said.calls);
+      hasDelta ||= isDelta;
     }
-    for (const one of Array.isArray(tool_calls) ? tool_calls : []) grow(one, calls, places);
+  } catch (thrown) {
+    yield* tell(tagged.finish(false)); // nothing that was said is lost
+    throw thrown;
   }
-  if (!hasChoice) throw new ChatError('no-choices', 'the answer has no choices');
-  if (finish === undefined) throw new ChatError('cut-stream', 'the answer ended in its middle');
-  if (finish === 'content_filter')
-    throw new ChatError('content-filter', 'the server has kept the answer back');
-  const wished = calls.map((call) => wishOf(call, idOf, finish));
+  yield* tell(tagged.finish(true));
+  if (hasText) habits.beginsInThought = tagged.isClosedAlone;
+  const wished = calls.wished(idOf, end);
   for (const { toolCallId: id, toolName: name, args } of wished)
     yield* writer.call({ id, name, arguments: args });
-  const stopReason: StopReason =
-    wished.length > 0 ? 'toolUse' : finish === 'length' ? 'length' : 'stop';
+  const stopReason: StopReason = wished.length > 0 ? 'toolUse' : end;
   yield* writer.end({ stopReason, ...(usage.totalTokens > 0 && { usage }) });
   return wished;
 }
 
-/** Adds a piece of a call to the one that it belongs to: by its index, and by its id if that is another. */
-function grow(piece: unknown, calls: Growing[], places: Map<unknown, Growing>): void {
-  const { index, id, function: called } = Object(piece);
-  const { name, arguments: text } = Object(called);
-  const at = index ?? (isText(id) ? id : undefined);
-  const known = at === undefined ? calls.at(-1) : places.get(at);
-  const isNew = known === undefined || (isText(id) && known.id !== '' && known.id !== id);
-  const call = isNew ? { id: '', name: '', text: '' } : known;
-  if (isNew) calls.push(call);
-  places.set(at, call);
-  if (isText(id)) call.id = id;
-  if (isText(name) && call.name !== name) call.name += name;
-  if (isText(text)) call.text += text;
-  else if (typeof text === 'object' && text !== null) call.text = JSON.stringify(text); // as some servers send it
+/** Words of a delta or a message. */
+interface Words {
+  readonly type: 'text' | 'thinking';
+  words: string;
 }
 
-function wishOf(
-  { id, name, text }: Growing,
-  idOf: (given: string) => string,
-  finish: unknown,
-): WishedCall {
-  const call = { toolCallId: idOf(id), toolName: name };
-  if (text.trim() === '') return { ...call, args: {} };
-  let args: unknown;
-  try {
-    args = JSON.parse(text);
-  } catch {
-    if (finish === 'length')
-      throw new ChatError('too-long', 'the answer met its limit of tokens within a tool call');
+/** Reads a delta or a message field by field: its thoughts, then its text, and its calls. */
+function readSaid(delta: unknown): { readonly words: readonly Words[]; readonly calls: unknown } {
+  const { content, refusal, tool_calls, function_call, ...rest } = Object(delta);
+  const thoughts = [rest.reasoning_content, rest.reasoning, rest.thinking, rest.reasoning_details];
+  const thinking = thoughts.map((one) => plainOf(one)).find((one) => one !== '') ?? '';
+  const words: Words[] = thinking === '' ? [] : [{ type: 'thinking', words: thinking }];
+  for (const one of [content, refusal].flat()) {
+    const { type: kind = '', thought } = Object(one); // some servers send blocks
+    const isThought = thought === true || /think|reason|thought/.test(String(kind));
+    const type = isThought ? 'thinking' : 'text';
+    const last = words.at(-1);
+    const plain = plainOf(one);
+    if (last?.type === type) last.words += plain;
+    else if (plain !== '') words.push({ type, words: plain });
   }
-  if (typeof args === 'object' && args !== null && !Array.isArray(args))
-    return { ...call, args: args as WishedCall['args'] };
-  const problem = `the tool did not run: its arguments are no JSON object: ${text.slice(0, 200)}`;
-  return { ...call, args: {}, problem };
+  const called = function_call == null ? undefined : [{ function: function_call }];
+  const calls = tool_calls ?? called;
+  return { words, calls };
+}
+
+/** The words of a text, or of blocks of any shape. */
+function plainOf(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return value;
+  if (depth > 5 || typeof value !== 'object' || value === null) return '';
+  if (Array.isArray(value)) return value.map((one) => plainOf(one, depth + 1)).join('');
+  const { text, thinking, reasoning, summary, content, refusal } = Object(value);
+  return plainOf(text ?? thinking ?? reasoning ?? summary ?? content ?? refusal, depth + 1);
 }
 
 function usageOf(usage: unknown): SessionUsage | undefined {
@@ -139,8 +132,4 @@ function sumOf(a: SessionUsage, b: SessionUsage | undefined): SessionUsage | und
 
 function tokensOf(value: unknown): number {
   return typeof value === 'number' && value > 0 ? Math.floor(value) : 0;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }

@@ -25,11 +25,18 @@ export class ChatError extends Error {
   readonly failure: ChatFailure;
   /** Set if another attempt may help; the turn waits so long (event pipeline §16.27). */
   readonly retryAfterMs?: number;
+  readonly #problem: string;
 
   constructor(failure: ChatFailure, problem: string, retryAfterMs?: number) {
     super(`${failure}: ${problem}`);
     this.failure = failure;
+    this.#problem = problem;
     if (passing.includes(failure)) this.retryAfterMs = retryAfterMs ?? usualWaitMs;
+  }
+
+  /** The same failure, told in other words. */
+  with(reword: (problem: string) => string): ChatError {
+    return new ChatError(this.failure, reword(this.#problem), this.retryAfterMs);
   }
 }
 
@@ -38,38 +45,89 @@ export function failureOf(response: Response, text: string, nowMs: number): Chat
   const { status } = response;
   const { code, message } = toldIn(text);
   const problem = `HTTP ${status}${message === '' ? '' : `: ${message}`}`;
-  return new ChatError(kindOf(status, `${code} ${message}`), problem, waitOf(response, nowMs));
+  return new ChatError(kindOf(status, code, message), problem, waitOf(response, nowMs));
 }
 
 /** The failure that a part of a stream tells of. @param text the part. */
 export function failureIn(text: string): ChatError {
   const { code, message } = toldIn(text);
-  const status = /rate.?limit/i.test(code) ? 429 : Number(code) || 500;
-  return new ChatError(kindOf(status, `${code} ${message}`), message);
+  const named = statusNames.find(([words]) => words.test(code))?.[1];
+  return new ChatError(kindOf(named ?? (Number(code) || 500), code, message), message);
 }
+
+/** The status that a failure without one has, by the words of its code. */
+const statusNames: readonly (readonly [RegExp, number])[] = [
+  [/rate.?limit|quota|too.?many/i, 429],
+  [/auth|permission|api.?key/i, 401],
+  [/invalid|not.?found|unsupported|bad.?request|content.?filter/i, 400],
+];
 
 /** The words by which servers say that a request has too many tokens. */
 const tooManyTokens =
   /context.{0,9}(length|window|size)|maximum context|(prompt|input|request) is too (long|large)|input token count|exceed_context/i;
 
-function kindOf(status: number, told: string): ChatFailure {
+function kindOf(status: number, code: string, message: string): ChatFailure {
+  const told = `${code} ${message}`;
   if (status === 429) return /insufficient_quota/.test(told) ? 'refused' : 'rate-limit';
   if (tooManyTokens.test(told)) return 'context-length';
   if (status === 408 || status >= 500) return 'server-error';
+  if (/content.?filter/i.test(code)) return 'content-filter';
   return status === 401 || status === 403 ? 'authentication' : 'refused';
 }
 
-/** The error that a body, or a part of a stream, tells of. */
-function toldIn(text: string): { readonly code: string; readonly message: string } {
+/** The fields in which servers put the words of an error, the most telling first. */
+const wordFields = [
+  ...['message', 'msg', 'detail', 'error', 'errors', 'error_message', 'error_msg', 'status_msg'],
+  ...['base_resp', 'raw', 'metadata'],
+];
+
+/** Tells whether the field `error` of something tells of one: some servers send it empty. */
+export function isError(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return Boolean(error);
+  const { code, type } = Object(error);
+  return Boolean(code) || Boolean(type) || wordsOf(error) !== '';
+}
+
+/**
+ * The error that a body, or a part of a stream, tells of.
+ *
+ * @param otherwise the words of one that has none in a field that is known; all of it by default.
+ */
+export function toldIn(
+  text: string,
+  otherwise = text,
+): { readonly code: string; readonly message: string } {
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    body = JSON.parse(text.replace(/^\s*(?:event:[^\n]*\n)?data:/, ''));
   } catch {
-    return { code: '', message: oneLine(text) };
+    return { code: '', message: oneLine(text.replace(/<[^<>]*>/g, ' ')) }; // of a page, its words
   }
-  const { error = body } = Object(body);
-  const { message = typeof error === 'string' ? error : text, code, type } = Object(error);
-  return { code: String(code ?? type ?? ''), message: oneLine(String(message)) };
+  const [first] = [body].flat();
+  const { error = first } = Object(first);
+  const { code, type, status } = { ...Object(first), ...Object(error) };
+  const message = wordsOf(error) || wordsOf(first) || otherwise;
+  return { code: String(code || type || status || ''), message: oneLine(message) };
+}
+
+/** The words of an error of any shape, with the field of the request that it is about. */
+function wordsOf(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return value.trim();
+  if (depth > 5 || typeof value !== 'object' || value === null) return '';
+  if (Array.isArray(value)) {
+    const all = value.slice(0, 5).map((one) => wordsOf(one, depth + 1));
+    return all.filter((one) => one !== '').join('; ');
+  }
+  const fields = Object(value);
+  const [first = '', ...more] = wordFields
+    .map((name) => wordsOf(fields[name], depth + 1))
+    .filter((one) => one !== '');
+  const about = [fields.param ?? fields.loc ?? []]
+    .flat()
+    .filter((one) => typeof one !== 'object')
+    .join('.');
+  const inside = more.find((one) => !first.includes(one)); // a proxy's own words, and those of the server behind it
+  return [first, inside && `: ${inside}`, first && about && ` (${about})`].join('');
 }
 
 /** `Retry-After` in seconds or as a date, or the milliseconds that some servers give. */

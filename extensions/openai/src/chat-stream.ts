@@ -1,15 +1,8 @@
-import { createParser } from 'eventsource-parser';
 import type { Clock } from 'sluice';
-import { ChatError, failureIn, failureOf } from './chat-error.js';
-
-/** One part of an answer, as the servers of this protocol send it. Any field may be missing, or something else. */
-export interface ChatPart {
-  readonly choices?: unknown;
-  readonly usage?: unknown;
-  readonly error?: unknown;
-  /** The server has said that nothing more comes. */
-  readonly isDone?: true;
-}
+import { bodyPieces, isJson } from './chat-body.js';
+import { AnswerEnd, type ChatPart } from './chat-end.js';
+import { ChatError, failureIn, failureOf, toldIn } from './chat-error.js';
+import { redactor } from './redact.js';
 
 /** The address of a model, and the bounds of one answer. */
 export interface ChatTarget {
@@ -22,11 +15,14 @@ export interface ChatTarget {
 
 /** Characters of an answer that is an error. */
 const maxErrorChars = 65_536;
+/** Milliseconds that a server has for the usage and `[DONE]`, when it has said how its answer ends. */
+const afterEndMs = 1_000;
 
 /**
- * Asks for an answer, and yields its parts as they come. A server that does not stream gives one part.
+ * Asks for an answer, and yields its parts as they come; the last one says how it has ended. A server that does not stream gives its
+ * answer as one part.
  *
- * @throws ChatError; the reason of the signal if that aborts.
+ * @throws ChatError without the key; the reason of the signal if that aborts.
  */
 export async function* chatParts(
   body: object,
@@ -37,11 +33,13 @@ export async function* chatParts(
   at.pathname = `${at.pathname}/chat/completions`.replace('//', '/');
   const silence = new AbortController();
   const stop = AbortSignal.any([signal, silence.signal]);
-  const listen = () => clock.setTimeout(() => silence.abort(), idleTimeoutMs);
-  let timer = listen();
+  const listen = (ms: number) => clock.setTimeout(() => silence.abort(), ms);
+  let timer = listen(idleTimeoutMs);
+  const end = new AnswerEnd();
   /** The failure of a wait for the server. */
   const failed = (thrown: unknown, otherwise: 'unreachable' | 'cut-stream'): unknown => {
     if (signal.aborted) return signal.reason;
+    if (end.told !== undefined) return failureIn(end.told);
     if (silence.signal.aborted)
       return new ChatError('timed-out', `the server said nothing for ${idleTimeoutMs} ms`);
     const { cause = thrown } = Object(thrown);
@@ -61,29 +59,36 @@ export async function* chatParts(
     }).catch((thrown: unknown) => {
       throw failed(thrown, 'unreachable');
     });
-    const pieces = caught(piecesOf(response, maxAnswerBytes), failed);
-    const isStream = /event-stream/.test(response.headers.get('content-type') ?? '');
-    if (!response.ok || !isStream) {
+    const pieces = caught(piecesOf(response, maxAnswerBytes), (thrown) => {
+      if (!end.isSaid || signal.aborted) throw failed(thrown, 'cut-stream');
+    });
+    if (!response.ok) {
       let text = '';
       for await (const piece of pieces) {
         text += piece;
-        if (!response.ok && text.length > maxErrorChars) break;
+        if (text.length > maxErrorChars) break;
       }
-      if (!response.ok) throw failureOf(response, text, clock.now());
-      yield wholeOf(partOf(text));
-      return;
+      throw failureOf(response, text, clock.now());
     }
-    const data: string[] = [];
-    const parser = createParser({ onEvent: (event) => void data.push(event.data) });
-    for await (const piece of pieces) {
+    const isNamedStream = /event-stream/.test(response.headers.get('content-type') ?? '');
+    let untilMs: number | undefined;
+    for await (const found of bodyPieces(pieces, isNamedStream)) {
       clock.clearTimeout(timer); // the time of the reader is not the server's
-      parser.feed(piece);
-      for (const one of data.splice(0)) {
-        if (one.trim() === '[DONE]') return yield { isDone: true };
-        yield partOf(one);
+      let hasGrown = false;
+      for (const { text, isFailure } of found) {
+        if (!isFailure && text.trim() === '[DONE]') return yield { end: end.close(true) };
+        const isPart = !isFailure && (!end.isSaid || isJson(text)); // after the end, the rest may be anything
+        const part = isPart ? partOf(text) : {};
+        hasGrown = end.read(part, text, isFailure) || hasGrown;
+        yield part;
       }
-      timer = listen();
+      // after the end a ping is no sign of work, and more of the answer is
+      if (end.isSaid && (hasGrown || untilMs === undefined)) untilMs = clock.now() + afterEndMs;
+      timer = listen(untilMs === undefined ? idleTimeoutMs : Math.max(0, untilMs - clock.now()));
     }
+    yield { end: end.close(false) };
+  } catch (thrown) {
+    throw thrown instanceof ChatError ? thrown.with(redactor(headers)) : thrown;
   } finally {
     clock.clearTimeout(timer);
     silence.abort(); // lets go of the connection, if the reader has left
@@ -105,12 +110,13 @@ async function* piecesOf({ body }: Response, maxBytes: number): AsyncGenerator<s
 
 async function* caught(
   pieces: AsyncIterable<string>,
-  failed: (thrown: unknown, otherwise: 'cut-stream') => unknown,
+  onFailure: (thrown: unknown) => void,
 ): AsyncGenerator<string, void> {
   try {
     yield* pieces;
   } catch (thrown) {
-    throw thrown instanceof ChatError ? thrown : failed(thrown, 'cut-stream');
+    if (thrown instanceof ChatError) throw thrown;
+    onFailure(thrown);
   }
 }
 
@@ -119,17 +125,9 @@ function partOf(text: string): ChatPart {
   try {
     part = JSON.parse(text);
   } catch {
-    throw new ChatError('broken-stream', `a part is no JSON: ${text.slice(0, 80)}`);
+    throw new ChatError('broken-stream', `a part is no JSON: ${toldIn(text).message.slice(0, 80)}`);
   }
   if (typeof part !== 'object' || part === null)
     throw new ChatError('broken-stream', `a part is no object: ${text.slice(0, 80)}`);
-  const { error } = part as ChatPart; // read with care
-  if (error !== undefined && error !== null) throw failureIn(text);
   return part;
-}
-
-/** An answer that came as a whole, as if it were a part: its messages are deltas. */
-function wholeOf({ choices, ...rest }: ChatPart): ChatPart {
-  if (!Array.isArray(choices)) return rest;
-  return { ...rest, choices: choices.map((one) => ({ ...one, delta: Object(one).message })) };
 }

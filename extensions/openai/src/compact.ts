@@ -6,9 +6,9 @@ import {
   type SessionEvent,
   type SessionUsage,
 } from 'sluice/stream';
-import { readAnswer } from './chat-answer.js';
+import { type ModelHabits, readAnswer } from './chat-answer.js';
+import type { ChatPart } from './chat-end.js';
 import { type ChatMessage, tokensOf } from './chat-messages.js';
-import type { ChatPart } from './chat-stream.js';
 import type { AgentSettings } from './config.js';
 import type { KeptHistory } from './kept-history.js';
 
@@ -18,6 +18,7 @@ export interface Compacting {
   readonly settings: Pick<AgentSettings, 'compaction' | 'contextTokens'>;
   readonly history: KeptHistory;
   readonly logger: Logger;
+  readonly habits: ModelHabits;
   /** Asks the model, without tools. */
   readonly ask: (messages: readonly ChatMessage[]) => AsyncIterable<ChatPart>;
 }
@@ -35,7 +36,7 @@ const task =
  * @returns what the summary has cost.
  */
 export async function* compact(
-  { request, settings, history, logger, ask }: Compacting,
+  { request, settings, history, logger, habits, ask }: Compacting,
   reason: 'threshold' | 'overflow',
   tokens: number,
 ): AsyncGenerator<SessionEvent, SessionUsage | undefined> {
@@ -51,9 +52,9 @@ export async function* compact(
     const content = all.slice(-3 * settings.contextTokens); // its end, which has the task: three quarters of the context
     const writer = new MessageWriter({});
     try {
-      const events = readAnswer(ask([{ role: 'user', content }]), writer, (id) => id);
+      const events = readAnswer(ask([{ role: 'user', content }]), writer, (id) => id, habits);
       for await (const _ of events); // nobody sees it grow
-      const [said] = writer.messages;
+      const said = writer.messages.at(-1); // one before it has its thoughts
       usage = said?.usage;
       const text = (said?.content ?? []).flatMap((one) => (one.type === 'text' ? one.text : []));
       const summary = text.join('').trim().slice(0, maxSummaryChars);

@@ -11,7 +11,8 @@ import {
   type SessionUsage,
   type ToolDefinition,
 } from 'sluice/stream';
-import { readAnswer, type WishedCall } from './chat-answer.js';
+import { type ModelHabits, readAnswer } from './chat-answer.js';
+import type { WishedCall } from './chat-calls.js';
 import { ChatError } from './chat-error.js';
 import { type ChatMessage, chatMessages, tokensOf } from './chat-messages.js';
 import { chatParts } from './chat-stream.js';
@@ -38,6 +39,7 @@ export interface OpenAiParts {
  */
 export function openAiProvider(settings: AgentSettings, parts: OpenAiParts = {}): AgentProvider {
   const { id, model } = settings;
+  const habits: ModelHabits = { beginsInThought: false };
   return {
     id,
     models: [model],
@@ -46,7 +48,9 @@ export function openAiProvider(settings: AgentSettings, parts: OpenAiParts = {})
     run(request) {
       const stop = new AbortController();
       const signal = AbortSignal.any([request.signal, stop.signal]);
-      return leavable(turn({ ...request, signal }, settings, parts), { close: () => stop.abort() });
+      return leavable(turn({ ...request, signal }, settings, habits, parts), {
+        close: () => stop.abort(),
+      });
     },
   };
 }
@@ -54,6 +58,7 @@ export function openAiProvider(settings: AgentSettings, parts: OpenAiParts = {})
 async function* turn(
   request: AgentRequest,
   settings: AgentSettings,
+  habits: ModelHabits,
   { tools: ownTools, clock = systemClock, logger = silentLogger }: OpenAiParts,
 ): AsyncGenerator<SessionEvent, void> {
   const { signal } = request;
@@ -85,6 +90,7 @@ async function* turn(
     settings,
     history,
     logger,
+    habits,
     ask: (messages) => ask(messages, []),
   };
 
@@ -113,7 +119,7 @@ async function* turn(
     for (;;) {
       const parts = ask(messages(), offered);
       try {
-        return yield* readAnswer(parts, writer, idOf, used);
+        return yield* readAnswer(parts, writer, idOf, habits, used);
       } catch (thrown) {
         if (
           !(thrown instanceof ChatError) ||

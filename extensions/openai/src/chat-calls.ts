@@ -1,0 +1,114 @@
+import { isJson } from './chat-body.js';
+import type { GoodEnd } from './chat-end.js';
+import { ChatError } from './chat-error.js';
+
+/** A tool call that the model wishes. */
+export interface WishedCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** The reason why it cannot run, for the model. */
+  readonly problem?: string;
+}
+
+/** A call that grows. */
+interface Growing {
+  id: string;
+  name: string;
+  text: string;
+}
+
+/** The tool calls of one answer, which come in pieces. One rule puts the pieces of all servers together: see `add`. */
+export class CallPieces {
+  #calls: Growing[] = [];
+  readonly #places = new Map<unknown, Growing>();
+
+  /** Takes the calls of a whole message in the place of those before. */
+  replace(calls: unknown): void {
+    this.#calls = [];
+    this.#places.clear();
+    this.add(calls);
+  }
+
+  /**
+   * Adds pieces of calls. A piece belongs to the call of its index; without an index to that of its id, or else to the last one. It
+   * begins another call if it has another name, if it has a name and neither an index nor an id, or if the arguments of the call
+   * are whole JSON and it brings more. An id alone begins none: some servers change it with each piece.
+   */
+  add(pieces: unknown): void {
+    for (const piece of [pieces ?? []].flat()) this.#add(Object(piece));
+  }
+
+  /** The calls. @param idOf makes an id of the server's, which may be missing or come again. @throws ChatError `too-long`. */
+  wished(idOf: (given: string) => string, end: GoodEnd): readonly WishedCall[] {
+    return this.#calls.map((call) => wishOf(call, idOf, end));
+  }
+
+  #add({ index, id: givenId, function: called, ...flat }: Record<string, unknown>): void {
+    const { name: givenName, arguments: args } = Object(called ?? flat);
+    const text = typeof args === 'object' && args !== null ? JSON.stringify(args) : textOf(args);
+    const piece: Growing = { id: textOf(givenId), name: textOf(givenName), text };
+    const { id, name } = piece;
+    const hasPlace = index !== undefined && index !== null;
+    const last = this.#calls.at(-1);
+    const byId = id === '' ? undefined : this.#calls.findLast((one) => one.id === id);
+    const isLasts = name === '' ? id === '' || text !== '' : !hasPlace && isOpen(last, name);
+    const known = (hasPlace ? this.#places.get(index) : byId) ?? (isLasts ? last : undefined);
+    const isOfKnown = known !== undefined && continues(known, piece);
+    const call = isOfKnown ? known : { id, name: name || (known?.name ?? ''), text };
+    if (hasPlace) this.#places.set(index, call);
+    if (!isOfKnown) this.#calls.push(call);
+    else {
+      call.id ||= id;
+      call.name ||= name;
+      if (!isWhole(call.text)) call.text += text;
+      else if (text.trimStart().startsWith('{')) call.text = text; // it comes again, or "{}" stood in its place
+    }
+  }
+}
+
+/** Tells whether a piece belongs to the call that has its place. */
+function continues(known: Growing, { id, name, text }: Growing): boolean {
+  if (name !== '' && known.name !== '' && name !== known.name) return false;
+  const isOther = id !== '' && known.id !== '' && id !== known.id;
+  const isBlank = text.trim() === '';
+  if (!isWhole(known.text)) return name === '' || !isOther || !isBlank || known.text.trim() !== '';
+  if (isBlank) return name === '' || !isOther;
+  const isSame = id !== '' && id === known.id;
+  if (text === known.text) return name === '' || isSame;
+  return name === '' && (isSame || known.text.trim() === '{}' || !text.trimStart().startsWith('{'));
+}
+
+/** Tells whether a call of this name waits for the rest of its arguments. */
+function isOpen(call: Growing | undefined, name: string): boolean {
+  return call?.name === name && call.text.trim() !== '' && !isWhole(call.text);
+}
+
+function isWhole(text: string): boolean {
+  return /\}\s*$/.test(text) && isJson(text);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function wishOf(
+  { id, name, text }: Growing,
+  idOf: (given: string) => string,
+  end: GoodEnd,
+): WishedCall {
+  const call = { toolCallId: idOf(id), toolName: name };
+  if (text.trim() === '') return { ...call, args: {} };
+  let args: unknown;
+  try {
+    args = JSON.parse(text) ?? {};
+    if (typeof args === 'string') args = JSON.parse(args); // some servers write it twice
+  } catch {
+    if (end === 'length')
+      throw new ChatError('too-long', 'the answer met its limit of tokens within a tool call');
+  }
+  if (typeof args === 'object' && args !== null && !Array.isArray(args))
+    return { ...call, args: args as WishedCall['args'] };
+  const problem = `the tool did not run: its arguments are no JSON object: ${text.slice(0, 200)}`;
+  return { ...call, args: {}, problem };
+}
