@@ -116,18 +116,19 @@ function wordsOf(value: unknown, depth = 0): string {
   if (depth > 5 || typeof value !== 'object' || value === null) return '';
   if (Array.isArray(value)) {
     const all = value.slice(0, 5).map((one) => wordsOf(one, depth + 1));
-    return all.filter((one) => one !== '').join('; ');
+    return all.filter(Boolean).join('; ');
   }
-  const fields = Object(value);
+  const { param, loc = param ?? [], ...fields } = Object(value);
   const [first = '', ...more] = wordFields
     .map((name) => wordsOf(fields[name], depth + 1))
-    .filter((one) => one !== '');
-  const about = [fields.param ?? fields.loc ?? []]
+    .filter(Boolean);
+  if (first === '') return '';
+  const about = [loc]
     .flat()
     .filter((one) => typeof one !== 'object')
     .join('.');
-  const inside = more.find((one) => !first.includes(one)); // a proxy's own words, and those of the server behind it
-  return [first, inside && `: ${inside}`, first && about && ` (${about})`].join('');
+  const inside = more.find((one) => !first.includes(one)); // behind a proxy's own words, those of the server
+  return `${first}${inside ? `: ${inside}` : ''}${about ? ` (${about})` : ''}`;
 }
 
 /** `Retry-After` in seconds or as a date, or the milliseconds that some servers give. */

@@ -60,7 +60,7 @@ export async function* chatParts(
       throw failed(thrown, 'unreachable');
     });
     const pieces = caught(piecesOf(response, maxAnswerBytes), (thrown) => {
-      if (!end.isSaid || signal.aborted) throw failed(thrown, 'cut-stream');
+      if (end.word === undefined || signal.aborted) throw failed(thrown, 'cut-stream');
     });
     if (!response.ok) {
       let text = '';
@@ -77,13 +77,14 @@ export async function* chatParts(
       let hasGrown = false;
       for (const { text, isFailure } of found) {
         if (!isFailure && text.trim() === '[DONE]') return yield { end: end.close(true) };
-        const isPart = !isFailure && (!end.isSaid || isJson(text)); // after the end, the rest may be anything
+        const isPart = !isFailure && (end.word === undefined || isJson(text)); // after the end, the rest may be anything
         const part = isPart ? partOf(text) : {};
         hasGrown = end.read(part, text, isFailure) || hasGrown;
         yield part;
       }
       // after the end a ping is no sign of work, and more of the answer is
-      if (end.isSaid && (hasGrown || untilMs === undefined)) untilMs = clock.now() + afterEndMs;
+      if (end.word !== undefined && (hasGrown || untilMs === undefined))
+        untilMs = clock.now() + afterEndMs;
       timer = listen(untilMs === undefined ? idleTimeoutMs : Math.max(0, untilMs - clock.now()));
     }
     yield { end: end.close(false) };

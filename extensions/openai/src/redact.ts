@@ -4,24 +4,18 @@ const secretHeader = /auth|key|token|secret|cookie/i;
 
 /** Makes what takes the secrets of a request out of texts, and pieces of them: servers repeat a key that they do not know. */
 export function redactor(headers: Headers): (text: string) => string {
-  const secrets = [...headers].flatMap(([name, value]) =>
-    secretHeader.test(name) ? value.split(/[\s;,=]+/) : [],
-  );
-  const pieces = new Set(
-    secrets.flatMap((one) =>
-      Array.from({ length: Math.max(0, one.length - pieceChars + 1) }, (_, at) =>
-        one.slice(at, at + pieceChars),
-      ),
-    ),
-  );
+  const pieces = new Set<string>();
+  for (const [name, value] of headers)
+    for (const one of secretHeader.test(name) ? value.split(/[\s;,=]+/) : [])
+      for (let at = 0; at <= one.length - pieceChars; at++)
+        pieces.add(one.slice(at, at + pieceChars));
   return (text) => {
     let clean = '';
     let hiddenTo = 0;
     for (let at = 0; at < text.length; at++) {
       const isPiece = pieces.has(text.slice(at, at + pieceChars));
-      if (isPiece && at >= hiddenTo) clean += '<key>';
+      if (at >= hiddenTo) clean += isPiece ? '<key>' : text.charAt(at);
       if (isPiece) hiddenTo = at + pieceChars;
-      else if (at >= hiddenTo) clean += text.charAt(at);
     }
     return clean;
   };

@@ -144,13 +144,13 @@ export class TaggedThoughts {
       this.#unsure += words;
       return;
     }
-    let all = words;
-    if (this.#blanks !== undefined) {
-      all = this.#blanks + words;
-      this.#blanks = all.trim() === '' ? all : undefined;
-      if (this.#blanks !== undefined) return;
-      if (this.#isBehindSign) all = all.trimStart();
+    if (this.#blanks !== undefined && words.trim() === '') {
+      this.#blanks += words; // a long gap is read once
+      return;
     }
+    let all = (this.#blanks ?? '') + words;
+    if (this.#blanks !== undefined && this.#isBehindSign) all = words.trimStart();
+    this.#blanks = undefined;
     if (all === '') return;
     if (!this.#isInside && this.#mayRethink) {
       said.push(['rethink'], ['end']);

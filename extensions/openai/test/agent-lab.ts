@@ -1,5 +1,12 @@
 import type { Extension } from 'sluice';
-import type { AgentProvider, AgentRequest, ToolDefinition } from 'sluice/stream';
+import type {
+  AgentProvider,
+  AgentRequest,
+  AssistantMessage,
+  SessionEvent,
+  ToolDefinition,
+} from 'sluice/stream';
+import { textOf } from 'sluice/stream';
 import { startTestHost, type TestHost, type TestHostOptions } from 'sluice/testing';
 import { agentsOf, config } from '../src/config.js';
 import openai from '../src/index.js';
@@ -63,5 +70,37 @@ export function requestOf(fields: Partial<AgentRequest> = {}): AgentRequest {
     offer: () => [],
     written: () => [],
     ...fields,
+  };
+}
+
+/** One turn of an agent without a host: what it said, thought and called, and its failure. */
+export async function turnOf(
+  answers: readonly Answer[],
+  settings: object = {},
+  parts: OpenAiParts = {},
+) {
+  await using server = await modelServer(...answers);
+  return await turnAt(providerOf({ url: server.url, ...settings }, parts));
+}
+
+/** One turn of an agent that is there. */
+export async function turnAt(provider: AgentProvider) {
+  const messages: AssistantMessage[] = [];
+  const events: SessionEvent[] = [];
+  let failure: string | undefined;
+  try {
+    for await (const event of provider.run(requestOf())) {
+      events.push(event);
+      if (event.type === 'message_end') messages.push(event.message);
+    }
+  } catch (thrown) {
+    failure = Object(thrown).message;
+  }
+  const blocks = messages.flatMap(({ content }) => content);
+  return {
+    ...{ messages, events, failure },
+    text: messages.map(textOf).join(''),
+    thinking: blocks.map((one) => (one.type === 'thinking' ? one.thinking : '')).join(''),
+    calls: blocks.flatMap((one) => (one.type === 'toolCall' ? [one] : [])),
   };
 }

@@ -52,13 +52,55 @@ export function parts(...given: readonly (object | string)[]): Answer {
   };
 }
 
+/** What a scripted server does besides writing: it cuts the connection, is silent and keeps it open, or pings for ever. */
+export type Act = 'CUT' | 'HOLD' | 'PING';
+
+/** A server that does one step after the other, and ends: it writes deltas, parts, lines as they are, or acts. */
+export function scripted(
+  steps: readonly (object | string)[],
+  { type = 'text/event-stream', cut = Number.POSITIVE_INFINITY } = {},
+): Answer {
+  return async (response) => {
+    response.writeHead(200, { 'content-type': type });
+    for (const one of steps) {
+      if (one === 'HOLD') return;
+      if (one === 'CUT') return void setImmediate(() => response.destroy());
+      while (one === 'PING' && !response.destroyed) {
+        response.write(': ping\n\n');
+        await new Promise(setImmediate);
+      }
+      for (let text = lineOf(one); text !== ''; text = text.slice(cut)) {
+        response.write(text.slice(0, cut));
+        if (cut < text.length) await new Promise(setImmediate); // a piece of its own
+      }
+    }
+    response.end();
+  };
+}
+
+/** Steps again and again. */
+export function repeated(times: number, ...steps: readonly (object | string)[]) {
+  return Array.from({ length: times }, () => steps).flat();
+}
+
+/** Steps in another order. @param order the places from which they are taken. */
+export function reordered(order: readonly number[], steps: readonly (object | string)[]) {
+  return order.flatMap((at) => steps[at] ?? []);
+}
+
+export const done = 'data: [DONE]\n\n';
+
 export function open(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
 }
 
 export function write(response: ServerResponse, one: object | string): void {
+  response.write(lineOf(one));
+}
+
+function lineOf(one: object | string): string {
   const whole = typeof one === 'string' || 'choices' in one || 'error' in one ? one : part(one);
-  response.write(typeof whole === 'string' ? whole : `data: ${JSON.stringify(whole)}\n\n`);
+  return typeof whole === 'string' ? whole : `data: ${JSON.stringify(whole)}\n\n`;
 }
 
 /** A part with a delta. */
