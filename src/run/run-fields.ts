@@ -32,8 +32,15 @@ export interface RunSession {
 /** The reason why a run failed. */
 export interface RunError {
   /** `no-model`: nothing valid was chosen. `stage-failed`: a stage failed closed. `provider-failed`: it threw, or
-   * ended with an error. `not-written`: the transcript could not be written. `timed-out`: it took longer than it may. */
-  readonly code: 'no-model' | 'stage-failed' | 'provider-failed' | 'not-written' | 'timed-out';
+   * ended with an error. `said-nothing`: it ended well, without a text, a file or a tool call. `not-written`: the
+   * transcript could not be written. `timed-out`: it took longer than it may. */
+  readonly code:
+    | 'no-model'
+    | 'stage-failed'
+    | 'provider-failed'
+    | 'said-nothing'
+    | 'not-written'
+    | 'timed-out';
   /** In one line, for operators. */
   readonly message: string;
   /**

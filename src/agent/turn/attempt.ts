@@ -1,6 +1,6 @@
 import { tapRelayOf } from '../../extension/internal.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
-import { RunDispatcher, type RunFallback, type RunStop } from '../../run/index.js';
+import { RunDispatcher, RunFailure, type RunFallback, type RunStop } from '../../run/index.js';
 import {
   type AgentProvider,
   type AgentRequest,
@@ -18,6 +18,9 @@ import { prepareAttempt } from './prepare.js';
 import type { AttemptScope, TurnScope } from './turn-fields.js';
 import { turnListener } from './turn-listener.js';
 import type { AgentAttempt } from './turn-options.js';
+
+const saidNothing =
+  'the agent ended without a text, a file or a tool call; an agent that means it says NO_REPLY';
 
 /** The beginning of an attempt. */
 export interface AttemptStart {
@@ -189,10 +192,17 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
     if (hasBegun) await wait(listener.failed(message));
   }
 
+  /** The model has said nothing and done nothing, also in a host that was killed over this prompt (spec §16.28). */
+  function isSilent(): boolean {
+    if (options.mustAnswer !== true || choice === undefined || toolCalls > 0) return false;
+    return !listener.hasSaid() && !session.begun?.some(({ role }) => role !== 'user');
+  }
+
   let stop: RunStop | undefined;
   try {
     await stream(await prepare());
     if (!run.ended && !signal.aborted) await failed('it ended without agent_end');
+    if (run.endedWell && isSilent()) throw new RunFailure('said-nothing', saidNothing);
   } catch (error) {
     stop = { error };
     if (!signal.aborted) await failed(oneLine(error));

@@ -21,7 +21,9 @@ export async function nextAttempt(
   const { shouldRetry = hasDoneNothing, fallbacks = [], maxWaitMs = 60_000 } = retry;
   const failed = attempts.at(-1);
   const maxAttempts = retry.maxAttempts ?? fallbacks.length + 1;
-  if (failed?.error?.code !== 'provider-failed' || !(attempts.length < maxAttempts))
+  const code = failed?.error?.code;
+  const mayBeRepeated = code === 'provider-failed' || code === 'said-nothing';
+  if (failed?.error === undefined || !mayBeRepeated || !(attempts.length < maxAttempts))
     return undefined;
   try {
     const answer = await untilCut(Promise.resolve(shouldRetry(failed)), signal);

@@ -1,9 +1,10 @@
 import { resultText } from '../../run/index.js';
-import type {
-  AssistantMessage,
-  SessionEvent,
-  SubagentAnswer,
-  ToolExecutionEnd,
+import {
+  type AssistantMessage,
+  type SessionEvent,
+  type SubagentAnswer,
+  type ToolExecutionEnd,
+  textOf,
 } from '../../stream/index.js';
 import { traceEvent } from '../../stream/internal.js';
 import { createReplyCallbacks } from '../reply/create-reply-callbacks.js';
@@ -21,6 +22,7 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
   let endsWithError = false;
   let endIsTold = false;
   let isClosed = false;
+  let hasSaid = false;
   const { runId, sessionId, sessionKey } = fields;
   const { onEvent, onAnswered, onSubagentAnswers, ...options } = callbacks;
   const hasReplies = Object.values(options).some((one) => typeof one === 'function');
@@ -55,6 +57,13 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
     return { type: 'message_end', message };
   }
 
+  /** Texts that are no answer, such as thoughts in tags, are none of those that were handed over. */
+  function note(event: SessionEvent): void {
+    if (event.type === 'auto_compaction_end') hasSaid ||= replies?.assistantTexts[0] !== undefined; // it may begin anew
+    if (event.type === 'message_end' && replies === undefined)
+      hasSaid ||= !isOfProvider(event) && textOf(event.message).trim() !== '';
+  }
+
   function tellRaw(event: SessionEvent): Promise<void> | undefined {
     if (onEvent === undefined) return undefined;
     logger.debug('turn callback', { runId, sessionId, callback: 'onEvent' });
@@ -83,11 +92,14 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
     order: callbacks.order ?? 'openclaw',
     /** The texts as the reply callbacks have cleaned them. */
     replyTexts: replies?.assistantTexts,
+    /** Tells whether the agent has said something, or `NO_REPLY`. */
+    hasSaid: (): boolean => hasSaid || replies?.assistantTexts[0] !== undefined,
     /** Settles when the event that is being told has been told. */
     told: (): Promise<void> | undefined => busy,
     /** Tells of an event. Returns a promise only where there is something to wait for; it never rejects. */
     tell(event: SessionEvent): Promise<void> | undefined {
       if (isClosed) return undefined;
+      note(event);
       if (replies === undefined) traceEvent(logger, fields, event); // else they trace it
       if (event.type === 'agent_end') {
         if (endIsTold) return undefined;

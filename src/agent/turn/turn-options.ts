@@ -62,7 +62,7 @@ export interface AgentAttempt extends RunReport {
   readonly toolCalls: number;
 }
 
-/** The policy for an attempt whose provider failed. No other failure gets better by being repeated. */
+/** The policy for an attempt whose provider failed or said nothing. No other failure gets better by being repeated. */
 export interface AgentRetry {
   /** Attempts in all, the first included; one more than there are fallbacks by default. */
   readonly maxAttempts?: number;
@@ -106,6 +106,11 @@ export interface AgentTurnOptions {
   readonly refs?: TrailRefs;
   readonly callbacks?: AgentTurnCallbacks;
   readonly retry?: AgentRetry;
+  /**
+   * An attempt whose model ends well without a text, a file or a tool call has failed as `said-nothing` (spec §16.28). The text
+   * `NO_REPLY` says that this is meant. By default such an attempt is completed, as in the live system.
+   */
+  readonly mustAnswer?: boolean;
   /** Asks humans what vetoes ask about. Without it, a call that a veto asks about is refused. */
   readonly approvals?: Approvals;
   /** The tools of the host for a provider. It is asked before each attempt, and only about a provider that takes tools. */

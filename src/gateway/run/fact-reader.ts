@@ -4,8 +4,12 @@ import type { OtherAgentEvent } from '../protocol/agent-event.js';
 import type { ChatEvent } from '../protocol/chat-event.js';
 import { type RunEndFact, type RunFact, toolFactOf } from './run-fact.js';
 
-/** Reads what a gateway tells of one run, from both kinds of events: stream §4.3. */
-export function factReader(tell: (fact: RunFact) => void) {
+/**
+ * Reads what a gateway tells of one run, from both kinds of events: stream §4.3.
+ *
+ * @param keepsSilence tells `NO_REPLY`, too: a turn hears that the agent means its silence (pipeline §16.28).
+ */
+export function factReader(tell: (fact: RunFact) => void, keepsSilence = false) {
   /** A text that may become `NO_REPLY`: it is held back until it is clear that it does not. */
   let held: string | undefined;
 
@@ -40,7 +44,7 @@ export function factReader(tell: (fact: RunFact) => void) {
   function flush(): void {
     const text = held;
     held = undefined;
-    if (text !== undefined && text.trim() !== silence)
+    if (text !== undefined && (keepsSilence || text.trim() !== silence))
       tell({ kind: 'text', text, opens: true, continues: false });
   }
 

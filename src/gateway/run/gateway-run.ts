@@ -69,7 +69,7 @@ export function gatewayRun(request: RunRequest, options: GatewayRunOptions) {
   const endTimer = new Timer(client.clock);
   const idleTimer = new Timer(client.clock);
   const graceTimer = new Timer(client.clock);
-  const facts = factReader((fact) => take(fact));
+  const facts = factReader((fact) => take(fact), isDriven);
 
   function onAgent(event: AgentEventPayload): void {
     if (event.stream === 'tool') onTool?.(event);

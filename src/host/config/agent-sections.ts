@@ -85,6 +85,7 @@ export const failureText = z.strictObject({
   'no-model': onFailure('if no valid model was chosen'),
   'stage-failed': onFailure('if a stage of the turn failed closed'),
   'provider-failed': onFailure('if the agent failed'),
+  'said-nothing': onFailure('if the agent ended without a text, a file or a tool call'),
   'not-written': onFailure('if the transcript could not be written'),
   'timed-out': onFailure('if the turn took longer than it may'),
   other: onFailure('for each code that has no text here'),

@@ -125,6 +125,7 @@ async function takeTurn(
     approvals: asking,
     tools: (provider) =>
       parts.tools.for(provider, { agentId, sessionKey, sessionId, message, principal }),
+    mustAnswer: true,
     signal,
     clock: parts.clock,
     logger: parts.logger,
