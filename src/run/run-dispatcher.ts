@@ -100,11 +100,6 @@ export class RunDispatcher {
     return this.#end !== undefined;
   }
 
-  /** True after an `agent_end` that tells neither an error nor an abort. */
-  get endedWell(): boolean {
-    return this.ended && this.#end?.error === undefined && this.#end?.aborted !== true;
-  }
-
   /** The messages that the run has written so far. */
   get written(): readonly TranscriptEntry[] {
     return this.#writer.written;

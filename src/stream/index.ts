@@ -9,6 +9,7 @@ export { readLines } from './flow/lines.js';
 export { hasReachedAgent, unreachedError } from './flow/unreached.js';
 export * from './is-session-message.js';
 export { MessageWriter } from './message-writer.js';
+export { modelMessages } from './prompt/model-history.js';
 export { promptText } from './prompt/prompt-text.js';
 export type * from './provider.js';
 export type * from './session-event.js';

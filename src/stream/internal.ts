@@ -4,4 +4,5 @@ export { traceEvent } from './event-trace.js';
 export { Backlog } from './flow/backlog.js';
 export { Recent } from './flow/recent.js';
 export { attachedFiles } from './prompt/attached-files.js';
+export { modelHistory } from './prompt/model-history.js';
 export { toolProblem } from './tool/tool-problem.js';

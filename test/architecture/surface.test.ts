@@ -86,7 +86,7 @@ describe('the budget of values', () => {
     './csdk': 14,
     './channel': 8,
     './chat': 16, // what every channel of a chat provider needs, once
-    './stream': 9, // 7, and two for agents that speak a protocol: a writer of messages, and a prompt as one text
+    './stream': 10, // 7, and three for agents that speak a protocol: a writer of messages, a prompt as one text, and messages as any model takes them
     './extension': 11,
     './gateway': 6,
     './agent': 14,

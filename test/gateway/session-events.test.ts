@@ -99,6 +99,15 @@ describe('the session events of a gateway run (stream §6)', () => {
     expect(leftOf(lab)).toEqual(nothingLeft);
   });
 
+  it('keep NO_REPLY, so that its turn knows that the silence is meant (pipeline §16.28)', async () => {
+    await using lab = await providerLab();
+    const told = await events(lab, () => {
+      for (const text of ['NO', 'NO_REPLY']) lab.server.agent('r-1', 'assistant', { text });
+      lab.server.agent('r-1', 'lifecycle', { phase: 'end' });
+    });
+    expect(textsOf(told)).toEqual(['NO_REPLY']);
+  });
+
   it.each([
     ['whose increment is all of it', { text: 'Two', delta: 'Two' }, ['One', 'Two']],
     ['that begins as the one before', { text: 'One two', delta: 'One two' }, ['One', 'One two']],

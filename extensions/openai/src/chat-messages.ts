@@ -1,4 +1,10 @@
-import { type SessionMessage, type ToolImage, textOf } from 'sluice/stream';
+import {
+  type AssistantMessage,
+  modelMessages,
+  type SessionMessage,
+  type ToolImage,
+  textOf,
+} from 'sluice/stream';
 
 /** A part of a message with pictures. */
 export type ChatContent =
@@ -25,53 +31,59 @@ export interface MessageRules {
   readonly pictures?: ReadonlyMap<string, readonly ToolImage[]>;
 }
 
+/** Stand for a message where servers want one: the roles of a request alternate (event-pipeline §16.29). */
+const pictures = '(The pictures of these results follow.)';
+const emptyResult = '(The result is empty.)';
+
 /**
- * Makes messages of a request of those of a transcript. Each call of a tool gets one result behind it, as the servers ask for: one
- * that is not there says so, and a result without a call is left out.
+ * Makes messages of a request of those of a transcript, as any server takes them: roles alternate, no message is empty, and each call
+ * of a tool has one result behind it.
  */
 export function chatMessages(
   messages: readonly SessionMessage[],
   rules: MessageRules,
 ): ChatMessage[] {
   const made: ChatMessage[] = [];
-  for (const [at, message] of messages.entries()) {
-    if (message.role === 'user') made.push({ role: 'user', content: message.content });
-    if (message.role !== 'assistant' || message.providerError !== undefined) continue;
-    const text = textOf(message);
-    const thoughts = message.content.flatMap((one) =>
-      one.type === 'thinking' ? one.thinking : [],
-    );
-    const calls = message.content.flatMap((one) => (one.type === 'toolCall' ? [one] : []));
-    if (text === '' && calls.length === 0) continue;
-    made.push({
-      role: 'assistant',
-      content: text === '' ? null : text,
-      ...(rules.returnReasoning === true &&
-        thoughts.length > 0 && { reasoning_content: thoughts.join('\n') }),
-      ...(calls.length > 0 && {
-        tool_calls: calls.map(({ id, name, arguments: args }) => ({
-          ...{ id, type: 'function' },
-          function: { name, arguments: JSON.stringify(args) },
-        })),
-      }),
-    });
-    const next = messages.findIndex((one, place) => place > at && one.role !== 'toolResult');
-    const answers = messages.slice(at + 1, next < 0 ? undefined : next);
-    const shown: ChatContent[] = [];
-    for (const { id } of calls) {
-      const answer = answers.find((one) => one.role === 'toolResult' && one.toolCallId === id);
-      const content = answer === undefined ? '[there is no result]' : textOf(answer);
-      made.push({ role: 'tool', tool_call_id: id, content: cut(content, rules.maxResultChars) });
-      const pictures = rules.pictures?.get(id) ?? [];
-      if (pictures.length > 0)
-        shown.push({ type: 'text', text: `Pictures of the result of ${id}:` });
-      shown.push(
-        ...pictures.map(({ mimeType, data }) => imageOf(`data:${mimeType};base64,${data}`)),
-      );
+  let shown: ChatContent[] = [];
+  const show = (): void => {
+    if (shown.length > 0)
+      made.push({ role: 'assistant', content: pictures }, { role: 'user', content: shown });
+    shown = [];
+  };
+  for (const message of modelMessages(messages)) {
+    if (message.role === 'toolResult') {
+      const { toolCallId: id } = message;
+      const content = cut(textOf(message), rules.maxResultChars) || emptyResult;
+      made.push({ role: 'tool', tool_call_id: id, content });
+      const seen = rules.pictures?.get(id) ?? [];
+      if (seen.length > 0) shown.push({ type: 'text', text: `Pictures of the result of ${id}:` });
+      shown.push(...seen.map(({ mimeType, data }) => imageOf(`data:${mimeType};base64,${data}`)));
+      continue;
     }
-    if (shown.length > 0) made.push({ role: 'user', content: shown });
+    show();
+    if (message.role === 'user') made.push({ role: 'user', content: message.content });
+    else made.push(answerOf(message, rules));
   }
+  show();
   return made;
+}
+
+function answerOf(message: AssistantMessage, { returnReasoning }: MessageRules): ChatMessage {
+  const text = textOf(message);
+  const thoughts = message.content.flatMap((one) => (one.type === 'thinking' ? one.thinking : []));
+  const calls = message.content.flatMap((one) => (one.type === 'toolCall' ? [one] : []));
+  return {
+    role: 'assistant',
+    content: text.trim() === '' ? null : text,
+    ...(returnReasoning === true &&
+      thoughts.length > 0 && { reasoning_content: thoughts.join('\n') }),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map(({ id, name, arguments: args }) => ({
+        ...{ id, type: 'function' },
+        function: { name, arguments: JSON.stringify(args) },
+      })),
+    }),
+  };
 }
 
 /** A picture in a message. */

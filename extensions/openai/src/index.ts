@@ -30,7 +30,9 @@ export default defineExtension({
         retry: {
           maxAttempts,
           shouldRetry: ({ assistantTexts, toolCalls, error }) =>
-            assistantTexts.length === 0 && toolCalls === 0 && error?.retryAfterMs !== undefined,
+            assistantTexts.length === 0 &&
+            toolCalls === 0 &&
+            (error?.retryAfterMs !== undefined || error?.code === 'said-nothing'),
         },
         ...(systemPrompt !== undefined && { systemPrompt }),
         ...(timeoutMs !== undefined && { timeoutMs }),

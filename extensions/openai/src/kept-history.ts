@@ -20,6 +20,9 @@ export function leftOutOf(token: string | undefined): LeftOut {
   return { prompts: 0 };
 }
 
+/** Stands before the rest of a turn whose beginning is too long ago. */
+const beginning: ChatMessage = { role: 'user', content: '(The beginning is left out.)' };
+
 /** A turn of the conversation: a prompt, and what followed it. */
 interface Turn {
   /** Of its prompt, since the session began. */
@@ -50,7 +53,8 @@ export class KeptHistory {
   }
 
   messages(): ChatMessage[] {
-    return this.#turns.flatMap(({ messages }) => chatMessages(messages, this.#rules));
+    const all = this.#turns.flatMap(({ messages }) => chatMessages(messages, this.#rules));
+    return all.length === 0 || all[0]?.role === 'user' ? all : [beginning, ...all];
   }
 
   /** Leaves the oldest turns out. @returns their messages. */

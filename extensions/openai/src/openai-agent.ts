@@ -14,7 +14,7 @@ import {
 import { type ModelHabits, readAnswer } from './chat-answer.js';
 import type { WishedCall } from './chat-calls.js';
 import { ChatError } from './chat-error.js';
-import { type ChatMessage, chatMessages, tokensOf } from './chat-messages.js';
+import { type ChatContent, type ChatMessage, chatMessages, tokensOf } from './chat-messages.js';
 import { chatParts } from './chat-stream.js';
 import { type Compacting, compact } from './compact.js';
 import type { AgentSettings } from './config.js';
@@ -22,6 +22,8 @@ import { KeptHistory } from './kept-history.js';
 import { seen } from './pictures.js';
 import { runCalls, type ToolRuns } from './tool-runs.js';
 
+/** Follows the words of a turn that was cut off: many servers take no question that ends with an answer. */
+const goOn: ChatMessage = { role: 'user', content: '(You were cut off here. Go on.)' };
 /** Characters that the result of a tool keeps, however little room there is. */
 const leastResultChars = 500;
 
@@ -100,10 +102,8 @@ async function* turn(
     const since = [...(request.begun ?? []), ...request.written()];
     const { returnReasoning } = settings;
     for (let { maxResultChars } = settings; ; maxResultChars = Math.ceil(maxResultChars / 2)) {
-      const all = [
-        ...before,
-        ...chatMessages(since, { ...rules, maxResultChars, returnReasoning }),
-      ];
+      const done = chatMessages(since, { ...rules, maxResultChars, returnReasoning });
+      const all = [...before, ...done, ...(done.at(-1)?.role === 'assistant' ? [goOn] : [])];
       if (history.turns > 0 || maxResultChars < leastResultChars || tokensOf(all) <= rest)
         return all;
     }
@@ -168,11 +168,11 @@ async function promptOf(request: AgentRequest, takesImages: boolean): Promise<Ch
   const { pictures, files } = takesImages
     ? await seen(request.attachments)
     : { pictures: [], files: request.attachments };
-  const text = promptText({ prompt, attachments: files }, []);
-  return {
-    role: 'user',
-    content: pictures.length === 0 ? text : [{ type: 'text', text }, ...pictures],
-  };
+  const content = promptText({ prompt, attachments: files }, []);
+  const [text] = chatMessages([{ role: 'user', content }], { maxResultChars: 0 });
+  if (text !== undefined && pictures.length === 0) return text;
+  const words: ChatContent[] = content.trim() === '' ? [] : [{ type: 'text', text: content }];
+  return { role: 'user', content: [...words, ...pictures] };
 }
 
 function offer({ name, description, inputSchema: parameters }: AgentTool): object {

@@ -197,6 +197,17 @@ describe('a fault that may pass is tried again, as the definition of the agent s
     expect(lab.asked).toHaveLength(2);
   });
 
+  it('also if the model has said nothing (event-pipeline §16.28)', async () => {
+    const thinks = parts({ content: null, reasoning: 'Sunny, I say.' }, part({}, 'stop'));
+    await using lab = await agentLab([thinks, thinks, says('Sunny.')]);
+    expect(await lab.test.say('weather?')).toMatchObject({ status: 'answered' });
+    expect(lab.test.replies()).toEqual(['Sunny.']);
+    await using silent = await agentLab([thinks]);
+    expect(await silent.test.say('weather?')).toMatchObject({ status: 'failed' });
+    expect(silent.asked).toHaveLength(3);
+    expect(silent.test.replies()).toEqual(['This message could not be answered (said-nothing).']);
+  });
+
   it.each<[string, readonly Answer[]]>([
     ['a fault that does not pass', [fails(401)]],
     ['a fault after a text', [parts({ content: 'Well' }, { error: { message: 'down' } })]],

@@ -68,6 +68,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   let choice: ModelChoice | undefined;
   let hasBegun = false;
   let isAsked = prompt !== undefined;
+  let endedWell = false;
   let toolCalls = 0;
   let telling: Promise<void> | undefined;
   /** Stops the tools of the host that still run when the attempt has ended. */
@@ -121,6 +122,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
       for await (const event of new CutOff(begin(), cut)) {
         const taking = take(event);
         if (taking !== undefined) await taking;
+        if (event.type === 'agent_end') endedWell = event.error === undefined && !event.aborted;
         if (run.ended || cut.aborted) return;
       }
     } finally {
@@ -202,7 +204,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   try {
     await stream(await prepare());
     if (!run.ended && !signal.aborted) await failed('it ended without agent_end');
-    if (run.endedWell && isSilent()) throw new RunFailure('said-nothing', saidNothing);
+    if (endedWell && isSilent()) throw new RunFailure('said-nothing', saidNothing);
   } catch (error) {
     stop = { error };
     if (!signal.aborted) await failed(oneLine(error));

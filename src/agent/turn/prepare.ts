@@ -1,6 +1,7 @@
 import { definedFields } from '../../kernel/index.js';
 import { mustPass } from '../../run/index.js';
-import { isSessionMessage } from '../../stream/index.js';
+import { isSessionMessage, modelMessages } from '../../stream/index.js';
+import { modelHistory } from '../../stream/internal.js';
 import { judgePrompt, resolveAnswer } from './answer.js';
 import { type ModelChoice, resolveModel } from './model.js';
 import { buildPrompt } from './prompt.js';
@@ -44,7 +45,7 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
     model: choice.model,
     prompt,
     attachments,
-    history: session.messages?.slice() ?? session.history.filter(isSessionMessage),
+    history: modelHistory(session.messages ?? session.history.filter(isSessionMessage)),
     session: {
       context: session.context ?? {},
       memoryKeys: session.memoryKeys ?? [],
@@ -54,7 +55,7 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
     graceMs: scope.graceMs,
     ...definedFields({
       systemPrompt,
-      begun: begun?.filter(isSessionMessage),
+      begun: begun && modelMessages(begun.filter(isSessionMessage)),
       beforeHistory: session.beforeHistory,
     }),
   };

@@ -59,6 +59,7 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
 
   /** Texts that are no answer, such as thoughts in tags, are none of those that were handed over. */
   function note(event: SessionEvent): void {
+    if (event.type === 'auto_compaction_start') hasSaid ||= event.reason === 'manual'; // it was all that was asked
     if (event.type === 'auto_compaction_end') hasSaid ||= replies?.assistantTexts[0] !== undefined; // it may begin anew
     if (event.type === 'message_end' && replies === undefined)
       hasSaid ||= !isOfProvider(event) && textOf(event.message).trim() !== '';

@@ -83,6 +83,14 @@ describe('an agent that ends without a text, a file or a tool call (event-pipeli
         ...said(''),
       ],
     ],
+    [
+      'it made room in its context, as it was asked',
+      'silent',
+      [
+        { type: 'auto_compaction_start', reason: 'manual' },
+        { type: 'auto_compaction_end', aborted: false, willRetry: false },
+      ],
+    ],
     ['it said a file', 'answered', [...said('MEDIA: https://files.example/sun.png')]],
   ])('has not failed if %s', async (_, status, events) => {
     await using lab = await hostLab({ agents: [agentOf(events)] });
