@@ -1,6 +1,7 @@
 import type { AgentDefinition } from 'sluice';
 import { type AgentProvider, type AgentRequest, leavable, type SessionEvent } from 'sluice/stream';
 import { type ProgramSettings, programSettings } from './config.js';
+import { rest } from './late.js';
 import { type Program, type Services, startProgram } from './program.js';
 import { openSession, promptOf } from './sessions.js';
 import { askPrompt } from './turn.js';
@@ -24,6 +25,7 @@ export function acpAgent(
   services: Services,
 ): AcpAgent {
   const settings = programSettings.parse(given);
+  const { clock } = services;
   const id = `acp:${command}`;
   let running: Promise<Program> | undefined;
   const unloading = new AbortController();
@@ -60,6 +62,7 @@ export function acpAgent(
       await untilStopped(before, stopped);
       const running = await untilStopped(program(), stopped);
       const opened = await untilStopped(openSession(running, request, settings), stopped);
+      await untilStopped(rest(opened.session, settings.lateMs, clock, stopped), stopped);
       const text = promptOf(request, opened);
       const asked = { ...services, ...opened, request, settings, text, provider: id, stopped };
       for await (const item of askPrompt({ ...asked, program: running })) {

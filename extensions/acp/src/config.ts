@@ -11,6 +11,7 @@ const program = {
   mode: z.string().min(1).exactOptional(),
   questions: z.enum(['none', 'all']).default('none'),
   unasked: z.enum(['report', 'stop']).default('report'),
+  lateMs: z.int('must be a whole number').min(0).max(10_000).default(250),
   startTimeoutMs: positive.max(3_600_000).default(60_000),
   maxFrameBytes: positive.max(256 * 1_048_576).default(16 * 1_048_576),
 };

@@ -31,6 +31,8 @@ export interface KnownSession {
   heard: number;
   /** The dollars that it has cost so far; absent if that is not known, since it comes from another process. */
   spentUsd?: number | undefined;
+  /** When its last turn ended, in milliseconds of the clock. */
+  endedAtMs?: number;
   /** The system prompt that it was told. */
   told?: string | undefined;
 }

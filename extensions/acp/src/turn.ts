@@ -8,6 +8,7 @@ import {
 import type { ApprovalQuestion } from 'sluice';
 import type { AgentRequest, SessionEvent } from 'sluice/stream';
 import type { ProgramSettings } from './config.js';
+import { heard, tooLate } from './late.js';
 import type { KnownSession, Program, Services, SessionListener } from './program.js';
 import { TurnEvents } from './turn-events.js';
 
@@ -95,7 +96,8 @@ async function runPrompt(turn: Turn, emit: (item: SessionEvent | Error) => void)
     return outcome;
   };
 
-  program.listeners.set(sessionId, { take: (update) => events.take(update), permit });
+  const hearing = heard((update) => events.take(update));
+  program.listeners.set(sessionId, { take: hearing.take, permit });
   turn.stopped.addEventListener('abort', stop);
   if (turn.stopped.aborted) stop();
   try {
@@ -105,6 +107,7 @@ async function runPrompt(turn: Turn, emit: (item: SessionEvent | Error) => void)
         prompt: [{ type: 'text', text: turn.text }],
       }),
     );
+    await hearing.out(settings.lateMs, clock, over.signal);
     if (failure === undefined) events.end(response.stopReason, over.signal.aborted);
   } catch (error) {
     failure ??= error instanceof Error ? error : new Error(String(error));
@@ -112,7 +115,8 @@ async function runPrompt(turn: Turn, emit: (item: SessionEvent | Error) => void)
     over.abort();
     turn.stopped.removeEventListener('abort', stop);
     if (timer !== undefined) clock.clearTimeout(timer);
-    program.listeners.delete(sessionId);
+    session.endedAtMs = clock.now();
+    program.listeners.set(sessionId, tooLate(log, request.runId));
   }
   if (failure !== undefined) emit(failure);
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,12 +26,14 @@ export function acpLab(
     }
   };
   const kept = { SESSIONS: join(folder, 'sessions.json'), RUNS: join(folder, 'runs.txt') };
-  const given = { cwd: folder, ...rest, env: { ...kept, ...env } };
+  const given = { cwd: folder, lateMs: 0, ...rest, env: { ...kept, ...env } };
   const agent = acpAgent(command, given, { log, clock });
   return {
     ...{ agent, log, folder, provider: agent.provider },
     /** The lines that the program has written of its tool, in order. */
     ran: (): readonly string[] => read(kept.RUNS).split('\n'),
+    /** Lets the program say what it is late with. */
+    letSpeak: () => writeFileSync(`${kept.RUNS}.go`, ''),
     /** The prompts that the program has heard, of all sessions. */
     heard: (): readonly string[] =>
       Object.values<string[]>(JSON.parse(read(kept.SESSIONS) || '{}')).flat(),

@@ -1,6 +1,13 @@
 // An agent that speaks the protocol, made with the SDK that the package itself uses. The last line of a prompt says what it does.
 // Its sessions are in the file SESSIONS, so that the next process finds them; each run of its tool adds a line to the file RUNS.
-import { appendFileSync, closeSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
 
@@ -80,6 +87,19 @@ async function turn({ params, client }) {
       await runs('sneak', 'completed', { rawOutput: { deleted: 1 } });
       await say('Deleted.');
       break;
+    case 'late': // says the rest of it after the end, when it is let
+    case 'all-late': {
+      const part = { content: { type: 'text', text: 'the end.' } };
+      if (verb === 'late') await say('This is ');
+      if (rest[0] === 'tool') await use(`${sessionId}-l`, { path: '/l' }, [allow]);
+      setInterval(() => {
+        if (!existsSync(`${RUNS}.go`)) return;
+        rmSync(`${RUNS}.go`);
+        if (rest[0] === 'tool') void runs(`${sessionId}-m`, 'completed', shown('late'));
+        else void update({ sessionUpdate: `agent_${rest[0]}_chunk`, ...part });
+      }, 5);
+      break;
+    }
     case 'endless':
     case 'deaf':
       deafTo = verb === 'deaf' ? sessionId : deafTo;

@@ -76,7 +76,9 @@ describe('the extension', () => {
   it(
     'provides an agent for each command that is asked for, and ends the programs when it is unloaded',
     async () => {
-      const test = await loadForTest(acp, { config: { asked: [command, 'other --acp'] } });
+      const test = await loadForTest(acp, {
+        config: { asked: [command, 'other --acp'], lateMs: 0 },
+      });
       const [agent] = test.provided('agent');
       expect(test.provided('agent').map(({ id }) => id)).toEqual([
         `acp:${command}`,
