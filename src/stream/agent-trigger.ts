@@ -27,4 +27,14 @@ export interface AgentTrigger {
   readonly traceId?: string;
   /** Stops the run. */
   readonly signal?: AbortSignal;
+  /** The same by the name that Omni gives it: either of the two stops the run. */
+  readonly abortSignal?: AbortSignal;
+}
+
+/** One signal of all that may stop the run of a trigger. */
+export function stopOf(
+  { signal, abortSignal }: Pick<AgentTrigger, 'signal' | 'abortSignal'>,
+  more?: AbortSignal,
+): AbortSignal {
+  return AbortSignal.any([signal, abortSignal, more].filter((one) => one !== undefined));
 }

@@ -1,5 +1,6 @@
 // The names of this layer that other layers and tests use. They are no part of the package.
 
+export { stopOf } from './agent-trigger.js';
 export { traceEvent } from './event-trace.js';
 export { Backlog } from './flow/backlog.js';
 export { Recent } from './flow/recent.js';

@@ -69,8 +69,9 @@ describe('The end of a run', () => {
 });
 
 describe('A compaction', () => {
-  it('is told before its hook, and its end before the hook after it, which comes only when it is final', async () => {
+  it('as OpenClaw orders it is told before its hook, and its end before the hook after it, which comes only when it is final', async () => {
     const lab = replyLab({
+      order: 'openclaw',
       onBeforeCompaction: () => lab.calls.push(['before']),
       onAfterCompaction: (result) => lab.calls.push(['after', result]),
     });
@@ -169,22 +170,30 @@ describe('unsubscribe', () => {
 });
 
 describe("The seed's order", () => {
-  it('tells the partial reply before the agent event of it', async () => {
-    const lab = replyLab({ order: 'seed' });
-    await lab.run(started, ...streamed(['Yes.']), ended);
-    const names = lab.names();
-    expect(names.indexOf('onPartialReply')).toBeLessThan(names.indexOf('onAgentEvent assistant'));
-  });
+  it.each([
+    ['seed', {}, ['onPartialReply', 'onAgentEvent assistant']],
+    ['openclaw', { order: 'openclaw' }, ['onAgentEvent assistant', 'onPartialReply']],
+  ] as const)(
+    'is the default; as "%s" orders it, a piece of text is told so (callback order 5.1)',
+    async (_, options, expected) => {
+      const lab = replyLab(options);
+      await lab.run(started, ...streamed(['Yes.']), ended);
+      expect(lab.names().filter((name) => /Partial|assistant$/.test(name))).toEqual(expected);
+    },
+  );
 
   it('hands the text over before it is flushed', async () => {
     const events = [started, ...streamed(['Let me look.']).slice(0, -2), toolStart('1')];
     const order = (lab: ReturnType<typeof replyLab>) =>
       lab.names().filter((name) => /flush|Block/.test(name));
     for (const [order_, expected] of [
-      ['seed', ['onBlockReply', 'flush']],
+      [undefined, ['onBlockReply', 'flush']],
       ['openclaw', ['flush', 'onBlockReply']],
     ] as const) {
-      const lab = replyLab({ order: order_, onBlockReplyFlush: () => lab.calls.push(['flush']) });
+      const lab = replyLab({
+        ...(order_ && { order: order_ }),
+        onBlockReplyFlush: () => lab.calls.push(['flush']),
+      });
       for (const event of events) void lab.replies.handle(event);
       await lab.replies.settled();
       expect(order(lab)).toEqual(expected);
@@ -192,7 +201,7 @@ describe("The seed's order", () => {
   });
 
   it('calls the compaction hook before the event', async () => {
-    const lab = replyLab({ order: 'seed', onBeforeCompaction: () => lab.calls.push(['before']) });
+    const lab = replyLab({ onBeforeCompaction: () => lab.calls.push(['before']) });
     await lab.run(started, compactionStart, compactionEnd(false), ended);
     expect(lab.names().slice(1, 3)).toEqual(['before', 'onAgentEvent compaction start']);
   });

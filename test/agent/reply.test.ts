@@ -14,10 +14,10 @@ describe('A message', () => {
     expect(lab.names()).toEqual([
       'onAgentEvent lifecycle start',
       'onAssistantMessageStart',
-      'onAgentEvent assistant',
       'onPartialReply',
       'onAgentEvent assistant',
       'onPartialReply',
+      'onAgentEvent assistant',
       'onBlockReply',
       'onAgentEvent lifecycle end',
     ]);

@@ -449,17 +449,22 @@ describe('who reads', () => {
     expect({ ...leftOf(lab), earlyEvents: 0 }).toEqual(nothingLeft);
   });
 
-  it('may abort the signal: one error ends the stream, and chat.abort is sent', async () => {
-    await using lab = await providerLab();
-    const stop = new AbortController();
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello', { signal: stop.signal })));
-    await lab.acknowledged();
-    lab.server.agent('r-1', 'assistant', { text: 'I am' });
-    await lab.settled();
-    stop.abort();
-    expect((await deltas).at(-1)).toEqual({ phase: 'error', error: 'the run was stopped' });
-    await until(() => lab.server.sent('chat.abort').length === 1);
-  });
+  it.each(['signal', 'abortSignal'] as const)(
+    'may abort its %s: one error ends the stream, and chat.abort is sent',
+    async (name) => {
+      await using lab = await providerLab();
+      const stop = new AbortController();
+      const never = new AbortController().signal;
+      const signals = { signal: never, abortSignal: never, [name]: stop.signal };
+      const deltas = all(lab.agent.triggerStream(triggerOf('hello', signals)));
+      await lab.acknowledged();
+      lab.server.agent('r-1', 'assistant', { text: 'I am' });
+      await lab.settled();
+      stop.abort();
+      expect((await deltas).at(-1)).toEqual({ phase: 'error', error: 'the run was stopped' });
+      await until(() => lab.server.sent('chat.abort').length === 1);
+    },
+  );
 
   it('may have aborted the signal before: nothing is sent', async () => {
     await using lab = await providerLab();

@@ -71,11 +71,14 @@ describe('trigger', () => {
     await lab.acknowledged();
     await lab.clock.advance(60);
     expect(await late).toMatchObject({ status: 'failed', reachedAgent: true });
-    const stop = new AbortController();
-    const aborted = lab.agent.trigger(triggerOf('hello', { signal: stop.signal }));
-    await until(() => lab.server.sent('chat.send').length === 2);
-    stop.abort();
-    expect(await aborted).toMatchObject({ status: 'failed', error: 'the run was stopped' });
+    for (const name of ['signal', 'abortSignal'] as const) {
+      const stopped = new AbortController();
+      const sent = lab.server.sent('chat.send').length;
+      const aborted = lab.agent.trigger(triggerOf('hello', { [name]: stopped.signal }));
+      await until(() => lab.server.sent('chat.send').length > sent);
+      stopped.abort();
+      expect(await aborted).toMatchObject({ status: 'failed', error: 'the run was stopped' });
+    }
     await lab.client.stop();
     expect(await lab.agent.trigger(triggerOf('hello'))).toMatchObject({ reachedAgent: false });
     expect(await lab.agent.trigger(triggerOf('x'.repeat(102_401)))).toMatchObject({

@@ -24,6 +24,7 @@ export async function driveOurs(
     runId: 'run',
     sessionId: 'session',
     sessionKey: 'key',
+    order: 'openclaw',
     verboseLevel: setting.verboseLevel,
     reasoningMode: setting.reasoningMode,
     blockReplyBreak: setting.blockReplyBreak,

@@ -89,8 +89,8 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
   }
 
   return {
-    /** `openclaw` by default: which of two orders is kept, where the seed and the real system disagree. */
-    order: callbacks.order ?? 'openclaw',
+    /** The order that is kept where seed 001 and OpenClaw disagree. */
+    order: callbacks.order ?? 'seed',
     /** The texts as the reply callbacks have cleaned them. */
     replyTexts: replies?.assistantTexts,
     /** Tells whether the agent has said something, or `NO_REPLY`. */

@@ -10,7 +10,7 @@ import {
   type StreamDelta,
   unreachedError,
 } from '../../stream/index.js';
-import type { Backlog } from '../../stream/internal.js';
+import { type Backlog, stopOf } from '../../stream/internal.js';
 import { FactQueue } from '../run/fact-queue.js';
 import {
   type GatewayRun,
@@ -96,7 +96,7 @@ export class OpenClawAgentProvider implements AgentProvider {
         : { status: 'failed', error: entered.problem, reachedAgent: false };
     const answer = deferred<AgentAnswer>();
     const run = this.#run(entered, {
-      ...{ listen: 'chat', isDriven: false, signal: context.signal },
+      ...{ listen: 'chat', isDriven: false, signal: stopOf(context) },
       tell: (fact) => {
         if (fact.kind === 'end') answer.resolve(answerOf(fact));
         else if (fact.kind === 'text' && isTooLong(fact.text)) run.fail(tooLong);
@@ -121,7 +121,7 @@ export class OpenClawAgentProvider implements AgentProvider {
     const { client, messages = 'last' } = this.#options;
     const reader = deltaReader(client.clock, messages, (delta) => queue.push(delta));
     const run = this.#run(entered, {
-      ...{ listen: 'agent', isDriven: false, signal: context.signal },
+      ...{ listen: 'agent', isDriven: false, signal: stopOf(context) },
       tell: (fact) => reader.take(fact),
     });
     yield* driven(run, entered.end, queue);

@@ -10,6 +10,7 @@ import {
   systemClock,
 } from '../../kernel/index.js';
 import type { AgentProvider, AgentTrigger } from '../../stream/index.js';
+import { stopOf } from '../../stream/internal.js';
 import { deliver } from '../egress/delivery.js';
 import type { OutgoingMessage } from '../egress/prepare-send.js';
 import { hostError } from '../errors.js';
@@ -136,8 +137,7 @@ function deliveryOf(channel: ChannelPlugin, context: DeliverStreamContext): Stre
   const { instanceId: accountId, chatId, threadId, messageId } = trigger.source;
   const accounts = new Accounts();
   accounts.add({ channel, accountId, startedMonotonicMs: clock.monotonicMs() });
-  const signals = [context.signal, trigger.signal].filter((one) => one !== undefined);
-  const signal = AbortSignal.any(signals);
+  const signal = stopOf(trigger, context.signal);
   return {
     parts: {
       ...{ kernel, clock, logger, accounts, streams },

@@ -64,7 +64,6 @@ export class TurnReplies {
     return {
       blockReplyBreak: 'message_end', // each message of the agent is a reply of its own
       ...this.#options,
-      order: 'seed', // a block is handed over before the flush that is to send it
       onAssistantMessageStart: () => this.#startMessage(),
       ...(this.#isOneBlock && { onPartialReply: ({ text }) => this.#partial(text) }),
       onBlockReply: (payload) => this.#block(payload),

@@ -239,24 +239,34 @@ describe('deliverStream', () => {
     expect(lab.ends()).toEqual([]);
   });
 
-  it('aborts the sender and lets go of the stream when its consumer stops, also while a delta is awaited', async () => {
-    const lab = labOf();
-    const stop = new AbortController();
-    const { agent, used } = agentOf(lab.clock, [content('Hel'), 'hang']);
-    const { kernel, clock, streams } = lab;
-    const delivering = deliverStream(agent, lab.channel, {
-      ...{ kernel, clock, streams, trigger, signal: stop.signal },
-    });
-    await clock.advance(50);
-    expect(lab.channel.screen).toEqual([{ by: 'preview', text: 'Hel' }]);
-    stop.abort();
-    await clock.advance(0);
-    expect(await delivering).toMatchObject({ status: 'aborted', sends: [{ status: 'failed' }] });
-    expect(lab.channel.calls.at(-1)).toBe('1 abort');
-    expect(lab.channel.screen).toEqual([]);
-    expect(used.streams).toBe(1);
-    expect(lab.streams.size).toBe(0);
-  });
+  it.each([
+    ['its consumer', (signal: AbortSignal) => ({ trigger, signal })],
+    ['the signal of its trigger', (signal: AbortSignal) => ({ trigger: { ...trigger, signal } })],
+    [
+      'the abortSignal of its trigger',
+      (abortSignal: AbortSignal) => ({ trigger: { ...trigger, abortSignal } }),
+    ],
+  ])(
+    'aborts the sender and lets go of the stream when %s stops it, also while a delta is awaited',
+    async (_, stopped) => {
+      const lab = labOf();
+      const stop = new AbortController();
+      const { agent, used } = agentOf(lab.clock, [content('Hel'), 'hang']);
+      const { kernel, clock, streams } = lab;
+      const delivering = deliverStream(agent, lab.channel, {
+        ...{ kernel, clock, streams, ...stopped(stop.signal) },
+      });
+      await clock.advance(50);
+      expect(lab.channel.screen).toEqual([{ by: 'preview', text: 'Hel' }]);
+      stop.abort();
+      await clock.advance(0);
+      expect(await delivering).toMatchObject({ status: 'aborted', sends: [{ status: 'failed' }] });
+      expect(lab.channel.calls.at(-1)).toBe('1 abort');
+      expect(lab.channel.screen).toEqual([]);
+      expect(used.streams).toBe(1);
+      expect(lab.streams.size).toBe(0);
+    },
+  );
 
   it('lets one reply grow in a conversation at a time; the other is asked for whole (§14.10)', async () => {
     const lab = labOf();

@@ -14,8 +14,8 @@ export function replyEmitter(options: ReplyCallbackOptions) {
   let isClosed = false;
   const { runId, sessionId, sessionKey, order, emitAgentEvent } = options;
   const logger = unfailing(options.logger ?? silentLogger); // the run goes on
-  /** The order of seed 001, instead of the one that hosts come from. */
-  const isSeedOrder = order === 'seed';
+  /** The order of seed 001, unless that of OpenClaw is asked for. */
+  const isSeedOrder = order !== 'openclaw';
   const trace = Object.freeze(sessionId === undefined ? { runId } : { runId, sessionId });
 
   /** Calls a callback. What it returns settles with it, and never rejects; nothing if it is not async. */

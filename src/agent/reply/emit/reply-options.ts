@@ -129,8 +129,8 @@ export interface ReplyCallbackOptions extends ReplyCallbackFunctions, Compaction
   /** Only what stands between final tags is shown. */
   readonly enforceFinalTag?: boolean;
   /**
-   * `openclaw`, unless said: the order of the system that hosts come from. `seed`: partial replies before agent events,
-   * a block reply in its place instead of after what else its event causes, and the compaction hook before its event.
+   * `seed` by default: partial replies before agent events, a block reply before the flush of the same event, and the compaction
+   * hook before its event (seed 001). `openclaw`: the order of OpenClaw, which has each of the three the other way round.
    */
   readonly order?: 'openclaw' | 'seed';
   /** A tool call is over. Not awaited. */
