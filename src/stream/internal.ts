@@ -6,4 +6,5 @@ export { Backlog } from './flow/backlog.js';
 export { Recent } from './flow/recent.js';
 export { attachedFiles } from './prompt/attached-files.js';
 export { modelHistory } from './prompt/model-history.js';
+export { mendSchema } from './tool/mend-schema.js';
 export { toolProblem } from './tool/tool-problem.js';

@@ -4,6 +4,7 @@ import {
   deferred,
   definedFields,
   type Fields,
+  getOrMake,
   type Logger,
   onAbort,
   oneLine,
@@ -18,10 +19,14 @@ import type {
   ToolDefinition,
   ToolGate,
 } from '../../stream/index.js';
+import { mendSchema } from '../../stream/internal.js';
 import { readAnswer, said, shownSchema } from './tool-answer.js';
 
 /** Milliseconds that one call may take if its tool does not say: ten minutes. */
 const usualToolMs = 600_000;
+
+/** Tools whose losses one log is told of: a server may change its tools for ever. */
+const mostTold = 1_000;
 
 /** The parts of a turn that its tools run with. */
 interface ToolsScope {
@@ -49,7 +54,7 @@ export function givenTools(
   return tools.map((tool) => ({
     name: tool.name,
     description: tool.description,
-    inputSchema: shownSchema(tool.inputSchema),
+    inputSchema: shownSchema(usableSchema(tool, scope.logger)),
     call: (call) => {
       const known = begun.get(call.toolCallId);
       const running = known ?? callTool(tool, call, scope);
@@ -57,6 +62,24 @@ export function givenTools(
       return running;
     },
   }));
+}
+
+/** By logger: the losses that it was told of. A tool is offered with each turn. */
+const toldBy = new WeakMap<Logger, Set<string>>();
+
+/** The schema of a tool without the keywords that cannot be used (§16.30), which is told once. */
+function usableSchema({ name, inputSchema }: ToolDefinition, logger: Logger): Fields {
+  const { schema, lost } = mendSchema(inputSchema);
+  const told = getOrMake(toldBy, logger, () => new Set<string>());
+  const key = JSON.stringify([name, lost]);
+  if (lost.length === 0 || told.has(key) || told.size >= mostTold) return schema;
+  told.add(key);
+  logger.warn('a tool is offered with a part of its schema', {
+    tool: name,
+    problem: lost.slice(0, 5).join('; '),
+    lost: lost.length,
+  });
+  return schema;
 }
 
 async function callTool(
@@ -84,7 +107,7 @@ async function callTool(
 /** Judges the arguments that the pipeline has passed: a patch of them may fit no more. */
 function argumentProblem({ inputSchema }: ToolDefinition, args: Fields): string | undefined {
   try {
-    const verdict = fromJsonSchema(inputSchema)['~standard'].validate(args);
+    const verdict = fromJsonSchema(mendSchema(inputSchema).schema)['~standard'].validate(args);
     if (!('issues' in verdict) || verdict.issues === undefined) return undefined;
     const issues = verdict.issues
       .slice(0, 5)

@@ -341,10 +341,6 @@ describe('the tools of a turn (event pipeline §16.23)', () => {
     ['a name with a space', { name: 'the dice' }],
     ['the name of a tool behind a server', { name: 'mcp__a__b' }],
     ['a schema of a list', { inputSchema: { type: 'array' } }],
-    [
-      'a schema with a type that there is not',
-      { inputSchema: { type: 'object', properties: { a: { type: 'text' } } } },
-    ],
     ['no function', { execute: undefined as never }],
   ])('leave out a tool with %s', async (_, wrong) => {
     const agent = scriptedAgent([['Well.']]);
@@ -352,6 +348,34 @@ describe('the tools of a turn (event pipeline §16.23)', () => {
     await lab.say('throw');
     expect(agent.requests[0]?.tools?.map(({ name }) => name)).toEqual(['dice']);
     expect(lab.log.messages('error')).toEqual(['a tool is left out']);
+  });
+
+  it('have a tool whose schema cannot be used whole: it is called, shown without that keyword, and told once (§16.30)', async () => {
+    const inputSchema = {
+      type: 'object',
+      properties: { sides: { type: 'integer', minimum: 2 }, at: { type: 'text', pattern: '\\-' } },
+      required: ['sides'],
+    };
+    const agent = scriptedAgent([[{ tool: 'dice', args: { sides: 6, at: '-' } }, 'Well.']]);
+    await using lab = await labWith([tool({ inputSchema })], { provider: agent });
+    await lab.say('throw');
+    await lab.say('throw again');
+    expect(agent.requests[1]?.tools?.[0]?.inputSchema['properties']).toEqual({
+      sides: { type: 'integer', minimum: 2 },
+      at: {},
+    });
+    expect(calledIn(lab)[0]).toMatchObject({ result: { content: [{ text: 'of 6' }] } });
+    const told = lab.log.entries.filter(({ level }) => level === 'warn');
+    expect(told.map(({ message, fields }) => [message, fields])).toEqual([
+      [
+        'a tool is offered with a part of its schema',
+        {
+          tool: 'dice',
+          problem: expect.stringMatching(/^\/properties\/at\/type .*; \/properties\/at\/pattern /),
+          lost: 2,
+        },
+      ],
+    ]);
   });
 
   it('show a schema of variants as one object, and judge by the whole', async () => {
