@@ -76,6 +76,16 @@ export interface AgentRequest {
   readonly graceMs?: number;
 }
 
+/** A fault of a part of an agent that its operator should look at, though the agent answers. Plain data. */
+export interface AgentTrouble {
+  /** The part, such as `wiki/search`: the server and its tool. */
+  readonly whose: string;
+  /** The fault: names and numbers, no text of anybody. */
+  readonly what: string;
+  /** The words of the part itself, for the console of the operator. */
+  readonly detail?: string;
+}
+
 /**
  * The driver of a model: the one thing an agent turn needs of an agent (seed 003's `IAgentProvider`).
  *
@@ -103,6 +113,10 @@ export interface AgentProvider {
    * host with the name of one of its own is left out.
    */
   readonly ownTools?: readonly string[] | undefined;
+  /** The faults that it knows of now, in parts that it works with, such as servers of its tools. Never throws. */
+  troubles?(): readonly AgentTrouble[];
+  /** Resolves when it has tried those parts; `sluice doctor` waits for it. Never rejects. */
+  tried?(): Promise<void>;
   /** The subagent that a tool call starts, if it starts one: `subagent.spawning` is asked about that call, too. */
   subagentOf?(call: ToolCall): SubagentStart | undefined;
   run(request: AgentRequest): AsyncIterable<SessionEvent>;

@@ -15,15 +15,13 @@ export default defineExtension({
     const servers = Object.entries(settings.mcpServers).map(([name, one]) =>
       api.own(`MCP server ${name}`, new McpServer(name, one, { clock, logger })),
     );
-    const limitOf = ({ name }: McpServer) => settings.mcpServers[name]?.callTimeoutMs ?? 60_000;
     for (const server of servers) void server.tools(); // begun now, so that the first turn need not wait
     for (const agent of agentsOf(settings)) {
       const own = servers.filter(({ name }) => agent.tools?.includes(name) ?? true);
       const { id, systemPrompt, timeoutMs, attempts: maxAttempts } = agent;
       const provider = openAiProvider(agent, {
-        clock,
-        logger,
-        tools: () => mcpTools(own, limitOf),
+        ...{ clock, logger, tools: () => mcpTools(own, agent.contextTokens) },
+        troubles: () => own.flatMap((server) => server.troubles),
       });
       const definition: AgentDefinition = {
         ...{ id, provider },

@@ -1,27 +1,27 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock, Logger } from 'sluice';
-import type { ToolUse } from 'sluice/stream';
+import type { AgentTrouble, ToolUse } from 'sluice/stream';
+import { z } from 'zod';
 import type { McpServerConfig } from './config.js';
+import { McpList } from './mcp-list.js';
 import { traceMeta } from './trace-meta.js';
 
 /** Milliseconds until a server that has failed is started again: twice as many after each failure. */
 const [firstWaitMs, longestWaitMs] = [1_000, 60_000];
-/** Tools of one server, and the pages of their list. */
-const [maxTools, maxPages] = [500, 50];
-/** Characters of what a server has written to stderr that its failure tells. */
-const maxTail = 2_000;
+/** Pages of a list, and milliseconds between two lists that a server says have changed. */
+const [maxPages, betweenListsMs] = [50, 1_000];
+/** Characters of stderr that a failure tells, tools that the log says are left out in all, and those that are troubles now. */
+const [maxTail, maxTold, maxTroubles] = [2_000, 200, 20];
+/** Milliseconds of a request that somebody else ends. */
+const noTimeout = 2_147_483_647;
+const hint =
+  'Run its command by hand, or ask its address; look at its settings in "mcpServers". A slow one needs a longer startTimeoutMs.';
 
 /** The words of the SDK for a server of HTTP whose stream has ended, and that cannot be reached any more. */
 const isLost = /Maximum reconnection attempts/;
 /** The words that a message of too many bytes is known by, once the SDK has wrapped its error. */
 const tooLarge = 'larger than allowed:';
-
-interface Connected {
-  readonly client: Client;
-  tools: Promise<readonly Tool[]>;
-}
 
 /** The parts that servers share. */
 export interface McpParts {
@@ -32,27 +32,43 @@ export interface McpParts {
 /** One MCP server: connected when it is first needed, and again after it was lost. */
 export class McpServer implements AsyncDisposable {
   readonly name: string;
+  readonly callTimeoutMs: number;
   readonly #config: McpServerConfig;
   readonly #parts: McpParts;
-  #connected: Promise<Connected> | undefined;
+  #connected: Promise<Client> | undefined;
   #failures = 0;
   #notBeforeMs = 0;
   #isClosed = false;
   #transport: Transport | undefined;
+  #list = new McpList();
+  /** The reason why it cannot be used now. */
+  #problem: string | undefined;
+  readonly #told = new Set<string>();
 
   constructor(name: string, config: McpServerConfig, parts: McpParts) {
     this.name = name;
+    this.callTimeoutMs = config.callTimeoutMs;
     this.#config = config;
     this.#parts = parts;
   }
 
-  /** Its tools; none while it cannot be reached, which is logged. Never rejects. */
-  async tools(): Promise<readonly Tool[]> {
-    try {
-      return await (await this.#connect()).tools;
-    } catch {
-      return []; // logged when it failed
-    }
+  /** The reason why it cannot be used, or the first tools that are left out. */
+  get troubles(): readonly AgentTrouble[] {
+    const { name } = this;
+    const detail = this.#problem;
+    if (detail !== undefined)
+      return [{ whose: name, what: 'it cannot be used', detail: `${detail}. ${hint}` }];
+    const shown = [...this.#list.leftOut].slice(0, maxTroubles);
+    return shown.map(([tool, problem]) => ({
+      whose: `${name}/${tool}`,
+      what: `left out: ${problem}`,
+    }));
+  }
+
+  /** The list of its tools; an empty one while it cannot be reached, which is logged. Never rejects. */
+  async tools(): Promise<McpList> {
+    await this.#connect().catch(() => undefined); // logged when it failed
+    return this.#list;
   }
 
   /**
@@ -65,10 +81,11 @@ export class McpServer implements AsyncDisposable {
     args: Record<string, unknown>,
     use: Pick<ToolUse, 'signal' | 'onUpdate'>,
   ) {
-    const { client } = await this.#connect();
+    const client = await this.#connect();
     try {
-      return await client.callTool({ name, arguments: args, ...(await traceMeta()) }, undefined, {
-        ...{ signal: use.signal, timeout: 2_147_483_647 }, // the host ends the call, and says so
+      const params = { name, arguments: args, ...(await traceMeta()) };
+      return await client.request({ method: 'tools/call', params }, z.unknown(), {
+        ...{ signal: use.signal, timeout: noTimeout }, // the host ends the call, and says so
         onprogress: ({ progress, total, message }) =>
           use.onUpdate(message ?? `${progress}${total === undefined ? '' : ` of ${total}`}`),
       });
@@ -86,9 +103,9 @@ export class McpServer implements AsyncDisposable {
     await this.#connected?.catch(() => undefined);
   }
 
-  #connect(): Promise<Connected> {
+  #connect(): Promise<Client> {
     if (this.#connected !== undefined) return this.#connected;
-    const { clock, logger } = this.#parts;
+    const { clock } = this.#parts;
     const waitMs = this.#notBeforeMs - clock.now();
     if (this.#isClosed || waitMs > 0)
       return Promise.reject(new Error(`the MCP server "${this.name}" is not there`));
@@ -96,55 +113,62 @@ export class McpServer implements AsyncDisposable {
     this.#connected = connecting;
     connecting.catch((error: unknown) => {
       if (this.#connected === connecting) this.#connected = undefined;
-      this.#failed();
-      logger.warn('an MCP server cannot be used', { server: this.name, error });
+      this.#failed('an MCP server cannot be used', wordsOf(error));
     });
     return connecting;
   }
 
-  async #open(): Promise<Connected> {
+  async #open(): Promise<Client> {
     const { Client: McpClient } = await import('@modelcontextprotocol/sdk/client/index.js');
     const client = new McpClient({ name: 'sluice', version: '0.1.0' });
     const { transport, tail } = await this.#newTransport();
     if (this.#isClosed) throw new Error('the host has let go of it');
     this.#transport = transport;
-    const { startTimeoutMs: timeout } = this.#config;
-    let tools: readonly Tool[];
-    try {
-      await client.connect(transport, { timeout });
-      tools = await this.#list(client);
-    } catch (thrown) {
-      await client.close().catch(() => undefined);
-      throw tail() === '' ? thrown : new Error(`${String(thrown)} [stderr] ${tail()}`);
-    }
-    const connected: Connected = { client, tools: Promise.resolve(tools) };
-    const { ToolListChangedNotificationSchema } = await import(
-      '@modelcontextprotocol/sdk/types.js'
-    );
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-      connected.tools = this.#list(client).catch((error: unknown) => {
-        this.#parts.logger.warn('an MCP server has not listed its tools', {
-          server: this.name,
-          error,
-        });
-        return []; // until it lists them again
-      });
-    });
     const { clock } = this.#parts;
+    let [isGone, isWaiting] = [false, false];
+    const start = async (): Promise<void> => {
+      const untilMs = this.#untilMs();
+      await this.#within(untilMs, client.connect(transport, { timeout: noTimeout }));
+      this.#take(await this.#read(client, untilMs));
+    };
+    /** Reads the list anew. The tools stay until then. */
+    const readAgain = async (before: Promise<void>): Promise<void> => {
+      await before.catch(() => undefined);
+      isWaiting = false;
+      try {
+        const list = isGone ? undefined : await this.#read(client, this.#untilMs());
+        if (list !== undefined && !isGone) this.#take(list);
+      } catch (thrown) {
+        if (!isGone) this.#warn('an MCP server has not listed its tools anew', wordsOf(thrown));
+      }
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, betweenListsMs).unref?.());
+    };
+    client.fallbackNotificationHandler = async ({ method }) => {
+      if (method !== 'notifications/tools/list_changed' || isWaiting) return; // one is read, and one waits
+      isWaiting = true;
+      reading = readAgain(reading);
+    };
+    let reading = start();
+    try {
+      await reading;
+    } catch (thrown) {
+      isGone = true;
+      void client.close().catch(() => undefined); // a program may take its time to end
+      await new Promise(setImmediate);
+      throw new Error(tail() === '' ? wordsOf(thrown) : `${wordsOf(thrown)} [stderr] ${tail()}`);
+    }
     const sinceMs = clock.now();
     client.onerror = ({ message }) => {
       if (message.includes(tooLarge) || isLost.test(message)) void this.#drop(client); // its calls would wait for the rest
     };
-    let isGone = false;
     client.onclose = () => {
       if (this.#isClosed || isGone) return; // of several calls that have found it lost, each closes it
       isGone = true;
       this.#connected = undefined;
       if (clock.now() - sinceMs > longestWaitMs) this.#failures = 0;
-      this.#failed();
-      this.#parts.logger.warn('an MCP server has gone', { server: this.name, stderr: tail() });
+      this.#failed('an MCP server has gone', tail() === '' ? 'its connection ended' : tail());
     };
-    return connected;
+    return client;
   }
 
   async #newTransport(): Promise<{ readonly transport: Transport; tail(): string }> {
@@ -173,17 +197,55 @@ export class McpServer implements AsyncDisposable {
     return { transport, tail: () => tail.trim() };
   }
 
-  async #list(client: Client): Promise<readonly Tool[]> {
-    const { allow, startTimeoutMs: timeout } = this.#config;
-    const tools: Tool[] = [];
+  /** Reads its list. A page that cannot be read ends it; the tools before that page are kept. */
+  async #read(client: Client, untilMs: number): Promise<McpList> {
+    const list = new McpList();
+    const cursors = new Set<string | undefined>();
     let cursor: string | undefined;
-    for (let page = 0; page < maxPages && tools.length < maxTools; page++) {
-      const listed = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout });
-      tools.push(...listed.tools);
-      cursor = listed.nextCursor;
-      if (cursor === undefined) break;
+    const options = { timeout: noTimeout };
+    try {
+      do {
+        cursors.add(cursor);
+        const request = { method: 'tools/list', params: cursor === undefined ? {} : { cursor } };
+        const page = client.request(request, z.unknown(), options);
+        cursor = list.add(await this.#within(untilMs, page), this.#config.allow);
+      } while (cursor !== undefined && !cursors.has(cursor) && cursors.size < maxPages);
+      if (cursor !== undefined) list.leftOut.set('the rest', 'the pages of the list do not end');
+    } catch (thrown) {
+      if (cursors.size === 1) throw thrown;
+      list.leftOut.set('the rest', `page ${cursors.size}: ${wordsOf(thrown)}`);
     }
-    return tools.filter(({ name }) => allow?.includes(name) ?? true).slice(0, maxTools);
+    return list;
+  }
+
+  #take(list: McpList): void {
+    this.#list = list;
+    this.#problem = undefined;
+    for (const [tool, problem] of list.leftOut) this.leave(tool, problem);
+  }
+
+  /** Leaves a tool of its list out. The log says so once. */
+  leave(tool: string, problem: string): void {
+    this.#list.leftOut.set(tool, problem);
+    const key = `${tool} ${problem}`;
+    if (this.#told.has(key) || this.#told.size >= maxTold) return;
+    this.#told.add(key);
+    const fields = { server: this.name, tool, problem };
+    this.#parts.logger.warn('a tool of an MCP server is left out', fields);
+  }
+
+  /** The time at which a start, or a list that is read anew, must be over. */
+  #untilMs(): number {
+    return this.#parts.clock.monotonicMs() + this.#config.startTimeoutMs;
+  }
+
+  async #within<T>(untilMs: number, work: Promise<T>): Promise<T> {
+    const { clock } = this.#parts;
+    const late = new Error(`not done within startTimeoutMs (${this.#config.startTimeoutMs} ms)`);
+    return new Promise((resolve, reject) => {
+      const timer = clock.setTimeout(() => reject(late), untilMs - clock.monotonicMs());
+      work.then(resolve, reject).finally(() => clock.clearTimeout(timer));
+    });
   }
 
   async #drop(client: Client): Promise<void> {
@@ -191,10 +253,24 @@ export class McpServer implements AsyncDisposable {
     this.#notBeforeMs = 0; // its program runs: only this connection was lost
   }
 
-  #failed(): void {
+  #failed(what: string, problem: string): void {
     const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** this.#failures++);
     this.#notBeforeMs = this.#parts.clock.now() + waitMs;
+    this.#list = new McpList();
+    this.#problem = problem;
+    this.#warn(what, problem);
   }
+
+  #warn(what: string, problem: string): void {
+    this.#parts.logger.warn(what, { server: this.name, problem, hint });
+  }
+}
+
+/** The words of an error, and those of its cause, which `fetch` has. */
+function wordsOf(thrown: unknown): string {
+  const { message, cause } = Object(thrown) as Error; // as the SDK and the platform throw
+  const words = message.replace(/\s+/g, ' ');
+  return cause === undefined ? words : `${words}: ${wordsOf(cause)}`;
 }
 
 /** A `fetch` whose answers end with an error if a message in them is larger than allowed. */

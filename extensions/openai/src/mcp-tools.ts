@@ -1,25 +1,73 @@
 import { createHash } from 'node:crypto';
+import { fromJsonSchema } from 'sluice/extension';
 import type { ToolDefinition } from 'sluice/stream';
+import type { McpTool } from './mcp-list.js';
 import type { McpServer } from './mcp-server.js';
 
-/** The tools of some servers as tools of a provider. A server that is away has none. */
+type Fields = Readonly<Record<string, unknown>>;
+
+const noRoom = 'the tools of MCP servers may take half of contextTokens';
+
+/** The tools of some servers as tools of a provider, in half of its context at most. A server that is away has none. */
 export async function mcpTools(
   servers: readonly McpServer[],
-  callTimeoutMsOf: (server: McpServer) => number,
+  contextTokens: number,
 ): Promise<readonly ToolDefinition[]> {
-  const listed = await Promise.all(
-    servers.map(async (server) => (await server.tools()).map((tool) => ({ server, tool }))),
+  const all = await Promise.all(
+    servers.map(async (server) => ({ server, list: await server.tools() })),
   );
-  return listed.flat().map(({ server, tool }) => ({
-    name: toolName(server.name, tool.name),
-    description: tool.description ?? tool.title ?? tool.name,
-    inputSchema: tool.inputSchema,
-    timeoutMs: callTimeoutMsOf(server),
-    execute: async (args, use) => {
-      const { content, structuredContent, isError } = await server.call(tool.name, args, use);
-      return { content, isError, details: structuredContent };
-    },
-  }));
+  let restBytes = contextTokens * 2; // of four for each token
+  const bySize = all.toSorted((a, b) => a.list.bytes - b.list.bytes); // a small one leaves of its share to the others
+  return bySize.flatMap(({ server, list }, at) => {
+    let shareBytes = restBytes / (all.length - at);
+    const fitting = list.tools.filter(({ name, bytes }) => {
+      const fits = bytes <= shareBytes;
+      if (fits) [shareBytes, restBytes] = [shareBytes - bytes, restBytes - bytes];
+      else server.leave(name, noRoom);
+      return fits;
+    });
+    return fitting.map((tool) => definitionOf(server, tool));
+  });
+}
+
+function definitionOf(server: McpServer, tool: McpTool): ToolDefinition {
+  const { name, description, inputSchema, outputSchema } = tool;
+  return {
+    name: toolName(server.name, name),
+    ...{ description, inputSchema, timeoutMs: server.callTimeoutMs },
+    execute: async (args, use) => resultOf(await server.call(name, args, use), outputSchema),
+  };
+}
+
+/** A result for the model: all its blocks, and a note if it does not fit its schema. The result of a failure is not checked. */
+function resultOf(given: unknown, outputSchema: unknown): object {
+  const { content, structuredContent, isError } = Object(given) as Fields;
+  const details = structuredContent ?? undefined;
+  const blocks = [content ?? details ?? []].flat().map(blockOf);
+  const problem = isError === true ? undefined : misfit(details, outputSchema);
+  if (problem !== undefined) blocks.push(`[${problem}]`);
+  return { content: blocks, isError, details };
+}
+
+function misfit(details: unknown, schema: unknown): string | undefined {
+  if (typeof schema !== 'object' || schema === null) return undefined;
+  if (details === undefined) return 'the structured content that the tool promises is missing';
+  try {
+    const verdict = fromJsonSchema(schema as Fields)['~standard'].validate(details);
+    const [issue] = ('issues' in verdict && verdict.issues) || [];
+    const path = issue?.path?.map(String).join('.') ?? '';
+    return issue && `the structured content does not fit its schema: ${path} ${issue.message}`;
+  } catch {
+    return undefined; // the schema itself cannot be used
+  }
+}
+
+/** A block of a kind that models get, and the text of any other, without the bytes in it. */
+function blockOf(block: unknown): unknown {
+  if (/^(text|image)$/.test(Object(block).type)) return block;
+  return JSON.stringify(block, (key, value: unknown) =>
+    /^(data|blob)$/.test(key) && typeof value === 'string' ? `[${value.length} letters]` : value,
+  );
 }
 
 /**

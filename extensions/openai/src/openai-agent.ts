@@ -31,6 +31,7 @@ const leastResultChars = 500;
 export interface OpenAiParts {
   /** The tools of its MCP servers, as they are when a turn begins; none by default. */
   readonly tools?: () => Promise<readonly ToolDefinition[]>;
+  readonly troubles?: AgentProvider['troubles'];
   readonly clock?: Clock;
   readonly logger?: Logger;
 }
@@ -47,6 +48,8 @@ export function openAiProvider(settings: AgentSettings, parts: OpenAiParts = {})
     models: [model],
     toolGate: 'enforce',
     ownTools: [],
+    troubles: () => parts.troubles?.() ?? [],
+    tried: async () => void (await parts.tools?.()),
     run(request) {
       const stop = new AbortController();
       const signal = AbortSignal.any([request.signal, stop.signal]);
@@ -78,7 +81,7 @@ async function* turn(
   const rules = { maxResultChars: settings.maxResultChars, pictures };
   const history = new KeptHistory(request, rules);
   const asked = await promptOf(request, settings.images);
-  const offered = [...tools.values()].map(offer); // a server may list one twice
+  const offered = [...tools.values()].map(offer);
   const ask = (messages: readonly ChatMessage[], some: readonly object[]) =>
     chatParts(
       bodyOf(request.model, messages, some, settings),

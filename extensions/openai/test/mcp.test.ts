@@ -212,7 +212,11 @@ describe('an MCP server', () => {
     const told = lab.test.log.entries.find(
       ({ message }) => message === 'an MCP server cannot be used',
     );
-    expect(String(told?.fields?.['error'])).toContain('no disk');
+    expect(told?.fields).toMatchObject({
+      server: 'it',
+      problem: expect.stringContaining('no disk'),
+      hint: expect.stringContaining('mcpServers'),
+    });
   });
 
   it('that has forgotten the session is connected anew', async () => {

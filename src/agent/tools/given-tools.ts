@@ -71,14 +71,12 @@ const toldBy = new WeakMap<Logger, Set<string>>();
 function usableSchema({ name, inputSchema }: ToolDefinition, logger: Logger): Fields {
   const { schema, lost } = mendSchema(inputSchema);
   const told = getOrMake(toldBy, logger, () => new Set<string>());
-  const key = JSON.stringify([name, lost]);
+  const problem = lost.slice(0, 5).join('; ');
+  const key = `${name} ${problem}`;
   if (lost.length === 0 || told.has(key) || told.size >= mostTold) return schema;
   told.add(key);
-  logger.warn('a tool is offered with a part of its schema', {
-    tool: name,
-    problem: lost.slice(0, 5).join('; '),
-    lost: lost.length,
-  });
+  const fields = { tool: name, problem, lost: lost.length };
+  logger.warn('a tool is offered with a part of its schema', fields);
   return schema;
 }
 

@@ -9,13 +9,15 @@ import { type Finding, findingsOf } from './finding.js';
 const findings = findingsOf('running');
 const timeoutMs = 5_000;
 
+const text = z.string().exactOptional();
+
 /** The part of the answer of `/readyz` that is looked at. */
 const answer = z.looseObject({
   ready: z.boolean(),
   state: z.string(),
-  journal: z.looseObject({ code: z.string().exactOptional() }).exactOptional(),
+  journal: z.looseObject({ code: text }).exactOptional(),
   degraded: z.array(
-    z.looseObject({ code: z.string(), whose: z.string().exactOptional(), count: z.number() }),
+    z.looseObject({ code: z.string(), whose: text, what: text, count: z.number() }),
   ),
 });
 
@@ -23,6 +25,7 @@ const cures: Readonly<Record<string, string>> = {
   'dead-letters': 'See `sluice journal list --state dead`, and retry or purge them.',
   quarantined: 'The log says how it failed; it is tried again by itself.',
   'extension-refused': 'The log says why; `sluice doctor` looks at the extension itself.',
+  'agent-part': 'Its agent works without it; `sluice doctor` has its words.',
   'veto-failed-open': 'Repair it, or set `failClosed`: what it was to judge has passed.',
 };
 
@@ -61,7 +64,7 @@ export async function checkRunning(
       ? findings.ok('takes messages', url)
       : findings.error(`takes no messages: ${why}`, url, 'Its log says more.'),
     ...degraded.map((one) => {
-      const what = `${one.code}: ${counted(one.count, 'time', 'times')}`;
+      const what = `${one.code}: ${one.what ?? counted(one.count, 'time', 'times')}`;
       return findings.warning(what, one.whose ?? url, cures[one.code] ?? 'Its log says more.');
     }),
   ];

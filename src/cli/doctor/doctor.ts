@@ -219,6 +219,10 @@ async function agentsOf(
     for (const { id, provider, timeoutMs = usualTurnMs } of all) {
       const limit = timeoutMs === false ? 'has no time limit' : `takes ${timeoutMs} ms at most`;
       findings.push(agentFindings.ok(`answered by "${provider.id}", a turn ${limit}`, id));
+      await provider.tried?.();
+      for (const { whose, what, detail = 'Mend it, or do without it.' } of provider.troubles?.() ??
+        [])
+        findings.push(agentFindings.warning(what, `${id}: ${whose}`, detail));
     }
     return all.map(({ provider }) => provider);
   } catch (thrown) {

@@ -93,6 +93,8 @@ function providedAgent(
       return now().provider.ownTools;
     },
     subagentOf: (call) => now().provider.subagentOf?.(call),
+    troubles: () => now().provider.troubles?.() ?? [],
+    tried: async () => now().provider.tried?.(),
     run: (request) => {
       if (provided.now().has(agentId)) return now().provider.run(request);
       throw new Error(`no extension provides the agent "${agentId}" any more`);

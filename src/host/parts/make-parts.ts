@@ -127,7 +127,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     leftOpen: new Set(),
     backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs }),
     counts,
-    troubles: new Troubles({ kernel, logger, journal, counts, extensions }),
+    troubles: new Troubles({ kernel, logger, journal, counts, extensions, agents }),
     mayReplyToCancel: onceAMinute(clock),
     agents,
     defaultAgentId,

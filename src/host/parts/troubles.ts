@@ -2,12 +2,20 @@ import type { ExtensionStatus } from '../../extension/index.js';
 import { type Kernel, type Logger, nameOf } from '../../kernel/index.js';
 import type { Journal } from '../journal/journal.js';
 import type { Counts } from './counts.js';
+import type { AgentDefinition } from './options.js';
 
 /** Something that an operator should look at, though the host runs. Plain data. */
 export interface HostTrouble {
-  readonly code: 'dead-letters' | 'quarantined' | 'extension-refused' | 'veto-failed-open';
-  /** The handler or the extension, if it is about one. */
+  readonly code:
+    | 'dead-letters'
+    | 'quarantined'
+    | 'extension-refused'
+    | 'veto-failed-open'
+    | 'agent-part';
+  /** The handler, the extension or the part of an agent, if it is about one. */
   readonly whose?: string;
+  /** The fault, if the code does not say all. */
+  readonly what?: string;
   /** Dead letters, or failures since the start. */
   readonly count: number;
 }
@@ -17,6 +25,7 @@ const hints: Readonly<Record<HostTrouble['code'], string>> = {
   quarantined: 'It fails again and again, and is not called for a while.',
   'extension-refused': 'It could not be loaded, and does not run.',
   'veto-failed-open': 'It failed, and fails open: what it was to judge has passed.',
+  'agent-part': 'An agent works without it; `sluice doctor` says more.',
 };
 
 /** The parts of a host that troubles are found in. */
@@ -26,6 +35,7 @@ interface Places {
   readonly journal: Pick<Journal, 'outlivesHost' | 'counts'>;
   readonly counts: Counts;
   readonly extensions: { readonly statuses: readonly ExtensionStatus[] };
+  readonly agents: ReadonlyMap<string, AgentDefinition>;
 }
 
 /** The troubles of a host (sight §7). Each is told in the log when it begins, as an error. */
@@ -58,7 +68,11 @@ export class Troubles implements Disposable {
 
   /** The troubles that there are now. */
   list(): readonly HostTrouble[] {
-    const { kernel, extensions } = this.#places;
+    const { kernel, extensions, agents } = this.#places;
+    const parts = [...agents.values()].flatMap(({ provider }) => provider.troubles?.() ?? []);
+    const ofAgents = new Map<string, HostTrouble>(); // who share a part
+    for (const { whose, what } of parts)
+      ofAgents.set(whose + what, { code: 'agent-part', whose, what, count: 1 });
     const refused = extensions.statuses.filter(({ status }) => status === 'disabled');
     return [
       ...(this.#dead > 0 ? [{ code: 'dead-letters', count: this.#dead } as const] : []),
@@ -71,6 +85,7 @@ export class Troubles implements Disposable {
       ...[...this.#failedOpen].map(
         ([whose, count]) => ({ code: 'veto-failed-open', whose, count }) as const,
       ),
+      ...ofAgents.values(),
     ];
   }
 
@@ -82,13 +97,15 @@ export class Troubles implements Disposable {
       this.#countedAt = at;
       this.#dead = (await journal.counts()).updates.dead;
     }
-    const now = this.list().map((one) => [JSON.stringify([one.code, one.whose]), one] as const);
+    const now = this.list().map(
+      (one) => [JSON.stringify([one.code, one.whose, one.what]), one] as const,
+    );
     const told = this.#told;
     this.#told = new Set(now.map(([key]) => key)); // it is told again if it was over meanwhile
-    for (const [key, { code, whose }] of now) {
+    for (const [key, { code, whose, what }] of now) {
       if (told.has(key)) continue;
       const name = whose ?? 'the host'; // of a handler or an extension
-      logger.error(`${name} is in trouble: ${code}`, { trouble: code, hint: hints[code] });
+      logger.error(`${name} is in trouble: ${what ?? code}`, { trouble: code, hint: hints[code] });
     }
   }
 }

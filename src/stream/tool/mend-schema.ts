@@ -1,8 +1,4 @@
-import { type Fields, isFields, oneLine } from '../../kernel/index.js';
-
-const types: readonly unknown[] = [
-  ...['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'],
-];
+import { type Fields, getOrMake, isFields, oneLine } from '../../kernel/index.js';
 
 /** A schema that can be compiled and shown to a model. */
 export interface MendedSchema {
@@ -13,38 +9,30 @@ export interface MendedSchema {
 }
 
 /** A look at the value of a keyword. */
-type Fits = (value: unknown, root: Fields) => boolean;
+type Fits = (value: unknown) => boolean;
 
+const types = 'object array string number integer boolean null'.split(' ');
 const isText: Fits = (value) => typeof value === 'string';
 const isSchema: Fits = (value) => typeof value === 'boolean' || isFields(value);
-const isListOf =
-  (fits: Fits, least: number): Fits =>
-  (value, root) =>
-    Array.isArray(value) && value.length >= least && value.every((one) => fits(one, root));
-const areSchemas = isListOf(isSchema, 1);
+const isListOf = (fits: Fits, value: unknown) => Array.isArray(value) && value.every(fits);
+const areSchemas: Fits = (value) => isListOf(isSchema, value) && String(value) !== '';
 
-/** Keywords whose values are schemas by name, lists of schemas, and schemas. */
+/** Keywords whose values are schemas by name, and those whose values are no schemas. */
 const maps = /^(properties|patternProperties|\$defs|definitions|dependentSchemas)$/;
-const lists = /^(anyOf|oneOf|allOf|prefixItems)$/;
-const schemas =
-  /^(additionalProperties|not|if|then|else|contains|propertyNames|unevaluated(Items|Properties))$/;
+const data = /^(const|default|enum|examples?|required|dependentRequired|dependencies)$/;
 
 const rules: readonly (readonly [keyword: RegExp, fits: Fits, kind: string])[] = [
-  [/^type$/, (value) => [value].flat().every((one) => types.includes(one)), 'type'],
-  [/^required$/, isListOf(isText, 0), 'list of names'],
-  [/^enum$/, isListOf(() => true, 1), 'list of values'],
+  [/^type$/, (value) => [value].flat().every((one) => types.includes(String(one ?? ''))), 'type'],
+  [/^required$/, (value) => isListOf(isText, value), 'list of names'],
+  [/^enum$/, (value) => Array.isArray(value) && value.length > 0, 'list of values'],
   [/^(title|description|format|\$schema|\$id)$/, isText, 'text'],
-  [
-    /^((max|min)(imum|Length|Items|Properties)|multipleOf)$/,
-    (value) => typeof value === 'number',
-    'number',
-  ],
+  [/^((max|min)(imum|Length|Items)|multipleOf)$/, (value) => typeof value === 'number', 'number'],
   [/^pattern$/, isPattern, 'regular expression of JavaScript'],
-  [/^\$(r|dynamicR)ef$/, leadsToSchema, 'reference to a schema that is there'],
   [maps, isFields, 'object'],
-  [lists, areSchemas, 'list of schemas'],
-  [schemas, isSchema, 'schema'],
-  [/^items$/, (value, root) => isSchema(value, root) || areSchemas(value, root), 'schema'],
+  [/^patternP/, (value) => Object.keys(Object(value)).every(isPattern), 'list of patterns'],
+  [/^((any|one|all)Of|prefixItems)$/, areSchemas, 'list of schemas'],
+  [/^(not|if|then|else|contains|propertyNames|(additional|unevaluated).*)$/, isSchema, 'schema'],
+  [/^items$/, (value) => isSchema(value) || areSchemas(value), 'schema'],
   [/^(?!const$|default$|example$)/, (value) => value !== null, 'value'],
 ];
 
@@ -55,91 +43,68 @@ const known = new WeakMap<Fields, MendedSchema>();
  * and no model is shown the rest. Never throws.
  */
 export function mendSchema(given: Fields): MendedSchema {
-  const before = known.get(given);
-  if (before !== undefined) return before;
-  const lost: string[] = [];
-  let schema: Fields = { type: 'object' };
-  try {
-    const read = mendedOf(given, '', { root: given, lost });
-    schema = lost.length === 0 ? given : read;
-  } catch (thrown) {
-    lost.push(`the whole schema: ${oneLine(thrown)}`); // it is too deep
-  }
-  const mended = { schema, lost };
-  known.set(given, mended);
-  return mended;
+  return getOrMake(known, given, () => {
+    const lost: string[] = [];
+    try {
+      const text = JSON.stringify(given);
+      const reference = [
+        /^\$(r|dynamicR)ef$/,
+        (one: unknown) => leadsIn(given, text, one),
+      ] as const;
+      const all = [...rules, [...reference, 'reference to a schema that is there'] as const];
+      const read = mendedOf(given, '', false, { all, lost }) as Fields; // of an object it is one
+      return { schema: lost.length === 0 ? given : read, lost };
+    } catch (thrown) {
+      return { schema: { type: 'object' }, lost: [`the whole schema: ${oneLine(thrown)}`] }; // it is too deep
+    }
+  });
 }
 
 interface Mending {
-  readonly root: Fields;
+  readonly all: typeof rules;
   readonly lost: string[];
 }
 
-function mendedOf(schema: Fields, path: string, { root, lost }: Mending): Fields {
-  const inner = (one: unknown, at: string): unknown => {
-    if (isFields(one)) return mendedOf(one, at, { root, lost });
-    if (isSchema(one, root)) return one;
-    lost.push(`${at} is no schema: ${oneLine(one)}`);
-    return {};
-  };
-  const kept = Object.entries(schema).flatMap(([keyword, value]) => {
-    const at = `${path}/${keyword}`;
-    const broken = rules.find(([which, fits]) => which.test(keyword) && !fits(value, root));
-    if (broken !== undefined && value !== undefined) {
-      lost.push(`${at} is no ${broken[2]}: ${oneLine(value)}`);
-      return [];
+/** @param isMap its fields are schemas by name. */
+function mendedOf(value: unknown, path: string, isMap: boolean, mending: Mending): unknown {
+  if (Array.isArray(value))
+    return value.map((one, at) => mendedOf(one, `${path}/${at}`, false, mending));
+  if (!isFields(value)) return value;
+  const kept = Object.entries(value).flatMap(([key, one]) => {
+    const at = `${path}/${key}`;
+    const broken = mending.all.find(([keyword, fits]) => keyword.test(key) && !fits(one))?.[2];
+    const kind = isMap ? isSchema(one) || 'schema' : (broken ?? true);
+    if (typeof kind === 'string' && one !== undefined) {
+      mending.lost.push(`${at} is no ${kind}: ${oneLine(one)}`);
+      return isMap ? [[key, {}]] : [];
     }
-    if (maps.test(keyword) && isFields(value)) {
-      const members = Object.entries(value)
-        .filter(([name]) => keyword !== 'patternProperties' || isKept(name, at, lost))
-        .map(([name, one]) => [name, inner(one, `${at}/${name}`)] as const);
-      return [[keyword, Object.fromEntries(members)] as const];
-    }
-    if (lists.test(keyword) || schemas.test(keyword) || keyword === 'items') {
-      const mended = Array.isArray(value)
-        ? value.map((one, index) => inner(one, `${at}/${index}`))
-        : inner(value ?? true, at);
-      return [[keyword, mended] as const];
-    }
-    return [[keyword, value] as const];
+    const isData = !isMap && data.test(key);
+    return [[key, isData ? one : mendedOf(one, at, !isMap && maps.test(key), mending)]];
   });
   return Object.fromEntries(kept);
 }
 
-function isKept(pattern: string, at: string, lost: string[]): boolean {
-  if (isPattern(pattern)) return true;
-  lost.push(`${at}/${pattern} is no regular expression of JavaScript`);
-  return false;
-}
-
 function isPattern(value: unknown): boolean {
   try {
-    new RegExp(String(value), 'u');
-    return typeof value === 'string';
+    return new RegExp(String(value), 'u') instanceof RegExp && isText(value);
   } catch {
     return false;
   }
 }
 
 /** Tells whether a reference stays in the schema, and something is there: nothing is fetched. */
-function leadsToSchema(reference: unknown, root: Fields): boolean {
+function leadsIn(root: Fields, text: string, reference: unknown): boolean {
   try {
     const [document = '', fragment = ''] = decodeURIComponent(String(reference)).split('#');
-    const names = new Set<unknown>();
-    const isNamed = document !== '' || !/^(\/|$)/.test(fragment);
-    if (isNamed)
-      JSON.stringify(root, (key, value: unknown) => {
-        if (/^\$(id|anchor|dynamicAnchor)$/.test(key)) names.add(value);
-        return value;
-      });
-    if (isNamed) return names.has(document === '' ? fragment : document);
+    if (document !== '') return text.includes(`"$id":${JSON.stringify(document)}`);
+    if (!/^(\/|$)/.test(fragment)) return text.includes(`nchor":${JSON.stringify(fragment)}`);
     let at: unknown = root;
-    for (const segment of fragment.split('/').slice(1))
-      at = Object.entries(Object(at) as Fields).find(
-        ([key]) => key === segment.replaceAll('~1', '/').replaceAll('~0', '~'),
-      )?.[1];
-    return isSchema(at, root);
+    for (const segment of fragment.split('/').slice(1)) {
+      const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+      at = Object.hasOwn(Object(at), key) ? (at as Fields)[key] : undefined;
+    }
+    return isSchema(at);
   } catch {
-    return false;
+    return false; // it is badly encoded
   }
 }

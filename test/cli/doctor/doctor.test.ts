@@ -610,12 +610,37 @@ describe('sluice doctor (§20.5)', () => {
     ]);
   });
 
+  it('tells the parts that an agent works without, once it has tried them, with their own words', async () => {
+    const agent = `let all = []; api.provide('agent', { id: 'it', provider: {
+      id: 'it', models: ['m'], toolGate: 'enforce', async *run() {}, troubles: () => all,
+      tried: async () => { all = [{ whose: 'wiki', what: 'it cannot be used', detail: 'spawn ENOENT' }, { whose: 'files/x', what: 'left out: name is 7' }]; },
+    } });`;
+    const { code, found } = await examined({
+      ...config({ agent: 'ext:it', extensions: [{ path: './one.mjs' }] }),
+      'one.mjs': extension('one', agent),
+    });
+    expect(code).toBe(0);
+    expect(
+      found.filter(({ whose, severity }) => whose?.startsWith('main: ') && severity !== 'ok'),
+    ).toEqual([
+      {
+        ...{ severity: 'warning', check: 'agents', whose: 'main: wiki' },
+        ...{ what: 'it cannot be used', hint: 'spawn ENOENT' },
+      },
+      {
+        ...{ severity: 'warning', check: 'agents', whose: 'main: files/x' },
+        ...{ what: 'left out: name is 7', hint: 'Mend it, or do without it.' },
+      },
+    ]);
+  });
+
   it('--running asks the host that runs: what troubles it is a warning, and a host that takes nothing in is an error (sight §7.3)', async () => {
     const answer = {
       ...{ ready: true, state: 'running' },
       degraded: [
         { code: 'dead-letters', count: 3 },
         { code: 'veto-failed-open', whose: 'guard/judge', count: 1 },
+        { code: 'agent-part', whose: 'wiki/find', what: 'left out: name is ""', count: 1 },
       ],
     };
     const told = { ...answer };
@@ -631,6 +656,7 @@ describe('sluice doctor (§20.5)', () => {
     const warnings = [
       ['warning', url, 'dead-letters: 3 times'],
       ['warning', 'guard/judge', 'veto-failed-open: 1 time'],
+      ['warning', 'wiki/find', 'agent-part: left out: name is ""'],
     ];
     expect(await running()).toEqual([0, ['ok', url, 'takes messages'], ...warnings]);
     Object.assign(told, { ready: false, journal: { code: 'database-full' } });

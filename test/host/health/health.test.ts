@@ -15,6 +15,7 @@ import {
 import { newCounts } from '../../../src/host/parts/counts.js';
 import { Troubles } from '../../../src/host/parts/troubles.js';
 import { createKernel, defineExtension, type SluiceError } from '../../../src/index.js';
+import type { AgentTrouble } from '../../../src/stream/index.js';
 import {
   collectingLogger,
   createTestKernel,
@@ -334,12 +335,38 @@ describe('what the health port tells of trouble', () => {
     await host.stop();
   });
 
+  it('names the parts that agents work without, each once though two agents share it, as long as it is so (sight §7.1)', async () => {
+    const clock = virtualClock();
+    const log = collectingLogger();
+    const detail = 'secret words';
+    let troubles: readonly AgentTrouble[] = [{ whose: 'wiki/find', what: 'left out', detail }];
+    const provider = { ...echoProvider(), troubles: () => troubles };
+    const host = createHost({
+      ...{ clock, logger: log, channels: [fakeChannel()] },
+      agents: [
+        { id: 'main', provider },
+        { id: 'other', provider: { ...provider, id: 'other' } },
+      ],
+    });
+    await host.start();
+    const now = [{ code: 'agent-part', whose: 'wiki/find', what: 'left out', count: 1 }];
+    expect(host.health().degraded).toEqual(now);
+    await clock.advance(5_000);
+    const told = log.entries.filter(({ fields }) => fields?.['trouble'] === 'agent-part');
+    expect(told.map(({ message }) => message)).toEqual(['wiki/find is in trouble: left out']);
+    expect(JSON.stringify(told)).not.toContain(detail);
+    troubles = [];
+    expect(host.health().degraded).toEqual([]);
+    await host.stop();
+  });
+
   it('has none where an observer fails, and forgets dead letters that were purged, also in its own process (sight §7.1)', async () => {
     const { kernel } = createTestKernel();
     const clock = virtualClock();
     const journal = memoryJournal({ clock });
     const logger = collectingLogger();
-    const places = { kernel, journal, counts: newCounts(), extensions: { statuses: [] } };
+    const none = { extensions: { statuses: [] }, agents: new Map() };
+    const places = { kernel, journal, counts: newCounts(), ...none };
     using troubles = new Troubles({ ...places, logger });
     const die = async (eventId: string): Promise<void> => {
       const about = { eventId, channel: 'fake', accountId: 'default', lane: 'x' };
