@@ -25,7 +25,7 @@ export { freezePlain } from './value/freeze.js';
 export { getOrMake } from './value/get-or-make.js';
 export { inertJson, inertText } from './value/inert-text.js';
 export { didYouMean, nearest, nearestHint } from './value/nearest.js';
-export { oneLine } from './value/one-line.js';
+export { cut, oneLine } from './value/one-line.js';
 export { isPlain, maxDepth, type PlainProblem } from './value/plain.js';
 export { sameData } from './value/same-data.js';
 export { isThenable } from './value/thenable.js';

@@ -11,6 +11,7 @@ export * from './is-session-message.js';
 export { MessageWriter } from './message-writer.js';
 export { modelMessages } from './prompt/model-history.js';
 export { promptText } from './prompt/prompt-text.js';
+export type { Around } from './prompt/surroundings.js';
 export type * from './provider.js';
 export type * from './session-event.js';
 export * from './session-message.js';

@@ -43,6 +43,8 @@ export type StopReason = 'stop' | 'length' | 'toolUse' | 'error' | 'aborted';
 export interface UserMessage {
   readonly role: 'user';
   readonly content: string;
+  /** The text that tells an agent what stood around it; in an agent's request it is part of the content. */
+  readonly surroundings?: string;
   /** Milliseconds since 1970. */
   readonly timestamp?: number;
 }

@@ -196,6 +196,9 @@ export const samplePayloads: {
   }),
   'agent.prompt.building': () => ({
     ...run,
+    sender: { id: 'ada', name: 'Ada' },
+    messageId: 'm-1',
+    replyTo: { messageId: 'm-0', content: 'Good morning, Ada.', isQuote: true },
     prompt: question,
     messages: history(),
     systemPrompt: 'You answer briefly.',

@@ -53,7 +53,7 @@ describe('a message', () => {
   });
 
   it.each<[string, Fields, Fields]>([
-    ['a private topic', { message_thread_id: 3 }, { threadId: 3 }],
+    ['a private topic', { message_thread_id: 3, is_topic_message: true }, { threadId: 3 }],
     [
       'a group',
       { chat: group },
@@ -74,9 +74,19 @@ describe('a message', () => {
     expect(messageOf(fields, { requireMention: false })).toMatchObject(expected);
   });
 
-  it('in the thread of replies of an ordinary group is in no thread', () => {
-    const message = messageOf({ chat: group, message_thread_id: 12 }, { requireMention: false });
-    expect(message.threadId).toBeUndefined();
+  it.each<[string, Fields, number | undefined, object?]>([
+    ['an ordinary group', { chat: group }, undefined],
+    ['the General topic', { chat: forum }, 1],
+    ['a private chat', {}, undefined],
+    ['a private chat of a bot with topics', {}, 12, { hasTopics: true }],
+  ])('in the thread of replies of %s is in no thread of its own', (_, fields, expected, more) => {
+    const decoded = decodeUpdate(written({ ...fields, message_thread_id: 12 }), {
+      accountId: 'default',
+      bot: { ...bot, ...more },
+      config: config.parse({ requireMention: false }),
+    });
+    expect(decoded).toMatchObject({ kind: 'message' });
+    expect(decoded.kind === 'message' && decoded.message.threadId).toBe(expected);
   });
 
   it('that answers another says which, and what of it was quoted', () => {
@@ -84,11 +94,12 @@ describe('a message', () => {
     expect(messageOf({ reply_to_message: { ...replied, text: 'all of it' } }).replyTo).toEqual({
       messageId: 3,
       from: 'telegram:43',
+      sender: { id: '43', name: 'Ada L', username: 'ada_l' },
       content: 'all of it',
       sentAtMs: 1_699_999_999_000,
     });
     const quoted = { reply_to_message: { ...replied, text: 'all of it' }, quote: { text: 'of' } };
-    expect(messageOf(quoted).replyTo?.content).toBe('of');
+    expect(messageOf(quoted).replyTo).toMatchObject({ content: 'of', isQuote: true });
     const topic = { ...replied, forum_topic_created: { name: 'x' } };
     expect(messageOf({ reply_to_message: topic }).replyTo).toBeUndefined();
   });
@@ -331,7 +342,14 @@ describe('a press', () => {
           from: ada,
           chat_instance: 'c',
           data: 'yes',
-          message: { message_id: 9, date: 1, chat: forum, message_thread_id: 2, from: bot },
+          message: {
+            message_id: 9,
+            date: 1,
+            chat: forum,
+            message_thread_id: 2,
+            is_topic_message: true,
+            from: bot,
+          },
           ...fields,
         },
       },

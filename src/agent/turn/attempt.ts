@@ -169,7 +169,9 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   async function ask(): Promise<void> {
     if (isAsked) return;
     isAsked = true;
-    await run.write({ role: 'user', content: options.message.text, timestamp: clock.now() });
+    const { text: content } = options.message;
+    const around = definedFields({ surroundings: turn.surroundings });
+    await run.write({ role: 'user', content, ...around, timestamp: clock.now() });
   }
 
   /** A tool does not run before what came before it has been told, what was to be flushed is flushed, and its call is kept. */

@@ -1,5 +1,6 @@
 import type { PayloadOf } from '../../kernel/index.js';
 import { mustPass } from '../../run/index.js';
+import { aroundOf, withSurroundings } from '../../stream/internal.js';
 import type { AttemptScope } from './turn-fields.js';
 
 type Building = PayloadOf<'agent.prompt.building'>;
@@ -17,7 +18,7 @@ export interface ComposedPrompt {
  * @throws RunFailure `stage-failed`.
  */
 export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> {
-  const { options, trail, fields, signal, begun = [] } = scope;
+  const { options, trail, fields, signal, begun = [], surroundings } = scope;
   const { message, session, systemPrompt } = options;
   const own = systemPrompt === undefined ? {} : { systemPrompt };
   const outcome = await trail.dispatch(
@@ -28,6 +29,7 @@ export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> 
       guidance: [],
       additions: [],
       ...own,
+      ...aroundOf(message.about),
       ...fields,
     },
     { signal },
@@ -36,7 +38,8 @@ export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> 
   const { payload, annotations } = outcome;
   const anew = payload.systemPrompt === systemPrompt ? '' : (payload.systemPrompt ?? '').trim();
   const chosen = anew === '' ? own : { systemPrompt: anew }; // a blank one replaces nothing
-  return composePrompt({ ...payload, ...chosen }, annotations.context ?? []);
+  const prompt = withSurroundings(payload.prompt, surroundings);
+  return composePrompt({ ...payload, ...chosen, prompt }, annotations.context ?? []);
 }
 
 /**

@@ -18,6 +18,8 @@ export interface TurnScope {
   readonly graceMs: number;
   /** The texts that providers keep with the session, by their ids. */
   readonly kept: Map<string, string>;
+  /** The text that tells an agent what stands around the message. */
+  readonly surroundings: string | undefined;
 }
 
 /** The parts that the steps of an attempt share before its provider is called. */

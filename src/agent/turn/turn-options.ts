@@ -2,6 +2,7 @@ import type { Clock, Kernel, Logger, Outcome } from '../../kernel/index.js';
 import type { Approvals, RunReport, RunSession, TrailRefs } from '../../run/index.js';
 import type {
   AgentProvider,
+  Around,
   PromptAttachment,
   SessionContext,
   SessionMessage,
@@ -44,6 +45,8 @@ export interface AgentMessage {
   /** The channel that it came by. */
   readonly channel?: string;
   readonly provider?: string;
+  /** Who wrote it, and what stands around it. An agent reads it before the text (spec §15.13). */
+  readonly about?: Around;
 }
 
 /** A model, and the provider that offers it. */

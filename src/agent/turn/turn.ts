@@ -1,6 +1,7 @@
 import { definedFields, onAbort, silentLogger, systemClock } from '../../kernel/index.js';
 import { addUsage, driveRun, RunFailure, Trail } from '../../run/index.js';
 import type { SessionUsage, TranscriptEntry } from '../../stream/index.js';
+import { surroundingsOf } from '../../stream/internal.js';
 import { type AttemptStart, type EndedAttempt, runAttempt } from './attempt.js';
 import { Cut } from './cut-off.js';
 import { nextAttempt } from './retry.js';
@@ -42,7 +43,10 @@ export async function runAgentTurn(options: AgentTurnOptions): Promise<AgentTurn
     const trail = new Trail(kernel, after, { agentId, sessionId, ...refs });
     const fields = turnFields(options);
     const kept = new Map(Object.entries(session.providerSessions ?? {}));
-    const scope = { options, trail, fields, clock, logger, signal, cut, graceMs, kept };
+    const { about = {} } = options.message;
+    const surroundings = surroundingsOf(about);
+    const shared = { clock, logger, signal, cut, graceMs, kept, surroundings };
+    const scope = { options, trail, fields, ...shared };
     const startedAtMs = clock.now();
     const ended = await attemptAll(scope);
     const durationMs = Math.max(0, clock.now() - startedAtMs);

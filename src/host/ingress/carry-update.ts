@@ -103,7 +103,7 @@ async function carry(
     received,
     refsOf(decoded.message.channel, conversationOf(decoded.message), decoded.message),
   );
-  const first = normalizedBy(await tellNormalized(parts, trail, decoded.message));
+  const first = normalizedBy(await tellNormalized(parts, trail, decoded.message), decoded.message);
   if (parts.signal.aborted) return stopped;
   if ('failed' in first) {
     const reason = first.failed;

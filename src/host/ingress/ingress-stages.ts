@@ -43,10 +43,17 @@ export function tellNormalized(
 }
 
 /** The message that `ingress.normalized` has left. */
-export function normalizedBy(outcome: Outcome<'ingress.normalized'>): Normalized {
+export function normalizedBy(
+  outcome: Outcome<'ingress.normalized'>,
+  decoded: InboundMessage,
+): Normalized {
   if (outcome.status !== 'passed') return { failed: `ingress.normalized ${whyNot(outcome)}` };
-  const { raw: _raw, config: _config, ...message } = outcome.payload;
-  return message;
+  const { raw: _raw, config: _config, promptText, ...message } = outcome.payload;
+  const { content, transcript } = decoded;
+  // a text for models that was made of other words holds no more
+  const isOld = promptText === decoded.promptText;
+  const isStale = isOld && (content !== message.content || transcript !== message.transcript);
+  return promptText === undefined || isStale ? message : { ...message, promptText };
 }
 
 /**
@@ -92,7 +99,21 @@ async function normalizePart(
   if (decoded.kind !== 'message') return { failed: `it is decoded as ${decoded.kind} now` };
   const { message } = decoded;
   trail.carry(refsOf(message.channel, conversationOf(message), message));
-  return normalizedBy(await tellNormalized(parts, trail, message));
+  return normalizedBy(await tellNormalized(parts, trail, message), message);
+}
+
+/** Tells which of several messages are not the sender's own words: their texts stand among those of the whole. */
+function passedOn(all: readonly RoutedMessage[]): Pick<RoutedMessage, 'forwardedFrom' | 'shared'> {
+  const isAll = all.every(({ forwardedFrom }) => forwardedFrom !== undefined);
+  const shared = all.flatMap(({ forwardedFrom: by, content, shared: own = [] }) => {
+    if (isAll || by === undefined) return own;
+    const from = [by.sender?.name, by.channelName].filter((part) => part !== undefined).join(', ');
+    return [{ kind: 'message' as const, title: 'forwarded', from, text: content }, ...own];
+  });
+  return {
+    ...definedFields({ forwardedFrom: isAll ? all[0]?.forwardedFrom : undefined }),
+    ...(shared.length > 0 && { shared }),
+  };
 }
 
 /** Makes one message of several, in order. */
@@ -106,8 +127,9 @@ function joinedMessage(all: readonly RoutedMessage[], first: RoutedMessage): Rou
     all.some((one) => of(one) !== undefined);
   // a transcript stands where its message does, and so do texts made for models
   const isPrompted = has(({ promptText, transcript }) => promptText ?? transcript);
+  const { forwardedFrom: _own, shared: _shared, ...rest } = first;
   return {
-    ...first,
+    ...rest,
     content: texts(({ content }) => content),
     attachments: all.flatMap(({ attachments }) => attachments),
     metadata: Object.assign({}, ...all.map(({ metadata }) => metadata).reverse()),
@@ -118,6 +140,7 @@ function joinedMessage(all: readonly RoutedMessage[], first: RoutedMessage): Rou
         ? texts(({ transcript }) => transcript)
         : undefined,
       replyTo: all.find(({ replyTo }) => replyTo !== undefined)?.replyTo,
+      ...passedOn(all),
       wasMentioned: all.some(({ wasMentioned }) => wasMentioned === true)
         ? true
         : first.wasMentioned,

@@ -116,6 +116,7 @@ async function takeTurn(
       text: promptOf(message),
       attachments: message.attachments,
       channel: message.channel,
+      about: message,
       ...definedFields({ provider: message.provider }),
     },
     runId,

@@ -14,6 +14,7 @@ import {
   text,
   texts,
 } from './pieces/field.js';
+import { aroundFields } from './pieces/message.js';
 import { bootstrapFiles, promptPieces } from './pieces/piece.js';
 import { callFields, runFields, startedRunFields } from './pieces/run.js';
 
@@ -49,6 +50,7 @@ export interface AgentModelResolvingPatch extends Static<typeof agentModelResolv
 
 const agentPromptBuildingPayload = object({
   ...runFields,
+  ...aroundFields,
   prompt: text('What the agent is asked.'),
   messages: opaques('The transcript so far, oldest first, as much as the agent gets.'),
   systemPrompt: optional(text('The system prompt without the guidance.')),

@@ -19,7 +19,7 @@ export function oneLine(thrown: unknown): string {
 }
 
 /** The beginning of a longer text. It ends before a surrogate pair that it would cut in half. */
-function cut(text: string, length: number): string {
+export function cut(text: string, length: number): string {
   if (text.length <= length) return text;
   return text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }

@@ -4,6 +4,7 @@ import {
   type ChannelPlugin,
   checkPermit,
   type DecodedIngress,
+  type InboundMessage,
   type InboundUpdate,
   type SendPermit,
   type SendResult,
@@ -25,6 +26,8 @@ export interface Said {
   /** The writer is a program. */
   readonly isBot?: boolean;
   readonly metadata?: Record<string, unknown>;
+  /** Further fields of the message, such as `replyTo`. */
+  readonly message?: Partial<InboundMessage>;
   /** The channel has proved that the writer may give commands. */
   readonly commandAuthorized?: boolean;
   /** The channel knows the text as a command. */
@@ -183,6 +186,7 @@ function decodeSaid(raw: unknown, channel: string, accountId: string): DecodedIn
       attachments: [],
       ...(native === true && { commandSource: 'native' as const }),
       metadata,
+      ...raw.message,
     },
   };
 }

@@ -4,6 +4,7 @@ import { type AccessConfig, rulesOf, type SlackConfig } from '../config.js';
 import { pressOf } from '../egress/elements.js';
 import { mentions, readableText } from './readable-text.js';
 import {
+  type Attached,
   blockActions,
   changeEvent,
   type MessageEvent,
@@ -78,12 +79,14 @@ function decodeMessage(
   if (!admission.isAdmitted) return ignored(admission.reason);
   // a message in a channel begins the thread that it is answered in
   const threadId = threadTs ?? (isGroup && config.replyInThread ? ts : undefined);
+  const shared = [...message.attachments.map(sharedOf), ...message.files.map(titleOf)].flat();
   const decoded: InboundMessage = {
     ...messageAt({ accountId, channel, isGroup, threadId, user }),
     messageId: ts,
     sender,
     content: readableText(text),
     attachments: message.files.map(attachmentOf),
+    ...(shared.length > 0 && { shared }),
     sentAtMs: Math.floor(Number(ts) * 1_000),
     ...(isEdited === true && { isEdited }),
     wasMentioned,
@@ -91,7 +94,7 @@ function decodeMessage(
     ...(teamId !== undefined && { guildId: teamId }),
     metadata: { chatType: message.channel_type ?? (isGroup ? 'channel' : 'im') },
   };
-  if (decoded.content === '' && decoded.attachments.length === 0)
+  if (decoded.content === '' && decoded.attachments.length === 0 && shared.length === 0)
     return ignored('a message without text or file');
   return { kind: 'message', message: decoded, senderProof: 'account' };
 }
@@ -209,6 +212,34 @@ function attachmentOf(file: MessageEvent['files'][number]): InboundMessage['atta
     ...(sizeBytes !== undefined && { sizeBytes }),
     ...(url !== undefined && { url }),
   };
+}
+
+type Shared = NonNullable<InboundMessage['shared']>;
+
+/** A message that was shared, or the preview of a link. */
+function sharedOf(attached: Attached): Shared {
+  const { title, author_name: author, service_name: from = author, fields } = attached;
+  const { is_share: isShare, is_msg_unfurl: isMessage = isShare } = attached;
+  const { title_link: link, original_url: original = link, from_url: url = original } = attached;
+  const listed = fields.map((field) => [field.title, field.value].filter(Boolean).join(': '));
+  const said = [attached.pretext, attached.text ?? attached.fallback, ...listed];
+  const text = readableText(said.filter(Boolean).join('\n'));
+  if (text === '' && title === undefined && url === undefined) return [];
+  return [
+    {
+      kind: isMessage === true ? 'message' : url === undefined ? 'other' : 'link',
+      ...(title !== undefined && { title: readableText(title) }),
+      ...(from !== undefined && { from: author ?? from }),
+      ...(text !== '' && { text }),
+      ...(url !== undefined && { url }),
+    },
+  ];
+}
+
+/** The title of a file, if it is not its name. */
+function titleOf({ name, title }: MessageEvent['files'][number]): Shared {
+  if (title === undefined || title === name) return [];
+  return [{ kind: 'file', title, ...(name !== undefined && { text: name }) }];
 }
 
 function ignored(reason: string): DecodedIngress {

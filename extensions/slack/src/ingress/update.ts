@@ -6,10 +6,21 @@ const maybe = id.optional().catch(undefined);
 const file = z.object({
   id: maybe,
   name: maybe,
+  title: maybe,
   mimetype: maybe,
   url_private: maybe,
   size: z.number().int().nonnegative().optional().catch(undefined),
 });
+
+/** A message that was shared, the preview of a link, or what an app has attached. */
+const attached = z.object({
+  ...{ text: maybe, fallback: maybe, pretext: maybe, title: maybe, title_link: maybe },
+  ...{ from_url: maybe, original_url: maybe, author_name: maybe, service_name: maybe },
+  is_share: z.boolean().optional().catch(undefined),
+  is_msg_unfurl: z.boolean().optional().catch(undefined),
+  fields: z.array(z.object({ title: maybe, value: maybe })).catch([]),
+});
+export type Attached = z.infer<typeof attached>;
 
 const spoken = z.object({
   ts: id,
@@ -21,6 +32,7 @@ const spoken = z.object({
   parent_user_id: maybe,
   edited: z.object({ ts: id }).optional().catch(undefined),
   files: z.array(file).catch([]),
+  attachments: z.array(attached).catch([]),
 });
 
 /** A message, as an event tells of it. */

@@ -3,6 +3,9 @@ import type { InboundMessage } from 'sluice/channel';
 
 type Attachment = InboundMessage['attachments'][number];
 
+/** What is in a message, or in one that it answers. */
+export type Content = Partial<Omit<Message, 'reply_to_message'>>;
+
 /** A file as Telegram tells of it. */
 interface TelegramFile {
   readonly file_id: string;
@@ -15,7 +18,7 @@ interface TelegramFile {
 /**
  * The files of a message, by their ids: a link to one would hold the bot's token. Of a photo the largest size.
  */
-export function attachmentsOf(message: Message): Attachment[] {
+export function attachmentsOf(message: Content): Attachment[] {
   const { photo, document, audio, voice, video, video_note: note, animation, sticker } = message;
   const largest = photo?.toSorted((a, b) => b.width * b.height - a.width * a.height)[0];
   const found: [Attachment['kind'], TelegramFile | undefined, Partial<Attachment>?][] = [

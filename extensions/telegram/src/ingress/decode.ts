@@ -4,8 +4,15 @@ import { admit } from 'sluice/chat';
 import { conversationIdOf } from '../address.js';
 import type { AccessConfig, TelegramConfig } from '../config.js';
 import { pressOf } from '../egress/keyboard.js';
+import { aroundOf } from './around.js';
 import { attachmentsOf } from './attachments.js';
-import { type BotIdentity, isMentioned, linkedTextOf, slashCommandOf, textOf } from './mention.js';
+import {
+  type BotIdentity,
+  isMentioned,
+  linkedTextOf,
+  markdownOf,
+  slashCommandOf,
+} from './mention.js';
 import { type Place, placeOf } from './place.js';
 import { personOf, proofOf, senderOf } from './sender.js';
 
@@ -52,7 +59,7 @@ function decodeMessage(
   const { accountId, bot, config } = context;
   const command = slashCommandOf(message, bot);
   if (command?.isForAnother === true) return ignored('a command for another bot');
-  const place = placeOf(message);
+  const place = placeOf(message, bot);
   const sender = senderOf(message);
   const isAddressed = command !== undefined || isMentioned(message, bot);
   const admission = admit({ ...groupOf(place), sender, isAddressed }, config);
@@ -61,7 +68,8 @@ function decodeMessage(
     ...inboundMessageOf(message, { accountId, bot }),
     commandAuthorized: admission.mayCommand, // also of a text: the host may read it as a command
   };
-  if (decoded.content === '' && decoded.attachments.length === 0)
+  const { content, attachments, shared } = decoded;
+  if (content === '' && attachments.length === 0 && (shared === undefined || isEdited))
     return ignored('a message without text or file');
   const proof = proofOf(message);
   if (command === undefined) return { kind: 'message', message: decoded, ...proof };
@@ -97,7 +105,7 @@ function decodePress(query: CallbackQuery, context: DecodeContext): DecodedIngre
   const { message, data, game_short_name: game } = query;
   if (message === undefined) return ignored('a press under an inline message');
   const sender = personOf(query.from);
-  const place = pressPlaceOf(message);
+  const place = pressPlaceOf(message, context.bot);
   const admission = admit({ ...groupOf(place), sender, isAddressed: true }, context.config);
   if (!admission.isAdmitted) return ignored(admission.reason);
   return {
@@ -136,8 +144,9 @@ function addressOf(
 /** The place of a button. Of a message that is too old only its chat is known. */
 function pressPlaceOf(
   message: MaybeInaccessibleMessage,
+  bot: BotIdentity,
 ): Pick<Place, 'isGroup' | 'conversationId' | 'threadId'> {
-  if (message.date !== 0) return placeOf(message);
+  if (message.date !== 0) return placeOf(message, bot);
   const { id, type } = message.chat;
   return { isGroup: type !== 'private', conversationId: conversationIdOf(id) };
 }
@@ -167,8 +176,9 @@ function inboundMessageOf(
   message: Message,
   { accountId, bot }: { readonly accountId: string; readonly bot: BotIdentity },
 ): InboundMessage {
-  const place = placeOf(message);
+  const place = placeOf(message, bot);
   const { conversationId } = place;
+  const promptText = markdownOf(message);
   const sentAtMs = (message.edit_date ?? message.date) * 1_000;
   return {
     ...addressOf(message, place, accountId),
@@ -182,8 +192,9 @@ function inboundMessageOf(
     ...(place.title !== undefined && { channelName: place.title }),
     ...(place.isGroup && { groupId: conversationId }),
     content: linkedTextOf(message) || (message.sticker?.emoji ?? ''),
+    ...(promptText !== undefined && { promptText }),
     attachments: attachmentsOf(message),
-    ...repliedOf(message),
+    ...aroundOf(message),
     sentAtMs,
     ...(message.edit_date !== undefined && { isEdited: true }),
     wasMentioned: isMentioned(message, bot),
@@ -193,23 +204,6 @@ function inboundMessageOf(
       ...(message.from?.language_code !== undefined && {
         languageCode: message.from.language_code,
       }),
-    },
-  };
-}
-
-function repliedOf({ reply_to_message: replied, quote }: Message): Pick<InboundMessage, 'replyTo'> {
-  // every message of a topic answers the one that made it: that is no reply
-  if (replied === undefined || replied.forum_topic_created !== undefined) return {};
-  const content = quote?.text ?? textOf(replied);
-  return {
-    replyTo: {
-      messageId: replied.message_id,
-      from:
-        senderOf(replied).id === undefined
-          ? placeOf(replied).from
-          : `telegram:${senderOf(replied).id}`,
-      ...(content !== '' && { content }),
-      sentAtMs: replied.date * 1_000,
     },
   };
 }

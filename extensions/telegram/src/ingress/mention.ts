@@ -1,27 +1,30 @@
 import type { Message, MessageEntity } from 'grammy/types';
+import { toMarkdown } from '../text/markdown.js';
+import type { Content } from './attachments.js';
 
 /** The names that the bot is known by. */
 export interface BotIdentity {
   readonly id: number;
   readonly username: string;
+  /** Its private chats have topics. */
+  readonly hasTopics?: boolean;
 }
 
 /** The text of a message, or what is written under its media. */
-export function textOf(message: Message): string {
+export function textOf(message: Pick<Content, 'text' | 'caption'>): string {
   return message.text ?? message.caption ?? '';
 }
 
 /** The same with its links as Markdown: where they go is not in the text itself. */
 export function linkedTextOf(message: Message): string {
-  const links = entitiesOf(message).flatMap((entity) =>
-    entity.type === 'text_link' ? [entity] : [],
-  );
-  let text = textOf(message);
-  for (const { offset, length, url } of links.toSorted((a, b) => b.offset - a.offset)) {
-    const end = offset + length;
-    text = `${text.slice(0, offset)}[${text.slice(offset, end)}](${url})${text.slice(end)}`;
-  }
-  return text.trim();
+  const links = entitiesOf(message).filter(({ type }) => type === 'text_link');
+  return toMarkdown(textOf(message), links).trim();
+}
+
+/** The same as Markdown, for an agent; nothing if it says no more than its links do. */
+export function markdownOf(message: Message): string | undefined {
+  const markdown = toMarkdown(textOf(message), entitiesOf(message)).trim();
+  return markdown === linkedTextOf(message) ? undefined : markdown;
 }
 
 function entitiesOf(message: Message): readonly MessageEntity[] {

@@ -1,5 +1,6 @@
 import type { Message } from 'grammy/types';
 import { conversationIdOf } from '../address.js';
+import type { BotIdentity } from './mention.js';
 
 /** The place that a message was written in. */
 export interface Place {
@@ -15,20 +16,23 @@ export interface Place {
 /** The topic of a forum that carries no id in its messages. */
 export const generalTopic = 1;
 
-/** Finds the place that a message was written in. Threads of ordinary groups are threads of replies, and no place. */
-export function placeOf(message: Message): Place {
-  const { chat, message_thread_id: threadId } = message;
+/**
+ * Finds the place that a message was written in. Telegram gives a thread of replies an id, too, also within the General topic:
+ * that is no place, and nobody can write there.
+ */
+export function placeOf(message: Message, { hasTopics = false }: BotIdentity): Place {
+  const { chat, message_thread_id: threadId, is_topic_message: isInTopic = false } = message;
   const conversationId = conversationIdOf(chat.id);
   if (chat.type === 'private') {
     return {
       isGroup: false,
       conversationId,
       from: conversationId,
-      ...(threadId !== undefined && { threadId }),
+      ...(threadId !== undefined && (isInTopic || hasTopics) && { threadId }),
     };
   }
-  const topicId =
-    'is_forum' in chat && chat.is_forum === true ? (threadId ?? generalTopic) : undefined;
+  const isForum = isInTopic || ('is_forum' in chat && chat.is_forum === true);
+  const topicId = isForum ? ((isInTopic ? threadId : undefined) ?? generalTopic) : undefined;
   const from = `telegram:group:${chat.id}`;
   return {
     isGroup: true,

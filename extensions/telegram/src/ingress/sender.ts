@@ -5,13 +5,13 @@ import type { InboundMessage, SenderProof } from 'sluice/channel';
 export type Sender = NonNullable<InboundMessage['sender']>;
 
 /** Finds the writer of a message: a person, or the chat in whose name it was written. */
-export function senderOf(message: Message): Sender {
+export function senderOf(message: Pick<Message, 'from' | 'sender_chat'>): Sender {
   const { from, sender_chat: chat } = message;
   if (chat !== undefined) {
-    const { title, username } = chat;
+    const { title, username, first_name: name = title } = chat;
     return {
       id: String(chat.id),
-      ...(title !== undefined && { name: title }),
+      ...(name !== undefined && { name }),
       ...(username !== undefined && { username }),
     };
   }

@@ -48,14 +48,50 @@ const repliedMessage = object(
   {
     messageId: optional(providerId('Its id at the provider.')),
     from: optional(text('The address of its writer.')),
+    sender: optional(sender),
     content: optional(text('Its text, or the part that was quoted.')),
+    isQuote: optional(flag('Its content is the part that was quoted.')),
+    attachments: optional(attachments('Its files.')),
     sentAtMs: optional(amount('When it was sent, in milliseconds since 1970.')),
   },
   'The message that this one answers.',
 );
 
+const forwarded = object(
+  {
+    sender: optional(sender),
+    channelName: optional(text('The name of the chat that it was written in or for.')),
+    conversationId: optional(text('That chat, as the channel names conversations.')),
+    messageId: optional(providerId('Its id there.')),
+    sentAtMs: optional(amount('When it was written, in milliseconds since 1970.')),
+  },
+  'Where the words come from, if the sender has passed them on.',
+);
+
+const shared = object({
+  kind: oneOf(
+    ['message', 'link', 'file', 'contact', 'location', 'poll', 'story', 'other'],
+    'What it is.',
+  ),
+  title: optional(text('Its title, or its name.')),
+  from: optional(text('Who wrote it, or where it comes from, as people are shown it.')),
+  text: optional(text('Its text.')),
+  url: optional(text('Where it is.')),
+});
+
+/** The fields that tell who wrote a message, and what stands around it. They are data: they prove nobody. */
+export const aroundFields = {
+  sender: optional(sender),
+  messageId: optional(text('Its id at the provider.')),
+  replyTo: optional(repliedMessage),
+  forwardedFrom: optional(forwarded),
+  shared: optional(Type.Array(shared, { description: 'What was shared with it.' })),
+  via: optional(text('The program that it was written with, if not by hand alone.')),
+};
+
 /** The fields of a normalized inbound message. */
 export const inboundMessageFields = {
+  ...aroundFields,
   channel: text('The channel it came by.'),
   accountId: optional(text("The channel's account that got it.")),
   provider: optional(text('The provider behind the channel.')),
@@ -64,11 +100,9 @@ export const inboundMessageFields = {
   originatingTo: optional(text('The address an answer goes back to.')),
   from: text('The address it came from, as the channel writes it.'),
   to: optional(text('The address it was sent to.')),
-  sender: optional(sender),
   conversationId: optional(text('The conversation: a chat, a channel, a room.')),
   parentConversationId: optional(text('The conversation that this one hangs off.')),
   threadId: optional(providerId('The thread within the conversation.')),
-  messageId: optional(text('Its id at the provider.')),
   guildId: optional(text('The community that the conversation belongs to.')),
   channelName: optional(text('The name of the conversation, where it has one.')),
   groupId: optional(text('The group, where it was written in one.')),
@@ -78,7 +112,6 @@ export const inboundMessageFields = {
   promptText: optional(text('The text as a model is to read it, links and media described.')),
   transcript: optional(text('What is said in its audio.')),
   attachments: attachments('The files that came with it.'),
-  replyTo: optional(repliedMessage),
   sentAtMs: optional(amount('When it was sent, in milliseconds since 1970.')),
   isEdited: optional(flag('It replaces an earlier text of the same message.')),
   wasMentioned: optional(flag('It names the agent.')),
