@@ -72,8 +72,8 @@ describe('a conversation over the Bot API', () => {
       messageUpdate({ updateId: 102, text: 'in general', chat: forum }),
     );
     expect(lab.server.shown).toMatchObject([
-      { chatId: -1005, threadId: 7, text: 'in seven', replyToId: 5_101 },
-      { chatId: -1005, text: 'in general', replyToId: 5_102 },
+      { chatId: -1005, threadId: 7, text: expect.stringMatching(/in seven$/), replyToId: 5_101 },
+      { chatId: -1005, text: expect.stringMatching(/in general$/), replyToId: 5_102 },
     ]);
     expect(lab.server.shown[1]?.threadId).toBeUndefined();
     const keys = lab.of('routing.resolved').map(({ payload }) => payload.sessionKey);
@@ -225,7 +225,9 @@ describe('a conversation over the Bot API', () => {
       'its sender is not allowed',
     ]);
     await lab.settle(messageUpdate({ updateId: 104, text: 'hi @lima_bot', chat: group }));
-    expect(lab.server.shown).toMatchObject([{ chatId: -77, text: 'hi @lima_bot' }]);
+    expect(lab.server.shown).toMatchObject([
+      { chatId: -77, text: expect.stringMatching(/hi @lima_bot$/) },
+    ]);
     expect(lab.server.of('answerCallbackQuery')).toEqual([]);
   });
 

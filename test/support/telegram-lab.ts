@@ -1,5 +1,6 @@
 import { type TelegramChannel, telegramChannel } from '../../extensions/telegram/src/channel.js';
 import { config } from '../../extensions/telegram/src/config.js';
+import type { MoveStore } from '../../extensions/telegram/src/moves.js';
 import { echoProvider } from '../../src/agent/index.js';
 import { createHost, type Host, type HostOptions, type MessageEnd } from '../../src/host/index.js';
 import type { FamilyName, Kernel, Outcome } from '../../src/kernel/index.js';
@@ -36,13 +37,15 @@ export interface TelegramLabOptions extends Partial<HostOptions> {
   readonly prepare?: (server: BotApiServer) => void;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock?: VirtualClock;
+  /** Where the moves of groups are kept. */
+  readonly store?: MoveStore;
   /** A Bot API that outlives this host, and what this host is called there. */
   readonly shared?: { readonly server: BotApiServer; readonly process: string };
 }
 
 export async function telegramLab(options: TelegramLabOptions = {}): Promise<TelegramLab> {
   const { settings = {}, contribute, prepare, env, clock = virtualClock(), ...more } = options;
-  const { shared, ...rest } = more;
+  const { shared, store, ...rest } = more;
   const server = shared?.server ?? (await botApiServer(() => clock.now()));
   const letGo = async (): Promise<void> => {
     if (shared === undefined) await server[Symbol.asyncDispose]();
@@ -57,6 +60,7 @@ export async function telegramLab(options: TelegramLabOptions = {}): Promise<Tel
     }),
     clock,
     log: test.log,
+    ...(store && { store }),
     env: env ?? { TELEGRAM_BOT_TOKEN: server.token },
   });
   const ends: MessageEnd[] = [];

@@ -4,10 +4,12 @@ import type { ChannelInbox } from 'sluice/channel';
 import { type BotApi, createBotApi } from './api/bot-api.js';
 import type { TelegramConfig } from './config.js';
 import { decodeUpdate, wantedUpdates } from './ingress/decode.js';
+import { Edits } from './ingress/edits.js';
 import type { BotIdentity } from './ingress/mention.js';
 import type { Intake } from './intake/intake.js';
 import { startPolling } from './intake/polling.js';
 import { startWebhook } from './intake/webhook.js';
+import type { Moves } from './moves.js';
 import { readToken } from './token.js';
 
 /** The parts that an account is started with. */
@@ -17,6 +19,7 @@ export interface AccountParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly moves: Moves;
 }
 
 /** A bot that is connected. */
@@ -24,6 +27,7 @@ export interface TelegramAccount {
   readonly api: BotApi;
   readonly bot: BotIdentity;
   readonly intake: Intake;
+  readonly edits: Edits;
   /** The address on which its webhook listens, if it has one. */
   readonly port?: number;
 }
@@ -37,7 +41,7 @@ export async function startAccount(
   parts: AccountParts,
   inbox: ChannelInbox,
 ): Promise<TelegramAccount> {
-  const { accountId, config, clock, log, env } = parts;
+  const { accountId, config, clock, log, env, moves } = parts;
   const token = await readToken(config.accounts[accountId] ?? {}, env);
   const { apiRoot, webhook } = config;
   const api = createBotApi({ token, clock, ...(apiRoot !== undefined && { apiRoot }) });
@@ -46,12 +50,15 @@ export async function startAccount(
     throw new Error(
       `Telegram ${me.status === 'refused' ? 'does not know this bot' : 'cannot be reached'}: ${me.reason}`,
     );
-  const { id, username } = Object(me.result) as Partial<typeof me.result>; // nothing has checked it
+  const { id, username, has_topics_enabled } = Object(me.result) as Partial<typeof me.result>; // nothing has checked it
   if (id === undefined || username === undefined)
     throw new Error('Telegram cannot be reached: what answers at its address names no bot');
-  const bot = { id, username };
+  const bot = { id, username, hasTopics: has_topics_enabled === true };
+  const edits = new Edits();
 
   const take = async (update: Update): Promise<'refused' | undefined> => {
+    edits.note(update);
+    await moves.note(update); // before it is decoded
     const raw: unknown = update;
     const updateId = String(update.update_id);
     const taken = await inbox.receive({ raw, updateId, receivedAtMs: clock.now() });
@@ -70,15 +77,16 @@ export async function startAccount(
 
   if (webhook === undefined) {
     await freeFromWebhook(api, config);
-    return { api, bot, intake: startPolling({ api, clock, log, sink }) };
+    return { api, bot, edits, intake: startPolling({ api, clock, log, sink }) };
   }
   const { host, port, path, url, secretEnv } = webhook;
   const secret = secretOf(webhook.secret ?? env[secretEnv], secretEnv);
   const intake = await startWebhook({ host, port, path, secret, clock, log, sink });
-  if (url === undefined) return { api, bot, intake, port: intake.port };
+  const account = { api, bot, edits, intake, port: intake.port };
+  if (url === undefined) return account;
   const payload = { url, secret_token: secret, allowed_updates: wantedUpdates };
   const told = await api.call('setWebhook', payload, { isRepeatable: true });
-  if (told.status === 'done') return { api, bot, intake, port: intake.port };
+  if (told.status === 'done') return account;
   await intake.close();
   throw new Error(`Telegram does not take the webhook: ${told.reason}`);
 }

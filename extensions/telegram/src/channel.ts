@@ -14,6 +14,7 @@ import type { TelegramConfig } from './config.js';
 import { declaration } from './declaration.js';
 import { telegramSurface } from './egress/surface.js';
 import { decodeUpdate } from './ingress/decode.js';
+import { type MoveStore, Moves } from './moves.js';
 import { readToken } from './token.js';
 
 /** The options of the channel. */
@@ -24,6 +25,8 @@ export interface TelegramChannelOptions {
   readonly log?: Logger;
   /** The environment with tokens and secrets; by default that of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Keeps the new ids of groups; by default they are known until the process ends. */
+  readonly store?: MoveStore;
 }
 
 /** Telegram as a channel. */
@@ -40,7 +43,9 @@ export interface TelegramChannel extends ChannelPlugin {
  * const channel = telegramChannel({ config: config.parse({ allowFrom: ['ada'] }) });
  */
 export function telegramChannel(options: TelegramChannelOptions): TelegramChannel {
-  const { config, clock = systemClock, log = silentLogger, env = process.env } = options;
+  const { clock = systemClock, log = silentLogger, env = process.env, store } = options;
+  const moves = new Moves(options.config.groups, log, store);
+  const config = { ...options.config, groups: moves.groups };
   const accounts = new Map<string, TelegramAccount>();
   let closing = new AbortController();
   let host: ChannelInbox | undefined; // each of its accounts has the same host
@@ -50,7 +55,11 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
     if (account === undefined) throw new Error(`account "${accountId}" is not connected`);
     return account;
   };
-  const surface = telegramSurface({ apiOf: (accountId) => accounts.get(accountId)?.api, config });
+  const surface = telegramSurface({
+    apiOf: (accountId) => accounts.get(accountId)?.api,
+    config,
+    onMoved: (from, to) => void moves.learn(from, to),
+  });
   const parts = {
     ...{ surface, clock, log, inbox: () => host },
     get signal() {
@@ -82,7 +91,8 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
         closing = new AbortController(); // an account that was stopped starts again
         setMaxListeners(0, closing.signal); // each send that waits listens to it
       }
-      const account = await startAccount({ accountId, config, clock, log, env }, inbox);
+      await moves.load();
+      const account = await startAccount({ accountId, config, clock, log, env, moves }, inbox);
       accounts.set(accountId, account);
     },
 
@@ -95,8 +105,10 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
       await account?.intake.close();
     },
 
-    decodeIngress: (raw, accountId) =>
-      decodeUpdate(raw, { accountId, bot: accountOf(accountId).bot, config }),
+    decodeIngress: (raw, accountId) => {
+      const { bot, edits } = accountOf(accountId);
+      return decodeUpdate(raw, { accountId, bot, config, edits });
+    },
 
     ack: async (accountId, { updateId }) => {
       accounts.get(accountId)?.intake.finish(Number(updateId));

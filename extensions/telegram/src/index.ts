@@ -12,8 +12,8 @@ export default defineExtension({
   config,
   declares: { channel: declaration },
   setup(api, settings) {
-    const { clock, log } = api;
-    const channel = telegramChannel({ config: settings, clock, log });
+    const { clock, log, store } = api;
+    const channel = telegramChannel({ config: settings, clock, log, store });
     api.provide('channel', channel);
 
     api.observe('account.started', 'greet', ({ payload }) => {

@@ -51,7 +51,11 @@ export function surroundingsOf(about: Around): string | undefined {
     const author = whoOf(replyTo.sender) || (replyTo.from && nameOf(replyTo.from));
     const of = author ? ` of ${author}` : '';
     const holds = files === '' ? '' : ` with a file (${files})`;
-    tell(`Replies to a message${of}${holds}${isQuote === true ? ', and quotes it' : ''}`, content);
+    if (author || files !== '' || content !== undefined)
+      tell(
+        `Replies to a message${of}${holds}${isQuote === true ? ', and quotes it' : ''}`,
+        content,
+      );
   }
   if (forwardedFrom !== undefined) {
     const author = whoOf(forwardedFrom.sender);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { TranscriptEntry } from '../../../src/stream/index.js';
+import type { AgentRequest } from '../../../src/stream/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { joiningLab, withinMs } from '../../support/joining-lab.js';
 import { outcomesOf } from '../../support/outcomes-of.js';
@@ -8,7 +8,7 @@ const replyTo = { messageId: 'm-0', content: 'Second: call Bob.', isQuote: true 
 
 /** A lab whose agent keeps what it was asked, with the history that it got. */
 async function asked(contribute?: Parameters<typeof hostLab>[0]) {
-  const requests: { prompt: string; history: readonly TranscriptEntry[] }[] = [];
+  const requests: { prompt: string; history: AgentRequest['history'] }[] = [];
   const lab = await hostLab({
     ...contribute,
     agents: [

@@ -38,6 +38,8 @@ export interface BotApiServer extends AsyncDisposable {
   webhook: { readonly url: string; readonly secret: string } | undefined;
   /** Is told of a call that does something, before and after it is done; it may cut off who calls. */
   onCall: ((method: string, when: 'before' | 'after') => void) | undefined;
+  /** The chats: which topics are there, and which groups have moved. */
+  readonly chats: Pick<Chats, 'topics' | 'closed' | 'moved'>;
   /** The root of the API for one process of several: it can be cut off for itself. */
   rootOf(process: string): string;
   /** A process is gone: its calls are not answered any more, and no further one is made. */
@@ -154,8 +156,9 @@ export async function botApiServer(now: () => number = Date.now): Promise<BotApi
       else fail(response, fault);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      const { code, message: description } = error;
-      answerJson(response, code, { ok: false, error_code: code, description });
+      const { code, message: description, parameters } = error;
+      const body = { ok: false, error_code: code, description };
+      answerJson(response, code, { ...body, ...(parameters && { parameters }) });
     }
   };
 
@@ -173,6 +176,7 @@ export async function botApiServer(now: () => number = Date.now): Promise<BotApi
     url: `http://127.0.0.1:${port}`,
     token: testToken,
     calls,
+    chats,
     history,
     get shown() {
       return chats.all;

@@ -16,10 +16,12 @@ export interface ShownInChat {
 /** Why a call is refused, as the Bot API puts it. */
 export class Refused extends Error {
   readonly code: number;
+  readonly parameters: object | undefined;
 
-  constructor(code: number, description: string) {
+  constructor(code: number, description: string, parameters?: object) {
     super(description);
     this.code = code;
+    this.parameters = parameters;
   }
 }
 
@@ -31,6 +33,12 @@ const mediaFields = ['photo', 'audio', 'voice', 'video', 'animation', 'document'
 export class Chats {
   readonly #shown = new Map<number, ShownInChat>();
   #lastId = 1_000;
+  /** The topics that can be written to; every topic where it is absent. */
+  topics: ReadonlySet<number> | undefined;
+  /** Topics that are there, and closed. */
+  closed: ReadonlySet<number> = new Set();
+  /** Groups that have become another, by their old ids. */
+  readonly moved = new Map<number, number>();
 
   /** Everything that is there, oldest first. */
   get all(): readonly ShownInChat[] {
@@ -45,6 +53,15 @@ export class Chats {
       throw new Refused(400, 'Bad Request: message text is empty');
     const reply = parsed(payload['reply_parameters']) as { message_id?: number } | undefined;
     const threadId = numberOf(payload['message_thread_id']);
+    const movedTo = this.moved.get(Number(payload['chat_id']));
+    if (movedTo !== undefined)
+      throw new Refused(400, 'Bad Request: group chat was upgraded to a supergroup chat', {
+        migrate_to_chat_id: movedTo,
+      });
+    if (threadId !== undefined && this.closed.has(threadId))
+      throw new Refused(400, 'Bad Request: TOPIC_CLOSED');
+    if (threadId !== undefined && this.topics?.has(threadId) === false)
+      throw new Refused(400, 'Bad Request: message thread not found');
     const shown: ShownInChat = {
       messageId: ++this.#lastId,
       chatId: chatOf(payload),

@@ -25,17 +25,19 @@ export interface SurfaceParts {
   /** The account that a message goes by; nothing if it is not connected. */
   readonly apiOf: (accountId: string) => BotApi | undefined;
   readonly config: Pick<TelegramConfig, 'format' | 'mediaRoots'>;
+  /** Is told that a group has another id. */
+  readonly onMoved?: (from: number | string, to: number) => void;
 }
 
 /** Telegram as messages, streams and previews go out by it. */
-export function telegramSurface({ apiOf, config }: SurfaceParts): ChatSurface<Part> {
+export function telegramSurface({ apiOf, config, onMoved }: SurfaceParts): ChatSurface<Part> {
   return {
     at: (message) => {
       const target = targetOf(message);
       if (target === undefined) return { problem: `"${message.to}" is no address of Telegram` };
       const api = apiOf(message.accountId);
       if (api === undefined) return { problem: 'its account is not connected' };
-      return telegramPort(api, target, message);
+      return telegramPort(api, target, message, onMoved);
     },
     atChat: (accountId, chatId) => {
       const api = apiOf(accountId);
@@ -56,7 +58,12 @@ export function telegramSurface({ apiOf, config }: SurfaceParts): ChatSurface<Pa
 }
 
 /** The calls for one message, or for a preview that was noted: of that its chat alone is known. */
-function telegramPort(api: BotApi, first: Target, message?: ApprovedMessage): ChatPort<Part> {
+function telegramPort(
+  api: BotApi,
+  first: Target,
+  message?: ApprovedMessage,
+  onMoved?: SurfaceParts['onMoved'],
+): ChatPort<Part> {
   let target = first;
   let hasMoved = false;
   const keys: Keyboard = message === undefined ? { fields: {} } : keyboardOf(message);
@@ -67,7 +74,7 @@ function telegramPort(api: BotApi, first: Target, message?: ApprovedMessage): Ch
     ...(isLast && keys.fields),
   });
 
-  /** Posts a part; to a group that has become another it goes there, once. */
+  /** Posts a part; to a group that has become another it goes there, once; if its topic is gone or closed, to the chat. */
   const post = async (part: Part, call: PostCall): Promise<CallAnswer<PostedMessage>> => {
     const payload = {
       ...target,
@@ -83,9 +90,14 @@ function telegramPort(api: BotApi, first: Target, message?: ApprovedMessage): Ch
       if (chatId !== undefined) target = { ...target, chat_id: chatId };
       return answer;
     }
+    if (target.message_thread_id !== undefined && isWithoutTopic(answer)) {
+      target = { chat_id: target.chat_id };
+      return post(part, call);
+    }
     const movedTo = answer.status === 'refused' ? answer.movedTo : undefined;
     if (movedTo === undefined || hasMoved) return judged(answer, part, call);
     hasMoved = true;
+    onMoved?.(target.chat_id, movedTo);
     target = { ...target, chat_id: movedTo }; // once: a chat that moves on and on would never be reached
     return post(part, call);
   };
@@ -110,6 +122,14 @@ function telegramPort(api: BotApi, first: Target, message?: ApprovedMessage): Ch
       return judged(await api.call('deleteMessage', payload, { timeoutMs }));
     },
   };
+}
+
+/** Tells whether a topic is gone, or nobody may write there. */
+function isWithoutTopic(answer: ApiAnswer<unknown>): boolean {
+  const isRefused = answer.status === 'refused' && answer.code === 400;
+  return (
+    isRefused && /thread not found|topic[ _](?:closed|deleted|id_invalid)/i.test(answer.reason)
+  );
 }
 
 /** Says of a refusal if it changes the next step. */

@@ -9,6 +9,7 @@ export type Content = Partial<Omit<Message, 'reply_to_message'>>;
 /** A file as Telegram tells of it. */
 interface TelegramFile {
   readonly file_id: string;
+  readonly file_unique_id?: string;
   readonly file_size?: number;
   readonly file_name?: string;
   readonly mime_type?: string;
@@ -19,9 +20,23 @@ interface TelegramFile {
  * The files of a message, by their ids: a link to one would hold the bot's token. Of a photo the largest size.
  */
 export function attachmentsOf(message: Content): Attachment[] {
+  return filesOf(message).map(([kind, file, more]) => ({
+    ...attachmentOf(kind, file, message.caption),
+    ...more,
+  }));
+}
+
+/** The ids of its files that stay the same over time. */
+export function fileIdsOf(message: Content): string[] {
+  return filesOf(message).map(([, { file_unique_id: lasting, file_id: id }]) => lasting ?? id);
+}
+
+type Found = [kind: Attachment['kind'], file: TelegramFile, more?: Partial<Attachment>];
+
+function filesOf(message: Content): Found[] {
   const { photo, document, audio, voice, video, video_note: note, animation, sticker } = message;
   const largest = photo?.toSorted((a, b) => b.width * b.height - a.width * a.height)[0];
-  const found: [Attachment['kind'], TelegramFile | undefined, Partial<Attachment>?][] = [
+  const all: [Attachment['kind'], TelegramFile | undefined, Partial<Attachment>?][] = [
     ['image', largest],
     ['audio', audio],
     ['audio', voice, { asVoice: true }],
@@ -32,9 +47,7 @@ export function attachmentsOf(message: Content): Attachment[] {
     ['document', animation === undefined ? document : undefined],
     ['image', sticker],
   ];
-  return found.flatMap(([kind, file, more]) =>
-    file === undefined ? [] : [{ ...attachmentOf(kind, file, message.caption), ...more }],
-  );
+  return all.flatMap(([kind, file, more]): Found[] => (file ? [[kind, file, more ?? {}]] : []));
 }
 
 function attachmentOf(

@@ -6,6 +6,7 @@ import type { AccessConfig, TelegramConfig } from '../config.js';
 import { pressOf } from '../egress/keyboard.js';
 import { aroundOf } from './around.js';
 import { attachmentsOf } from './attachments.js';
+import type { Edits } from './edits.js';
 import {
   type BotIdentity,
   isMentioned,
@@ -21,6 +22,8 @@ export interface DecodeContext {
   readonly accountId: string;
   readonly bot: BotIdentity;
   readonly config: AccessConfig & Pick<TelegramConfig, 'edits'>;
+  /** The edits that came in; without them each counts as one. */
+  readonly edits?: Pick<Edits, 'isUnchanged'>;
 }
 
 /** The kinds of update that Telegram is asked for. */
@@ -33,7 +36,7 @@ export const wantedUpdates = [
 ] as const satisfies readonly (keyof Update)[];
 
 /**
- * Makes a message, a command or a press of an update, if whoever sent it may. Pure: who may is in the settings.
+ * Makes a message, a command or a press of an update, if whoever sent it may. Who may is in the settings.
  */
 export function decodeUpdate(raw: unknown, context: DecodeContext): DecodedIngress {
   if (!isUpdate(raw))
@@ -41,6 +44,7 @@ export function decodeUpdate(raw: unknown, context: DecodeContext): DecodedIngre
   if (raw.callback_query !== undefined) return decodePress(raw.callback_query, context);
   const edited = raw.edited_message ?? raw.edited_channel_post;
   if (edited !== undefined && context.config.edits === 'ignore') return ignored('an edit');
+  if (context.edits?.isUnchanged(raw) === true) return ignored('an edit that changes nothing');
   const message = raw.message ?? raw.channel_post ?? edited;
   return message === undefined
     ? ignored('an update that is neither message nor press')

@@ -1,0 +1,53 @@
+import type { Update } from 'grammy/types';
+import type { ExtensionApi, Logger } from 'sluice';
+import type { TelegramConfig } from './config.js';
+
+/** Where moves are kept, so that a host that starts again knows them. */
+export type MoveStore = Pick<ExtensionApi['store'], 'set' | 'list'>;
+
+/** The groups that the settings name, and those that they have become: Telegram gives a group another id when it grows. */
+export class Moves {
+  /** The settings of each group, by its old id and by its new one. */
+  readonly groups: TelegramConfig['groups'];
+  readonly #log: Logger;
+  readonly #store: MoveStore | undefined;
+  readonly #known = new Map<string, string>();
+
+  constructor(groups: TelegramConfig['groups'], log: Logger, store?: MoveStore) {
+    this.groups = { ...groups };
+    this.#log = log;
+    this.#store = store;
+  }
+
+  /** Reads the moves that were kept. */
+  async load(): Promise<void> {
+    for (const { key, value } of (await this.#store?.list('moved/')) ?? [])
+      this.#follow(key.slice('moved/'.length), String(value));
+  }
+
+  /** Looks at an update: two messages tell of a move, one in the group as it was, and one in the new one. */
+  async note({ message }: Update): Promise<void> {
+    const { chat, migrate_to_chat_id: to, migrate_from_chat_id: from } = message ?? {};
+    if (chat === undefined) return;
+    if (to !== undefined) await this.learn(chat.id, to);
+    if (from !== undefined) await this.learn(from, chat.id);
+  }
+
+  /** A group has another id from now on. It is told once. */
+  async learn(from: number | string, to: number): Promise<void> {
+    if (this.#known.get(String(from)) === String(to)) return;
+    this.#follow(String(from), String(to));
+    this.#log.warn(`the group ${from} is ${to} now: name ${to} in the settings`, { from, to });
+    try {
+      await this.#store?.set(`moved/${from}`, String(to));
+    } catch (error) {
+      this.#log.error('the new id of a group was not kept', { from, to, error });
+    }
+  }
+
+  #follow(from: string, to: string): void {
+    this.#known.set(from, to);
+    const rules = this.groups[from];
+    if (rules !== undefined) this.groups[to] ??= rules;
+  }
+}
