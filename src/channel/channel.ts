@@ -137,7 +137,10 @@ export interface ChannelPlugin {
    * right. `sluice doctor` asks. Rejects where `startAccount` would, saying what to do and never what the secret is.
    */
   checkAccount?(accountId: string): Promise<void>;
-  /** Connects an account. It may call the inbox from then on. A rejection disables this account alone. */
+  /**
+   * Connects an account. It may call the inbox from then on. A rejection disables this account alone; one with `StartLater` does
+   * not: the host starts it again.
+   */
   startAccount(accountId: string, inbox: ChannelInbox): Promise<void>;
   /** Takes no more updates in. Sends must still work. */
   stopIntake(accountId: string): Promise<void>;

@@ -170,7 +170,7 @@ describe('a group that moves', () => {
 
   it('is known after a restart, so that a message that waits is answered', async () => {
     const values = new Map<string, unknown>();
-    const store = {
+    const moves = {
       set: async (key: string, value: unknown) => void values.set(key, value),
       list: async () => [...values].map(([key, value]) => ({ key, value })),
     };
@@ -178,7 +178,7 @@ describe('a group that moves', () => {
     const mortal = mortalJournal(kept);
     const agent = held();
     const first = await telegramLab({
-      ...{ settings, store, journal: mortal },
+      ...{ settings, moves, journal: mortal },
       agents: [{ id: 'main', provider: agent.provider }],
     });
     await first.settle(leaves, arrives);
@@ -187,7 +187,7 @@ describe('a group that moves', () => {
     mortal.kill();
     agent.release();
     await first[Symbol.asyncDispose]();
-    await using after = await telegramLab({ settings, store, journal: kept });
+    await using after = await telegramLab({ settings, moves, journal: kept });
     await after.until(() => after.ends.length === 1, 'what was kept is answered');
     expect(after.server.shown).toMatchObject([{ chatId: -100_555 }]);
   });

@@ -38,14 +38,14 @@ export interface TelegramLabOptions extends Partial<HostOptions> {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock?: VirtualClock;
   /** Where the moves of groups are kept. */
-  readonly store?: MoveStore;
+  readonly moves?: MoveStore;
   /** A Bot API that outlives this host, and what this host is called there. */
   readonly shared?: { readonly server: BotApiServer; readonly process: string };
 }
 
 export async function telegramLab(options: TelegramLabOptions = {}): Promise<TelegramLab> {
   const { settings = {}, contribute, prepare, env, clock = virtualClock(), ...more } = options;
-  const { shared, store, ...rest } = more;
+  const { shared, moves, ...rest } = more;
   const server = shared?.server ?? (await botApiServer(() => clock.now()));
   const letGo = async (): Promise<void> => {
     if (shared === undefined) await server[Symbol.asyncDispose]();
@@ -60,7 +60,7 @@ export async function telegramLab(options: TelegramLabOptions = {}): Promise<Tel
     }),
     clock,
     log: test.log,
-    ...(store && { store }),
+    ...(moves && { store: moves }),
     env: env ?? { TELEGRAM_BOT_TOKEN: server.token },
   });
   const ends: MessageEnd[] = [];

@@ -1,7 +1,6 @@
 import type { Clock, Logger } from 'sluice';
 import type { ChannelInbox } from 'sluice/channel';
-import { type Delivery, PendingAcks } from 'sluice/chat';
-import { isTokenRefused } from './api/refusal.js';
+import { type Delivery, PendingAcks, startFailure } from 'sluice/chat';
 import { createWebApi, type WebApi } from './api/web-api.js';
 import type { SlackConfig } from './config.js';
 import { type BotIdentity, decodeUpdate } from './ingress/decode.js';
@@ -175,10 +174,7 @@ function startIntake(
 
 async function identityOf(api: WebApi): Promise<BotIdentity> {
   const me = await api.call('auth.test', {});
-  if (me.status !== 'done')
-    throw new Error(
-      `Slack ${isTokenRefused(me) ? 'does not take the bot token' : 'cannot be reached'}: ${me.reason}`,
-    );
+  if (me.status !== 'done') throw startFailure('Slack', 'does not take the bot token', me);
   const { user_id: userId, user: name, bot_id: botId } = me.result;
   if (typeof userId !== 'string' || typeof name !== 'string')
     throw new Error('Slack cannot be reached: what answers at its address names no bot');

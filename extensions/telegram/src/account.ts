@@ -1,8 +1,10 @@
 import type { Update } from 'grammy/types';
 import type { Clock, Logger } from 'sluice';
 import type { ChannelInbox } from 'sluice/channel';
-import { type BotApi, createBotApi } from './api/bot-api.js';
+import { startFailure } from 'sluice/chat';
+import { type ApiAnswer, type BotApi, createBotApi } from './api/bot-api.js';
 import type { TelegramConfig } from './config.js';
+import { judged } from './egress/surface.js';
 import { decodeUpdate, wantedUpdates } from './ingress/decode.js';
 import { Edits } from './ingress/edits.js';
 import type { BotIdentity } from './ingress/mention.js';
@@ -45,12 +47,8 @@ export async function startAccount(
   const token = await readToken(config.accounts[accountId] ?? {}, env);
   const { apiRoot, webhook } = config;
   const api = createBotApi({ token, clock, ...(apiRoot !== undefined && { apiRoot }) });
-  const me = await api.call('getMe', {}, { isRepeatable: true });
-  if (me.status !== 'done')
-    throw new Error(
-      `Telegram ${me.status === 'refused' ? 'does not know this bot' : 'cannot be reached'}: ${me.reason}`,
-    );
-  const { id, username, has_topics_enabled } = Object(me.result) as Partial<typeof me.result>; // nothing has checked it
+  const me = needed(await api.call('getMe', {}), 'does not know this bot');
+  const { id, username, has_topics_enabled } = me;
   if (id === undefined || username === undefined)
     throw new Error('Telegram cannot be reached: what answers at its address names no bot');
   const bot = { id, username, hasTopics: has_topics_enabled === true };
@@ -85,17 +83,22 @@ export async function startAccount(
   const account = { api, bot, edits, intake, port: intake.port };
   if (url === undefined) return account;
   const payload = { url, secret_token: secret, allowed_updates: wantedUpdates };
-  const told = await api.call('setWebhook', payload, { isRepeatable: true });
-  if (told.status === 'done') return account;
-  await intake.close();
-  throw new Error(`Telegram does not take the webhook: ${told.reason}`);
+  const told = await api.call('setWebhook', payload);
+  if (told.status !== 'done') await intake.close();
+  needed(told, 'does not take the webhook');
+  return account;
+}
+
+/** The result of a call that no account starts without. Nothing has checked it. */
+function needed<T>(answer: ApiAnswer<T>, refused: string): Partial<T> {
+  const told = judged(answer);
+  if (told.status !== 'done') throw startFailure('Telegram', refused, told);
+  return Object(told.result);
 }
 
 /** Telegram gives updates to a webhook or to who asks, never to both. One that is set may be somebody's. */
 async function freeFromWebhook(api: BotApi, config: TelegramConfig): Promise<void> {
-  const info = await api.call('getWebhookInfo', {}, { isRepeatable: true });
-  if (info.status !== 'done') throw new Error(`Telegram cannot be asked: ${info.reason}`);
-  const { url } = Object(info.result) as Partial<typeof info.result>; // nothing has checked it
+  const { url } = needed(await api.call('getWebhookInfo', {}), 'says nothing of webhooks');
   if (typeof url !== 'string')
     throw new Error(
       'Telegram cannot be asked: what answers at its address says nothing of webhooks',
@@ -105,9 +108,7 @@ async function freeFromWebhook(api: BotApi, config: TelegramConfig): Promise<voi
     throw new Error(
       'a webhook is set for this bot, so it cannot be polled; remove it, or set config.replaceWebhook',
     );
-  const removed = await api.call('deleteWebhook', {}, { isRepeatable: true });
-  if (removed.status !== 'done')
-    throw new Error(`its webhook could not be removed: ${removed.reason}`);
+  needed(await api.call('deleteWebhook', {}), 'does not remove the webhook');
 }
 
 /** The form of the secret that Telegram may send along: letters, digits, "_" and "-". */

@@ -35,6 +35,7 @@ export function extensionUser(
     },
     release: async (extension) => {
       const channels = takenOver.channelsOf(extension);
+      parts.pendingStarts.drop((id) => channels.some((channel) => channel.id === id));
       const own = accounts.all().filter(({ channel }) => channels.includes(channel));
       for (const account of own) {
         const { channel, accountId } = account;

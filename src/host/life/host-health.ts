@@ -2,6 +2,7 @@ import type { ExtensionStatus } from '../../extension/index.js';
 import type { ErrorCode, KernelStats } from '../../kernel/index.js';
 import type { HostParts } from '../parts/parts.js';
 import type { HostTrouble } from '../parts/troubles.js';
+import type { PendingStart } from '../provided/pending-starts.js';
 
 /** How a host is: names and numbers, no text of anybody. Plain data. */
 export interface HostHealth {
@@ -18,6 +19,8 @@ export interface HostHealth {
     /** It takes no messages in, and keeps no host running. */
     readonly sendsOnly?: true;
   }[];
+  /** Those that could not be started yet, and are started again; absent if there are none. */
+  readonly starting?: readonly PendingStart[];
   readonly extensions: readonly {
     readonly extensionId: string;
     readonly status: ExtensionStatus['status'];
@@ -45,6 +48,7 @@ export function healthOf(
 ): HostHealth {
   const { clock, conversationLanes, turns, accounts, kernel, extensions, journal, counts } = parts;
   const problem = journal.problem();
+  const pending = parts.pendingStarts.list();
   return {
     state,
     uptimeMs:
@@ -56,6 +60,7 @@ export function healthOf(
       accountId,
       ...(channel.capabilities.sendsOnly === true && { sendsOnly: true as const }),
     })),
+    ...(pending.length > 0 && { starting: pending }),
     extensions: extensions.statuses.map(({ extensionId, status, error }) => ({
       extensionId,
       status,

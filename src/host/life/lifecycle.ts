@@ -155,7 +155,8 @@ export async function startAll(
   open();
   watches.push(watchSchedules(parts));
   const accounts = parts.accounts.offered();
-  if (accounts.length === 0 && !parts.journal.ownership.isShared) {
+  const isPending = parts.pendingStarts.list().length > 0;
+  if (accounts.length === 0 && !isPending && !parts.journal.ownership.isShared) {
     const why = failed.map(
       ({ channel, accountId, reason }) => `${channel}/${accountId}: ${reason}`,
     );
@@ -187,6 +188,7 @@ export async function stopAll(
   const { kernel, clock, logger } = parts;
   const { reason, timeoutMs, hurry } = how;
   for (const watch of running.watches) watch[Symbol.dispose]();
+  parts.pendingStarts.close();
   await attempt(parts, 'gateway.stopping', () => kernel.dispatch('gateway.stopping', { reason }));
   const accounts = parts.accounts.all();
   for (const { channel, accountId } of accounts)

@@ -30,6 +30,7 @@ import { channelsOfPlugin } from '../provided/legacy/legacy-channel.js';
 import { commandsOfPlugins } from '../provided/legacy/legacy-command.js';
 import { routesOfPlugins } from '../provided/legacy/legacy-routes.js';
 import { toolSourceOf } from '../provided/legacy/legacy-tools.js';
+import { PendingStarts } from '../provided/pending-starts.js';
 import { rolesOf } from '../provided/roles.js';
 import { Routes } from '../provided/routes.js';
 import { Tools } from '../provided/tools.js';
@@ -135,6 +136,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     channels,
     commands: new Map(commands.map((command) => [command.name, command])),
     accounts: new Accounts(),
+    pendingStarts: new PendingStarts(clock, logger),
     extensions,
     takenOver: new TakenOver(),
     routes: new Routes(routesOfPlugins(plugins)),

@@ -14,6 +14,7 @@ import type { Slots } from '../lanes/slots.js';
 import type { Outbox } from '../outbox/outbox.js';
 import type { Accounts } from '../provided/accounts.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
+import type { PendingStarts } from '../provided/pending-starts.js';
 import type { RolesOf } from '../provided/roles.js';
 import type { Routes } from '../provided/routes.js';
 import type { Tools } from '../provided/tools.js';
@@ -106,6 +107,7 @@ export interface HostParts extends Omit<SendParts, 'hold'> {
   /** The messages that wait for others to join them; absent if none does. */
   readonly joins: Joins | undefined;
   /** The turns that run now, with the sends that belong to them. */
+  readonly pendingStarts: PendingStarts;
   readonly turns: ActiveRuns;
   readonly newId: (kind: 'session' | 'run') => string;
   /** Aborted when the host may not wait any longer; of `HeldParts` also when the hold is lost. */

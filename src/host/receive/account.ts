@@ -1,4 +1,4 @@
-import { type ChannelPlugin, SendPermit } from '../../channel/index.js';
+import { type ChannelPlugin, SendPermit, StartLater } from '../../channel/index.js';
 import { onAbort, oneLine } from '../../kernel/index.js';
 import { attempt, attemptWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
@@ -23,6 +23,7 @@ export async function startAccount(
   accountId: string,
   opened: Promise<void>,
   openAccounts: OpenAccounts,
+  failures = 0,
 ): Promise<string | undefined> {
   const { kernel, clock, logger, accounts } = parts;
   const { ownership } = parts.journal;
@@ -53,9 +54,25 @@ export async function startAccount(
         void opened.then(() => openAccounts.end(account, reason));
       },
     });
+    if (!accounts.all().includes(account)) {
+      await attempt(parts, 'stopping an account', () => channel.stopAccount(accountId));
+      return 'it was stopped before it had started';
+    }
   } catch (error) {
     const reason = oneLine(error);
+    const isWanted = accounts.all().includes(account);
     accounts.remove(account);
+    if (!isWanted) return reason; // somebody has stopped it meanwhile
+    if (error instanceof StartLater) {
+      const pending = { ...named, failures: failures + 1, lastFailure: reason };
+      parts.pendingStarts.wait(pending, error.retryAfterMs, async (isDue) => {
+        openAccounts.leave(account); // its next start takes its place at once
+        if (!isDue) return;
+        await startAccount(parts, channel, accountId, opened, openAccounts, failures + 1);
+        if (accounts.find(channel.id, accountId) !== undefined) await resumeWaiting(parts);
+      });
+      return undefined;
+    }
     openAccounts.end(account, reason);
     logger.error(`account ${channel.id}/${accountId} could not be started`, { ...named, error });
     await kernel.dispatch(
@@ -104,6 +121,7 @@ export function watchAccounts(
     for (const channel of channels.filter((one) => isToStart(one, options.startOnly)))
       for (const accountId of channel.accounts) {
         if (accounts.find(channel.id, accountId) !== undefined) continue;
+        if (parts.pendingStarts.has(channel.id, accountId)) continue;
         await startAccount(parts, channel, accountId, opened, openAccounts);
         hasStarted ||= accounts.find(channel.id, accountId) !== undefined;
       }

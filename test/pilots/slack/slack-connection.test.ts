@@ -94,11 +94,6 @@ describe('the connection to Slack', () => {
       (server) => server.fault('apps.connections.open', { error: 'invalid_auth' }),
       'Slack does not take the app-level token: invalid_auth: set the token that the pages of the app show',
     ],
-    [
-      'Slack has no time',
-      (server) => server.fault('auth.test', { tooMany: 5 }),
-      'Slack cannot be reached: 429',
-    ],
   ])('is not made where %s: the account says so', async (_, prepare, text) => {
     await expect(slackLab({ ...whole, prepare })).rejects.toThrow(text);
   });

@@ -260,13 +260,47 @@ describe('the connection to Slack', () => {
     await lab.settle(said(1, 'hello'));
   });
 
-  it('that Slack does not answer for at the start fails, and a host that stops meanwhile stops', async () => {
-    const prepare = (server: SlackServer) => server.fault('apps.connections.open', { hang: true });
-    await expect(slackLab({ ...whole, prepare })).rejects.toThrow('Slack gives no connection');
+  it('that Slack does not answer for is waited for, and a host that stops meanwhile stops', async () => {
     await using lab = await slackLab(whole);
     lab.server.fault('apps.connections.open', { hang: true });
     lab.server.endSockets('broken');
     await lab.until(() => lab.server.of('apps.connections.open').length === 2, 'it is asked for');
+  });
+
+  it.each<[string, string, SlackFault, string]>([
+    ['no answer', 'apps.connections.open', { hang: true }, 'Slack cannot be reached'],
+    ['a broken connection', 'auth.test', { reset: true }, 'no readable answer'],
+    ['a 503', 'apps.connections.open', { html: 503 }, '503'],
+    ['internal_error', 'auth.test', { error: 'internal_error' }, 'internal_error'],
+    ['ratelimited', 'auth.test', { error: 'ratelimited' }, 'ratelimited'],
+    ['too_many_websockets', 'socket', { error: 'too_many_websockets' }, 'too_many_websockets'],
+    ['a change of the workspace', 'auth.test', { error: 'team_added_to_org' }, 'team_added_to_org'],
+  ])(
+    'is made after waits that grow if the start meets %s, and the reason is named (§14.18)',
+    async (_, method, fault, reason) => {
+      const prepare = (server: SlackServer) => server.fault(method, fault, fault);
+      await using lab = await slackLab({ ...whole, prepare });
+      expect(lab.host.health()).toMatchObject({
+        accounts: [],
+        starting: [{ channel: 'slack', failures: 1, lastFailure: expect.stringContaining(reason) }],
+      });
+      await lab.until(() => lab.of('account.started').length === 1, 'it has started');
+      const waits = lab.log.entries.flatMap(
+        ({ message }) => /again in (\d+) ms/.exec(message)?.[1] ?? [],
+      );
+      expect(waits).toEqual(['1000', '2000']);
+      expect(lab.host.health()).not.toHaveProperty('starting');
+      await lab.settle(said(1, 'hello'));
+      expect(lab.server.shown).toMatchObject([{ text: 'hello' }]);
+    },
+  );
+
+  it('is made no sooner than Slack asks (§14.18)', async () => {
+    const prepare = (server: SlackServer) => server.fault('auth.test', { tooMany: 90 });
+    await using lab = await slackLab({ ...whole, prepare });
+    const beganAtMs = lab.clock.now();
+    await lab.until(() => lab.of('account.started').length === 1, 'it has started');
+    expect(lab.clock.now() - beganAtMs).toBe(90_000);
   });
 
   it('ends the account when Slack takes its token no more', async () => {
@@ -298,9 +332,15 @@ describe('the connection to Slack', () => {
       'Slack does not take the app-level token: invalid_auth',
     ],
     [
-      'anything',
-      (server) => server.fault('auth.test', { reset: true }),
-      'Slack cannot be reached: no readable answer',
+      'its scopes',
+      (server) =>
+        server.fault('auth.test', { error: 'missing_scope', more: { needed: 'chat:write' } }),
+      'Slack does not take the bot token: missing_scope chat:write: add the scope',
+    ],
+    [
+      'the account',
+      (server) => server.fault('auth.test', { error: 'account_inactive' }),
+      'account_inactive: install the app again',
     ],
   ])('is not made where Slack does not take %s: the account says so', async (_, prepare, text) => {
     await expect(slackLab({ ...whole, prepare })).rejects.toThrow(text);

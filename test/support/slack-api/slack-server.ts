@@ -49,7 +49,7 @@ export interface SlackServer extends AsyncDisposable {
   give(envelope: Envelope, app?: SlackApp): number;
   /** Brings everything again that was not acknowledged. */
   giveAgain(): void;
-  /** The next calls of a method fail so, one after the other. */
+  /** The next calls of a method fail so, one after the other. The method `socket` is a connection that Slack ends at once. */
   fault(method: string, ...faults: readonly SlackFault[]): void;
   /** Sends a frame as it is. */
   sendFrame(text: string): void;
@@ -217,7 +217,14 @@ export async function slackServer(now: () => number = Date.now): Promise<SlackSe
     const app = apps.find(({ appToken }) => request.url?.endsWith(appToken));
     const { searchParams } = new URL(request.url ?? '', 'ws://127.0.0.1');
     const by = searchParams.get('by') ?? '';
-    promised.delete(searchParams.get('ticket') ?? '');
+    const ticket = searchParams.get('ticket') ?? '';
+    const fault = faults.get('socket')?.shift();
+    if (fault !== undefined && 'error' in fault) {
+      socket.on('close', () => promised.delete(ticket)); // the client knows it then
+      socket.send(JSON.stringify({ type: 'disconnect', reason: fault.error, debug_info: {} }));
+      return socket.close();
+    }
+    promised.delete(ticket);
     if (app === undefined || gone.has(by)) return socket.close();
     processOf.set(socket, by);
     sockets.set(socket, app);

@@ -18,7 +18,7 @@ const tokenErrors = new Set([
 ]);
 
 const causes: readonly (readonly [RegExp, RefusalCause])[] = [
-  [/^rate_?limited$|^message_limit_exceeded$/, 'busy'],
+  [/^rate_?limited$|^message_limit_exceeded$|^team_added_to_org$/, 'busy'],
   [/^invalid_blocks|^msg_blocks_too_long$/, 'markup'],
   [/^message_not_found$/, 'gone'],
   [/^is_archived$|^not_in_channel$|^channel_not_found$|^restricted_action/, 'forbidden'],

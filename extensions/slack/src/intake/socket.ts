@@ -1,5 +1,5 @@
 import { SocketModeClient } from '@slack/socket-mode';
-import { pause } from 'sluice/chat';
+import { growingWaitMs, pause, startFailure } from 'sluice/chat';
 import { isTokenRefused } from '../api/refusal.js';
 import { silentSlackLogger } from '../api/silent-logger.js';
 import { failureOf } from '../api/web-api.js';
@@ -9,8 +9,6 @@ import type { Intake, IntakeParts } from './intake.js';
 const pongTimeoutMs = 30_000;
 /** Milliseconds until a connection that says nothing is given up. */
 const helloTimeoutMs = 30_000;
-const firstBackoffMs = 1_000;
-const longestBackoffMs = 30_000;
 /** Milliseconds after which a connection that ends has been a good one: the next is made at once. */
 const steadyMs = 60_000;
 
@@ -52,7 +50,10 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
         ...(apiRoot !== undefined && { slackApiUrl: apiRoot }),
       },
     });
-    guarded(client);
+    let why = 'it was closed before it began';
+    guarded(client, (reason) => {
+      why = reason;
+    });
     client.on('slack_event', ({ type, body, ack }: SlackEvent) => {
       const done = (): void => void ack().catch(() => undefined); // the connection is gone: it comes again
       take(type, body, { done, refuse: () => undefined });
@@ -69,6 +70,8 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
     try {
       await client.start();
       return { client, lost };
+    } catch (error) {
+      throw error ?? new Error(why); // the library says nothing of a connection that was closed
     } finally {
       clock.clearTimeout(timer);
       signal.removeEventListener('abort', end);
@@ -78,7 +81,7 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
   /** Connections in a row that were not made, or did not hold. */
   let failures = 0;
   const wait = async (detail: string, askedMs = 0): Promise<void> => {
-    const waitMs = Math.max(askedMs, Math.min(longestBackoffMs, firstBackoffMs * 2 ** failures++));
+    const waitMs = growingWaitMs(failures++, askedMs);
     log.warn(`no connection to Slack; tried again in ${waitMs} ms`, { detail });
     await pause(clock, waitMs, signal);
   };
@@ -89,7 +92,7 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
       try {
         return await connect();
       } catch (error) {
-        const failure = failureOf(error ?? new Error('it was closed before it began'));
+        const failure = failureOf(error);
         if (isTokenRefused(failure)) {
           ended("Slack refuses the app's token", failure.reason);
           return undefined;
@@ -101,11 +104,7 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
   };
 
   const first = await connect().catch((error: unknown) => {
-    const failure = failureOf(error ?? new Error('it was closed before it began'));
-    const how = isTokenRefused(failure)
-      ? 'does not take the app-level token'
-      : 'gives no connection';
-    throw new Error(`Slack ${how}: ${failure.reason}`);
+    throw startFailure('Slack', 'does not take the app-level token', failureOf(error));
   });
   let current: Connection | undefined = first;
   const run = async (): Promise<void> => {
@@ -131,11 +130,17 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
   };
 }
 
-/** Keeps a frame that the library cannot read from ending the process: its reader rejects, and nobody hears it. */
-function guarded(client: SocketModeClient): void {
+/**
+ * Keeps a frame that the library cannot read from ending the process: its reader rejects, and nobody hears it. Reads why Slack ends
+ * a connection, such as `too_many_websockets`, which the library keeps to itself.
+ */
+function guarded(client: SocketModeClient, onEnd: (reason: string) => void): void {
   const [read] = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
   client.on('ws_message', async (...frame: readonly unknown[]) => {
+    const [, reason] =
+      /"type":\s*"disconnect".*"reason":\s*"(\w{1,80})"/.exec(String(frame[0])) ?? [];
+    if (reason !== undefined) onEnd(reason);
     await Promise.resolve(read?.(...frame)).catch(() => undefined);
   });
 }

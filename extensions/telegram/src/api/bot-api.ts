@@ -1,4 +1,3 @@
-import { autoRetry } from '@grammyjs/auto-retry';
 import { Api, GrammyError, HttpError, type RawApi } from 'grammy';
 import type { Clock } from 'sluice';
 import { redactor } from './redact.js';
@@ -32,11 +31,6 @@ export interface CallOptions {
   /** Milliseconds until it counts as unknown. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /**
-   * It may be made again, and wait for it: it changes nothing, or the same twice. Never set for what sends: the host
-   * decides about that.
-   */
-  readonly isRepeatable?: boolean;
 }
 
 /** Telegram's Bot API for one bot. */
@@ -63,28 +57,23 @@ export interface BotApiOptions {
 const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 
 /**
- * The Bot API through grammY. Time-outs run on the injected clock. grammY's auto-retry is on only for calls that may
- * be repeated, and there for a bounded time: a send that is resent blindly may arrive twice.
+ * The Bot API through grammY. Time-outs run on the injected clock. No call is made again: a send that is resent blindly may arrive
+ * twice, and the host starts an account again.
  */
 export function createBotApi(options: BotApiOptions): BotApi {
   const { token, apiRoot, clock, timeoutMs: usualTimeoutMs = 30_000 } = options;
   const redact = redactor(token);
   // grammY's own time-out is real time, and longer than any of ours
   const client = { timeoutSeconds: 3_600, ...(apiRoot !== undefined && { apiRoot }) };
-  const once = new Api(token, client);
-  const patient = new Api(token, client);
-  patient.config.use(
-    autoRetry({ maxRetryAttempts: 2, maxDelaySeconds: 10, rethrowHttpErrors: true }),
-  );
+  const { raw } = new Api(token, client);
 
   return {
     redact,
-    call: async (method, payload, { timeoutMs = usualTimeoutMs, signal, isRepeatable } = {}) => {
+    call: async (method, payload, { timeoutMs = usualTimeoutMs, signal } = {}) => {
       const timeout = new AbortController();
       const timer = clock.setTimeout(() => timeout.abort(), timeoutMs);
       const either =
         signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
-      const raw = (isRepeatable === true ? patient : once).raw;
       // by name, as grammY's proxy takes it; its own signal type is that of a polyfill
       const call = raw[method] as unknown as (
         ...args: readonly unknown[]

@@ -133,7 +133,7 @@ function isWithoutTopic(answer: ApiAnswer<unknown>): boolean {
 }
 
 /** Says of a refusal if it changes the next step. */
-function judged<T>(answer: ApiAnswer<T>, part?: Part, call?: PartCall): CallAnswer<T> {
+export function judged<T>(answer: ApiAnswer<T>, part?: Part, call?: PartCall): CallAnswer<T> {
   if (answer.status !== 'refused') return answer;
   const { code, reason } = answer;
   const hasMarkup = part !== undefined && part.text.marks.length > 0 && call?.isPlain === false;
