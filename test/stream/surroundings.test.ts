@@ -23,8 +23,8 @@ describe('what stands around a message, as an agent reads it', () => {
       'Replies to a message of "Bot" (a program), and quotes it:',
       '> Call Bob.',
       '> Now.',
-      'Forwarded from "Al", in "News"; the words are not the sender\'s own.',
-      'Shares a message of "Bo" at "https://x.example":',
+      'Forwarded from "Al", in the chat "News"; the words are not the sender\'s own.',
+      'Shares: message of "Bo" at "https://x.example":',
       '> It slips.',
       '</message_context>',
     ]);
@@ -63,7 +63,7 @@ describe('what stands around a message, as an agent reads it', () => {
         const end = lines.indexOf('</message_context>');
         for (const line of lines.slice(2, end)) {
           const ours = line.startsWith('> ') ? '' : line.replace(/"(?:[^"\\]|\\.)*"/g, '');
-          expect(ours).toMatch(/^$|^(?:Written|Replies|Forwarded|Shares) [a-z @(),;']*[.:]$/);
+          expect(ours).toMatch(/^$|^(?:Written|Replies|Forwarded|Shares)[a-z @(),;':]*[.:]$/);
         }
         const all = lines.join('\n').match(/<\s*\/?\s*message_context/gi);
         expect(all).toEqual(['<message_context', '</message_context']);

@@ -25,12 +25,14 @@ export class Moves {
       this.#follow(key.slice('moved/'.length), String(value));
   }
 
-  /** Looks at an update: two messages tell of a move, one in the group as it was, and one in the new one. */
+  /** Looks at an update: one message tells of the move in the group as it was, another in the new one. */
   async note({ message }: Update): Promise<void> {
-    const { chat, migrate_to_chat_id: to, migrate_from_chat_id: from } = message ?? {};
-    if (chat === undefined) return;
-    if (to !== undefined) await this.learn(chat.id, to);
-    if (from !== undefined) await this.learn(from, chat.id);
+    const {
+      chat,
+      migrate_to_chat_id: to = chat?.id,
+      migrate_from_chat_id: from = chat?.id,
+    } = message ?? {};
+    if (from !== undefined && to !== undefined && from !== to) await this.learn(from, to);
   }
 
   /** A group has another id from now on. It is told once. */
@@ -38,11 +40,11 @@ export class Moves {
     if (this.#known.get(String(from)) === String(to)) return;
     this.#follow(String(from), String(to));
     this.#log.warn(`the group ${from} is ${to} now: name ${to} in the settings`, { from, to });
-    try {
-      await this.#store?.set(`moved/${from}`, String(to));
-    } catch (error) {
-      this.#log.error('the new id of a group was not kept', { from, to, error });
-    }
+    await this.#store
+      ?.set(`moved/${from}`, String(to))
+      .catch((error: unknown) =>
+        this.#log.error('the new id of a group was not kept', { from, to, error }),
+      );
   }
 
   #follow(from: string, to: string): void {

@@ -51,7 +51,7 @@ describe('what a message answers', () => {
         external_reply: { origin: { type: 'channel', chat: news, message_id: 9, date } },
         quote: { text: 'at five', position: 0 },
       },
-      { messageId: 9, sender: { name: 'News' }, content: 'at five', isQuote: true, sentAtMs },
+      { messageId: 9, channelName: 'News', content: 'at five', isQuote: true, sentAtMs },
     ],
     [
       'a picture of another chat',
@@ -150,7 +150,7 @@ describe('emphasis and code', () => {
       'bold within a quote',
       'a\nb',
       [entity('bold', 0, 3), entity('expandable_blockquote', 0, 3)],
-      '> **a**\n> **b**',
+      '> **a\n> b**',
     ],
     [
       'a person without a name',

@@ -136,7 +136,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     channels,
     commands: new Map(commands.map((command) => [command.name, command])),
     accounts: new Accounts(),
-    pendingStarts: new PendingStarts(clock, logger),
+    pendingStarts: new PendingStarts(),
     extensions,
     takenOver: new TakenOver(),
     routes: new Routes(routesOfPlugins(plugins)),

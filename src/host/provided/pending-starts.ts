@@ -1,5 +1,5 @@
-import { type Clock, growingWaitMs, type Logger, pause } from '../../kernel/index.js';
-import { keyOfAccount } from './accounts.js';
+import { growingWaitMs, pause } from '../../kernel/index.js';
+import type { SendParts } from '../parts/parts.js';
 
 /** An account that could not be started yet, and is started again. */
 export interface PendingStart {
@@ -13,55 +13,34 @@ export interface PendingStart {
 
 /** The accounts that wait to be started again (spec §14.18). */
 export class PendingStarts {
-  readonly #clock: Clock;
-  readonly #logger: Logger;
-  readonly #waiting = new Map<string, PendingStart & { readonly stop: AbortController }>();
+  readonly #waiting = new Map<PendingStart, AbortController>();
   #isClosed = false;
 
-  constructor(clock: Clock, logger: Logger) {
-    this.#clock = clock;
-    this.#logger = logger;
-  }
-
   list(): readonly PendingStart[] {
-    return [...this.#waiting.values()].map(({ stop: _stop, ...one }) => one);
+    return [...this.#waiting.keys()];
   }
 
-  has(channel: string, accountId: string): boolean {
-    return this.#waiting.has(keyOfAccount(channel, accountId));
-  }
-
-  /** Waits, longer each time. @param then is called once: `false` if the account is not to be started any more. */
-  wait(one: PendingStart, askedMs: number | undefined, then: (isDue: boolean) => Promise<void>) {
-    const { channel, accountId, failures, lastFailure: detail } = one;
-    const key = keyOfAccount(channel, accountId);
-    const stop = new AbortController();
-    if (this.#isClosed) stop.abort();
-    else this.#waiting.set(key, { ...one, stop });
+  /** Waits, longer each time. @returns whether the account is to be started then. */
+  async wait(
+    { clock, logger }: Pick<SendParts, 'clock' | 'logger'>,
+    one: PendingStart,
+    askedMs?: number,
+  ): Promise<boolean> {
+    if (this.#isClosed) return false;
+    const { channel, accountId, failures, lastFailure } = one;
     const waitMs = growingWaitMs(failures - 1, askedMs);
-    const named = { channel, accountId, detail };
-    if (!this.#isClosed)
-      this.#logger.warn(
-        `account ${channel}/${accountId} could not be started; it is tried again in ${waitMs} ms`,
-        named,
-      );
-    const due = async (): Promise<void> => {
-      const isDue = await pause(this.#clock, waitMs, stop.signal);
-      if (isDue) this.#waiting.delete(key);
-      await then(isDue);
-    };
-    void due().catch((error: unknown) =>
-      this.#logger.error('an account could not be started again', { ...named, error }),
-    );
+    const what = `account ${channel}/${accountId} could not be started: ${lastFailure}`;
+    logger.warn(`${what}; it is tried again in ${waitMs} ms`, { channel, accountId });
+    const stop = new AbortController();
+    this.#waiting.set(one, stop);
+    const isDue = await pause(clock, waitMs, stop.signal);
+    this.#waiting.delete(one);
+    return isDue;
   }
 
   /** Starts those of some channels no more. */
   drop(isOf: (channel: string) => boolean): void {
-    for (const [key, { channel, stop }] of this.#waiting) {
-      if (!isOf(channel)) continue;
-      this.#waiting.delete(key);
-      stop.abort();
-    }
+    for (const [{ channel }, stop] of this.#waiting) if (isOf(channel)) stop.abort();
   }
 
   /** Starts none any more. */

@@ -65,12 +65,14 @@ export async function startAccount(
     if (!isWanted) return reason; // somebody has stopped it meanwhile
     if (error instanceof StartLater) {
       const pending = { ...named, failures: failures + 1, lastFailure: reason };
-      parts.pendingStarts.wait(pending, error.retryAfterMs, async (isDue) => {
+      const again = async (): Promise<void> => {
+        const isDue = await parts.pendingStarts.wait(parts, pending, error.retryAfterMs);
         openAccounts.leave(account); // its next start takes its place at once
         if (!isDue) return;
         await startAccount(parts, channel, accountId, opened, openAccounts, failures + 1);
         if (accounts.find(channel.id, accountId) !== undefined) await resumeWaiting(parts);
-      });
+      };
+      void attempt(parts, 'starting an account again', again);
       return undefined;
     }
     openAccounts.end(account, reason);
@@ -120,8 +122,10 @@ export function watchAccounts(
     let hasStarted = false;
     for (const channel of channels.filter((one) => isToStart(one, options.startOnly)))
       for (const accountId of channel.accounts) {
-        if (accounts.find(channel.id, accountId) !== undefined) continue;
-        if (parts.pendingStarts.has(channel.id, accountId)) continue;
+        const isPending = parts.pendingStarts
+          .list()
+          .some((one) => one.channel === channel.id && one.accountId === accountId);
+        if (isPending || accounts.find(channel.id, accountId) !== undefined) continue;
         await startAccount(parts, channel, accountId, opened, openAccounts);
         hasStarted ||= accounts.find(channel.id, accountId) !== undefined;
       }

@@ -34,48 +34,35 @@ const head =
  */
 export function surroundingsOf(about: Around): string | undefined {
   const { sender, replyTo, forwardedFrom, shared = [], via } = about;
-  const isGroup = about.isGroup === true || about.groupId !== undefined;
   const lines: string[] = [];
   const tell = (what: string, text = ''): void => {
-    const quoted = text.trim() === '' ? [] : cut(text, maxTextChars).split(lineBreak);
-    const isCut = text.length > maxTextChars ? [`(${text.length} characters in all)`] : [];
-    lines.push(`${what}${quoted.length > 0 ? ':' : '.'}`, ...quoted.map((line) => `> ${line}`));
-    lines.push(...isCut);
+    const said = text.trim() === '' ? [] : cut(text, maxTextChars).split(lineBreak);
+    lines.push(`${what}${said.length > 0 ? ':' : '.'}`, ...said.map((line) => `> ${line}`));
+    if (text.length > maxTextChars) lines.push(`(${text.length} characters in all)`);
   };
-  const by = whoOf(sender);
-  if (isGroup && by !== '') tell(`Written by ${by} in a group${named(about.channelName)}`);
-  if (via !== undefined) tell(`Written with ${nameOf(via)}`);
-  if (replyTo !== undefined) {
-    const { content, isQuote, attachments = [] } = replyTo;
-    const files = attachments.map(({ kind, name }) => `${kind}${named(name)}`).join(', ');
-    const author = whoOf(replyTo.sender) || (replyTo.from && nameOf(replyTo.from));
-    const of = author ? ` of ${author}` : '';
-    const holds = files === '' ? '' : ` with a file (${files})`;
-    if (author || files !== '' || content !== undefined)
-      tell(
-        `Replies to a message${of}${holds}${isQuote === true ? ', and quotes it' : ''}`,
-        content,
-      );
+  if ((about.isGroup === true || about.groupId !== undefined) && sender !== undefined)
+    tell(`Written by ${whoOf(sender)} in a group${named(' ', about.channelName)}`);
+  if (via !== undefined) tell(`Written with ${named('', via)}`);
+  if (replyTo !== undefined && Object.keys(replyTo).some((key) => !/Id$|Ms$/.test(key))) {
+    const files = (replyTo.attachments ?? []).map(({ kind, name }) => kind + named(' ', name));
+    const holds = files.length === 0 ? '' : ` with a file (${files.join(', ')})`;
+    const quotes = replyTo.isQuote === true ? ', and quotes it' : '';
+    tell(`Replies to a message${originOf(' of ', replyTo)}${holds}${quotes}`, replyTo.content);
   }
-  if (forwardedFrom !== undefined) {
-    const author = whoOf(forwardedFrom.sender);
-    const place = forwardedFrom.channelName && nameOf(forwardedFrom.channelName);
-    const from = [author, place].filter((part) => part).join(', in ') || 'somewhere else';
-    tell(`Forwarded from ${from}; the words are not the sender's own`);
-  }
-  for (const { kind, title, from, text, url } of shared) {
-    const author = from === undefined ? '' : ` of ${nameOf(from)}`;
-    tell(
-      `Shares a ${kind}${named(title)}${author}${url === undefined ? '' : ` at ${nameOf(url)}`}`,
-      text,
-    );
-  }
-  return lines.length === 0 ? undefined : bounded(lines);
+  if (forwardedFrom !== undefined)
+    tell(`Forwarded${originOf(' from ', forwardedFrom)}; the words are not the sender's own`);
+  for (const { kind, title, from, text, url } of shared)
+    tell(`Shares: ${kind}${named(' ', title)}${named(' of ', from)}${named(' at ', url)}`, text);
+  if (lines.length === 0) return undefined;
+  let chars = 0;
+  const kept = lines.filter((line) => (chars += line.length + 1) <= maxChars);
+  if (kept.length < lines.length) kept.push('(The rest is left out.)');
+  return `<message_context>\n${inert([head, ...kept].join('\n'))}\n</message_context>`;
 }
 
 /** A text as an agent reads it: after what stands around it, which the text cannot imitate. */
 export function withSurroundings(text: string, surroundings: string | undefined): string {
-  return surroundings === undefined ? text : [surroundings, inert(text)].join('\n\n').trimEnd();
+  return surroundings === undefined ? text : `${surroundings}\n\n${inert(text)}`.trimEnd();
 }
 
 /** A message of a transcript as an agent reads it, with what stood around it. */
@@ -88,27 +75,22 @@ export function asRead<T extends TranscriptEntry>(entry: T): T {
 
 const lineBreak = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 
-function whoOf({ id, name, username, isBot }: NonNullable<Message['sender']> = {}): string {
-  const ids = [username && `@${nameOf(username)}`, id && `id ${nameOf(id)}`, isBot && 'a program'];
-  const more = ids.filter((part) => part).join(', ');
-  if (name === undefined || name === '') return more;
-  return more === '' ? nameOf(name) : `${nameOf(name)} (${more})`;
+function originOf(word: string, { sender, from, channelName }: NonNullable<Message['replyTo']>) {
+  const author = sender === undefined ? named('', from) : whoOf(sender);
+  const parts = [author, named('the chat ', channelName)].filter((part) => part !== '');
+  return parts.length === 0 ? '' : word + parts.join(', in ');
 }
 
-/** A name as a JSON text. */
-function nameOf(name: string): string {
-  return JSON.stringify(cut(name.replace(/[\s\p{Cc}]+/gu, ' '), maxNameChars));
+function whoOf({ id, name, username, isBot }: NonNullable<Message['sender']>): string {
+  const more = [named('@', username), named('id ', id), isBot === true ? 'a program' : ''];
+  const known = more.filter((part) => part !== '').join(', ');
+  return `${named('', name) || 'somebody'}${known === '' ? '' : ` (${known})`}`;
 }
 
-function named(name: string | undefined): string {
-  return name === undefined || name === '' ? '' : ` ${nameOf(name)}`;
-}
-
-function bounded(lines: readonly string[]): string {
-  let chars = 0;
-  const kept = lines.filter((line) => (chars += line.length + 1) <= maxChars);
-  const more = kept.length < lines.length ? ['(The rest is left out.)'] : [];
-  return `<message_context>\n${inert([head, ...kept, ...more].join('\n'))}\n</message_context>`;
+/** A name as a JSON text behind a word; nothing if there is none. */
+function named(word: string, name = ''): string {
+  if (name === '') return '';
+  return word + JSON.stringify(cut(name.replace(/[\s\p{Cc}]+/gu, ' '), maxNameChars));
 }
 
 /** A text in which the signs of this part are no signs. */

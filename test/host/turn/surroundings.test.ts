@@ -99,10 +99,10 @@ it('of messages that join, the forwarded ones are told as such, and a comment is
   await lab.tell({ text: 'The shop closes.', message: { forwardedFrom } });
   await lab.pass(withinMs);
   expect(lab.prompts).toHaveLength(1);
-  expect(lab.prompts[0]).toContain('Shares a message "forwarded" of "News":\n> The shop closes.\n');
+  expect(lab.prompts[0]).toContain('Shares: message "forwarded" of "News":\n> The shop closes.\n');
   expect(lab.prompts[0]).not.toContain('Forwarded from');
   await lab.tell({ text: 'one', message: { forwardedFrom } });
   await lab.tell({ text: 'two', message: { forwardedFrom } });
   await lab.pass(withinMs);
-  expect(lab.prompts[1]).toContain('Forwarded from "News"');
+  expect(lab.prompts[1]).toContain('Forwarded from the chat "News"');
 });

@@ -82,7 +82,7 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
   let failures = 0;
   const wait = async (detail: string, askedMs = 0): Promise<void> => {
     const waitMs = growingWaitMs(failures++, askedMs);
-    log.warn(`no connection to Slack; tried again in ${waitMs} ms`, { detail });
+    log.warn(`no connection to Slack: ${detail}; tried again in ${waitMs} ms`);
     await pause(clock, waitMs, signal);
   };
 

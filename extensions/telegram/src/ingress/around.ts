@@ -3,57 +3,45 @@ import type { InboundMessage } from 'sluice/channel';
 import { conversationIdOf } from '../address.js';
 import { attachmentsOf, type Content } from './attachments.js';
 import { textOf } from './mention.js';
-import { personOf, type Sender, senderOf } from './sender.js';
+import { personOf, senderOf } from './sender.js';
 
-type Shared = NonNullable<InboundMessage['shared']>[number];
+type Around = Pick<InboundMessage, 'replyTo' | 'forwardedFrom' | 'shared' | 'via'>;
 
 /** The fields of a message that tell what stands around it: what it answers, where it comes from, what it shares. */
-export function aroundOf(
-  message: Message,
-): Pick<InboundMessage, 'replyTo' | 'forwardedFrom' | 'shared' | 'via'> {
+export function aroundOf(message: Message): Around {
   const { forward_origin: origin, via_bot: bot } = message;
-  const replyTo = repliedOf(message);
   const shared = sharedOf(message);
   return {
-    ...(replyTo !== undefined && { replyTo }),
+    ...repliedOf(message),
     ...(origin !== undefined && { forwardedFrom: originOf(origin) }),
     ...(shared.length > 0 && { shared }),
     ...(bot !== undefined && { via: `@${bot.username ?? bot.first_name}` }),
   };
 }
 
-function repliedOf(message: Message): InboundMessage['replyTo'] {
-  const { reply_to_message: replied, external_reply: external, quote } = message;
+function repliedOf(message: Message): Around {
+  const { reply_to_message: replied, external_reply: external, reply_to_story: story } = message;
+  const { quote } = message;
   // every message of a topic answers the one that made it: that is no reply
   if (replied !== undefined && replied.forum_topic_created === undefined) {
+    const { message_id: messageId, chat, date } = replied;
     const sender = senderOf(replied);
-    const from = sender.id === undefined ? addressOf(replied.chat) : `telegram:${sender.id}`;
-    const { message_id: messageId } = replied;
-    return { messageId, from, sender, ...saidIn(replied, quote?.text, replied.date) };
+    const place = chat.type === 'private' ? conversationIdOf(chat.id) : `telegram:group:${chat.id}`;
+    const from = sender.id === undefined ? place : `telegram:${sender.id}`;
+    const said = saidIn(replied, quote?.text);
+    return { replyTo: { messageId, from, sender, ...said, sentAtMs: date * 1_000 } };
   }
   if (external !== undefined) {
-    const { sender = {}, channelName, messageId, sentAtMs } = originOf(external.origin);
-    // the fields of its media are those of a message
-    const said = saidIn(external as Content, quote?.text);
-    const { name = channelName } = sender;
-    return {
-      ...(messageId !== undefined && { messageId }),
-      sender: { ...sender, ...(name !== undefined && { name }) },
-      ...said,
-      ...(sentAtMs !== undefined && { sentAtMs }),
-    };
+    const said = saidIn(external as Content, quote?.text); // its media have the fields of a message
+    return { replyTo: { ...originOf(external.origin), ...said } };
   }
-  const { reply_to_story: story } = message;
-  if (story === undefined) return undefined;
-  return { messageId: story.id, sender: chatOf(story.chat), content: '(a story)' };
-}
-
-function addressOf({ id, type }: Chat): string {
-  return type === 'private' ? conversationIdOf(id) : `telegram:group:${id}`;
+  if (story === undefined) return {};
+  const sender = senderOf({ sender_chat: story.chat });
+  return { replyTo: { messageId: story.id, sender, content: '(a story)' } };
 }
 
 /** The words and the files of a message that is answered. */
-function saidIn(replied: Content, quote?: string, sentAtS?: number) {
+function saidIn(replied: Content, quote?: string) {
   const told = sharedOf(replied).map(({ title, text }) => [title, text].filter(Boolean).join(': '));
   const content = quote ?? (textOf(replied) || told.join('\n'));
   const attachments = attachmentsOf(replied);
@@ -61,22 +49,19 @@ function saidIn(replied: Content, quote?: string, sentAtS?: number) {
     ...(content !== '' && { content }),
     ...(quote !== undefined && { isQuote: true }),
     ...(attachments.length > 0 && { attachments }),
-    ...(sentAtS !== undefined && { sentAtMs: sentAtS * 1_000 }),
   };
 }
 
 /** Reads an origin by its fields: one of a kind that comes later has a date at least. */
-function originOf(origin: MessageOrigin): NonNullable<InboundMessage['forwardedFrom']> {
-  const chat =
+function originOf(origin: MessageOrigin): NonNullable<Around['forwardedFrom']> {
+  const chat: Chat | undefined =
     'chat' in origin ? origin.chat : 'sender_chat' in origin ? origin.sender_chat : undefined;
   const signature = 'author_signature' in origin ? origin.author_signature : undefined;
-  const hidden = 'sender_user_name' in origin ? origin.sender_user_name : signature;
-  const sender =
-    'sender_user' in origin ? personOf(origin.sender_user) : hidden && { name: hidden };
-  const { name: channelName } = chat === undefined ? {} : chatOf(chat);
+  const name = 'sender_user_name' in origin ? origin.sender_user_name : signature;
+  const sender = 'sender_user' in origin ? personOf(origin.sender_user) : name && { name };
   return {
     ...(sender && { sender }),
-    ...(channelName !== undefined && { channelName }),
+    ...(chat?.title !== undefined && { channelName: chat.title }),
     ...(chat !== undefined && { conversationId: conversationIdOf(chat.id) }),
     ...('message_id' in origin && { messageId: origin.message_id }),
     sentAtMs: origin.date * 1_000,
@@ -84,26 +69,26 @@ function originOf(origin: MessageOrigin): NonNullable<InboundMessage['forwardedF
 }
 
 /** What a message shares that is neither text nor file. */
-function sharedOf(message: Content): Shared[] {
+function sharedOf(message: Content): NonNullable<Around['shared']> {
   const { contact, venue, location = venue?.location, poll, story, game, checklist } = message;
-  const place = location && `latitude ${location.latitude}, longitude ${location.longitude}`;
-  const found: [Shared['kind'], string | undefined, (string | undefined)[]][] = [];
-  if (contact) {
-    const { first_name: first, last_name: last, phone_number: phone } = contact;
-    found.push(['contact', [first, last].filter(Boolean).join(' '), [phone]]);
-  }
-  if (location) found.push(['location', venue?.title, [venue?.address, place]]);
-  if (poll) found.push(['poll', poll.question, poll.options.map(({ text }) => `- ${text}`)]);
-  if (story) found.push(['story', chatOf(story.chat).name, []]);
-  if (game) found.push(['other', game.title, [game.description]]);
-  if (checklist)
-    found.push(['other', checklist.title, checklist.tasks.map(({ text }) => `- ${text}`)]);
-  return found.map(([kind, title, lines]) => {
-    const text = lines.filter(Boolean).join('\n');
-    return { kind, ...(title !== undefined && { title }), ...(text !== '' && { text }) };
-  });
+  const at = location && `latitude ${location.latitude}, longitude ${location.longitude}`;
+  const name = [contact?.first_name, contact?.last_name].filter(Boolean).join(' ');
+  const listed = (list: readonly { readonly text: string }[] = []) =>
+    list.map(({ text }) => `- ${text}`).join('\n');
+  return [
+    ...(contact ? [{ kind: 'contact' as const, title: name, text: contact.phone_number }] : []),
+    ...(at ? [{ kind: 'location' as const, ...placeOf(at, venue) }] : []),
+    ...(poll ? [{ kind: 'poll' as const, title: poll.question, text: listed(poll.options) }] : []),
+    ...(story
+      ? [{ kind: 'story' as const, title: senderOf({ sender_chat: story.chat }).name ?? '' }]
+      : []),
+    ...(game ? [{ kind: 'other' as const, title: game.title, text: game.description }] : []),
+    ...(checklist
+      ? [{ kind: 'other' as const, title: checklist.title, text: listed(checklist.tasks) }]
+      : []),
+  ];
 }
 
-function chatOf(chat: Chat): Sender {
-  return senderOf({ sender_chat: chat });
+function placeOf(at: string, venue: Content['venue']) {
+  return venue ? { title: venue.title, text: `${venue.address}\n${at}` } : { text: at };
 }

@@ -3,13 +3,12 @@ import type { InboundMessage } from 'sluice/channel';
 
 type Attachment = InboundMessage['attachments'][number];
 
-/** What is in a message, or in one that it answers. */
+/** The content of a message, or of one that it answers. */
 export type Content = Partial<Omit<Message, 'reply_to_message'>>;
 
 /** A file as Telegram tells of it. */
 interface TelegramFile {
   readonly file_id: string;
-  readonly file_unique_id?: string;
   readonly file_size?: number;
   readonly file_name?: string;
   readonly mime_type?: string;
@@ -20,23 +19,9 @@ interface TelegramFile {
  * The files of a message, by their ids: a link to one would hold the bot's token. Of a photo the largest size.
  */
 export function attachmentsOf(message: Content): Attachment[] {
-  return filesOf(message).map(([kind, file, more]) => ({
-    ...attachmentOf(kind, file, message.caption),
-    ...more,
-  }));
-}
-
-/** The ids of its files that stay the same over time. */
-export function fileIdsOf(message: Content): string[] {
-  return filesOf(message).map(([, { file_unique_id: lasting, file_id: id }]) => lasting ?? id);
-}
-
-type Found = [kind: Attachment['kind'], file: TelegramFile, more?: Partial<Attachment>];
-
-function filesOf(message: Content): Found[] {
   const { photo, document, audio, voice, video, video_note: note, animation, sticker } = message;
   const largest = photo?.toSorted((a, b) => b.width * b.height - a.width * a.height)[0];
-  const all: [Attachment['kind'], TelegramFile | undefined, Partial<Attachment>?][] = [
+  const found: [Attachment['kind'], TelegramFile | undefined, Partial<Attachment>?][] = [
     ['image', largest],
     ['audio', audio],
     ['audio', voice, { asVoice: true }],
@@ -47,7 +32,9 @@ function filesOf(message: Content): Found[] {
     ['document', animation === undefined ? document : undefined],
     ['image', sticker],
   ];
-  return all.flatMap(([kind, file, more]): Found[] => (file ? [[kind, file, more ?? {}]] : []));
+  return found.flatMap(([kind, file, more]) =>
+    file === undefined ? [] : [{ ...attachmentOf(kind, file, message.caption), ...more }],
+  );
 }
 
 function attachmentOf(

@@ -1,43 +1,46 @@
 import { createHash } from 'node:crypto';
 import type { Update } from 'grammy/types';
-import { fileIdsOf } from './attachments.js';
 import { linkedTextOf } from './mention.js';
 
-/** Messages whose words are remembered, and edits that are known to change nothing. */
+/** Messages whose words are remembered. */
 const remembered = 1_000;
 
 /**
- * Knows an edit that changes nothing: Telegram tells of the preview of a link, of a reaction of the server and of a button in the
- * same way. Text, links and files are compared with those of the message as it came last; no message is kept, only its digest. A
- * message that came before the process began is not known: its next edit counts as one.
+ * Knows an edit that changes nothing: Telegram tells of the preview of a link, of a reaction and of a button in the same way. Text,
+ * links and files are compared with those of the message as it came last, by a digest. A message that came before the process began is
+ * not known, and its edit counts as one: what is forgotten is answered, and not lost.
  */
 export class Edits {
-  readonly #last = new Map<string, { readonly digest: string; readonly updateId: number }>();
-  readonly #unchanged = new Set<number>();
+  /** The words by message, and the first update that had them; the message that came last comes last. */
+  readonly #said = new Map<string, { readonly digest: string; readonly updateId: number }>();
 
-  /** Looks at an update when it is taken in, each in its order; one that comes again is judged as before. */
+  /** Looks at an update when it is taken in. */
   note(update: Update): void {
-    const edited = update.edited_message ?? update.edited_channel_post;
-    const message = edited ?? update.message ?? update.channel_post;
-    if (message?.chat === undefined) return;
-    const { update_id: updateId } = update;
-    const key = `${message.chat.id}:${message.message_id}`;
-    const said = JSON.stringify([linkedTextOf(message), fileIdsOf(message)]);
-    const digest = createHash('sha256').update(said).digest('base64');
-    const last = this.#last.get(key);
-    this.#last.delete(key);
+    const { key, digest } = saidIn(update) ?? {};
+    if (key === undefined || digest === undefined) return;
+    const last = this.#said.get(key);
+    this.#said.delete(key);
     const isSame = last?.digest === digest;
-    this.#last.set(key, isSame ? last : { digest, updateId });
-    if (edited !== undefined && isSame && last.updateId !== updateId) this.#unchanged.add(updateId);
-    for (const all of [this.#last, this.#unchanged])
-      for (const oldest of all.keys()) {
-        if (all.size <= remembered) break;
-        all.delete(oldest as never); // it is a key of this one
-      }
+    this.#said.set(key, isSame ? last : { digest, updateId: update.update_id });
+    const [oldest = ''] = this.#said.keys();
+    if (this.#said.size > remembered) this.#said.delete(oldest);
   }
 
-  /** Tells whether an update is an edit that changes nothing. */
-  isUnchanged({ update_id: updateId }: Update): boolean {
-    return this.#unchanged.has(updateId);
+  /** Tells whether an update is an edit that changes nothing; one that comes again is none. */
+  isUnchanged(update: Update): boolean {
+    const { key = '', digest } = saidIn(update) ?? {};
+    const last = this.#said.get(key);
+    return last !== undefined && last.digest === digest && last.updateId < update.update_id;
   }
+}
+
+function saidIn(update: Update) {
+  const edited = update.edited_message ?? update.edited_channel_post;
+  const message = edited ?? update.message ?? update.channel_post;
+  if (message?.chat === undefined) return undefined;
+  const { reply_to_message: _replied, ...own } = message;
+  const files = JSON.stringify(own).match(/"file_unique_id":"[^"]*"/g);
+  const said = JSON.stringify([linkedTextOf(message), files]);
+  const digest = createHash('sha256').update(said).digest('base64');
+  return { key: `${message.chat.id}:${message.message_id}`, digest };
 }

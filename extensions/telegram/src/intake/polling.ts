@@ -121,7 +121,7 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
     }
     const asked = answer.status === 'refused' ? (answer.retryAfterMs ?? 0) : 0;
     const waitMs = growingWaitMs(failures++, asked);
-    log.warn(`no updates from Telegram; asked again in ${waitMs} ms`, { code, detail: reason });
+    log.warn(`no updates from Telegram: ${reason}; asked again in ${waitMs} ms`, { code });
     await pause(clock, waitMs, signal);
     return true;
   };

@@ -1,81 +1,51 @@
 import type { MessageEntity } from 'grammy/types';
-import { type Mark, nested, type Tag } from 'sluice/chat';
 
-const tags: Partial<Record<MessageEntity['type'], Tag>> = {
-  bold: 'b',
-  italic: 'i',
-  strikethrough: 's',
-  spoiler: 'spoiler',
-  code: 'code',
-  pre: 'pre',
-  text_link: 'a',
-  text_mention: 'a',
-  blockquote: 'blockquote',
-  expandable_blockquote: 'blockquote',
+const signs: Partial<Record<MessageEntity['type'], string>> = {
+  bold: '**',
+  italic: '_',
+  strikethrough: '~~',
+  spoiler: '||',
 };
 
-const signs: Partial<Record<Tag, string>> = { b: '**', i: '_', s: '~~', spoiler: '||' };
+/** The longest entity: what ends at a place stands before a quote that begins there, and what begins after it. */
+const longest = 4_096;
 
 /** Writes a text of Telegram as Markdown: emphasis, code, quotes, and where links go. Its other signs stay as they are. */
 export function toMarkdown(text: string, entities: readonly MessageEntity[]): string {
-  const marks = entities.flatMap((entity): Mark[] => {
+  const written = entities.flatMap((entity) => {
     const { type, offset: from, length } = entity;
-    const tag = tags[type];
-    if (tag === undefined) return [];
-    const href =
-      type === 'text_link'
-        ? entity.url
-        : type === 'text_mention' && `tg://user?id=${entity.user.id}`;
-    const more = {
-      ...(href && { href }),
-      ...(type === 'pre' && entity.language !== undefined && { language: entity.language }),
-    };
-    const mark = { from, to: from + length, tag, ...more };
-    return tag === 'pre' || tag === 'a' ? [mark] : linesOf(text, mark);
+    const to = from + length;
+    const inside = text.slice(from, to);
+    if (type === 'blockquote' || type === 'expandable_blockquote')
+      return [...inside.matchAll(/^/gm)].map(({ index }) => ({
+        at: from + index,
+        by: 0,
+        sign: '> ',
+      }));
+    const [open, close] = signsOf(entity, inside, text[from - 1], text[to]);
+    return [
+      { at: from, by: longest + 1 - length, sign: open },
+      { at: to, by: length - longest - 1, sign: close },
+    ];
   });
-  // a quote is around all that begins where it does
-  const outer = marks.toSorted(
-    (a, b) => Number(b.tag === 'blockquote') - Number(a.tag === 'blockquote'),
-  );
-  return nested(
-    { text, marks: outer },
-    {
-      open: (mark) => openingOf(text, mark),
-      close: (mark) => closingOf(text, mark),
-      text: (part) => part,
-    },
-  );
+  let made = '';
+  let at = 0;
+  for (const one of written.toSorted((a, b) => a.at - b.at || a.by - b.by)) {
+    made += text.slice(at, one.at) + one.sign;
+    at = one.at;
+  }
+  return made + text.slice(at);
 }
 
-/** A mark for each line: no sign of Markdown but a fence reaches over a break. */
-function linesOf(text: string, mark: Mark): Mark[] {
-  const lines = text.slice(mark.from, mark.to).matchAll(/[^\n]+/g);
-  return [...lines].map(({ 0: line, index }) => {
-    const from = mark.from + index;
-    return { ...mark, from, to: from + line.length };
-  });
-}
-
-function openingOf(text: string, { from, to, tag, language = '' }: Mark): string {
-  if (tag === 'a') return '[';
-  if (tag === 'blockquote') return '> ';
-  if (tag === 'code') return fenceOf(text.slice(from, to), 1);
-  if (tag !== 'pre') return signs[tag] ?? '';
-  const isAtStart = from === 0 || text[from - 1] === '\n';
-  return `${isAtStart ? '' : '\n'}${fenceOf(text.slice(from, to), 3)}${language}\n`;
-}
-
-function closingOf(text: string, { from, to, tag, href = '' }: Mark): string {
-  if (tag === 'a') return `](${href})`;
-  if (tag === 'blockquote') return '';
-  if (tag === 'code') return fenceOf(text.slice(from, to), 1);
-  if (tag !== 'pre') return signs[tag] ?? '';
-  const isAtEnd = to === text.length || text[to] === '\n';
-  return `${text[to - 1] === '\n' ? '' : '\n'}${fenceOf(text.slice(from, to), 3)}${isAtEnd ? '' : '\n'}`;
-}
-
-/** Backticks that are not in the code. */
-function fenceOf(code: string, least: number): string {
-  const longest = Math.max(0, ...(code.match(/`+/g) ?? []).map(({ length }) => length));
-  return '`'.repeat(longest < least ? least : longest + 1);
+function signsOf(entity: MessageEntity, inside: string, before = '\n', after = '\n') {
+  const { type } = entity;
+  if (type === 'text_link') return ['[', `](${entity.url})`] as const;
+  if (type === 'text_mention') return ['[', `](tg://user?id=${entity.user.id})`] as const;
+  if (type !== 'code' && type !== 'pre') return [signs[type] ?? '', signs[type] ?? ''] as const;
+  const isBlock = type === 'pre';
+  const inCode = Math.max(0, ...(inside.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = '`'.repeat(Math.max(isBlock ? 3 : 1, inCode > 0 ? inCode + 1 : 0));
+  if (!isBlock) return [fence, fence] as const;
+  const open = `${before === '\n' ? '' : '\n'}${fence}${entity.language ?? ''}\n`;
+  return [open, `\n${fence}${after === '\n' ? '' : '\n'}`] as const;
 }

@@ -44,29 +44,22 @@ export const sender = object(
 );
 export interface Sender extends Static<typeof sender> {}
 
-const repliedMessage = object(
-  {
-    messageId: optional(providerId('Its id at the provider.')),
-    from: optional(text('The address of its writer.')),
-    sender: optional(sender),
-    content: optional(text('Its text, or the part that was quoted.')),
-    isQuote: optional(flag('Its content is the part that was quoted.')),
-    attachments: optional(attachments('Its files.')),
-    sentAtMs: optional(amount('When it was sent, in milliseconds since 1970.')),
-  },
-  'The message that this one answers.',
-);
-
-const forwarded = object(
-  {
-    sender: optional(sender),
-    channelName: optional(text('The name of the chat that it was written in or for.')),
-    conversationId: optional(text('That chat, as the channel names conversations.')),
-    messageId: optional(providerId('Its id there.')),
-    sentAtMs: optional(amount('When it was written, in milliseconds since 1970.')),
-  },
-  'Where the words come from, if the sender has passed them on.',
-);
+/** Another message, as far as this one tells of it. */
+const otherMessage = (description: string) =>
+  object(
+    {
+      messageId: optional(providerId('Its id at the provider.')),
+      from: optional(text('The address of its writer.')),
+      sender: optional(sender),
+      channelName: optional(text('The name of the chat that it comes from, if that is another.')),
+      conversationId: optional(text('That chat, as the channel names conversations.')),
+      content: optional(text('Its text, or the part that was quoted.')),
+      isQuote: optional(flag('Its content is the part that was quoted.')),
+      attachments: optional(attachments('Its files.')),
+      sentAtMs: optional(amount('When it was sent, in milliseconds since 1970.')),
+    },
+    description,
+  );
 
 const shared = object({
   kind: oneOf(
@@ -83,8 +76,8 @@ const shared = object({
 export const aroundFields = {
   sender: optional(sender),
   messageId: optional(text('Its id at the provider.')),
-  replyTo: optional(repliedMessage),
-  forwardedFrom: optional(forwarded),
+  replyTo: optional(otherMessage('The message that this one answers.')),
+  forwardedFrom: optional(otherMessage('The message that was passed on.')),
   shared: optional(Type.Array(shared, { description: 'What was shared with it.' })),
   via: optional(text('The program that it was written with, if not by hand alone.')),
 };
