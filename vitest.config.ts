@@ -17,6 +17,7 @@ const wholeLane = [
   'test/cli/migrate/migrate.test.ts',
   'test/cli/normalize/normalize-large.test.ts',
   'test/cli/normalize/normalize.test.ts',
+  'test/cli/run/children.test.ts',
   'test/cli/run/reload.test.ts',
   'test/cli/replay/replay.test.ts',
   'test/cli/run/run.test.ts',

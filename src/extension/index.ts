@@ -20,6 +20,7 @@ export type * from './define/store.js';
 export { loadExtension } from './load/load.js';
 export { type LoadModuleOptions, loadExtensionModule } from './load/load-module.js';
 export type * from './load/load-result.js';
+export { inOwnGroup } from './load/own-group.js';
 export type { Registration, RegistrationKind, Registrations } from './named/registration.js';
 export type * from './named/schedule.js';
 export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './set/extension-set.js';

@@ -2,6 +2,7 @@
 
 export { readConfig } from './define/config-schema.js';
 export { thisCopy } from './define/copy.js';
+export { compilerUrl } from './load/compiler.js';
 export { homeFolder } from './load/home-folder.js';
 export {
   findModule,
@@ -11,6 +12,7 @@ export {
   missingIn,
 } from './load/load-module.js';
 export { moduleFiles } from './load/module-files.js';
+export { isDetached } from './load/own-group.js';
 export { syntaxPlace } from './load/syntax-place.js';
 export { tapRelayOf } from './load/tap-relay.js';
 export { memoryKeyValues } from './store/memory-key-values.js';

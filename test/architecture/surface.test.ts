@@ -87,7 +87,7 @@ describe('the budget of values', () => {
     './channel': 8,
     './chat': 16, // what every channel of a chat provider needs, once
     './stream': 10, // 7, and three for agents that speak a protocol: a writer of messages, a prompt as one text, and messages as any model takes them
-    './extension': 11,
+    './extension': 12, // 11, and the group of a process that a library starts
     './gateway': 6,
     './agent': 14,
     './host': 25, // 15, the two rules that tell a command and a session before the host does, seven of the ways, and a journal that is no file

@@ -1,6 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock, Logger } from 'sluice';
+import { inOwnGroup } from 'sluice/extension';
 import type { AgentTrouble, ToolUse } from 'sluice/stream';
 import { z } from 'zod';
 import type { McpServerConfig } from './config.js';
@@ -190,6 +191,8 @@ export class McpServer implements AsyncDisposable {
       ...{ command, args, env, maxBufferSize, stderr: 'pipe' },
       ...(cwd !== undefined && { cwd }),
     });
+    const start = transport.start.bind(transport);
+    transport.start = () => inOwnGroup(start); // a Ctrl-C in the terminal is not for it
     let tail = '';
     transport.stderr?.on('data', (piece: Buffer) => {
       tail = `${tail}${piece.toString()}`.slice(-maxTail);

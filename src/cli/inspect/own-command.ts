@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { isDetached } from '../../extension/internal.js';
 import type { PipelineOptions } from '../settings/settings.js';
 import type { Shell } from '../shell/shell.js';
 
@@ -25,6 +26,7 @@ export function ownCommand(
   const [, program = ''] = process.argv;
   const child = spawn(process.execPath, [...process.execArgv, program, ...args, '--json'], {
     ...{ cwd, env, signal: stop, stdio: 'pipe', timeout: timeoutMs, killSignal: 'SIGKILL' },
+    detached: isDetached,
   });
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)

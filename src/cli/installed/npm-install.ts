@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { platform } from 'node:process';
+import { isDetached } from '../../extension/internal.js';
 import { onAbort } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { exitCodes } from '../shell/exit-codes.js';
@@ -31,6 +32,7 @@ export async function npmInstall(
   const npm = spawn('npm', args, {
     cwd: folder,
     env,
+    detached: isDetached, // a Ctrl-C ends it by `stop`
     shell: platform === 'win32', // npm is a script there
     stdio: ['ignore', 'ignore', 'pipe'],
   });

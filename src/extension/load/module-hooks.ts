@@ -1,5 +1,5 @@
-import { createRequire, register } from 'node:module';
-import { pathToFileURL } from 'node:url';
+import { register } from 'node:module';
+import { compilerUrl } from './compiler.js';
 
 /** The mark of a module that belongs to an extension: its version, as a query of its URL. */
 const mark = 'sluice';
@@ -69,9 +69,8 @@ export function installModuleHooks(): void {
   const process = globalThis as { [installed]?: true };
   if (process[installed] === true) return;
   process[installed] = true;
-  const compiler = pathToFileURL(createRequire(import.meta.url).resolve('esbuild')).href;
   const url = `data:text/javascript,${encodeURIComponent(hooks)}`;
-  register(url, { parentURL: import.meta.url, data: { compiler } });
+  register(url, { parentURL: import.meta.url, data: { compiler: compilerUrl() } });
 }
 
 /** Makes the URL of one version of a module. */

@@ -1,6 +1,7 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { isDetached } from '../../extension/internal.js';
 import type { SluiceError } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
 import { sqliteFailure } from './sqlite-failure.js';
@@ -18,6 +19,16 @@ const program = `
     told({ code: String(error.code), message: String(error.message) });
   }`;
 
+/** The signals by which a process ends that reads damage. Any other one was sent to it. */
+const crashes: ReadonlySet<string> = new Set([
+  'SIGABRT',
+  'SIGBUS',
+  'SIGFPE',
+  'SIGILL',
+  'SIGSEGV',
+  'SIGTRAP',
+]);
+
 /**
  * Reads every page of a database, and looks up each row in each index, in a process of its own: this one goes on meanwhile.
  * Others may write to the database.
@@ -32,11 +43,20 @@ export function checkInChild(path: string, signal: AbortSignal): Promise<SluiceE
   const args = ['--eval', program, '--', import.meta.url, name];
   const env = { ...process.env, NODE_OPTIONS: '' };
   return new Promise((settle) => {
-    execFile(process.execPath, args, { signal, env, windowsHide: true }, (error, stdout) => {
+    const child = spawn(process.execPath, args, {
+      ...{ signal, env, windowsHide: true, detached: isDetached },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let told = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      told += text;
+    });
+    child.once('error', () => settle(undefined));
+    child.once('close', (_, by) => {
       if (signal.aborted) settle(undefined);
-      else if (error?.signal != null)
-        settle(damaged(path, `the process that checked it ended by ${error.signal}`));
-      else settle(stdout === '' ? undefined : problemOf(path, stdout));
+      else if (by !== null && crashes.has(by))
+        settle(damaged(path, `the process that checked it ended by ${by}`));
+      else settle(told === '' ? undefined : problemOf(path, told));
     });
   });
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import process from 'node:process';
+import { isDetached } from '../../../extension/internal.js';
 
 /** The options of `runCommandWithTimeout`. */
 interface CommandOptions {
@@ -38,11 +39,14 @@ export function runCommandWithTimeout(
       ...(cwd !== undefined && { cwd }),
       env: { ...process.env, ...env },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      detached: isDetached,
     });
+    const kill = (): void => void child.kill('SIGKILL');
+    process.once('exit', kill); // it ends with the host
     let ended: CommandResult['termination'] | undefined;
     const end = (why: 'timeout' | 'no-output-timeout') => (): void => {
       ended = why;
-      child.kill('SIGKILL');
+      kill();
     };
     const timer = setTimeout(end('timeout'), timeoutMs);
     let quiet: NodeJS.Timeout | undefined;
@@ -60,6 +64,7 @@ export function runCommandWithTimeout(
     child.stdin?.on('error', () => undefined); // it may end before it has read everything
     child.stdin?.end(input);
     const over = (): void => {
+      process.off('exit', kill);
       clearTimeout(timer);
       clearTimeout(quiet);
     };

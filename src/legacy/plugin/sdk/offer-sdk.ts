@@ -3,7 +3,7 @@ import { dirname, join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
 import type * as Esbuild from 'esbuild';
-import { markedUrl } from '../../../extension/internal.js';
+import { compilerUrl, markedUrl } from '../../../extension/internal.js';
 import type { PluginSdk } from './find-openclaw.js';
 import { ownNames } from './own-names.js';
 import { isModuleText, sdkHooks } from './sdk-hooks.js';
@@ -57,13 +57,11 @@ function offerOf(): Offer {
   const offer: Offer = { names: ownNames, users: new Map() };
   process[offerKey] = offer;
   markedUrl(import.meta.url); // the hooks that compile come first: these here stand in front of them
-  const { resolve } = createRequire(import.meta.url);
-  const compiler = pathToFileURL(resolve('esbuild')).href;
   const names = Object.keys(ownNames).join(',');
   const own = `const names=globalThis[Symbol.for('${offerKey.description}')].names;export const {${names}}=names;export default names`;
   register(`data:text/javascript,${encodeURIComponent(sdkHooks)}`, {
     parentURL: import.meta.url,
-    data: { compiler, own: `data:text/javascript,${encodeURIComponent(own)}` },
+    data: { compiler: compilerUrl(), own: `data:text/javascript,${encodeURIComponent(own)}` },
   });
   serveRequire(offer);
   return offer;
