@@ -29,6 +29,7 @@ const wholeLane = [
   'test/faults/journal-damage.test.ts',
   'test/faults/lifecycle.reloads.test.ts',
   'test/host/approvals/killed-processes.process.test.ts',
+  'test/host/journal/damage/damaged-pages.test.ts',
   'test/host/egress/egress-once.streams.test.ts',
   'test/host/egress/egress-once.test.ts',
   'test/host/jobs/killed-at-writes.test.ts',

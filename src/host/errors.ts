@@ -157,6 +157,11 @@ export const hostErrors = {
     cause: 'A host that runs already has it open, or a command that writes to it.',
     hint: 'Stop that one first, or give this one a journal of its own.',
   },
+  'journal-not-repaired': {
+    message: 'Journal {path} cannot be repaired: {problem}.',
+    cause: 'No row of a journal can be found in it; or it is another file.',
+    hint: 'It is as it was. Put a copy in its place, or move it and those beside it ({path}-wal, {path}-shm) away: the host begins a new one.',
+  },
   'journal-lost': {
     message: 'Journal {path} is lost to this host: {problem}.',
     cause:

@@ -84,6 +84,6 @@ describe('random damage to the files of a journal (faults 34 and 35, child proce
     expect(Object.keys(opened).filter((one) => !known.includes(one))).toEqual([]);
     expect(repaired.length).toBeGreaterThan(tried.length / 2);
     const refused = tried.filter((round) => !repaired.includes(round));
-    expect(refused.filter(({ repair }) => repair !== 'database-damaged')).toEqual([]);
+    expect(refused.filter(({ repair }) => repair !== 'journal-not-repaired')).toEqual([]);
   });
 });

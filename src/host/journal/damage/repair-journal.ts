@@ -10,6 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { isSluiceError } from '../../../kernel/index.js';
+import { hostError } from '../../errors.js';
 import { logDamage } from '../../sqlite/log-damage.js';
 import { openSqlite, type SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import { entryAt } from '../../sqlite/private-file.js';
@@ -32,6 +33,7 @@ import {
   numberGiven,
   tableRows,
 } from '../rows/table-rows.js';
+import { mendHead, mendInnerPages } from './mend-pages.js';
 import { readPastDamage } from './read-past-damage.js';
 
 /** The damage that a repair found, and the rows that it kept and moved. */
@@ -57,7 +59,7 @@ const mostProblems = 100;
  * to a side file. The journal as it was is kept beside it. A journal that is well is left alone.
  *
  * @param stamp a part of the names of the side file and of the copy.
- * @throws SluiceError `journal-in-use` while a host runs; `database-damaged` if not even the tables can be found.
+ * @throws SluiceError `journal-in-use` while a host runs; `journal-not-repaired` if no row can be found: it is as it was then.
  * @example
  * const { moved, sideFile } = repairJournal('./sluice.db', '20260315');
  */
@@ -66,52 +68,114 @@ export function repairJournal(path: string, stamp: string): RepairReport {
   try {
     return repaired(path, stamp);
   } catch (error) {
-    throw damageOfSchema(path, error);
+    const cause = damageOfSchema(path, error);
+    if (!isSluiceError(cause, 'database-damaged')) throw cause;
+    throw hostError('journal-not-repaired', { path, problem: cause.details['problem'] }, { cause });
   }
 }
 
 function repaired(path: string, stamp: string): RepairReport {
-  const problems = journalProblems(path);
+  const problems: string[] = [];
+  looked(path, problems, () => problems.push(...journalProblems(path)));
   if (problems.length === 0) return { status: 'well', problems, kept: 0, moved: 0 };
   const copy = `${path}.damaged-${stamp}`;
   const sideFile = `${copy}.jsonl`;
+  const target = `${path}.repaired`;
   for (const suffix of ['', '-wal']) copyPrivately(path + suffix, copy + suffix);
+  removeDatabase(target); // of a repair that was interrupted
+  try {
+    const { kept, damaged } = copied(path, target, problems);
+    writeDurably(sideFile, damaged);
+    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+    renameSync(target, path);
+    openJournalFile(path, { isOwner: true }).close(); // it is well now
+    const moved = damaged.length;
+    return {
+      status: 'repaired',
+      problems: problems.slice(0, mostProblems),
+      kept,
+      moved,
+      ...(moved > 0 && { sideFile }),
+      copy,
+    };
+  } catch (error) {
+    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+    for (const suffix of ['', '-wal'])
+      if (existsSync(copy + suffix)) renameSync(copy + suffix, path + suffix); // it is as it was
+    rmSync(sideFile, { force: true });
+    throw error;
+  } finally {
+    removeDatabase(target);
+  }
+}
+
+/** Copies all good rows into a new file. Pages that can be written anew are, so that what they lead to is read, too. */
+function copied(
+  path: string,
+  target: string,
+  problems: string[],
+): { readonly kept: number; readonly damaged: readonly string[] } {
   const damaged: string[] = [];
   const onDamaged = (damage: Damage): void => {
     if (damage.row === undefined) problems.push(damage.problem);
     else damaged.push(sideLine(damage));
   };
-  const target = `${path}.repaired`;
-  removeDatabase(target); // of a repair that was interrupted
-  let kept = 0;
+  using to = openJournalFile(target, { isOwner: true });
+  to.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  const source = withHead(path, target);
   {
-    using from = openSqlite(path, { isDamageExpected: true });
-    const isEmpty = numberOf(from, 'SELECT count(*) FROM sqlite_schema') === 0;
-    if (isEmpty) problems.push('no table is left in it');
-    else checkHead(from, { isOwner: true, onDamaged });
-    using to = openJournalFile(target, { isOwner: true });
-    to.transaction(() => {
-      if (!isEmpty)
-        for (const table of journalTables) kept += copyTable(from, to, table, onDamaged);
-      keyValueRows(to).recount();
-    });
-    writeDurably(sideFile, damaged);
-    to.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    from.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // no log may be left that would be read into the new file
+    using log = openSqlite(source, { isDamageExpected: true });
+    log.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   }
-  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
-  renameSync(target, path);
-  removeDatabase(target);
-  openJournalFile(path, { isOwner: true }).close(); // it is well now
-  const moved = damaged.length;
-  return {
-    status: 'repaired',
-    problems: problems.slice(0, mostProblems),
-    kept,
-    moved,
-    ...(moved > 0 && { sideFile }),
-    copy,
-  };
+  mendInnerPages(source);
+  using from = openSqlite(source, { isDamageExpected: true });
+  const isEmpty = numberOf(from, 'SELECT count(*) FROM sqlite_schema') === 0;
+  if (isEmpty) problems.push('no table is left in it');
+  else checkHead(from, { isOwner: true, onDamaged });
+  let kept = 0;
+  to.transaction(() => {
+    if (!isEmpty) for (const table of journalTables) kept += copyTable(from, to, table, onDamaged);
+    keyValueRows(to).recount();
+  });
+  if (source !== path && kept === 0)
+    throw hostError('database-damaged', { path, problem: problems[0] ?? '' }); // nothing says that it is a journal
+  to.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  from.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // no log may be left that would be read into the new file
+  return { kept, damaged };
+}
+
+/** Returns the journal, or a copy of it with a new head: with its log, if that has no damaged head, too. */
+function withHead(path: string, target: string): string {
+  if (hasHead(path)) return path;
+  for (const suffixes of [['', '-wal'], ['']]) {
+    const copy = `${target}${suffixes.length}`;
+    for (const suffix of suffixes) copyPrivately(path + suffix, copy + suffix);
+    mendHead(copy, target);
+    if (hasHead(copy)) return copy;
+  }
+  return path;
+}
+
+/** Tells whether the tables of today can be found. An older version is said by the head itself. */
+function hasHead(path: string): boolean {
+  return looked(path, [], () => {
+    using database = openSqlite(path, { isDamageExpected: true });
+    const tables = journalTables.map(({ sql }) => sql);
+    if (numberOf(database, 'PRAGMA user_version') === schemaVersion) checkSchema(database, tables);
+  });
+}
+
+/** Looks for damage. @returns `false` if there is some, which is added to the problems. */
+function looked(path: string, problems: string[], work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch (thrown) {
+    const error = damageOfSchema(path, thrown);
+    if (!isSluiceError(error, 'database-damaged')) throw error;
+    problems.push(String(error.details['problem']));
+    return false;
+  }
 }
 
 /**
@@ -121,15 +185,7 @@ function repaired(path: string, stamp: string): RepairReport {
  */
 export function journalProblems(path: string): string[] {
   const problems: string[] = [];
-  const look = (work: () => void): void => {
-    try {
-      work();
-    } catch (thrown) {
-      const error = damageOfSchema(path, thrown);
-      if (!isSluiceError(error, 'database-damaged')) throw error;
-      problems.push(String(error.details['problem']));
-    }
-  };
+  const look = (work: () => void): void => void looked(path, problems, work);
   const inLog = logDamage(path);
   if (inLog !== undefined) problems.push(inLog);
   else look(() => openSqlite(path, { readonly: true }).close()); // as a host would, which does not read past anything
@@ -163,7 +219,7 @@ function copyTable(
     if (problem === undefined) kept++;
     else onDamaged({ table: table.name, row, problem });
   }
-  continueNumbers(to, table.name, numberGiven(from, table.name));
+  looked(from.path, [], () => continueNumbers(to, table.name, numberGiven(from, table.name))); // else after the last row
   return kept;
 }
 
@@ -207,8 +263,10 @@ function writeDurably(path: string, lines: readonly string[]): void {
   }
 }
 
-function removeDatabase(path: string): void {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+/** Removes the files of a repair: the new journal, and the copies with a new head. */
+function removeDatabase(target: string): void {
+  for (const path of [target, `${target}1`, `${target}2`])
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
 }
 
 /** The sizes before and after a compaction: bytes of a journal's file with its write-ahead log. */

@@ -47,16 +47,17 @@ export function makeSchema(database: SqliteDatabase): void {
 /**
  * Compares the tables and indexes of a file with those that this version makes, letter by letter.
  *
+ * @param wanted by default all of them.
  * @throws SluiceError `database-damaged`, which names the first that differs.
  */
-export function checkSchema(database: SqliteDatabase): void {
+export function checkSchema(database: SqliteDatabase, wanted = schema): void {
   const kept = new Set(
     database
       .prepare('SELECT sql FROM sqlite_schema')
       .all()
       .map(({ sql }) => sql),
   );
-  const missing = schema.find((sql) => !kept.has(sql));
+  const missing = wanted.find((sql) => !kept.has(sql));
   if (missing === undefined) return;
   const problem = `its schema is not what it was made with: ${/^CREATE \w+ \w+/.exec(missing)?.[0]} is missing or changed`;
   throw hostError('database-damaged', { path: database.path, problem });
