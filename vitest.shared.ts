@@ -20,6 +20,8 @@ export default defineConfig({
     // a bound for what hangs, not a measure: no test's outcome depends on how fast the machine is
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    // errors that tests mean to see are no news here
+    onConsoleLog: (text) => !text.startsWith('sluice: error: '),
     expect: { poll: { timeout: 60_000 } },
   },
 });

@@ -6,7 +6,7 @@ import {
   type Late,
   type Outcome,
 } from '../kernel/index.js';
-import { type CollectingLogger, collectingLogger } from './collecting-logger.js';
+import { type CollectingLogger, collectingLogger, printError } from './collecting-logger.js';
 import { sequentialIds } from './sequential-ids.js';
 import { type VirtualClock, virtualClock } from './virtual-clock.js';
 
@@ -35,7 +35,7 @@ export interface TestKernel {
  */
 export function createTestKernel(options: TestKernelOptions = {}): TestKernel {
   const { clock = virtualClock(), ...rest } = options;
-  const log = collectingLogger();
+  const log = collectingLogger(printError);
   const outcomes: Outcome[] = [];
   const failures: Failure[] = [];
   const late: Late[] = [];

@@ -1,8 +1,8 @@
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { type LogLevel, pinoLogger } from '../../host/index.js';
-import { allFields, publicFields } from '../../host/internal.js';
-import { type Logger, loggerWith } from '../../kernel/index.js';
+import { allFields, type ErrorSummary, publicFields } from '../../host/internal.js';
+import { type Logger, loggerWith, oneLine } from '../../kernel/index.js';
 import { jsonLine } from '../print/json-line.js';
 import { type Output, outputTo } from '../shell/output.js';
 import type { Shell } from '../shell/shell.js';
@@ -19,7 +19,7 @@ const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly Lo
  */
 export function openLog(
   { logging, config, workspaceDir, secrets }: Settings,
-  { stderr, stdout }: Pick<Shell, 'stderr' | 'stdout'>,
+  { stderr, stdout, isTerminal }: Pick<Shell, 'stderr' | 'stdout' | 'isTerminal'>,
   { level: usual, debug }: { readonly level: LogLevel; readonly debug: boolean },
 ): AsyncDisposable & { readonly logger: Logger } {
   const { format = 'text', file } = logging;
@@ -43,21 +43,27 @@ export function openLog(
     logger:
       format === 'json'
         ? pinoLogger({ level, write, secrets })
-        : lineLogger(stderr, level, stdout.gone),
+        : lineLogger(stderr, level, stdout.gone, isTerminal.stdin),
     [Symbol.asyncDispose]: () => stderr.flush(),
   };
 }
 
 /**
  * Makes a logger that writes one line per entry, from a level up. At level `debug` it shows all fields; else of an error
- * the place that it comes from.
+ * its code, its text if that holds nobody's words, and the place that it comes from.
  *
+ * @param isOwn a person sits at this terminal, and sees the texts of all errors.
  * @param muted silences the logger: after the reader of the output has gone, each write fails for that reason alone.
  */
-export function lineLogger(output: Output, from: LogLevel, muted: AbortSignal): Logger {
+export function lineLogger(
+  output: Output,
+  from: LogLevel,
+  muted: AbortSignal,
+  isOwn = false,
+): Logger {
   return loggerWith((level, message, fields = {}) => {
     if (muted.aborted || levels.indexOf(level) < levels.indexOf(from)) return;
-    const extra = from === 'debug' ? shownAll(fields) : summed(fields);
+    const extra = from === 'debug' ? shownAll(fields) : summed(fields, isOwn);
     output.lines([printable(`sluice: ${level}: ${message}${extra}`)]);
   });
 }
@@ -66,10 +72,16 @@ function shownAll(fields: Readonly<Record<string, unknown>>): string {
   return Object.keys(fields).length === 0 ? '' : ` ${jsonLine(allFields(fields))}`;
 }
 
-/** Shows the place that an error comes from: `(TypeError at /srv/acme.js:12:5)`. */
-function summed(fields: Readonly<Record<string, unknown>>): string {
-  const { error, cause = error } = publicFields({ error: fields['error'], cause: fields['cause'] });
+/** Shows an error: `(setup-ended: it was called too late at /srv/acme.js:12:5)`; says so if a text is left out. */
+function summed(
+  { error, cause = error }: Readonly<Record<string, unknown>>,
+  isOwn: boolean,
+): string {
   if (cause === undefined) return '';
-  const { type, at } = cause as { readonly type: string; readonly at?: string }; // an ErrorSummary
-  return at === undefined ? ` (${type})` : ` (${type} at ${at})`;
+  const shown = (isOwn ? allFields({ cause }) : publicFields({ cause }))['cause'];
+  if (typeof shown !== 'object') return isOwn ? ` (${oneLine(cause)})` : ' (--debug shows more)';
+  const { type, code = type, message, at } = shown as ErrorSummary; // of an error
+  const text = message === undefined ? '' : `: ${message}`;
+  const more = message === undefined ? '; --debug shows more' : '';
+  return ` (${code}${text}${at === undefined ? '' : ` at ${at}`}${more})`;
 }

@@ -1,5 +1,5 @@
 import type { Trail } from '../../agent/index.js';
-import { definedFields, type Principal } from '../../kernel/index.js';
+import { definedFields, oneLine, type Principal } from '../../kernel/index.js';
 import { replyTo } from '../egress/reply.js';
 import type { Ending } from '../journal/message-end.js';
 import type { HeldParts } from '../parts/parts.js';
@@ -108,9 +108,11 @@ export async function runChatCommand(
     },
     parts.signal,
   );
+  const why = value === undefined ? `"/${line.name}" failed: ${oneLine(error)}` : undefined;
   const ending = {
-    status: send.status === 'failed' ? ('failed' as const) : ('command' as const),
-    ...definedFields({ reason: send.error }),
+    status:
+      why !== undefined || send.status === 'failed' ? ('failed' as const) : ('command' as const),
+    ...definedFields({ reason: why ?? send.error }),
     sends: [send],
   };
   return { ending, success };

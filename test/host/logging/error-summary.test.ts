@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { thisCopy } from '../../../src/extension/internal.js';
+import { hostError } from '../../../src/host/errors.js';
 import { errorSummary } from '../../../src/host/logging/error-summary.js';
 
 describe('what a log says of an error (§20.3)', () => {
@@ -8,6 +10,34 @@ describe('what a log says of an error (§20.3)', () => {
       type: 'TypeError',
       code: 'ECONNREFUSED',
       at: expect.stringMatching(/error-summary\.test\.ts:\d+:\d+$/),
+    });
+  });
+
+  it('of an error of this project is its text, too, and the place in the code of its author', () => {
+    const error = hostError('journal-in-use', { path: '/srv/sluice.db' });
+    error.stack = [
+      `${error.name}: ${error.message}`,
+      `    at refuse (file://${thisCopy.folder}/dist/chunks/extension-x.js:9579:20)`,
+      '    at async Promise.all (index 0)',
+      '    at process.processTicksAndRejections (node:internal/process/task_queues:105:5)',
+      '    at async remind (file:///srv/acme/remind.ts?sluice=2:14:9)',
+    ].join('\n');
+    expect(errorSummary(error)).toEqual({
+      type: 'SluiceError',
+      code: 'journal-in-use',
+      message: error.message,
+      at: '/srv/acme/remind.ts:14:9',
+    });
+  });
+
+  it('of an error of this project that quotes another one holds no text, and the place of that one', () => {
+    const cause = new TypeError('planted');
+    cause.stack = 'TypeError: planted\n    at setup (file:///srv/acme/guard.ts:3:7)';
+    const error = hostError('journal-lost', { path: 'x', problem: String(cause) }, { cause });
+    expect(errorSummary(error)).toEqual({
+      type: 'SluiceError',
+      code: 'journal-lost',
+      at: '/srv/acme/guard.ts:3:7',
     });
   });
 

@@ -60,6 +60,7 @@ describe('a command in a chat', () => {
       success: false,
       error: 'oh',
     });
+    expect(lab.ends).toMatchObject([{ status: 'failed', reason: '"/broken" failed: oh' }]);
   });
 
   it('/new resets the session while its transcript is there, ends it, and the next message begins another', async () => {

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { lineLogger } from '../../../src/cli/settings/logger.js';
+import { hostError } from '../../../src/host/errors.js';
+
+/** The lines of a log for people. */
+function logged(fields: Readonly<Record<string, unknown>>, isOwn: boolean): readonly string[] {
+  const lines: string[] = [];
+  const output = { lines: (some: readonly string[]) => void lines.push(...some) };
+  const logger = lineLogger(output as never, 'info', new AbortController().signal, isOwn); // it uses nothing else
+  logger.error('"/remind" failed', fields);
+  return lines;
+}
+
+const at = 'at [^ ]+/line-logger\\.test\\.ts:\\d+:\\d+';
+
+describe('an error in the log for people (event-pipeline §20.3)', () => {
+  it('of this project has its code, its text and the place in the code of its author', () => {
+    const [line] = logged({ error: hostError('journal-in-use', { path: './x.db' }) }, false);
+    expect(line).toMatch(
+      new RegExp(
+        `^sluice: error: "/remind" failed \\(journal-in-use: Journal \\./x\\.db is in use by another process\\. ${at}\\)$`,
+      ),
+    );
+  });
+
+  it('of others has no text in the log of a daemon, which says so, and has it at a terminal', () => {
+    const error = new TypeError('no user Ada');
+    expect(logged({ error }, false)[0]).toMatch(
+      new RegExp(`failed \\(TypeError ${at}; --debug shows more\\)$`),
+    );
+    expect(logged({ error }, true)[0]).toMatch(
+      new RegExp(`failed \\(TypeError: no user Ada ${at}\\)$`),
+    );
+    expect(logged({ error: 'thrown text' }, false)[0]).toMatch(/failed \(--debug shows more\)$/);
+    expect(logged({ error: 'thrown text' }, true)[0]).toMatch(/failed \(thrown text\)$/);
+    expect(logged({}, false)[0]).toMatch(/failed$/);
+  });
+});
