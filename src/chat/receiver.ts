@@ -1,83 +1,145 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { type Clock, type Logger, silentLogger, systemClock } from '../kernel/index.js';
+import { Refusals } from './refusals.js';
+import { Strangers } from './strangers.js';
 
-/** The most that one request may hold, in bytes. */
-const bodyLimit = 1_048_576;
+/** The bounds of a receiver. They hold before anybody is known. */
+export interface ReceiverLimits {
+  /** Connections of one address whose sender is not known, by default 64: four times as many of all addresses, eight times with known ones. */
+  readonly connectionsPerAddress?: number;
+  /** Bytes of bodies of senders who are not known, together: 16 MiB by default. */
+  readonly strangersBytes?: number;
+  /** Milliseconds for the head of a request, by default 5,000. */
+  readonly headersMs?: number;
+  /** Milliseconds for a request with its body, by default 10,000. */
+  readonly requestMs?: number;
+}
 
 /** The options of a receiver. */
 export interface ReceiverOptions {
+  /** The address to listen at. */
   readonly host: string;
+  /** 0 for one that is free. */
   readonly port: number;
-  readonly path: string;
-  /** Refuses a request by its headers, before its body is read: the status of the answer. */
-  readonly refuse: (request: IncomingMessage) => number | undefined;
-  /** Takes a request with its body, and answers it. */
-  readonly take: (body: string, request: IncomingMessage, response: ServerResponse) => unknown;
+  /** The name of the receiver in the log. */
+  readonly name: string;
+  /** Is told of refused requests: of the first one at once, of the others once a minute, with their number. */
+  readonly log?: Logger;
+  readonly clock?: Clock;
+  readonly limits?: ReceiverLimits;
+  /** The one path; others are 404, and there is no method but POST. Without it, `take` gets every request. */
+  readonly path?: string;
+  /** A process that has nothing else to do ends. */
+  readonly unref?: boolean;
+  /** Answers a request. If it rejects, the connection is cut. */
+  readonly take: (exchange: Exchange) => unknown;
 }
 
-/** A server that takes what a provider brings. */
+/** A request, with what a receiver does for it. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Its path, without the query. */
+  readonly path: string;
+  /** The text under which it is counted if it is refused: one of few. By default that of its status. */
+  why?: string;
+  /** The sender is known: neither the connection nor the bytes of this request count as those of a stranger. */
+  known(): void;
+  /** Reads the body. @returns nothing if it is too large, which has been answered, or was cut off. */
+  body(maxBytes?: number): Promise<Buffer | undefined>;
+  /** Answers, unless it was answered before. */
+  answer(status: number, text?: string): void;
+  /** Answers with JSON, `{"error": why}`. @param why one of few texts: it is counted in the log. */
+  refuse(status: number, why: string): void;
+}
+
+/** A server that takes requests. */
 export interface Receiver {
   readonly port: number;
+  /** `http://127.0.0.1:8080`, with the port that it got. */
+  readonly url: string;
   /** Ends every connection. */
   close(): Promise<void>;
 }
 
+/** The most that a body may hold by default, in bytes. */
+const usualBodyBytes = 1_048_576;
+
 /**
- * Listens for the requests of one provider: POST, at one path, with a body of 1 MiB at most.
+ * Listens for requests (operating: the receivers). Before anybody is known, connections, time and bytes are bounded. A request that
+ * names two hosts, or a host in its target that is not that of its header, is refused. Whoever is refused is counted in the log.
  *
+ * @throws the error of listening: the port is taken, say.
  * @example
- * const receiver = await startReceiver({ host, port, path, refuse, take: (body) => inbox.receive(parsed(body)) });
+ * const receiver = await startReceiver({ host, port, path, name: 'acme', log, take: async (exchange) => inbox.receive(await exchange.body()) });
  */
-export async function startReceiver({
-  host,
-  port,
-  path,
-  ...more
-}: ReceiverOptions): Promise<Receiver> {
-  const { refuse, take } = more;
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<unknown> => {
-    if (request.url?.split('?')[0] !== path) return answer(response, 404);
-    if (request.method !== 'POST') return answer(response, 405);
-    const refused = refuse(request);
-    if (refused !== undefined) return answer(response, refused);
-    const body = await bodyOf(request);
-    return body === undefined ? answer(response, 413) : take(body, request, response);
+export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
+  const { name, log = silentLogger, clock = systemClock, limits = {}, path, take } = options;
+  const { connectionsPerAddress: ofOnePlace = 64, strangersBytes: bytes = 16_777_216 } = limits;
+  const { headersMs: headersTimeout = 5_000, requestMs: requestTimeout = 10_000 } = limits;
+  const connectionsCheckingInterval = Math.min(1_000, headersTimeout); // by default Node looks every 30 seconds
+  const refusals = new Refusals(name, log, clock);
+  const begun = new WeakMap<Socket, ServerResponse>();
+  const turnAway = (socket: Socket, status: number, why: string): void => {
+    refusals.count(why);
+    const answered = begun.get(socket);
+    const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\n`;
+    if (socket.writable && (answered?.headersSent !== true || answered.writableFinished))
+      socket.write(`${head}content-length: 0\r\n\r\n`);
+    socket.destroySoon();
   };
-  const server = createServer((request, response) => {
-    handle(request, response).catch(() => answer(response, 400)); // the connection broke
+  const atMost = { ofOnePlace, inAll: ofOnePlace * 4, bytes };
+  const strangers = new Strangers(atMost, (socket, why) => turnAway(socket, 503, why));
+  const server = createServer(
+    { headersTimeout, requestTimeout, connectionsCheckingInterval },
+    (request, response) => {
+      begun.set(request.socket, response);
+      strangers.begin(request.socket);
+      const wrong = problemOf(request);
+      const exchange = exchangeOf(request, response, strangers, refusals);
+      if (wrong !== undefined) exchange.refuse(400, wrong);
+      else if (path !== undefined && exchange.path !== path)
+        exchange.refuse(404, 'there is no such path');
+      else if (path !== undefined && request.method !== 'POST') exchange.refuse(405, 'only POST');
+      else void (async () => take(exchange))().catch(() => response.destroy());
+    },
+  );
+  server.maxConnections = ofOnePlace * 8;
+  server.on('connection', (socket: Socket) => strangers.enter(socket));
+  server.on('drop', () => refusals.count('too many connections'));
+  server.on('connect', ({ socket }) => turnAway(socket, 405, 'no proxy'));
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT') turnAway(socket, 408, 'too slow');
+    else if (code === 'HPE_HEADER_OVERFLOW') turnAway(socket, 431, 'too large a head');
+    else if (code.startsWith('HPE_')) turnAway(socket, 400, 'no request');
+    else socket.destroy(); // it has gone
   });
-  server.listen(port, host);
+  if (options.unref === true) server.unref();
+  server.listen(options.port, options.host);
   await once(server, 'listening');
-  server.on('error', () => undefined); // a connection that cannot be accepted: the provider brings its request again
+  server.on('error', () => undefined); // a connection that cannot be accepted: its request comes again
+  const at = server.address() as AddressInfo; // it listens on a port, not on a pipe
   return {
-    port: (server.address() as AddressInfo).port, // it listens on a port, not on a pipe
+    port: at.port,
+    url: `http://${at.family === 'IPv6' ? `[${at.address}]` : at.address}:${at.port}`,
     close: async () => {
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
       await closed;
+      refusals[Symbol.dispose]();
     },
   };
-}
-
-/**
- * Answers a request, unless it was answered before.
- *
- * @example
- * answer(response, 200);
- */
-export function answer(response: ServerResponse, status: number, text?: string): void {
-  if (response.writableEnded) return;
-  response.writeHead(status, { connection: status === 200 ? 'keep-alive' : 'close' }).end(text);
 }
 
 /**
  * Compares a secret in the same time whatever was given. An empty secret is none: nothing is the same.
  *
  * @example
- * if (!isSameSecret(request.headers['x-secret'], secret)) return 401;
+ * if (!isSameSecret(request.headers['x-secret'], secret)) return exchange.refuse(401, 'the secret is missing or wrong');
  */
 export function isSameSecret(given: string | string[] | undefined, secret: string): boolean {
   if (typeof given !== 'string' || secret === '') return false;
@@ -85,13 +147,84 @@ export function isSameSecret(given: string | string[] | undefined, secret: strin
   return timingSafeEqual(digest(given), digest(secret));
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    size += chunk.length;
-    if (size > bodyLimit) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+function exchangeOf(
+  request: IncomingMessage,
+  response: ServerResponse,
+  strangers: Strangers,
+  refusals: Refusals,
+): Exchange {
+  const { socket } = request;
+  let isKnown = false;
+  let held = 0;
+  const hold = (bytes: number): void => {
+    if (isKnown) return;
+    held += bytes;
+    strangers.hold(socket, bytes);
+  };
+  response.once('finish', () => {
+    const { statusCode: status } = response;
+    const isRefused = status >= 400 && status < 500 && status !== 404; // nothing is there to be refused
+    if (isRefused && (status === 401 || !isKnown))
+      refusals.count(exchange.why ?? STATUS_CODES[status] ?? '');
+  });
+  response.once('close', () => {
+    hold(-held);
+    if (isKnown) strangers.know(socket, -1);
+  });
+  const exchange: Exchange = {
+    request,
+    response,
+    path: request.url?.split('?', 1)[0] ?? '',
+    known: () => {
+      if (isKnown) return;
+      hold(-held);
+      isKnown = true;
+      strangers.know(socket, 1);
+    },
+    body: (maxBytes = usualBodyBytes) =>
+      new Promise((resolve) => {
+        const chunks: Buffer[] = [];
+        let left = maxBytes;
+        const read = (chunk: Buffer): void => {
+          left -= chunk.length;
+          if (left >= 0) chunks.push(chunk);
+          hold(chunk.length);
+          if (left < 0) tooLarge();
+        };
+        const tooLarge = (): void => {
+          request.off('data', read);
+          chunks.length = 0;
+          hold(-held);
+          exchange.refuse(413, `a body may have ${maxBytes} bytes`);
+          resolve(undefined);
+        };
+        request.on('close', () => resolve(undefined)); // after the end it changes nothing
+        if (Number(request.headers['content-length'] ?? 0) > maxBytes) tooLarge();
+        else request.on('data', read).on('end', () => resolve(Buffer.concat(chunks)));
+      }),
+    answer: (status, text) => {
+      request.resume(); // what nobody has read is read away, within its time
+      if (!response.headersSent) response.writeHead(status).end(text);
+    },
+    refuse: (status, why) => {
+      exchange.why = why;
+      if (!response.headersSent) response.setHeader('content-type', 'application/json');
+      exchange.answer(status, JSON.stringify({ error: why }));
+    },
+  };
+  return exchange;
+}
+
+/** Says what is wrong with the head of a request. A target with the host of its header becomes a path. */
+function problemOf(request: IncomingMessage): string | undefined {
+  const { url = '', rawHeaders, headers } = request;
+  const names = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
+  if (names.length > 1) return 'a request has one Host';
+  if (url.startsWith('/')) return undefined;
+  const own = `http://${headers.host}`;
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return 'the target of a request is a path';
+  const { host, pathname, search } = new URL(url);
+  if (!URL.canParse(own) || new URL(own).host !== host) return 'the target names another host';
+  request.url = pathname + search;
+  return undefined;
 }

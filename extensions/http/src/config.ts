@@ -85,6 +85,8 @@ export const config = z
     streaming: z.boolean().default(true),
     webhooks: z.record(name, webhook).default({}),
     keepAnswersHours: z.number().positive().max(8_760).default(24),
+    /** Connections of one address whose key is not known yet: more for a proxy, whose address all have. */
+    connectionsPerAddress: z.number().int().min(1).max(8_192).default(64),
     maxBodyBytes: z.number().int().min(1_024).max(67_108_864).default(1_048_576),
   })
   .prefault({})

@@ -17,6 +17,13 @@ export interface ServedParts {
   hook(name: string, request: Request, response: ServerResponse): Promise<Response>;
 }
 
+/** A request that may be answered once its body is read. */
+interface Judged {
+  /** A key has proven its sender. */
+  readonly isProven: boolean;
+  handle(request: Request, response: ServerResponse): Promise<Response>;
+}
+
 /** A server that listens. */
 export interface Served {
   readonly url: string;
@@ -36,15 +43,15 @@ const lastWordsMs = 2_000;
 export async function serve(parts: ServedParts): Promise<Served> {
   const { config, clock, log } = parts;
   const { address, port, hosts, maxBodyBytes, webhooks } = config;
+  const { connectionsPerAddress } = config;
   const page = config.page ? readPage() : undefined;
   const model = { object: 'model', created: 0, owned_by: 'sluice' };
   const models = Object.keys(config.models).map((id) => ({ id, ...model }));
   const running = new Set<ServerResponse>();
   let isStopping = false;
 
-  const answer = async (request: Request, response: ServerResponse): Promise<Response> => {
-    const { method, headers } = request;
-    const { pathname: path } = new URL(request.url);
+  /** Finds out what a request is answered by, from its head alone. */
+  const judge = (method: string, path: string, authorization = ''): Response | Judged => {
     if (path === '/' && page !== undefined) return new Response(page.html, page);
     const hook = /^\/hooks\/([\w.-]+)$/.exec(path)?.[1] ?? '';
     const isHook = Object.hasOwn(webhooks, hook);
@@ -53,19 +60,26 @@ export async function serve(parts: ServedParts): Promise<Served> {
       return refusal(404, 'no-such-path', 'there is no such path');
     if (method !== (isModels ? 'GET' : 'POST'))
       return refusal(405, 'wrong-method', `${path} is for ${isModels ? 'GET' : 'POST'}`);
-    const caller = callerOf(config, headers.get('authorization') ?? '');
-    const handle = isHook
-      ? () => parts.hook(hook, request, response)
-      : caller && (() => parts.chat(caller, request, response));
-    if (handle === undefined) return refusal(401, 'invalid_api_key', 'the key is missing or wrong');
+    const caller = callerOf(config, authorization);
+    if (!isHook && caller === undefined)
+      return refusal(401, 'invalid_api_key', 'the key is missing or wrong');
     if (isModels) return Response.json({ object: 'list', data: models });
     if (isStopping) return later('stopping', 'the host stops');
     if (running.size >= runningAtMost) return later('busy', 'too many requests are answered');
+    if (isHook || caller === undefined)
+      return { isProven: false, handle: (...asked) => parts.hook(hook, ...asked) };
+    return { ...caller, handle: (...asked) => parts.chat(caller, ...asked) };
+  };
+
+  const answer = async (request: Request, response: ServerResponse): Promise<Response> => {
+    const { pathname: path } = new URL(request.url);
+    const judged = judge(request.method, path, request.headers.get('authorization') ?? '');
+    if (judged instanceof Response) return judged;
     response.setMaxListeners(20); // of those who wait for its end, and of Node's own
     running.add(response);
     response.once('close', () => running.delete(response));
     try {
-      return await handle();
+      return await judged.handle(request, response);
     } catch (error) {
       log.error('a request failed', { path, error });
       return later('not-taken', 'it could not be kept: ask again');
@@ -85,9 +99,17 @@ export async function serve(parts: ServedParts): Promise<Served> {
         answer: async (request, at) =>
           at === undefined ? later('stopping', 'nobody listens') : answer(request, at.response),
         open: () => ({ [Symbol.dispose]: () => undefined }),
+        admit: (exchange) => {
+          const { method = '', headers } = exchange.request;
+          exchange.why = `no valid ${exchange.path.startsWith('/hooks/') ? 'signature' : 'key'}`;
+          const judged = judge(method, exchange.path, headers.authorization);
+          if (judged instanceof Response) return judged;
+          if (judged.isProven) exchange.known();
+          return undefined;
+        },
       },
     },
-    { address, port, hosts },
+    { address, port, hosts, clock, logger: log, name: 'http', connectionsPerAddress },
   );
   return {
     url: server.url,

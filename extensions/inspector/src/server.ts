@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type Clock, isSluiceError, systemClock } from 'sluice';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Clock, isSluiceError, type Logger, systemClock } from 'sluice';
+import { type Exchange, startReceiver } from 'sluice/chat';
 import { type Answers, answersOf, type Given } from './answers.js';
 import { guardOf, setSafeHeaders } from './guard.js';
 import { pageFiles } from './page-files.js';
@@ -22,6 +21,10 @@ export interface InspectorOptions {
   readonly write?: boolean;
   /** The page may search in texts of messages, as far as the journal keeps them. By default it may not. */
   readonly text?: boolean;
+  /** Connections of one address that have not shown the token yet, by default 64: more for a proxy, whose address all have. */
+  readonly connectionsPerAddress?: number;
+  /** Is told of refused requests, with their number; without it nobody is. */
+  readonly log?: Logger;
   readonly clock?: Clock;
 }
 
@@ -33,7 +36,6 @@ export interface Inspector extends AsyncDisposable {
 
 /** Pages that listen for events at once. */
 const streamsAtMost = 16;
-const bodyBytesAtMost = 1_048_576;
 
 /**
  * Serves the page on a journal, and on its host if one runs here.
@@ -48,7 +50,7 @@ export async function startInspector(
   options: InspectorOptions = {},
 ): Promise<Inspector> {
   const { port = 0, address = '127.0.0.1', hosts: names = [], clock = systemClock } = options;
-  const { write = false, text = false } = options;
+  const { write = false, text = false, log, connectionsPerAddress: places } = options;
   const token = randomBytes(24).toString('base64url');
   const guard = guardOf({ address, names, token });
   const files = pageFiles();
@@ -56,7 +58,8 @@ export async function startInspector(
   const answers = answersOf(source, { write, text, clock, signal: ended.signal });
   let streams = 0;
 
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const serve = async (exchange: Exchange): Promise<void> => {
+    const { request, response } = exchange;
     setSafeHeaders(response);
     const given = request.url ?? '/';
     const url = URL.canParse(given, 'http://localhost')
@@ -64,8 +67,9 @@ export async function startInspector(
       : new URL('http://localhost/nothing'); // "//" is no address
     const isData = url.pathname.startsWith('/api/');
     const refusal = guard.refuse(request) ?? (isData ? guard.refuseData(request) : undefined);
-    if (refusal !== undefined || request.method !== 'POST') request.resume(); // nobody reads its body
-    if (refusal !== undefined) return sendJson(response, refusal.status, { error: refusal.error });
+    if (refusal !== undefined) return exchange.refuse(refusal.status, refusal.error);
+    if (isData) exchange.known();
+    if (request.method !== 'POST') request.resume(); // nobody reads its body
     if (url.pathname === '/api/events' && request.method === 'GET') {
       if (streams >= streamsAtMost)
         return sendJson(response, 503, { error: 'too many pages listen' });
@@ -77,7 +81,7 @@ export async function startInspector(
       }
       return;
     }
-    if (isData) return answerData(answers, url, request, response);
+    if (isData) return answerData(answers, url, exchange);
     const file = files.get(url.pathname);
     if (file === undefined || (request.method !== 'GET' && request.method !== 'HEAD'))
       return sendJson(response, 404, { error: 'there is no such page' });
@@ -99,42 +103,33 @@ export async function startInspector(
     response.end();
   };
 
-  const server = createServer({ maxHeaderSize: 8_192 }, (request, response) => {
-    serve(request, response).catch((error: unknown) => {
-      if (response.headersSent) response.destroy();
-      else sendJson(response, 500, { error: textOf(error) });
-    });
+  const receiver = await startReceiver({
+    ...{ host: address, port, name: 'inspector', clock, unref: true },
+    ...(log !== undefined && { log }),
+    limits: places === undefined ? {} : { connectionsPerAddress: places },
+    take: (exchange) =>
+      serve(exchange).catch((error: unknown) => {
+        if (exchange.response.headersSent) exchange.response.destroy();
+        else sendJson(exchange.response, 500, { error: textOf(error) });
+      }),
   });
-  server.maxConnections = 128;
-  server.unref();
-  server.listen(port, address);
-  await once(server, 'listening'); // rejects if the server cannot listen
-  const at = server.address() as AddressInfo; // it listens at a port, not at a pipe
-  const name = at.family === 'IPv6' ? `[${at.address}]` : at.address;
   return {
-    url: `http://${name}:${at.port}/#token=${token}`,
+    url: `${receiver.url}/#token=${token}`,
     [Symbol.asyncDispose]: async () => {
       ended.abort();
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      await receiver.close();
     },
   };
 }
 
-async function answerData(
-  answers: Answers,
-  url: URL,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function answerData(answers: Answers, url: URL, exchange: Exchange): Promise<void> {
+  const { request, response } = exchange;
   const { method = 'GET' } = request;
   const answer = answers.find(method, url.pathname.slice('/api/'.length));
   if (answer === undefined) return sendJson(response, 404, { error: 'there is no such question' });
   try {
-    const given: Given =
-      method === 'POST' ? await bodyOf(request) : Object.fromEntries(url.searchParams);
+    const given = method === 'POST' ? await bodyOf(exchange) : Object.fromEntries(url.searchParams);
+    if (given === undefined) return; // it is answered, or has gone
     sendJson(response, 200, await answer(given));
   } catch (error) {
     const status = error instanceof RequestProblem ? error.status : 400;
@@ -142,17 +137,12 @@ async function answerData(
   }
 }
 
-/** @throws RequestProblem if the body is too large, or no object in JSON. */
-async function bodyOf(request: IncomingMessage): Promise<Given> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes <= bodyBytesAtMost) chunks.push(chunk); // the rest is read away, so that the answer arrives
-  }
-  if (bytes > bodyBytesAtMost) throw new RequestProblem('the request is larger than 1 MB', 413);
+/** @throws RequestProblem if the body is no object in JSON. */
+async function bodyOf(exchange: Exchange): Promise<Given | undefined> {
+  const body = await exchange.body();
+  if (body === undefined) return undefined;
   try {
-    const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const value: unknown = JSON.parse(body.toString('utf8'));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
     // told below

@@ -112,6 +112,6 @@ describe('the inspector', () => {
     const { status, body } = await ask(inspector, '/api/differ', {
       ...{ method: 'POST', headers: knowing(inspector), body: ' '.repeat(4_000_000) },
     });
-    expect([status, body]).toEqual([413, '{"error":"the request is larger than 1 MB"}']);
+    expect([status, body]).toEqual([413, '{"error":"a body may have 1048576 bytes"}']);
   });
 });

@@ -1,15 +1,10 @@
-import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { type Exchange, startReceiver } from '../../chat/internal.js';
+import { type Clock, definedFields, type Logger } from '../../kernel/index.js';
 import type { Host } from '../life/host.js';
 import { type HostNames, hostCheck, isLoopback } from './host-header.js';
 import { type EventFeedOptions, eventFeed } from './serve-events.js';
-import { serveRoute } from './serve-route.js';
+import { type ServedRoutes, serveRoute } from './serve-route.js';
 
 /** The place at which a health port listens. */
 export interface HealthServerOptions {
@@ -21,6 +16,13 @@ export interface HealthServerOptions {
   readonly hosts?: readonly string[];
   /** Feeds other programs with the facts of a journal, at `/events`; by default it does not. */
   readonly events?: EventFeedOptions;
+  /** Connections of one address whose sender is not known: by default 64; more for a proxy, whose address all have. */
+  readonly connectionsPerAddress?: number;
+  /** Is told of refused requests, with their number; without it nobody is. */
+  readonly logger?: Logger;
+  readonly clock?: Clock;
+  /** The name in the log, by default `health`. */
+  readonly name?: string;
 }
 
 /** A health port that listens. To dispose it ends the requests under way. */
@@ -29,18 +31,10 @@ export interface HealthServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** The connections at once; a monitor needs one. */
-const maxConnections = 16;
-/** The connections at once if there may be routes: more than the requests that they answer at once, so that a monitor has its own. */
-const maxConnectionsOfRoutes = 128;
-
-/** Milliseconds that a request of a monitor may take to arrive. */
-const requestTimeoutMs = 2_000;
-/** The same if there may be routes. A request that came while a handler blocked the host is not read yet, and counts as on its way. */
-const routeTimeoutMs = 10_000;
-
 /** The part of a host that a health port asks. Without `health` it serves routes alone, such as those of a channel. */
-export type HealthServerHost = Partial<Pick<Host, 'health' | 'routes'>>;
+export interface HealthServerHost extends Partial<Pick<Host, 'health'>> {
+  readonly routes?: ServedRoutes;
+}
 
 /**
  * Tells a monitor how a host is, over HTTP: `GET /healthz` is 200 as long as the host lives, `GET /readyz` is 200 while it takes
@@ -55,75 +49,56 @@ export type HealthServerHost = Partial<Pick<Host, 'health' | 'routes'>>;
  */
 export async function startHealthServer(
   host: HealthServerHost,
-  { port, address = '127.0.0.1', hosts = [], events }: HealthServerOptions,
+  { port, address = '127.0.0.1', hosts = [], events, ...options }: HealthServerOptions,
 ): Promise<HealthServer> {
+  const { logger, clock, name = 'health', connectionsPerAddress } = options;
   const feed = events && eventFeed(events);
   const served = { address, names: hosts, ...(feed && { feed }) };
   const isKnown = hostCheck(served);
-  const timeoutMs = host.routes === undefined ? requestTimeoutMs : routeTimeoutMs;
-  const server = createServer(
-    {
-      maxHeaderSize: host.routes === undefined ? 4_096 : 16_384, // a browser sends the cookies of other ports
-      requestTimeout: timeoutMs,
-      headersTimeout: timeoutMs,
-      connectionsCheckingInterval: requestTimeoutMs,
-    },
-    (request, response) => answer(host, request, response, { ...served, isKnown }),
-  );
-  server.maxConnections = host.routes === undefined ? maxConnections : maxConnectionsOfRoutes;
-  server.unref(); // a host that has ended is not kept alive to say so
-  server.listen(port, address);
-  await once(server, 'listening'); // rejects if the server cannot listen
+  const limits = definedFields({ connectionsPerAddress });
+  const receiver = await startReceiver({
+    ...{ host: address, port, name, limits, unref: true }, // a host that has ended is not kept alive to say so
+    ...definedFields({ log: logger, clock }),
+    take: (exchange) => answer(host, exchange, { ...served, isKnown }),
+  });
   const opened = host.routes?.open();
-  const at = server.address() as AddressInfo; // it listens at a port, not at a pipe
-  const name = at.family === 'IPv6' ? `[${at.address}]` : at.address;
   return {
-    url: `http://${name}:${at.port}`,
+    url: receiver.url,
     [Symbol.asyncDispose]: async () => {
       opened?.[Symbol.dispose]();
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
+      await receiver.close();
     },
   };
 }
 
 function answer(
   host: HealthServerHost,
-  request: IncomingMessage,
-  response: ServerResponse,
+  exchange: Exchange,
   served: HostNames & {
     readonly isKnown: ReturnType<typeof hostCheck>;
     readonly feed?: ReturnType<typeof eventFeed>;
   },
-): void {
-  const { method = '', url = '', headers } = request;
-  const [path = ''] = url.split('?', 1);
-  const refuse = (status: number, error: string): void => {
-    request.resume(); // a body is read away
-    send(response, status, { error });
-  };
-  if (!served.isKnown(headers.host)) {
-    refuse(421, 'this is not the host that was asked for; its setting "hosts" names more');
-    return;
-  }
-  if (path === '/events' && served.feed !== undefined) {
-    if (isOwnPage(headers, served)) void served.feed(request, response, refuse);
-    else refuse(403, 'another page may not ask here');
-    return;
-  }
+): unknown {
+  const { path, request, response } = exchange;
+  const { method = '', headers } = request;
+  if (!served.isKnown(headers.host))
+    return exchange.refuse(
+      421,
+      'this is not the host that was asked for; its setting "hosts" names more',
+    );
+  const isOwn = isOwnPage(headers, served);
   const there = host.routes?.at(path) ?? [];
-  if (host.routes !== undefined && there.length > 0) {
-    if (isOwnPage(headers, served)) void serveRoute(host.routes, { request, response, url, there });
-    else refuse(403, 'another page may not ask here');
-    return;
-  }
+  const isFeed = path === '/events' && served.feed !== undefined;
+  if ((isFeed || there.length > 0) && !isOwn)
+    return exchange.refuse(403, 'another page may not ask here');
+  if (isFeed) return served.feed?.(exchange);
+  if (host.routes !== undefined && there.length > 0)
+    return serveRoute(host.routes, exchange, there);
   request.resume();
   try {
-    send(response, ...answerTo(host, method, path));
+    return send(response, ...answerTo(host, method, path));
   } catch {
-    // an error of a request listener would end the process
-    send(response, 503, { ready: false, error: 'the host cannot tell how it is' });
+    return send(response, 503, { ready: false, error: 'the host cannot tell how it is' });
   }
 }
 

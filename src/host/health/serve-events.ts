@@ -1,6 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Exchange, isSameSecret } from '../../chat/internal.js';
 import type { KeyValues } from '../../extension/index.js';
 import { definedFields, isSluiceError } from '../../kernel/index.js';
 import { cloudEventOf } from '../explain/cloud-event.js';
@@ -20,21 +19,16 @@ export interface EventFeedOptions {
 /** Programs that are fed at once. */
 const feedsAtMost = 16;
 
-/** Refuses a request. */
-type Refuse = (status: number, error: string) => void;
-
 /** Makes the function that answers a request with CloudEvents as server-sent events, until its reader has gone. */
 export function eventFeed({ journal, token, source }: EventFeedOptions) {
-  const wanted = digestOf(`Bearer ${token}`);
   let feeds = 0;
-  return async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    refuse: Refuse,
-  ): Promise<void> => {
+  return async (exchange: Exchange): Promise<void> => {
+    const { request, response } = exchange;
     const { headers, method, url = '' } = request;
-    if (!timingSafeEqual(digestOf(headers.authorization ?? ''), wanted))
+    const refuse = exchange.refuse.bind(exchange);
+    if (!isSameSecret(headers.authorization, `Bearer ${token}`))
       return refuse(401, 'the token is missing or wrong');
+    exchange.known();
     if (method !== 'GET') return refuse(405, 'only GET');
     const { searchParams: given } = new URL(url, 'http://localhost');
     const kinds = given.getAll('kind');
@@ -80,8 +74,4 @@ export function eventFeed({ journal, token, source }: EventFeedOptions) {
 
 function isKind(kind: string): kind is WayKind {
   return wayKinds.some((one) => one === kind);
-}
-
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

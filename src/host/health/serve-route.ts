@@ -1,17 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { refusal, wrongMethod } from '../routes/answer-request.js';
+import type { Exchange } from '../../chat/internal.js';
+import { wrongMethod } from '../routes/answer-request.js';
 import type { HttpRouteStatus, HttpRoutes } from '../routes/host-routes.js';
 
-/** A request as it came in at a port. */
-export interface ServedRequest {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** The path and the query. */
-  readonly url: string;
-  /** The routes of its path. */
-  readonly there: readonly HttpRouteStatus[];
+/** The routes that a port serves. */
+export interface ServedRoutes extends HttpRoutes {
+  /** Refuses a request before its body is read, or says that its sender is known. */
+  readonly admit?: (exchange: Exchange) => Response | undefined;
 }
 
 /** Methods that the web's own `Request` does not take. No route has them. */
@@ -25,57 +22,41 @@ const perConnection: ReadonlySet<string> = new Set([
 
 /** Has a request answered by the routes of a host, and writes the answer. Never rejects. */
 export async function serveRoute(
-  routes: Pick<HttpRoutes, 'answer'>,
-  { request, response, url, there }: ServedRequest,
+  routes: ServedRoutes,
+  exchange: Exchange,
+  there: readonly HttpRouteStatus[],
 ): Promise<void> {
+  const { request, response } = exchange;
   const maxBodyBytes = Math.max(...there.map((one) => one.maxBodyBytes));
   const readsItself = there.some(({ method }) => method === '*');
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   response.on('error', () => undefined); // a plugin may write after the end
   try {
-    const body = readsItself ? Buffer.alloc(0) : await bodyOf(request, maxBodyBytes);
-    if (body === 'cut-off') return;
-    const answer = async (): Promise<Response> => {
-      if (notOfRequests.has(request.method)) return wrongMethod(there);
-      if (body === 'too-large') return refusal(413, `a body may have ${maxBodyBytes} bytes`);
-      return routes.answer(webRequest(request, url, body, gone.signal), { request, response });
+    const refused = notOfRequests.has(request.method)
+      ? wrongMethod(there)
+      : routes.admit?.(exchange);
+    const answer = async (): Promise<Response | undefined> => {
+      if (refused !== undefined) return refused;
+      const body = readsItself ? Buffer.alloc(0) : await exchange.body(maxBodyBytes);
+      if (body === undefined) return undefined;
+      const asked = webRequest(request, body, gone.signal);
+      exchange.known(); // a route bounds what it has taken
+      return routes.answer(asked, { request, response });
     };
     const answered = await answer();
-    if (!response.headersSent) await write(answered, response);
-    else if (!response.writableEnded) response.destroy(); // its time is up
+    if (answered === undefined) return;
     request.resume(); // a body that nobody has read
+    if (!response.headersSent) await write(answered, response, request.complete);
+    else if (!response.writableEnded) response.destroy(); // its time is up
   } catch {
     // the client has gone, or the answer broke off: it is to see that it is not whole
     response.destroy();
   }
 }
 
-/** Reads a body, as far as it may go. Nobody reads the rest of one that is too large. */
-function bodyOf(
-  request: IncomingMessage,
-  maxBytes: number,
-): Promise<Buffer | 'too-large' | 'cut-off'> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  return new Promise((resolve) => {
-    if (Number(request.headers['content-length'] ?? 0) > maxBytes) resolve('too-large');
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > maxBytes) {
-        chunks.length = 0;
-        resolve('too-large');
-      } else chunks.push(chunk);
-    });
-    request.on('end', () => resolve(Buffer.concat(chunks)));
-    request.on('error', () => resolve('cut-off'));
-    request.on('close', () => resolve('cut-off')); // after the end it changes nothing
-  });
-}
-
 function webRequest(
-  { method = 'GET', headers, rawHeaders }: IncomingMessage,
-  url: string,
+  { method = 'GET', url = '', headers, rawHeaders }: IncomingMessage,
   body: Buffer,
   signal: AbortSignal,
 ): Request {
@@ -91,13 +72,13 @@ function webRequest(
   });
 }
 
-async function write(answer: Response, response: ServerResponse): Promise<void> {
+async function write(answer: Response, response: ServerResponse, isLast: boolean): Promise<void> {
   response.statusCode = answer.status;
   for (const [name, value] of answer.headers)
     if (!perConnection.has(name)) response.setHeader(name, value);
   const cookies = answer.headers.getSetCookie();
   if (cookies.length > 0) response.setHeader('set-cookie', cookies);
-  response.setHeader('connection', 'close');
+  if (isLast) response.setHeader('connection', 'close'); // a body on its way would reset it
   if (answer.body === null) response.end();
   else await pipeline(Readable.fromWeb(answer.body), response);
 }

@@ -228,14 +228,19 @@ describe('the health port (§20.4)', () => {
     expect(await ask(`${server.url}/healthz`, 'HEAD')).toEqual({ status: 200, body: '' });
   });
 
-  it('takes so many connections, and no more', async () => {
-    await using server = await startHealthServer(health('running'), { port: 0 });
+  it('takes so many connections of one address, and no more', async () => {
+    await using server = await startHealthServer(health('running'), {
+      ...{ port: 0, connectionsPerAddress: 16 },
+    });
     const { port } = new URL(server.url);
     const sockets = Array.from({ length: 40 }, () => connect(Number(port), '127.0.0.1'));
     const fates = sockets.map(
       (socket) =>
         new Promise<'dropped'>((resolve) => {
-          socket.on('error', () => undefined).on('close', () => resolve('dropped'));
+          socket
+            .on('error', () => undefined)
+            .on('close', () => resolve('dropped'))
+            .resume();
         }),
     );
     for (let dropped = 0; dropped < 24; dropped++) {

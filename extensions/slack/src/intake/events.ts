@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { answer, isSameSecret, startReceiver } from 'sluice/chat';
+import { isSameSecret, startReceiver } from 'sluice/chat';
 import type { Intake, IntakeParts } from './intake.js';
 
 /** How old a request may be, in milliseconds: an older one may be somebody's copy. */
@@ -17,33 +17,31 @@ export interface EventsOptions extends Omit<IntakeParts, 'ended'> {
 /** Takes events, presses and commands that Slack brings over HTTP, each signed with a secret. */
 export async function startEvents(options: EventsOptions): Promise<Intake> {
   const { host, port, path, signingSecret, clock, log, take } = options;
-  const refuse = (why: string): 401 => {
-    log.warn('a request that Slack did not sign was refused', { why });
-    return 401;
-  };
-  const receiver = await startReceiver({
-    ...{ host, port, path },
-    refuse: (request) => {
+  return startReceiver({
+    ...{ host, port, path, name: 'slack', log, clock },
+    take: async (exchange) => {
+      const { request } = exchange;
       const sentAtMs = Number(timestampOf(request)) * 1_000;
-      const isNear = Math.abs(clock.now() - sentAtMs) <= windowMs;
-      return isNear ? undefined : refuse('its time is missing, or more than five minutes away');
-    },
-    take: (body, request, response) => {
+      if (!(Math.abs(clock.now() - sentAtMs) <= windowMs))
+        return exchange.refuse(401, 'its time is missing, or more than five minutes away');
+      const given = request.headers['x-slack-signature'];
+      if (typeof given !== 'string') return exchange.refuse(401, 'its signature is missing');
+      const body = (await exchange.body())?.toString('utf8');
+      if (body === undefined) return undefined;
       const signed = `v0:${timestampOf(request)}:${body}`;
       const expected = `v0=${createHmac('sha256', signingSecret).update(signed).digest('hex')}`;
-      if (!isSameSecret(request.headers['x-slack-signature'], expected))
-        return answer(response, refuse('its signature is missing or wrong'));
+      if (!isSameSecret(given, expected)) return exchange.refuse(401, 'its signature is wrong');
+      exchange.known();
       const update = readBody(body, request.headers['content-type'] ?? '');
-      if (update === undefined) return answer(response, 400);
+      if (update === undefined) return exchange.answer(400);
       const { type, challenge } = Object(update.body) as Readonly<Record<string, unknown>>; // not checked
-      if (type === 'url_verification') return answer(response, 200, String(challenge));
+      if (type === 'url_verification') return exchange.answer(200, String(challenge));
       return take(update.type, update.body, {
-        done: () => answer(response, 200),
-        refuse: () => answer(response, 503),
+        done: () => exchange.answer(200),
+        refuse: () => exchange.answer(503),
       });
     },
   });
-  return receiver;
 }
 
 function timestampOf({ headers }: IncomingMessage): string {

@@ -1,6 +1,5 @@
-import type { ServerResponse } from 'node:http';
 import type { Clock, Logger } from 'sluice';
-import { answer, isSameSecret, PendingAcks, startReceiver } from 'sluice/chat';
+import { type Exchange, isSameSecret, PendingAcks, startReceiver } from 'sluice/chat';
 import { isUpdate } from '../ingress/decode.js';
 import type { Intake, IntakeSink } from './intake.js';
 
@@ -39,13 +38,19 @@ export async function startWebhook(
       ),
   });
 
-  const take = async (body: string, response: ServerResponse): Promise<void> => {
-    const update = parsed(body);
-    if (!isUpdate(update)) return answer(response, 400);
+  const take = async (exchange: Exchange): Promise<void> => {
+    if (!isSameSecret(exchange.request.headers['x-telegram-bot-api-secret-token'], secret))
+      return exchange.refuse(401, 'the secret is missing or wrong');
+    exchange.known();
+    if (isStopping) return exchange.answer(503);
+    const body = await exchange.body();
+    if (body === undefined) return;
+    const update = parsed(body.toString('utf8'));
+    if (!isUpdate(update)) return exchange.answer(400);
     const id = String(update.update_id);
     const isNew = acks.take(id, {
-      done: () => answer(response, 200),
-      refuse: () => answer(response, 503),
+      done: () => exchange.answer(200),
+      refuse: () => exchange.answer(503),
     });
     if (!isNew) return;
     if ((await sink.take(update)) === 'refused') acks.refuse(id);
@@ -53,16 +58,7 @@ export async function startWebhook(
   };
 
   const receiver = await startReceiver({
-    host,
-    port: parts.port,
-    path,
-    refuse: ({ headers }) => {
-      if (isSameSecret(headers['x-telegram-bot-api-secret-token'], secret))
-        return isStopping ? 503 : undefined;
-      log.warn('an update without the secret was refused');
-      return 401;
-    },
-    take: (body, _, response) => take(body, response),
+    ...{ host, port: parts.port, path, name: 'telegram', log, clock, take },
   });
 
   return {
