@@ -22,6 +22,7 @@ const completion = z.looseObject(
     n: z.literal(1).nullish(),
     tools: none(ownTools),
     functions: none(ownTools),
+    metadata: z.unknown().optional(),
     response_format: z.looseObject({ type: z.literal('text') }).nullish(),
   },
   'the body has to be an object in JSON',
@@ -61,7 +62,7 @@ export function readChat(
   text: string,
   headers: Headers,
   { name, isFrontEnd, isProven }: Caller,
-  { models, conversationHeader }: Pick<HttpConfig, 'models' | 'conversationHeader'>,
+  { models, conversationHeader, tasks }: HttpConfig,
 ): ChatRequest | UnreadableUpdate | Response {
   const { data, error } = completion.safeParse(jsonOf(text));
   if (data === undefined) return unreadable(text, error.issues[0]);
@@ -77,6 +78,14 @@ export function readChat(
       path: ['messages', at],
     });
   const { content } = last.data;
+  const words = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+  const isTask = tasks !== 'say' && isTaskOf(data, words);
+  if (isTask && tasks === 'refuse')
+    return refusal(
+      400,
+      'front-end-task',
+      'this is a task of the front end, and no message: the setting "tasks" says who does it',
+    );
   if (isFrontEnd && typeof user !== 'string')
     return refusal(400, 'user-missing', 'this key is of a front end: name the "user"', {
       param: 'user',
@@ -87,21 +96,37 @@ export function readChat(
     return refusal(400, 'bad-header', 'a name and a key have 1 to 128 characters of ASCII');
   const senderId = isFrontEnd ? `${name}/${user}` : name;
   const first = messages.find(({ role }) => role === 'user');
-  const conversation = named ?? digestOf(model, said.safeParse(first).data?.content);
-  const conversationId = `http:${[senderId, conversation].map(encodeURIComponent).join('/')}`;
   const updateId = key === null ? newUpdateId() : keptPrefix + digestOf(senderId, key);
-  const { agent } = settings;
+  const conversation = isTask
+    ? `task-${updateId}`
+    : (named ?? digestOf(model, said.safeParse(first).data?.content));
+  const conversationId = `http:${[senderId, conversation].map(encodeURIComponent).join('/')}`;
+  const { agent } = isTask && typeof tasks === 'object' ? tasks : settings;
   return {
     answer: new Answer(updateId, conversationId, digestOf(conversationId, model, content)),
     ...{ conversation, model, isStream: data.stream === true },
     update: {
       ...{ kind: 'message', conversationId, answerTo: `${conversationId}#${updateId}` },
-      ...{ messageId: updateId, senderId, isProven, mayCommand: !isFrontEnd },
-      text: content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'),
+      ...{ messageId: updateId, senderId, isProven, mayCommand: !isFrontEnd && !isTask },
+      text: words,
       images: content.flatMap((part) => (part.type === 'image_url' ? [part.image_url.url] : [])),
       ...(agent !== undefined && { agent }),
     },
   };
+}
+
+const taskNames =
+  /^(title|tags|follow_up|query|image_prompt|autocomplete|emoji|moa_response)_generation$/;
+
+/**
+ * Tells whether a request is a task of Open WebUI, such as a title: it says so, or it is nothing but the filled template, with the
+ * chat in it. A person's message comes with the messages before it, and without that block.
+ */
+function isTaskOf({ messages, metadata }: z.infer<typeof completion>, text: string): boolean {
+  if (taskNames.test(String(Object(metadata).task))) return true;
+  const isAlone = messages.filter(({ role }) => role !== 'system').length === 1;
+  const [, history] = text.split('<chat_history>');
+  return isAlone && /^\s*### Task:/.test(text) && history?.includes('</chat_history>') === true;
 }
 
 /** Reads JSON; what is none is nothing. */

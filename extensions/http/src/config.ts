@@ -81,6 +81,10 @@ export const config = z
       .refine((all) => Object.keys(all).length > 0, 'must name a model')
       .default({ sluice: {} }),
     conversationHeader: z.string().min(1).toLowerCase().default('x-sluice-conversation'),
+    /** The tasks of a chat front end, such as titles: refused, said as a message of the person, or done by an agent. */
+    tasks: z
+      .union([z.enum(['refuse', 'say']), z.strictObject({ agent: z.string().min(1) })])
+      .default('refuse'),
     page: z.boolean().default(true),
     streaming: z.boolean().default(true),
     webhooks: z.record(name, webhook).default({}),

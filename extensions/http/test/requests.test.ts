@@ -15,17 +15,17 @@ const asAda = { authorization: 'Bearer key of ada' };
 const asUi = { authorization: 'Bearer key of ui' };
 
 /** Sends bytes as they are, and reads until the server closes. */
-function raw(url: string, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(url);
-    let got = '';
-    const socket = connect(Number(port), hostname, () => socket.write(text));
-    socket.setEncoding('utf8').on('data', (part: string) => {
-      got += part;
-    });
-    socket.once('close', () => resolve(got));
-    socket.once('error', reject);
+function raw(url: string, text: string) {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname, () => socket.write(text)).setEncoding('utf8');
+  let got = '';
+  socket.on('data', (part: string) => {
+    got += part;
   });
+  const closed = new Promise<string>((resolve, reject) => {
+    socket.once('close', () => resolve(got)).once('error', reject);
+  });
+  return { socket, closed };
 }
 
 describe('who may ask', () => {
@@ -49,6 +49,25 @@ describe('who may ask', () => {
     }
     expect((await fetch(`${lab.url}/v1/models`)).status).toBe(401);
     expect(await textOf(await lab.ask(saying('hi'), asAda))).toBe('hi');
+  });
+
+  it('judges the key before the body, and tells of refused keys and signatures in the log (http §1.3)', async () => {
+    const hook = { secret: 'a secret of a webhook', text: 'x' };
+    await using lab = await httpLab({ keys, webhooks: { hook } });
+    const { host } = new URL(lab.url);
+    const head = `host: ${host}\r\nconnection: close\r\ncontent-length: 100000`;
+    const answer = raw(lab.url, `POST /v1/chat/completions HTTP/1.1\r\n${head}\r\n\r\n{`);
+    const first = new Promise<string>((resolve) => answer.socket.once('data', resolve));
+    expect(await first).toMatch(/^HTTP\/1\.1 401 /);
+    for (let count = 0; count < 3; count++) await lab.ask(saying('hi'));
+    await fetch(`${lab.url}/hooks/hook`, { method: 'POST', body: '{}' });
+    await lab.test.clock.advance(60_000);
+    const refused = lab.test.log.entries.flatMap(({ fields }) => fields['refused'] ?? []);
+    expect(refused).toEqual([
+      { 'no valid key': 1 },
+      { 'no valid key': 3, 'no valid signature': 1 },
+    ]);
+    answer.socket.destroy();
   });
 
   it('refuses a key that is empty, or of two people (http §1.3)', () => {
@@ -102,8 +121,10 @@ describe('who may ask', () => {
     expect((await lab.ask(saying('hi'), { origin: 'https://evil.example' })).status).toBe(403);
     const { host } = new URL(lab.url);
     const head = 'GET / HTTP/1.1\r\nconnection: close\r\n';
-    expect(await raw(lab.url, `${head}host: evil.example\r\n\r\n`)).toMatch(/^HTTP\/1.1 421/);
-    expect(await raw(lab.url, `${head}host: ${host}\r\n\r\n`)).toMatch(/^HTTP\/1.1 200/);
+    expect(await raw(lab.url, `${head}host: evil.example\r\n\r\n`).closed).toMatch(
+      /^HTTP\/1.1 421/,
+    );
+    expect(await raw(lab.url, `${head}host: ${host}\r\n\r\n`).closed).toMatch(/^HTTP\/1.1 200/);
   });
 });
 
@@ -200,7 +221,7 @@ describe('a request', () => {
     expect((await lab.ask(saying('x'.repeat(2_000)))).status).toBe(413);
     const { host } = new URL(lab.url);
     const long = `GET / HTTP/1.1\r\nhost: ${host}\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`;
-    expect(await raw(lab.url, long)).toMatch(/^HTTP\/1.1 431/);
+    expect(await raw(lab.url, long).closed).toMatch(/^HTTP\/1.1 431/);
     const asked = Array.from({ length: 64 }, (_, at) => lab.ask(saying(`m${at}`)));
     const kept = async () => (await lab.test.journal.updates({ limit: 100 })).length;
     await vi.waitFor(async () => expect(await kept()).toBe(64), { timeout: 60_000 });

@@ -1,8 +1,10 @@
 import type { Host, Journal, TendedJournal } from '../../host/index.js';
+import type { Logger } from '../../kernel/index.js';
 import { answerAsOperator, keptQuestions } from '../approvals/approvals.js';
 import { portOf, unusablePort } from '../errors/port.js';
 import { ownPackage } from '../installed/own-package.js';
 import { type JournalPlace, placeName, tendPlace } from '../pipeline/journal-place.js';
+import { lineLogger } from '../settings/logger.js';
 import type { PipelineOptions, Settings } from '../settings/settings.js';
 import type { Shell } from '../shell/shell.js';
 import { ownCommand, pipelineArgs } from './own-command.js';
@@ -33,7 +35,7 @@ interface ReplayRequest {
 interface InspectorPackage {
   startInspector(
     source: object,
-    options: NonNullable<Settings['inspect']>,
+    options: NonNullable<Settings['inspect']> & { readonly log: Logger },
   ): Promise<AsyncDisposable & { readonly url: string }>;
 }
 
@@ -47,9 +49,11 @@ export async function openInspector(
   choice: InspectorChoice,
   { inspect = {} }: Pick<Settings, 'inspect'>,
   shell: Shell,
+  log: Logger = lineLogger(shell.stderr, 'warn', shell.stdout.gone),
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const options = {
     ...inspect,
+    log,
     ...(choice.port !== undefined && { port: portOf(choice.port, '--port or --inspect') }),
     ...(choice.inspectWrite === true && { write: true }),
     ...(choice.inspectText === true && { text: true }),

@@ -4,6 +4,7 @@ import {
   type HostOptions,
   startHealthServer,
 } from '../../host/index.js';
+import { definedFields } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { portOf, unusablePort } from '../errors/port.js';
 import type { Settings } from '../settings/settings.js';
@@ -20,7 +21,7 @@ export async function openHealthPort(
   given: string | undefined,
   { health, journal: setting }: Pick<Settings, 'health' | 'journal'>,
   { stderr }: Pick<Shell, 'stderr'>,
-  { journal }: Pick<HostOptions, 'journal'>,
+  { journal, logger }: Pick<HostOptions, 'journal' | 'logger'>,
 ): Promise<HealthServer | undefined> {
   const asked = given === undefined ? health : { ...health, port: portOf(given, '--health-port') };
   if (asked === undefined) return undefined;
@@ -34,6 +35,7 @@ export async function openHealthPort(
   try {
     const server = await startHealthServer(host, {
       ...options,
+      ...definedFields({ logger }),
       ...(events && journal && { events: { ...events, journal } }),
     });
     stderr.lines([`sluice: health at ${server.url}/healthz and /readyz`]);

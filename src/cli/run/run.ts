@@ -227,18 +227,21 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
   made = host;
   const seen = isInspected ? kept.inspected : undefined;
   shell.onInterrupt(() => input.interrupted());
-  await using _health = await openHealthPort(
-    host,
-    options.healthPort,
-    settings,
-    shell,
-    kept.hostOptions,
-  );
+  await using _health = await openHealthPort(host, options.healthPort, settings, shell, {
+    ...kept.hostOptions,
+    logger,
+  });
   const port = options.inspect === true ? undefined : options.inspect;
   const inspector = seen && (await import('../inspect/open-inspector.js')); // most runs have no page
   await using _page =
     seen &&
-    (await inspector?.openInspector({ ...seen, host }, { ...options, port }, settings, shell));
+    (await inspector?.openInspector(
+      { ...seen, host },
+      { ...options, port },
+      settings,
+      shell,
+      logger,
+    ));
   const reloading = reloadOn(host, extensions, options, shell);
   await kept.announce?.(announced(settings, options, pipeline, shell.version));
   return await asCliCommand(kernel, 'run', shell, async () => {

@@ -158,6 +158,10 @@ const listening = {
     z.array(name),
     'names that it may be asked by at a loopback address, beside "localhost": of a proxy before it, say',
   ),
+  connectionsPerAddress: setting(
+    z.number().int().min(1).max(8_192),
+    'connections of one address whose sender is not known yet, by default 64: more for a proxy, whose address all have',
+  ),
 };
 
 const port = z.number().int().min(0).max(65_535);
