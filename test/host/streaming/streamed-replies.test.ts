@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SendResult } from '../../../src/channel/index.js';
 import { allow, cancel, type Kernel, select } from '../../../src/kernel/index.js';
-import type { SessionEvent } from '../../../src/stream/index.js';
+import { MessageWriter, type SessionEvent } from '../../../src/stream/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { type HostLabOptions, hostLab } from '../../support/host-lab.js';
 import { type ScriptedChannel, scriptedChannel } from '../../support/scripted-channel.js';
@@ -161,6 +161,27 @@ describe('a reply in a channel that streams', () => {
       code: 'withdrawn',
       text: 'the agent took it back',
     });
+  });
+
+  it('is taken back where its text turned out to be a thought, before the answer shows (§14.8)', async () => {
+    const writer = new MessageWriter({ provider: 'p', model: 'm' });
+    await using lab = await labOf({
+      events: () => [
+        start,
+        ...[...writer.grow('text', 'She greets me.'), ...writer.rethink(), ...writer.end()],
+        ...[...writer.grow('text', 'Hi!'), ...writer.end()],
+        end(),
+      ],
+    });
+    expect((await answer(lab)).status).toBe('answered');
+    expect(lab.stream.calls).toEqual([
+      '1 content She greets me.',
+      '1 abort',
+      '2 content Hi!',
+      '2 final Hi!',
+    ]);
+    expect(lab.stream.screen).toEqual([{ by: 'final', text: 'Hi!' }]);
+    expect(endings(lab)).toEqual(['stream-opening egress.cancelled', 'stream-final egress.sent']);
   });
 });
 
