@@ -3,7 +3,7 @@ import { CallPieces, type WishedCall } from './chat-calls.js';
 import { type ChatPart, firstOf, type GoodEnd } from './chat-end.js';
 import { type Said, TaggedThoughts } from './thoughts.js';
 
-/** What is known of a model from its answers before. */
+/** The habits of a model, as its answers before have shown them. */
 export interface ModelHabits {
   /** Its answers begin within a thought that a closing tag alone ends: they are held back until it comes. */
   beginsInThought: boolean;

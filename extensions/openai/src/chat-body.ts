@@ -11,7 +11,7 @@ export interface BodyPiece {
 const maxTriedChars = 1_048_576;
 
 /**
- * Reads a body by what it is: events, or JSON, whole or a line each. Its content type counts only if that cannot be seen.
+ * Reads a body by what it is: events, or JSON as a whole. Its content type counts only if that cannot be seen.
  *
  * @param isNamedStream the content type is that of events.
  * @returns what each piece of the body has completed; last, what its end has.
@@ -49,9 +49,7 @@ export async function* bodyPieces(
     found = found.filter((one, at) => one.isFailure || at < found.length - 1 || isLast(one.text)); // else it was cut
     return yield taken();
   }
-  if (text.trim() === '') return;
-  const lines = isJson(text) ? [text] : text.trim().split(/\s*\n\s*(?=\{)/);
-  yield lines.map((one) => ({ text: one, isFailure: false }));
+  if (text.trim() !== '') yield [{ text, isFailure: false }];
 }
 
 /** Tells whether a body is one of events; nothing if more of it has to be seen. */

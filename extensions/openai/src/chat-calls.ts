@@ -53,7 +53,9 @@ export class CallPieces {
     const last = this.#calls.at(-1);
     const byId = id === '' ? undefined : this.#calls.findLast((one) => one.id === id);
     const isLasts = name === '' ? id === '' || text !== '' : !hasPlace && isOpen(last, name);
-    const known = (hasPlace ? this.#places.get(index) : byId) ?? (isLasts ? last : undefined);
+    const placed = hasPlace ? this.#places.get(index) : undefined;
+    const isById = !hasPlace || (name === '' && placed?.id !== id); // calls side by side may share an index
+    const known = (isById ? byId : placed) ?? placed ?? (isLasts ? last : undefined);
     const isOfKnown = known !== undefined && continues(known, piece);
     const call = isOfKnown ? known : { id, name: name || (known?.name ?? ''), text };
     if (hasPlace) this.#places.set(index, call);

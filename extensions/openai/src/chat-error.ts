@@ -51,16 +51,9 @@ export function failureOf(response: Response, text: string, nowMs: number): Chat
 /** The failure that a part of a stream tells of. @param text the part. */
 export function failureIn(text: string): ChatError {
   const { code, message } = toldIn(text);
-  const named = statusNames.find(([words]) => words.test(code))?.[1];
-  return new ChatError(kindOf(named ?? (Number(code) || 500), code, message), message);
+  const status = /rate.?limit/i.test(code) ? 429 : Number(code) || 500;
+  return new ChatError(kindOf(status, code, message), message);
 }
-
-/** The status that a failure without one has, by the words of its code. */
-const statusNames: readonly (readonly [RegExp, number])[] = [
-  [/rate.?limit|quota|too.?many/i, 429],
-  [/auth|permission|api.?key/i, 401],
-  [/invalid|not.?found|unsupported|bad.?request|content.?filter/i, 400],
-];
 
 /** The words by which servers say that a request has too many tokens. */
 const tooManyTokens =
@@ -70,8 +63,8 @@ function kindOf(status: number, code: string, message: string): ChatFailure {
   const told = `${code} ${message}`;
   if (status === 429) return /insufficient_quota/.test(told) ? 'refused' : 'rate-limit';
   if (tooManyTokens.test(told)) return 'context-length';
-  if (status === 408 || status >= 500) return 'server-error';
   if (/content.?filter/i.test(code)) return 'content-filter';
+  if (status === 408 || status >= 500) return 'server-error';
   return status === 401 || status === 403 ? 'authentication' : 'refused';
 }
 

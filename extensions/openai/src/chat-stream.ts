@@ -60,9 +60,12 @@ export async function* chatParts(
       throw failed(thrown, 'unreachable');
     });
     const pieces = caught(piecesOf(response, maxAnswerBytes), (thrown) => {
-      if (end.word === undefined || signal.aborted) throw failed(thrown, 'cut-stream');
+      const isEnough = end.word !== undefined || !response.ok;
+      if (!isEnough || signal.aborted) throw failed(thrown, 'cut-stream');
     });
     if (!response.ok) {
+      clock.clearTimeout(timer);
+      timer = listen(afterEndMs); // the status is the end: the rest is its words
       let text = '';
       for await (const piece of pieces) {
         text += piece;

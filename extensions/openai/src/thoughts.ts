@@ -1,6 +1,6 @@
 /**
- * What a piece of text has turned out to be. `rethink`: all text of the message so far was a thought. `end`: the message ends before
- * the next words, since people may have seen it grow.
+ * A part of a text, as it turned out. `rethink`: all text of the message so far was a thought. `end`: the message ends before the next
+ * words, since people may have seen it grow.
  */
 export type Said = readonly ['text' | 'thinking', string] | readonly ['rethink' | 'end'];
 
@@ -110,7 +110,7 @@ export class TaggedThoughts {
   }
 
   #endLine(): void {
-    const [, fence = '', more = ''] = /^\n? {0,3}(`{3,}|~{3,})(.*)$/.exec(this.#line) ?? [];
+    const [, fence = '', more = ''] = /^\n? {0,3}(`{3,}|~{3,})([^\n]*)$/.exec(this.#line) ?? [];
     this.#line = '';
     if (this.#fence === '' && !more.includes('`')) this.#fence = fence;
     else if (fence.startsWith(this.#fence) && more.trim() === '') this.#fence = '';

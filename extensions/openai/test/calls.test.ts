@@ -95,6 +95,16 @@ const styles: Readonly<
         [fn(undefined, text.slice(cut(text)))],
       ];
     }),
+  'side by side, by id, all with the index 0': (calls, cut) => {
+    const rest = (from: number, to: number) =>
+      calls.map(({ args }, at) => {
+        const text = JSON.stringify(args);
+        const [first, last] = [from * cut(text), to === 2 ? text.length : to * cut(text)];
+        return { index: 0, id: `a-${at}`, ...fn(undefined, text.slice(first, last)) };
+      });
+    const named = calls.map(({ name }, at) => ({ index: 0, id: `a-${at}`, ...fn(name, '') }));
+    return [named, rest(0, 1), rest(1, 2)];
+  },
   'all with one id': (calls) =>
     calls.map(({ name, args }) => [{ index: 0, id: 'same', ...fn(name, JSON.stringify(args)) }]),
   'with the whole call again at the end': (calls, cut) =>

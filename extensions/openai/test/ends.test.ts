@@ -150,6 +150,23 @@ describe('an answer is whole, or it is a failure that is told', () => {
     expect(await ended(half, ...steps)).toMatch(error);
   });
 
+  it('a status that is no good one is told with its words, though the server does not hang up', async () => {
+    const clock = virtualClock();
+    const turn = turnOf(
+      [
+        (response) => {
+          response.writeHead(500, { 'content-type': 'application/json' });
+          response.write('{"detail":"worker died"}');
+        },
+      ],
+      {},
+      { clock },
+    );
+    while (clock.nextMs !== 1_000) await new Promise(setImmediate);
+    await clock.advance(1_000);
+    expect((await turn).failure).toBe('server-error: HTTP 500: worker died');
+  });
+
   it.each([
     ['null', { error: null }],
     ['empty', { error: '' }],

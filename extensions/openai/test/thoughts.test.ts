@@ -133,6 +133,7 @@ describe('the thoughts of a model are no part of its answer', () => {
     ['in inline code', 'Write `<think>` first and `</think>` last.'],
     ['in inline code of two ticks', 'Write ``<think>`` first.'],
     ['in a block', 'So:\n```xml\n<think>\nHm.\n</think>\n```\nDone.'],
+    ['in a block with CRLF', 'So:\r\n```xml\r\n</think>\r\n```\r\nDone.'],
     ['in a block of tildes', '~~~\n</think>\n~~~\nDone.'],
     ['in a block within a longer one', '````\n```\n</think>\n```\n</think>\n````\nDone.'],
     ['as another word', 'A <thinker> [THINKS] <b>loud</b> < think, [think](https://x.example).'],
