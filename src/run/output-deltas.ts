@@ -1,5 +1,5 @@
 import type { Clock, PayloadOf } from '../kernel/index.js';
-import type { AssistantMessageEvent, ToolExecutionUpdate } from '../stream/index.js';
+import type { MessageUpdate, ToolExecutionUpdate } from '../stream/index.js';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
 
@@ -11,8 +11,8 @@ export class OutputDeltas {
   readonly #run: RunFields;
   readonly #clock: Clock;
   #messageIndex = -1;
-  #grown = { text: '', thinking: '' };
-  #sinceMs = { text: 0, thinking: 0 };
+  #grown = { text: '', thinking: '', error: '' };
+  #sinceMs = { text: 0, thinking: 0, error: 0 };
 
   constructor(trail: Trail, run: RunFields, clock: Clock) {
     this.#trail = trail;
@@ -23,12 +23,14 @@ export class OutputDeltas {
   /** A message begins: its texts grow from nothing. */
   openMessage(): void {
     this.#messageIndex++;
-    this.#grown = { text: '', thinking: '' };
-    this.#sinceMs = { text: 0, thinking: 0 };
+    this.#grown = { text: '', thinking: '', error: '' };
+    this.#sinceMs = { text: 0, thinking: 0, error: 0 };
   }
 
-  message(event: AssistantMessageEvent): void {
-    if (event.type === 'text_delta') this.#grow('text', event.delta);
+  /** A message grows. In one in which the provider tells of its own failure, the text is of the kind `error` (§16.18). */
+  message({ message, assistantMessageEvent: event }: MessageUpdate): void {
+    const said = message.providerError === undefined ? 'text' : 'error';
+    if (event.type === 'text_delta') this.#grow(said, event.delta);
     else if (event.type === 'thinking_delta') this.#grow('thinking', event.delta);
   }
 
@@ -37,7 +39,7 @@ export class OutputDeltas {
     this.#emit({ kind: 'tool-progress', toolName, toolCallId, partialResult, ...this.#run });
   }
 
-  #grow(kind: 'text' | 'thinking', delta: string): void {
+  #grow(kind: 'text' | 'thinking' | 'error', delta: string): void {
     this.#grown[kind] += delta;
     const nowMs = this.#clock.now();
     this.#sinceMs[kind] ||= nowMs;

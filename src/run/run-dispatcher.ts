@@ -31,7 +31,7 @@ import type { RunFields, RunReport, RunSession } from './run-fields.js';
 import { subagents } from './subagents.js';
 import { type ToolCalls, toolCalls } from './tool-calls.js';
 import type { Trail } from './trail.js';
-import { type TranscriptWriter, transcriptWriter } from './transcript-writer.js';
+import { type TranscriptWriter, transcriptWriter, withoutErrorText } from './transcript-writer.js';
 import { addUsage } from './usage.js';
 
 /** The options of a run's dispatches. */
@@ -188,7 +188,7 @@ export class RunDispatcher {
         this.#deltas.openMessage();
         break;
       case 'message_update':
-        this.#deltas.message(event.assistantMessageEvent);
+        this.#deltas.message(event);
         break;
       case 'message_end':
         return this.#messageEnd(event.message);
@@ -276,11 +276,12 @@ export class RunDispatcher {
     await this.#tools.ended(event);
   }
 
-  async #messageEnd(message: AssistantMessage): Promise<void> {
+  async #messageEnd(ended: AssistantMessage): Promise<void> {
+    const message = withoutErrorText(ended);
     this.#lastAssistant = message;
     this.#usages.push(message.usage);
     const text = textOf(message);
-    if (text.trim() !== '' && message.providerError === undefined) this.#texts.push(text);
+    if (text.trim() !== '') this.#texts.push(text);
     await this.#writer.write(message);
   }
 

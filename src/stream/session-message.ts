@@ -21,8 +21,14 @@ export interface ToolCallContent {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
+/** The words in which a provider tells of its own failure, in a transcript: for operators, and never for a chat. */
+export interface ErrorContent {
+  readonly type: 'error';
+  readonly error: string;
+}
+
 /** A block of an assistant message. */
-export type AssistantContent = TextContent | ThinkingContent | ToolCallContent;
+export type AssistantContent = TextContent | ThinkingContent | ToolCallContent | ErrorContent;
 
 /** Tokens and money of one message or run, in the counts that session events use. */
 export interface SessionUsage {
@@ -68,7 +74,8 @@ export interface AssistantMessage {
   readonly errorMessage?: string;
   /**
    * Set if the text is no answer of the model: the agent tells in it that the model's provider failed. Such a text may
-   * hold addresses and ids. It is for operators, and never goes to a chat. Known from `message_start` on.
+   * hold addresses and ids. It is for operators, and never goes to a chat. Known from `message_start` on. The transcript
+   * holds the text as a block of the kind `error`; one of an older version has it as `text`.
    */
   readonly providerError?: ProviderError;
   /** Milliseconds since 1970. */

@@ -3,7 +3,7 @@ import type { AssistantContent, MessageWriter, SessionEvent } from '../../stream
 /** Says one message of an agent, a word at a time. The events are no async generator, which makes three promises for a word. */
 export function* say(
   writer: MessageWriter,
-  blocks: readonly AssistantContent[],
+  blocks: readonly Exclude<AssistantContent, { type: 'error' }>[],
 ): Generator<SessionEvent> {
   for (const block of blocks)
     if (block.type === 'toolCall') yield* writer.call(block);

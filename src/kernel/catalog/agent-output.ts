@@ -6,7 +6,10 @@ import { startedRunFields } from './pieces/run.js';
 
 const agentOutputDeltaPayload = object({
   ...startedRunFields,
-  kind: oneOf(['text', 'thinking', 'tool-progress'], 'What has grown.'),
+  kind: oneOf(
+    ['text', 'thinking', 'tool-progress', 'error'],
+    'What has grown; error: the words of a provider that has failed, for operators alone.',
+  ),
   text: optional(text('Everything of this kind so far in the message.')),
   delta: optional(text('What was added.')),
   mediaUrls: optional(texts('The media that the text names so far.')),

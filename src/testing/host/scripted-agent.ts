@@ -71,7 +71,7 @@ async function* take(
   id: string,
 ): AsyncGenerator<SessionEvent> {
   const writer = new MessageWriter({ provider: id, model: request.model });
-  let blocks: AssistantContent[] = [];
+  let blocks: Exclude<AssistantContent, { type: 'error' }>[] = [];
   const spoken = async function* (): AsyncGenerator<SessionEvent, void> {
     if (blocks.length === 0) return;
     for (const event of say(writer, blocks)) yield event;

@@ -68,3 +68,29 @@ it('IV.1: a host takes texts for the codes of failures alone (§16.19)', () => {
   const wrong: FailureTexts = { 'provder-failed': 'Sorry.' };
   expect(Object.keys(wrong)).toEqual(['provder-failed']);
 });
+
+it('III.8: the words of a provider that has failed grow and are kept as an error, and not as a text (§16.18)', async () => {
+  const path =
+    recordings().find(({ name }) => name.endsWith('retries-exhausted.jsonl'))?.path ?? '';
+  const frames = await readRecording(path, ({ problem }) => expect.fail(problem));
+  const agents = [{ id: 'main', provider: replayProvider(frames) }];
+  await using lab = await hostLab({ agents });
+  await lab.say('hello');
+  const deltas = lab.of('agent.output.delta').map(({ payload }) => payload);
+  expect(deltas).toMatchObject([{ kind: 'error', text: expect.stringMatching(/^API Error: 529/) }]);
+  const written = lab.of('transcript.message.writing').map(({ payload }) => payload.message);
+  expect(written.at(-1)).toMatchObject({
+    role: 'assistant',
+    content: [{ type: 'error', error: expect.stringMatching(/^API Error: 529/) }],
+  });
+  expect(lab.of('agent.llm.output')[0]?.payload.lastAssistant).toEqual(written.at(-1));
+  expect(lab.of('agent.llm.output')[0]?.payload.assistantTexts).toEqual([]);
+});
+
+it('III.8: what a provider throws grows as nothing, and no transcript has it as a text (§16.18)', async () => {
+  await using lab = await hostLab({ agents: [failing] });
+  await lab.say('hello');
+  expect(lab.of('agent.output.delta')).toEqual([]);
+  const written = lab.of('transcript.message.writing').map(({ payload }) => payload.message);
+  expect(JSON.stringify(written)).not.toContain('api.internal');
+});
