@@ -10,13 +10,8 @@ const isPart = /^(agent_|tool_|plan)/;
 function pause(clock: Clock, ms: number, stopped: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (stopped.aborted || ms <= 0) return resolve();
-    const done = (): void => {
-      clock.clearTimeout(timer);
-      stopped.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = clock.setTimeout(done, ms);
-    stopped.addEventListener('abort', done);
+    const timer = clock.setTimeout(resolve, ms);
+    stopped.addEventListener('abort', () => resolve(clock.clearTimeout(timer)), { once: true });
   });
 }
 

@@ -6,6 +6,7 @@ import {
   type AgentRequest,
   isPrompt,
   isSessionMessage,
+  modelMessages,
   type SessionEvent,
   type ToolDefinition,
   type TranscriptEntry,
@@ -199,7 +200,8 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   /** The model has said nothing and done nothing, also in a host that was killed over this prompt (spec §16.28). */
   function isSilent(): boolean {
     if (options.mustAnswer !== true || choice === undefined || toolCalls > 0) return false;
-    return !listener.hasSaid() && !session.begun?.some(({ role }) => role !== 'user');
+    const before = modelMessages((session.begun ?? []).filter(isSessionMessage));
+    return !listener.hasSaid() && !before.some(({ role }) => role !== 'user');
   }
 
   let stop: RunStop | undefined;

@@ -1,10 +1,9 @@
 import { resultText } from '../../run/index.js';
-import {
-  type AssistantMessage,
-  type SessionEvent,
-  type SubagentAnswer,
-  type ToolExecutionEnd,
-  textOf,
+import type {
+  AssistantMessage,
+  SessionEvent,
+  SubagentAnswer,
+  ToolExecutionEnd,
 } from '../../stream/index.js';
 import { traceEvent } from '../../stream/internal.js';
 import { createReplyCallbacks } from '../reply/create-reply-callbacks.js';
@@ -57,13 +56,7 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
     return { type: 'message_end', message };
   }
 
-  /** Texts that are no answer, such as thoughts in tags, are none of those that were handed over. */
-  function note(event: SessionEvent): void {
-    if (event.type === 'auto_compaction_start') hasSaid ||= event.reason === 'manual'; // it was all that was asked
-    if (event.type === 'auto_compaction_end') hasSaid ||= replies?.assistantTexts[0] !== undefined; // it may begin anew
-    if (event.type === 'message_end' && replies === undefined)
-      hasSaid ||= !isOfProvider(event) && textOf(event.message).trim() !== '';
-  }
+  const saysNow = (): boolean => replies === undefined || replies.assistantTexts.length > 0;
 
   function tellRaw(event: SessionEvent): Promise<void> | undefined {
     if (onEvent === undefined) return undefined;
@@ -93,14 +86,15 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
     order: callbacks.order ?? 'seed',
     /** The texts as the reply callbacks have cleaned them. */
     replyTexts: replies?.assistantTexts,
-    /** Tells whether the agent has said something, or `NO_REPLY`. */
-    hasSaid: (): boolean => hasSaid || replies?.assistantTexts[0] !== undefined,
+    /** Tells whether the agent has said something, or `NO_REPLY`. Thoughts in tags are not among the texts that are handed over. */
+    hasSaid: (): boolean => hasSaid || saysNow(),
     /** Settles when the event that is being told has been told. */
     told: (): Promise<void> | undefined => busy,
     /** Tells of an event. Returns a promise only where there is something to wait for; it never rejects. */
     tell(event: SessionEvent): Promise<void> | undefined {
       if (isClosed) return undefined;
-      note(event);
+      if (event.type === 'auto_compaction_start') hasSaid ||= event.reason === 'manual'; // it was all that was asked
+      if (event.type === 'auto_compaction_end') hasSaid ||= saysNow(); // it may begin anew
       if (replies === undefined) traceEvent(logger, fields, event); // else they trace it
       if (event.type === 'agent_end') {
         if (endIsTold) return undefined;

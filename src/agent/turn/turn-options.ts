@@ -111,7 +111,7 @@ export interface AgentTurnOptions {
   readonly retry?: AgentRetry;
   /**
    * An attempt whose model ends well without a text, a file or a tool call has failed as `said-nothing` (spec §16.28). The text
-   * `NO_REPLY` says that this is meant. By default such an attempt is completed, as in the live system.
+   * `NO_REPLY` says that this is meant. It needs reply callbacks. By default such an attempt is completed, as in the live system.
    */
   readonly mustAnswer?: boolean;
   /** Asks humans what vetoes ask about. Without it, a call that a veto asks about is refused. */

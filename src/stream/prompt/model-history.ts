@@ -1,11 +1,11 @@
-import type {
-  AssistantMessage,
-  SessionMessage,
-  TextContent,
-  ToolCallContent,
-  ToolResultMessage,
+import {
+  type AssistantMessage,
+  type SessionMessage,
+  type TextContent,
+  type ToolCallContent,
+  type ToolResultMessage,
+  textOf,
 } from '../session-message.js';
-import { textOf } from '../session-message.js';
 
 /**
  * Makes of a transcript the messages that any model takes (event-pipeline §16.29): prompts and answers alternate, each call has one

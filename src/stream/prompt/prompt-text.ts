@@ -49,8 +49,7 @@ function conversation(
   const lines: string[] = [];
   let chars = 0;
   for (const message of messages.toReversed()) {
-    const failed = message.role === 'assistant' && message.providerError !== undefined;
-    const text = failed ? '' : saying(message); // what failed is for operators
+    const text = saying(message);
     if (text.trim() === '') continue;
     const line = `${message.role}: ${text}`;
     chars += line.length;
