@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { cancel, select } from '../../../src/kernel/index.js';
 import type { SessionEvent } from '../../../src/stream/index.js';
 import { hostLab } from '../../support/host-lab.js';
-import { end, said, scripted, start } from '../../support/turn-lab.js';
+import { end, said, scripted, start, turnLab } from '../../support/turn-lab.js';
 
 const told = 'This message could not be answered (said-nothing).';
 const call = [{ id: 't', name: 'look' }] as const;
@@ -137,6 +137,34 @@ describe('an agent that ends without a text, a file or a tool call (event-pipeli
     expect(await lab.say('weather?')).toMatchObject({ status: 'aborted' });
     expect(lab.texts()).toEqual([]);
   });
+
+  it.each([
+    ['a tool has run', [{ type: 'toolCall', id: 't', name: 'look', arguments: {} }], 'completed'],
+    ['it was thought', [{ type: 'thinking', thinking: 'Hm.' }], 'failed'],
+  ] as const)(
+    'counts the work of the same prompt from before a crash: %s',
+    async (_, content, status) => {
+      const begun = [
+        { role: 'user', content: 'weather?' },
+        { role: 'assistant', content },
+      ];
+      const history: [] = [];
+      const session = {
+        agentId: 'main',
+        sessionKey: 'k',
+        sessionId: 's',
+        history,
+        begun,
+        append() {},
+      };
+      const { provider } = agentOf([]);
+      const callbacks = { onBlockReply: () => undefined };
+      const { result } = turnLab({ provider, session, callbacks, mustAnswer: true });
+      expect((await result).status).toBe(status);
+      const as = turnLab({ provider, session, callbacks });
+      expect((await as.result).status).toBe('completed'); // as in the live system
+    },
+  );
 
   it('is worded by the operator (§16.19)', async () => {
     const failureText = { 'said-nothing': 'I have no answer to that.' };
