@@ -45,6 +45,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Channels', 'docs/channels.md'],
     ['Agents', 'docs/agents.md'],
     ['Migrating from OpenClaw', 'docs/migrating-from-openclaw.md'],
+    ['From Omni', 'docs/omni.md'],
     ['Plugins that were tried', 'docs/plugins-tried.md'],
     ['Stages', 'spec/stages.md'],
     ['Errors', 'spec/errors.md'],

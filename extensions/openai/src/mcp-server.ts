@@ -256,16 +256,16 @@ export class McpServer implements AsyncDisposable {
     this.#notBeforeMs = 0; // its program runs: only this connection was lost
   }
 
-  #failed(what: string, problem: string): void {
+  #failed(message: string, problem: string): void {
     const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** this.#failures++);
     this.#notBeforeMs = this.#parts.clock.now() + waitMs;
     this.#list = new McpList();
     this.#problem = problem;
-    this.#warn(what, problem);
+    this.#warn(message, problem);
   }
 
-  #warn(what: string, problem: string): void {
-    this.#parts.logger.warn(what, { server: this.name, problem, hint });
+  #warn(message: string, problem: string): void {
+    this.#parts.logger.warn(message, { server: this.name, problem, hint });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ExtensionStatus } from '../../extension/index.js';
-import { type Kernel, type Logger, nameOf } from '../../kernel/index.js';
+import { definedFields, type Kernel, type Logger, nameOf } from '../../kernel/index.js';
 import type { Journal } from '../journal/journal.js';
 import type { Counts } from './counts.js';
 import type { AgentDefinition } from './options.js';
@@ -105,7 +105,8 @@ export class Troubles implements Disposable {
     for (const [key, { code, whose, what }] of now) {
       if (told.has(key)) continue;
       const name = whose ?? 'the host'; // of a handler or an extension
-      logger.error(`${name} is in trouble: ${what ?? code}`, { trouble: code, hint: hints[code] });
+      const fields = { trouble: code, hint: hints[code], ...definedFields({ what }) };
+      logger.error(`${name} is in trouble: ${code}`, fields);
     }
   }
 }

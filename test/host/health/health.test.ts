@@ -358,7 +358,9 @@ describe('what the health port tells of trouble', () => {
     expect(host.health().degraded).toEqual(now);
     await clock.advance(5_000);
     const told = log.entries.filter(({ fields }) => fields?.['trouble'] === 'agent-part');
-    expect(told.map(({ message }) => message)).toEqual(['wiki/find is in trouble: left out']);
+    expect(told.map(({ message, fields }) => [message, fields?.['what']])).toEqual([
+      ['wiki/find is in trouble: agent-part', 'left out'],
+    ]);
     expect(JSON.stringify(told)).not.toContain(detail);
     troubles = [];
     expect(host.health().degraded).toEqual([]);
