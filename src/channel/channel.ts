@@ -138,8 +138,8 @@ export interface ChannelPlugin {
    */
   checkAccount?(accountId: string): Promise<void>;
   /**
-   * Connects an account. It may call the inbox from then on. A rejection disables this account alone; one with `StartLater` does
-   * not: the host starts it again.
+   * Connects an account. It may call the inbox from then on. A rejection disables this account alone. An error
+   * with `retryAfterMs` does not: the host starts it again, after waits that grow and are no shorter than these milliseconds (spec §14.18).
    */
   startAccount(accountId: string, inbox: ChannelInbox): Promise<void>;
   /** Takes no more updates in. Sends must still work. */

@@ -13,7 +13,6 @@ export type * from './declaration.js';
 export type * from './message.js';
 export type { SendResult } from './message.js';
 export { approveSend, type CapabilitiesOf, SendApproval, SendPermit } from './permit.js';
-export { StartLater } from './start-later.js';
 export { StreamApproval, type StreamPermits } from './stream-permits.js';
 export * from './terminal/console.js';
 export { type PaintLine, type Terminal, TerminalScreen } from './terminal/terminal-screen.js';

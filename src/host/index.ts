@@ -79,6 +79,7 @@ export type {
 export type { HostTrouble } from './parts/troubles.js';
 export type { ChatAnswer, ChatCommand, ChatCommandContext } from './provided/chat-commands.js';
 export { parseCommandLine } from './provided/commands.js';
+export type { PendingStart } from './provided/pending-starts.js';
 export type { RolesOf, RoleTable } from './provided/roles.js';
 export type { HttpRoute } from './provided/routes.js';
 export type { HttpRouteStatus, HttpRoutes } from './routes/host-routes.js';

@@ -392,22 +392,6 @@ describe('fault 44: a topic', () => {
     await lab.settle(ask(101, 'y'.repeat(9_000)));
     expect(lab.server.shown.map(({ threadId }) => threadId)).toEqual([7, 7, 7]);
   });
-
-  it('that is gone refuses the answer for good, and nothing goes elsewhere', async () => {
-    await using lab = await telegramLab({
-      settings: { streaming: false, groupPolicy: 'open' },
-      failureText: () => undefined,
-    });
-    const gone: Fault = { refuse: 400, description: 'Bad Request: message thread not found' };
-    lab.server.fault('sendMessage', gone);
-    await lab.settle(ask(101, 'hello'));
-    expect(endOf(lab)).toMatchObject({
-      cause: 'rejected',
-      error: '400: Bad Request: message thread not found',
-      attempts: 1,
-    });
-    expect(lab.server.shown).toEqual([]);
-  });
 });
 
 describe('fault 44: an edited message', () => {

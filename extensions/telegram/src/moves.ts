@@ -2,7 +2,7 @@ import type { Update } from 'grammy/types';
 import type { ExtensionApi, Logger } from 'sluice';
 import type { TelegramConfig } from './config.js';
 
-/** Where moves are kept, so that a host that starts again knows them. */
+/** The store of moves, so that a host that starts again knows them. */
 export type MoveStore = Pick<ExtensionApi['store'], 'set' | 'list'>;
 
 /** The groups that the settings name, and those that they have become: Telegram gives a group another id when it grows. */
@@ -36,20 +36,18 @@ export class Moves {
   }
 
   /** A group has another id from now on. It is told once. */
-  async learn(from: number | string, to: number): Promise<void> {
-    if (this.#known.get(String(from)) === String(to)) return;
-    this.#follow(String(from), String(to));
-    this.#log.warn(`the group ${from} is ${to} now: name ${to} in the settings`, { from, to });
+  async learn(fromId: number | string, toId: number): Promise<void> {
+    if (this.#known.get(String(fromId)) === String(toId)) return;
+    this.#follow(String(fromId), String(toId));
+    this.#log.warn(`the group ${fromId} is ${toId} now: name ${toId} in the settings`);
     await this.#store
-      ?.set(`moved/${from}`, String(to))
-      .catch((error: unknown) =>
-        this.#log.error('the new id of a group was not kept', { from, to, error }),
-      );
+      ?.set(`moved/${fromId}`, String(toId))
+      .catch((error: unknown) => this.#log.error('the new id of a group was not kept', { error }));
   }
 
-  #follow(from: string, to: string): void {
-    this.#known.set(from, to);
-    const rules = this.groups[from];
-    if (rules !== undefined) this.groups[to] ??= rules;
+  #follow(fromId: string, toId: string): void {
+    this.#known.set(fromId, toId);
+    const rules = this.groups[fromId];
+    if (rules !== undefined) this.groups[toId] ??= rules;
   }
 }

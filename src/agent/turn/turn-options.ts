@@ -45,7 +45,7 @@ export interface AgentMessage {
   /** The channel that it came by. */
   readonly channel?: string;
   readonly provider?: string;
-  /** Who wrote it, and what stands around it. An agent reads it before the text (spec §15.13). */
+  /** Its writer, and what stands around it. An agent reads it before the text (spec §15.13). */
   readonly about?: Around;
 }
 

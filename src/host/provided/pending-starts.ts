@@ -1,5 +1,7 @@
-import { growingWaitMs, pause } from '../../kernel/index.js';
-import type { SendParts } from '../parts/parts.js';
+import { type Clock, type Logger, pause } from '../../kernel/index.js';
+
+const firstWaitMs = 1_000;
+const longestWaitMs = 30_000;
 
 /** An account that could not be started yet, and is started again. */
 export interface PendingStart {
@@ -7,7 +9,9 @@ export interface PendingStart {
   readonly accountId: string;
   /** How often it could not be started. */
   readonly failures: number;
-  /** Why, the last time. */
+  /** The code of its last error, if it has one, such as `too_many_websockets`. */
+  readonly code?: string;
+  /** The text of that error. */
   readonly lastFailure: string;
 }
 
@@ -22,18 +26,20 @@ export class PendingStarts {
 
   /** Waits, longer each time. @returns whether the account is to be started then. */
   async wait(
-    { clock, logger }: Pick<SendParts, 'clock' | 'logger'>,
+    { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
     one: PendingStart,
-    askedMs?: number,
+    askedMs: number,
   ): Promise<boolean> {
     if (this.#isClosed) return false;
-    const { channel, accountId, failures, lastFailure } = one;
-    const waitMs = growingWaitMs(failures - 1, askedMs);
-    const what = `account ${channel}/${accountId} could not be started: ${lastFailure}`;
-    logger.warn(`${what}; it is tried again in ${waitMs} ms`, { channel, accountId });
+    const { channel, accountId, failures, code = 'unknown', lastFailure: detail } = one;
+    const ms = Math.max(askedMs, Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1)));
+    logger.warn(
+      `account ${channel}/${accountId} could not be started (${code}); it is tried again in ${ms} ms`,
+      { channel, accountId, detail },
+    );
     const stop = new AbortController();
     this.#waiting.set(one, stop);
-    const isDue = await pause(clock, waitMs, stop.signal);
+    const isDue = await pause(clock, ms, stop.signal);
     this.#waiting.delete(one);
     return isDue;
   }

@@ -1,5 +1,6 @@
-import { type ChannelPlugin, SendPermit, StartLater } from '../../channel/index.js';
-import { onAbort, oneLine } from '../../kernel/index.js';
+import { type ChannelPlugin, SendPermit } from '../../channel/index.js';
+import { definedFields, onAbort, oneLine } from '../../kernel/index.js';
+import { errorSummary } from '../logging/error-summary.js';
 import { attempt, attemptWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { isToStart } from '../parts/start-only.js';
@@ -63,10 +64,13 @@ export async function startAccount(
     const isWanted = accounts.all().includes(account);
     accounts.remove(account);
     if (!isWanted) return reason; // somebody has stopped it meanwhile
-    if (error instanceof StartLater) {
-      const pending = { ...named, failures: failures + 1, lastFailure: reason };
+    const { code } = errorSummary(error);
+    const { retryAfterMs } = Object(error) as { readonly retryAfterMs?: unknown }; // from outside
+    if (typeof retryAfterMs === 'number') {
+      const failed = { failures: failures + 1, ...definedFields({ code }), lastFailure: reason };
+      const pending = { ...named, ...failed };
       const again = async (): Promise<void> => {
-        const isDue = await parts.pendingStarts.wait(parts, pending, error.retryAfterMs);
+        const isDue = await parts.pendingStarts.wait(parts, pending, retryAfterMs);
         openAccounts.leave(account); // its next start takes its place at once
         if (!isDue) return;
         await startAccount(parts, channel, accountId, opened, openAccounts, failures + 1);
@@ -76,7 +80,13 @@ export async function startAccount(
       return undefined;
     }
     openAccounts.end(account, reason);
-    logger.error(`account ${channel.id}/${accountId} could not be started`, { ...named, error });
+    logger.error(
+      `account ${channel.id}/${accountId} could not be started${code === undefined ? '' : ` (${code})`}`,
+      {
+        ...named,
+        error,
+      },
+    );
     await kernel.dispatch(
       'account.stopped',
       { ...named, reason: 'it could not be started', error: reason },

@@ -75,19 +75,6 @@ export async function pause(clock: Clock, delayMs: number, signal: AbortSignal):
 }
 
 /**
- * The wait before something is tried again that failed on the way: a second, then twice as long each time, at most half a minute, and
- * no less than the other side asks for.
- *
- * @param failures how often it had failed before.
- * @param askedMs milliseconds that the other side asks to wait.
- * @example
- * await pause(clock, growingWaitMs(failures++, answer.retryAfterMs), signal);
- */
-export function growingWaitMs(failures: number, askedMs = 0): number {
-  return Math.max(askedMs, Math.min(30_000, 1_000 * 2 ** failures));
-}
-
-/**
  * Waits for a promise, but no longer than a time. A later result is observed, and lost.
  *
  * @param late gives the result when the time is over. If it throws, the wait rejects.

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { StartLater } from '../../../src/channel/index.js';
 import { memoryJournal } from '../../../src/host/index.js';
 import { fakeChannel } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
@@ -30,7 +29,7 @@ function startingSo(...failures: (Error | (() => Promise<void>))[]) {
     },
   );
 }
-const away = new StartLater('it is away');
+const away = Object.assign(new Error('it is away'), { code: 'EAWAY', retryAfterMs: 0 });
 
 describe('an account that cannot be started yet (§14.18)', () => {
   it('is started again after waits that grow to half a minute; the host runs meanwhile, and says why', async () => {
@@ -40,7 +39,13 @@ describe('an account that cannot be started yet (§14.18)', () => {
       state: 'running',
       accounts: [],
       starting: [
-        { channel: 'scripted', accountId: 'default', failures: 1, lastFailure: 'it is away' },
+        {
+          channel: 'scripted',
+          accountId: 'default',
+          failures: 1,
+          code: 'EAWAY',
+          lastFailure: 'it is away',
+        },
       ],
     });
     const waits = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000];
@@ -58,7 +63,9 @@ describe('an account that cannot be started yet (§14.18)', () => {
   });
 
   it('is started no sooner than its provider asks', async () => {
-    const { channel, tries } = startingSo(new StartLater('later', 70_000));
+    const { channel, tries } = startingSo(
+      Object.assign(new Error('later'), { retryAfterMs: 70_000 }),
+    );
     await using lab = await hostLab({ channel });
     await lab.clock.advance(69_999);
     expect(tries).toHaveLength(1);

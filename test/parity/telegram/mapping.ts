@@ -13,6 +13,11 @@ const unit =
 const decode = unit('decode');
 const stream = unit('stream-sender');
 const text = unit('text');
+const around = unit('around');
+const places = (title: string): TestRef => ({
+  file: 'test/pilots/telegram-places.test.ts',
+  title,
+});
 const account = unit('account');
 const pilot =
   (file: string) =>
@@ -66,7 +71,7 @@ export const mappedParts: readonly MappedPart[] = [
     legacy:
       '`metadata.threadId`: the topic of a private chat or a forum, 1 for General, none in an ordinary group',
     canonical: '`threadId`, and the ref `threadRef`',
-    test: decode('in the thread of replies of an ordinary group is in no thread'),
+    test: decode('in the thread of replies of %s is in no thread of its own'),
   },
   {
     legacy: '`metadata.messageId`, `senderId`, `senderName`, `senderUsername`',
@@ -85,8 +90,18 @@ export const mappedParts: readonly MappedPart[] = [
   },
   {
     legacy: '`ReplyToId`, `ReplyToBody`, `ReplyToSender` of the message context',
-    canonical: '`replyTo`',
+    canonical: '`replyTo`, also of another chat or a story; each agent reads it (§15.13)',
     test: decode('that answers another says which, and what of it was quoted'),
+  },
+  {
+    legacy: '`ForwardedFrom` and its like; venues and locations as text',
+    canonical: '`forwardedFrom`; `shared`: contacts, places, polls, stories',
+    test: around('a message that is forwarded from %s says so'),
+  },
+  {
+    legacy: 'bold, code and quotes, of which the legacy system keeps the letters alone',
+    canonical: '`promptText`, as Markdown; `content` has the letters',
+    test: around('is Markdown for the agent, and no part of the content: %s'),
   },
   {
     legacy: '`MediaPath`, `MediaType`, `MediaUrl`',
@@ -229,6 +244,21 @@ export const furtherRows: readonly MappedPart[] = [
     test: decode('that was edited says so, and is left where the settings say'),
   },
   {
+    legacy: 'A thread of replies in a forum is taken for a topic.',
+    canonical: 'Only a message of a topic is in one (`is_topic_message`).',
+    test: places('that was made up of a thread of replies is written to by nobody'),
+  },
+  {
+    legacy: 'An answer to a topic that is gone or closed fails.',
+    canonical: 'It is in the chat, once.',
+    test: places('that is %s: the whole answer is in the chat, once, and the topic is tried once'),
+  },
+  {
+    legacy: 'A group that becomes another is rewritten in the config.',
+    canonical: 'It is followed, kept in the store of the extension, and told with both ids.',
+    test: places('is known after a restart, so that a message that waits is answered'),
+  },
+  {
     legacy: 'A webhook that is set is removed when polling begins.',
     canonical: 'The account does not start, unless `replaceWebhook` says so: it may be somebody’s.',
     test: faults(
@@ -257,7 +287,11 @@ export const decisions: readonly (readonly [string, string])[] = [
     'Every chat with a bot begins with it, and it is no question for an agent. `interaction.received` keeps its name.',
   ],
   [
-    'Access is judged while decoding, from the settings alone.',
+    'An edit with the text, the links and the files of before is left. Digests of the last 1,000 messages are kept in memory: after a restart such an edit is answered.',
+    'Telegram tells of the preview of a link in the same way. What is forgotten is answered once more, and not lost.',
+  ],
+  [
+    'Access is judged while decoding, from the settings and the moves of groups alone.',
     'So `ingress.normalized` is only ever of who may write, and a replay judges the same.',
   ],
   [
@@ -269,8 +303,8 @@ export const decisions: readonly (readonly [string, string])[] = [
     'Telegram gives the oldest 100 updates and no others, and has 40 connections to a webhook. While these hang, nobody else would be answered. The log says how many updates a crash would lose.',
   ],
   [
-    'auto-retry is on for calls that may be made twice: `getMe`, `getWebhookInfo`, `setWebhook`, `deleteWebhook`.',
-    'On sends it would wait beside the host’s own policy, and resend what nobody knows the end of.',
+    'No call is made again by the client. An account that Telegram keeps from starting is started again by the host (§14.18).',
+    'A client’s own retries would wait beside the host’s policy, and resend what nobody knows the end of.',
   ],
   [
     'A 5xx is ambiguous, and so is an answer that cannot be read.',

@@ -63,6 +63,11 @@ export const slackParts: readonly SlackPart[] = [
     threads('answer both where the silent one is mentioned, as Slack writes it'),
   ],
   ['`files`', '`attachments`: id, name, type, size, address', files],
+  [
+    '`attachments`: shared messages, previews of links, what apps attach; titles of files',
+    '`shared`, which each agent reads (§15.13)',
+    { file: 'extensions/slack/test/around.test.ts', title: 'is told: %s, also without a comment' },
+  ],
   ['`message_changed` by a person', '`ingress.normalized` with `isEdited`', edit],
   ['`message_deleted`, joins, reactions, messages of bots', '`ingress.received` alone', edit],
   [
@@ -152,6 +157,11 @@ export const slackParts: readonly SlackPart[] = [
     '`disconnect`, a broken socket',
     'another connection; what was not acknowledged comes again',
     faults('that were not acknowledged when the connection broke come by the next one'),
+  ],
+  [
+    '5xx, 429, `internal_error`, `too_many_websockets` and no answer at the start',
+    'the host starts the account again, after waits that grow (§14.18)',
+    faults('is made after waits that grow if the start meets %s, and the reason is named (§14.18)'),
   ],
   [
     '`tokens_revoked`, `app_uninstalled`',

@@ -1,5 +1,5 @@
 import { SocketModeClient } from '@slack/socket-mode';
-import { growingWaitMs, pause, startFailure } from 'sluice/chat';
+import { pause, startFailure } from 'sluice/chat';
 import { isTokenRefused } from '../api/refusal.js';
 import { silentSlackLogger } from '../api/silent-logger.js';
 import { failureOf } from '../api/web-api.js';
@@ -9,6 +9,8 @@ import type { Intake, IntakeParts } from './intake.js';
 const pongTimeoutMs = 30_000;
 /** Milliseconds until a connection that says nothing is given up. */
 const helloTimeoutMs = 30_000;
+const firstBackoffMs = 1_000;
+const longestBackoffMs = 30_000;
 /** Milliseconds after which a connection that ends has been a good one: the next is made at once. */
 const steadyMs = 60_000;
 
@@ -81,8 +83,8 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
   /** Connections in a row that were not made, or did not hold. */
   let failures = 0;
   const wait = async (detail: string, askedMs = 0): Promise<void> => {
-    const waitMs = growingWaitMs(failures++, askedMs);
-    log.warn(`no connection to Slack: ${detail}; tried again in ${waitMs} ms`);
+    const waitMs = Math.max(askedMs, Math.min(longestBackoffMs, firstBackoffMs * 2 ** failures++));
+    log.warn(`no connection to Slack; tried again in ${waitMs} ms`, { detail });
     await pause(clock, waitMs, signal);
   };
 

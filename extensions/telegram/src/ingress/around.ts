@@ -68,7 +68,7 @@ function originOf(origin: MessageOrigin): NonNullable<Around['forwardedFrom']> {
   };
 }
 
-/** What a message shares that is neither text nor file. */
+/** The things that a message shares, and that are neither text nor file. */
 function sharedOf(message: Content): NonNullable<Around['shared']> {
   const { contact, venue, location = venue?.location, poll, story, game, checklist } = message;
   const at = location && `latitude ${location.latitude}, longitude ${location.longitude}`;

@@ -1,6 +1,6 @@
 import type { Update } from 'grammy/types';
 import type { Clock, Logger } from 'sluice';
-import { growingWaitMs, pause } from 'sluice/chat';
+import { pause } from 'sluice/chat';
 import type { ApiAnswer, BotApi } from '../api/bot-api.js';
 import { isUpdate, wantedUpdates } from '../ingress/decode.js';
 import type { Intake, IntakeSink } from './intake.js';
@@ -16,6 +16,8 @@ const batch = 100;
 const stuckMs = 1_000;
 /** Milliseconds before what the host could not take in is asked for again. */
 const refusedMs = 1_000;
+const firstBackoffMs = 1_000;
+const longestBackoffMs = 30_000;
 /** Conflicts in a row after which another poller, or a webhook, is taken to be there for good. */
 const patience = 5;
 
@@ -38,7 +40,7 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
   const { signal } = stopping;
   const pending = new PendingUpdates();
   let confirmed: number | undefined;
-  let failures = 0;
+  let backoffMs = 0;
   let conflicts = 0;
 
   const ask = async (timeoutS: number): Promise<ApiAnswer<Update[]>> => {
@@ -119,9 +121,10 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
       sink.ended(`the bot is used elsewhere, too (${code})`, reason);
       return false;
     }
+    backoffMs = Math.min(longestBackoffMs, backoffMs === 0 ? firstBackoffMs : backoffMs * 2);
     const asked = answer.status === 'refused' ? (answer.retryAfterMs ?? 0) : 0;
-    const waitMs = growingWaitMs(failures++, asked);
-    log.warn(`no updates from Telegram: ${reason}; asked again in ${waitMs} ms`, { code });
+    const waitMs = Math.max(backoffMs, asked);
+    log.warn(`no updates from Telegram; asked again in ${waitMs} ms`, { code, detail: reason });
     await pause(clock, waitMs, signal);
     return true;
   };
@@ -136,7 +139,7 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
         if (!(await bear(answer))) return;
         continue;
       }
-      failures = 0;
+      backoffMs = 0;
       conflicts = 0;
       const { count, isRefused } = await takeAll(answer.result);
       // an answer that brings nothing new at once would come again at once, and for ever
