@@ -31,7 +31,7 @@ import {
 export function coderRun(now: () => number, goesOn: string | undefined) {
   const ids = new FrameIds();
   const sink = coderSink(now);
-  const thread = mainThread(sink.emit);
+  const thread = mainThread(sink);
   const permissions = permissionsTold(sink.emit);
   const outcome = runOutcome(sink);
   /** The session that was told last. */

@@ -22,6 +22,8 @@ export function coderSink(now: () => number) {
       ts = now();
     },
     emitOf,
+    /** The item that events are made of now. */
+    current: (): unknown => current,
     /** The events since the last time. */
     take(): readonly CoderStreamEvent[] {
       const events = waiting;

@@ -6,6 +6,7 @@ import type { CoderBody } from './blocks/coder-body.js';
 import { changesOf } from './blocks/file-change.js';
 import { type OpenCall, openCalls } from './blocks/open-calls.js';
 import { taskPlan } from './blocks/task-plan.js';
+import type { CoderSink } from './coder-sink.js';
 import { coderMessageWriter } from './message-writer.js';
 
 type AssistantFrame = Extract<KnownFrame, { kind: 'assistant' }>;
@@ -15,15 +16,17 @@ type UserFrame = Extract<KnownFrame, { kind: 'user' }>;
 const closedMessages = 256;
 
 /** The main thread: the texts and calls of the model, and the answers of its tools. */
-export function mainThread(emit: (body: CoderBody) => void) {
+export function mainThread(sink: CoderSink) {
+  const { emit } = sink;
   const calls = openCalls();
   const plan = taskPlan();
-  const writer = coderMessageWriter(emit, call, answered);
+  const writer = coderMessageWriter(sink, call, answered);
   const reader = new MessageReader(writer, closedMessages);
 
   /** Tells a call, once. */
   function call(id: string, name: string, args: unknown): void {
     if (!calls.begin(id, name, args)) return;
+    writer.tellWhole();
     emit({
       type: 'tool_use',
       name,

@@ -2,7 +2,7 @@ import { type CsdkBlock, textField } from '../frames/frame.js';
 import { type ToolAnswer, toolAnswer } from '../frames/tool-answer.js';
 import { argumentsOf, blockKind, type OpenBlock, type SpeechBlock } from '../messages/block.js';
 import type { OpenMessage } from '../messages/open-message.js';
-import type { CoderBody } from './blocks/coder-body.js';
+import type { CoderSink } from './coder-sink.js';
 
 /**
  * Writes the coder events of the main thread's messages: of each text the pieces once, and the whole once (C6, C7).
@@ -12,18 +12,32 @@ import type { CoderBody } from './blocks/coder-body.js';
  * @param answer hears a tool of the model's provider.
  */
 export function coderMessageWriter(
-  emit: (body: CoderBody) => void,
+  { emit, emitOf, current }: CoderSink,
   call: (id: string, name: string, args: unknown) => void,
   answer: (answer: ToolAnswer) => void,
 ) {
   let open: OpenMessage | undefined;
   /** The text that was told as whole, of each block of the message. */
   let told = new Map<OpenBlock, string>();
+  /** Whole blocks of one text: blocks that nothing stands between are told together. */
+  let whole: string[] = [];
+  let item: unknown;
 
-  /** Tells as whole what was streamed and has had no complete frame. */
+  /** Tells as whole what was streamed, also what has had no complete frame. */
   function settle(): void {
+    completeAll();
+    tellWhole();
+  }
+
+  function completeAll(): void {
     for (const block of open?.blocks ?? [])
       if (isPending(block)) complete(block, block.grown.read());
+  }
+
+  function tellWhole(): void {
+    const text = whole.join('');
+    whole = [];
+    if (text !== '') emitOf(item, { type: 'message', role: 'assistant', text });
   }
 
   function grew(_message: OpenMessage, { kind }: SpeechBlock, piece: string): void {
@@ -31,7 +45,7 @@ export function coderMessageWriter(
     else emit({ type: 'progress', label: 'thinking', detail: piece });
   }
 
-  function whole(message: OpenMessage, block: OpenBlock, raw: CsdkBlock): void {
+  function blockIsWhole(message: OpenMessage, block: OpenBlock, raw: CsdkBlock): void {
     if (block.kind === 'text' || block.kind === 'thinking') wholeSpeech(message, block);
     else late(message.id, raw);
     block.closed = true;
@@ -46,24 +60,32 @@ export function coderMessageWriter(
   }
 
   function wholeSpeech(message: OpenMessage, block: SpeechBlock): void {
-    const { grown, whole = '' } = block;
+    const { grown, whole: text = '' } = block;
     const streamed = grown.read();
-    const rest = whole.startsWith(streamed) ? whole.slice(streamed.length) : '';
+    const rest = text.startsWith(streamed) ? text.slice(streamed.length) : '';
     if (rest !== '') {
       grown.append(rest);
       grew(message, block, rest);
     }
-    if (!told.has(block)) complete(block, whole);
+    if (!told.has(block)) complete(block, text);
     // It was told as whole before this frame came: what is missing is a whole of its own.
-    else if (block.kind === 'text' && rest !== '')
-      emit({ type: 'message', role: 'assistant', text: rest });
+    else if (block.kind === 'text' && rest !== '') take(rest);
+    stopped(message);
   }
 
-  function complete(block: SpeechBlock, whole: string): void {
-    told.set(block, whole);
+  function complete(block: SpeechBlock, text: string): void {
+    told.set(block, text);
     block.closed = true;
-    if (block.kind === 'text' && whole !== '')
-      emit({ type: 'message', role: 'assistant', text: whole });
+    if (block.kind === 'text') take(text);
+  }
+
+  function stopped(message: OpenMessage): void {
+    if (message.isStopped && !message.blocks.some((block) => isPending(block))) tellWhole();
+  }
+
+  function take(text: string): void {
+    whole.push(text);
+    item = current();
   }
 
   /** People saw pieces of a text that nothing has completed. */
@@ -74,6 +96,8 @@ export function coderMessageWriter(
   return {
     takesUnnamed: true,
     settle,
+    /** Tells the text whose blocks are whole: something else comes. */
+    tellWhole,
     /** A call that streams here has its answer already: it is told with its arguments as far as they are known. */
     callNow(callId: string): void {
       const block = open?.call(callId);
@@ -87,7 +111,8 @@ export function coderMessageWriter(
       told = new Map();
     },
     blockOpened(_message: OpenMessage, block: OpenBlock): void {
-      if (block.isStreamed) settle();
+      if (block.isStreamed) completeAll();
+      if (block.kind !== 'text') tellWhole();
     },
     grew,
     blockEnded(_message: OpenMessage, block: OpenBlock): void {
@@ -102,9 +127,9 @@ export function coderMessageWriter(
         (block) => message.isStreamed && block.kind === kind && told.get(block) === text,
       );
     },
-    whole,
-    /** Nothing: the complete frames of the message may still come. */
-    stopped(): void {},
+    whole: blockIsWhole,
+    /** Its texts are told, but for those whose complete frames may still come. */
+    stopped,
     /** The pieces of a broken attempt are given up. */
     displaced(message: OpenMessage): void {
       const isHalfTold = message.blocks.some((block) => isPending(block));

@@ -35,7 +35,10 @@ export class MainLane {
   constructor(emit: (event: SessionEvent) => void, tell: Tell, startsAtMessageEnd: boolean) {
     this.#tell = tell;
     this.#startsAtMessageEnd = startsAtMessageEnd;
-    this.tools = toolCalls(emit, tell);
+    this.tools = toolCalls((event) => {
+      if (event.type !== 'tool_execution_update') this.writer.endText();
+      emit(event);
+    }, tell);
     this.compaction = compactions(emit, tell, () => this.reader);
     this.writer = new SessionMessageWriter({
       emit,

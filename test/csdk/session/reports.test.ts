@@ -102,7 +102,7 @@ function queryOf(tasks: readonly Task[], tellsState: boolean) {
   const state = (name: string): void => {
     if (tellsState) given.push(system('session_state_changed', { state: name }));
   };
-  const turn = (more: object): void => {
+  const turn = (more: Readonly<Record<string, unknown>>): void => {
     reports = 0;
     given.push(init());
     const words = `Turn ${said.length + 1}. `;
