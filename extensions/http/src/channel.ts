@@ -19,7 +19,7 @@ import { later, refusal } from './refusal.js';
 import { type Served, type ServedParts, serve } from './server.js';
 import { fieldOf, streamSender } from './stream-sender.js';
 import { decodeUpdate, type HttpUpdate, newUpdateId, type UnreadableUpdate } from './update.js';
-import { hookPrefix, isSigned, readWebhook } from './webhook.js';
+import { hookPrefix, isSigned, markOf, readWebhook } from './webhook.js';
 
 /** The parts of the channel. */
 export interface HttpChannelOptions {
@@ -59,7 +59,8 @@ const nowhere = '#nowhere';
  * const channel = httpChannel({ config: config.parse({}), clock, log, store: api.store });
  */
 export function httpChannel({ config, clock, log, store }: HttpChannelOptions): HttpChannel {
-  const answers = new Answers(store, config.keepAnswersHours * 3_600_000);
+  const ttlMs = config.keepAnswersHours * 3_600_000;
+  const answers = new Answers(store, ttlMs);
   let closing = new AbortController();
   let host: ChannelInbox | undefined;
   let served: Served | undefined;
@@ -114,9 +115,13 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
       return refusal(401, 'bad-signature', 'the signature is not that of this body');
     const update = readWebhook(name, settings, headers, new TextDecoder().decode(bytes));
     if (update.kind === 'unreadable') return refuse(update, response);
-    const { messageId: id } = update;
-    if ((await receive(update, id)) === 'refused') return later('not-taken', 'bring it again');
-    return Response.json({ id }, { status: 202 });
+    const mark = markOf(name, settings, headers, bytes);
+    const isFirst = (before?: string) => (before === undefined ? update.messageId : undefined);
+    const marked = mark && (await store.update(mark, isFirst, { ttlMs }));
+    const messageId = marked ?? update.messageId;
+    if ((await receive({ ...update, messageId }, messageId)) === 'refused')
+      return later('not-taken', 'bring it again');
+    return Response.json({ id: messageId }, { status: 202 });
   };
 
   const deliver: Deliver = async (message, { idempotencyKey: id, attempt }, signal) => {

@@ -33,6 +33,22 @@ export function isSigned(
   return Math.abs(nowMs - Number(headers.get(timestamp) ?? Number.NaN) * 1_000) <= windowMs;
 }
 
+/**
+ * Names the text that was signed, if the key of a delivery is of a header that was not: somebody may bring a copy under another key
+ * (http §6.3).
+ */
+export function markOf(
+  hook: string,
+  { signature: { over }, idempotencyKey = '' }: WebhookConfig,
+  headers: Headers,
+  bytes: Buffer,
+): string | undefined {
+  const places = idempotencyKey.toLowerCase().match(/\{header:[^}]*\}/g) ?? [];
+  if (places.every((place) => over.toLowerCase().includes(place))) return undefined;
+  const { text } = fill(over, { headers, named: { body: bytes.toString('latin1') } });
+  return `signed-${digestOf(hook, text)}`;
+}
+
 /** Makes an update of a delivery. One that lacks a field cannot be read. */
 export function readWebhook(
   hook: string,

@@ -159,11 +159,32 @@ describe('a webhook', () => {
   it('handles a delivery once (http §6.3)', async () => {
     await using lab = await httpLab({ webhooks: { github: mapping } });
     const statuses = [];
-    for (const id of ['d-1', 'd-1', 'd-2'])
-      statuses.push((await bring(lab, issue, { 'x-github-delivery': id })).status);
+    for (const [id, what] of [
+      ['d-1', issue],
+      ['d-1', issue],
+      ['d-2', { ...issue, id: 8 }],
+    ] as const)
+      statuses.push((await bring(lab, what, { 'x-github-delivery': id })).status);
     expect(statuses).toEqual([202, 202, 202]);
     await vi.waitFor(() => expect(lab.test.ends).toHaveLength(2), soon);
     expect(lab.test.of('ingress.received')).toHaveLength(2);
+  });
+
+  it('handles a copy under another key once, if the key is not signed (http §6.3)', async () => {
+    await using lab = await httpLab({ webhooks: { github: mapping } });
+    const ids = [];
+    for (const id of ['d-1', 'd-2', 'd-3'])
+      ids.push(Object(await (await bring(lab, issue, { 'x-github-delivery': id })).json()).id);
+    expect(new Set(ids).size).toBe(1);
+    await vi.waitFor(() => expect(lab.test.ends).toHaveLength(1), soon);
+    const over = '{header:X-GitHub-Delivery}.{body}';
+    const hook = { ...mapping, signature: { over } };
+    await using other = await httpLab({ webhooks: { github: hook } });
+    for (const id of ['d-1', 'd-2']) {
+      const signature = signed(`${id}.${JSON.stringify(issue)}`);
+      await bring(other, issue, { 'x-github-delivery': id, 'x-hub-signature-256': signature });
+    }
+    await vi.waitFor(() => expect(other.test.ends).toHaveLength(2), soon);
   });
 
   it.each([
@@ -246,7 +267,11 @@ describe('an account that is started again', () => {
       });
       const host = createHost({ agents, channels: [channel], kernel });
       await host.start();
-      await bring({ url: channel.url ?? '' }, issue, { 'x-github-delivery': `d-${at}` });
+      await bring(
+        { url: channel.url ?? '' },
+        { ...issue, id: at },
+        { 'x-github-delivery': `d-${at}` },
+      );
       await vi.waitFor(() => expect(place.calls).toHaveLength(at), soon);
       await host.stop();
       expect(attempts).toEqual([1]);

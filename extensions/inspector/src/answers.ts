@@ -3,7 +3,7 @@ import { extensionsView, stagesView } from './extensions-view.js';
 import { Figures, followFigures } from './figures.js';
 import { nowView } from './now-view.js';
 import { RequestProblem } from './problem.js';
-import { messageOf, messages, type Part, search } from './search.js';
+import { knownMessage, messages, type Part, search } from './search.js';
 import type { InspectorSource, ReplayRequest } from './source.js';
 import { payloadView, wayView } from './way-view.js';
 
@@ -44,8 +44,9 @@ export function answersOf(source: InspectorSource, allowed: Allowed): Answers {
     list: async ({ q = '', ...part }) =>
       search(reader, { words: String(q), text, ...partIn(part) }),
     messages: async (part) => messages(reader, partIn(part)),
-    way: async ({ id }) => wayView(await messageOf(reader, textIn(id, 'id'))),
-    payload: async ({ id }) => payloadView(await messageOf(reader, textIn(id, 'id')), String(id)),
+    way: async ({ id }) => wayView(await knownMessage(reader, textIn(id, 'id'))),
+    payload: async ({ id }) =>
+      payloadView(await knownMessage(reader, textIn(id, 'id')), String(id)),
     now: async () => {
       if (figures === undefined) {
         figures = new Figures();
@@ -58,7 +59,8 @@ export function answersOf(source: InspectorSource, allowed: Allowed): Answers {
     dead: async () => reader.updates({ ...dead, withoutBody: true }),
     body: async ({ id }) => {
       const [update] = await reader.updates({ eventId: textIn(id, 'id') });
-      return { body: update?.body };
+      if (update === undefined) throw new RequestProblem('the journal has no such message', 404);
+      return { body: update.body };
     },
     approvals: async () => approvals?.list() ?? [],
     extensions: async () => (host === undefined ? undefined : extensionsView(host)),

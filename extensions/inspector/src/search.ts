@@ -6,6 +6,7 @@ import {
   type WayRecord,
 } from 'sluice/host';
 import { type MessagePart, MessageParts } from './message-parts.js';
+import { RequestProblem } from './problem.js';
 import { type Row, rowOf } from './row.js';
 
 type Reader = Pick<JournalReader, 'dispatches'>;
@@ -118,6 +119,13 @@ export async function messageOf(reader: Reader, id: string): Promise<readonly Wa
   const [own] = await readWay(reader, { eventId: id, limit: 1 });
   const correlationId = own?.correlationId ?? id;
   return readWay(reader, { correlationId, limit: lookedAtMost });
+}
+
+/** @throws RequestProblem if the journal has no message of this id. */
+export async function knownMessage(reader: Reader, id: string): Promise<readonly WayRecord[]> {
+  const facts = await messageOf(reader, id);
+  if (facts.length > 0) return facts;
+  throw new RequestProblem('the journal has no such message', 404);
 }
 
 async function lastSeq(reader: Reader): Promise<number> {

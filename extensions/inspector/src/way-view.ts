@@ -56,9 +56,9 @@ function changesOf(outcome: Recorded) {
 }
 
 function valueAt(payload: unknown, path: string): unknown {
-  const own: unknown = Object(payload)[path];
-  if (own !== undefined) return own;
-  return path.split('.').reduce<unknown>((at, key) => Object(at)[key], payload);
+  const own = (at: unknown, key: string): unknown =>
+    Object.hasOwn(Object(at), key) ? Object(at)[key] : undefined;
+  return own(payload, path) ?? path.split('.').reduce(own, payload);
 }
 
 /** The payload of a dispatch before and after its stage. @throws RequestProblem if there is none. */

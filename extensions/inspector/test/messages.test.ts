@@ -108,3 +108,21 @@ it('the id of a line is whole, so that its link leads to its message', async () 
   test.tell(update(id, 'accepted', { reason: 'y'.repeat(400) }));
   expect((await found(test.inspector, 'list')).rows).toMatchObject([{ id, correlationId: id }]);
 });
+
+it.each(['__proto__', 'constructor', 'nobody'])(
+  'there is no message, payload or body by the name %s, and the answer says so',
+  async (id) => {
+    await using test = await lab();
+    test.tell(update('u-1', 'accepted'));
+    for (const path of ['way', 'payload', 'body']) {
+      const asked = `/api/${path}?id=${id}`;
+      const { status, body } = await ask(test.inspector, asked, {
+        headers: knowing(test.inspector),
+      });
+      expect([status, JSON.parse(body)]).toEqual([
+        404,
+        { error: 'the journal has no such message' },
+      ]);
+    }
+  },
+);

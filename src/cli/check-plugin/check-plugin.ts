@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { createKernel, definedFields, isSluiceError, silentLogger } from '../../kernel/index.js';
-import { loadLegacyPluginFrom, type PluginTarget } from '../../legacy/index.js';
+import { definedFields, isSluiceError } from '../../kernel/index.js';
+import type { PluginTarget } from '../../legacy/index.js';
 import { readPluginFolder } from '../../legacy/internal.js';
 import { CommandError } from '../errors/command-error.js';
 import { pluginPath } from '../installed/installed-plugins.js';
@@ -9,10 +9,10 @@ import { jsonLine } from '../print/json-line.js';
 import { printData } from '../print/print-data.js';
 import { writeTextFile } from '../print/write-file.js';
 import { type LoadedConfig, readConfigFile } from '../settings/config-file.js';
-import { lineLogger } from '../settings/logger.js';
 import { type LegacyOptions, legacySetting, profileOption } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { AddCommand, Shell } from '../shell/shell.js';
+import { answerClosed, closedOption, inClosedProcess } from './closed-plugin.js';
 import { pluginMentions } from './plugin-mentions.js';
 import { type PluginReport, reportOn, reportOnFailure } from './plugin-report.js';
 import { nameOf, pluginView, sdkTexts, verdictTexts } from './plugin-view.js';
@@ -24,13 +24,16 @@ export interface CheckOptions extends LegacyOptions {
   readonly json?: boolean;
   readonly report?: string;
   readonly debug?: boolean;
+  /** This is the closed process. */
+  readonly closed?: boolean;
 }
 
 const help = `
 The path is a plugin's folder, the one with openclaw.plugin.json, a tarball, or the name
-of an installed package. Its module is imported and its register function runs, on a
-pipeline of its own; its services, commands and channels do not. Its source is searched,
-by name, for all that it would ask for later. Its imports of openclaw come from
+of an installed package. Its module is imported and its register function runs, in a
+process of its own that has no environment, no secret, no network, no other process and
+no file but the plugin's; its services, commands and channels do not run. Its source is
+searched, by name, for all that it would ask for later. Its imports of openclaw come from
 --openclaw, from "legacy": { "openclaw": PATH } in the config, from beside the plugin, or
 from Sluice.
 
@@ -63,6 +66,7 @@ export const addCommand: AddCommand = (command, shell, done) => {
     .option('--json', 'print a line of JSON')
     .option('--report <file>', 'write the whole report to a file, as Markdown')
     .option('--debug', 'stack traces of errors, and every log line of the plugin')
+    .addOption(closedOption())
     .addHelpText('after', help)
     .action(async (path: string, options: CheckOptions) =>
       done(await checkPlugin(path, options, shell)),
@@ -75,7 +79,13 @@ export async function checkPlugin(
   options: CheckOptions,
   shell: Shell,
 ): Promise<ExitCode> {
-  const { config: file, json } = options;
+  const { config: file, json, debug = false } = options;
+  if (options.closed === true)
+    return answerClosed(path, debug, shell, (plugin, kernel) => {
+      const given = resolve(shell.cwd, path);
+      const source = existsSync(given) ? given : dirname(plugin.source);
+      return reportOn(path, plugin, kernel, pluginMentions(source));
+    });
   const config = file === undefined ? undefined : await readConfigFile(file, shell);
   shell.keepSecrets(config?.secrets ?? []);
   const at = await pluginPath(path, config?.folder ?? shell.cwd, shell);
@@ -108,7 +118,7 @@ export function printReport(
 }
 
 /**
- * Loads a plugin as `sluice run` does, on a pipeline of its own, and reports on it.
+ * Loads a plugin as `sluice run` does, but in a closed process, and reports on it.
  *
  * @throws SluiceError (as a rejection) as of `loadLegacyPluginFrom`.
  */
@@ -118,17 +128,13 @@ export async function inspectPlugin(
   config: LoadedConfig | undefined,
   shell: Shell,
 ): Promise<PluginReport> {
-  const { debug = false } = options;
-  const kernel = createKernel(); // nothing is dispatched on it
-  await using plugin = await loadLegacyPluginFrom(path, {
+  const load = {
     ...loadOptions(path, config, shell.cwd, options.strictPlugins === true),
     ...legacySetting(options, config, shell.cwd).legacy,
-    kernel,
-    logger: debug ? lineLogger(shell.stderr, 'debug', shell.stdout.gone) : silentLogger,
-  });
-  const given = resolve(shell.cwd, path);
-  const source = existsSync(given) ? given : dirname(plugin.source);
-  return reportOn(path, plugin, kernel, pluginMentions(source));
+  };
+  const { folder } = readPluginFolder(path, shell.cwd);
+  const command = ['check-plugin', path, ...(options.debug === true ? ['--debug'] : [])];
+  return inClosedProcess<PluginReport>(command, { folder, load, config }, shell);
 }
 
 async function writeReport(

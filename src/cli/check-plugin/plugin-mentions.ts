@@ -60,7 +60,8 @@ export function placeIn(folder: string, pattern: RegExp): string | undefined {
   return undefined;
 }
 
-function sourceFiles(folder: string): string[] {
+/** The files of a plugin that are code, without those of packages, of tests and of types. */
+export function sourceFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter(({ name }) => name !== 'node_modules' && !name.startsWith('.'))
     .flatMap((entry) => {

@@ -10,6 +10,14 @@ export interface CommandReport {
   readonly notes: readonly string[];
 }
 
+/** The program of a command, by default this one as it was started. */
+interface OwnProgram {
+  readonly program?: string;
+  readonly execArgv?: readonly string[];
+  /** Is given what the command writes to stderr, at once. */
+  readonly hear?: (text: string) => void;
+}
+
 const charactersAtMost = 32 * 1024 * 1024;
 /** A replay may be long; an extension that hangs as it is loaded must not hold the page for ever. */
 const timeoutMs = 300_000;
@@ -22,9 +30,9 @@ export function ownCommand(
   args: readonly string[],
   { cwd, env, stop }: Pick<Shell, 'cwd' | 'env' | 'stop'>,
   input = '',
+  { program = process.argv[1] ?? '', execArgv = process.execArgv, hear }: OwnProgram = {},
 ): Promise<CommandReport> {
-  const [, program = ''] = process.argv;
-  const child = spawn(process.execPath, [...process.execArgv, program, ...args, '--json'], {
+  const child = spawn(process.execPath, [...execArgv, program, ...args, '--json'], {
     ...{ cwd, env, signal: stop, stdio: 'pipe', timeout: timeoutMs, killSignal: 'SIGKILL' },
     detached: isDetached,
   });
@@ -32,6 +40,7 @@ export function ownCommand(
   for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (text: string) => {
       texts[name] += text;
+      if (name === 'stderr') hear?.(text);
       if (texts[name].length > charactersAtMost) child.kill();
     });
   child.stdin.on('error', () => undefined); // it may end before it has read everything

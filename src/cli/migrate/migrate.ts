@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { thisCopy } from '../../extension/internal.js';
-import { createKernel, isSluiceError, silentLogger } from '../../kernel/index.js';
-import { loadLegacyPluginFrom } from '../../legacy/index.js';
+import { isSluiceError } from '../../kernel/index.js';
+import type { LegacyPlugin } from '../../legacy/index.js';
 import { readPluginFolder } from '../../legacy/internal.js';
 import { loadOptions } from '../check-plugin/check-plugin.js';
+import { answerClosed, closedOption, inClosedProcess } from '../check-plugin/closed-plugin.js';
 import { placeIn } from '../check-plugin/plugin-mentions.js';
 import { CommandError } from '../errors/command-error.js';
 import { pluginPath } from '../installed/installed-plugins.js';
@@ -23,6 +24,7 @@ interface MigrateOptions extends LegacyOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly debug?: boolean;
+  readonly closed?: boolean;
 }
 
 const help = `
@@ -49,6 +51,7 @@ export const addCommand: AddCommand = (command, shell, done) => {
     .addOption(profileOption())
     .option('--json', 'print a line of JSON per file')
     .option('--debug', 'stack traces of errors')
+    .addOption(closedOption())
     .addHelpText('after', help)
     .action(async (path: string, options: MigrateOptions) =>
       done(await migrate(path, options, shell)),
@@ -56,8 +59,12 @@ export const addCommand: AddCommand = (command, shell, done) => {
 };
 
 async function migrate(path: string, options: MigrateOptions, shell: Shell): Promise<ExitCode> {
-  const { cwd, version } = shell;
+  const { cwd } = shell;
   const out = resolve(cwd, options.out);
+  if (options.closed === true)
+    return answerClosed(path, options.debug === true, shell, (plugin) =>
+      skeletonOf(plugin, path, out, shell),
+    );
   const isFree = statSync(out, { throwIfNoEntry: false })?.isDirectory() ?? true;
   if (!isFree || (existsSync(out) && readdirSync(out).length > 0))
     throw new CommandError(
@@ -69,33 +76,44 @@ async function migrate(path: string, options: MigrateOptions, shell: Shell): Pro
     options.config === undefined ? undefined : await readConfigFile(options.config, shell);
   shell.keepSecrets(config?.secrets ?? []);
   const at = await pluginPath(path, config?.folder ?? cwd, shell);
-  const load = loadOptions(at, config, cwd, false);
-  const { folder, manifest } = found(at, cwd);
-  await using plugin = await loadLegacyPluginFrom(at, {
-    ...load,
+  const load = {
+    ...loadOptions(at, config, cwd, false),
     ...legacySetting(options, config, cwd).legacy,
-    kernel: createKernel(), // nothing is dispatched on it
-    logger: silentLogger,
-  });
-  if (plugin.error !== undefined) throw plugin.error;
-  const files = skeletonFiles({
-    plugin,
-    manifest,
-    path: relative(join(out, 'test'), folder),
-    source: packageSource(thisCopy.folder, version),
-    placeOf: (pattern) => placeIn(folder, pattern),
-  });
+  };
+  const { folder } = found(at, cwd);
+  const { files, hooks, commands, services } = await inClosedProcess<Skeleton>(
+    ['migrate', at, '--out', options.out],
+    { folder, load, config },
+    shell,
+  );
   for (const [file, text] of Object.entries(files)) await writeTextFile(join(out, file), text);
   const written = Object.keys(files).map((file) => join(options.out, file));
-  const { hooks, commands, services } = plugin;
   const data = written.map((file) => ({ file, written: true }));
   printData(shell, options, data, () => [
     ...written.map((file) => `wrote ${printable(file)}`),
     '',
-    `To move: ${counted(hooks.length, 'hook handler', 'hook handlers')}, ${counted(commands.length, 'command', 'commands')}, ${counted(services.length, 'service', 'services')}.`,
+    `To move: ${counted(hooks, 'hook handler', 'hook handlers')}, ${counted(commands, 'command', 'commands')}, ${counted(services, 'service', 'services')}.`,
     `Next: cd ${printable(options.out)} && npm install && npm test, and README.md has the steps.`,
   ]);
   return exitCodes.ok;
+}
+
+/** The files of a skeleton, and the numbers of things that are to be moved. */
+type Skeleton = Readonly<Record<'hooks' | 'commands' | 'services', number>> & {
+  readonly files: Readonly<Record<string, string>>;
+};
+
+/** Makes the skeleton, in the closed process. */
+function skeletonOf(plugin: LegacyPlugin, path: string, out: string, shell: Shell): Skeleton {
+  if (plugin.error !== undefined) throw plugin.error;
+  const { folder, manifest } = found(path, shell.cwd);
+  const { hooks, commands, services } = plugin;
+  const files = skeletonFiles({
+    ...{ plugin, manifest, path: relative(join(out, 'test'), folder) },
+    source: packageSource(thisCopy.folder, shell.version),
+    placeOf: (pattern) => placeIn(folder, pattern),
+  });
+  return { files, hooks: hooks.length, commands: commands.length, services: services.length };
 }
 
 function found(path: string, cwd: string): ReturnType<typeof readPluginFolder> {

@@ -38,6 +38,7 @@ export async function addPlugin(
 ): Promise<ExitCode> {
   const place = await pluginConfig(options, shell);
   let report: PluginReport | undefined;
+  const stopped = new CommandError('install-failed', `${wanted} was not added`, 'It was stopped.');
   const judge = async ({ folder, manifest }: PluginFolder): Promise<string> => {
     const other = pluginEntries(place).find(({ id }) => id === manifest.id);
     const isOwn = other?.folder !== undefined && isWithin(other.folder, place, manifest.id);
@@ -47,7 +48,9 @@ export async function addPlugin(
         `${printable(place.file)} names a plugin "${manifest.id}" already, of ${other.path}`,
         `Nothing was added. Run \`sluice plugin remove ${manifest.id}\` first.`,
       );
-    report = await inspectPlugin(folder, options, place.config, shell);
+    report = await inspectPlugin(folder, options, place.config, shell).catch((thrown: unknown) => {
+      throw shell.stop.aborted ? stopped : thrown;
+    });
     const { error } = report;
     if (error !== undefined && error.code !== 'bad-config') {
       printReport({ ...report, path: wanted }, options, shell);
@@ -55,8 +58,7 @@ export async function addPlugin(
         exitCode: exitCodes.failed,
       });
     }
-    if (shell.stop.aborted)
-      throw new CommandError('install-failed', `${wanted} was not added`, 'It was stopped.');
+    if (shell.stop.aborted) throw stopped;
     return manifest.id;
   };
   const found = await foundPlugin(wanted, place, shell, judge);

@@ -5,6 +5,7 @@ import dns from 'node:dns';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
+import process from 'node:process';
 import workerThreads from 'node:worker_threads';
 
 /** A trap that is set: each way out of the process fails. To dispose it opens them again. */
@@ -22,14 +23,20 @@ const fileWrites =
 
 const lookups = /^(lookup|resolve|reverse)/;
 
+type WayOut = readonly [what: string, on: object, names: RegExp];
+
 /** The functions by which something leaves the process: the kind of effect, the module or prototype, the names. */
-const waysOut: readonly (readonly [what: string, on: object, names: RegExp])[] = [
+const waysOut: readonly WayOut[] = [
   ['network', net.Socket.prototype, /^connect$/],
   ['network', net.Server.prototype, /^listen$/],
   ['network', dgram.Socket.prototype, /^(bind|connect|send)$/],
   ['network', dns, lookups],
   ['network', dns.promises, lookups],
+  ['network', dns.Resolver.prototype, lookups],
+  ['network', dns.promises.Resolver.prototype, lookups],
   ['other processes', childProcess, /^(spawn|exec|execFile)(Sync)?$|^fork$/],
+  ['other processes', childProcess.ChildProcess.prototype, /^spawn$/],
+  ['other processes', process, /^_?kill$/],
   ['other threads', workerThreads, /^Worker$/],
   ['file writes', fs, fileWrites],
   ['file writes', fs.promises, fileWrites],
@@ -40,7 +47,7 @@ const waysOut: readonly (readonly [what: string, on: object, names: RegExp])[] =
  * on. It is for handlers that know nothing of a dry run; it is no sandbox: native code gets around it, and so does
  * whoever wants to (spec §20.7).
  */
-export function trapEffects(): EffectsTrap {
+export function trapEffects(more: readonly WayOut[] = []): EffectsTrap {
   const attempts = new Set<string>();
   const undo: (() => void)[] = [];
   const own = new AsyncLocalStorage<true>();
@@ -56,10 +63,11 @@ export function trapEffects(): EffectsTrap {
     attempts.add(`${what}: ${name}`);
     throw Object.assign(new Error(`a dry run has no ${what} (${name})`), { code: 'EDRYRUN' });
   };
-  for (const [what, on, names] of waysOut)
-    for (const name of Object.keys(on)) {
+  for (const [what, on, names] of [...waysOut, ...more])
+    for (const name of Object.getOwnPropertyNames(on)) {
+      if (!names.test(name)) continue; // others may be getters
       const before = (on as Methods)[name];
-      if (!names.test(name) || typeof before !== 'function') continue;
+      if (typeof before !== 'function') continue;
       put(on, name, function trapped(this: unknown, ...args: unknown[]): unknown {
         if (own.getStore() === undefined) refuse(what, name); // a function, because some are called with `new`
         return Reflect.apply(before, this, args);

@@ -6,16 +6,20 @@ import { type GrantRow, offeredScopes } from './grants.js';
 /** Characters of the data that people are shown in a chat. `sluice approvals show` has all of it. */
 const shownAtMost = 1_000;
 
-/** The text of a question to a human. What the action is made with stands escaped, in one line, and cut with its length told. */
+/** The text of a question to a human. What the action is made with stands escaped, in one line, and cut in its middle. If it is cut, the text says so. */
 export function approvalText(row: ApprovalRow, clean: (text: string) => string): string {
   const { question, about, payload, askedAtMs, dueAtMs, mayHaveRun } = row;
   const { title, text, asker } = question;
   const id = shortIdOf(row);
   const offered = offeredScopes(row);
+  const data = cut(inertJson(payload));
   return [
     `Approval needed: ${oneLine(clean(title))}`,
     ...(text === undefined ? [] : [inertText(clean(text))]),
-    `${oneLine(about)}: ${cut(inertJson(payload))}`,
+    `${oneLine(about)}: ${data}`,
+    ...(data === inertJson(payload)
+      ? []
+      : [`Part of this is not shown. See all of it first: sluice approvals show ${id}`]),
     ...(mayHaveRun === true ? ['It was allowed before, and may have happened already.'] : []),
     `Asked by ${asker.extensionId}/${asker.contributionId}. Without an answer within ${spanOf(dueAtMs - askedAtMs)} it is denied.`,
     `Answer with a button, or with /approve ${id} or /deny ${id} REASON.`,
@@ -66,11 +70,13 @@ export function grantLine(grant: GrantRow, nowMs: number): string {
   return `${shortIdOf(grant)}  always ${scopeText(scope, family)}${where}  ${oneLine(about)}  ${by}  ${left}, used ${uses} times`;
 }
 
-/** Cuts a text, and tells its length. */
+/** Shows the head and the tail of a text, and says how much between them is not shown. */
 export function cut(text: string, atMost = shownAtMost): string {
   if (text.length <= atMost) return text;
-  const shown = text.slice(0, atMost).replace(/[\uD800-\uDBFF]$/, '');
-  return `${shown}… (the first ${shown.length} of ${text.length} characters)`;
+  const head = text.slice(0, atMost / 2).replace(/[\uD800-\uDBFF]$/, '');
+  const tail = text.slice(-atMost / 2).replace(/^[\uDC00-\uDFFF]/, '');
+  const left = text.length - head.length - tail.length;
+  return `${head}… (NOT SHOWN: ${left} of ${text.length} characters) …${tail}`;
 }
 
 /** A span of time in the largest unit that fits. */

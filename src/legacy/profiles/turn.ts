@@ -164,7 +164,9 @@ function isDecision(given: unknown): given is Fields {
   const decision = fieldsOf(given);
   const fields = Object.entries(decision);
   if (decision['outcome'] === 'pass') return fields.length === 1;
-  const fit = fields.every(([name, value]) => blockFields[name]?.(value) === true);
+  const fit = fields.every(
+    ([name, value]) => Object.hasOwn(blockFields, name) && blockFields[name]?.(value) === true,
+  );
   return isBlock(decision) && fit && 'reason' in decision;
 }
 

@@ -1,0 +1,134 @@
+import { existsSync, realpathSync } from 'node:fs';
+import Module from 'node:module';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { text as textOf } from 'node:stream/consumers';
+import { Option } from 'commander';
+import { thisCopy } from '../../extension/internal.js';
+import { withoutSecrets } from '../../host/internal.js';
+import { createKernel, isSluiceError, type Kernel, SluiceError } from '../../kernel/index.js';
+import { type LegacyPlugin, loadLegacyPluginFrom } from '../../legacy/index.js';
+import { CommandError } from '../errors/command-error.js';
+import { ownCommand } from '../inspect/own-command.js';
+import { jsonLine } from '../print/json-line.js';
+import { trapEffects } from '../replay/effects-trap.js';
+import type { LoadedConfig } from '../settings/config-file.js';
+import { lineLogger } from '../settings/logger.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
+import type { Shell } from '../shell/shell.js';
+import { printable } from '../shell/text.js';
+import { sourceFiles } from './plugin-mentions.js';
+
+/** A plugin that nobody has told to trust, and how it is loaded: plain data. */
+export interface ClosedPlugin {
+  readonly folder: string;
+  readonly load: Omit<Parameters<typeof loadLegacyPluginFrom>[1], 'kernel' | 'logger'>;
+  readonly config: LoadedConfig | undefined;
+}
+
+/**
+ * Has a command of this program load a plugin in a process of its own (spec §17.16): with no environment and no secret of the
+ * config, without network, other processes and file writes, and with no file to read but the plugin's and this program's.
+ *
+ * @throws SluiceError as of `loadLegacyPluginFrom`; CommandError `bad-plugin` if the process ended without an answer.
+ */
+export async function inClosedProcess<Answer>(
+  command: readonly string[],
+  { folder, load, config }: ClosedPlugin,
+  shell: Shell,
+): Promise<Answer> {
+  const input = withoutSecrets(config?.secrets ?? [])(JSON.stringify(load));
+  const program = join(thisCopy.folder, 'dist/cli/main.js');
+  const execArgv = closing([folder, load.openclaw ?? []].flat());
+  const hear = (text: string): void => shell.stderr.lines([printable(text.trimEnd())]);
+  const { lines } = await ownCommand(
+    [...command, '--closed'],
+    { cwd: shell.cwd, env: {}, stop: shell.stop },
+    input,
+    { program, execArgv, hear },
+  ).catch((cause: unknown) => {
+    throw noAnswer(command, cause);
+  });
+  const { answer, thrown } = Object(lines.at(-1)) as { answer?: Answer; thrown?: Thrown }; // the same program has written it
+  if (thrown !== undefined) {
+    const row = { message: '{message}', cause: '', hint: '{hint}' };
+    const { code, message, hint, ...details } = thrown;
+    throw Object.assign(new SluiceError(code, row, { message, hint }), { details });
+  }
+  if (answer === undefined) throw noAnswer(command);
+  return answer;
+}
+
+/** Tells a command that it runs in the closed process. No help names it. */
+export function closedOption(): Option {
+  return new Option('--closed').hideHelp();
+}
+
+type Thrown = Pick<SluiceError, 'code' | 'message' | 'hint'>;
+
+function noAnswer([, path = '']: readonly string[], cause?: unknown) {
+  return new CommandError(
+    'bad-plugin',
+    `${printable(path)} could not be described: its process ended before it was loaded`,
+    'It ended its process, or took too long to load, or was stopped.',
+    { cause, exitCode: exitCodes.failed },
+  );
+}
+
+/** The flags of Node that close a process. A runtime that has none of them is left with what `trapEffects` refuses. */
+function closing(folders: readonly string[]): readonly string[] {
+  const flag = ['--permission', '--experimental-permission'].find((one) =>
+    process.allowedNodeEnvironmentFlags.has(one),
+  );
+  if (flag === undefined) return [];
+  const own = ['dist/', 'package.json'].map((part) => join(thisCopy.folder, part));
+  const real = folders.map((folder) => realpathSync(folder));
+  const packages = [thisCopy.folder, realpathSync(thisCopy.folder), ...folders, ...real].flatMap(
+    (folder) => above(folder).map((one) => join(one, 'node_modules/')),
+  );
+  const all = [...own, ...[...folders, ...real].map((one) => join(one, '/')), ...packages];
+  const readable = [...new Set(all)].filter((one) => existsSync(one));
+  const isCompiled = folders.some((one) => sourceFiles(one).some((file) => /ts$/.test(file)));
+  return [
+    ...['--no-warnings', flag, '--allow-worker'], // the hooks of imports work in a thread
+    ...(isCompiled ? ['--allow-child-process'] : []), // the compiler is a program
+    ...readable.map((one) => `--allow-fs-read=${one}`),
+  ];
+}
+
+function above(folder: string): readonly string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [folder] : [folder, ...above(parent)];
+}
+
+/** Loads the plugin in the closed process, and prints what a function says of it. */
+export async function answerClosed(
+  path: string,
+  isDebug: boolean,
+  shell: Shell,
+  describe: (plugin: LegacyPlugin, kernel: Kernel) => unknown,
+): Promise<ExitCode> {
+  const load: ClosedPlugin['load'] = JSON.parse(await textOf(shell.stdin)); // as `inClosedProcess` writes it
+  const kernel = createKernel(); // nothing is dispatched on it
+  const importModule = (url: string): Promise<unknown> => {
+    trapEffects([['other threads', Module, /^register/]]); // hooks of imports would run in a thread that is not closed
+    return import(url);
+  };
+  let line: object;
+  try {
+    const logger = lineLogger(shell.stderr, isDebug ? 'debug' : 'error', shell.stdout.gone);
+    await using plugin = await loadLegacyPluginFrom(path, {
+      ...load,
+      kernel,
+      logger,
+      importModule,
+    });
+    line = { answer: describe(plugin, kernel) };
+  } catch (thrown) {
+    if (!isSluiceError(thrown)) throw thrown;
+    const { code, message, hint, details } = thrown;
+    line = { thrown: { ...details, code, message, hint } };
+  }
+  shell.stdout.lines([jsonLine(line)]);
+  return exitCodes.ok;
+}
