@@ -69,7 +69,7 @@ export interface Receiver {
 const usualBodyBytes = 1_048_576;
 
 /**
- * Listens for requests (operating: the receivers). Before anybody is known, connections, time and bytes are bounded. A request that
+ * Listens for requests (extensions-that-act §9.10). Before anybody is known, connections, time and bytes are bounded. A request that
  * names two hosts, or a host in its target that is not that of its header, is refused. Whoever is refused is counted in the log.
  *
  * @throws the error of listening: the port is taken, say.

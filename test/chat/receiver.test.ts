@@ -78,7 +78,7 @@ const whole = (path: string, body = 'hi', more = '') =>
 const half = (size = 900_000, sent = 1) =>
   `${head('/half', `content-length: ${size}\r\n`)}\r\n${'x'.repeat(sent)}`;
 
-describe('the receiver (operating: the receivers)', () => {
+describe('the receiver (extensions-that-act §9.10)', () => {
   it('lets 300 slow bodies lock out neither their own address nor another one', async () => {
     await using lab = await received();
     const slow = Array.from({ length: 300 }, () => lab.open(half()));

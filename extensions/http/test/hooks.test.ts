@@ -255,7 +255,7 @@ describe('an account that is started again', () => {
     const channel = httpChannel({
       config: config.parse({ port: 0, webhooks: { github: hook } }),
       ...{ clock: systemClock, log: silentLogger },
-      store: {} as never, // a webhook has no answers to keep
+      store: { update: async (_: string, change: () => unknown) => change() } as never, // a webhook has no answers to keep
     });
     const agents = [{ id: 'main', provider: scriptedAgent([['Seen.']]) }];
     for (const at of [1, 2]) {
@@ -287,7 +287,7 @@ describe('the rules of a channel, by a webhook with a callback', () => {
     const channel = httpChannel({
       config: config.parse({ port: 0, webhooks: { github: hook } }),
       ...{ clock: systemClock, log: silentLogger },
-      store: {} as never, // a webhook has no answers to keep
+      store: { update: async (_: string, change: () => unknown) => change() } as never, // a webhook has no answers to keep
     });
     return {
       ...{ channel, to: 'http:hook:github/all', shown: place.texts },

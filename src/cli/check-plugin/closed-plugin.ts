@@ -87,7 +87,11 @@ function closing(folders: readonly string[]): readonly string[] {
     (folder) => above(folder).map((one) => join(one, 'node_modules/')),
   );
   const all = [...own, ...[...folders, ...real].map((one) => join(one, '/')), ...packages];
-  const readable = [...new Set(all)].filter((one) => existsSync(one));
+  const there = [...new Set(all)].filter((one) => existsSync(one));
+  const isInside = (one: string): boolean =>
+    // Node loses the outer one otherwise
+    there.some((other) => other !== one && one.startsWith(other));
+  const readable = there.filter((one) => !isInside(one));
   const isCompiled = folders.some((one) => sourceFiles(one).some((file) => /ts$/.test(file)));
   return [
     ...['--no-warnings', flag, '--allow-worker'], // the hooks of imports work in a thread

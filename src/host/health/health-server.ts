@@ -4,7 +4,7 @@ import { type Clock, definedFields, type Logger } from '../../kernel/index.js';
 import type { Host } from '../life/host.js';
 import { type HostNames, hostCheck, isLoopback } from './host-header.js';
 import { type EventFeedOptions, eventFeed } from './serve-events.js';
-import { type ServedRoutes, serveRoute } from './serve-route.js';
+import { serveRoute } from './serve-route.js';
 
 /** The place at which a health port listens. */
 export interface HealthServerOptions {
@@ -33,7 +33,10 @@ export interface HealthServer extends AsyncDisposable {
 
 /** The part of a host that a health port asks. Without `health` it serves routes alone, such as those of a channel. */
 export interface HealthServerHost extends Partial<Pick<Host, 'health'>> {
-  readonly routes?: ServedRoutes;
+  readonly routes?: Host['routes'] & {
+    /** Refuses a request before its body is read, or says that its sender is known. */
+    readonly admit?: (exchange: Exchange) => Response | undefined;
+  };
 }
 
 /**

@@ -3,13 +3,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Exchange } from '../../chat/internal.js';
 import { wrongMethod } from '../routes/answer-request.js';
-import type { HttpRouteStatus, HttpRoutes } from '../routes/host-routes.js';
-
-/** The routes that a port serves. */
-export interface ServedRoutes extends HttpRoutes {
-  /** Refuses a request before its body is read, or says that its sender is known. */
-  readonly admit?: (exchange: Exchange) => Response | undefined;
-}
+import type { HttpRouteStatus } from '../routes/host-routes.js';
+import type { HealthServerHost } from './health-server.js';
 
 /** Methods that the web's own `Request` does not take. No route has them. */
 const notOfRequests: ReadonlySet<string | undefined> = new Set(['CONNECT', 'TRACE', 'TRACK']);
@@ -22,7 +17,7 @@ const perConnection: ReadonlySet<string> = new Set([
 
 /** Has a request answered by the routes of a host, and writes the answer. Never rejects. */
 export async function serveRoute(
-  routes: ServedRoutes,
+  routes: NonNullable<HealthServerHost['routes']>,
   exchange: Exchange,
   there: readonly HttpRouteStatus[],
 ): Promise<void> {

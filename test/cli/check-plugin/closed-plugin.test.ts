@@ -98,7 +98,7 @@ function left(): readonly string[] {
   return readdirSync(folder).filter((name) => /^(loaded|registered|class)/.test(name));
 }
 
-describe('a plugin that is described (event-pipeline §17.17)', () => {
+describe('a plugin that is described (event-pipeline §17.16)', () => {
   it.each(['ts', 'js', 'cjs'] as const)(
     'gets no environment, no secret, no network, no process and no file, as .%s',
     async (end) => {
