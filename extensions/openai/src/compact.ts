@@ -6,8 +6,8 @@ import {
   type SessionEvent,
   type SessionUsage,
 } from 'sluice/stream';
-import { type ModelHabits, readAnswer } from './chat-answer.js';
-import type { ChatPart } from './chat-end.js';
+import { type ModelHabits, readAnswer } from './answer/chat-answer.js';
+import type { ChatPart } from './answer/chat-end.js';
 import { type ChatMessage, tokensOf } from './chat-messages.js';
 import type { AgentSettings } from './config.js';
 import type { KeptHistory } from './kept-history.js';

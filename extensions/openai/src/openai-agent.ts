@@ -11,11 +11,11 @@ import {
   type SessionUsage,
   type ToolDefinition,
 } from 'sluice/stream';
-import { type ModelHabits, readAnswer } from './chat-answer.js';
-import type { WishedCall } from './chat-calls.js';
-import { ChatError } from './chat-error.js';
+import { type ModelHabits, readAnswer } from './answer/chat-answer.js';
+import type { WishedCall } from './answer/chat-calls.js';
+import { ChatError } from './answer/chat-error.js';
+import { chatParts } from './answer/chat-stream.js';
 import { type ChatContent, type ChatMessage, chatMessages, tokensOf } from './chat-messages.js';
-import { chatParts } from './chat-stream.js';
 import { type Compacting, compact } from './compact.js';
 import type { AgentSettings } from './config.js';
 import { KeptHistory } from './kept-history.js';

@@ -6,7 +6,7 @@ import type {
   ToolCall,
   ToolImage,
 } from 'sluice/stream';
-import type { WishedCall } from './chat-calls.js';
+import type { WishedCall } from './answer/chat-calls.js';
 
 /** Calls of one answer that run; more are refused. */
 const maxCalls = 64;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Said, TaggedThoughts } from '../src/thoughts.js';
+import { type Said, TaggedThoughts } from '../src/answer/thoughts.js';
 import { agentLab, providerOf, turnAt, turnOf } from './agent-lab.js';
 import { done, modelServer, part, says, scripted } from './model-server.js';
 
