@@ -57,8 +57,7 @@ export async function* readAnswer(
         if (type === 'thinking') tagged.hasThought = true;
         yield* type === 'text' ? tell(tagged.push(more)) : writer.grow(type, more);
       }
-      if (isDelta) calls.add(said.calls);
-      else if (said.calls !== undefined) calls.replace(said.calls);
+      if (said.calls !== undefined) calls.add(said.calls, !isDelta);
       hasDelta ||= isDelta;
     }
   } catch (thrown) {

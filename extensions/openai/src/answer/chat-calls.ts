@@ -20,22 +20,19 @@ interface Growing {
 
 /** The tool calls of one answer, which come in pieces. One rule puts the pieces of all servers together: see `add`. */
 export class CallPieces {
-  #calls: Growing[] = [];
+  readonly #calls: Growing[] = [];
   readonly #places = new Map<unknown, Growing>();
-
-  /** Takes the calls of a whole message in the place of those before. */
-  replace(calls: unknown): void {
-    this.#calls = [];
-    this.#places.clear();
-    this.add(calls);
-  }
 
   /**
    * Adds pieces of calls. A piece belongs to the call of its index; without an index to that of its id, or else to the last one. It
    * begins another call if it has another name, if it has a name and neither an index nor an id, or if the arguments of the call
    * are whole JSON and it brings more. An id alone begins none: some servers change it with each piece.
+   *
+   * @param isWhole they are the calls of a whole message, in the place of those before.
    */
-  add(pieces: unknown): void {
+  add(pieces: unknown, isWhole: boolean): void {
+    if (isWhole) this.#calls.length = 0;
+    if (isWhole) this.#places.clear();
     for (const piece of [pieces ?? []].flat()) this.#add(Object(piece));
   }
 
