@@ -320,7 +320,7 @@ const rows: readonly Row[] = [
         handler: ({ payload: { message } }) =>
           message.role === 'user' ? null : cancel('suppressed'),
       }),
-    texts: ['prompt: one', 'user: one\nprompt: two'],
+    texts: ['prompt: one', 'user: one\nassistant: (No answer is known.)\nprompt: two'],
   },
   {
     family: 'egress.preparing',

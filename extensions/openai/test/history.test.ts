@@ -136,7 +136,7 @@ describe('the history of a conversation', () => {
       ['assistant', null],
       ['tool', '[there is no result]'],
       ['tool', 'of 2'],
-      ['assistant', '(There was no answer.)'],
+      ['assistant', '(No answer is known.)'],
       ['user', 'and?'],
     ]);
   });

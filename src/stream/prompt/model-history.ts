@@ -14,7 +14,7 @@ import {
  *
  * @param messages oldest first.
  * @example
- * modelMessages([{ role: 'user', content: 'one' }, { role: 'user', content: 'two' }]); // with an answer between them: "(There was no answer.)"
+ * modelMessages([{ role: 'user', content: 'one' }, { role: 'user', content: 'two' }]); // with an answer between them: "(No answer is known.)"
  */
 export function modelMessages(messages: readonly SessionMessage[]): SessionMessage[] {
   const made: SessionMessage[] = [];
@@ -56,7 +56,7 @@ export function modelHistory(messages: readonly SessionMessage[]): SessionMessag
 const noWords = '(a message without words)';
 const noAnswer: AssistantMessage = {
   role: 'assistant',
-  content: [textBlock('(There was no answer.)')],
+  content: [textBlock('(No answer is known.)')],
 };
 
 function textBlock(text: string): TextContent {
