@@ -21,7 +21,7 @@ function remembering(until: () => Promise<void> = async () => undefined) {
     models: ['m'],
     toolGate: 'enforce',
     async *run({ history }: AgentRequest) {
-      histories.push(history.map(({ content }) => content));
+      histories.push(history.flatMap(({ role, content }) => (role === 'user' ? [content] : [])));
       await until();
       yield { type: 'agent_end', messages: [] };
     },
