@@ -149,6 +149,10 @@ export class McpServer implements AsyncDisposable {
       isWaiting = true;
       reading = readAgain(reading);
     };
+    let unread = '';
+    client.onerror = (error) => {
+      unread = `; a message of it could not be read: ${wordsOf(error)}`;
+    };
     let reading = start();
     try {
       await reading;
@@ -156,7 +160,8 @@ export class McpServer implements AsyncDisposable {
       isGone = true;
       void client.close().catch(() => undefined); // a program may take its time to end
       await new Promise(setImmediate);
-      throw new Error(tail() === '' ? wordsOf(thrown) : `${wordsOf(thrown)} [stderr] ${tail()}`);
+      const words = wordsOf(thrown) + unread;
+      throw new Error(tail() === '' ? words : `${words} [stderr] ${tail()}`);
     }
     const sinceMs = clock.now();
     client.onerror = ({ message }) => {

@@ -17,6 +17,7 @@ interface Script {
   readonly pages: readonly object[];
   readonly holdPage?: number;
   readonly changes?: number;
+  readonly pings?: boolean;
   readonly initialize?: object;
   readonly results?: Readonly<Record<string, unknown>>;
 }
@@ -25,9 +26,12 @@ interface Script {
 function scripted(script: Script, settings: object = {}) {
   const log = join(folder, String(logs++));
   const args = [program, JSON.stringify(script), log];
+  const asked = (what: string): number =>
+    existsSync(log) ? readFileSync(log, 'utf8').split(what).length - 1 : 0;
   return {
     settings: { command: process.execPath, args, ...settings },
-    lists: () => (existsSync(log) ? readFileSync(log, 'utf8').split('tools/list').length - 1 : 0),
+    lists: () => asked('tools/list'),
+    pings: () => asked('answer to ping'),
   };
 }
 
@@ -220,6 +224,18 @@ describe('the budget of a server', () => {
     expect(slow.lists()).toBe(2);
   });
 
+  it('tells why if an answer of the server could not be read (K24)', async () => {
+    const clock = virtualClock();
+    const { settings, pings } = scripted({ pages: [{ tools: [], _meta: null }], pings: true });
+    await using lab = await agentLab([says('Hi.')], { mcpServers: { s: settings } }, { clock });
+    const said = lab.test.say('go');
+    await vi.waitFor(() => expect(pings()).toBe(1), { timeout: 30_000 });
+    await clock.advance(30_000);
+    await said;
+    const [told] = lab.test.log.entries.filter(({ level }) => level === 'warn');
+    expect(told?.fields?.['problem']).toMatch(/^not done within .* could not be read: .*_meta/);
+  });
+
   it('holds up nobody longer if the server never answers', async () => {
     const clock = virtualClock();
     const silent = scripted({ pages: [{}], holdPage: 1 }, { startTimeoutMs: 3_000 });
@@ -291,7 +307,8 @@ describe('the budget of a server', () => {
 
   it('is one list under way and one that waits, however often its tools change (R7)', async () => {
     const clock = virtualClock();
-    const { settings, lists } = scripted({
+    const { settings, lists, pings } = scripted({
+      pings: true,
       pages: [{ tools: [tool('one')] }, { tools: [tool('two')] }],
       changes: 5_000,
       results: { one: { content: [] }, two: { content: [] } },
@@ -304,7 +321,7 @@ describe('the budget of a server', () => {
     ];
     await using lab = await agentLab(answers, { mcpServers: { s: settings } }, { clock });
     await lab.test.say('go');
-    await vi.waitFor(() => expect(lists()).toBe(2), { timeout: 30_000 });
+    await vi.waitFor(() => expect(pings()).toBe(2), { timeout: 30_000 });
     await lab.test.say('again'); // its call is answered after all that was told before it
     expect(lists()).toBe(2);
     await clock.advance(1_000);
