@@ -140,13 +140,37 @@ describe('the claude provider', () => {
           includePartialMessages: true,
           systemPrompt: { type: 'preset', append: 'Be kind.', snapshot: false },
           cwd: '/srv',
-          env,
+          env: { CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: '1', PATH: '/bin' },
           maxTurns: 3,
         },
       },
     ]);
     expect(asked[0]?.options).not.toHaveProperty('model');
     expect(asked[0]?.options).not.toHaveProperty('resume');
+  });
+
+  it.each([
+    ['an environment of its own', { CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: '0' }, '0'],
+    ['the environment of the process', undefined, '1'],
+  ])(
+    'has the SDK tell its state in %s, unless that says otherwise (csdk §7.2)',
+    async (_, env, said) => {
+      const { query, asked } = fakeQuery(() => [init('c-1'), result]);
+      await eventsOf(claudeProvider({ query, ...(env !== undefined && { env }) }).run(request()));
+      const given = asked[0]?.options.env;
+      expect(given).toMatchObject({ CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: said });
+      expect(given?.['PATH']).toBe(env === undefined ? process.env['PATH'] : undefined);
+    },
+  );
+
+  it('notes a turn as whole at its own result, not at one of no turn (§16.15, csdk §7.4)', async () => {
+    const empty = { ...result, num_turns: 0 };
+    const said = { type: 'assistant', uuid: 'u-1', message: { id: 'm', content: [] } };
+    const kept: string[] = [];
+    const { query } = fakeQuery(() => [init('c-1'), empty, said, { ...result, num_turns: 1 }]);
+    const keepSession = (token: string): void => void kept.push(token);
+    await eventsOf(claudeProvider({ query }).run(request({ keepSession })));
+    expect(kept.map((token) => JSON.parse(token).isWhole)).toEqual([false, true]);
   });
 
   it.each(['hooks', 'canUseTool', 'resume', 'env'])(

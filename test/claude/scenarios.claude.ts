@@ -217,7 +217,7 @@ describeClaude('the real SDK', () => {
     const names = env.split('\n').flatMap((line) => /^([A-Za-z_]\w*)=/.exec(line)?.[1] ?? []);
     expect(names).toEqual(expect.arrayContaining(Object.keys(lab.env)));
     const added =
-      /^(CLAUDE|AI_AGENT$|COREPACK_|GIT_EDITOR$|NoDefault|OLDPWD$|PWD$|SHELL$|SHLVL$|_$)/;
+      /^(CLAUDE|AI_AGENT$|BUN_|COREPACK_|GIT_EDITOR$|NoDefault|OLDPWD$|PWD$|SHELL$|SHLVL$|_$)/;
     const others = names.filter((name) => !(name in lab.env) && !added.test(name));
     expect(others).toEqual([]);
     expect(lab.env['HOME']).toBe(lab.home);

@@ -8,8 +8,8 @@ import { agentError } from '../errors.js';
 /** The package that runs Claude; an optional peer, since it is large. */
 export const sdkPackage = '@anthropic-ai/claude-agent-sdk';
 
-/** The version that the integration suite runs with. */
-const sdkVersion = '0.3.330';
+/** The version that the integration suite runs with; `npm run claude:newest` tries the newest. */
+export const sdkVersion = '0.3.332';
 
 /** How the SDK treats a tool call that its own rules do not decide. */
 export type ClaudePermissionMode =

@@ -13,8 +13,18 @@ const prefix = `mcp__${toolServerName}__`;
 export const claudeOwnTools: readonly string[] = [
   ...['Agent', 'AskUserQuestion', 'Bash', 'BashOutput', 'Config', 'CronCreate', 'CronDelete'],
   ...['CronList', 'Edit', 'EnterPlanMode', 'EnterWorktree', 'ExitPlanMode', 'ExitWorktree', 'Glob'],
-  ...['Grep', 'KillShell', 'ListMcpResources', 'LSP', 'MultiEdit', 'Monitor', 'NotebookEdit'],
-  ...['Read', 'ReadMcpResource', 'ScheduleWakeup', 'SendMessage', 'Skill', 'SlashCommand', 'Task'],
+  ...['Grep', 'KillShell', 'ListAgents', 'ListMcpResources', 'LSP', 'MultiEdit', 'Monitor'],
+  ...[
+    'NotebookEdit',
+    'Read',
+    'ReadMcpResource',
+    'ReportFindings',
+    'ScheduleWakeup',
+    'SendMessage',
+    'Skill',
+    'SlashCommand',
+    'Task',
+  ],
   ...['TaskCreate', 'TaskGet', 'TaskList', 'TaskOutput', 'TaskStop', 'TaskUpdate', 'TodoWrite'],
   ...['ToolSearch', 'WebFetch', 'WebSearch', 'Workflow', 'Write'],
 ];

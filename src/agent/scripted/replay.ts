@@ -30,7 +30,6 @@ export function replayProvider(frames: readonly CsdkFrame[]): AgentProvider {
       const asked = (beforeHistory?.prompts ?? 0) + history.filter(isPrompt).length;
       return normalizeSession(runs[asked % runs.length] ?? [], {
         idleTimeoutMs: Infinity,
-        reportTimeoutMs: Infinity,
         onSubagent: tell,
       });
     },

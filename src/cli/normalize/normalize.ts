@@ -103,9 +103,8 @@ async function* linesOf(
 }
 
 async function* sessionEvents(frames: AsyncIterable<CsdkFrame>): AsyncGenerator<SessionEvent> {
-  const reportTimeoutMs = Infinity; // a recording takes its time
-  for await (const run of liveRuns(frames, { end: 'settled', reportTimeoutMs }))
-    yield* normalizeSession(run, { idleTimeoutMs: Infinity, reportTimeoutMs });
+  for await (const run of liveRuns(frames, { end: 'settled', reportTimeoutMs: Infinity }))
+    yield* normalizeSession(run, { idleTimeoutMs: Infinity });
 }
 
 /** Reads the session events of a file, or makes them of the messages in it: its first line decides. */

@@ -134,7 +134,7 @@ async function replayRecording(replaying: Replaying): Promise<void> {
   const { kernel, logger, name, frames, stop } = replaying;
   const history: TranscriptEntry[] = [];
   let count = 0;
-  for await (const run of liveRuns(frames, { end: 'settled', ...unhurried })) {
+  for await (const run of liveRuns(frames, { end: 'settled', reportTimeoutMs: Infinity })) {
     if (stop.aborted) return;
     await runAgentTurn({
       kernel,
@@ -156,17 +156,13 @@ async function replayRecording(replaying: Replaying): Promise<void> {
   }
 }
 
-/** A recording takes its time: no turn of it comes too late. */
-const unhurried = { reportTimeoutMs: Infinity };
-
 function recorded(run: AsyncIterable<CsdkFrame>): AgentProvider {
   return {
     id: 'recorded',
     models: ['recorded'],
     toolGate: 'observe-only',
     subagentOf,
-    run: ({ tell }) =>
-      normalizeSession(run, { idleTimeoutMs: Infinity, ...unhurried, onSubagent: tell }),
+    run: ({ tell }) => normalizeSession(run, { idleTimeoutMs: Infinity, onSubagent: tell }),
   };
 }
 

@@ -133,6 +133,7 @@ export function coderMessageWriter(
     /** The pieces of a broken attempt are given up. */
     displaced(message: OpenMessage): void {
       const isHalfTold = message.blocks.some((block) => isPending(block));
+      if (isHalfTold) tellWhole();
       if (message.isStreamed && !message.isStopped && isHalfTold)
         emit({
           type: 'progress',

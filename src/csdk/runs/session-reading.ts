@@ -128,7 +128,8 @@ export class SessionReading {
 
   #eventsTaken(): void {
     const { onSubagent, idleTimeoutMs = defaultIdleTimeoutMs } = this.#options;
-    const { reportTimeoutMs = Math.min(idleTimeoutMs, defaultReportTimeoutMs) } = this.#options;
+    const least = Math.min(idleTimeoutMs, defaultReportTimeoutMs);
+    const { reportTimeoutMs = idleTimeoutMs === Infinity ? Infinity : least } = this.#options;
     if (this.#facts.length > 0) for (const fact of this.#facts.splice(0)) onSubagent?.(fact);
     const [rest, result] = this.#session.rest;
     const isSame = rest === this.#wait[0] && (rest === 'turn' || result === this.#wait[1]);

@@ -33,7 +33,7 @@ export interface NormalizeOptions {
   readonly idleTimeoutMs?: number;
   /**
    * How long to read on after a result if nothing goes on, and a turn that tells of a task may follow at once, in milliseconds of
-   * `clock`. 2 seconds, or `idleTimeoutMs` if that is less.
+   * `clock`. 2 seconds, or `idleTimeoutMs` if that is less or `Infinity`, as for a recording.
    */
   readonly reportTimeoutMs?: number;
   /** Ends the run as aborted, also while it waits for a frame. */
