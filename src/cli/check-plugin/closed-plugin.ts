@@ -16,7 +16,7 @@ import type { LoadedConfig } from '../settings/config-file.js';
 import { lineLogger } from '../settings/logger.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
-import { printable } from '../shell/text.js';
+import { printable, secretName } from '../shell/text.js';
 import { sourceFiles } from './plugin-mentions.js';
 
 /** A plugin that nobody has told to trust, and how it is loaded: plain data. */
@@ -37,7 +37,9 @@ export async function inClosedProcess<Answer>(
   { folder, load, config }: ClosedPlugin,
   shell: Shell,
 ): Promise<Answer> {
-  const input = withoutSecrets(config?.secrets ?? [])(JSON.stringify(load));
+  const hide = (key: string, value: unknown): unknown =>
+    typeof value === 'string' && secretName.test(key) ? '[secret]' : value;
+  const input = withoutSecrets(config?.secrets ?? [])(JSON.stringify(load, hide));
   const program = join(thisCopy.folder, 'dist/cli/main.js');
   const execArgv = closing([folder, load.openclaw ?? []].flat());
   const hear = (text: string): void => shell.stderr.lines([printable(text.trimEnd())]);
@@ -82,17 +84,18 @@ function closing(folders: readonly string[]): readonly string[] {
   );
   if (flag === undefined) return [];
   const own = ['dist/', 'package.json'].map((part) => join(thisCopy.folder, part));
-  const real = folders.map((folder) => realpathSync(folder));
-  const packages = [thisCopy.folder, realpathSync(thisCopy.folder), ...folders, ...real].flatMap(
-    (folder) => above(folder).map((one) => join(one, 'node_modules/')),
-  );
-  const all = [...own, ...[...folders, ...real].map((one) => join(one, '/')), ...packages];
+  const known = folders.filter((folder) => existsSync(folder));
+  const given = [...known, ...known.map((folder) => realpathSync(folder))];
+  const packages = [thisCopy.folder, realpathSync(thisCopy.folder), ...given]
+    .flatMap(above)
+    .map((one) => join(one, 'node_modules/'));
+  const all = [...own, ...given.map((one) => join(one, '/')), ...packages];
   const there = [...new Set(all)].filter((one) => existsSync(one));
-  const isInside = (one: string): boolean =>
-    // Node loses the outer one otherwise
-    there.some((other) => other !== one && one.startsWith(other));
-  const readable = there.filter((one) => !isInside(one));
-  const isCompiled = folders.some((one) => sourceFiles(one).some((file) => /ts$/.test(file)));
+  // if one is inside another, Node 20 loses the outer one
+  const readable = there.filter(
+    (one) => !there.some((other) => other !== one && one.startsWith(other)),
+  );
+  const isCompiled = known.some((one) => sourceFiles(one).some((file) => /ts$/.test(file)));
   return [
     ...['--no-warnings', flag, '--allow-worker'], // the hooks of imports work in a thread
     ...(isCompiled ? ['--allow-child-process'] : []), // the compiler is a program
@@ -101,8 +104,7 @@ function closing(folders: readonly string[]): readonly string[] {
 }
 
 function above(folder: string): readonly string[] {
-  const parent = dirname(folder);
-  return parent === folder ? [folder] : [folder, ...above(parent)];
+  return dirname(folder) === folder ? [folder] : [folder, ...above(dirname(folder))];
 }
 
 /** Loads the plugin in the closed process, and prints what a function says of it. */

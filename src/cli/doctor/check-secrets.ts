@@ -2,11 +2,10 @@ import { placeOf } from '../../host/internal.js';
 import type { DeclaredChannel } from '../pipeline/channel-packages.js';
 import type { LoadedConfig } from '../settings/config-file.js';
 import type { ExtensionSetting } from '../settings/settings.js';
+import { secretName } from '../shell/text.js';
 import { type Finding, findingsOf } from './finding.js';
 
 const findings = findingsOf('secrets');
-
-const secretName = /(token|secret|password|passphrase|api_?key|credentials?|private_?key)$/i;
 
 /** The forms of secrets, each with the name of its kind. */
 export const knownForms: readonly (readonly [kind: string, form: RegExp])[] = [

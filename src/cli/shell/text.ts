@@ -1,5 +1,8 @@
 import { inertText } from '../../kernel/index.js';
 
+/** The names that fields with a secret have. */
+export const secretName = /(token|secret|password|passphrase|api_?key|credentials?|private_?key)$/i;
+
 /**
  * Puts a text on one line that is safe to print: control characters, which could move a terminal's cursor or paint over
  * other lines, become spaces.

@@ -76,7 +76,10 @@ ${end === 'cjs' ? 'module.exports' : 'export default'} = it;`.replace(
     ),
   );
   writeFileSync(join(folder, 'secret.txt'), secret);
-  const openclaw2 = { gateway: { auth: { token: { env: 'MY_SECRET' } } } };
+  const openclaw2 = {
+    ...{ gateway: { auth: { token: { env: 'MY_SECRET' } } } },
+    channels: { telegram: { botToken: `${secret}, written out` } },
+  };
   const config = {
     openclaw: openclaw2,
     plugins: [{ path, config: { token: { env: 'MY_SECRET' } } }],
