@@ -8,17 +8,18 @@ import { entryAt } from './private-file.js';
 /** The codes of a database that failed. Of them, only `database-failed` is a mistake of the caller. */
 export type SqliteFailureCode = Extract<ErrorCode, `database-${string}`>;
 
-const codes: readonly (readonly [prefix: string, code: SqliteFailureCode])[] = [
-  ['SQLITE_NOTADB', 'database-damaged'],
-  ['SQLITE_CORRUPT', 'database-damaged'],
-  ['SQLITE_FULL', 'database-full'],
-  ['SQLITE_READONLY', 'database-read-only'],
-  ['SQLITE_BUSY', 'database-busy'],
-  ['SQLITE_LOCKED', 'database-busy'],
-  ['SQLITE_IOERR', 'database-io'],
-  ['SQLITE_CANTOPEN', 'database-not-opened'],
-  ['SQLITE_PERM', 'database-not-opened'],
-  ['SQLITE_CONSTRAINT', 'database-constraint'],
+/** Names and numbers of SQLite. Extended numbers that the driver knows no name for, such as 1544, end with that of their kind. */
+const codes: readonly (readonly [prefix: string, kind: number, code: SqliteFailureCode])[] = [
+  ['SQLITE_NOTADB', 26, 'database-damaged'],
+  ['SQLITE_CORRUPT', 11, 'database-damaged'],
+  ['SQLITE_FULL', 13, 'database-full'],
+  ['SQLITE_READONLY', 8, 'database-read-only'],
+  ['SQLITE_BUSY', 5, 'database-busy'],
+  ['SQLITE_LOCKED', 6, 'database-busy'],
+  ['SQLITE_IOERR', 10, 'database-io'],
+  ['SQLITE_CANTOPEN', 14, 'database-not-opened'],
+  ['SQLITE_PERM', 3, 'database-not-opened'],
+  ['SQLITE_CONSTRAINT', 19, 'database-constraint'],
 ];
 
 /** Turns an error of the driver into one of this project, whose code leads to the cure. */
@@ -26,8 +27,9 @@ export function sqliteFailure(path: string, error: unknown): SluiceError {
   if (error instanceof SluiceError) return error;
   const problem = oneLine(error);
   const driverCode = codeOf(error);
+  const kind = Number(/^UNKNOWN_SQLITE_ERROR_(\d+)$/.exec(driverCode)?.[1]) % 256;
   const code =
-    codes.find(([prefix]) => driverCode.startsWith(prefix))?.[1] ??
+    codes.find(([prefix, of]) => driverCode.startsWith(prefix) || of === kind)?.[2] ??
     (/ConnectionFailed/.test(problem)
       ? 'database-not-opened'
       : /unsupported (file format|encoding)/.test(problem)

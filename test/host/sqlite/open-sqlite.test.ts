@@ -313,22 +313,30 @@ describe('fault 35: a database that cannot be used', () => {
     expect(JSON.parse(stdout)).toEqual({ code: 'database-io', rows: 1, inTransaction: false });
   });
 
-  it('a folder that may not be written to says so (child process)', async () => {
-    const folder = folderOfUser('sluice-test-');
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const path = filledFile(folder);
-    const child = await compiled(
-      fileURLToPath(new URL('./fixtures/other-user.ts', import.meta.url)),
-    );
-    const { stdout, stderr } = spawnSync(process.execPath, [child, path], {
-      encoding: 'utf8',
-    });
-    expect(stderr).toBe('');
-    expect(JSON.parse(stdout)).toEqual({
-      write: 'database-read-only',
-      create: 'database-not-opened',
-    });
-  });
+  it.each(['as a process leaves it', 'without a log'])(
+    'a folder that may not be written to says so, %s (child process)',
+    async (left) => {
+      const folder = folderOfUser('sluice-test-');
+      onTestFinished(() => {
+        chmodSync(folder, 0o700); // it is emptied by its owner, who may not be root
+        rmSync(folder, { recursive: true, force: true });
+      });
+      const path = filledFile(folder);
+      if (left === 'without a log')
+        for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+      const child = await compiled(
+        fileURLToPath(new URL('./fixtures/other-user.ts', import.meta.url)),
+      );
+      const { stdout, stderr } = spawnSync(process.execPath, [child, path], {
+        encoding: 'utf8',
+      });
+      expect(stderr).toBe('');
+      expect(JSON.parse(stdout)).toEqual({
+        write: 'database-read-only',
+        create: 'database-not-opened',
+      });
+    },
+  );
 });
 
 describe('M2: who may read the files of a database (durability §1.13)', () => {
