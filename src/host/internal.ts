@@ -35,6 +35,6 @@ export { contributeDefaultChoices, hostExtensionId } from './provided/default-ch
 export { asPrincipal, rolesOf } from './provided/roles.js';
 export { nameOfRoute, type OwnedRoute, routeProblem } from './provided/routes.js';
 export { type SuspendedName, suspendedNames } from './receive/suspended.js';
-export { openToOthers } from './sqlite/private-file.js';
+export { makePrivate, openToOthers } from './sqlite/private-file.js';
 export { recordedAudit } from './way/recorded-audit.js';
 export { type RecordedOutcome, recordedOutcome } from './way/recorded-outcome.js';

@@ -1,6 +1,6 @@
 // The names of this layer that authors and the other layers use.
 
-export { mayMatch } from './contract/may-match.js';
+export { mayMatch, previewNotice } from './contract/may-match.js';
 export { type OpenContribution, type OpenKernel, openKernel } from './contract/open-kernel.js';
 export { perKernel } from './contract/per-kernel.js';
 export { errorMaker, type KernelErrors, kernelError, kernelErrors } from './errors.js';

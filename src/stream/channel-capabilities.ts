@@ -9,6 +9,8 @@ export interface ChannelCapabilities {
   readonly threads?: boolean;
   /** It takes nothing in: a host does not wait for more of it. */
   readonly sendsOnly?: boolean;
+  /** It proves nobody: no sender of it has a role. */
+  readonly provesNobody?: boolean;
   /** It takes files. */
   readonly attachments?: boolean;
   /** The elements that it shows, or numbers itself. The host writes the others into the text. */

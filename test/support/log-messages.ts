@@ -22,6 +22,7 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
   'src/extension/set/handler-watch.ts': ['who', 'what', "running.join(', ')"], // names, and one of two sentences
   'src/extension/define/scope.ts': ['label'], // what `api.own` was called with
   'src/gateway/provider/provider.ts': ["parts.join(' and ')"], // names of fields
+  'src/host/life/lifecycle.ts': ['notice'], // names of handlers
   'src/host/parts/attempt.ts': ['what'], // a step of a stop
   'src/host/journal/commit/journal-failure.ts': ['message'], // of whoever calls it: read there
   'src/host/receive/receive-update.ts': ['body.problem'], // one of two words

@@ -11,17 +11,17 @@ export interface Charge {
 }
 
 /**
- * Finds the charge for a run.
+ * Finds the charge for a run. One that has failed or was stopped is charged what it reports, and nothing if it reports nothing.
  *
  * @param model the model that was called; `undefined` if none was, `null` if nobody has seen the call.
  */
 export function chargeOf(
-  { usage, messages = [] }: Completed,
+  { usage, success, messages = [] }: Completed,
   model: string | null | undefined,
   { estimate, prices }: Pick<Settings, 'estimate' | 'prices'>,
 ): Charge {
   if (usage === undefined)
-    return model === undefined
+    return model === undefined || !success
       ? { charge: { tokens: 0, microUsd: 0 }, isGuess: false }
       : { charge: estimate, isGuess: true };
   const figures = figuresIn(usage);

@@ -13,6 +13,14 @@ function charged(usage: object, model: string | null | undefined = 'm') {
 }
 
 describe('the charge for a run', () => {
+  it('that has failed or was stopped is what it reports, and else nothing (judgement §6.12)', () => {
+    const estimate = { tokens: 100, microUsd: 0 };
+    const charge = (usage?: object) =>
+      chargeOf({ success: false, ...(usage && { usage }) } as never, 'm', { estimate, prices: {} }); // as an agent reports it
+    expect(charge()).toEqual({ charge: { tokens: 0, microUsd: 0 }, isGuess: false });
+    expect(charge({ totalTokens: 7 })).toMatchObject({ charge: { tokens: 7 }, isGuess: false });
+  });
+
   it.each([
     [{ inputTokens: 3, outputTokens: 4 }, [7, 11, false]],
     [{ inputTokens: 3, outputTokens: 4, totalTokens: 9 }, [9, 15, false]],

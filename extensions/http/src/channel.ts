@@ -151,6 +151,7 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
     capabilities: {
       deduplicatesSends: true,
       ...(config.streaming && { canStreamResponse: true }),
+      ...(config.keys.length === 0 && { provesNobody: true }),
     },
     resendPolicy: { ambiguous: 'resend', maxAttempts: 5, maxWaitMs: 120_000 },
 

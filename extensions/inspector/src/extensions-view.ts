@@ -1,3 +1,4 @@
+import { previewObstacles } from 'sluice';
 import type { InspectedHost } from './source.js';
 
 /** Tells of the extensions of a running host: their states, grants and handlers, and which of these are in quarantine. */
@@ -20,7 +21,14 @@ export function extensionsView({ extensions, kernel }: InspectedHost) {
       handlers: stages.flatMap(({ stage, handlers }) =>
         handlers
           .filter((one) => one.extensionId === extensionId)
-          .map((one) => `${stage.family} ${one.class} ${one.contributionId}`),
+          .map((one) => {
+            const isHolding =
+              stage.family === 'egress.preparing' && previewObstacles([one]).length > 0;
+            const holds = isHolding
+              ? " (no answer is shown while it grows: it lacks preview: 'ok')"
+              : '';
+            return `${stage.family} ${one.class} ${one.contributionId}${holds}`;
+          }),
       ),
     }),
   );

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { context, propagation, trace } from '@opentelemetry/api';
 import { defineExtension } from 'sluice';
 import { memoryJournal, wayRecorder } from 'sluice/host';
-import { fakeChannel } from 'sluice/testing';
+import { fakeChannel, startTestHost } from 'sluice/testing';
 import { describe, expect, it, vi } from 'vitest';
+import { otel } from '../src/index.js';
 import { conventionAttributes, ownAttributes } from './conventions.js';
-import { guard, otelLab, toolAgent } from './otel-lab.js';
+import { grants, guard, otelLab, toolAgent } from './otel-lab.js';
 import { attributesOf, type ReceivedSpan } from './otlp-receiver.js';
 
 const agents = [{ id: 'main', provider: toolAgent() }];
@@ -30,6 +31,39 @@ const find = (spans: readonly ReceivedSpan[], name: string): ReceivedSpan => {
   if (found === undefined) throw new Error(`no span ${name}`);
   return found;
 };
+
+describe('the traces of a short run', () => {
+  it('are sent before the host has stopped (sight §5.1)', async () => {
+    await using lab = await otelLab({}, { agents });
+    await lab.test.say('hello');
+    expect(lab.received.spans).toEqual([]); // a batch waits for five seconds
+    await lab.test.host.stop();
+    expect(lab.received.spans.map(({ name }) => name)).toContain('process fake');
+  });
+
+  it('hold the end of a host up for two seconds at most, if the collector is silent', async () => {
+    const silent = {
+      getTracer: () => trace.getTracer('none'),
+      forceFlush: () => new Promise<void>(() => undefined),
+    };
+    await using test = await startTestHost({
+      grants,
+      extensions: [otel({ tracerProvider: silent })],
+    });
+    const beganAtMs = test.clock.now();
+    let isStopped = false;
+    void test.host.stop().then(() => {
+      isStopped = true;
+    });
+    await expect
+      .poll(async () => {
+        await test.clock.advance(500);
+        return isStopped;
+      })
+      .toBe(true);
+    expect(test.clock.now() - beganAtMs).toBeLessThanOrEqual(5_000);
+  });
+});
 
 describe('the trace of a message', () => {
   it('has one root, with its stages, its agent run with the call and the tool, and its send (sight §5.1)', async () => {

@@ -83,8 +83,19 @@ interface Found {
   readonly lineOf: (path: readonly (string | number)[]) => number;
 }
 
+/** Characters of one file: the parser takes seconds for a longer one. */
+const longestFile = 100_000;
+
 /** Reads the rules of one file. Those that have a wrong shape are problems. */
 function rawRules(file: string, text: string, problems: Problem[]): readonly Found[] {
+  if (text.length > longestFile) {
+    problems.push({
+      file,
+      line: 1,
+      text: `it has ${text.length} characters, of at most ${longestFile}: split it`,
+    });
+    return [];
+  }
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, maxAliasCount: 100 } as object);
   const lineAt = (offset: number | undefined): number =>

@@ -39,6 +39,15 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+it('a file of more characters than the parser takes in a moment is refused before it is parsed', async () => {
+  const [error] = await policiesOf([{ file: 'p.yaml', text: '- '.repeat(400_000) }]).then(
+    () => [],
+    (thrown: unknown) => [thrown],
+  );
+  expect(error).toBeInstanceOf(PolicyError);
+  expect(String(error)).toContain('it has 800000 characters, of at most 100000: split it');
+});
+
 async function fileOf(text: string): Promise<string> {
   const file = join(folder, `${Math.random().toString(36).slice(2)}.yaml`);
   await writeFile(file, text);

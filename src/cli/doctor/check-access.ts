@@ -90,6 +90,8 @@ function whyUnmet(
   const ids = channels.map(({ id }) => id);
   if (channel === undefined)
     return `no channel "${channelId}" is started${didYouMean(channelId, ids)}`;
+  if (channel.capabilities.provesNobody === true)
+    return `channel "${channelId}" proves nobody: it has no keys`;
   if (channel.capabilities.sendsOnly === true) return `channel "${channelId}" takes nothing in`;
   if (accountId === undefined || channel.accounts.includes(accountId)) return undefined;
   return `channel "${channelId}" has no account "${accountId}"${didYouMean(accountId, channel.accounts)}`;

@@ -8,6 +8,7 @@ import {
   type OpenContribution,
   openKernel,
   type PlannedHandler,
+  previewNotice,
   type StageInfo,
 } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
@@ -165,4 +166,12 @@ function standIn(one: PlannedHandler, family: string): OpenContribution {
     ...(isVeto && one.policy === 'closed' && { failClosed: true }),
     handler: isVeto ? () => allow() : () => undefined,
   };
+}
+
+/** Names the handlers because of which no answer is shown while it grows: nothing else tells of them. */
+export function checkPreviews(kernel: Kernel): Finding[] {
+  const notice = previewNotice(kernel.plan('egress.preparing'));
+  const hint =
+    "Write preview: 'ok' in a handler that does to each growing text what it does to the whole.";
+  return notice === undefined ? [] : [findings.warning(notice, 'egress.preparing', hint)];
 }

@@ -25,7 +25,7 @@ import type { AddCommand, Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 import { checkGrants, checkRoles } from './check-access.js';
 import { checkChannels, checkRoutes } from './check-channels.js';
-import { checkFamilies } from './check-families.js';
+import { checkFamilies, checkPreviews } from './check-families.js';
 import { checkJournal } from './check-journal.js';
 import { checkMatches } from './check-matches.js';
 import { checkRunning } from './check-running.js';
@@ -168,6 +168,7 @@ async function examine(settings: Settings, shell: Shell): Promise<Finding[]> {
       registered,
     )),
     ...(await checkFamilies({ kernel, providers: agents, channels })),
+    ...checkPreviews(kernel),
     ...(await checkMatches(
       kernel.stages(),
       placeOf(settings.journal ?? {}, settings.workspaceDir),

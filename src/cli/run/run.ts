@@ -24,6 +24,7 @@ import { announced } from './announced.js';
 import { consoleInput } from './console-input.js';
 import { openHealthPort } from './health-port.js';
 import { hostBounds } from './host-bounds.js';
+import { refuseMisspeltRoles } from './misspelt-roles.js';
 import { reloadOn } from './reload-on.js';
 import { viewFor } from './run-view.js';
 
@@ -207,6 +208,8 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     () => consoleChannel({ ...view, lines: input.lines }),
     settings.workspaceDir,
   );
+  const provided = extensions.live.flatMap((one) => one.provided('channel'));
+  refuseMisspeltRoles(settings, ['console', ...provided.map(({ id }) => id)]);
   const host = createHost({
     kernel, // the extensions in it are to see the command itself, too, which goes on when the host has stopped
     logger,

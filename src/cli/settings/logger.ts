@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { type LogLevel, pinoLogger } from '../../host/index.js';
-import { allFields, type ErrorSummary, publicFields } from '../../host/internal.js';
+import { allFields, type ErrorSummary, makePrivate, publicFields } from '../../host/internal.js';
 import { type Logger, loggerWith, oneLine } from '../../kernel/index.js';
 import { jsonLine } from '../print/json-line.js';
 import { type Output, outputTo } from '../shell/output.js';
@@ -27,7 +27,9 @@ export function openLog(
     ? 'debug'
     : (logging.level ?? (format === 'text' && file === undefined ? usual : 'info'));
   if (file !== undefined) {
-    const stream = createWriteStream(resolve(config?.folder ?? workspaceDir, file), { flags: 'a' });
+    const path = resolve(config?.folder ?? workspaceDir, file);
+    makePrivate(path, []);
+    const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
     const output = outputTo(stream);
     const warnOnce = (): void =>
       stderr.lines([`sluice: warn: the log file "${printable(file)}" cannot be written`]);

@@ -2,6 +2,7 @@ import {
   definedFields,
   nameOf,
   type PlannedHandler,
+  previewNotice,
   type Stage,
   type StageInfo,
   silentLogger,
@@ -88,7 +89,7 @@ export function stageTable(stages: readonly StageInfo[], options: StageTableOpti
     ...row(heading).map(palette.strong),
     ...stages.flatMap(({ stage, handlers }) => [
       ...row({ family: stage.family, mode: stage.mode, classes: stage.classes.join(', ') }),
-      ...marks(stage, options.observeOnly).map((mark) => `  ${palette.warning(mark)}`),
+      ...marks(stage, handlers, options.observeOnly).map((mark) => `  ${palette.warning(mark)}`),
       ...handlers.map((handler) => `  ${palette.changed(handlerText(handler, stage))}`),
     ]),
   ];
@@ -127,9 +128,15 @@ function stageData(
   };
 }
 
-function marks(stage: Stage, observeOnly: ReadonlySet<string>): string[] {
+function marks(
+  stage: Stage,
+  handlers: readonly PlannedHandler[],
+  observeOnly: ReadonlySet<string>,
+): string[] {
   const { deprecated } = stage;
+  const notice = stage.family === 'egress.preparing' ? previewNotice(handlers) : undefined;
   return [
+    ...(notice === undefined ? [] : [notice]),
     ...(deprecated === undefined
       ? []
       : [`deprecated since ${deprecated.since}: use ${deprecated.use}${removal(deprecated)}`]),

@@ -5,7 +5,7 @@ import {
   givenSource,
   moduleSource,
 } from '../../extension/index.js';
-import { deferred, definedFields } from '../../kernel/index.js';
+import { deferred, definedFields, previewNotice } from '../../kernel/index.js';
 import { extensionSends } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import { giveBackAll } from '../ingress/begin-update.js';
@@ -168,6 +168,12 @@ export async function startAll(
       parts.logger.warn('ingress.joinWithinMs names a channel or an account that does not run', {
         at,
       });
+  const notice = previewNotice(parts.kernel.plan('egress.preparing'));
+  if (
+    notice !== undefined &&
+    parts.accounts.all().some(({ channel }) => channel.capabilities.canStreamResponse === true)
+  )
+    parts.logger.warn(notice);
   openAccounts.complete();
   watches.push(watchAccounts(parts, opened, openAccounts));
   parts.extensions.use(extensionUser(parts, opened, openAccounts));

@@ -1,4 +1,5 @@
 import { isAmong } from '../match/conditions.js';
+import { nameOf } from '../outcome/entry.js';
 import type { Match } from '../outcome/matching.js';
 import type { PlannedHandler } from './contract.js';
 
@@ -47,4 +48,21 @@ export function previewObstacles(
       (handler.class === 'veto' || handler.class === 'mutator') &&
       mayMatch(handler, possible),
   );
+}
+
+/**
+ * Says which handlers of `egress.preparing` hold back every answer until it is whole: one line of an extension does so for the
+ * whole host (spec §14.7).
+ *
+ * @param handlers what `kernel.plan` says of the family.
+ * @returns such as `no answer is shown while it grows: guard/sign lacks preview: 'ok'`; `undefined` if there is none.
+ */
+export function previewNotice(handlers: readonly PlannedHandler[]): string | undefined {
+  const found = previewObstacles(handlers);
+  if (found.length === 0) return undefined;
+  const isOfAll = found.some(({ match, operatorMatch }) => !match && !operatorMatch);
+  const which = isOfAll
+    ? 'no answer is shown while it grows'
+    : 'some answers are not shown while they grow';
+  return `${which}: ${found.map(nameOf).join(', ')} ${found.length === 1 ? 'lacks' : 'lack'} preview: 'ok'`;
 }

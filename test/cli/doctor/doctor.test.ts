@@ -73,7 +73,7 @@ describe('sluice doctor (§20.5)', () => {
         ...config({ extensions: [{ path: './one.mjs', config: { token: { env: 'ONE_TOKEN' } } }] }),
         'one.mjs': extension(
           'one',
-          `api.veto('egress.preparing', 'all', () => ({ kind: 'allow' }));`,
+          `api.veto('egress.preparing', 'all', { preview: 'ok' }, () => ({ kind: 'allow' }));`,
         ),
       },
       [],
@@ -337,6 +337,20 @@ describe('sluice doctor (§20.5)', () => {
     chmodSync(secretFile, 0o600);
     for (const command of [['doctor', '--json'], ['run']])
       expect(await warned(...command)).not.toContain('others may read');
+  });
+
+  it('names the handlers because of which no answer is shown while it grows (§14.7)', async () => {
+    const setup = `api.veto('egress.preparing', 'sign', () => undefined); api.mutate('egress.preparing', 'keys', () => undefined);`;
+    const { found } = await examined({
+      ...config({ extensions: [{ path: './guard.mjs' }] }),
+      'guard.mjs': extension('guard', setup),
+    });
+    expect(found).toContainEqual(
+      expect.objectContaining({
+        severity: 'warning',
+        what: "no answer is shown while it grows: guard/keys, guard/sign lack preview: 'ok'",
+      }),
+    );
   });
 
   it('names entries of roles that no account can meet (judgement §1.6)', async () => {

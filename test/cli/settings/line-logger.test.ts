@@ -1,6 +1,9 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lineLogger } from '../../../src/cli/settings/logger.js';
+import { lineLogger, openLog } from '../../../src/cli/settings/logger.js';
 import { hostError } from '../../../src/host/errors.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 /** The lines of a log for people. */
 function logged(fields: Readonly<Record<string, unknown>>, isOwn: boolean): readonly string[] {
@@ -35,4 +38,25 @@ describe('an error in the log for people (event-pipeline §20.3)', () => {
     expect(logged({ error: 'thrown text' }, true)[0]).toMatch(/failed \(thrown text\)$/);
     expect(logged({}, false)[0]).toMatch(/failed$/);
   });
+});
+
+describe.skipIf(process.platform === 'win32')('a log file (durability §1.13)', () => {
+  it.each([false, true])(
+    'is for its user alone, also with --debug, and if it was there: %s',
+    async (wasThere) => {
+      using folder = temporaryFolder({});
+      const file = join(folder.path, 'host.log');
+      if (wasThere) writeFileSync(file, 'before\n', { mode: 0o644 });
+      const settings = { logging: { file }, workspaceDir: folder.path, secrets: [] };
+      const shell = {
+        stderr: { lines: () => undefined },
+        isTerminal: { stdin: false, stdout: false },
+      };
+      const log = openLog(settings as never, shell as never, { level: 'info', debug: true }); // it reads nothing else
+      log.logger.info('begun');
+      await log[Symbol.asyncDispose]();
+      expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
+      expect(statSync(file).size).toBeGreaterThan(10);
+    },
+  );
 });

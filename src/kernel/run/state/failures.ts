@@ -46,9 +46,9 @@ export function failed(
   return true;
 }
 
-/** Records a failure beside what the handler did, which stands. */
+/** Records a failure beside a cancel or a question, which stands: nothing was let through. */
 export function noted(run: Run, entry: Entry, kind: FailureKind, problem: string): void {
-  record(run, failureOf(entry, kind, new Error(problem), 'open'));
+  record(run, failureOf(entry, kind, new Error(problem), 'closed'));
 }
 
 /** Records a failure of the stage itself, which always ends it, unless the policy is open. */

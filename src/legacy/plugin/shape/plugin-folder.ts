@@ -34,6 +34,12 @@ export function readPluginFolder(path: string, from: string): PluginFolder {
   const folder = stats.isDirectory() ? own : (folderWithManifest(own) ?? own);
   const file = join(folder, manifestName);
   const text = textOf(file);
+  if (text === undefined && existsSync(join(folder, 'HOOK.md')))
+    throw notFound(
+      path,
+      `${folder} is a hook directory (HOOK.md), which is not carried over`,
+      'a plugin whose entry calls `api.registerHook(EVENTS, handler)` with its handler; or write an extension (see docs/migrating-from-openclaw.md)',
+    );
   if (text === undefined) throw notFound(path, `${folder} holds no ${manifestName}`);
   const manifest = parseLegacyManifest(text, file);
   const isEntry = !stats.isDirectory() && basename(full) !== manifestName;
