@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
+import { checkRoles } from '../../../src/cli/doctor/check-access.js';
 import { checkFamilies, probe } from '../../../src/cli/doctor/check-families.js';
 import type { Question } from '../../../src/extension/index.js';
 import { dispatchTap, openJournal } from '../../../src/host/index.js';
@@ -369,6 +370,13 @@ describe('sluice doctor (§20.5)', () => {
     expect(code).toBe(0);
     const { text } = await examined(config({ roles: { admin: ['telegram'] } }));
     expect(text).toContain('channel:SENDER');
+  });
+
+  it('says of a role on a channel that proves nobody that no sender can meet it (judgement §1.6)', () => {
+    const http = { id: 'http', accounts: ['default'], capabilities: { provesNobody: true } };
+    expect(checkRoles({ roles: { admin: ['http:local'] } }, ['http'], [http])).toMatchObject([
+      { severity: 'warning', what: 'channel "http" proves nobody: it has no keys' },
+    ]);
   });
 
   it('warns of a secret that is written out in the file, and does not show it', async () => {

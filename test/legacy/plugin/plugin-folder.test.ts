@@ -34,6 +34,8 @@ const files = {
   'unread/package.json': '{"openclaw"',
   'empty/openclaw.plugin.json': manifest('empty'),
   'bare/index.js': named('bare'),
+  'hook/HOOK.md': '---\nname: greet\n---\n',
+  'hook/handler.ts': 'export default async () => undefined;',
   'text/openclaw.plugin.json': 'id: text',
   'no-id/openclaw.plugin.json': '{"id":" ","configSchema":{}}',
   'no-schema/openclaw.plugin.json': '{"id":"no-schema"}',
@@ -131,6 +133,11 @@ describe('loadLegacyPluginFrom', () => {
   it.each([
     ['missing', 'plugin-not-found', /"missing" was not found: there is no .*missing/],
     ['bare', 'plugin-not-found', /bare holds no openclaw\.plugin\.json/],
+    [
+      'hook',
+      'plugin-not-found',
+      /hook is a hook directory \(HOOK\.md\), which is not carried over/,
+    ],
     ['empty', 'plugin-not-found', /empty has no entry file/],
     [
       'gone',
