@@ -103,9 +103,7 @@ describe('events of Slack over HTTP', () => {
     await using lab = await eventsLab();
     expect((await bring(lab, said(1, 'hello'), how)).status).toBe(401);
     expect(lab.of('ingress.received')).toEqual([]);
-    expect(JSON.stringify(lab.log.entries)).toContain(
-      'requests were refused',
-    );
+    expect(JSON.stringify(lab.log.entries)).toContain('requests were refused');
   });
 
   it('of exactly five minutes ago are taken in', async () => {
