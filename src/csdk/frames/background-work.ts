@@ -60,7 +60,7 @@ export class BackgroundWork {
     return this.#queuedTurns;
   }
 
-  /** What the run does now (csdk §7.2). */
+  /** The state of the run (csdk §7.2). */
   get rest(): RunRest {
     if (!this.#isWaiting) return 'turn';
     const isIdle = this.#state === 'idle';

@@ -38,7 +38,7 @@ export class SessionReading {
   /** Facts about subagents that are told when the events before them were taken. */
   #facts: SubagentFact[] = [];
   #sessionId: string | undefined;
-  /** What the timer is set for. */
+  /** The wait that the timer is set for. */
   #wait: readonly [RunRest, number] = ['turn', 0];
   /** The reader took an event, which may have taken it long. */
   #hasRead = false;

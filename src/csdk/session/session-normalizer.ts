@@ -62,7 +62,7 @@ export class SessionNormalizer {
     return this.#ended;
   }
 
-  /** What it does now, and the result that it does it after: a wait for another turn is one as long as both stay. */
+  /** Its state, and the number of results before it: a wait for another turn is one as long as both stay. */
   get rest(): readonly [RunRest, number] {
     const { rest } = this.#work;
     const isOver = !this.#endsIdle && rest !== 'turn' && this.#work.hasResult;

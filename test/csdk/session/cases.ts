@@ -252,27 +252,27 @@ export const furtherCases: readonly SessionCase[] = [
     idle,
   ),
   one(
-    'blocks of text that nothing stands between are one text, streamed (§3.13)',
+    'blocks of text that nothing stands between are one text, streamed (csdk §3.13)',
     'ms(m1) bs0:text d0"The tower is " A(m1)[text"The tower is "] bx0 bs1:text d1"330 " A(m1)[text"330 metres"] bx1 bs2:text d2", all." bx2 md(end_turn) mx R(ok)',
     'AS MS TS0 TD0"The tower is " TD0"330 " TD0"metres" TD0", all." TE0"The tower is 330 metres, all." ME(stop) AE(ok)',
   ),
   one(
-    'blocks of text in one frame are one text (§3.13)',
+    'blocks of text in one frame are one text (csdk §3.13)',
     'A(m1)[text"The tower is ", text"330 metres", text", all."] R(ok)',
     'AS MS TS0 TD0"The tower is " TD0"330 metres" TD0", all." TE0"The tower is 330 metres, all." ME(stop) AE(ok)',
   ),
   one(
-    'a text before and one after a call are two (§3.13)',
+    'a text before and one after a call are two (csdk §3.13)',
     'ms(m1) bs0:text d0"a" bx0 bs1:tu t1 Bash j1"{}" bx1 bs2:text d2"b" bx2 bs3:text d3"c" bx3 mx U[tr t1 ok "x"] R(ok)',
     'AS MS TS0 TD0"a" TE0"a" XS(t1,Bash,{}) TS2 TD2"b" TD2"c" TE2"bc" ME(toolUse) XE(t1,Bash,ok,"x") AE(ok)',
   ),
   one(
-    'a text ends when a tool starts, though another block may join it otherwise (§3.13)',
+    'a text ends when a tool starts, though another block may join it otherwise (csdk §3.13)',
     'A(m1)[text"a"] perm(t1 Bash {"a":1}) A(m1)[text"b"] R(ok)',
     'AS MS TS0 TD0"a" TE0"a" XS(t1,Bash,{"a":1}) TS1 TD1"b" TE1"b" ME(stop) XE(t1,Bash,err,"no result") AE(ok)',
   ),
   one(
-    'a block of a text whose frame says otherwise changes the message alone (§3.6, §3.13)',
+    'a block of a text whose frame says otherwise changes the message alone (csdk §3.6, csdk §3.13)',
     'ms(m1) bs0:text d0"a" bx0 bs1:text d1"b" bx1 A(m1)[text"other"] A(m1)[text"b"] mx R(ok)',
     'AS MS TS0 TD0"a" TD0"b" TE0"ab" ME(stop) AE(ok)',
     'diverging_text',

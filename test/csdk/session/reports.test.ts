@@ -48,7 +48,7 @@ async function sessionTexts(runs: readonly (readonly CsdkFrame[])[], options?: N
 }
 
 it.each(recordings())(
-  '$name: what is told by the default end is what coderStream tells (csdk §7.2, §12.2)',
+  '$name: what is told by the default end is what coderStream tells (csdk §7.2, csdk §12.2)',
   async ({ lines }) => {
     const recorded = lines.map((line) => JSON.parse(line) as CsdkFrame); // recordings hold one a line
     const runs = splitRuns(recorded, { end: 'settled' });
@@ -57,7 +57,7 @@ it.each(recordings())(
   },
 );
 
-/** What a task does: when it ends, and if the SDK holds back its idle state for it. */
+/** A task: the time of its end, and if the SDK holds back its idle state for it. */
 interface Task {
   /** The place of its end among the places of the stream. */
   readonly at: number;
@@ -142,7 +142,7 @@ const task: fc.Arbitrary<Task> = fc.record({
 });
 
 describe(`reports of tasks (SLUICE_SEED=${seed})`, () => {
-  it('are told in order, once, wherever they come, in one run that ends (csdk §7.2, §12.2)', async () => {
+  it('are told in order, once, wherever they come, in one run that ends (csdk §7.2, csdk §12.2)', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(task, { maxLength: 4 }),
