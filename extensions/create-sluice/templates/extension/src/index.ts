@@ -9,7 +9,7 @@ export default defineExtension({
   setup(api, { words }) {
     // An observer watches, and returns nothing.
     api.observe('egress.sent', 'tell', ({ payload }) => {
-      api.log.info(`sent: ${payload.content.length} characters`);
+      api.log.info('a message went out', { kind: payload.kind });
     });
     // A veto cancels, or allows. With failClosed, a message that it could not judge is not answered.
     // One that judges replies, at egress.preparing, has the option preview: without preview: 'ok'
