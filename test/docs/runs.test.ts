@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { policiesOf } from '../../extensions/policies/src/index.js';
 import { checkConfig } from '../../src/host/config/check-config.js';
+import { surroundingsOf, withSurroundings } from '../../src/stream/internal.js';
 import { loadForTest } from '../../src/testing/index.js';
 import { runInMemory } from '../cli/memory-shell.js';
 import { readProjectFile, root } from '../support/source-tree.js';
@@ -112,7 +113,26 @@ describe('the blocks of the pages', () => {
         ({ 1: tag }) => tag,
       ),
     );
-    expect([...new Set(tags)].toSorted()).toEqual(['js', 'mermaid', 'sh', 'ts', 'yaml']);
+    expect([...new Set(tags)].toSorted()).toEqual(['js', 'mermaid', 'sh', 'text', 'ts', 'yaml']);
+  });
+
+  it('show of plain text what an agent is told around a message, to the letter (§15.13)', () => {
+    const texts = readdirSync(join(root, 'docs'))
+      .filter((name) => name.endsWith('.md'))
+      .flatMap((page) => [
+        ...readProjectFile(join('docs', page)).matchAll(/^```text\n([\s\S]*?)\n```$/gm),
+      ]);
+    const told = surroundingsOf({
+      isGroup: true,
+      channelName: 'Friends',
+      sender: { id: '42', name: 'Ada', username: 'ada_x' },
+      replyTo: {
+        sender: { name: 'Bot', isBot: true },
+        content: 'Second: call Bob.',
+        isQuote: true,
+      },
+    });
+    expect(texts.map(([, text]) => text)).toEqual([withSurroundings('expand on this', told)]);
   });
 
   it.each(['docs/judgement.md', 'extensions/policies/README.md'])(
