@@ -6,7 +6,9 @@ import { profiles } from '../../../src/legacy/profiles/index.js';
 /** What legacy events of profile 2026.3 have no field for, by family: everything else reaches the handlers. */
 const without: Readonly<Record<string, string>> = {
   'agent.model.resolving': 'runId sourceSeq provider model providers imagesCount',
-  'agent.prompt.building': 'runId sourceSeq systemPrompt guidance additions bootstrapFiles config',
+  'agent.prompt.building':
+    'runId sourceSeq systemPrompt guidance additions bootstrapFiles config ' +
+    'sender messageId replyTo forwardedFrom shared via',
   'agent.llm.input': 'sourceSeq',
   'agent.llm.output': 'sourceSeq stopReason error durationMs fallback',
   'agent.completed': 'runId sourceSeq aborted stopReason startedAtMs endedAtMs usage',
@@ -19,7 +21,7 @@ const without: Readonly<Record<string, string>> = {
   'ingress.normalized':
     'parentConversationId groupId isGroup body promptText transcript attachments ' +
     'replyTo isEdited wasMentioned commandSource commandAuthorized sessionKey ' +
-    'targetSessionKey raw config',
+    'targetSessionKey raw config forwardedFrom shared via',
   'egress.preparing':
     'agentId sessionKey sessionId runId workspaceDir messageProvider trigger ' +
     'sourceSeq replyToId isGroup groupId kind streaming openedBy format silent explicit interactive ' +
