@@ -8,9 +8,11 @@ import {
   isSessionMessage,
   modelMessages,
   type SessionEvent,
+  type SessionMessage,
   type ToolDefinition,
   type TranscriptEntry,
 } from '../../stream/index.js';
+import { readMessage } from '../reply/text/message-text.js';
 import { givenTools } from '../tools/given-tools.js';
 import { saying } from './answer.js';
 import { CutOff, untilCut } from './cut-off.js';
@@ -71,6 +73,8 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   let isAsked = prompt !== undefined;
   let endedWell = false;
   let toolCalls = 0;
+  /** It has asked for a tool, or was asked for a compaction alone. */
+  let hasActed = false;
   let telling: Promise<void> | undefined;
   /** Stops the tools of the host that still run when the attempt has ended. */
   let toolsOver: AbortController | undefined;
@@ -144,6 +148,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   async function takeInOrder(event: SessionEvent): Promise<void> {
     if (event.type !== 'agent_start' && !isAsked) await wait(ask());
     if (event.type === 'tool_execution_start') toolCalls++;
+    if (event.type === 'auto_compaction_start') hasActed ||= event.reason === 'manual';
     if (event.type !== 'message_update') await wait(telling);
     if (isDispatchedFirst(event)) {
       await run.take(event);
@@ -177,6 +182,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
 
   /** A tool does not run before what came before it has been told, what was to be flushed is flushed, and its call is kept. */
   const gate: AgentRequest['gate'] = async (call, stop) => {
+    hasActed = true;
     await wait(listener.told());
     await options.session.kept?.();
     return run.gate(call, stop);
@@ -197,11 +203,12 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
     if (hasBegun) await wait(listener.failed(message));
   }
 
-  /** The model has said nothing and done nothing, also in a host that was killed over this prompt (spec §16.28). */
+  /** The model has said nothing and done nothing about this prompt, also before this attempt or a crash (spec §16.28). */
   function isSilent(): boolean {
-    if (options.mustAnswer !== true || choice === undefined || toolCalls > 0) return false;
-    const before = modelMessages((session.begun ?? []).filter(isSessionMessage));
-    return !listener.hasSaid() && !before.some(({ role }) => role !== 'user');
+    if (options.mustAnswer !== true || choice === undefined) return false;
+    if (hasActed || toolCalls > 0 || listener.hasSaid()) return false;
+    const before = modelMessages((begun ?? []).filter(isSessionMessage));
+    return !before.some(isWork);
   }
 
   let stop: RunStop | undefined;
@@ -223,3 +230,9 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
 
 /** An attempt that has ended. */
 export type EndedAttempt = Awaited<ReturnType<typeof runAttempt>>;
+
+/** A message is a result of a tool, or has words that are no thoughts. */
+function isWork(message: SessionMessage): boolean {
+  if (message.role === 'assistant') return readMessage(message, false).text.trim() !== '';
+  return message.role === 'toolResult';
+}

@@ -5,6 +5,9 @@ import { chooseModel, type ModelChoice, refOf } from './model.js';
 import type { TurnScope } from './turn-fields.js';
 import type { AgentAttempt, ModelRef } from './turn-options.js';
 
+/** The codes of failures that may get better by being repeated. */
+const repeatable: ReadonlySet<string> = new Set(['provider-failed', 'said-nothing']);
+
 /**
  * Decides whether a turn gets another attempt, and with which model. Never rejects: a `shouldRetry` that throws is
  * logged, and ends the turn.
@@ -21,10 +24,8 @@ export async function nextAttempt(
   const { shouldRetry = hasDoneNothing, fallbacks = [], maxWaitMs = 60_000 } = retry;
   const failed = attempts.at(-1);
   const maxAttempts = retry.maxAttempts ?? fallbacks.length + 1;
-  const code = failed?.error?.code;
-  const mayBeRepeated = code === 'provider-failed' || code === 'said-nothing';
-  if (failed?.error === undefined || !mayBeRepeated || !(attempts.length < maxAttempts))
-    return undefined;
+  if (failed?.error === undefined || !(attempts.length < maxAttempts)) return undefined;
+  if (!repeatable.has(failed.error.code)) return undefined;
   try {
     const answer = await untilCut(Promise.resolve(shouldRetry(failed)), signal);
     if (answer !== true || signal.aborted) return undefined;
@@ -50,8 +51,8 @@ export async function nextAttempt(
   return { choice, fallback: fallbackOf(resolved, choice, attempts) };
 }
 
-function hasDoneNothing({ assistantTexts, toolCalls }: AgentAttempt): boolean {
-  return assistantTexts.length === 0 && toolCalls === 0;
+function hasDoneNothing({ error, assistantTexts, toolCalls }: AgentAttempt): boolean {
+  return error?.code === 'said-nothing' || (assistantTexts.length === 0 && toolCalls === 0);
 }
 
 function isSame(a: ModelRef, b: ModelRef): boolean {

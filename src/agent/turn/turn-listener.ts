@@ -93,7 +93,6 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
     /** Tells of an event. Returns a promise only where there is something to wait for; it never rejects. */
     tell(event: SessionEvent): Promise<void> | undefined {
       if (isClosed) return undefined;
-      if (event.type === 'auto_compaction_start') hasSaid ||= event.reason === 'manual'; // it was all that was asked
       if (event.type === 'auto_compaction_end') hasSaid ||= saysNow(); // it may begin anew
       if (replies === undefined) traceEvent(logger, fields, event); // else they trace it
       if (event.type === 'agent_end') {

@@ -166,6 +166,44 @@ describe('an agent that ends without a text, a file or a tool call (event-pipeli
     },
   );
 
+  it('is asked again also if all that it said were thoughts in tags', async () => {
+    const thought = [...said('<think>The sun.</think>')];
+    const { provider, asked, id } = agentOf(thought, []);
+    await using lab = await hostLab({ agents: [{ id, provider, retry: { maxAttempts: 2 } }] });
+    expect(await lab.say('weather?')).toMatchObject({ status: 'failed' });
+    expect(lab.texts()).toEqual([told]);
+    expect(asked()).toBe(2);
+  });
+
+  it.each([
+    ['a tool', said('', { calls: call }), 'silent'],
+    ['a text', said('Half'), 'answered'],
+  ] as const)('counts the work of an attempt before: %s', async (_, events, status) => {
+    let asked = 0;
+    const provider = scripted(async function* () {
+      yield start;
+      if (++asked === 1) {
+        yield* events;
+        throw new Error('gone');
+      }
+      yield end();
+    });
+    const retry = { maxAttempts: 2, shouldRetry: () => true };
+    await using lab = await hostLab({ agents: [{ id: 'main', provider, retry }] });
+    expect(await lab.say('weather?')).toMatchObject({ status });
+    expect(lab.texts()).not.toContain(told);
+  });
+
+  it('counts a call that was refused before any event told of it (§16.3)', async () => {
+    const provider = scripted(async function* ({ gate }) {
+      yield start;
+      await gate({ ...tool, args: {} });
+      yield end();
+    });
+    await using lab = await hostLab({ agents: [{ id: 'main', provider }] });
+    expect(await lab.say('weather?')).toMatchObject({ status: 'silent' });
+  });
+
   it('is worded by the operator (§16.19)', async () => {
     const failureText = { 'said-nothing': 'I have no answer to that.' };
     await using lab = await hostLab({ agents: [agentOf([])], failureText });
