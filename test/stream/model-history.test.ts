@@ -19,7 +19,7 @@ const block = fc.oneof(
 const answer = fc
   .record({
     said: fc.array(block, { maxLength: 3 }),
-    called: fc.uniqueArray(id, { maxLength: 2 }),
+    called: fc.array(id, { maxLength: 2 }),
     stopReason: fc.constantFrom('stop' as const, 'error' as const, 'aborted' as const),
     hasFailed: fc.boolean(),
   })

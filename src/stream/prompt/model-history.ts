@@ -18,20 +18,17 @@ import {
  */
 export function modelMessages(messages: readonly SessionMessage[]): SessionMessage[] {
   const made: SessionMessage[] = [];
-  let calls: readonly ToolCallContent[] = [];
-  const results = new Map<string, ToolResultMessage>();
-  const settle = (): void => {
-    for (const call of calls) made.push(results.get(call.id) ?? missing(call));
-    calls = [];
-    results.clear();
-  };
+  /** The places of the results that are not there yet, by the ids of their calls. */
+  const places = new Map<string, number>();
   for (const message of messages) {
     if (message.role === 'toolResult') {
-      if (!results.has(message.toolCallId)) results.set(message.toolCallId, message);
+      const place = places.get(message.toolCallId);
+      if (place !== undefined) made[place] = message;
+      places.delete(message.toolCallId);
       continue;
     }
     if (message.role === 'assistant' && isEmpty(message)) continue;
-    settle();
+    places.clear();
     const last = made.at(-1);
     if (message.role === 'user') {
       if (last !== undefined && last.role !== 'assistant') made.push(noAnswer);
@@ -40,9 +37,11 @@ export function modelMessages(messages: readonly SessionMessage[]): SessionMessa
     }
     if (last?.role === 'assistant') made.splice(-1, 1, joined(last, message));
     else made.push(message);
-    calls = callsOf(message);
+    for (const call of callsOf(message)) {
+      const place = made.push(missing(call)) - 1;
+      if (!places.has(call.id)) places.set(call.id, place);
+    }
   }
-  settle();
   return made;
 }
 
