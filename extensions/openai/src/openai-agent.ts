@@ -78,8 +78,8 @@ async function* turn(
   const all = [...(request.tools ?? []), ...request.offer(definitions)];
   const tools = new Map(all.map((tool) => [tool.name, tool]));
   const pictures: ToolRuns['pictures'] = new Map();
-  const rules = { maxResultChars: settings.maxResultChars, pictures };
-  const history = new KeptHistory(request, rules);
+  const rules = { maxResultChars: settings.maxResultChars };
+  const history = new KeptHistory(request, rules); // without pictures: a server may give ids of earlier calls again
   const asked = await promptOf(request, settings.images);
   const offered = [...tools.values()].map(offer);
   const ask = (messages: readonly ChatMessage[], some: readonly object[]) =>
@@ -105,7 +105,7 @@ async function* turn(
     const since = [...(request.begun ?? []), ...request.written()];
     const { returnReasoning } = settings;
     for (let { maxResultChars } = settings; ; maxResultChars = Math.ceil(maxResultChars / 2)) {
-      const done = chatMessages(since, { ...rules, maxResultChars, returnReasoning });
+      const done = chatMessages(since, { maxResultChars, returnReasoning, pictures });
       const all = [...before, ...done, ...(done.at(-1)?.role === 'assistant' ? [goOn] : [])];
       if (history.turns > 0 || maxResultChars < leastResultChars || tokensOf(all) <= rest)
         return all;

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { defineExtension } from 'sluice';
 import { virtualClock } from 'sluice/testing';
 import { describe, expect, it } from 'vitest';
+import type { ChatMessage } from '../src/chat-messages.js';
 import { agentLab, providerOf, requestOf, weather } from './agent-lab.js';
 import {
   type Answer,
@@ -39,6 +40,11 @@ function weatherCall(): readonly object[] {
   return [part({ tool_calls: [{ index: 0, id: 'c', function: called }] }), part({}, 'tool_calls')];
 }
 
+/** A question that begins a turn: it ends with the words of the person. */
+function isBegin(messages: readonly ChatMessage[]): boolean {
+  return /^(?:a turn that is|are you there)/.test(String(messages.at(-1)?.content));
+}
+
 const giving = defineExtension({ id: 'giving', setup: (api) => api.provide('tool', weather) });
 
 describe('a conversation with a server that wants roles to alternate (event-pipeline §16.29)', () => {
@@ -52,6 +58,11 @@ describe('a conversation with a server that wants roles to alternate (event-pipe
         for (const turn of turns) await lab.test.say(`a turn that is ${turn}`);
         expect(await lab.test.say('are you there?')).toMatchObject({ status: 'answered' });
         expect(lab.test.replies().at(-1)).toBe('Still here.');
+        // each request begins with the one before, so that what a server has kept of it holds
+        const begins = lab.asked.map(({ body }) => body.messages).filter(isBegin);
+        expect(begins).toHaveLength(turns.length + 1);
+        for (const [at, messages] of begins.entries())
+          expect(begins[at + 1]?.slice(0, messages.length) ?? messages).toEqual(messages);
       }),
       { numRuns: 25 },
     );

@@ -282,6 +282,22 @@ describe('a long result', () => {
   });
 });
 
+describe('a picture', () => {
+  it('is not shown with the result of an earlier turn, also if the server gives each call the same id', async () => {
+    const turn = [calls(call('picture')), says('Done.')];
+    await using lab = await asked([...turn, ...turn], stdio());
+    await lab.test.say('again');
+    const { messages = [] } = lab.asked.at(-1)?.body ?? {};
+    expect(messages.filter(({ content }) => typeof content === 'object' && content)).toHaveLength(
+      1,
+    );
+    expect(messages.map(({ role }) => role)).toEqual([
+      ...['user', 'assistant', 'tool', 'assistant'],
+      ...['user', 'assistant', 'tool', 'assistant', 'user'],
+    ]);
+  });
+});
+
 describe('the context of a trace', () => {
   afterEach(() => {
     propagation.disable();
