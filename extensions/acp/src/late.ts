@@ -1,5 +1,5 @@
 import type { Clock, Logger } from 'sluice';
-import type { SessionListener } from './program.js';
+import type { KnownSession, SessionListener } from './program.js';
 
 /** Times `lateMs`: the wait for a first word after the end of a prompt, for the last one, and before the next prompt. */
 const most = { first: 4, last: 8, next: 3 };
@@ -17,12 +17,12 @@ function pause(clock: Clock, ms: number, stopped: AbortSignal): Promise<void> {
 
 /** Waits before the next prompt of a session, so that what comes too late is not taken for its answer. */
 export function rest(
-  { endedAtMs = 0 }: { readonly endedAtMs?: number },
+  { endedMonotonicMs = -Infinity }: Pick<KnownSession, 'endedMonotonicMs'>,
   lateMs: number,
   clock: Clock,
   stopped: AbortSignal,
 ): Promise<void> {
-  return pause(clock, endedAtMs + most.next * lateMs - clock.now(), stopped);
+  return pause(clock, endedMonotonicMs + most.next * lateMs - clock.monotonicMs(), stopped);
 }
 
 /** Hears a turn to its last word: some programs say the end of an answer when its prompt has ended. */
@@ -53,9 +53,8 @@ export function tooLate(log: Logger, runId: string): SessionListener {
     take({ sessionUpdate }) {
       if (isTold || !isPart.test(sessionUpdate)) return;
       isTold = true;
-      log.warn('what a program said long after the end of its turn is dropped', {
-        ...{ runId, detail: sessionUpdate },
-      });
+      const fields = { runId, detail: sessionUpdate };
+      log.warn('what a program said long after the end of its turn is dropped', fields);
     },
     permit: async () => ({ outcome: 'cancelled' }),
   };

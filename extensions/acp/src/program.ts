@@ -18,7 +18,7 @@ import type { ProgramSettings } from './config.js';
 const endMs = 2_000;
 const maxTailChars = 2_000;
 
-/** The turn that runs in a session of a program. */
+/** The turn that runs in a session of a program, or what stands in its place between turns. */
 export interface SessionListener {
   take(update: SessionUpdate): void;
   permit(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionOutcome>;
@@ -31,8 +31,8 @@ export interface KnownSession {
   heard: number;
   /** The dollars that it has cost so far; absent if that is not known, since it comes from another process. */
   spentUsd?: number | undefined;
-  /** When its last turn ended, in milliseconds of the clock. */
-  endedAtMs?: number;
+  /** When its last turn ended, by the clock that never goes back. */
+  endedMonotonicMs?: number;
   /** The system prompt that it was told. */
   told?: string | undefined;
 }
@@ -62,7 +62,7 @@ export async function startProgram(
   onEnd: () => void,
 ) {
   const child = startChild(command, settings);
-  /** The turns that run, by the program's ids of their sessions. */
+  /** By the program's ids of their sessions. */
   const listeners = new Map<string, SessionListener>();
   let tail = '';
   let reason: string | undefined;

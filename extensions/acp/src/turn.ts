@@ -115,7 +115,7 @@ async function runPrompt(turn: Turn, emit: (item: SessionEvent | Error) => void)
     over.abort();
     turn.stopped.removeEventListener('abort', stop);
     if (timer !== undefined) clock.clearTimeout(timer);
-    session.endedAtMs = clock.now();
+    session.endedMonotonicMs = clock.monotonicMs();
     program.listeners.set(sessionId, tooLate(log, request.runId));
   }
   if (failure !== undefined) emit(failure);

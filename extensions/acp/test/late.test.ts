@@ -129,4 +129,25 @@ describe('words of a program that come after the end of their prompt', () => {
     },
     slow,
   );
+
+  it(
+    'hold up the next prompt no longer if the clock of the machine is put back',
+    async () => {
+      const clock = virtualClock();
+      let backMs = 0;
+      const jumping = Object.assign(Object.create(clock), { now: () => clock.now() - backMs });
+      await using lab = acpLab({ clock: jumping, lateMs: 250 });
+      const first = turnOf(lab, 'hello');
+      await waits(lab, clock, 'hello');
+      await finish(clock, first);
+      backMs = 3_600_000;
+      const next = turnOf(lab, 'and now');
+      await vi.waitFor(() => expect(clock.pending).toBeGreaterThan(0), patience); // it rests before its prompt
+      expect(clock.nextMs).toBeLessThanOrEqual(750);
+      await clock.advance(750);
+      await waits(lab, clock, 'and now');
+      await finish(clock, next);
+    },
+    slow,
+  );
 });
