@@ -40,7 +40,7 @@ export function fromOmniAgent(omni: OmniAgent): AgentProvider {
 
 async function* answered(omni: OmniAgent, trigger: never): AsyncGenerator<StreamDelta> {
   const answer = await omni.trigger(trigger);
-  yield { phase: 'final', content: (answer?.parts ?? []).join('\n\n') };
+  yield { phase: 'final', content: answer?.parts.join('\n\n') ?? 'NO_REPLY' };
 }
 
 /** The trigger of a turn. Omni stops its run by `abortSignal`. */

@@ -163,6 +163,18 @@ describe('what is wrapped from Omni (docs/omni.md)', () => {
     await host.stop();
   });
 
+  it('has an agent that may have nothing to say: nobody is told that it failed', async () => {
+    const { wrapped, say, sent } = channel();
+    const answers = [null, { parts: ['Yes.'], metadata }];
+    const quiet = { ...base, trigger: async () => answers.shift() ?? null };
+    const host = await hostOf(wrapped, fromOmniAgent(quiet));
+    await say('u-1', 'hm');
+    await say('u-2', 'are you there?');
+    await vi.waitFor(() => expect(sent).not.toEqual([]), 30_000);
+    expect(sent).toEqual([['main', 'c-1', 'Yes.', 'u-2']]);
+    await host.stop();
+  });
+
   it('has triggers that the types of both sides take', () => {
     const ours = (trigger: AgentTrigger): AgentTrigger => trigger;
     const theirs: OmniTrigger = {
