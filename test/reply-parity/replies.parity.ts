@@ -48,8 +48,14 @@ describe.skipIf(campaign === undefined)('Beside the real subscription', () => {
 
   test('if a tool of the provider runs within a message, the real one says its text in pieces and then whole', () => {
     const texts = found().texts.filter(({ hasToolInside }) => hasToolInside);
-    expect(texts.map(({ name }) => name)).toEqual(['web-search.jsonl #1']);
-    for (const { handedOver } of texts)
-      expect(handedOver.at(-1)).toBe(handedOver.slice(0, -1).concat('No more.').join('\n'));
+    const names = texts.map(({ name }) => name).sort();
+    expect(names).toEqual(['redacted-citations.jsonl #1', 'web-search.jsonl #1']);
+    for (const { visible, handedOver } of texts) {
+      const whole = handedOver.at(-1) ?? '';
+      expect(whole.replaceAll('\n', ' ')).toBe(visible.join(' '));
+      const pieces = handedOver.slice(0, -1).join('\n');
+      expect(pieces).not.toBe('');
+      expect(whole.startsWith(pieces)).toBe(true);
+    }
   });
 });
