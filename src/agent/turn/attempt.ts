@@ -12,6 +12,7 @@ import {
   type ToolDefinition,
   type TranscriptEntry,
 } from '../../stream/index.js';
+import { saysSomething } from '../reply/text/directives/read-directives.js';
 import { readMessage } from '../reply/text/message-text.js';
 import { givenTools } from '../tools/given-tools.js';
 import { saying } from './answer.js';
@@ -233,6 +234,6 @@ export type EndedAttempt = Awaited<ReturnType<typeof runAttempt>>;
 
 /** A message is a result of a tool, or has words that are no thoughts. */
 function isWork(message: SessionMessage): boolean {
-  if (message.role === 'assistant') return readMessage(message, false).text.trim() !== '';
+  if (message.role === 'assistant') return saysSomething(readMessage(message, false).text);
   return message.role === 'toolResult';
 }

@@ -7,6 +7,7 @@ import type {
 } from '../../stream/index.js';
 import { traceEvent } from '../../stream/internal.js';
 import { createReplyCallbacks } from '../reply/create-reply-callbacks.js';
+import { saysSomething } from '../reply/text/directives/read-directives.js';
 import type { TurnScope } from './turn-fields.js';
 
 /**
@@ -56,7 +57,7 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
     return { type: 'message_end', message };
   }
 
-  const saysNow = (): boolean => replies === undefined || replies.assistantTexts.length > 0;
+  const saysNow = (): boolean => replies?.assistantTexts.some(saysSomething) ?? true;
 
   function tellRaw(event: SessionEvent): Promise<void> | undefined {
     if (onEvent === undefined) return undefined;

@@ -26,6 +26,7 @@ describe('an agent that ends without a text, a file or a tool call (event-pipeli
     ['blanks', [...said(' \n ')]],
     ['thoughts', [...said('', { thinking: 'The sun.' })]],
     ['thoughts in tags', [...said('<think>The sun.</think>')]],
+    ['directives alone', [...said('[[reply_to_current]] [[audio_as_voice]]')]],
     [
       'an end of a compaction',
       [

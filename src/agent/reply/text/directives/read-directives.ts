@@ -38,6 +38,11 @@ export function withoutReplyTags(text: string): string {
   return evenSpaces(text.replace(replyTag, ' '));
 }
 
+/** Tells whether a text has more than directives: words, a file, or `NO_REPLY`. */
+export function saysSomething(text: string): boolean {
+  return withoutReplyTags(withoutAudioTag(text)).trim() !== '';
+}
+
 /** Closes the gaps that lines of media leave. */
 export function closeGaps(text: string): string {
   return text
