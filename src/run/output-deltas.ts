@@ -1,4 +1,4 @@
-import type { Clock, PayloadOf } from '../kernel/index.js';
+import { type Clock, getOrMake, type PayloadOf } from '../kernel/index.js';
 import type { MessageUpdate, ToolExecutionUpdate } from '../stream/index.js';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
@@ -11,8 +11,8 @@ export class OutputDeltas {
   readonly #run: RunFields;
   readonly #clock: Clock;
   #messageIndex = -1;
-  #grown = { text: '', thinking: '', error: '' };
-  #sinceMs = { text: 0, thinking: 0, error: 0 };
+  /** The texts of the open message, by their kind. */
+  readonly #grown = new Map<string, { text: string; readonly sinceMs: number }>();
 
   constructor(trail: Trail, run: RunFields, clock: Clock) {
     this.#trail = trail;
@@ -23,8 +23,7 @@ export class OutputDeltas {
   /** A message begins: its texts grow from nothing. */
   openMessage(): void {
     this.#messageIndex++;
-    this.#grown = { text: '', thinking: '', error: '' };
-    this.#sinceMs = { text: 0, thinking: 0, error: 0 };
+    this.#grown.clear();
   }
 
   /** A message grows. In one in which the provider tells of its own failure, the text is of the kind `error` (§16.18). */
@@ -40,16 +39,16 @@ export class OutputDeltas {
   }
 
   #grow(kind: 'text' | 'thinking' | 'error', delta: string): void {
-    this.#grown[kind] += delta;
     const nowMs = this.#clock.now();
-    this.#sinceMs[kind] ||= nowMs;
+    const grown = getOrMake(this.#grown, kind, () => ({ text: '', sinceMs: nowMs }));
+    grown.text += delta;
     // The run comes last: V8 adds fields to a spread object one by one, at some microseconds together.
     this.#emit({
       kind,
-      text: this.#grown[kind],
+      text: grown.text,
       delta,
       messageIndex: Math.max(0, this.#messageIndex),
-      elapsedMs: Math.max(0, nowMs - this.#sinceMs[kind]),
+      elapsedMs: Math.max(0, nowMs - grown.sinceMs),
       ...this.#run,
     });
   }

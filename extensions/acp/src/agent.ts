@@ -1,7 +1,7 @@
 import type { AgentDefinition } from 'sluice';
 import { type AgentProvider, type AgentRequest, leavable, type SessionEvent } from 'sluice/stream';
 import { type ProgramSettings, programSettings } from './config.js';
-import { rest } from './late.js';
+import { pause } from './late.js';
 import { type Program, type Services, startProgram } from './program.js';
 import { openSession, promptOf } from './sessions.js';
 import { askPrompt } from './turn.js';
@@ -62,7 +62,8 @@ export function acpAgent(
       await untilStopped(before, stopped);
       const running = await untilStopped(program(), stopped);
       const opened = await untilStopped(openSession(running, request, settings), stopped);
-      await untilStopped(rest(opened.session, settings.lateMs, clock, stopped), stopped);
+      const restMs = (opened.session.restsUntilMs ?? 0) - clock.monotonicMs();
+      await untilStopped(pause(clock, restMs, stopped), stopped);
       const text = promptOf(request, opened);
       const asked = { ...services, ...opened, request, settings, text, provider: id, stopped };
       for await (const item of askPrompt({ ...asked, program: running })) {

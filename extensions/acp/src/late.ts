@@ -1,28 +1,20 @@
 import type { Clock, Logger } from 'sluice';
-import type { KnownSession, SessionListener } from './program.js';
+import type { SessionListener } from './program.js';
 
-/** Times `lateMs`: the wait for a first word after the end of a prompt, for the last one, and before the next prompt. */
-const most = { first: 4, last: 8, next: 3 };
+/** Times `lateMs`: the wait for a first word after the end of a prompt, and for the last one. */
+const most = { first: 4, last: 8 };
+/** The time before the next prompt of a session, in which nothing that is late is taken for its answer: times `lateMs`, too. */
+export const restTimes = 3;
 /** The updates that are parts of an answer. */
 const isPart = /^(agent_|tool_|plan)/;
 
 /** Waits, unless it is stopped. */
-function pause(clock: Clock, ms: number, stopped: AbortSignal): Promise<void> {
+export function pause(clock: Clock, ms: number, stopped: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (stopped.aborted || ms <= 0) return resolve();
     const timer = clock.setTimeout(resolve, ms);
     stopped.addEventListener('abort', () => resolve(clock.clearTimeout(timer)), { once: true });
   });
-}
-
-/** Waits before the next prompt of a session, so that what comes too late is not taken for its answer. */
-export function rest(
-  { endedMonotonicMs = -Infinity }: Pick<KnownSession, 'endedMonotonicMs'>,
-  lateMs: number,
-  clock: Clock,
-  stopped: AbortSignal,
-): Promise<void> {
-  return pause(clock, endedMonotonicMs + most.next * lateMs - clock.monotonicMs(), stopped);
 }
 
 /** Hears a turn to its last word: some programs say the end of an answer when its prompt has ended. */

@@ -31,8 +31,8 @@ export interface KnownSession {
   heard: number;
   /** The dollars that it has cost so far; absent if that is not known, since it comes from another process. */
   spentUsd?: number | undefined;
-  /** When its last turn ended, by the clock that never goes back. */
-  endedMonotonicMs?: number;
+  /** The earliest time of its next prompt, by the clock that never goes back. */
+  restsUntilMs?: number;
   /** The system prompt that it was told. */
   told?: string | undefined;
 }

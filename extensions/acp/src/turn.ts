@@ -8,7 +8,7 @@ import {
 import type { ApprovalQuestion } from 'sluice';
 import type { AgentRequest, SessionEvent } from 'sluice/stream';
 import type { ProgramSettings } from './config.js';
-import { heard, tooLate } from './late.js';
+import { heard, restTimes, tooLate } from './late.js';
 import type { KnownSession, Program, Services, SessionListener } from './program.js';
 import { TurnEvents } from './turn-events.js';
 
@@ -115,7 +115,7 @@ async function runPrompt(turn: Turn, emit: (item: SessionEvent | Error) => void)
     over.abort();
     turn.stopped.removeEventListener('abort', stop);
     if (timer !== undefined) clock.clearTimeout(timer);
-    session.endedMonotonicMs = clock.monotonicMs();
+    session.restsUntilMs = clock.monotonicMs() + restTimes * settings.lateMs;
     program.listeners.set(sessionId, tooLate(log, request.runId));
   }
   if (failure !== undefined) emit(failure);

@@ -143,14 +143,7 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
 
 /** Tells whether it is of a message in which a provider writes its own failure in the place of an answer. */
 function isOfProvider(event: SessionEvent): boolean {
-  switch (event.type) {
-    case 'message_start':
-    case 'message_update':
-    case 'message_end':
-      return event.message.providerError !== undefined;
-    default:
-      return false;
-  }
+  return 'message' in event && event.message.providerError !== undefined;
 }
 
 /**

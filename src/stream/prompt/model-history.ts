@@ -1,7 +1,6 @@
 import {
   type AssistantMessage,
   type SessionMessage,
-  type TextContent,
   type ToolCallContent,
   type ToolResultMessage,
   textOf,
@@ -55,12 +54,8 @@ export function modelHistory(messages: readonly SessionMessage[]): SessionMessag
 const noWords = '(a message without words)';
 const noAnswer: AssistantMessage = {
   role: 'assistant',
-  content: [textBlock('(No answer is known.)')],
+  content: [{ type: 'text', text: '(No answer is known.)' }],
 };
-
-function textBlock(text: string): TextContent {
-  return { type: 'text', text };
-}
 
 /** A failure of the model's provider is for operators, and a thought alone is no answer. */
 function isEmpty(message: AssistantMessage): boolean {
@@ -73,11 +68,11 @@ function callsOf({ content }: AssistantMessage): readonly ToolCallContent[] {
 }
 
 function joined(one: AssistantMessage, other: AssistantMessage): AssistantMessage {
-  const gap = textOf(other).trim() === '' ? [] : [textBlock('\n\n')];
+  const gap = textOf(other).trim() === '' ? [] : [{ type: 'text', text: '\n\n' } as const];
   return { ...one, ...other, content: [...one.content, ...gap, ...other.content] };
 }
 
 function missing({ id, name }: ToolCallContent): ToolResultMessage {
-  const content = [textBlock('[there is no result]')];
+  const content = [{ type: 'text', text: '[there is no result]' } as const];
   return { role: 'toolResult', toolCallId: id, toolName: name, content, isError: true };
 }
