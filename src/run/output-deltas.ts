@@ -1,5 +1,5 @@
 import { type Clock, getOrMake, type PayloadOf } from '../kernel/index.js';
-import type { MessageUpdate, ToolExecutionUpdate } from '../stream/index.js';
+import type { AssistantMessage, MessageUpdate, ToolExecutionUpdate } from '../stream/index.js';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
 
@@ -56,4 +56,13 @@ export class OutputDeltas {
   #emit(payload: DeltaPayload): void {
     this.#trail.dispatchSync('agent.output.delta', payload);
   }
+}
+
+/** A message as the transcript gets it: the words of a provider that has failed are no text (pipeline §16.18). */
+export function withoutErrorText(message: AssistantMessage): AssistantMessage {
+  if (message.providerError === undefined) return message;
+  const content = message.content.map((block) =>
+    block.type === 'text' ? ({ type: 'error', error: block.text } as const) : block,
+  );
+  return { ...message, content };
 }

@@ -16,7 +16,7 @@ import {
 import type { Approvals } from './approvals.js';
 import { type Compactions, compactions } from './compactions.js';
 import { driveRun } from './driven-runs.js';
-import { OutputDeltas } from './output-deltas.js';
+import { OutputDeltas, withoutErrorText } from './output-deltas.js';
 import {
   answeredBy,
   dispatchEnd,
@@ -31,7 +31,7 @@ import type { RunFields, RunReport, RunSession } from './run-fields.js';
 import { subagents } from './subagents.js';
 import { type ToolCalls, toolCalls } from './tool-calls.js';
 import type { Trail } from './trail.js';
-import { type TranscriptWriter, transcriptWriter, withoutErrorText } from './transcript-writer.js';
+import { type TranscriptWriter, transcriptWriter } from './transcript-writer.js';
 import { addUsage } from './usage.js';
 
 /** The options of a run's dispatches. */

@@ -1,10 +1,5 @@
 import { oneLine } from '../kernel/index.js';
-import type {
-  AssistantMessage,
-  SessionMessage,
-  ToolResultMessage,
-  TranscriptEntry,
-} from '../stream/index.js';
+import type { SessionMessage, ToolResultMessage, TranscriptEntry } from '../stream/index.js';
 import { RunFailure } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';
@@ -82,15 +77,6 @@ export function transcriptWriter(trail: Trail, session: RunSession, runId: strin
     },
     flush,
   };
-}
-
-/** A message as the transcript gets it: the words of a provider that has failed are no text (pipeline §16.18). */
-export function withoutErrorText(message: AssistantMessage): AssistantMessage {
-  if (message.providerError === undefined) return message;
-  const content = message.content.map((block) =>
-    block.type === 'text' ? ({ type: 'error', error: block.text } as const) : block,
-  );
-  return { ...message, content };
 }
 
 /** The parts of `transcriptWriter` that others use. */

@@ -32,9 +32,6 @@ export interface AgentTrigger {
 }
 
 /** One signal of all that may stop the run of a trigger. */
-export function stopOf(
-  { signal, abortSignal }: Pick<AgentTrigger, 'signal' | 'abortSignal'>,
-  more?: AbortSignal,
-): AbortSignal {
+export function stopOf({ signal, abortSignal }: AgentTrigger, more?: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, abortSignal, more].filter((one) => one !== undefined));
 }

@@ -28,9 +28,8 @@ export default defineExtension({
         retry: {
           maxAttempts,
           shouldRetry: ({ assistantTexts, toolCalls, error }) =>
-            assistantTexts.length === 0 &&
-            toolCalls === 0 &&
-            (error?.retryAfterMs !== undefined || error?.code === 'said-nothing'),
+            error?.code === 'said-nothing' ||
+            (error?.retryAfterMs !== undefined && assistantTexts.length + toolCalls === 0),
         },
         ...(systemPrompt !== undefined && { systemPrompt }),
         ...(timeoutMs !== undefined && { timeoutMs }),

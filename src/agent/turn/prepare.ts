@@ -28,6 +28,7 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
   await judgePrompt(scope, choice, built);
   const { prompt, systemPrompt } = built;
   const attachments = message.attachments ?? [];
+  const before = session.messages ?? session.history.filter(isSessionMessage);
   const input = {
     provider: choice.provider.id,
     model: choice.model,
@@ -45,9 +46,7 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
     model: choice.model,
     prompt,
     attachments,
-    history: modelHistory(
-      (session.messages ?? session.history.filter(isSessionMessage)).map(asRead),
-    ),
+    history: modelHistory(before.map(asRead)),
     session: {
       context: session.context ?? {},
       memoryKeys: session.memoryKeys ?? [],
