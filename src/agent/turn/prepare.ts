@@ -28,7 +28,6 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
   await judgePrompt(scope, choice, built);
   const { prompt, systemPrompt } = built;
   const attachments = message.attachments ?? [];
-  const before = session.messages ?? session.history.filter(isSessionMessage);
   const input = {
     provider: choice.provider.id,
     model: choice.model,
@@ -46,7 +45,7 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
     model: choice.model,
     prompt,
     attachments,
-    history: modelHistory(before.map(asRead)),
+    history: modelHistory(session.history.filter(isSessionMessage).map(asRead)),
     session: {
       context: session.context ?? {},
       memoryKeys: session.memoryKeys ?? [],

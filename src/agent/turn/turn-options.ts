@@ -5,7 +5,6 @@ import type {
   Around,
   PromptAttachment,
   SessionContext,
-  SessionMessage,
   ToolDefinition,
   TranscriptEntry,
 } from '../../stream/index.js';
@@ -17,8 +16,6 @@ import type { TurnPauses } from './turn-pauses.js';
 export interface AgentSession extends RunSession, Partial<SessionContext> {
   /** The transcript so far, oldest first, or as much of its end as the agent is to get. */
   readonly history: readonly TranscriptEntry[];
-  /** Those of `history` that agents read. Absent: they are looked for. */
-  readonly messages?: readonly (TranscriptEntry & SessionMessage)[];
   /**
    * The messages after `history` of a turn that was asked the same, and was cut off by the end of its process. The
    * prompt is the first, unless it was not written. Absent if the message is new.

@@ -1,10 +1,4 @@
-import {
-  isPrompt,
-  isSessionMessage,
-  type SessionMessage,
-  type TranscriptEntry,
-  type TranscriptSize,
-} from '../../stream/index.js';
+import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../../stream/index.js';
 import type { History, HistoryBounds } from './history.js';
 import type { Store } from './store.js';
 
@@ -98,8 +92,6 @@ class HistoryWindow {
   readonly #entries: TranscriptEntry[] = [];
   readonly #sizes: number[] = [];
   #prompts = 0;
-  /** Messages that agents do not read. */
-  #unread = 0;
 
   constructor(bounds: Required<HistoryBounds>) {
     this.#bounds = bounds;
@@ -145,16 +137,9 @@ class HistoryWindow {
     const all = this.#entries;
     const isWhole = size.messages === all.length;
     const history = isWhole ? [...all] : all.slice(this.#start());
-    const messages = history as (TranscriptEntry & SessionMessage)[]; // if each was found to be one
-    const before = {
-      messages: size.messages - history.length,
-      prompts: size.prompts - this.#prompts,
-    };
-    return {
-      history,
-      ...(this.#unread === 0 && { messages }),
-      ...(!isWhole && { beforeHistory: before }),
-    };
+    const messages = size.messages - history.length;
+    const beforeHistory = { messages, prompts: size.prompts - this.#prompts };
+    return { history, ...(!isWhole && { beforeHistory }) };
   }
 
   /** The beginning of a history that was cut off: with a turn, and else with something that answers no call before it. */
@@ -167,7 +152,6 @@ class HistoryWindow {
   #count(entry: TranscriptEntry, size: number, by: 1 | -1): void {
     this.tokens += by * size;
     if (isPrompt(entry)) this.#prompts += by;
-    if (!isSessionMessage(entry)) this.#unread += by;
   }
 }
 

@@ -1,10 +1,5 @@
 import { kernelError } from '../../kernel/index.js';
-import {
-  isPrompt,
-  type SessionMessage,
-  type TranscriptEntry,
-  type TranscriptSize,
-} from '../../stream/index.js';
+import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../../stream/index.js';
 import type { Store } from './store.js';
 
 /** How much of its session's transcript an agent gets. */
@@ -21,8 +16,6 @@ export interface History {
   readonly history: readonly TranscriptEntry[];
   /** How much of the transcript is before it; absent where nothing is. */
   readonly beforeHistory?: TranscriptSize;
-  /** The same as `history`; absent if it has messages that agents do not read. */
-  readonly messages?: readonly (TranscriptEntry & SessionMessage)[];
 }
 
 /** The part that an agent gets of a transcript whose last turn was asked the same message, and was cut off. */
