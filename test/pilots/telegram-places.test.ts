@@ -122,6 +122,18 @@ describe('an edit', () => {
     expect(after.ends).toMatchObject([{ status: 'answered' }]);
   });
 
+  it.each<[string, object]>([
+    ['a text', { text: 5 }],
+    ['entities', { text: 'x', entities: {} }],
+    ['an entity', { text: 'x', entities: [null] }],
+    ['a chat', { chat: null }],
+  ])('that has %s that nobody can read keeps nothing else from being answered', async (_, more) => {
+    await using lab = await telegramLab({});
+    await lab.settle(edit(101, more), messageUpdate({ updateId: 102, text: 'hello' }));
+    const of = (id: string) => lab.ends.find(({ updateId }) => updateId === id)?.status;
+    expect([of('101'), of('102')]).toEqual(['undecodable', 'answered']);
+  });
+
   it('that the host could not take in is answered when it comes again', async () => {
     const kept = memoryJournal();
     const refused: number[] = [];

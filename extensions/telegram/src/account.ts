@@ -52,10 +52,8 @@ export async function startAccount(
   if (id === undefined || username === undefined)
     throw new Error('Telegram cannot be reached: what answers at its address names no bot');
   const bot = { id, username, hasTopics: has_topics_enabled === true };
-  const edits = new Edits();
 
   const take = async (update: Update): Promise<'refused' | undefined> => {
-    edits.note(update);
     await moves.note(update); // before it is decoded
     const raw: unknown = update;
     const updateId = String(update.update_id);
@@ -75,12 +73,12 @@ export async function startAccount(
 
   if (webhook === undefined) {
     await freeFromWebhook(api, config);
-    return { api, bot, edits, intake: startPolling({ api, clock, log, sink }) };
+    return { api, bot, edits: new Edits(), intake: startPolling({ api, clock, log, sink }) };
   }
   const { host, port, path, url, secretEnv } = webhook;
   const secret = secretOf(webhook.secret ?? env[secretEnv], secretEnv);
   const intake = await startWebhook({ host, port, path, secret, clock, log, sink });
-  const account = { api, bot, edits, intake, port: intake.port };
+  const account = { api, bot, edits: new Edits(), intake, port: intake.port };
   if (url === undefined) return account;
   const payload = { url, secret_token: secret, allowed_updates: wantedUpdates };
   const told = await api.call('setWebhook', payload);

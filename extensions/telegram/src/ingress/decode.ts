@@ -23,7 +23,7 @@ export interface DecodeContext {
   readonly bot: BotIdentity;
   readonly config: AccessConfig & Pick<TelegramConfig, 'edits'>;
   /** The edits that came in; without them each counts as one. */
-  readonly edits?: Pick<Edits, 'isUnchanged'>;
+  readonly edits?: Edits;
 }
 
 /** The kinds of update that Telegram is asked for. */
@@ -44,20 +44,22 @@ export function decodeUpdate(raw: unknown, context: DecodeContext): DecodedIngre
   if (raw.callback_query !== undefined) return decodePress(raw.callback_query, context);
   const edited = raw.edited_message ?? raw.edited_channel_post;
   if (edited !== undefined && context.config.edits === 'ignore') return ignored('an edit');
-  if (context.edits?.isUnchanged(raw) === true) return ignored('an edit that changes nothing');
   const message = raw.message ?? raw.channel_post ?? edited;
   return message === undefined
     ? ignored('an update that is neither message nor press')
-    : decodeMessage(message, context, edited !== undefined);
+    : decodeMessage(raw.update_id, message, context, edited !== undefined);
 }
 
 function decodeMessage(
+  updateId: number,
   message: Message,
   context: DecodeContext,
   isEdited: boolean,
 ): DecodedIngress {
   if (!isMessage(message))
     return { kind: 'undecodable', problem: 'its message has no chat or no id', path: '/message' };
+  if (context.edits?.isUnchanged(updateId, message) === true)
+    return ignored('an edit that changes nothing');
   if (message.from?.is_bot === true && message.sender_chat === undefined)
     return ignored('a message of a bot');
   const { accountId, bot, config } = context;

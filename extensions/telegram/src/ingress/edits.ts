@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Update } from 'grammy/types';
+import type { Message } from 'grammy/types';
 import { linkedTextOf } from './mention.js';
 
 /** Messages whose words are remembered. */
@@ -14,33 +14,20 @@ export class Edits {
   /** The words by message, and the first update that had them; the message that came last comes last. */
   readonly #said = new Map<string, { readonly digest: string; readonly updateId: number }>();
 
-  /** Looks at an update when it is taken in. */
-  note(update: Update): void {
-    const { key, digest } = saidIn(update) ?? {};
-    if (key === undefined || digest === undefined) return;
+  /** Tells whether an update says what its message has said before, and remembers its words. An update that comes again is judged alike. */
+  isUnchanged(updateId: number, message: Message): boolean {
+    const key = `${message.chat.id}:${message.message_id}`;
+    const { reply_to_message: _replied, ...own } = message;
+    const files = JSON.stringify(own).match(/"file_unique_id":"[^"]*"/g);
+    const words = JSON.stringify([linkedTextOf(message), files]);
+    const digest = createHash('sha256').update(words).digest('base64');
     const last = this.#said.get(key);
-    this.#said.delete(key);
+    if (last !== undefined && last.updateId >= updateId) return false;
     const isSame = last?.digest === digest;
-    this.#said.set(key, isSame ? last : { digest, updateId: update.update_id });
+    this.#said.delete(key);
+    this.#said.set(key, isSame ? last : { digest, updateId });
     const [oldest = ''] = this.#said.keys();
     if (this.#said.size > remembered) this.#said.delete(oldest);
+    return isSame;
   }
-
-  /** Tells whether an update is an edit that changes nothing; one that comes again is none. */
-  isUnchanged(update: Update): boolean {
-    const { key = '', digest } = saidIn(update) ?? {};
-    const last = this.#said.get(key);
-    return last !== undefined && last.digest === digest && last.updateId < update.update_id;
-  }
-}
-
-function saidIn(update: Update) {
-  const edited = update.edited_message ?? update.edited_channel_post;
-  const message = edited ?? update.message ?? update.channel_post;
-  if (message?.chat === undefined) return undefined;
-  const { reply_to_message: _replied, ...own } = message;
-  const files = JSON.stringify(own).match(/"file_unique_id":"[^"]*"/g);
-  const said = JSON.stringify([linkedTextOf(message), files]);
-  const digest = createHash('sha256').update(said).digest('base64');
-  return { key: `${message.chat.id}:${message.message_id}`, digest };
 }
