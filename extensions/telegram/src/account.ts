@@ -54,7 +54,8 @@ export async function startAccount(
   const bot = { id, username, hasTopics: has_topics_enabled === true };
 
   const take = async (update: Update): Promise<'refused' | undefined> => {
-    await moves.note(update); // before it is decoded
+    const moved = moves.note(update); // before it is decoded
+    if (moved !== undefined) await moved;
     const raw: unknown = update;
     const updateId = String(update.update_id);
     const taken = await inbox.receive({ raw, updateId, receivedAtMs: clock.now() });

@@ -14,7 +14,7 @@ import type { TelegramConfig } from './config.js';
 import { declaration } from './declaration.js';
 import { telegramSurface } from './egress/surface.js';
 import { decodeUpdate } from './ingress/decode.js';
-import { type MoveStore, Moves } from './moves.js';
+import { followMoves, type MoveStore } from './moves.js';
 import { readToken } from './token.js';
 
 /** The options of the channel. */
@@ -44,8 +44,8 @@ export interface TelegramChannel extends ChannelPlugin {
  */
 export function telegramChannel(options: TelegramChannelOptions): TelegramChannel {
   const { clock = systemClock, log = silentLogger, env = process.env, store } = options;
-  const moves = new Moves(options.config.groups, log, store);
-  const config = { ...options.config, groups: moves.groups };
+  const config = { ...options.config, groups: { ...options.config.groups } };
+  const moves = followMoves(config.groups, log, store);
   const accounts = new Map<string, TelegramAccount>();
   let closing = new AbortController();
   let host: ChannelInbox | undefined; // each of its accounts has the same host

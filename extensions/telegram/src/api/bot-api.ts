@@ -99,7 +99,7 @@ export function createBotApi(options: BotApiOptions): BotApi {
   };
 }
 
-/** Waits no longer than its signal says: auto-retry does not look at it while a body is read. */
+/** Waits no longer than its signal says: grammY does not look at it while a body is read. */
 function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(new Error('aborted'));

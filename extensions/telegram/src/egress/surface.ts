@@ -20,6 +20,9 @@ import { replyOf, type Target, targetOf } from './target.js';
 /** Milliseconds between two edits; Telegram allows fewer in groups. */
 const intervalsMs = { private: 900, group: 3_000 };
 
+/** The words of a refusal because a topic is gone, or because nobody may write there. */
+const noTopic = /^400: .*(?:thread not found|topic[ _](?:closed|deleted|id_invalid))/i;
+
 /** The parts that sending by Telegram needs. */
 export interface SurfaceParts {
   /** The account that a message goes by; nothing if it is not connected. */
@@ -90,7 +93,8 @@ function telegramPort(
       if (chatId !== undefined) target = { ...target, chat_id: chatId };
       return answer;
     }
-    if (target.message_thread_id !== undefined && isWithoutTopic(answer)) {
+    const hasNoTopic = answer.status === 'refused' && noTopic.test(answer.reason);
+    if (target.message_thread_id !== undefined && hasNoTopic) {
       target = { chat_id: target.chat_id };
       return post(part, call);
     }
@@ -122,14 +126,6 @@ function telegramPort(
       return judged(await api.call('deleteMessage', payload, { timeoutMs }));
     },
   };
-}
-
-/** Tells whether a topic is gone, or nobody may write there. */
-function isWithoutTopic(answer: ApiAnswer<unknown>): boolean {
-  const isRefused = answer.status === 'refused' && answer.code === 400;
-  return (
-    isRefused && /thread not found|topic[ _](?:closed|deleted|id_invalid)/i.test(answer.reason)
-  );
 }
 
 /** Says of a refusal if it changes the next step. */
