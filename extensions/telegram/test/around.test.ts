@@ -137,6 +137,13 @@ describe('emphasis and code', () => {
   });
   it.each<[string, string, object[], string]>([
     ['bold', 'not now', [entity('bold', 0, 3)], '**not** now'],
+    ['bold and italic', 'hi', [entity('bold', 0, 2), entity('italic', 0, 2)], '**_hi_**'],
+    [
+      'italic within bold that ends with it',
+      'hi there',
+      [entity('bold', 0, 8), entity('italic', 3, 5)],
+      '**hi _there_**',
+    ],
     ['a spoiler', 'he dies', [entity('spoiler', 3, 4)], 'he ||dies||'],
     ['code with a backtick', 'run a`b', [entity('code', 4, 3)], 'run ``a`b``'],
     [

@@ -7,25 +7,27 @@ const signs: Partial<Record<MessageEntity['type'], string>> = {
   spoiler: '||',
 };
 
-/** The longest entity: what ends at a place stands before a quote that begins there, and what begins after it. */
-const longest = 4_096;
+/** Longer than any text: what ends at a place stands before a quote that begins there, and what begins after it. */
+const longest = 100_000;
 
 /** Writes a text of Telegram as Markdown: emphasis, code, quotes, and where links go. Its other signs stay as they are. */
 export function toMarkdown(text: string, entities: readonly MessageEntity[]): string {
-  const written = entities.flatMap((entity) => {
+  const written = entities.flatMap((entity, index) => {
     const { type, offset: from, length } = entity;
     const to = from + length;
     const inside = text.slice(from, to);
     if (type === 'blockquote' || type === 'expandable_blockquote')
-      return [...inside.matchAll(/^/gm)].map(({ index }) => ({
-        at: from + index,
+      return [...inside.matchAll(/^/gm)].map((line) => ({
+        at: from + line.index,
         by: 0,
         sign: '> ',
       }));
     const [open, close] = signsOf(entity, inside, text[from - 1], text[to]);
+    // the longest begins first and ends last; of two that are as long, the first does
+    const by = longest - length + index / entities.length;
     return [
-      { at: from, by: longest + 1 - length, sign: open },
-      { at: to, by: length - longest - 1, sign: close },
+      { at: from, by, sign: open },
+      { at: to, by: -by, sign: close },
     ];
   });
   let made = '';
@@ -41,11 +43,11 @@ function signsOf(entity: MessageEntity, inside: string, before = '\n', after = '
   const { type } = entity;
   if (type === 'text_link') return ['[', `](${entity.url})`] as const;
   if (type === 'text_mention') return ['[', `](tg://user?id=${entity.user.id})`] as const;
-  if (type !== 'code' && type !== 'pre') return [signs[type] ?? '', signs[type] ?? ''] as const;
-  const isBlock = type === 'pre';
+  const { [type]: sign = '' } = signs;
+  if (type !== 'code' && type !== 'pre') return [sign, sign] as const;
   const inCode = Math.max(0, ...(inside.match(/`+/g) ?? []).map(({ length }) => length));
-  const fence = '`'.repeat(Math.max(isBlock ? 3 : 1, inCode > 0 ? inCode + 1 : 0));
-  if (!isBlock) return [fence, fence] as const;
+  const fence = '`'.repeat(Math.max(type === 'pre' ? 3 : 1, inCode + 1));
+  if (type === 'code') return [fence, fence] as const;
   const open = `${before === '\n' ? '' : '\n'}${fence}${entity.language ?? ''}\n`;
   return [open, `\n${fence}${after === '\n' ? '' : '\n'}`] as const;
 }
