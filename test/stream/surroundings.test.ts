@@ -12,14 +12,13 @@ describe('what stands around a message, as an agent reads it', () => {
 
   it('names who speaks in a group, what is answered, its origin and what is shared (§15.13)', () => {
     const text = surroundingsOf({
-      ...{ sender: ada, isGroup: true, channelName: 'Friends', via: '@gif' },
+      ...{ sender: ada, isGroup: true, channelName: 'Friends' },
       replyTo: { sender: { name: 'Bot', isBot: true }, content: 'Call Bob.\nNow.', isQuote: true },
       forwardedFrom: { sender: { name: 'Al' }, channelName: 'News' },
       shared: [{ kind: 'message', from: 'Bo', text: 'It slips.', url: 'https://x.example' }],
     });
     expect(text?.split('\n').slice(2)).toEqual([
       'Written by "Ada" (@"ada_x", id "42") in a group "Friends".',
-      'Written with "@gif".',
       'Replies to a message of "Bot" (a program), and quotes it:',
       '> Call Bob.',
       '> Now.',
@@ -54,7 +53,7 @@ describe('what stands around a message, as an agent reads it', () => {
     fc.assert(
       fc.property(many, many, many, (name, said, words) => {
         const text = surroundingsOf({
-          ...{ sender: { name }, isGroup: true, channelName: name, via: name },
+          ...{ sender: { name }, isGroup: true, channelName: name },
           replyTo: { sender: { name, username: name }, content: said },
           forwardedFrom: { sender: { name }, channelName: name },
           shared: [{ kind: 'other', title: name, from: name, text: said, url: name }],
@@ -69,6 +68,11 @@ describe('what stands around a message, as an agent reads it', () => {
         expect(all).toEqual(['<message_context', '</message_context']);
       }),
     );
+  });
+
+  it('takes a time that grows as its text does, whatever signs stand in it (§15.13)', () => {
+    const open = `<${' '.repeat(200_000)}`;
+    expect(withSurroundings(open, 'S')).toBe(`S\n\n${open}`.trimEnd());
   });
 
   it('has a bound, whatever is quoted, and says what is left out (§15.13)', () => {
@@ -86,9 +90,9 @@ describe('what stands around a message, as an agent reads it', () => {
 });
 
 it('a message of a transcript is read with what stood around it, and another as it is (§15.13)', () => {
-  const said = { role: 'user', content: 'expand on this' };
+  const said = { role: 'user' as const, content: 'expand on this' };
   expect(asRead(said)).toBe(said);
   expect(asRead({ ...said, surroundings: 'S' }).content).toBe('S\n\nexpand on this');
-  const answer = { role: 'assistant', content: [] as never[], surroundings: 'S' };
+  const answer = { role: 'assistant' as const, content: [], surroundings: 'S' };
   expect(asRead(answer)).toBe(answer);
 });

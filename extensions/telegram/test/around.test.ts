@@ -31,6 +31,16 @@ describe('what a message answers', () => {
       { content: 'look', attachments: [{ kind: 'image', id: 'p' }], sender: { name: 'Bo' } },
     ],
     [
+      'a text with a link',
+      {
+        reply_to_message: {
+          ...{ message_id: 3, date, chat: direct, from: bo, text: 'see it' },
+          entities: [{ type: 'text_link', offset: 4, length: 2, url: 'https://a.example/' }],
+        },
+      },
+      { content: 'see [it](https://a.example/)' },
+    ],
+    [
       'a photo without words',
       { reply_to_message: { message_id: 3, date, chat: direct, from: bo, photo } },
       { attachments: [{ kind: 'image', id: 'p' }] },
@@ -43,7 +53,7 @@ describe('what a message answers', () => {
           poll: { question: 'Tea?', options: [{ text: 'yes' }, { text: 'no' }] },
         },
       },
-      { content: 'Tea?: - yes\n- no' },
+      { content: 'Tea?\n- yes\n- no' },
     ],
     [
       'a quote of another chat',
@@ -123,11 +133,6 @@ it('an edit of what is shared, such as of a place that moves, is no message', ()
   };
   const context = { accountId: 'a', bot: { id: 7, username: 'b' }, config: config.parse({}) };
   expect(decodeUpdate({ update_id: 1, edited_message: moved }, context).kind).toBe('ignored');
-});
-
-it('a message that was written with another bot says so', () => {
-  const { via } = decoded({ text: 'x', via_bot: { ...bo, is_bot: true, username: 'gif' } });
-  expect(via).toBe('@gif');
 });
 
 describe('emphasis and code', () => {

@@ -1,6 +1,6 @@
-import type { PayloadOf } from '../../kernel/index.js';
+import { definedFields, type PayloadOf } from '../../kernel/index.js';
 import { mustPass } from '../../run/index.js';
-import { aroundOf, withSurroundings } from '../../stream/internal.js';
+import { withSurroundings } from '../../stream/internal.js';
 import type { AttemptScope } from './turn-fields.js';
 
 type Building = PayloadOf<'agent.prompt.building'>;
@@ -20,6 +20,7 @@ export interface ComposedPrompt {
 export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> {
   const { options, trail, fields, signal, begun = [], surroundings } = scope;
   const { message, session, systemPrompt } = options;
+  const { sender, messageId, replyTo, forwardedFrom, shared } = message.about ?? {};
   const own = systemPrompt === undefined ? {} : { systemPrompt };
   const outcome = await trail.dispatch(
     'agent.prompt.building',
@@ -29,7 +30,7 @@ export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> 
       guidance: [],
       additions: [],
       ...own,
-      ...aroundOf(message.about),
+      ...definedFields({ sender, messageId, replyTo, forwardedFrom, shared }),
       ...fields,
     },
     { signal },

@@ -43,7 +43,7 @@ export async function runAgentTurn(options: AgentTurnOptions): Promise<AgentTurn
     const trail = new Trail(kernel, after, { agentId, sessionId, ...refs });
     const fields = turnFields(options);
     const kept = new Map(Object.entries(session.providerSessions ?? {}));
-    const surroundings = surroundingsOf(options.message.about ?? {});
+    const surroundings = surroundingsOf(options.message.about);
     const shared = { clock, logger, signal, cut, graceMs, kept, surroundings };
     const scope = { options, trail, fields, ...shared };
     const startedAtMs = clock.now();

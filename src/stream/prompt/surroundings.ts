@@ -1,20 +1,14 @@
-import { cut, definedFields, type PayloadOf } from '../../kernel/index.js';
-import type { TranscriptEntry } from '../is-session-message.js';
+import { cut, type PayloadOf } from '../../kernel/index.js';
+import type { SessionMessage } from '../session-message.js';
 
 type Message = PayloadOf<'ingress.normalized'>;
 
 /** The fields of a message that tell who wrote it, and what stands around it. */
 export type Around = Pick<
   Message,
-  | ('sender' | 'messageId' | 'replyTo' | 'forwardedFrom' | 'shared' | 'via')
+  | ('sender' | 'messageId' | 'replyTo' | 'forwardedFrom' | 'shared')
   | ('isGroup' | 'groupId' | 'channelName')
 >;
-
-/** The fields of a message that `agent.prompt.building` has, too. */
-export function aroundOf(about: Around = {}) {
-  const { sender, messageId, replyTo, forwardedFrom, shared, via } = about;
-  return definedFields({ sender, messageId, replyTo, forwardedFrom, shared, via });
-}
 
 /** The longest name, and the longest text of one thing, in characters. */
 const maxNameChars = 120;
@@ -32,8 +26,8 @@ const head =
  *
  * @returns nothing for a message in private that has nothing around it.
  */
-export function surroundingsOf(about: Around): string | undefined {
-  const { sender, replyTo, forwardedFrom, shared = [], via } = about;
+export function surroundingsOf(about: Around = {}): string | undefined {
+  const { sender, replyTo, forwardedFrom, shared = [] } = about;
   const lines: string[] = [];
   const tell = (what: string, text = ''): void => {
     const said = text.trim() === '' ? [] : cut(text, maxTextChars).split(lineBreak);
@@ -42,7 +36,6 @@ export function surroundingsOf(about: Around): string | undefined {
   };
   if ((about.isGroup === true || about.groupId !== undefined) && sender !== undefined)
     tell(`Written by ${whoOf(sender)} in a group${named(' ', about.channelName)}`);
-  if (via !== undefined) tell(`Written with ${named('', via)}`);
   if (replyTo !== undefined && Object.keys(replyTo).some((key) => !/Id$|Ms$/.test(key))) {
     const files = (replyTo.attachments ?? []).map(({ kind, name }) => kind + named(' ', name));
     const holds = files.length === 0 ? '' : ` with a file (${files.join(', ')})`;
@@ -66,11 +59,9 @@ export function withSurroundings(text: string, surroundings: string | undefined)
 }
 
 /** A message of a transcript as an agent reads it, with what stood around it. */
-export function asRead<T extends TranscriptEntry>(entry: T): T {
-  const { role, content, surroundings } = entry;
-  if (role !== 'user' || typeof content !== 'string' || typeof surroundings !== 'string')
-    return entry;
-  return { ...entry, content: withSurroundings(content, surroundings) };
+export function asRead(message: SessionMessage): SessionMessage {
+  if (message.role !== 'user' || typeof message.surroundings !== 'string') return message; // from outside
+  return { ...message, content: withSurroundings(message.content, message.surroundings) };
 }
 
 const lineBreak = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
@@ -90,10 +81,10 @@ function whoOf({ id, name, username, isBot }: NonNullable<Message['sender']>): s
 /** A name as a JSON text behind a word; nothing if there is none. */
 function named(word: string, name = ''): string {
   if (name === '') return '';
-  return word + JSON.stringify(cut(name.replace(/[\s\p{Cc}]+/gu, ' '), maxNameChars));
+  return word + JSON.stringify(cut(name, maxNameChars).replace(/[\s\p{Cc}]+/gu, ' '));
 }
 
 /** A text in which the signs of this part are no signs. */
 function inert(text: string): string {
-  return text.replace(/<(?=\s*\/?\s*message_context)/gi, '‹');
+  return text.replace(/<(?=\s*(?:\/\s*)?message_context)/gi, '‹');
 }

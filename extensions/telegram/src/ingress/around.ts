@@ -2,20 +2,19 @@ import type { Chat, Message, MessageOrigin } from 'grammy/types';
 import type { InboundMessage } from 'sluice/channel';
 import { conversationIdOf } from '../address.js';
 import { attachmentsOf, type Content } from './attachments.js';
-import { textOf } from './mention.js';
+import { linkedTextOf } from './mention.js';
 import { personOf, senderOf } from './sender.js';
 
-type Around = Pick<InboundMessage, 'replyTo' | 'forwardedFrom' | 'shared' | 'via'>;
+type Around = Pick<InboundMessage, 'replyTo' | 'forwardedFrom' | 'shared'>;
 
 /** The fields of a message that tell what stands around it: what it answers, where it comes from, what it shares. */
 export function aroundOf(message: Message): Around {
-  const { forward_origin: origin, via_bot: bot } = message;
-  const shared = sharedOf(message);
+  const { forward_origin: origin } = message;
+  const shared = sharedIn(message);
   return {
     ...repliedOf(message),
     ...(origin !== undefined && { forwardedFrom: originOf(origin) }),
-    ...(shared.length > 0 && { shared }),
-    ...(bot !== undefined && { via: `@${bot.username ?? bot.first_name}` }),
+    ...(shared !== undefined && { shared: [shared] }),
   };
 }
 
@@ -42,8 +41,8 @@ function repliedOf(message: Message): Around {
 
 /** The words and the files of a message that is answered. */
 function saidIn(replied: Content, quote?: string) {
-  const told = sharedOf(replied).map(({ title, text }) => [title, text].filter(Boolean).join(': '));
-  const content = quote ?? (textOf(replied) || told.join('\n'));
+  const { title, text } = sharedIn(replied) ?? {};
+  const content = quote ?? (linkedTextOf(replied) || [title, text].filter(Boolean).join('\n'));
   const attachments = attachmentsOf(replied);
   return {
     ...(content !== '' && { content }),
@@ -68,27 +67,23 @@ function originOf(origin: MessageOrigin): NonNullable<Around['forwardedFrom']> {
   };
 }
 
-/** The things that a message shares, and that are neither text nor file. */
-function sharedOf(message: Content): NonNullable<Around['shared']> {
-  const { contact, venue, location = venue?.location, poll, story, game, checklist } = message;
-  const at = location && `latitude ${location.latitude}, longitude ${location.longitude}`;
-  const name = [contact?.first_name, contact?.last_name].filter(Boolean).join(' ');
-  const listed = (list: readonly { readonly text: string }[] = []) =>
-    list.map(({ text }) => `- ${text}`).join('\n');
-  return [
-    ...(contact ? [{ kind: 'contact' as const, title: name, text: contact.phone_number }] : []),
-    ...(at ? [{ kind: 'location' as const, ...placeOf(at, venue) }] : []),
-    ...(poll ? [{ kind: 'poll' as const, title: poll.question, text: listed(poll.options) }] : []),
-    ...(story
-      ? [{ kind: 'story' as const, title: senderOf({ sender_chat: story.chat }).name ?? '' }]
-      : []),
-    ...(game ? [{ kind: 'other' as const, title: game.title, text: game.description }] : []),
-    ...(checklist
-      ? [{ kind: 'other' as const, title: checklist.title, text: listed(checklist.tasks) }]
-      : []),
-  ];
-}
-
-function placeOf(at: string, venue: Content['venue']) {
-  return venue ? { title: venue.title, text: `${venue.address}\n${at}` } : { text: at };
+/** The thing that a message shares, if that is neither text nor file. */
+function sharedIn(message: Content): NonNullable<Around['shared']>[number] | undefined {
+  const { contact, venue, location = venue?.location, poll, story } = message;
+  const lines = (...all: readonly (string | undefined)[]) => all.filter(Boolean).join('\n');
+  if (contact !== undefined) {
+    const { first_name: first, last_name: last, phone_number: text } = contact;
+    return { kind: 'contact', title: [first, last].filter(Boolean).join(' '), text };
+  }
+  if (location !== undefined) {
+    const at = `latitude ${location.latitude}, longitude ${location.longitude}`;
+    const title = venue && { title: venue.title };
+    return { kind: 'location', ...title, text: lines(venue?.address, at) };
+  }
+  if (poll !== undefined) {
+    const text = lines(...poll.options.map((option) => `- ${option.text}`));
+    return { kind: 'poll', title: poll.question, text };
+  }
+  const from = story && senderOf({ sender_chat: story.chat }).name;
+  return story && { kind: 'story', ...(from !== undefined && { title: from }) };
 }

@@ -16,18 +16,18 @@ export function textOf(message: Pick<Content, 'text' | 'caption'>): string {
 }
 
 /** The same with its links as Markdown: where they go is not in the text itself. */
-export function linkedTextOf(message: Message): string {
+export function linkedTextOf(message: Content): string {
   const links = entitiesOf(message).filter(({ type }) => type === 'text_link');
   return toMarkdown(textOf(message), links).trim();
 }
 
 /** The same as Markdown, for an agent; nothing if it says no more than its links do. */
-export function markdownOf(message: Message): string | undefined {
+export function markdownOf(message: Content): string | undefined {
   const markdown = toMarkdown(textOf(message), entitiesOf(message)).trim();
   return markdown === linkedTextOf(message) ? undefined : markdown;
 }
 
-function entitiesOf(message: Message): readonly MessageEntity[] {
+function entitiesOf(message: Content): readonly MessageEntity[] {
   return message.entities ?? message.caption_entities ?? [];
 }
 

@@ -47,7 +47,7 @@ function signsOf(entity: MessageEntity, inside: string, before = '\n', after = '
   if (type !== 'code' && type !== 'pre') return [sign, sign] as const;
   const inCode = Math.max(0, ...(inside.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = '`'.repeat(Math.max(type === 'pre' ? 3 : 1, inCode + 1));
-  if (type === 'code') return [fence, fence] as const;
+  if (entity.type !== 'pre') return [fence, fence] as const;
   const open = `${before === '\n' ? '' : '\n'}${fence}${entity.language ?? ''}\n`;
   return [open, `\n${fence}${after === '\n' ? '' : '\n'}`] as const;
 }

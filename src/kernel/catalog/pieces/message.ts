@@ -79,7 +79,6 @@ export const aroundFields = {
   replyTo: optional(otherMessage('The message that this one answers.')),
   forwardedFrom: optional(otherMessage('The message that was passed on.')),
   shared: optional(Type.Array(shared, { description: 'What was shared with it.' })),
-  via: optional(text('The program that it was written with, if not by hand alone.')),
 };
 
 /** The fields of a normalized inbound message. */
