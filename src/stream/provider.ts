@@ -36,6 +36,8 @@ export interface AgentRequest {
   readonly systemPrompt?: string;
   /** The question, with this turn's additions. */
   readonly prompt: string;
+  /** The part of the prompt that tells what stands around the message (spec §15.13); absent if there is none. */
+  readonly surroundings?: string;
   readonly attachments: readonly PromptAttachment[];
   /** The transcript before the prompt, oldest first; only its end if it is longer than agents get. */
   readonly history: readonly SessionMessage[];

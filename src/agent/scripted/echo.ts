@@ -11,7 +11,7 @@ import { say } from '../turn/say.js';
 /**
  * An agent that needs no model: it answers with the text that it gets. On its way it thinks, calls one tool
  * (`echo`, through the gate, so that a veto or a patch shows in the answer) and answers with what the tool said.
- * The model `echo` repeats the prompt; `echo-full` repeats everything a model would have been sent.
+ * The model `echo` repeats the words of the prompt; `echo-full` repeats everything a model would have been sent.
  *
  * @example
  * await runAgentTurn({ kernel, provider: echoProvider(), session, message: { text: 'Hello' }, runId });
@@ -31,7 +31,7 @@ async function* answer(request: AgentRequest): AsyncGenerator<SessionEvent> {
   const call = {
     toolCallId: `${request.runId}-echo`,
     toolName: 'echo',
-    args: { text: request.model === 'echo-full' ? everything(request) : request.prompt },
+    args: { text: request.model === 'echo-full' ? everything(request) : wordsOf(request) },
   };
   for (const event of say(writer, [
     { type: 'thinking', thinking: 'I repeat what I was asked.' },
@@ -47,6 +47,11 @@ async function* answer(request: AgentRequest): AsyncGenerator<SessionEvent> {
   yield { type: 'tool_execution_end', toolCallId, toolName, result, isError: !decision.allowed };
   for (const event of say(writer, [{ type: 'text', text: result }])) yield event;
   yield { type: 'agent_end', messages: writer.messages };
+}
+
+/** The prompt as people wrote it: the part that tells what stands around it is for models. */
+function wordsOf({ prompt, surroundings }: AgentRequest): string {
+  return surroundings === undefined ? prompt : prompt.replace(surroundings, '').trim();
 }
 
 /** The whole request to a model, as text. */

@@ -57,6 +57,7 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
       systemPrompt,
       begun: begun && modelMessages(begun.filter(isSessionMessage)),
       beforeHistory: session.beforeHistory,
+      surroundings: scope.surroundings,
     }),
   };
   return { choice, request };

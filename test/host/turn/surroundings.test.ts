@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { echoProvider } from '../../../src/agent/index.js';
 import type { AgentRequest } from '../../../src/stream/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { joiningLab, withinMs } from '../../support/joining-lab.js';
@@ -51,6 +52,18 @@ it('what is replied to reaches the agent, the handlers and later turns; the tran
   expect(JSON.stringify(written)).toContain('"content":"expand on this"');
   for (const family of ['agent.starting', 'agent.model.resolving'] as const)
     expect(lab.of(family)[0]?.event.payload).toMatchObject({ prompt: 'expand on this' });
+});
+
+it('the agent `echo` says the words alone; `echo-full` says all that a model would read (§15.13)', async () => {
+  for (const [model, said] of [
+    ['echo', /^expand on this$/],
+    ['echo-full', /> Second: call Bob\..*\n\nexpand on this$/s],
+  ] as const) {
+    const agent = { id: 'main', provider: echoProvider(), model };
+    await using lab = await hostLab({ agents: [agent] });
+    await lab.say({ text: 'expand on this', message: { replyTo, isGroup: true } });
+    expect(lab.texts()[0]).toMatch(said);
+  }
 });
 
 it('a message in private with nothing around it reaches the agent as it is, and keeps no more (§15.13)', async () => {
