@@ -8,7 +8,7 @@ const without: Readonly<Record<string, string>> = {
   'agent.model.resolving': 'runId sourceSeq provider model providers imagesCount',
   'agent.prompt.building':
     'runId sourceSeq systemPrompt guidance additions bootstrapFiles config ' +
-    'sender messageId replyTo forwardedFrom shared via',
+    'sender messageId replyTo forwardedFrom shared',
   'agent.llm.input': 'sourceSeq',
   'agent.llm.output': 'sourceSeq stopReason error durationMs fallback',
   'agent.completed': 'runId sourceSeq aborted stopReason startedAtMs endedAtMs usage',
@@ -21,7 +21,7 @@ const without: Readonly<Record<string, string>> = {
   'ingress.normalized':
     'parentConversationId groupId isGroup body promptText transcript attachments ' +
     'replyTo isEdited wasMentioned commandSource commandAuthorized sessionKey ' +
-    'targetSessionKey raw config forwardedFrom shared via',
+    'targetSessionKey raw config forwardedFrom shared',
   'egress.preparing':
     'agentId sessionKey sessionId runId workspaceDir messageProvider trigger ' +
     'sourceSeq replyToId isGroup groupId kind streaming openedBy format silent explicit interactive ' +
