@@ -66,6 +66,17 @@ describe('what is shared with a message', () => {
       });
   });
 
+  it('is a file of a message that was shared, too', () => {
+    const files = [{ id: 'F1', name: 'q3.pdf', mimetype: 'application/pdf' }];
+    const attachments = [{ is_share: true, author_name: 'Bo', text: '', fallback: 'Bo:', files }];
+    expect(decoded({ attachments })).toMatchObject({
+      message: {
+        shared: [{ kind: 'message', from: 'Bo' }],
+        attachments: [{ kind: 'document', id: 'F1', name: 'q3.pdf' }],
+      },
+    });
+  });
+
   it('is the title of a file, if that is not its name', () => {
     const files = [
       { id: 'F1', name: 'q3.pdf', title: 'Plan of Q3' },

@@ -79,13 +79,14 @@ function decodeMessage(
   if (!admission.isAdmitted) return ignored(admission.reason);
   // a message in a channel begins the thread that it is answered in
   const threadId = threadTs ?? (isGroup && config.replyInThread ? ts : undefined);
-  const shared = [...message.attachments.map(sharedOf), ...message.files.map(titleOf)].flat();
+  const files = [...message.files, ...message.attachments.flatMap((attached) => attached.files)];
+  const shared = [...message.attachments.map(sharedOf), ...files.map(titleOf)].flat();
   const decoded: InboundMessage = {
     ...messageAt({ accountId, channel, isGroup, threadId, user }),
     messageId: ts,
     sender,
     content: readableText(text),
-    attachments: message.files.map(attachmentOf),
+    attachments: files.map(attachmentOf),
     ...(shared.length > 0 && { shared }),
     sentAtMs: Math.floor(Number(ts) * 1_000),
     ...(isEdited === true && { isEdited }),
@@ -218,18 +219,18 @@ type Shared = NonNullable<InboundMessage['shared']>;
 
 /** A message that was shared, or the preview of a link. */
 function sharedOf(attached: Attached): Shared {
-  const { title, author_name: author, service_name: from = author, fields } = attached;
-  const { is_share: isShare, is_msg_unfurl: isMessage = isShare } = attached;
+  const { title, fields, service_name: service, author_name: from = service } = attached;
   const { title_link: link, original_url: original = link, from_url: url = original } = attached;
+  const isMessage = attached.is_share === true || attached.is_msg_unfurl === true;
   const listed = fields.map((field) => [field.title, field.value].filter(Boolean).join(': '));
   const said = [attached.pretext, attached.text ?? attached.fallback, ...listed];
   const text = readableText(said.filter(Boolean).join('\n'));
   if (text === '' && title === undefined && url === undefined) return [];
   return [
     {
-      kind: isMessage === true ? 'message' : url === undefined ? 'other' : 'link',
+      kind: isMessage ? 'message' : url === undefined ? 'other' : 'link',
       ...(title !== undefined && { title: readableText(title) }),
-      ...(from !== undefined && { from: author ?? from }),
+      ...(from !== undefined && { from }),
       ...(text !== '' && { text }),
       ...(url !== undefined && { url }),
     },

@@ -19,6 +19,7 @@ const attached = z.object({
   is_share: z.boolean().optional().catch(undefined),
   is_msg_unfurl: z.boolean().optional().catch(undefined),
   fields: z.array(z.object({ title: maybe, value: maybe })).catch([]),
+  files: z.array(file).catch([]),
 });
 export type Attached = z.infer<typeof attached>;
 
