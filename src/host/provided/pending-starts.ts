@@ -1,4 +1,4 @@
-import { type Clock, type Logger, pause } from '../../kernel/index.js';
+import { type Clock, type Logger, Timer } from '../../kernel/index.js';
 
 const firstWaitMs = 1_000;
 const longestWaitMs = 30_000;
@@ -17,36 +17,44 @@ export interface PendingStart {
 
 /** The accounts that wait to be started again (spec §14.18). */
 export class PendingStarts {
-  readonly #waiting = new Map<PendingStart, AbortController>();
+  readonly #waiting = new Map<PendingStart, () => void>();
   #isClosed = false;
 
   list(): readonly PendingStart[] {
     return [...this.#waiting.keys()];
   }
 
-  /** Waits, longer each time. @returns whether the account is to be started then. */
-  async wait(
+  /**
+   * Waits, longer each time.
+   *
+   * @param over is told at the end of the wait whether the account is to be started then.
+   */
+  add(
     { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
     one: PendingStart,
     askedMs: number,
-  ): Promise<boolean> {
-    if (this.#isClosed) return false;
+    over: (isDue: boolean) => void,
+  ): void {
+    if (this.#isClosed) return;
     const { channel, accountId, failures, code = 'unknown', lastFailure: detail } = one;
     const ms = Math.max(askedMs, Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1)));
     logger.warn(
       `account ${channel}/${accountId} could not be started (${code}); it is tried again in ${ms} ms`,
       { channel, accountId, detail },
     );
-    const stop = new AbortController();
-    this.#waiting.set(one, stop);
-    const isDue = await pause(clock, ms, stop.signal);
-    this.#waiting.delete(one);
-    return isDue;
+    const timer = new Timer(clock);
+    const end = (isDue: boolean): void => {
+      timer.clear();
+      this.#waiting.delete(one);
+      over(isDue);
+    };
+    this.#waiting.set(one, () => end(false));
+    timer.set(ms, () => end(true));
   }
 
   /** Starts those of some channels no more. */
   drop(isOf: (channel: string) => boolean): void {
-    for (const [{ channel }, stop] of this.#waiting) if (isOf(channel)) stop.abort();
+    for (const [{ channel }, end] of this.#waiting) if (isOf(channel)) end();
   }
 
   /** Starts none any more. */

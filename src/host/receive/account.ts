@@ -35,6 +35,10 @@ export async function startAccount(
   const account = { channel, accountId, startedMonotonicMs: clock.monotonicMs() };
   const named = { channel: channel.id, accountId };
   const refs = { accountRef: { channel: channel.id, id: accountId } };
+  const startAndResume = async (failed = 0): Promise<void> => {
+    await startAccount(parts, channel, accountId, opened, openAccounts, failed);
+    if (accounts.find(channel.id, accountId) !== undefined) await resumeWaiting(parts);
+  };
   accounts.add(account);
   openAccounts.add(account);
   try {
@@ -66,27 +70,19 @@ export async function startAccount(
     if (!isWanted) return reason; // somebody has stopped it meanwhile
     const { code } = errorSummary(error);
     const { retryAfterMs } = Object(error) as { readonly retryAfterMs?: unknown }; // from outside
-    if (typeof retryAfterMs === 'number') {
+    if (typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs)) {
       const failed = { failures: failures + 1, ...definedFields({ code }), lastFailure: reason };
-      const pending = { ...named, ...failed };
-      const again = async (): Promise<void> => {
-        const isDue = await parts.pendingStarts.wait(parts, pending, retryAfterMs);
+      parts.pendingStarts.add(parts, { ...named, ...failed }, retryAfterMs, (isDue) => {
         openAccounts.leave(account); // its next start takes its place at once
-        if (!isDue) return;
-        await startAccount(parts, channel, accountId, opened, openAccounts, failures + 1);
-        if (accounts.find(channel.id, accountId) !== undefined) await resumeWaiting(parts);
-      };
-      void attempt(parts, 'starting an account again', again);
+        if (isDue)
+          void attempt(parts, 'starting an account again', () => startAndResume(failures + 1));
+      });
       return undefined;
     }
     openAccounts.end(account, reason);
-    logger.error(
-      `account ${channel.id}/${accountId} could not be started${code === undefined ? '' : ` (${code})`}`,
-      {
-        ...named,
-        error,
-      },
-    );
+    const why = code === undefined ? '' : ` (${code})`;
+    const message = `account ${channel.id}/${accountId} could not be started${why}`;
+    logger.error(message, { ...named, error });
     await kernel.dispatch(
       'account.stopped',
       { ...named, reason: 'it could not be started', error: reason },
@@ -107,8 +103,7 @@ export async function startAccount(
     );
     await stopAccount(parts, account, 'another host connects it', leaveWithinMs);
     if (parts.backlog.isClosed || accounts.find(channel.id, accountId) !== undefined) return;
-    await startAccount(parts, channel, accountId, opened, openAccounts); // if its part has come back meanwhile
-    if (accounts.find(channel.id, accountId) !== undefined) await resumeWaiting(parts);
+    await startAndResume(); // if its part has come back meanwhile
   };
   const leaveInTime = async () => void (await callWithin(leave, clock, leaveWithinMs));
   listening.push(ownership.onLeave(hold, leaveInTime));

@@ -74,6 +74,18 @@ describe('an account that cannot be started yet (§14.18)', () => {
     expect(lab.of('account.started')).toHaveLength(1);
   });
 
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 'soon'])(
+    'is refused, and not waited for, if its error asks for the wait %s',
+    async (retryAfterMs) => {
+      const other = fakeChannel({ id: 'other' });
+      const { channel, tries } = startingSo(Object.assign(new Error('no'), { retryAfterMs }));
+      await using lab = await hostLab({ channel, channels: [other, channel] });
+      await lab.clock.advance(60_000);
+      expect(tries).toHaveLength(1);
+      expect(lab.host.health()).not.toHaveProperty('starting');
+    },
+  );
+
   it('is given up when it is refused, with its words; what waits in the journal stays', async () => {
     const { channel, tries } = startingSo(away, new Error('the token is wrong'));
     await using lab = await hostLab({ channel, journal: memoryJournal() });
