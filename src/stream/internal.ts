@@ -6,6 +6,6 @@ export { Backlog } from './flow/backlog.js';
 export { Recent } from './flow/recent.js';
 export { attachedFiles } from './prompt/attached-files.js';
 export { modelHistory } from './prompt/model-history.js';
-export { asRead, surroundingsOf, withSurroundings } from './prompt/surroundings.js';
+export { surroundingsOf, withSurroundings } from './prompt/surroundings.js';
 export { mendSchema } from './tool/mend-schema.js';
 export { toolProblem } from './tool/tool-problem.js';

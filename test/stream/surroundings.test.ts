@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { asRead, surroundingsOf, withSurroundings } from '../../src/stream/internal.js';
+import { modelHistory, surroundingsOf, withSurroundings } from '../../src/stream/internal.js';
 
 const ada = { id: '42', name: 'Ada', username: 'ada_x' };
 
@@ -91,8 +91,9 @@ describe('what stands around a message, as an agent reads it', () => {
 
 it('a message of a transcript is read with what stood around it, and another as it is (§15.13)', () => {
   const said = { role: 'user' as const, content: 'expand on this' };
-  expect(asRead(said)).toBe(said);
-  expect(asRead({ ...said, surroundings: 'S' }).content).toBe('S\n\nexpand on this');
-  const answer = { role: 'assistant' as const, content: [], surroundings: 'S' };
-  expect(asRead(answer)).toBe(answer);
+  expect(modelHistory([said])[0]).toBe(said);
+  expect(modelHistory([{ ...said, surroundings: 'S' }])[0]?.content).toBe('S\n\nexpand on this');
+  const text = { type: 'text' as const, text: 'yes' };
+  const answer = { role: 'assistant' as const, content: [text], surroundings: 'S' };
+  expect(modelHistory([answer])).toEqual([answer]);
 });

@@ -1,7 +1,7 @@
 import { definedFields } from '../../kernel/index.js';
 import { mustPass } from '../../run/index.js';
 import { isSessionMessage, modelMessages } from '../../stream/index.js';
-import { asRead, modelHistory } from '../../stream/internal.js';
+import { modelHistory } from '../../stream/internal.js';
 import { judgePrompt, resolveAnswer } from './answer.js';
 import { type ModelChoice, resolveModel } from './model.js';
 import { buildPrompt } from './prompt.js';
@@ -45,7 +45,7 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
     model: choice.model,
     prompt,
     attachments,
-    history: modelHistory(session.history.filter(isSessionMessage).map(asRead)),
+    history: modelHistory(session.history.filter(isSessionMessage)),
     session: {
       context: session.context ?? {},
       memoryKeys: session.memoryKeys ?? [],

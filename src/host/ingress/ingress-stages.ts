@@ -102,18 +102,11 @@ async function normalizePart(
   return normalizedBy(await tellNormalized(parts, trail, message), message);
 }
 
-/** Tells which of several messages are not the sender's own words: their texts stand among those of the whole. */
-function passedOn(all: readonly RoutedMessage[]): Pick<RoutedMessage, 'forwardedFrom' | 'shared'> {
-  const isAll = all.every(({ forwardedFrom }) => forwardedFrom !== undefined);
-  const shared = all.flatMap(({ forwardedFrom: by, content, shared: own = [] }) => {
-    if (isAll || by === undefined) return own;
-    const from = [by.sender?.name, by.channelName].filter((part) => part !== undefined).join(', ');
-    return [{ kind: 'message' as const, title: 'forwarded', from, text: content }, ...own];
-  });
-  return {
-    ...definedFields({ forwardedFrom: isAll ? all[0]?.forwardedFrom : undefined }),
-    ...(shared.length > 0 && { shared }),
-  };
+/** The things that were shared with a message, and itself if it was forwarded: its text stands among those of the whole. */
+function sharedOf({ forwardedFrom: by, content: text, shared = [] }: RoutedMessage) {
+  if (by === undefined) return shared;
+  const from = definedFields({ from: by.sender?.name ?? by.channelName });
+  return [{ kind: 'message' as const, title: 'forwarded', ...from, text }, ...shared];
 }
 
 /** Makes one message of several, in order. */
@@ -127,7 +120,8 @@ function joinedMessage(all: readonly RoutedMessage[], first: RoutedMessage): Rou
     all.some((one) => of(one) !== undefined);
   // a transcript stands where its message does, and so do texts made for models
   const isPrompted = has(({ promptText, transcript }) => promptText ?? transcript);
-  const { forwardedFrom: _own, shared: _shared, ...rest } = first;
+  const { forwardedFrom: _, ...rest } = first;
+  const shared = all.flatMap(sharedOf);
   return {
     ...rest,
     content: texts(({ content }) => content),
@@ -140,7 +134,7 @@ function joinedMessage(all: readonly RoutedMessage[], first: RoutedMessage): Rou
         ? texts(({ transcript }) => transcript)
         : undefined,
       replyTo: all.find(({ replyTo }) => replyTo !== undefined)?.replyTo,
-      ...passedOn(all),
+      shared: shared.length > 0 ? shared : undefined,
       wasMentioned: all.some(({ wasMentioned }) => wasMentioned === true)
         ? true
         : first.wasMentioned,

@@ -5,6 +5,7 @@ import {
   type ToolResultMessage,
   textOf,
 } from '../session-message.js';
+import { asRead } from './surroundings.js';
 
 /**
  * Makes of a transcript the messages that any model takes (event-pipeline §16.29): prompts and answers alternate, each call has one
@@ -44,9 +45,9 @@ export function modelMessages(messages: readonly SessionMessage[]): SessionMessa
   return made;
 }
 
-/** The same for the messages before a prompt: the last one is an answer, too. */
+/** The same for the messages before a prompt, as an agent reads them: the last one is an answer, too. */
 export function modelHistory(messages: readonly SessionMessage[]): SessionMessage[] {
-  const made = modelMessages(messages);
+  const made = modelMessages(messages.map(asRead));
   const last = made.at(-1);
   return last === undefined || last.role === 'assistant' ? made : [...made, noAnswer];
 }

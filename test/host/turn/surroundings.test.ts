@@ -105,7 +105,7 @@ it.each<[string, object, string]>([
   },
 );
 
-it('of messages that join, the forwarded ones are told as such, and a comment is not (§15.13, durability §10)', async () => {
+it('of messages that join, each that is forwarded is told with its own origin, and a comment is not (§15.13, durability §10)', async () => {
   await using lab = await joiningLab();
   const forwardedFrom = { channelName: 'News' };
   await lab.tell('what do you think?');
@@ -115,7 +115,8 @@ it('of messages that join, the forwarded ones are told as such, and a comment is
   expect(lab.prompts[0]).toContain('Shares: message "forwarded" of "News":\n> The shop closes.\n');
   expect(lab.prompts[0]).not.toContain('Forwarded from');
   await lab.tell({ text: 'one', message: { forwardedFrom } });
-  await lab.tell({ text: 'two', message: { forwardedFrom } });
+  await lab.tell({ text: 'two', message: { forwardedFrom: { sender: { name: 'Bo' } } } });
   await lab.pass(withinMs);
-  expect(lab.prompts[1]).toContain('Forwarded from the chat "News"');
+  expect(lab.prompts[1]).toMatch(/ of "News":\n> one\n.* of "Bo":\n> two\n/);
+  expect(lab.prompts[1]).not.toContain('Forwarded from');
 });

@@ -25,8 +25,7 @@ function repliedOf(message: Message): Around {
   if (replied !== undefined && replied.forum_topic_created === undefined) {
     const { message_id: messageId, chat, date } = replied;
     const sender = senderOf(replied);
-    const place = chat.type === 'private' ? conversationIdOf(chat.id) : `telegram:group:${chat.id}`;
-    const from = sender.id === undefined ? place : `telegram:${sender.id}`;
+    const from = `telegram:${sender.id ?? chat.id}`;
     const said = saidIn(replied, quote?.text);
     return { replyTo: { messageId, from, sender, ...said, sentAtMs: date * 1_000 } };
   }
