@@ -65,9 +65,8 @@ export async function startAccount(
     }
   } catch (error) {
     const reason = oneLine(error);
-    const isWanted = accounts.all().includes(account);
+    if (!accounts.all().includes(account)) return reason; // somebody has stopped it meanwhile
     accounts.remove(account);
-    if (!isWanted) return reason; // somebody has stopped it meanwhile
     const { code } = errorSummary(error);
     const { retryAfterMs } = Object(error) as { readonly retryAfterMs?: unknown }; // from outside
     if (typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs)) {

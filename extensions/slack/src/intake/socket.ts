@@ -52,10 +52,7 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
         ...(apiRoot !== undefined && { slackApiUrl: apiRoot }),
       },
     });
-    let why = 'it was closed before it began';
-    guarded(client, (reason) => {
-      why = reason;
-    });
+    const whyEnded = guarded(client);
     client.on('slack_event', ({ type, body, ack }: SlackEvent) => {
       const done = (): void => void ack().catch(() => undefined); // the connection is gone: it comes again
       take(type, body, { done, refuse: () => undefined });
@@ -73,7 +70,7 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
       await client.start();
       return { client, lost };
     } catch (error) {
-      throw error ?? new Error(why); // the library says nothing of a connection that was closed
+      throw error ?? new Error(whyEnded()); // the library says nothing of a connection that was closed
     } finally {
       clock.clearTimeout(timer);
       signal.removeEventListener('abort', end);
@@ -136,15 +133,15 @@ export async function startSocket(options: SocketOptions): Promise<Intake> {
  * Keeps a frame that the library cannot read from ending the process: its reader rejects, and nobody hears it. Reads why Slack ends
  * a connection, such as `too_many_websockets`, which the library keeps to itself.
  */
-function guarded(client: SocketModeClient, onEnd: (reason: string) => void): void {
+function guarded(client: SocketModeClient): () => string {
+  let why = 'it was closed before it began';
   const [read] = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
   client.on('ws_message', async (...frame: readonly unknown[]) => {
-    const [, reason] =
-      /"type":\s*"disconnect".*"reason":\s*"(\w{1,80})"/.exec(String(frame[0])) ?? [];
-    if (reason !== undefined) onEnd(reason);
+    [, why = why] = /"type":\s*"disconnect".*"reason":\s*"(\w{1,80})"/.exec(String(frame[0])) ?? [];
     await Promise.resolve(read?.(...frame)).catch(() => undefined);
   });
+  return () => why;
 }
 
 /** An event of the library. */
