@@ -79,9 +79,10 @@ export async function startAccount(
       return undefined;
     }
     openAccounts.end(account, reason);
-    const why = code === undefined ? '' : ` (${code})`;
-    const message = `account ${channel.id}/${accountId} could not be started${why}`;
-    logger.error(message, { ...named, error });
+    logger.error(
+      `account ${channel.id}/${accountId} could not be started${code === undefined ? '' : ` (${code})`}`,
+      { ...named, error },
+    );
     await kernel.dispatch(
       'account.stopped',
       { ...named, reason: 'it could not be started', error: reason },
