@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { getOrMake } from '../../../kernel/index.js';
 
 /** Bytes of a page of each journal. */
@@ -14,8 +14,8 @@ const [inner, leaf] = [0x05, 0x0d];
 class Pages implements Disposable {
   readonly #file: number;
 
-  constructor(path: string, flags: 'r' | 'r+') {
-    this.#file = openSync(path, flags);
+  constructor(path: string) {
+    this.#file = openSync(path, 'r+');
   }
 
   get count(): number {
@@ -31,7 +31,6 @@ class Pages implements Disposable {
 
   write(page: number, bytes: Buffer): void {
     writeSync(this.#file, bytes, 0, pageBytes, (page - 1) * pageBytes);
-    fsyncSync(this.#file);
   }
 
   [Symbol.dispose](): void {
@@ -46,11 +45,10 @@ class Pages implements Disposable {
  * @param fresh the path of a journal that was just made.
  */
 export function mendHead(path: string, fresh: string): void {
-  using from = new Pages(fresh, 'r');
-  using to = new Pages(path, 'r+');
-  const head = from.read(1);
-  head.writeUInt32BE(to.count, 28);
-  to.write(1, head);
+  using pages = new Pages(path);
+  const head = readFileSync(fresh).subarray(0, pageBytes);
+  head.writeUInt32BE(pages.count, 28);
+  pages.write(1, head);
 }
 
 /**
@@ -58,22 +56,28 @@ export function mendHead(path: string, fresh: string): void {
  * Pages of indexes are left as they are. A file of older times has no such map, and is left as it is.
  */
 export function mendInnerPages(path: string): void {
-  using pages = new Pages(path, 'r+');
+  using pages = new Pages(path);
   if (pages.read(1).readUInt32BE(52) === 0) return; // no map
+  const { count } = pages;
   const childrenOf = new Map<number, number[]>();
-  let map: Buffer = Buffer.alloc(0);
-  for (let page = 3; page <= pages.count; page++) {
-    const place = (page - 2) % (pagesOfMap + 1);
-    if (place === 0 || map.length === 0) map = pages.read(page - place);
-    if (place === 0 || map[(place - 1) * 5] !== 5) continue; // a map, or no page below another one
-    if (isOfTable(pages.read(page)))
-      getOrMake(childrenOf, map.readUInt32BE((place - 1) * 5 + 1), () => []).push(page);
+  for (let map = 2; map < count; map += pagesOfMap + 1) {
+    const entries = pages.read(map);
+    for (let at = 0; at < pagesOfMap; at++) {
+      if (entries[at * 5] !== 5 || !isOfTable(pages.read(map + 1 + at))) continue; // no page below another one
+      const parent = entries.readUInt32BE(at * 5 + 1);
+      if (parent > 2 && parent <= count) getOrMake(childrenOf, parent, () => []).push(map + 1 + at); // the map may be damaged, too
+    }
   }
   for (const [page, children] of childrenOf) {
-    const led = ledTo(pages.read(page)).map((child) => isOfTable(pages.read(child)));
-    if (led.filter((isRight) => isRight).length * 2 > led.length) continue; // one of those below may be damaged instead
+    const bytes = pages.read(page);
+    const led = ledTo(bytes);
+    const isWhole =
+      led.length > 0 && // else one of those below is damaged instead, or the map
+      (led.every((child) => isOfTable(pages.read(child))) ||
+        children.every((child) => led.includes(child)));
+    if (isWhole || bytes[0] === leaf) continue;
     const ends = children.map((child) => ({ child, row: lastRow(pages, child) }));
-    ends.sort((one, other) => (one.row < other.row ? -1 : 1));
+    ends.sort(({ row: a }, { row: b }) => a.length - b.length || Buffer.compare(a, b));
     pages.write(page, innerPage(ends));
   }
 }
@@ -91,13 +95,13 @@ function ledTo(bytes: Buffer): number[] {
 }
 
 /** Makes a page that leads to others, in the order of their last rows. */
-function innerPage(ends: readonly { readonly child: number; readonly row: bigint }[]): Buffer {
+function innerPage(ends: readonly { readonly child: number; readonly row: Buffer }[]): Buffer {
   const bytes = Buffer.alloc(pageBytes);
   let end = pageBytes;
   for (const [at, { child, row }] of ends.slice(0, -1).entries()) {
-    const cell = Buffer.from([0, 0, 0, 0, ...varint(row)]);
-    cell.writeUInt32BE(child);
-    end -= cell.copy(bytes, end - cell.length);
+    end -= 4 + row.length;
+    bytes.writeUInt32BE(child, end);
+    row.copy(bytes, end + 4);
     bytes.writeUInt16BE(end, 12 + at * 2);
   }
   bytes[0] = inner;
@@ -107,25 +111,19 @@ function innerPage(ends: readonly { readonly child: number; readonly row: bigint
   return bytes;
 }
 
-/** Returns the number of the last row that a page leads to; 0 if it cannot be read. */
-function lastRow(pages: Pages, page: number, depth = 0): bigint {
-  const bytes = pages.read(page);
-  if (bytes[0] === inner && depth < 20) return lastRow(pages, bytes.readUInt32BE(8), depth + 1);
+/** Returns the number of the last row that a page leads to, as SQLite writes it; 0 if it cannot be read. */
+function lastRow(pages: Pages, page: number): Buffer {
+  let bytes = pages.read(page);
+  for (let depth = 0; bytes[0] === inner && depth < 20; depth++)
+    bytes = pages.read(bytes.readUInt32BE(8));
   const count = bytes.readUInt16BE(3);
-  if (bytes[0] !== leaf || count === 0 || count > pageBytes / 4) return 0n;
+  if (bytes[0] !== leaf || count === 0 || count > pageBytes / 4) return Buffer.of(0);
   const cell = bytes.subarray(bytes.readUInt16BE(8 + (count - 1) * 2));
-  const start = cell.findIndex((byte) => byte < 0x80) + 1; // behind the size of the row
-  return readVarint(cell.subarray(start));
+  const row = cell.subarray(endOfNumber(cell)); // behind the size of the row
+  return row.subarray(0, endOfNumber(row));
 }
 
-/** Reads a number as SQLite writes it: seven bits a byte, and another byte follows one above 0x7f. */
-function readVarint(bytes: Buffer): bigint {
-  const end = bytes.findIndex((byte) => byte < 0x80);
-  return bytes.subarray(0, end + 1).reduce((sum, byte) => (sum << 7n) | BigInt(byte & 0x7f), 0n);
-}
-
-function varint(value: bigint): number[] {
-  const bytes = [Number(value & 0x7fn)];
-  for (let rest = value >> 7n; rest > 0n; rest >>= 7n) bytes.unshift(Number(rest & 0x7fn) | 0x80);
-  return bytes;
+/** The bytes of a number: seven bits each, and another byte follows one above 0x7f. */
+function endOfNumber(bytes: Buffer): number {
+  return bytes.subarray(0, 8).findIndex((byte) => byte < 0x80) + 1;
 }

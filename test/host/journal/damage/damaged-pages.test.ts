@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openJournal, openSqlite } from '../../../../src/host/index.js';
 import { journalProblems, repairJournal } from '../../../../src/host/internal.js';
+import { mendInnerPages } from '../../../../src/host/journal/damage/mend-pages.js';
 import { hold } from '../../../support/holds.js';
 import { type Dice, diceOf } from '../../../support/journal-damage.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
@@ -20,6 +21,9 @@ const patterns: Readonly<Record<string, (page: Buffer, dice: Dice) => void>> = {
   },
   'noise in its second half': (page, dice) => {
     for (let at = page.length / 2; at < page.length; at++) page[at] = dice(256);
+  },
+  'noise in its last bytes': (page, dice) => {
+    for (let at = page.length - 16; at < page.length; at++) page[at] = dice(256);
   },
 };
 
@@ -109,6 +113,17 @@ describe('a repair of a journal', () => {
     expect(repair).not.toThrow(/journal repair/);
     expect(readFileSync(path).equals(bytes)).toBe(true);
     expect(readdirSync(folder.path)).toEqual(['picture.png', 'picture.png-lock']);
+  });
+
+  it('writes no page that the file does not have, whatever its map of pages says', () => {
+    using folder = temporaryFolder({});
+    const path = join(folder.path, 'sluice.db');
+    const bytes = Buffer.from(whole);
+    bytes.fill(5, pageBytes, 2 * pageBytes); // each page stands below page 0x05050505
+    writeFileSync(path, bytes);
+    mendInnerPages(path);
+    expect(statSync(path).size).toBe(whole.length);
+    expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
   it('mends several pages at once', async () => {
