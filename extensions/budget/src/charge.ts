@@ -11,22 +11,25 @@ export interface Charge {
 }
 
 /**
- * Finds the charge for a run. One that has failed or was stopped is charged what it reports, and nothing if it reports nothing.
+ * Finds the charge for a run. One that has failed or was stopped is charged what it reports, and no
+ * estimate for what it does not.
  *
  * @param model the model that was called; `undefined` if none was, `null` if nobody has seen the call.
  */
 export function chargeOf(
   { usage, success, messages = [] }: Completed,
   model: string | null | undefined,
-  { estimate, prices }: Pick<Settings, 'estimate' | 'prices'>,
+  settings: Pick<Settings, 'estimate' | 'prices'>,
 ): Charge {
-  if (usage === undefined)
-    return model === undefined || !success
-      ? { charge: { tokens: 0, microUsd: 0 }, isGuess: false }
-      : { charge: estimate, isGuess: true };
+  const isCharged = success && (usage !== undefined || model !== undefined);
+  const estimate = isCharged ? settings.estimate : { tokens: 0, microUsd: 0 };
+  if (usage === undefined) return { charge: estimate, isGuess: isCharged };
   const figures = figuresIn(usage);
   const tokens = tokensIn(figures);
-  const microUsd = microUsdIn(figures, priceOf(answeringModel(messages) ?? model ?? '', prices));
+  const microUsd = microUsdIn(
+    figures,
+    priceOf(answeringModel(messages) ?? model ?? '', settings.prices),
+  );
   return {
     charge: { tokens: tokens ?? estimate.tokens, microUsd: microUsd ?? estimate.microUsd },
     isGuess:
