@@ -7,7 +7,7 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api';
-import { type Clock, defineExtension, type Extension } from 'sluice';
+import { defineExtension, type Extension } from 'sluice';
 import type { Around, Fact } from 'sluice/extension';
 import { z } from 'zod';
 import { FactMetrics, type Take } from './fact-metrics.js';
@@ -62,10 +62,7 @@ export function otel(providers: OtelProviders = {}): Extension<OtelConfig> {
       const spans = settings.traces
         ? new MessageSpans({ ...settings, now, tracer: tracer() })
         : undefined;
-      api.own(
-        'sending',
-        sending([providers.tracerProvider ?? trace.getTracerProvider(), meters()], api.clock),
-      );
+      api.own('sending', () => Promise.all([tracers(), meters()].map(sendRest)));
       if (spans !== undefined) api.own('spans', spans);
       const gauges = async (): Promise<[InstrumentName, number][]> => {
         const figures = await tap.figures().catch(() => undefined); // no host runs yet, or any more
@@ -104,7 +101,11 @@ export function otel(providers: OtelProviders = {}): Extension<OtelConfig> {
   });
 
   function tracer(): Tracer {
-    return (providers.tracerProvider ?? trace.getTracerProvider()).getTracer('sluice', version);
+    return tracers().getTracer('sluice', version);
+  }
+
+  function tracers(): TracerProvider {
+    return providers.tracerProvider ?? trace.getTracerProvider();
   }
 
   function meterOf(): Meter {
@@ -123,25 +124,16 @@ function aroundOf(spans: MessageSpans): Around {
     of.request === undefined ? spans.run(run, of) : context.with(incomingContext(of.request), run);
 }
 
-/** Milliseconds that a collector has for the last spans. */
-const lastMs = 2_000;
-
-/** Has providers send what they hold when the extension goes: a short run would lose its traces. */
-function sending(providers: readonly object[], clock: Clock): AsyncDisposable {
-  return {
-    async [Symbol.asyncDispose]() {
-      const flushed = providers.map(async (given) => {
-        const { getDelegate } = given as { getDelegate?(): object }; // of the one that is registered globally
-        const provider = (getDelegate?.call(given) ?? given) as { forceFlush?(): Promise<void> }; // of an SDK
-        await provider.forceFlush?.().catch(() => undefined); // it tells by its own log
-      });
-      await new Promise<void>((resolve) => {
-        const timer = clock.setTimeout(resolve, lastMs);
-        void Promise.all(flushed).then(() => {
-          clock.clearTimeout(timer);
-          resolve();
-        });
-      });
-    },
-  };
+/**
+ * Has a provider send what it holds when the extension goes: a short run would lose its traces. The host says so if that takes
+ * too long.
+ */
+async function sendRest(given: object): Promise<void> {
+  const { getDelegate } = given as { getDelegate?(): object }; // of the one that is registered globally
+  const provider = (getDelegate?.call(given) ?? given) as { forceFlush?(): Promise<void> }; // of an SDK
+  try {
+    await provider.forceFlush?.();
+  } catch {
+    // it tells by its own log
+  }
 }
