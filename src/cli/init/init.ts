@@ -9,7 +9,7 @@ import { writeTextFile } from '../print/write-file.js';
 import { configNames } from '../settings/config-file.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { AddCommand, Shell } from '../shell/shell.js';
-import { printable } from '../shell/text.js';
+import { asWord, printable } from '../shell/text.js';
 import { channelStart } from './channel-start.js';
 import { starterFiles } from './starter-files.js';
 
@@ -71,7 +71,7 @@ async function init(dir: string, options: InitOptions, shell: Shell): Promise<Ex
     ...(channel?.declaration.credentials ?? []).map(
       ({ name, env, hint }) => `Needed: ${name} in the variable ${env}. ${hint}`,
     ),
-    `Next: ${dir === '.' ? '' : `cd ${printable(dir)} && `}npm install && npm test && npx sluice run`,
+    `Next: ${dir === '.' ? '' : `cd ${asWord(printable(dir))} && `}npm install && npm test && npx sluice run`,
   ]);
   return exitCodes.ok;
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { thisCopy } from '../../extension/internal.js';
+import { asWord } from '../shell/text.js';
 
 /**
  * Names a package, such as this one, for a package.json, so that `npm install` finds the source that it was installed from: a
@@ -33,7 +34,7 @@ interface Note {
 function noteOn(root: string): Note {
   const modules = dirname(root);
   const notes = join(modules, '.package-lock.json');
-  if (basename(modules) !== 'node_modules' || !existsSync(notes)) return {};
+  if (basename(modules) !== 'node_modules') return {};
   try {
     const { packages } = JSON.parse(readFileSync(notes, 'utf8')) as {
       readonly packages?: Readonly<Record<string, Note | undefined>>;
@@ -57,5 +58,5 @@ export function installable(name: string, { folder, version } = thisCopy): strin
   const ofClone = join(place, 'extensions', name.replace(/^sluice-/, ''));
   const beside = [tarball, ofClone].find((path) => path !== place && existsSync(path));
   if (beside === undefined) return name;
-  return /\s/.test(beside) ? `"${beside}"` : beside;
+  return asWord(beside);
 }

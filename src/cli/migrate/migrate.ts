@@ -16,7 +16,7 @@ import { readConfigFile } from '../settings/config-file.js';
 import { type LegacyOptions, legacySetting, profileOption } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { AddCommand, Shell } from '../shell/shell.js';
-import { counted, printable } from '../shell/text.js';
+import { asWord, counted, printable } from '../shell/text.js';
 import { skeletonFiles } from './skeleton.js';
 
 interface MigrateOptions extends LegacyOptions {
@@ -93,7 +93,7 @@ async function migrate(path: string, options: MigrateOptions, shell: Shell): Pro
     ...written.map((file) => `wrote ${printable(file)}`),
     '',
     `To move: ${counted(hooks, 'hook handler', 'hook handlers')}, ${counted(commands, 'command', 'commands')}, ${counted(services, 'service', 'services')}.`,
-    `Next: cd ${printable(options.out)} && npm install && npm test, and README.md has the steps.`,
+    `Next: cd ${asWord(printable(options.out))} && npm install && npm test, and README.md has the steps.`,
   ]);
   return exitCodes.ok;
 }

@@ -54,3 +54,8 @@ export function cut(text: string, length: number): string {
 export function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
+
+/** Puts a path into quotes if a shell would read it as several words. */
+export function asWord(path: string): string {
+  return /\s/.test(path) ? `"${path}"` : path;
+}

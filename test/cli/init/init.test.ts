@@ -91,6 +91,8 @@ describe('sluice init', () => {
     const made = await runInMemory(['init', 'my-host'], '', { cwd: folder.path });
     expect(made).toMatchObject({ code: 0, stderr: '' });
     expect(made.stdout).toContain('Next: cd my-host && npm install && npm test');
+    const spaced = await runInMemory(['init', 'my other host'], '', { cwd: folder.path });
+    expect(spaced.stdout).toContain('Next: cd "my other host" && npm install');
     const cwd = join(folder.path, 'my-host');
     install(cwd);
     const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
