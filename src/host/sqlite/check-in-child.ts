@@ -20,14 +20,7 @@ const program = `
   }`;
 
 /** The signals by which a process ends that reads damage. Any other one was sent to it. */
-const crashes: ReadonlySet<string> = new Set([
-  'SIGABRT',
-  'SIGBUS',
-  'SIGFPE',
-  'SIGILL',
-  'SIGSEGV',
-  'SIGTRAP',
-]);
+const crash = /^SIG(ABRT|BUS|FPE|ILL|SEGV|TRAP)$/;
 
 /**
  * Reads every page of a database, and looks up each row in each index, in a process of its own: this one goes on meanwhile.
@@ -54,7 +47,7 @@ export function checkInChild(path: string, signal: AbortSignal): Promise<SluiceE
     child.once('error', () => settle(undefined));
     child.once('close', (_, by) => {
       if (signal.aborted) settle(undefined);
-      else if (by !== null && crashes.has(by))
+      else if (by !== null && crash.test(by))
         settle(damaged(path, `the process that checked it ended by ${by}`));
       else settle(told === '' ? undefined : problemOf(path, told));
     });

@@ -3,7 +3,7 @@ import { chmodSync, closeSync, existsSync, openSync, type Stats, statSync } from
 /**
  * Makes the file of a database for its user alone (mode 0600), and takes rights from others where it and the files beside
  * it are there already: it holds what people wrote. SQLite gives its own files beside it the mode of the database. A file
- * that this user may not change is left as it is.
+ * that this user may not change is left as it is, and so is what is no file, such as `/dev/null`.
  *
  * @param suffixes of the files beside it that are looked at.
  */
@@ -34,10 +34,10 @@ export function entryAt(path: string): Stats | undefined {
 }
 
 function tighten(path: string): void {
-  const mode = entryAt(path)?.mode;
-  if (mode === undefined || (mode & 0o077) === 0) return;
+  const entry = entryAt(path);
+  if (!entry?.isFile() || (entry.mode & 0o077) === 0) return;
   try {
-    chmodSync(path, mode & 0o700);
+    chmodSync(path, entry.mode & 0o700);
   } catch {
     // it is another user's: who may read it is theirs to say
   }

@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lineLogger, openLog } from '../../../src/cli/settings/logger.js';
 import { hostError } from '../../../src/host/errors.js';
+import { makePrivate } from '../../../src/host/internal.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 /** The lines of a log for people. */
@@ -59,4 +61,12 @@ describe.skipIf(process.platform === 'win32')('a log file (durability §1.13)', 
       expect(statSync(file).size).toBeGreaterThan(10);
     },
   );
+
+  it('that is no file, such as a device, keeps its mode: it is not for the host alone', async () => {
+    using folder = temporaryFolder({});
+    const pipe = join(folder.path, 'pipe');
+    execFileSync('mkfifo', ['-m', '666', pipe]);
+    makePrivate(pipe, []);
+    expect((statSync(pipe).mode & 0o777).toString(8)).toBe('666');
+  });
 });
