@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { execPath } from 'node:process';
+import process, { execPath } from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKernel } from '../../../src/kernel/index.js';
 import {
@@ -118,6 +118,13 @@ describe('the members of api.runtime that are served (event-pipeline §17.17)', 
     const pipes = 'process.stdin.pipe(process.stdout); process.stderr.write(process.env.WORD)';
     const options = { timeoutMs: 60_000, input: 'in', env: { WORD: 'w' }, cwd: folder };
     expect(await run(pipes, options)).toMatchObject({ stdout: 'in', stderr: 'w' });
+    const warnings: Error[] = [];
+    const warned = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', warned);
+    await Promise.all(Array.from({ length: 12 }, () => run('')));
+    await new Promise(setImmediate);
+    process.off('warning', warned);
+    expect(warnings).toEqual([]); // as many as a plugin likes at once
     const forever = 'setInterval(() => {}, 1000)';
     expect(await run(forever, 1)).toMatchObject({
       code: null,

@@ -1,6 +1,12 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import process from 'node:process';
 import { isDetached } from '../../../extension/internal.js';
+
+/** The programs that run: they end with the host. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
 
 /** The options of `runCommandWithTimeout`. */
 interface CommandOptions {
@@ -41,12 +47,11 @@ export function runCommandWithTimeout(
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       detached: isDetached,
     });
-    const kill = (): void => void child.kill('SIGKILL');
-    process.once('exit', kill); // it ends with the host
+    running.add(child);
     let ended: CommandResult['termination'] | undefined;
     const end = (why: 'timeout' | 'no-output-timeout') => (): void => {
       ended = why;
-      kill();
+      child.kill('SIGKILL');
     };
     const timer = setTimeout(end('timeout'), timeoutMs);
     let quiet: NodeJS.Timeout | undefined;
@@ -64,7 +69,7 @@ export function runCommandWithTimeout(
     child.stdin?.on('error', () => undefined); // it may end before it has read everything
     child.stdin?.end(input);
     const over = (): void => {
-      process.off('exit', kill);
+      running.delete(child);
       clearTimeout(timer);
       clearTimeout(quiet);
     };
