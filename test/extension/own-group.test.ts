@@ -1,7 +1,7 @@
 import childProcess, { type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
-import esbuild from 'esbuild';
+import * as esbuild from 'esbuild';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { inOwnGroup } from '../../src/extension/index.js';
 import { compilerUrl } from '../../src/extension/internal.js';
@@ -31,6 +31,9 @@ describe('a process that a library starts', () => {
           stdio: 'pipe',
         });
       expect(await groupOf(inOwnGroup(start))).toBe(true);
+      const bare = process.execPath; // it needs no list of arguments
+      expect(await groupOf(inOwnGroup(() => childProcess.spawn(bare)))).toBe(true);
+      expect(await groupOf(inOwnGroup(() => childProcess.spawn(bare, { cwd: '/' })))).toBe(true);
       expect(await groupOf(start())).toBe(false);
       const thrown = new Error('it cannot be started');
       expect(() =>
@@ -45,7 +48,7 @@ describe('a process that a library starts', () => {
 
 describe('the compiler of extensions', () => {
   it('is started again once it has died, also for several texts at once (§13.14)', async () => {
-    await esbuild.stop(); // another file of tests may have started it in this process
+    await esbuild.stop(); // another test may have started it
     const spawn = vi.spyOn(childProcess, 'spawn');
     const compiler = (await import(/* @vite-ignore */ compilerUrl())) as Compiler;
     const compiled = async (text: string) =>

@@ -22,8 +22,10 @@ export const isDetached = process.platform !== 'win32';
 export function startedApart<T>(module: { spawn: unknown }, detached: boolean, run: () => T): T {
   const { spawn } = module;
   if (typeof spawn !== 'function') return run();
-  module.spawn = (file: unknown, args: unknown, options: object): unknown =>
-    spawn(file, args, { ...options, detached });
+  module.spawn = (file: unknown, ...rest: [unknown?, object?]): unknown => {
+    const [args, options] = Array.isArray(rest[0]) ? rest : [[], rest[1] ?? rest[0]]; // a program needs no arguments
+    return spawn(file, args, { ...Object(options), detached });
+  };
   try {
     return run();
   } finally {
