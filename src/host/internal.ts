@@ -24,7 +24,7 @@ export { type LaneRules, Lanes } from './lanes/lanes.js';
 export type { Place } from './lanes/slots.js';
 export { Slots } from './lanes/slots.js';
 export { type ErrorSummary, errorSummary } from './logging/error-summary.js';
-export { foreignPlace } from './logging/foreign-place.js';
+export { authorPlace } from './logging/foreign-place.js';
 export { allFields, publicFields } from './logging/public-fields.js';
 export { withoutSecrets } from './logging/without-secrets.js';
 export { newCounts } from './parts/counts.js';

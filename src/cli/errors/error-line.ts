@@ -1,4 +1,4 @@
-import { foreignPlace } from '../../host/internal.js';
+import { authorPlace } from '../../host/internal.js';
 import { inertText, oneLine } from '../../kernel/index.js';
 import { printable, sentence } from '../shell/text.js';
 import { CommandError, ConfigError } from './command-error.js';
@@ -15,7 +15,7 @@ export function errorLine(thrown: unknown, debug: boolean): string {
   if (thrown instanceof ConfigError)
     return thrown.each.map((problem) => errorLine(problem, debug)).join('\n');
   const { code, what, hint } = partsOf(thrown);
-  const place = placeOf(thrown);
+  const place = thrown instanceof CommandError ? undefined : authorPlace(thrown); // its text names the option or the file
   const where = place === undefined || what.includes(place) ? '' : ` It was at ${place}.`;
   const more = !debug && hasCause(thrown) ? ' --debug shows its stack.' : '';
   const line = printable(`sluice: ${code}: ${sentence(what)}${where} ${hint}${more}`.trim());
@@ -51,21 +51,4 @@ function stacks(thrown: unknown): string[] {
     found.push(`${seen.size === 1 ? '' : 'caused by '}${at.stack ?? String(at)}`);
   }
   return found;
-}
-
-/**
- * Finds the file and line that an error of an extension or a plugin comes from: the first frame of its innermost cause that is
- * neither Node's nor this package's.
- *
- * @returns such as `/srv/bot/guard.mjs:12:9`; `undefined` if there is no such frame.
- */
-function placeOf(thrown: unknown): string | undefined {
-  if (thrown instanceof CommandError) return undefined; // its text names the option or the file
-  const seen = new Set<unknown>();
-  let place: string | undefined;
-  for (let at = thrown; at instanceof Error && !seen.has(at); at = at.cause) {
-    seen.add(at);
-    place = foreignPlace(String(at.stack)) ?? place;
-  }
-  return place;
 }

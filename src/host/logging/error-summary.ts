@@ -1,5 +1,5 @@
 import { definedFields, isSluiceError, oneLine } from '../../kernel/index.js';
-import { foreignPlace } from './foreign-place.js';
+import { authorPlace, causesOf, placesIn } from './foreign-place.js';
 
 /** The parts of an error that hold nobody's text, which are fit for a log at every level. */
 export interface ErrorSummary {
@@ -24,16 +24,15 @@ export function errorSummary(thrown: unknown): ErrorSummary {
   try {
     if (!(thrown instanceof Error)) return { type: typeof thrown };
     const code = 'code' in thrown ? identifier(thrown.code) : undefined;
-    const causes = causesOf(thrown);
-    const isOwn = causes.every((each) => isSluiceError(each));
-    const frames = causes.map(framesOf);
-    const at = frames.map(foreignPlace).findLast((place) => place !== undefined);
+    const isOwn = causesOf(thrown).every(
+      (each) => isSluiceError(each) && (each.cause === undefined || each.cause instanceof Error),
+    );
     return {
       type: identifier(thrown.name) ?? 'Error',
       ...definedFields({
         code,
         message: isOwn ? oneLine(thrown.message) : undefined,
-        at: at ?? placeIn(frames[0] ?? ''),
+        at: authorPlace(thrown) ?? placesIn(thrown)[0],
       }),
     };
   } catch {
@@ -44,25 +43,4 @@ export function errorSummary(thrown: unknown): ErrorSummary {
 /** Returns a value if it is a name that a program gave, and no text of a person. */
 function identifier(value: unknown): string | undefined {
   return typeof value === 'string' && /^[A-Za-z][\w$.-]{0,59}$/.test(value) ? value : undefined;
-}
-
-/** Returns an error and its causes, as far as they are told. */
-function causesOf(thrown: Error): readonly Error[] {
-  const found = [thrown];
-  for (let at = thrown.cause; at instanceof Error && found.length < 5; at = at.cause)
-    found.push(at);
-  return found;
-}
-
-/** Returns the frames of a stack. The message comes before them, and could look like one. */
-function framesOf({ stack, message, name }: Error): string {
-  const heading = message === '' ? name : `${name}: ${message}`;
-  const isFirst = typeof stack === 'string' && stack.startsWith(heading); // a `name` that was set later is not in it
-  return isFirst ? stack.slice(heading.length) : '';
-}
-
-/** Finds the first of some frames. */
-function placeIn(frames: string): string | undefined {
-  const frame = /^\n\s+at (?:[^\n]*\()?(?:file:\/\/)?([^()\n]+:\d+:\d+)\)?(?:\n|$)/.exec(frames);
-  return frame?.[1]?.replace(/\?[^?/]*(?=:\d+:\d+$)/, ''); // the query that a reload adds
 }

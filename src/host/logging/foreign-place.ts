@@ -6,23 +6,39 @@ import { thisCopy } from '../../extension/internal.js';
 const own = ['dist', 'src'].map((name) => `${join(thisCopy.folder, name)}${sep}`);
 
 /**
- * Finds the first place in a stack, or in its frames, that is neither Node's nor this package's nor that of an installed one. A
- * syntax error has its place before its text, any other error in a frame.
+ * Finds the place that an error comes from in the code of an author, which is neither Node's nor this package's nor that of an
+ * installed one: the first such place of the innermost cause that has one.
  *
  * @returns such as `/srv/bot/guard.mjs:12:9`; `undefined` if there is no such place.
  */
-export function foreignPlace(stack: string): string | undefined {
-  const lines = stack.split('\n');
-  const syntax = /^((?:file:\/\/)?\/[^:]*:\d+)$/.exec(lines[0] ?? '')?.[1];
-  const frames = lines.flatMap((line) => {
-    const place = /^ {4}at (?:.* \()?((?:file:\/\/|\/|[A-Za-z]:\\).+:\d+:\d+)\)?$/.exec(line)?.[1];
-    return place === undefined ? [] : [place];
-  });
-  return [...(syntax === undefined ? [] : [syntax]), ...frames]
-    .map(pathOf)
-    .find(
-      (path) => !own.some((folder) => path.startsWith(folder)) && !path.includes('/node_modules/'),
-    );
+export function authorPlace(thrown: unknown): string | undefined {
+  return causesOf(thrown)
+    .map((error) => placesIn(error).find(isOfAuthor))
+    .findLast((place) => place !== undefined);
+}
+
+function isOfAuthor(path: string): boolean {
+  return !own.some((folder) => path.startsWith(folder)) && !path.includes('/node_modules/');
+}
+
+/** Returns an error and its causes, as far as they are told. */
+export function causesOf(thrown: unknown): readonly Error[] {
+  const found: Error[] = [];
+  for (let at = thrown; at instanceof Error && found.length < 5; at = at.cause) found.push(at);
+  return found;
+}
+
+/**
+ * Finds the files, lines and columns in a stack. The message comes before the frames, and could look like one. A syntax error
+ * has its place before its message. The stack has the name that the error was made with, and the code of an error of Node.
+ */
+export function placesIn({ stack, message }: Error): readonly string[] {
+  if (typeof stack !== 'string') return [];
+  const [name = ''] = /^[\w$.]+(?: \[\w+\])?/.exec(stack) ?? [];
+  const heading = message === '' ? name : `${name}: ${message}`;
+  const rest = stack.startsWith(heading) ? stack.slice(heading.length) : stack.replace(/\n.*/s, '');
+  const lines = /^(?: {4}at (?:.* \()?)?((?:file:\/\/|\/|[A-Za-z]:\\).+?(?::\d+)+)\)?$/gm;
+  return Array.from(rest.matchAll(lines), ([, place = '']) => pathOf(place));
 }
 
 /** Takes away the query that a reload adds to a URL. */

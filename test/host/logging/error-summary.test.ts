@@ -1,7 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { thisCopy } from '../../../src/extension/internal.js';
 import { hostError } from '../../../src/host/errors.js';
 import { errorSummary } from '../../../src/host/logging/error-summary.js';
+
+/** An error that Node throws for a wrong argument. */
+function nodesOwn(): unknown {
+  try {
+    return readFileSync(undefined as never); // wrong on purpose
+  } catch (error) {
+    return error;
+  }
+}
 
 describe('what a log says of an error (§20.3)', () => {
   it('is its class, its code and where it comes from, not its text', () => {
@@ -45,6 +55,34 @@ describe('what a log says of an error (§20.3)', () => {
     const error = new TypeError('x');
     error.stack = 'TypeError: x\n    at end (file:///srv/mark.ts?sluice=2:4:41)';
     expect(errorSummary(error)).toEqual({ type: 'TypeError', at: '/srv/mark.ts:4:41' });
+  });
+
+  it.each([
+    [
+      'a name that its class gives it',
+      new (class extends Error {
+        override name = 'MyError';
+      })('x'),
+    ],
+    ['a code of Node', nodesOwn()],
+    ['no text', new Error()],
+  ])('of an error with %s has its place', (_, error) => {
+    expect(errorSummary(error).at).toMatch(/error-summary\.test\.ts:\d+:\d+$/);
+  });
+
+  it('of a syntax error has the place before its text', () => {
+    const error = new SyntaxError('planted');
+    error.stack = `file:///srv/my%20bot/a.mjs:3\nfoo bar\n    ^^^\n\nSyntaxError: planted\n    at compile (node:internal/x:1:2)`;
+    expect(errorSummary(error)).toEqual({ type: 'SyntaxError', at: '/srv/my bot/a.mjs:3' });
+  });
+
+  it('that quotes a thrown text holds no text', () => {
+    const error = hostError(
+      'journal-lost',
+      { path: 'x', problem: 'planted' },
+      { cause: 'planted' },
+    );
+    expect(errorSummary(error)).not.toHaveProperty('message');
   });
 
   it.each([
