@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { type LogLevel, pinoLogger } from '../../host/index.js';
 import { allFields, type ErrorSummary, makePrivate, publicFields } from '../../host/internal.js';
-import { type Logger, loggerWith, oneLine } from '../../kernel/index.js';
+import { definedFields, type Logger, loggerWith, oneLine } from '../../kernel/index.js';
 import { jsonLine } from '../print/json-line.js';
 import { type Output, outputTo } from '../shell/output.js';
 import type { Shell } from '../shell/shell.js';
@@ -51,8 +51,8 @@ export function openLog(
 }
 
 /**
- * Makes a logger that writes one line per entry, from a level up. At level `debug` it shows all fields; else of an error
- * its code, its text if that holds nobody's words, and the place that it comes from.
+ * Makes a logger that writes one line per entry, from a level up. At level `debug` it shows all fields as JSON; else in
+ * words those that the message does not say, and of an error its code, its text if that holds nobody's words, and its place.
  *
  * @param isOwn a person sits at this terminal, and sees the texts of all errors.
  * @param muted silences the logger: after the reader of the output has gone, each write fails for that reason alone.
@@ -65,7 +65,7 @@ export function lineLogger(
 ): Logger {
   return loggerWith((level, message, fields = {}) => {
     if (muted.aborted || levels.indexOf(level) < levels.indexOf(from)) return;
-    const extra = from === 'debug' ? shownAll(fields) : summed(fields, isOwn);
+    const extra = from === 'debug' ? shownAll(fields) : summed(message, fields, isOwn);
     output.lines([printable(`sluice: ${level}: ${message}${extra}`)]);
   });
 }
@@ -74,16 +74,32 @@ function shownAll(fields: Readonly<Record<string, unknown>>): string {
   return Object.keys(fields).length === 0 ? '' : ` ${jsonLine(allFields(fields))}`;
 }
 
-/** Shows an error: `(setup-ended: it was called too late at /srv/acme.js:12:5)`; says so if a text is left out. */
+/** Fields that a message says in its own words. */
+const inWords = new Set(['extensionId', 'contributionId', 'family', 'kind', 'policy', 'code']);
+
+/**
+ * Shows the fields that a message does not say, and an error or a reason:
+ * `(server: lab; setup-ended: it was called too late at /srv/acme.js:12:5)`. It says so if a text is left out.
+ */
 function summed(
-  { error, cause = error }: Readonly<Record<string, unknown>>,
+  said: string,
+  { error, cause = error, detail, ...rest }: Readonly<Record<string, unknown>>,
   isOwn: boolean,
 ): string {
-  if (cause === undefined) return '';
-  const shown = (isOwn ? allFields({ cause }) : publicFields({ cause }))['cause'];
-  if (typeof shown !== 'object') return isOwn ? ` (${oneLine(cause)})` : ' (--debug shows more)';
+  const told = Object.entries(definedFields(rest))
+    .map(([name, value]) => [name, typeof value === 'string' ? value : jsonLine(value)] as const)
+    .filter(([name, text]) => !inWords.has(name) && !said.includes(text))
+    .map(([name, text]) => `${name}: ${text}`);
+  const all = [...told, ...reasonOf(cause ?? detail, isOwn)];
+  return all.length === 0 ? '' : ` (${all.join('; ')})`;
+}
+
+function reasonOf(reason: unknown, isOwn: boolean): readonly string[] {
+  if (reason === undefined) return [];
+  const shown = (isOwn ? allFields : publicFields)({ error: reason })['error'];
+  if (typeof shown !== 'object') return [isOwn ? oneLine(reason) : '--debug shows more'];
   const { type, code = type, message, at } = shown as ErrorSummary; // of an error
-  const text = message === undefined ? '' : `: ${message}`;
-  const more = message === undefined ? '; --debug shows more' : '';
-  return ` (${code}${text}${at === undefined ? '' : ` at ${at}`}${more})`;
+  const text = message === undefined ? code : `${code}: ${message}`;
+  const error = at === undefined ? text : `${text} at ${at}`;
+  return message === undefined ? [error, '--debug shows more'] : [error];
 }

@@ -28,6 +28,21 @@ describe('an error in the log for people (event-pipeline §20.3)', () => {
     );
   });
 
+  it('stands behind the fields that the message does not say, and so does a reason', () => {
+    const fields = {
+      server: 'lab',
+      tool: '/remind',
+      problem: 'it has no schema',
+      of: [1],
+      none: undefined,
+    };
+    const told = 'server: lab; problem: it has no schema; of: [1]'; // the message says the name of the tool
+    expect(logged(fields, false)[0]).toBe(`sluice: error: "/remind" failed (${told})`);
+    const reason = { ...fields, detail: 'said by Ada', family: 'egress.sent' };
+    expect(logged(reason, false)[0]).toContain(`(${told}; --debug shows more)`);
+    expect(logged(reason, true)[0]).toContain(`(${told}; said by Ada)`);
+  });
+
   it('of others has no text in the log of a daemon, which says so, and has it at a terminal', () => {
     const error = new TypeError('no user Ada');
     expect(logged({ error }, false)[0]).toMatch(
