@@ -38,9 +38,10 @@ export const hostErrors = {
     hint: 'Set defaultAgentId to the id of one of the agents.',
   },
   'no-model': {
-    message: 'Agent "{what}" asks for a model that its provider does not offer.',
+    message:
+      'Agent "{what}" asks for model "{model}", which its provider does not offer: {offered}.',
     cause: 'The agent’s model is misspelt, or belongs to another provider.',
-    hint: 'Use a model of the provider, or leave the model out.',
+    hint: 'Use one of the models that it offers, or leave the model out.',
   },
   'duplicate-channel': {
     message: 'Channel "{what}" is given twice.',

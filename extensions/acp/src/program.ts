@@ -161,7 +161,7 @@ export async function startProgram(
     );
     if (protocolVersion !== PROTOCOL_VERSION)
       throw new Error(
-        `${command} speaks version ${protocolVersion} of the protocol, not ${PROTOCOL_VERSION}`,
+        `${command} speaks version ${protocolVersion} of the protocol, not ${PROTOCOL_VERSION}: install a version of it that does`,
       );
     const { authMethod: methodId } = settings;
     if (methodId !== undefined)

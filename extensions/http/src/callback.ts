@@ -45,7 +45,8 @@ export async function callBack(
     return { status: status >= 500 ? 'ambiguous' : 'rejected', reason };
   } catch (error) {
     const { code } = Object((error as Error).cause) as { readonly code?: string }; // fetch rejects with an Error
-    if (code === 'ECONNREFUSED') return { ...later, reason: 'the callback cannot be reached' };
+    if (code === 'ECONNREFUSED')
+      return { ...later, reason: `the callback cannot be reached: ${code}` };
     return { status: 'ambiguous', reason: `the callback did not answer: ${code ?? String(error)}` };
   }
 }

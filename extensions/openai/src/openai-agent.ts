@@ -138,7 +138,10 @@ async function* turn(
   try {
     for (let round = 1; ; round++) {
       if (round > maxRounds)
-        throw new ChatError('too-many-rounds', `${maxRounds} answers have called tools`);
+        throw new ChatError(
+          'too-many-rounds',
+          `${maxRounds} answers have called tools (maxRounds)`,
+        );
       const calls = yield* answer();
       if (calls.length === 0) break;
       yield* runCalls(calls, { request, tools, pictures });
@@ -212,7 +215,7 @@ export function headersOf({ url, headers, apiKey }: AgentSettings): Headers {
     return all;
   } catch {
     // the error of the platform would show the key
-    throw new ChatError('refused', 'the key or a header has a letter that HTTP does not allow');
+    throw new ChatError('refused', '"apiKey" or a header has a letter that HTTP does not allow');
   }
 }
 

@@ -217,7 +217,7 @@ describe('the settings', () => {
       const own = { headers: { Authorization: 'Basic other' } };
       expect(keyFor('https://x.example/v1', own)).toEqual({ authorization: 'Basic other' });
       const torn = () => keyFor('https://x.example/v1', { apiKey: 'sk-1\nsk-2' });
-      expect(torn).toThrow(/^refused: the key or a header has a letter/);
+      expect(torn).toThrow(/^refused: "apiKey" or a header has a letter/);
     } finally {
       if (before === undefined) delete process.env['OPENAI_API_KEY'];
       else process.env['OPENAI_API_KEY'] = before;

@@ -142,7 +142,7 @@ describe('a fault of the model server ends the turn, and says which', () => {
     while (lab.test.of('agent.output.delta').length === 0) await new Promise(setImmediate);
     await clock.advance(5_000);
     expect(await said).toMatchObject({ status: 'failed' });
-    expect(errorOf(lab)).toBe('timed-out: the server said nothing for 5000 ms');
+    expect(errorOf(lab)).toBe('timed-out: the server said nothing for 5000 ms (idleTimeoutMs)');
   });
 
   it('what was said before the fault is in the transcript, marked', async () => {
@@ -237,7 +237,7 @@ describe('a call that no tool can answer', () => {
     await using lab = await agentLab([calls(['none', {}])], { agent: { maxRounds: 3 } });
     expect(await lab.test.say('hello')).toMatchObject({ status: 'failed' });
     expect(lab.asked).toHaveLength(3);
-    expect(errorOf(lab)).toBe('too-many-rounds: 3 answers have called tools');
+    expect(errorOf(lab)).toBe('too-many-rounds: 3 answers have called tools (maxRounds)');
   });
 
   it('ids that a server gives twice do not meet', async () => {

@@ -177,6 +177,6 @@ async function identityOf(api: WebApi): Promise<BotIdentity> {
   if (me.status !== 'done') throw startFailure('Slack', 'does not take the bot token', me);
   const { user_id: userId, user: name, bot_id: botId } = me.result;
   if (typeof userId !== 'string' || typeof name !== 'string')
-    throw new Error('Slack cannot be reached: what answers at its address names no bot');
+    throw new Error('Slack cannot be reached: what answers at its address (apiRoot) names no bot');
   return { userId, name, ...(typeof botId === 'string' && { botId }) };
 }

@@ -50,7 +50,9 @@ export async function startAccount(
   const me = needed(await api.call('getMe', {}), 'does not know this bot');
   const { id, username, has_topics_enabled } = me;
   if (id === undefined || username === undefined)
-    throw new Error('Telegram cannot be reached: what answers at its address names no bot');
+    throw new Error(
+      'Telegram cannot be reached: what answers at its address (apiRoot) names no bot',
+    );
   const bot = { id, username, hasTopics: has_topics_enabled === true };
 
   const take = async (update: Update): Promise<'refused' | undefined> => {

@@ -72,7 +72,7 @@ function noAnswer([, path = '']: readonly string[], cause?: unknown) {
   return new CommandError(
     'bad-plugin',
     `${printable(path)} could not be described: its process ended before it was loaded`,
-    'It ended its process, or took too long to load, or was stopped.',
+    'Its module or its register function ended the process, or took too long, or you stopped it. --debug shows what it wrote.',
     { cause, exitCode: exitCodes.failed },
   );
 }

@@ -59,11 +59,11 @@ function reasonOf(wanted: string, said: string): CommandError {
       'Check the name. A folder is named with its path, such as ./my-plugin.',
     );
   if (/\bETARGET\b/.test(said))
-    return failed(`"${wanted}" has no such version`, 'See `npm view NAME versions`.');
+    return failed(`npm finds no such version of "${wanted}"`, 'See `npm view NAME versions`.');
   if (offline.test(said))
     return failed(
-      `the registry cannot be reached, to install ${wanted}`,
-      'Check the connection, or name a folder or a tarball (`npm pack NAME`).',
+      `the registry cannot be reached, to install ${wanted}: ${offline.exec(said)?.[0]}`,
+      'Check the connection and `npm config get registry`, or name a folder or a tarball (`npm pack NAME`).',
     );
   const lines = said
     .split('\n')

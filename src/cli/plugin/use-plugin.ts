@@ -97,10 +97,15 @@ export async function runPluginCommand(
     if (thrown instanceof CommanderError)
       return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage; // commander has said why
     if (isSluiceError(thrown)) throw thrown;
-    throw new CommandError('bad-plugin', `${plugin.pluginId}: ${oneLine(thrown)}`, '', {
-      cause: thrown,
-      exitCode: exitCodes.failed,
-    });
+    throw new CommandError(
+      'bad-plugin',
+      `${plugin.pluginId}: ${oneLine(thrown)}`,
+      'Its command line threw that; look at what you gave it.',
+      {
+        cause: thrown,
+        exitCode: exitCodes.failed,
+      },
+    );
   } finally {
     globalThis.console = before.console;
     process.exitCode = before.exitCode;
@@ -151,7 +156,7 @@ export async function callPluginMethod(
   const params = paramsOf(options.params ?? '{}');
   const seconds = Number(options.timeout ?? 30);
   if (!(seconds > 0 && seconds <= 86_400))
-    throw badArguments('--timeout is no time', 'Give seconds, such as --timeout 30.');
+    throw badArguments(`--timeout is "${options.timeout}"`, 'Give seconds, such as --timeout 30.');
   await using opened = await openPlugins(options, shell);
   const methods = opened.plugins.flatMap((plugin) => plugin.gatewayMethods);
   const found = methods.find((one) => one.method === method);

@@ -91,9 +91,9 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     ...plugins.flatMap((plugin) => channelsOfPlugin(plugin, clock)),
   ];
   noneTwice('duplicate-channel', channels);
-  for (const { id, model, provider } of options.agents)
-    if (!provider.models.includes(model ?? provider.models[0] ?? ''))
-      throw hostError('no-model', { what: id });
+  for (const { id, provider, model = provider.models[0] ?? '' } of options.agents)
+    if (!provider.models.includes(model))
+      throw hostError('no-model', { what: id, model, offered: provider.models.join(', ') });
   const providers = new Map(
     [...options.agents.map(({ provider }) => provider), ...(options.providers ?? [])].map(
       (provider) => [provider.id, provider],

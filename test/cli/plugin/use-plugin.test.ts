@@ -106,7 +106,7 @@ describe('sluice plugin call (event-pipeline §17.31)', () => {
     [['pigeon.asks'], 1, 'registerGatewayMethod: context.startChannel is not supported'],
     [['pigeon.sent'], 2, 'Did you mean "pigeon.send"?'],
     [['pigeon.send', '--params', '[1]'], 2, '--params is no object of JSON'],
-    [['pigeon.send', '--timeout', 'x'], 2, '--timeout is no time'],
+    [['pigeon.send', '--timeout', 'x'], 2, '--timeout is "x"'],
   ])('says why %j has no answer', async (args, code, words) => {
     const ended = await sluice('call', ...args);
     expect(ended.code).toBe(code);

@@ -41,7 +41,10 @@ export async function* chatParts(
     if (signal.aborted) return signal.reason;
     if (end.told !== undefined) return failureIn(end.told);
     if (silence.signal.aborted)
-      return new ChatError('timed-out', `the server said nothing for ${idleTimeoutMs} ms`);
+      return new ChatError(
+        'timed-out',
+        `the server said nothing for ${idleTimeoutMs} ms (idleTimeoutMs)`,
+      );
     const { cause = thrown } = Object(thrown);
     const { code, message = String(cause) } = Object(cause);
     const of = otherwise === 'unreachable' ? `${at.origin}: ` : '';
