@@ -1,6 +1,8 @@
 import { previewObstacles } from 'sluice';
 import type { InspectedHost } from './source.js';
 
+const holdsBack = " (no answer is shown while it grows: it lacks preview: 'ok')";
+
 /** Tells of the extensions of a running host: their states, grants and handlers, and which of these are in quarantine. */
 export function extensionsView({ extensions, kernel }: InspectedHost) {
   const { quarantined } = kernel.stats();
@@ -22,12 +24,9 @@ export function extensionsView({ extensions, kernel }: InspectedHost) {
         handlers
           .filter((one) => one.extensionId === extensionId)
           .map((one) => {
-            const isHolding =
-              stage.family === 'egress.preparing' && previewObstacles([one]).length > 0;
-            const holds = isHolding
-              ? " (no answer is shown while it grows: it lacks preview: 'ok')"
-              : '';
-            return `${stage.family} ${one.class} ${one.contributionId}${holds}`;
+            const { family } = stage;
+            const holds = family === 'egress.preparing' && previewObstacles([one]).length > 0;
+            return `${family} ${one.class} ${one.contributionId}${holds ? holdsBack : ''}`;
           }),
       ),
     }),

@@ -25,10 +25,7 @@ export function packageSource(root: string, version: string): string {
 }
 
 /** The fields of npm's note that are read. */
-interface Note {
-  readonly resolved?: unknown;
-  readonly integrity?: unknown;
-}
+type Note = { readonly [field in 'resolved' | 'integrity']?: unknown };
 
 /** Reads the note of npm about a package that lies in a `node_modules`. */
 function noteOn(root: string): Note {

@@ -18,12 +18,8 @@ export function refuseMisspeltRoles(
     for (const entry of entries) {
       const [, id = ''] = roleEntry.exec(entry) ?? [];
       const close = known.includes(id) ? undefined : nearest(id, known);
-      if (close === undefined) continue;
       const what = `roles.${role} has "${entry}", and there is no channel "${id}"`;
-      throw new CommandError(
-        'bad-config',
-        what,
-        `Did you mean "${close}"? Mend or remove the entry.`,
-      );
+      const hint = `Did you mean "${close}"? Mend or remove the entry.`;
+      if (close !== undefined) throw new CommandError('bad-config', what, hint);
     }
 }
