@@ -153,8 +153,8 @@ describe('the children of a host', () => {
     const left = [last, await host.until(/\d+ <two>/)].map((told) => Number(/\d+/.exec(told)?.[0]));
     expect(left.map(isThere)).toEqual([true, true]);
     await host[Symbol.asyncDispose](); // kill -9; its stderr is closed when the compiler has ended, too
-    await vi.waitFor(() => expect(left.map(isThere)).toEqual([false, false]), 30_000);
-  }, 120_000);
+    await vi.waitFor(() => expect(left.map(isThere)).toEqual([false, false]), 60_000);
+  });
 
   it.skipIf(!hasPty)(
     'outlive the Ctrl-C of a person at a terminal (§13.14)',
