@@ -156,24 +156,20 @@ describe('the children of a host', () => {
     await vi.waitFor(() => expect(left.map(isThere)).toEqual([false, false]), 60_000);
   });
 
-  it.skipIf(!hasPty)(
-    'outlive the Ctrl-C of a person at a terminal (§13.14)',
-    async () => {
-      await using server = await tellsThePid();
-      using folder = withChildren(server.url);
-      const command = `"${process.execPath}" "${cliProgram}" run --watch`;
-      await using host = new Group('script', ['-qefc', command, '/dev/null'], folder.path);
-      host.type('which\n');
-      const pid = await host.until(/pid \d+ <one>/);
-      host.type('endless\n');
-      await host.until(/begun endless/);
-      host.type('\x03'); // the terminal sends SIGINT to the whole group
-      await host.until(/aborted/);
-      writeFileSync(join(folder.path, 'sign.ts'), signed('two'));
-      await host.until(/sluice: sign was reloaded/);
-      host.type('which\n');
-      expect(await host.until(/pid \d+ <two>/)).toBe(pid.replace('one', 'two'));
-    },
-    120_000,
-  );
+  it.skipIf(!hasPty)('outlive the Ctrl-C of a person at a terminal (§13.14)', async () => {
+    await using server = await tellsThePid();
+    using folder = withChildren(server.url);
+    const command = `"${process.execPath}" "${cliProgram}" run --watch`;
+    await using host = new Group('script', ['-qefc', command, '/dev/null'], folder.path);
+    host.type('which\n');
+    const pid = await host.until(/pid \d+ <one>/);
+    host.type('endless\n');
+    await host.until(/begun endless/);
+    host.type('\x03'); // the terminal sends SIGINT to the whole group
+    await host.until(/aborted/);
+    writeFileSync(join(folder.path, 'sign.ts'), signed('two'));
+    await host.until(/sluice: sign was reloaded/);
+    host.type('which\n');
+    expect(await host.until(/pid \d+ <two>/)).toBe(pid.replace('one', 'two'));
+  });
 });
