@@ -39,11 +39,17 @@ function definitionOf(server: McpServer, tool: McpTool): ToolDefinition {
   };
 }
 
-/** A result for the model: all its blocks, and a note if it does not fit its schema. The result of a failure is not checked. */
+/**
+ * A result for the model: its blocks, or else what it has in their place, and a note if it does not fit its schema. The result of a
+ * failure is not checked.
+ */
 function resultOf(given: unknown, outputSchema: unknown): object {
-  const { content, structuredContent, isError } = Object(given) as Fields;
+  const { content, structuredContent, isError, _meta, ...rest } = Object(given) as Fields;
   const details = structuredContent ?? undefined;
-  const blocks = [content ?? details ?? []].flat().map(blockOf);
+  const other = details ?? (Object.keys(rest).length > 0 ? rest : undefined); // old servers have other fields
+  const said = [content].flat().filter((one) => one != null && Object(one).text?.trim?.() !== '');
+  const blocks = said.map(blockOf);
+  if (said.length === 0 && other !== undefined) blocks.push(JSON.stringify(other));
   const problem = isError === true ? undefined : misfit(details, outputSchema);
   if (problem !== undefined) blocks.push(`[${problem}]`);
   return { content: blocks, isError, details };
@@ -64,7 +70,7 @@ function misfit(details: unknown, schema: unknown): string | undefined {
 
 /** A block of a kind that models get, and the text of any other, without the bytes in it. */
 function blockOf(block: unknown): unknown {
-  if (/^(text|image)$/.test(Object(block).type)) return block;
+  if (typeof block === 'string' || /^(text|image)$/.test(Object(block).type)) return block;
   return JSON.stringify(block, (key, value: unknown) =>
     /^(data|blob)$/.test(key) && typeof value === 'string' ? `[${value.length} letters]` : value,
   );

@@ -369,6 +369,26 @@ describe('a result', () => {
       { content: [text], structuredContent: { b: 1 }, isError: true },
       'Lima',
     ],
+    [
+      'with an empty list beside content that does not fit',
+      { content: [], structuredContent: { a: 7 } },
+      `{"a":7}\n${note('does not fit its schema: a must be string')}`,
+    ],
+    [
+      'with blank texts beside content',
+      { content: [{ type: 'text', text: ' ' }, null], structuredContent: { a: 'x' } },
+      '{"a":"x"}',
+    ],
+    [
+      'that is a failure with structured content alone',
+      { content: [], structuredContent: { b: 1 }, isError: true },
+      '{"b":1}',
+    ],
+    [
+      'of the first form of the protocol',
+      { toolResult: { a: 1 } },
+      `{"toolResult":{"a":1}}\n${note('that the tool promises is missing')}`,
+    ],
     ['with content of null', { content: null, structuredContent: { a: 'x' } }, '{"a":"x"}'],
     ['with a block in place of a list', { content: text, structuredContent: { a: 'x' } }, 'Lima'],
     [
@@ -383,7 +403,6 @@ describe('a result', () => {
         structuredContent: { a: 'x' },
       },
       [
-        'null',
         '{"type":"hologram","data":"[51000 letters]"}',
         '{"type":"audio","mimeType":"audio/wav","data":"[51000 letters]"}',
         '{"type":"resource","resource":{"uri":"a:b","text":"inside"}}',
