@@ -79,6 +79,17 @@ describe('an answer is whole, or it is a failure that is told', () => {
     );
   });
 
+  it.each([
+    ['null', null],
+    ['an empty one', ''],
+  ])(
+    '[DONE] is no end with %s for its word: proxies send it behind a cut, too',
+    async (_, word) => {
+      expect(await ended(part({ content: 'Half' }, word), done)).toMatch(/^cut-stream: /);
+      expect(await ended(part({ content: 'Half' }, word), done, 'HOLD')).toMatch(/^cut-stream: /);
+    },
+  );
+
   it.each<[string, readonly (object | string)[], RegExp]>([
     [
       'an error in a choice',

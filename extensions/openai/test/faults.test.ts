@@ -157,7 +157,7 @@ describe('a fault of the model server ends the turn, and says which', () => {
     expect(message).toMatchObject({
       content: [{ type: 'text', text: 'Well, ' }],
       stopReason: 'error',
-      errorMessage: 'cut-stream: the answer ended in its middle',
+      errorMessage: 'cut-stream: the answer ended in its middle, without a finish_reason',
     });
   });
 });

@@ -35,7 +35,7 @@ export function firstOf({ choices }: ChatPart): Record<string, unknown> | undefi
   return choice === undefined ? undefined : Object(choice);
 }
 
-/** Reads how an answer ends: its first word for that counts, and nothing else ends it but `[DONE]`. */
+/** Reads how an answer ends: its first word for that counts, and nothing else ends it: proxies send `[DONE]` behind a cut, too. */
 export class AnswerEnd {
   /** The server's word; while there is none, the answer goes on. */
   word: string | undefined;
@@ -68,14 +68,13 @@ export class AnswerEnd {
     return Object.values(piece).some((one) => one && Object(one).length !== 0);
   }
 
-  /** Nothing more comes. @param isDone the server has said so. @throws ChatError unless the answer is whole. */
-  close(isDone: boolean): GoodEnd {
+  /** Nothing more comes. @throws ChatError unless the answer is whole. */
+  close(): GoodEnd {
     const { word, told } = this;
     if (word === undefined) {
       if (told !== undefined) throw failureIn(told);
       if (!this.#hasChoice) throw new ChatError('no-choices', 'the answer has no choices');
-      if (isDone) return 'stop'; // some say so, and nothing else
-      throw new ChatError('cut-stream', 'the answer ended in its middle');
+      throw new ChatError('cut-stream', 'the answer ended in its middle, without a finish_reason');
     }
     const apart = word.trim().replace(/([a-z])([A-Z])/g, '$1_$2');
     const plain = apart.replace(/[-\s]+/g, '_').toLowerCase();

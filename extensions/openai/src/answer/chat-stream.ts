@@ -82,7 +82,7 @@ export async function* chatParts(
       clock.clearTimeout(timer); // the time of the reader is not the server's
       let hasGrown = false;
       for (const { text, isFailure } of found) {
-        if (!isFailure && text.trim() === '[DONE]') return yield { end: end.close(true) };
+        if (!isFailure && text.trim() === '[DONE]') return yield { end: end.close() };
         const isPart = !isFailure && (end.word === undefined || isJson(text)); // after the end, the rest may be anything
         const part = isPart ? partOf(text) : {};
         hasGrown = end.read(part, text, isFailure) || hasGrown;
@@ -93,7 +93,7 @@ export async function* chatParts(
         untilMs = clock.now() + afterEndMs;
       timer = listen(untilMs === undefined ? idleTimeoutMs : Math.max(0, untilMs - clock.now()));
     }
-    yield { end: end.close(false) };
+    yield { end: end.close() };
   } catch (thrown) {
     throw thrown instanceof ChatError ? thrown.with(redactor(headers)) : thrown;
   } finally {
