@@ -189,6 +189,17 @@ describe('pieces of tool calls are put together by one rule', () => {
     ]);
   });
 
+  it('calls that come in a message alone, behind a text in deltas, are made once', async () => {
+    const tool_calls = [{ id: 'a', function: { name: 'add', arguments: '{"a":1}' } }];
+    const last = { delta: {}, message: { content: 'Well.', tool_calls }, finish_reason: 'stop' };
+    const { calls, text } = await turnOf([
+      scripted([{ content: 'Well.' }, { choices: [last] }, { choices: [last] }, done]),
+      says(''),
+    ]);
+    expect(calls).toMatchObject([{ name: 'add', arguments: { a: 1 } }]);
+    expect(text).toBe('Well.');
+  });
+
   it('a function call of the first form of the protocol is one', async () => {
     const steps = [
       { function_call: { name: 'add', arguments: '{"a":' } },

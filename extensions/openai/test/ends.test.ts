@@ -186,6 +186,11 @@ describe('an answer is whole, or it is a failure that is told', () => {
     expect(await ended({ ...part(half), ...field }, part({}, 'stop'))).toBe('The first half');
   });
 
+  it('a body in the place of an answer is told, though its fields are not known', async () => {
+    const { failure } = await turnOf([scripted(['{"fault":{"faultstring":"no licence"}}'])]);
+    expect(failure).toMatch(/^no-choices: .*no licence/);
+  });
+
   it('a page in the place of an answer is told by its words', async () => {
     const page = scripted(['<html><h1>502 Bad Gateway</h1></html>'], { type: 'text/html' });
     expect((await turnOf([page])).failure).toBe(
@@ -313,6 +318,19 @@ describe('the body tells whether it is a stream', () => {
             },
           ],
         },
+      ],
+    ],
+    [
+      'the first of two choices',
+      [
+        { choices: [{ index: 1, delta: { content: 'Bye' }, finish_reason: 'stop' }] },
+        {
+          choices: [
+            { index: 1, delta: { content: '!' } },
+            { index: 0, delta: { content: 'Hello' } },
+          ],
+        },
+        part({ content: ' there.' }, 'stop'),
       ],
     ],
   ])('%s is read once', async (_, steps) => {

@@ -42,6 +42,9 @@ const spellings: readonly (readonly [before: string, after: string])[] = [
   ['[THINK]', '[/THINK]'],
   ['◁think▷', '◁/think▷'],
   ['<|START_THINKING|>', '<|END_THINKING|>'],
+  ['<|START_THINKING|>', '<|END_THINKING|><|START_RESPONSE|>'],
+  ['<|begin_of_thought|>', '<|end_of_thought|>\n<|begin_of_solution|>'],
+  ['<longcat_think>', '</longcat_think>'],
   ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
   [
     '<|start|>assistant<|channel|>analysis<|message|>',

@@ -5,7 +5,7 @@ import { type Said, TaggedThoughts } from './thoughts.js';
 
 /** The habits of a model, as its answers before have shown them. */
 export interface ModelHabits {
-  /** Its answers begin within a thought that a closing tag alone ends: they are held back until it comes. */
+  /** Its answers begin within a thought that a closing tag alone ends: all is taken for one until it comes. */
   beginsInThought: boolean;
 }
 
@@ -29,9 +29,9 @@ export async function* readAnswer(
 ): AsyncGenerator<SessionEvent, readonly WishedCall[]> {
   const calls = new CallPieces();
   const tagged = new TaggedThoughts(habits.beginsInThought);
-  const whole = { text: '', thinking: '' };
-  let hasDelta = false;
-  let hasText = false;
+  /** Came in deltas: a message says all of it again. */
+  const inDeltas = { thinking: false, text: false, calls: false };
+  const last = { thinking: '', text: '' };
   let usage = before;
   let end: GoodEnd = 'stop';
   const tell = (all: readonly Said[]): SessionEvent[] =>
@@ -41,31 +41,30 @@ export async function* readAnswer(
     });
   try {
     for await (const part of parts) {
-      usage = sumOf(before, usageOf(part.usage)) ?? usage;
+      usage = usageOf(part.usage, before) ?? usage;
       end = part.end ?? end;
       const { delta, message } = firstOf(part) ?? {};
-      const grown = readSaid(delta);
-      const isDelta = grown.words.length > 0 || grown.calls !== undefined;
-      if (!isDelta && hasDelta) continue; // a message says all of it again
-      const said = isDelta ? grown : readSaid(message);
-      for (const { type, words } of said.words) {
-        const isAgain = !isDelta && words.startsWith(whole[type]); // it grows as a whole
-        const more = isAgain ? words.slice(whole[type].length) : words;
-        if (!isDelta) whole[type] = words;
-        if (more === '') continue;
-        hasText ||= type === 'text';
-        if (type === 'thinking') tagged.hasThought = true;
-        yield* type === 'text' ? tell(tagged.push(more)) : writer.grow(type, more);
+      const [grown, whole] = [saidIn(delta), saidIn(message)];
+      for (const type of ['thinking', 'text'] as const) {
+        inDeltas[type] ||= grown[type] !== '';
+        const words = (inDeltas[type] ? grown : whole)[type];
+        const known = inDeltas[type] ? '' : last[type]; // a message may grow as a whole
+        if (words === '') continue;
+        last[type] = words;
+        const more = words.startsWith(known) ? words.slice(known.length) : words;
+        if (type === 'text') yield* tell(tagged.push(more));
+        else if (more !== '') yield* writer.grow(type, more);
+        tagged.hasThought ||= type === 'thinking';
       }
-      if (said.calls !== undefined) calls.add(said.calls, !isDelta);
-      hasDelta ||= isDelta;
+      inDeltas.calls ||= grown.calls.length > 0;
+      calls.add(inDeltas.calls ? grown.calls : whole.calls, !inDeltas.calls);
     }
   } catch (thrown) {
     yield* tell(tagged.finish(false)); // nothing that was said is lost
     throw thrown;
   }
   yield* tell(tagged.finish(true));
-  if (hasText) habits.beginsInThought = tagged.isClosedAlone;
+  if (last.text !== '') habits.beginsInThought = tagged.isClosedAlone;
   const wished = calls.wished(idOf, end);
   for (const { toolCallId: id, toolName: name, args } of wished)
     yield* writer.call({ id, name, arguments: args });
@@ -74,30 +73,23 @@ export async function* readAnswer(
   return wished;
 }
 
-/** Words of a delta or a message. */
-interface Words {
-  readonly type: 'text' | 'thinking';
-  words: string;
+/** The thoughts, the text and the pieces of calls in a delta or a message, read field by field. */
+function saidIn(delta: unknown) {
+  const { content, refusal, tool_calls, function_call, ...rest } = Object(delta);
+  const blocks = [content, refusal].flat(); // some servers send blocks
+  const thoughts = [rest.reasoning_content, rest.reasoning, rest.thinking, rest.reasoning_details];
+  const thinking = [...thoughts, blocks.filter(isThought)].map((one) => plainOf(one));
+  const called = function_call == null ? [] : { function: function_call };
+  return {
+    thinking: thinking.find((one) => one !== '') ?? '',
+    text: plainOf(blocks.filter((one) => !isThought(one))),
+    calls: [tool_calls ?? called].flat() as readonly unknown[],
+  };
 }
 
-/** Reads a delta or a message field by field: its thoughts, then its text, and its calls. */
-function readSaid(delta: unknown): { readonly words: readonly Words[]; readonly calls: unknown } {
-  const { content, refusal, tool_calls, function_call, ...rest } = Object(delta);
-  const thoughts = [rest.reasoning_content, rest.reasoning, rest.thinking, rest.reasoning_details];
-  const thinking = thoughts.map((one) => plainOf(one)).find((one) => one !== '') ?? '';
-  const words: Words[] = thinking === '' ? [] : [{ type: 'thinking', words: thinking }];
-  for (const one of [content, refusal].flat()) {
-    const { type: kind = '', thought } = Object(one); // some servers send blocks
-    const isThought = thought === true || /think|reason|thought/.test(String(kind));
-    const type = isThought ? 'thinking' : 'text';
-    const last = words.at(-1);
-    const plain = plainOf(one);
-    if (last?.type === type) last.words += plain;
-    else if (plain !== '') words.push({ type, words: plain });
-  }
-  const called = function_call == null ? undefined : [{ function: function_call }];
-  const calls = tool_calls ?? called;
-  return { words, calls };
+function isThought(block: unknown): boolean {
+  const { type, thought } = Object(block);
+  return thought === true || /think|reason|thought/.test(String(type));
 }
 
 /** The words of a text, or of blocks of any shape. */
@@ -109,23 +101,19 @@ function plainOf(value: unknown, depth = 0): string {
   return plainOf(text ?? thinking ?? reasoning ?? summary ?? content ?? refusal, depth + 1);
 }
 
-function usageOf(usage: unknown): SessionUsage | undefined {
+/** All that was used, with what was before. */
+function usageOf(usage: unknown, before: SessionUsage): SessionUsage | undefined {
   if (typeof usage !== 'object' || usage === null) return undefined;
   const { prompt_tokens, completion_tokens, prompt_tokens_details } = Object(usage);
   const cacheRead = tokensOf(Object(prompt_tokens_details).cached_tokens);
   const input = Math.max(0, tokensOf(prompt_tokens) - cacheRead);
   const output = tokensOf(completion_tokens);
-  return { input, output, cacheRead, cacheWrite: 0, totalTokens: input + cacheRead + output };
-}
-
-function sumOf(a: SessionUsage, b: SessionUsage | undefined): SessionUsage | undefined {
-  if (b === undefined) return undefined;
   return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
-    totalTokens: a.totalTokens + b.totalTokens,
+    input: before.input + input,
+    output: before.output + output,
+    cacheRead: before.cacheRead + cacheRead,
+    cacheWrite: before.cacheWrite,
+    totalTokens: before.totalTokens + input + cacheRead + output,
   };
 }
 

@@ -30,10 +30,10 @@ export class CallPieces {
    *
    * @param isWhole they are the calls of a whole message, in the place of those before.
    */
-  add(pieces: unknown, isWhole: boolean): void {
-    if (isWhole) this.#calls.length = 0;
+  add(pieces: readonly unknown[], isWhole: boolean): void {
+    if (isWhole && pieces.length > 0) this.#calls.length = 0;
     if (isWhole) this.#places.clear();
-    for (const piece of [pieces ?? []].flat()) this.#add(Object(piece));
+    for (const piece of pieces) this.#add(Object(piece));
   }
 
   /** The calls. @param idOf makes an id of the server's, which may be missing or come again. @throws ChatError `too-long`. */

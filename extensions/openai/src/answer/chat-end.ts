@@ -29,19 +29,20 @@ export interface ChatPart {
   readonly end?: GoodEnd;
 }
 
-/** The first choice of a part, whose fields are read with care; nothing if there is none. */
+/** The first choice of an answer in a part, whose fields are read with care; nothing if the part has none of it. */
 export function firstOf({ choices }: ChatPart): Record<string, unknown> | undefined {
-  const [choice] = Array.isArray(choices) ? (choices as readonly unknown[]) : [];
-  return choice === undefined ? undefined : Object(choice);
+  const all = Array.isArray(choices) ? choices.map((one) => Object(one)) : [];
+  return all.find(({ index }) => !index || index === '0');
 }
 
-/** Reads how an answer ends: its first word for that counts, and nothing else ends it: proxies send `[DONE]` behind a cut, too. */
+/** Reads how an answer ends: its first word for that counts, and nothing else ends it. Proxies send `[DONE]` behind a cut, too. */
 export class AnswerEnd {
   /** The server's word; while there is none, the answer goes on. */
   word: string | undefined;
   /** The last part that is no piece of an answer and says something: the reason, if the answer does not end well. */
   told: string | undefined;
   #hasChoice = false;
+  #lastText = '';
 
   /**
    * Reads a part.
@@ -55,6 +56,7 @@ export class AnswerEnd {
     const { error, object, type } = part as Record<string, unknown>; // read with care
     if (isFailure || isError(error) || object === 'error' || type === 'error')
       throw failureIn(text);
+    this.#lastText = text;
     const choice = firstOf(part);
     if (choice === undefined) {
       if (toldIn(text, '').message !== '') this.told = text;
@@ -73,7 +75,11 @@ export class AnswerEnd {
     const { word, told } = this;
     if (word === undefined) {
       if (told !== undefined) throw failureIn(told);
-      if (!this.#hasChoice) throw new ChatError('no-choices', 'the answer has no choices');
+      if (!this.#hasChoice)
+        throw new ChatError(
+          'no-choices',
+          `the answer has no choices: ${toldIn(this.#lastText).message}`,
+        );
       throw new ChatError('cut-stream', 'the answer ended in its middle, without a finish_reason');
     }
     const apart = word.trim().replace(/([a-z])([A-Z])/g, '$1_$2');

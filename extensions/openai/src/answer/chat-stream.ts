@@ -32,13 +32,12 @@ export async function* chatParts(
   const at = new URL(url);
   at.pathname = `${at.pathname}/chat/completions`.replace('//', '/');
   const silence = new AbortController();
-  const stop = AbortSignal.any([signal, silence.signal]);
   const listen = (ms: number) => clock.setTimeout(() => silence.abort(), ms);
   let timer = listen(idleTimeoutMs);
   const end = new AnswerEnd();
-  /** The failure of a wait for the server. */
-  const failed = (thrown: unknown, otherwise: 'unreachable' | 'cut-stream'): unknown => {
-    if (signal.aborted) return signal.reason;
+  let response: Response | undefined;
+  const failed = (thrown: unknown): ChatError => {
+    if (thrown instanceof ChatError) return thrown;
     if (end.told !== undefined) return failureIn(end.told);
     if (silence.signal.aborted)
       return new ChatError(
@@ -47,26 +46,23 @@ export async function* chatParts(
       );
     const { cause = thrown } = Object(thrown);
     const { code, message = String(cause) } = Object(cause);
-    const of = otherwise === 'unreachable' ? `${at.origin}: ` : '';
-    return new ChatError(otherwise, `${of}${code ?? message}`);
+    const words = String(code ?? message);
+    if (response === undefined) return new ChatError('unreachable', `${at.origin}: ${words}`);
+    return new ChatError('cut-stream', words);
   };
   try {
-    const response = await fetch(at, {
+    response = await fetch(at, {
       method: 'POST',
       headers,
       body: JSON.stringify(body, (_, one: unknown) =>
         typeof one === 'string' ? one.replace(/\p{Cs}/gu, '\ufffd') : one,
       ), // half a letter, such as a cut may leave, is refused by many servers
-      signal: stop,
+      signal: AbortSignal.any([signal, silence.signal]),
       redirect: 'error', // the key and the prompt go where the settings say, and nowhere else
-    }).catch((thrown: unknown) => {
-      throw failed(thrown, 'unreachable');
     });
-    const pieces = caught(piecesOf(response, maxAnswerBytes), (thrown) => {
-      const isEnough = end.word !== undefined || !response.ok;
-      if (!isEnough || signal.aborted) throw failed(thrown, 'cut-stream');
-    });
-    if (!response.ok) {
+    const { ok } = response;
+    const pieces = piecesOf(response, maxAnswerBytes, () => !ok || end.word !== undefined);
+    if (!ok) {
       clock.clearTimeout(timer);
       timer = listen(afterEndMs); // the status is the end: the rest is its words
       let text = '';
@@ -95,35 +91,36 @@ export async function* chatParts(
     }
     yield { end: end.close() };
   } catch (thrown) {
-    throw thrown instanceof ChatError ? thrown.with(redactor(headers)) : thrown;
+    if (signal.aborted) throw signal.reason;
+    throw failed(thrown).with(redactor(headers));
   } finally {
     clock.clearTimeout(timer);
     silence.abort(); // lets go of the connection, if the reader has left
   }
 }
 
-/** The texts of a body, as they come. @throws ChatError `too-long`. */
-async function* piecesOf({ body }: Response, maxBytes: number): AsyncGenerator<string, void> {
-  if (body === null) return;
+/**
+ * The texts of a body, as they come.
+ *
+ * @param isEnough tells whether a connection that breaks now has lost nothing.
+ * @throws ChatError `too-long`; what the platform says of the connection.
+ */
+async function* piecesOf(
+  { body }: Response,
+  maxBytes: number,
+  isEnough: () => boolean,
+): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
   let bytes = 0;
-  for await (const piece of body) {
-    bytes += piece.byteLength;
-    if (bytes > maxBytes)
-      throw new ChatError('too-long', `the answer has more than ${maxBytes} bytes`);
-    yield decoder.decode(piece, { stream: true });
-  }
-}
-
-async function* caught(
-  pieces: AsyncIterable<string>,
-  onFailure: (thrown: unknown) => void,
-): AsyncGenerator<string, void> {
   try {
-    yield* pieces;
+    for await (const piece of body ?? []) {
+      bytes += piece.byteLength;
+      if (bytes > maxBytes)
+        throw new ChatError('too-long', `the answer has more than ${maxBytes} bytes`);
+      yield decoder.decode(piece, { stream: true });
+    }
   } catch (thrown) {
-    if (thrown instanceof ChatError) throw thrown;
-    onFailure(thrown);
+    if (thrown instanceof ChatError || !isEnough()) throw thrown;
   }
 }
 
