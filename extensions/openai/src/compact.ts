@@ -6,7 +6,7 @@ import {
   type SessionEvent,
   type SessionUsage,
 } from 'sluice/stream';
-import { type ModelHabits, readAnswer } from './answer/chat-answer.js';
+import { readAnswer } from './answer/chat-answer.js';
 import type { ChatPart } from './answer/chat-end.js';
 import { type ChatMessage, tokensOf } from './chat-messages.js';
 import type { AgentSettings } from './config.js';
@@ -18,7 +18,6 @@ export interface Compacting {
   readonly settings: Pick<AgentSettings, 'compaction' | 'contextTokens'>;
   readonly history: KeptHistory;
   readonly logger: Logger;
-  readonly habits: ModelHabits;
   /** Asks the model, without tools. */
   readonly ask: (messages: readonly ChatMessage[]) => AsyncIterable<ChatPart>;
 }
@@ -36,7 +35,7 @@ const task =
  * @returns what the summary has cost.
  */
 export async function* compact(
-  { request, settings, history, logger, habits, ask }: Compacting,
+  { request, settings, history, logger, ask }: Compacting,
   reason: 'threshold' | 'overflow',
   tokens: number,
 ): AsyncGenerator<SessionEvent, SessionUsage | undefined> {
@@ -52,7 +51,7 @@ export async function* compact(
     const content = all.slice(-3 * settings.contextTokens); // its end, which has the task: three quarters of the context
     const writer = new MessageWriter({});
     try {
-      const events = readAnswer(ask([{ role: 'user', content }]), writer, (id) => id, habits);
+      const events = readAnswer(ask([{ role: 'user', content }]), writer, (id) => id);
       for await (const _ of events); // nobody sees it grow
       const said = writer.messages.at(-1); // one before it has its thoughts
       usage = said?.usage;

@@ -17,17 +17,17 @@ export async function mcpTools(
     servers.map(async (server) => ({ server, list: await server.tools() })),
   );
   let restBytes = contextTokens * 2; // of four for each token
-  const bySize = all.toSorted((a, b) => a.list.bytes - b.list.bytes); // a small one leaves of its share to the others
-  return bySize.flatMap(({ server, list }, at) => {
-    let shareBytes = restBytes / (all.length - at);
-    const fitting = list.tools.filter(({ name, bytes }) => {
-      const fits = bytes <= shareBytes;
-      if (fits) [shareBytes, restBytes] = [shareBytes - bytes, restBytes - bytes];
-      else server.leave(name, noRoom);
-      return fits;
-    });
-    return fitting.map((tool) => definitionOf(server, tool));
-  });
+  const bySize = all.toSorted((a, b) => a.list.bytes - b.list.bytes); // a large one takes nothing from the others
+  return bySize.flatMap(({ server, list }) =>
+    list.tools.flatMap((tool) => {
+      if (tool.bytes > restBytes) {
+        server.leave(tool.name, noRoom);
+        return [];
+      }
+      restBytes -= tool.bytes;
+      return [definitionOf(server, tool)];
+    }),
+  );
 }
 
 function definitionOf(server: McpServer, tool: McpTool): ToolDefinition {

@@ -95,7 +95,6 @@ async function* turn(
     settings,
     history,
     logger,
-    habits,
     ask: (messages) => ask(messages, []),
   };
 
@@ -122,7 +121,7 @@ async function* turn(
     for (;;) {
       const parts = ask(messages(), offered);
       try {
-        return yield* readAnswer(parts, writer, idOf, habits, used);
+        return yield* readAnswer(parts, writer, idOf, used, habits);
       } catch (thrown) {
         if (
           !(thrown instanceof ChatError) ||

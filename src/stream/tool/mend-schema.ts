@@ -47,41 +47,35 @@ export function mendSchema(given: Fields): MendedSchema {
     const lost: string[] = [];
     try {
       const text = JSON.stringify(given);
-      const reference = [
-        /^\$(r|dynamicR)ef$/,
-        (one: unknown) => leadsIn(given, text, one),
-      ] as const;
-      const all = [...rules, [...reference, 'reference to a schema that is there'] as const];
-      const read = mendedOf(given, '', false, { all, lost }) as Fields; // of an object it is one
+      const isThere: Fits = (one) => leadsIn(given, text, one);
+      const all: typeof rules = [
+        ...rules,
+        [/^\$(r|dynamicR)ef$/, isThere, 'reference to a schema that is there'],
+      ];
+      /** @param isMap its fields are schemas by name. */
+      const mended = (value: unknown, path: string, isMap = false): unknown => {
+        if (Array.isArray(value)) return value.map((one, at) => mended(one, `${path}/${at}`));
+        if (!isFields(value)) return value;
+        const kept = Object.entries(value).flatMap(([key, one]) => {
+          const at = `${path}/${key}`;
+          const broken = isMap
+            ? !isSchema(one) && 'schema'
+            : all.find(([keyword, fits]) => keyword.test(key) && !fits(one))?.[2];
+          if (broken && one !== undefined) {
+            lost.push(`${at} is no ${broken}: ${oneLine(one)}`);
+            return isMap ? [[key, {}]] : [];
+          }
+          const isData = !isMap && data.test(key);
+          return [[key, isData ? one : mended(one, at, !isMap && maps.test(key))]];
+        });
+        return Object.fromEntries(kept);
+      };
+      const read = mended(given, '') as Fields; // of an object it is one
       return { schema: lost.length === 0 ? given : read, lost };
     } catch (thrown) {
       return { schema: { type: 'object' }, lost: [`the whole schema: ${oneLine(thrown)}`] }; // it is too deep
     }
   });
-}
-
-interface Mending {
-  readonly all: typeof rules;
-  readonly lost: string[];
-}
-
-/** @param isMap its fields are schemas by name. */
-function mendedOf(value: unknown, path: string, isMap: boolean, mending: Mending): unknown {
-  if (Array.isArray(value))
-    return value.map((one, at) => mendedOf(one, `${path}/${at}`, false, mending));
-  if (!isFields(value)) return value;
-  const kept = Object.entries(value).flatMap(([key, one]) => {
-    const at = `${path}/${key}`;
-    const broken = mending.all.find(([keyword, fits]) => keyword.test(key) && !fits(one))?.[2];
-    const kind = isMap ? isSchema(one) || 'schema' : (broken ?? true);
-    if (typeof kind === 'string' && one !== undefined) {
-      mending.lost.push(`${at} is no ${kind}: ${oneLine(one)}`);
-      return isMap ? [[key, {}]] : [];
-    }
-    const isData = !isMap && data.test(key);
-    return [[key, isData ? one : mendedOf(one, at, !isMap && maps.test(key), mending)]];
-  });
-  return Object.fromEntries(kept);
 }
 
 function isPattern(value: unknown): boolean {
@@ -98,11 +92,14 @@ function leadsIn(root: Fields, text: string, reference: unknown): boolean {
     const [document = '', fragment = ''] = decodeURIComponent(String(reference)).split('#');
     if (document !== '') return text.includes(`"$id":${JSON.stringify(document)}`);
     if (!/^(\/|$)/.test(fragment)) return text.includes(`nchor":${JSON.stringify(fragment)}`);
-    let at: unknown = root;
-    for (const segment of fragment.split('/').slice(1)) {
-      const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
-      at = Object.hasOwn(Object(at), key) ? (at as Fields)[key] : undefined;
-    }
+    const keys = fragment
+      .split('/')
+      .slice(1)
+      .map((one) => one.replaceAll('~1', '/').replaceAll('~0', '~'));
+    const at = keys.reduce<unknown>(
+      (one, key) => (Object.hasOwn(Object(one), key) ? Object(one)[key] : undefined),
+      root,
+    );
     return isSchema(at);
   } catch {
     return false; // it is badly encoded

@@ -17,6 +17,7 @@ const nothingUsed = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTok
  *
  * @param idOf makes the id of a call in this run of the server's, which may be missing or come again.
  * @param before what was used for the answer before it began.
+ * @param habits of the model; none by default.
  * @returns the calls that the model wishes.
  * @throws ChatError; the message is open then.
  */
@@ -24,8 +25,8 @@ export async function* readAnswer(
   parts: AsyncIterable<ChatPart>,
   writer: MessageWriter,
   idOf: (given: string) => string,
-  habits: ModelHabits,
   before: SessionUsage = nothingUsed,
+  habits: ModelHabits = { beginsInThought: false },
 ): AsyncGenerator<SessionEvent, readonly WishedCall[]> {
   const calls = new CallPieces();
   const tagged = new TaggedThoughts(habits.beginsInThought);

@@ -7,21 +7,19 @@ export interface BodyPiece {
   readonly isFailure: boolean;
 }
 
-/** A whole answer of more characters is read when its body has ended, and not before. */
+/** A body of more characters is read when it has ended, and not before, unless it was known for events by then. */
 const maxTriedChars = 1_048_576;
 
 /**
- * Reads a body by what it is: events, or JSON as a whole. Its content type counts only if that cannot be seen.
+ * Reads a body by what it is, and not by its content type: events, if a line begins as one, or a whole.
  *
- * @param isNamedStream the content type is that of events.
  * @returns what each piece of the body has completed; last, what its end has.
  */
 export async function* bodyPieces(
   pieces: AsyncIterable<string>,
-  isNamedStream: boolean,
 ): AsyncGenerator<readonly BodyPiece[], void> {
   let text = '';
-  let isStream: boolean | undefined;
+  let isStream = false;
   let found: BodyPiece[] = [];
   const parser = createParser({
     onEvent: ({ data, event = '' }) => {
@@ -33,34 +31,28 @@ export async function* bodyPieces(
   });
   const taken = () => found.splice(0);
   for await (const piece of pieces) {
-    if (isStream === undefined) {
+    if (isStream) parser.feed(piece);
+    else {
       text += piece;
-      isStream = kindOf(text.trimStart(), isNamedStream);
-      if (isStream === true) parser.feed(text.trimStart());
-    } else if (isStream) parser.feed(piece);
-    else text += piece;
-    // some servers leave the connection open behind a whole answer
-    const isWhole = isStream === false && text.length < maxTriedChars && /\}\s*$/.test(piece);
-    if (isWhole && isJson(text)) return yield [{ text, isFailure: false }];
+      const isTried = text.length < maxTriedChars;
+      isStream = isTried && !/^\s*[{[]/.test(text) && /^(?:data|event|id|retry)?:/m.test(text);
+      if (isStream) parser.feed(text.trimStart());
+      // some servers leave the connection open behind a whole answer
+      else if (isTried && /\}\s*$/.test(piece) && isJson(text))
+        return yield [{ text, isFailure: false }];
+    }
     yield taken();
   }
-  if (isStream === true) {
-    parser.feed('\n\n');
-    found = found.filter((one, at) => one.isFailure || at < found.length - 1 || isLast(one.text)); // else it was cut
-    return yield taken();
+  if (!isStream) {
+    if (text.trim() !== '') yield [{ text, isFailure: false }];
+    return;
   }
-  if (text.trim() !== '') yield [{ text, isFailure: false }];
-}
-
-/** Tells whether a body is one of events; nothing if more of it has to be seen. */
-function kindOf(start: string, isNamedStream: boolean): boolean | undefined {
-  if (/^[{[]/.test(start)) return false;
-  if (/^(?:data|event|id|retry)?:/.test(start)) return true;
-  return start.length < 6 ? undefined : isNamedStream;
-}
-
-function isLast(text: string): boolean {
-  return text.trim() === '[DONE]' || isJson(text);
+  parser.feed('\n\n');
+  found = found.filter(({ text: one, isFailure }, at) => {
+    const isCut = at === found.length - 1 && one.trim() !== '[DONE]' && !isJson(one);
+    return isFailure || !isCut;
+  });
+  yield taken();
 }
 
 /** Tells whether a text is JSON, whole. */

@@ -112,16 +112,14 @@ function wordsOf(value: unknown, depth = 0): string {
     return all.filter(Boolean).join('; ');
   }
   const { param, loc = param ?? [], ...fields } = Object(value);
-  const [first = '', ...more] = wordFields
-    .map((name) => wordsOf(fields[name], depth + 1))
-    .filter(Boolean);
-  if (first === '') return '';
+  const all = wordFields.map((name) => wordsOf(fields[name], depth + 1)).filter(Boolean);
+  const inside = all.find((one) => all[0]?.includes(one) === false); // behind a proxy's own words, those of the server
+  const words = [all[0], inside].filter(Boolean).join(': ');
   const about = [loc]
     .flat()
     .filter((one) => typeof one !== 'object')
     .join('.');
-  const inside = more.find((one) => !first.includes(one)); // behind a proxy's own words, those of the server
-  return `${first}${inside ? `: ${inside}` : ''}${about ? ` (${about})` : ''}`;
+  return words && about ? `${words} (${about})` : words;
 }
 
 /** `Retry-After` in seconds or as a date, or the milliseconds that some servers give. */

@@ -72,9 +72,8 @@ export async function* chatParts(
       }
       throw failureOf(response, text, clock.now());
     }
-    const isNamedStream = /event-stream/.test(response.headers.get('content-type') ?? '');
     let untilMs: number | undefined;
-    for await (const found of bodyPieces(pieces, isNamedStream)) {
+    for await (const found of bodyPieces(pieces)) {
       clock.clearTimeout(timer); // the time of the reader is not the server's
       let hasGrown = false;
       for (const { text, isFailure } of found) {
