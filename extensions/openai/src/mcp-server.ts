@@ -1,4 +1,5 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock, Logger } from 'sluice';
 import { inOwnGroup } from 'sluice/extension';
@@ -12,8 +13,8 @@ import { traceMeta } from './trace-meta.js';
 const [firstWaitMs, longestWaitMs] = [1_000, 60_000];
 /** Pages of a list, and milliseconds between two lists that a server says have changed. */
 const [maxPages, betweenListsMs] = [50, 1_000];
-/** Characters of stderr that a failure tells, tools that the log says are left out in all, and those that are troubles now. */
-const [maxTail, maxTold, maxTroubles] = [2_000, 200, 20];
+/** Characters of stderr that a failure tells, and tools that are left out that it names. */
+const [maxTail, maxTroubles] = [2_000, 20];
 /** Milliseconds of a request that somebody else ends. */
 const noTimeout = 2_147_483_647;
 const hint =
@@ -44,7 +45,6 @@ export class McpServer implements AsyncDisposable {
   #list = new McpList();
   /** The reason why it cannot be used now. */
   #problem: string | undefined;
-  readonly #told = new Set<string>();
 
   constructor(name: string, config: McpServerConfig, parts: McpParts) {
     this.name = name;
@@ -129,16 +129,17 @@ export class McpServer implements AsyncDisposable {
     let [isGone, isWaiting] = [false, false];
     const start = async (): Promise<void> => {
       const untilMs = this.#untilMs();
-      await this.#within(untilMs, client.connect(transport, { timeout: noTimeout }));
-      this.#take(await this.#read(client, untilMs));
+      await this.#within(untilMs, (options) => client.connect(transport, options));
+      this.#list = await this.#read(client, untilMs);
+      this.#problem = undefined;
     };
     /** Reads the list anew. The tools stay until then. */
     const readAgain = async (before: Promise<void>): Promise<void> => {
       await before.catch(() => undefined);
       isWaiting = false;
       try {
-        const list = isGone ? undefined : await this.#read(client, this.#untilMs());
-        if (list !== undefined && !isGone) this.#take(list);
+        const list = isGone ? this.#list : await this.#read(client, this.#untilMs());
+        if (!isGone) this.#list = list;
       } catch (thrown) {
         if (!isGone) this.#warn('an MCP server has not listed its tools anew', wordsOf(thrown));
       }
@@ -210,13 +211,14 @@ export class McpServer implements AsyncDisposable {
     const list = new McpList();
     const cursors = new Set<string | undefined>();
     let cursor: string | undefined;
-    const options = { timeout: noTimeout };
     try {
       do {
         cursors.add(cursor);
         const request = { method: 'tools/list', params: cursor === undefined ? {} : { cursor } };
-        const page = client.request(request, z.unknown(), options);
-        cursor = list.add(await this.#within(untilMs, page), this.#config.allow);
+        const page = await this.#within(untilMs, (options) =>
+          client.request(request, z.unknown(), options),
+        );
+        cursor = list.add(page, this.#config.allow);
       } while (cursor !== undefined && !cursors.has(cursor) && cursors.size < maxPages);
       if (cursor !== undefined) list.leftOut.set('the rest', 'the pages of the list do not end');
     } catch (thrown) {
@@ -226,33 +228,23 @@ export class McpServer implements AsyncDisposable {
     return list;
   }
 
-  #take(list: McpList): void {
-    this.#list = list;
-    this.#problem = undefined;
-    for (const [tool, problem] of list.leftOut) this.leave(tool, problem);
-  }
-
-  /** Leaves a tool of its list out. The log says so once. */
-  leave(tool: string, problem: string): void {
-    this.#list.leftOut.set(tool, problem);
-    const key = `${tool} ${problem}`;
-    if (this.#told.has(key) || this.#told.size >= maxTold) return;
-    this.#told.add(key);
-    const fields = { server: this.name, tool, problem };
-    this.#parts.logger.warn('a tool of an MCP server is left out', fields);
-  }
-
   /** The time at which a start, or a list that is read anew, must be over. */
   #untilMs(): number {
     return this.#parts.clock.monotonicMs() + this.#config.startTimeoutMs;
   }
 
-  async #within<T>(untilMs: number, work: Promise<T>): Promise<T> {
+  /** Does a part of that. One that is not done in time is given up, since it may never be answered. */
+  async #within<T>(untilMs: number, work: (options: RequestOptions) => Promise<T>): Promise<T> {
     const { clock } = this.#parts;
+    const stop = new AbortController();
     const late = new Error(`not done within startTimeoutMs (${this.#config.startTimeoutMs} ms)`);
     return new Promise((resolve, reject) => {
-      const timer = clock.setTimeout(() => reject(late), untilMs - clock.monotonicMs());
-      work.then(resolve, reject).finally(() => clock.clearTimeout(timer));
+      const timer = clock.setTimeout(() => {
+        reject(late);
+        stop.abort(late);
+      }, untilMs - clock.monotonicMs());
+      const done = work({ timeout: noTimeout, signal: stop.signal }).then(resolve, reject);
+      void done.finally(() => clock.clearTimeout(timer));
     });
   }
 

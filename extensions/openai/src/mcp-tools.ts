@@ -21,7 +21,7 @@ export async function mcpTools(
   return bySize.flatMap(({ server, list }) =>
     list.tools.flatMap((tool) => {
       if (tool.bytes > restBytes) {
-        server.leave(tool.name, noRoom);
+        list.leftOut.set(tool.name, noRoom);
         return [];
       }
       restBytes -= tool.bytes;

@@ -50,9 +50,10 @@ function offered({ asked }: AgentLab) {
 
 const names = (lab: AgentLab) => offered(lab).map(({ name }) => name);
 
+/** The tools that are left out, each with the fault, as the health of the host has them. */
 function leftOut({ test }: AgentLab): unknown[] {
-  const lines = test.log.entries.filter(({ message }) => /is left out/.test(message));
-  return lines.map(({ fields }) => [fields?.['tool'], fields?.['problem']]);
+  const all = test.host.health().degraded.filter(({ code }) => code === 'agent-part');
+  return all.map(({ whose, what }) => [whose, what?.replace(/^left out: /, '')]);
 }
 
 describe('a list of tools is read tool by tool: one that is wrong loses no other', () => {
@@ -81,13 +82,22 @@ describe('a list of tools is read tool by tool: one that is wrong loses no other
     'with %s it is left out, and the log, the health and the doctor name its field',
     async (_, bad, name, problem) => {
       const { settings } = scripted({ pages: [{ tools: [tool('good'), bad, tool('last')] }] });
-      await using lab = await agentLab([says('Hi.')], { mcpServers: { s: settings } });
+      const clock = virtualClock();
+      await using lab = await agentLab([says('Hi.')], { mcpServers: { s: settings } }, { clock });
       await lab.test.say('go');
+      await clock.advance(1_000);
       await lab.test.say('again');
+      await clock.advance(1_000);
       expect(names(lab)).toEqual(['mcp__s__good', 'mcp__s__last']);
-      expect(leftOut(lab)).toEqual([[name, problem]]);
-      expect(lab.test.host.health().degraded).toEqual([
-        { code: 'agent-part', whose: `s/${name}`, what: `left out: ${problem}`, count: 1 },
+      expect(leftOut(lab)).toEqual([[`s/${name}`, problem]]);
+      const told = lab.test.log.entries.filter(
+        ({ level }) => level !== 'debug' && level !== 'info',
+      );
+      expect(told).toMatchObject([
+        {
+          message: `s/${name} is in trouble: agent-part`,
+          fields: { what: `left out: ${problem}` },
+        },
       ]);
     },
   );
@@ -189,7 +199,7 @@ describe('a list of tools is read tool by tool: one that is wrong loses no other
     await lab.test.say('go');
     expect(lists()).toBe(most);
     expect(names(lab)).toHaveLength(most);
-    expect(leftOut(lab)).toEqual([['the rest', 'the pages of the list do not end']]);
+    expect(leftOut(lab)).toEqual([['s/the rest', 'the pages of the list do not end']]);
   });
 
   it('keeps the tools of the pages before one that is no page', async () => {
@@ -198,7 +208,7 @@ describe('a list of tools is read tool by tool: one that is wrong loses no other
     await using lab = await agentLab([says('Hi.')], { mcpServers: { s: settings } });
     await lab.test.say('go');
     expect(names(lab)).toEqual(['mcp__s__one']);
-    expect(leftOut(lab)).toEqual([['the rest', 'page 2: "tools" of its answer is no list']]);
+    expect(leftOut(lab)).toEqual([['s/the rest', 'page 2: "tools" of its answer is no list']]);
   });
 });
 
@@ -218,7 +228,7 @@ describe('the budget of a server', () => {
     await said;
     expect(names(lab).toSorted()).toEqual(['mcp__other__two', 'mcp__slow__one']);
     expect(leftOut(lab)).toEqual([
-      ['the rest', 'page 2: not done within startTimeoutMs (3000 ms)'],
+      ['slow/the rest', 'page 2: not done within startTimeoutMs (3000 ms)'],
     ]);
     await lab.test.say('again'); // it waits for nothing
     expect(slow.lists()).toBe(2);
@@ -300,9 +310,8 @@ describe('the budget of a server', () => {
     ]);
     expect(JSON.stringify(lab.asked[0]?.body).length / 4).toBeLessThan(2_000);
     expect(leftOut(lab)).toEqual([
-      ['d', 'the tools of MCP servers may take half of contextTokens'],
+      ['large/d', 'the tools of MCP servers may take half of contextTokens'],
     ]);
-    expect(lab.test.host.health().degraded).toMatchObject([{ whose: 'large/d' }]);
   });
 
   it('is one list under way and one that waits, however often its tools change (R7)', async () => {
