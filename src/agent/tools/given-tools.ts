@@ -25,9 +25,6 @@ import { readAnswer, said, shownSchema } from './tool-answer.js';
 /** Milliseconds that one call may take if its tool does not say: ten minutes. */
 const usualToolMs = 600_000;
 
-/** Tools whose losses one log is told of: a server may change its tools for ever. */
-const mostTold = 1_000;
-
 /** The parts of a turn that its tools run with. */
 interface ToolsScope {
   readonly run: RunFields;
@@ -64,20 +61,19 @@ export function givenTools(
   }));
 }
 
-/** By logger: the losses that it was told of. A tool is offered with each turn. */
-const toldBy = new WeakMap<Logger, Set<string>>();
+/** By logger: the schemas whose losses it was told of. A tool is offered with each turn. */
+const toldBy = new WeakMap<Logger, WeakSet<object>>();
 
 /** The schema of a tool without the keywords that cannot be used (§16.30), which is told once. */
 function usableSchema({ name, inputSchema }: ToolDefinition, logger: Logger): Fields {
-  const { schema, lost } = mendSchema(inputSchema);
-  const told = getOrMake(toldBy, logger, () => new Set<string>());
-  const problem = lost.slice(0, 5).join('; ');
-  const key = `${name} ${problem}`;
-  if (lost.length === 0 || told.has(key) || told.size >= mostTold) return schema;
-  told.add(key);
-  const fields = { tool: name, problem, lost: lost.length };
-  logger.warn('a tool is offered with a part of its schema', fields);
-  return schema;
+  const mended = mendSchema(inputSchema);
+  const told = getOrMake(toldBy, logger, () => new WeakSet());
+  if (mended.lost.length > 0 && !told.has(mended)) {
+    told.add(mended);
+    const fields = { problem: mended.lost.slice(0, 5).join('; '), lost: mended.lost.length };
+    logger.warn('a tool is offered with a part of its schema', { tool: name, ...fields });
+  }
+  return mended.schema;
 }
 
 async function callTool(

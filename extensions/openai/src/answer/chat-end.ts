@@ -8,13 +8,11 @@ export type GoodEnd = 'stop' | 'length';
  * references of OpenAI (`finish_reason`), Anthropic (`stop_reason`), Cohere, Mistral and Gemini (`finishReason`), and the
  * `finish_reason` of text-generation-inference, Together and proxies.
  */
-const goodEnds: Readonly<Record<GoodEnd, readonly string[]>> = {
-  stop: [
-    ...['stop', 'tool_calls', 'function_call', 'end_turn', 'stop_sequence', 'tool_use', 'complete'],
-    ...['tool_call', 'eos', 'eos_token', 'stop_token', 'completed', 'end', 'done'],
-  ],
-  length: ['length', 'max_tokens', 'max_output_tokens', 'model_length'],
-};
+const goodEnds: readonly (readonly [GoodEnd, words: RegExp])[] = [
+  ['stop', /^(stop|end_turn|stop_(sequence|token)|eos(_token)?|completed?|end|done)$/],
+  ['stop', /^(tool_calls?|function_call|tool_use)$/],
+  ['length', /^(length|max_tokens|max_output_tokens|model_length)$/],
+];
 
 /** The words for an answer that was kept back: of OpenAI and Azure, Gemini, Anthropic, Bedrock and Zhipu. */
 const keptBack =
@@ -84,8 +82,8 @@ export class AnswerEnd {
     }
     const apart = word.trim().replace(/([a-z])([A-Z])/g, '$1_$2');
     const plain = apart.replace(/[-\s]+/g, '_').toLowerCase();
-    if (goodEnds.stop.includes(plain)) return 'stop';
-    if (goodEnds.length.includes(plain)) return 'length';
+    const good = goodEnds.find(([, words]) => words.test(plain));
+    if (good !== undefined) return good[0];
     const said = [`"${word.slice(0, 80)}"`, told && toldIn(told).message]
       .filter(Boolean)
       .join(': ');
