@@ -268,8 +268,8 @@ export class McpServer implements AsyncDisposable {
 
 /** The words of an error, and those of its cause, which `fetch` has. */
 function wordsOf(thrown: unknown): string {
-  const { message, cause } = Object(thrown) as Error; // as the SDK and the platform throw
-  const words = message.replace(/\s+/g, ' ');
+  const { message = thrown, cause } = Object(thrown);
+  const words = String(message).replace(/\s+/g, ' ');
   return cause === undefined ? words : `${words}: ${wordsOf(cause)}`;
 }
 

@@ -1,5 +1,6 @@
 import type { ExtensionStatus } from '../../extension/index.js';
 import { definedFields, type Kernel, type Logger, nameOf } from '../../kernel/index.js';
+import type { AgentTrouble } from '../../stream/index.js';
 import type { Journal } from '../journal/journal.js';
 import type { Counts } from './counts.js';
 import type { AgentDefinition } from './options.js';
@@ -69,7 +70,7 @@ export class Troubles implements Disposable {
   /** The troubles that there are now. */
   list(): readonly HostTrouble[] {
     const { kernel, extensions, agents } = this.#places;
-    const parts = [...agents.values()].flatMap(({ provider }) => provider.troubles?.() ?? []);
+    const parts = [...agents.values()].flatMap(troublesOf);
     const ofAgents = new Map<string, HostTrouble>(); // who share a part
     for (const { whose, what } of parts)
       ofAgents.set(whose + what, { code: 'agent-part', whose, what, count: 1 });
@@ -108,5 +109,14 @@ export class Troubles implements Disposable {
       const fields = { trouble: code, hint: hints[code], ...definedFields({ what }) };
       logger.error(`${name} is in trouble: ${code}`, fields);
     }
+  }
+}
+
+/** The faults of parts that an agent works with. A provider that fails to tell them is one itself. */
+function troublesOf({ id, provider }: AgentDefinition): readonly AgentTrouble[] {
+  try {
+    return provider.troubles?.() ?? [];
+  } catch {
+    return [{ whose: id, what: 'its provider fails to tell its troubles' }];
   }
 }

@@ -367,6 +367,24 @@ describe('what the health port tells of trouble', () => {
     await host.stop();
   });
 
+  it('names an agent whose provider fails to tell them, and the host goes on (sight §7.1)', async () => {
+    const clock = virtualClock();
+    const log = collectingLogger();
+    const provider = {
+      ...echoProvider(),
+      troubles: () => {
+        throw new Error('no');
+      },
+    };
+    const agents = [{ id: 'main', provider }];
+    const host = createHost({ clock, logger: log, channels: [fakeChannel()], agents });
+    await host.start();
+    expect(host.health().degraded).toMatchObject([{ code: 'agent-part', whose: 'main' }]);
+    await clock.advance(3_000);
+    expect(log.entries.filter(({ level }) => level === 'error')).toHaveLength(1);
+    await host.stop();
+  });
+
   it('has none where an observer fails, and forgets dead letters that were purged, also in its own process (sight §7.1)', async () => {
     const { kernel } = createTestKernel();
     const clock = virtualClock();
