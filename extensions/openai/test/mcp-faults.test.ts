@@ -32,6 +32,7 @@ function scripted(script: Script, settings: object = {}) {
     settings: { command: process.execPath, args, ...settings },
     lists: () => asked('tools/list'),
     pings: () => asked('answer to ping'),
+    cancels: () => asked('notifications/cancelled'),
   };
 }
 
@@ -232,6 +233,7 @@ describe('the budget of a server', () => {
     ]);
     await lab.test.say('again'); // it waits for nothing
     expect(slow.lists()).toBe(2);
+    await vi.waitFor(() => expect(slow.cancels()).toBe(1), { timeout: 30_000 }); // nor is it waited for
   });
 
   it('tells why if an answer of the server could not be read (K24)', async () => {
