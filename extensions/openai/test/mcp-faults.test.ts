@@ -224,7 +224,7 @@ describe('the budget of a server', () => {
     const mcpServers = { slow: { ...slow.settings, startTimeoutMs: 3_000 }, other: other.settings };
     await using lab = await agentLab([says('Hi.')], { mcpServers }, { clock });
     const said = lab.test.say('go');
-    await vi.waitFor(() => expect(slow.lists()).toBe(2), { timeout: 30_000 });
+    await vi.waitFor(() => expect(slow.lists()).toBe(2), { timeout: 60_000 });
     await clock.advance(3_000);
     await said;
     expect(names(lab).toSorted()).toEqual(['mcp__other__two', 'mcp__slow__one']);
@@ -233,7 +233,7 @@ describe('the budget of a server', () => {
     ]);
     await lab.test.say('again'); // it waits for nothing
     expect(slow.lists()).toBe(2);
-    await vi.waitFor(() => expect(slow.cancels()).toBe(1), { timeout: 30_000 }); // nor is it waited for
+    await vi.waitFor(() => expect(slow.cancels()).toBe(1), { timeout: 60_000 }); // nor is it waited for
   });
 
   it('tells why if an answer of the server could not be read (K24)', async () => {
@@ -241,7 +241,7 @@ describe('the budget of a server', () => {
     const { settings, pings } = scripted({ pages: [{ tools: [], _meta: null }], pings: true });
     await using lab = await agentLab([says('Hi.')], { mcpServers: { s: settings } }, { clock });
     const said = lab.test.say('go');
-    await vi.waitFor(() => expect(pings()).toBe(1), { timeout: 30_000 });
+    await vi.waitFor(() => expect(pings()).toBe(1), { timeout: 60_000 });
     await clock.advance(30_000);
     await said;
     const [told] = lab.test.log.entries.filter(({ level }) => level === 'warn');
@@ -257,7 +257,7 @@ describe('the budget of a server', () => {
       { clock },
     );
     const said = lab.test.say('go');
-    await vi.waitFor(() => expect(silent.lists()).toBe(1), { timeout: 30_000 });
+    await vi.waitFor(() => expect(silent.lists()).toBe(1), { timeout: 60_000 });
     await clock.advance(3_000);
     await said;
     expect(lab.test.replies()).toEqual(['Hi.']);
@@ -332,11 +332,11 @@ describe('the budget of a server', () => {
     ];
     await using lab = await agentLab(answers, { mcpServers: { s: settings } }, { clock });
     await lab.test.say('go');
-    await vi.waitFor(() => expect(pings()).toBe(2), { timeout: 30_000 });
+    await vi.waitFor(() => expect(pings()).toBe(2), { timeout: 60_000 });
     await lab.test.say('again'); // its call is answered after all that was told before it
     expect(lists()).toBe(2);
     await clock.advance(1_000);
-    await vi.waitFor(() => expect(lists()).toBe(3), { timeout: 30_000 });
+    await vi.waitFor(() => expect(lists()).toBe(3), { timeout: 60_000 });
     expect(names(lab)).toEqual(['mcp__s__two']);
   });
 
@@ -347,7 +347,7 @@ describe('the budget of a server', () => {
     await lab.test.say('go');
     const isTold = () =>
       lab.test.log.entries.find(({ message }) => /not listed its tools anew/.test(message));
-    await vi.waitFor(() => expect(isTold()).toBeDefined(), { timeout: 30_000 });
+    await vi.waitFor(() => expect(isTold()).toBeDefined(), { timeout: 60_000 });
     await lab.test.say('again');
     expect(isTold()?.fields).toMatchObject({ problem: expect.stringContaining('no disk') });
     expect(names(lab)).toEqual(['mcp__s__one']);
