@@ -14,19 +14,10 @@ export const claudeOwnTools: readonly string[] = [
   ...['Agent', 'AskUserQuestion', 'Bash', 'BashOutput', 'Config', 'CronCreate', 'CronDelete'],
   ...['CronList', 'Edit', 'EnterPlanMode', 'EnterWorktree', 'ExitPlanMode', 'ExitWorktree', 'Glob'],
   ...['Grep', 'KillShell', 'ListAgents', 'ListMcpResources', 'LSP', 'MultiEdit', 'Monitor'],
-  ...[
-    'NotebookEdit',
-    'Read',
-    'ReadMcpResource',
-    'ReportFindings',
-    'ScheduleWakeup',
-    'SendMessage',
-    'Skill',
-    'SlashCommand',
-    'Task',
-  ],
-  ...['TaskCreate', 'TaskGet', 'TaskList', 'TaskOutput', 'TaskStop', 'TaskUpdate', 'TodoWrite'],
-  ...['ToolSearch', 'WebFetch', 'WebSearch', 'Workflow', 'Write'],
+  ...['NotebookEdit', 'Read', 'ReadMcpResource', 'ReportFindings', 'ScheduleWakeup', 'SendMessage'],
+  ...['Skill', 'SlashCommand', 'Task', 'TaskCreate', 'TaskGet', 'TaskList', 'TaskOutput'],
+  ...['TaskStop', 'TaskUpdate', 'TodoWrite', 'ToolSearch', 'WebFetch', 'WebSearch', 'Workflow'],
+  ...['Write'],
 ];
 
 /**
