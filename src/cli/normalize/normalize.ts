@@ -103,7 +103,7 @@ async function* linesOf(
 }
 
 async function* sessionEvents(frames: AsyncIterable<CsdkFrame>): AsyncGenerator<SessionEvent> {
-  for await (const run of liveRuns(frames, { end: 'settled', reportTimeoutMs: Infinity }))
+  for await (const run of liveRuns(frames, { end: 'settled', idleTimeoutMs: Infinity }))
     yield* normalizeSession(run, { idleTimeoutMs: Infinity });
 }
 

@@ -134,7 +134,7 @@ async function replayRecording(replaying: Replaying): Promise<void> {
   const { kernel, logger, name, frames, stop } = replaying;
   const history: TranscriptEntry[] = [];
   let count = 0;
-  for await (const run of liveRuns(frames, { end: 'settled', reportTimeoutMs: Infinity })) {
+  for await (const run of liveRuns(frames, { end: 'settled', idleTimeoutMs: Infinity })) {
     if (stop.aborted) return;
     await runAgentTurn({
       kernel,

@@ -41,7 +41,7 @@ export interface BridgeOptions<
   /** Options for reading the frames. */
   readonly normalize?: Pick<
     NormalizeOptions,
-    'subagents' | 'end' | 'idleTimeoutMs' | 'reportTimeoutMs' | 'onDiagnostic' | 'check'
+    'subagents' | 'end' | 'idleTimeoutMs' | 'onDiagnostic' | 'check'
   >;
   /** The dispatch that the run follows: its refs, correlation and annotations go on. */
   readonly after?: Outcome;

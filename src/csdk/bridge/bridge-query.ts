@@ -62,12 +62,9 @@ export function bridgeQuery<
 ): QueryBridge<Options, Answer> {
   let number = 0;
   let current: CsdkBridge<Options, Answer> | undefined;
-  const { normalize, signal, clock } = options;
+  const { signal, clock } = options;
   const bridge = (): CsdkBridge<Options, Answer> => {
-    current ??= bridgeCsdk(kernel, {
-      ...options,
-      ...perRun(++number),
-    });
+    current ??= bridgeCsdk(kernel, { ...options, ...perRun(++number) });
     return current;
   };
   const { hooks } = toolGate(nobody, callbackQueue(), options.permissions);
@@ -76,8 +73,8 @@ export function bridgeQuery<
     hooks: routed(hooks, (event) => bridge().hooks[event]),
     callbacks: { push: (callback) => bridge().callbacks.push(callback) },
     runs(messages) {
-      const { reportTimeoutMs } = normalize ?? {};
-      const how = definedFields({ end, leave, signal, clock, reportTimeoutMs });
+      const { idleTimeoutMs } = options.normalize ?? {};
+      const how = definedFields({ end, leave, signal, clock, idleTimeoutMs });
       // The SDK may ask about the next run while this one's last frame is still being told.
       const split = watchedRuns(messages, how, () => {
         current = undefined;

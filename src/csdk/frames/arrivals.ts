@@ -1,4 +1,4 @@
-import type { Clock, TimerHandle } from '../../kernel/index.js';
+import { type Clock, Timer } from '../../kernel/index.js';
 import { type CallingQueue, type CsdkCallback, onCallback } from './callback.js';
 import type { CsdkFrame } from './frame.js';
 
@@ -46,7 +46,11 @@ export class Arrivals {
   readonly #queue: Arrival[] = [];
   #wake: ((arrival: Arrival) => void) | undefined;
   #stopCallbacks: (() => void) | undefined;
-  #timer: TimerHandle | undefined;
+  readonly #timer: Timer;
+  /** The name of the wait that goes on, and the time that is left of it. */
+  #wait = '';
+  #leftMs: number | undefined;
+  #waitsSinceMs = 0;
   #framesState: 'idle' | 'asked' | 'done' = 'idle';
   #callbacksState: 'idle' | 'asked' | 'done' = 'idle';
   /** Arrivals since a frame was asked for. */
@@ -63,6 +67,7 @@ export class Arrivals {
     else this.#callbacks = callbacks?.[Symbol.asyncIterator]();
     this.#signal = signal;
     this.#clock = clock;
+    this.#timer = new Timer(clock);
   }
 
   /** The next one: at once where it is there, else as soon as it comes. One call at a time. */
@@ -77,31 +82,30 @@ export class Arrivals {
     if (now !== undefined) return now;
     return new Promise((resolve) => {
       this.#wake = resolve;
+      this.#waitsSinceMs = this.#clock.monotonicMs();
+      this.#timer.set(this.#leftMs, () => this.#arrive({ kind: 'timedOut' }));
     });
   }
 
-  /** Sets the timer anew, or stops it. That it ended before, and nobody has read it, is forgotten. */
-  wakeAfter(ms: number | undefined): void {
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
-    const unread = this.#queue.findIndex(({ kind }) => kind === 'timedOut');
-    if (unread >= 0) this.#queue.splice(unread, 1);
-    this.#timer =
-      ms === undefined
-        ? undefined
-        : this.#clock.setTimeout(() => this.#arrive({ kind: 'timedOut' }), ms);
+  /**
+   * Limits the time that the reader waits in all, or does not. Under the name that was given last the same wait goes on: what
+   * arrives extends it as little as the reader's own time shortens it.
+   */
+  wakeAfter(ms: number | undefined, wait: string): void {
+    if (wait === this.#wait) return;
+    this.#wait = wait;
+    this.#leftMs = ms;
   }
 
   /** Wakes the reader that waits. What it waited for goes to the next one. */
   interrupt(): void {
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.({ kind: 'left' });
+    this.#wakeUp({ kind: 'left' });
   }
 
   /** Wakes the reader for good. */
   close(): void {
     this.#isClosed = true;
-    this.#wake?.({ kind: 'closed' });
+    this.#wakeUp({ kind: 'closed' });
   }
 
   /**
@@ -110,7 +114,7 @@ export class Arrivals {
    * @returns what the frames' source threw while it was closed, if anything.
    */
   async release(): Promise<{ readonly error: unknown } | undefined> {
-    this.wakeAfter(undefined);
+    this.#timer.clear();
     this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#stopCallbacks?.();
     if (this.#callbacks !== undefined && this.#callbacksState !== 'done') {
@@ -198,10 +202,18 @@ export class Arrivals {
   }
 
   #arrive(arrival: Arrival): void {
+    if (!this.#wakeUp(arrival)) this.#queue.push(arrival);
+  }
+
+  /** @returns false if no reader waits. */
+  #wakeUp(arrival: Arrival): boolean {
     const wake = this.#wake;
+    if (wake === undefined) return false;
     this.#wake = undefined;
-    if (wake === undefined) this.#queue.push(arrival);
-    else wake(arrival);
+    this.#timer.clear();
+    if (this.#leftMs !== undefined) this.#leftMs -= this.#clock.monotonicMs() - this.#waitsSinceMs;
+    wake(arrival);
+    return true;
   }
 }
 

@@ -38,8 +38,7 @@ export class BackgroundWork {
   #queuedTurns = 0;
   /** A result of the run's own turn came. */
   #hasResult = false;
-  /** A result came, and the model has not spoken since. */
-  #isWaiting = false;
+  #results = 0;
   /** The model has spoken since the last result. */
   #hasSpoken = false;
   /** An `init` came since the last result. */
@@ -69,6 +68,11 @@ export class BackgroundWork {
     if (!this.#hasResult) return isIdle ? 'moment' : 'long';
     if (this.#report === undefined) return 'over';
     return this.#report === 'will' && !isIdle ? 'long' : 'moment';
+  }
+
+  /** Names its state: a wait for another turn is one as long as the name stays. */
+  get wait(): string {
+    return `${this.rest} ${this.#results}`;
   }
 
   /** A result of the run's own turn came. */
@@ -121,7 +125,6 @@ export class BackgroundWork {
   /** The model speaks in the main thread: a turn goes on. */
   spoke(): void {
     if (this.#isWaiting) this.#report = undefined;
-    this.#isWaiting = false;
     this.#hasSpoken = true;
     if (this.#state === 'idle') this.#state = 'running';
   }
@@ -145,7 +148,7 @@ export class BackgroundWork {
   result(frame: CsdkFrame): ResultOf {
     const isOfNone = !this.#hasSpoken && isOfNoTurn(frame);
     const isFirst = !this.#hasResult;
-    this.#isWaiting = true;
+    this.#results++;
     this.#hasSpoken = false;
     this.#hasBegun = false;
     const queued = frame.queued_turn_count;
@@ -163,6 +166,11 @@ export class BackgroundWork {
     this.#reported = [];
     this.#queuedTurns = 0;
     this.#report = undefined;
+  }
+
+  /** A result came, and the model has not spoken since. */
+  get #isWaiting(): boolean {
+    return this.#results > 0 && !this.#hasSpoken;
   }
 
   /** The SDK says that it does nothing more, but for commands in the background. */

@@ -4,7 +4,7 @@ import { type Arrival, Arrivals, type Frames } from '../frames/arrivals.js';
 import { type CsdkFrame, isFields } from '../frames/frame.js';
 import { endOfResult } from '../session/run-end.js';
 import { type RunsEnd, runEnds, speaks } from './run-ends.js';
-import { defaultReportTimeoutMs } from './session-reading.js';
+import { waitsMs } from './session-reading.js';
 
 /** Options for splitting a query into its runs. Each may be left out. */
 export interface LiveRunsOptions {
@@ -13,12 +13,12 @@ export interface LiveRunsOptions {
    * it: so what a task in the background brings stays in the run that started it.
    */
   readonly end?: RunsEnd;
-  /** With `settled`: how long a turn is awaited that may follow at once, as in `normalizeSession`. 2 seconds unless given. */
-  readonly reportTimeoutMs?: number;
-  /** The clock of `reportTimeoutMs`. */
+  /** With `settled`: limits the wait for a turn that may follow at once, as in `normalizeSession`. */
+  readonly idleTimeoutMs?: number;
+  /** The clock of `idleTimeoutMs`. */
   readonly clock?: Clock;
   /**
-   * The effect on the query of a reader that leaves a run early: nothing (`skip`, the default: the rest of the run is dropped
+   * The effect on the query of a reader that leaves a run early: nothing (`skip`, the default: the rest of the turn is dropped
    * when the next run is asked for), or it closes the query (`close`).
    */
   readonly leave?: 'skip' | 'close';
@@ -137,7 +137,7 @@ function begins(frame: CsdkFrame): boolean {
 /** One run: the frames that were read of it, and those to come. Iterating it again goes on where it was. */
 function liveRun(parts: RunsParts, { start, stop }: Start) {
   const { arrivals, closeSource, onOver, end = 'result', leave = 'skip' } = parts;
-  const { reportTimeoutMs = defaultReportTimeoutMs } = parts;
+  const { moment } = waitsMs(parts.idleTimeoutMs);
   const ends = runEnds(end);
   let isOver = false;
   let isLeft = false;
@@ -149,11 +149,11 @@ function liveRun(parts: RunsParts, { start, stop }: Start) {
     if (isOver) return over;
     const frame = start.shift();
     isReading = true;
-    if (ends.isForAMoment()) arrivals.wakeAfter(reportTimeoutMs);
+    const { rest, wait } = ends.work;
+    arrivals.wakeAfter(rest === 'moment' ? moment : undefined, wait);
     const next: Arrival =
       frame === undefined ? (stop ?? (await arrivals.next())) : { kind: 'frame', frame };
     isReading = false;
-    arrivals.wakeAfter(undefined);
     if (next.kind === 'left') return over;
     if (next.kind === 'frame') note(next.frame);
     else endRun();
@@ -171,6 +171,7 @@ function liveRun(parts: RunsParts, { start, stop }: Start) {
 
   function endRun(): void {
     isOver = true;
+    arrivals.wakeAfter(undefined, '');
     onOver();
   }
 
@@ -194,11 +195,15 @@ function liveRun(parts: RunsParts, { start, stop }: Start) {
     frames,
     /** Its last result says that it failed. */
     hasFailed: (): boolean => hasFailed,
-    /** Drops what was not read. Nobody wanted what the source throws meanwhile. */
+    /**
+     * Drops what was not read of the turn that goes on: what follows it is a run, for its tasks may never end. Nobody wanted what
+     * the source throws meanwhile.
+     */
     async skip(): Promise<void> {
       await frames.return(undefined);
-      if (ends.isForAMoment()) endRun(); // a turn that follows all the same is a run
-      while (!isOver) await read().catch(noop);
+      const { work } = ends;
+      while (!isOver && (work.rest === 'turn' || !work.hasResult)) await read().catch(noop);
+      if (!isOver) endRun();
     },
   };
 }

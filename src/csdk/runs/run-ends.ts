@@ -26,8 +26,7 @@ export function runEnds(end: RunsEnd) {
       else work.system(frame);
       return work.rest === 'over';
     },
-    /** Another turn may follow at once, or none does. */
-    isForAMoment: (): boolean => work.rest === 'moment',
+    work,
   };
 }
 

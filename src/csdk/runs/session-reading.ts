@@ -11,11 +11,10 @@ import { diagnosticTeller } from '../session/session-diagnostic.js';
 import { SessionNormalizer } from '../session/session-normalizer.js';
 import { factsOfCallback, factsOfFrame } from '../subagents/subagent-facts.js';
 
-/** The default time that `end: 'idle'` waits for another turn. */
-const defaultIdleTimeoutMs = 60_000;
-
-/** The default time that it waits for one that may follow at once. */
-export const defaultReportTimeoutMs = 2_000;
+/** The times that a run waits for another turn, of which `long` is given (csdk §7.3). A recording waits without a limit. */
+export function waitsMs(long = 60_000): Readonly<Partial<Record<RunRest, number>>> {
+  return { long, moment: long === Infinity ? long : Math.min(long, 2_000) };
+}
 
 /** The options for reading a run. */
 export interface ReadingOptions extends NormalizeOptions {
@@ -38,10 +37,6 @@ export class SessionReading {
   /** Facts about subagents that are told when the events before them were taken. */
   #facts: SubagentFact[] = [];
   #sessionId: string | undefined;
-  /** The wait that the timer is set for. */
-  #wait: readonly [RunRest, number] = ['turn', 0];
-  /** The reader took an event, which may have taken it long. */
-  #hasRead = false;
 
   constructor(messages: Frames, options: ReadingOptions) {
     const { callbacks, signal, clock = systemClock, onSubagent } = options;
@@ -90,7 +85,6 @@ export class SessionReading {
     const event = this.#events[this.#told];
     if (event !== undefined) {
       this.#told++;
-      this.#hasRead = true;
       this.#watch(event);
       return event;
     }
@@ -127,23 +121,10 @@ export class SessionReading {
   }
 
   #eventsTaken(): void {
-    const { onSubagent, idleTimeoutMs = defaultIdleTimeoutMs } = this.#options;
-    const least = Math.min(idleTimeoutMs, defaultReportTimeoutMs);
-    const { reportTimeoutMs = idleTimeoutMs === Infinity ? Infinity : least } = this.#options;
+    const { onSubagent, idleTimeoutMs } = this.#options;
     if (this.#facts.length > 0) for (const fact of this.#facts.splice(0)) onSubagent?.(fact);
-    const [rest, result] = this.#session.rest;
-    const isSame = rest === this.#wait[0] && (rest === 'turn' || result === this.#wait[1]);
-    const isSlow = this.#hasRead && rest === 'moment'; // a moment of the source's, not of the reader's
-    this.#hasRead = false;
-    if (isSame && !isSlow) return;
-    this.#wait = [rest, result];
-    const waits = {
-      turn: undefined,
-      over: undefined,
-      moment: reportTimeoutMs,
-      long: idleTimeoutMs,
-    };
-    this.#arrivals.wakeAfter(waits[rest]);
+    const { rest, wait } = this.#session.work;
+    this.#arrivals.wakeAfter(waitsMs(idleTimeoutMs)[rest], wait);
   }
 
   /** Reads an arrival. @returns false if the reader has left. */

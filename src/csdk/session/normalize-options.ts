@@ -28,17 +28,13 @@ export interface NormalizeOptions {
   readonly end?: 'firstResult' | 'idle';
   /**
    * How long to wait after a result for the next turn to begin if something goes on, in milliseconds of `clock`. 60 seconds,
-   * unless given.
+   * unless given. If nothing goes on, a turn that may follow at once is awaited for 2 seconds, or for less if this is less.
+   * `Infinity`, as for a recording, holds for both.
    */
   readonly idleTimeoutMs?: number;
-  /**
-   * How long to read on after a result if nothing goes on, and a turn that tells of a task may follow at once, in milliseconds of
-   * `clock`. 2 seconds, or `idleTimeoutMs` if that is less or `Infinity`, as for a recording.
-   */
-  readonly reportTimeoutMs?: number;
   /** Ends the run as aborted, also while it waits for a frame. */
   readonly signal?: AbortSignal;
-  /** The clock of these times. */
+  /** The clock of `idleTimeoutMs`. */
   readonly clock?: Clock;
   /** Is told what subagents do, which no session event carries: for the `tell` of an agent's request. It must not throw. */
   readonly onSubagent?: (fact: SubagentFact) => void;

@@ -1,6 +1,6 @@
 import { definedFields } from '../../kernel/index.js';
 import type { AgentEnd, SessionEvent, SessionUsage, SubagentFact } from '../../stream/index.js';
-import { BackgroundWork, type ResultOf, type RunRest } from '../frames/background-work.js';
+import { BackgroundWork, type ResultOf } from '../frames/background-work.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import { FrameIds } from '../frames/frame-ids.js';
@@ -24,14 +24,13 @@ export class SessionNormalizer {
   readonly #ids = new FrameIds();
   readonly #main: MainLane;
   readonly #lanes: SubagentLanes;
-  readonly #work = new BackgroundWork();
+  /** Tells if, and how long, it waits for another turn. */
+  readonly work = new BackgroundWork();
   readonly #fallback = modelFallback();
   #ended = false;
   /** The end of the run, as the results so far tell it. */
   #verdict: RunEnd | undefined;
   #usage: SessionUsage | undefined;
-  /** The results so far. */
-  #results = 0;
 
   /**
    * Emits `agent_start`.
@@ -49,7 +48,7 @@ export class SessionNormalizer {
     this.#tellSubagents = tellSubagents;
     this.#endsIdle = options.end !== 'firstResult';
     const spoken = (event: SessionEvent): void => {
-      if (event.type === 'message_start') this.#work.spoke();
+      if (event.type === 'message_start') this.work.spoke();
       emit(event);
     };
     this.#main = new MainLane(spoken, tell, options.toolStart === 'messageEnd');
@@ -62,11 +61,9 @@ export class SessionNormalizer {
     return this.#ended;
   }
 
-  /** Its state, and the number of results before it: a wait for another turn is one as long as both stay. */
-  get rest(): readonly [RunRest, number] {
-    const { rest } = this.#work;
-    const isOver = !this.#endsIdle && rest !== 'turn' && this.#work.hasResult;
-    return [isOver ? 'over' : rest, this.#results];
+  get #isOver(): boolean {
+    const { rest, hasResult } = this.work;
+    return rest === 'over' || (!this.#endsIdle && rest !== 'turn' && hasResult);
   }
 
   /** Reads a frame. A source without types may give other values: such a value is told and left out. */
@@ -87,8 +84,8 @@ export class SessionNormalizer {
     const lane = frame.parent_tool_use_id;
     if (typeof lane === 'string') this.#lanes.take(lane, frame);
     else this.#takeMain(frame);
-    if (this.#main.reader.isOpen) this.#work.spoke();
-    if (this.rest[0] === 'over') this.#end(this.#verdict ?? {});
+    if (this.#main.reader.isOpen) this.work.spoke();
+    if (this.#isOver) this.#end(this.#verdict ?? {});
   }
 
   /** Reads what the SDK told by a call. */
@@ -117,7 +114,7 @@ export class SessionNormalizer {
 
   /** Nothing began in time; said too late where a turn has begun meanwhile. */
   idleTimedOut(): void {
-    const { rest, tasks, queuedTurns } = this.#work;
+    const { rest, tasks, queuedTurns } = this.work;
     if (rest === 'turn') return;
     if (rest === 'long')
       this.#tell({ kind: 'idle_timed_out', backgroundTasks: tasks, queuedTurns });
@@ -145,7 +142,7 @@ export class SessionNormalizer {
     ['model_fallback', (run, frame) => run.#fallback.read(frame)],
     ['model_refusal_fallback', (run, frame) => run.#refused(frame)],
     ['model_refusal_no_fallback', (run, frame) => run.#retractedBy(frame)],
-    ['session_state_changed', (run, frame) => run.#work.system(frame)],
+    ['session_state_changed', (run, frame) => run.work.system(frame)],
   ]);
 
   #takeMain(frame: CsdkFrame): void {
@@ -163,7 +160,7 @@ export class SessionNormalizer {
     const subtype = textField(frame, 'subtype') ?? '';
     const read = SessionNormalizer.#systemReaders.get(subtype);
     if (read !== undefined) return void read(this, frame);
-    this.#work.system(frame);
+    this.work.system(frame);
     this.#lanes.task(frame);
     if (!silentSystemTypes.has(subtype))
       this.#tell({ kind: 'unknown_frame', type: 'system', subtype });
@@ -179,15 +176,14 @@ export class SessionNormalizer {
   }
 
   #turnBegan(): void {
-    const childRunIds = this.#work.turnBegan();
+    const childRunIds = this.work.turnBegan();
     if (childRunIds !== undefined) this.#tellSubagents({ kind: 'children_answered', childRunIds });
     this.#main.compaction.sessionBegan();
   }
 
   #result(frame: CsdkFrame): void {
-    const of = this.#work.result(frame);
-    const isOver = this.rest[0] === 'over';
-    this.#results++;
+    const of = this.work.result(frame);
+    const isOver = this.#isOver;
     const deferred = isFields(frame.deferred_tool_use) ? frame.deferred_tool_use : {};
     this.#main.reader.displace();
     const deferredId = textField(deferred, 'id') ?? '';
@@ -197,7 +193,7 @@ export class SessionNormalizer {
     this.#main.closeAll({ aborted: end.aborted === true, keepDetached: !isOver });
     this.#usage = usageSoFar(this.#usage, usageOfResult(frame));
     this.#decide(of, end);
-    if (!isOver && of === 'first' && this.#work.hasSubagents)
+    if (!isOver && of === 'first' && this.work.hasSubagents)
       this.#tellSubagents({ kind: 'answered' });
   }
 
@@ -212,13 +208,13 @@ export class SessionNormalizer {
 
   /** The end of the run, if no turn has begun since the last result. */
   #decided(): RunEnd | undefined {
-    return this.#work.rest === 'turn' ? undefined : this.#verdict;
+    return this.work.rest === 'turn' ? undefined : this.#verdict;
   }
 
   #reset(frame: CsdkFrame): void {
     this.#tell({ kind: 'reset', ...definedFields({ trigger: textField(frame, 'trigger') }) });
     this.#main.closeAll({ aborted: true, keepDetached: false });
-    this.#work.clear();
+    this.work.clear();
   }
 
   #retracted(uuids: unknown, by: string): void {
