@@ -2,7 +2,7 @@ import { type CsdkBlock, type Fields, isFields, textField } from '../frames/fram
 import { GrowingText } from '../frames/growing-text.js';
 
 interface Common {
-  /** The number of the block in its message. No two blocks share one. */
+  /** The number of the block in its message. Only blocks of one passage share one. */
   readonly contentIndex: number;
   /** The block came as raw events. */
   readonly isStreamed: boolean;
@@ -17,6 +17,16 @@ interface Speech<Kind extends 'text' | 'thinking'> extends Common {
   signature: string | undefined;
   /** The text of the block's complete frame. */
   whole: string | undefined;
+  readonly passage: Passage;
+}
+
+/** Blocks of text that nothing stands between, or one block of thinking (csdk §3.13). */
+export interface Passage {
+  readonly blocks: SpeechBlock[];
+  /** No other block joins it. */
+  isSealed: boolean;
+  /** Its start was told. */
+  hasBegun: boolean;
 }
 
 /** Text or thinking that grows. */
@@ -44,8 +54,17 @@ export interface PlainBlock extends Common {
 /** A block of a message. Narrow by `kind`. */
 export type OpenBlock = SpeechBlock | CallBlock | PlainBlock;
 
-/** Makes a block of its start, or of a complete frame's block: without text, and without arguments that grow. */
-export function openBlock(raw: CsdkBlock, contentIndex: number, isStreamed: boolean): OpenBlock {
+/**
+ * Makes a block of its start, or of a complete frame's block: without text, and without arguments that grow.
+ *
+ * @param joined the passage that a text joins.
+ */
+export function openBlock(
+  raw: CsdkBlock,
+  contentIndex: number,
+  isStreamed: boolean,
+  joined?: Passage,
+): OpenBlock {
   const kind = blockKind(raw);
   const common = { contentIndex, isStreamed, closed: false };
   switch (kind) {
@@ -53,7 +72,11 @@ export function openBlock(raw: CsdkBlock, contentIndex: number, isStreamed: bool
     case 'thinking': {
       const redacted = raw.type === 'redacted_thinking';
       const signature = redacted ? (textField(raw, 'data') ?? '') : undefined;
-      return { kind, grown: new GrowingText(), redacted, signature, whole: undefined, ...common };
+      const speech = { grown: new GrowingText(), redacted, signature, whole: undefined };
+      const passage = joined ?? { blocks: [], isSealed: kind === 'thinking', hasBegun: false };
+      const block = { kind, ...speech, passage, ...common };
+      passage.blocks.push(block);
+      return block;
     }
     case 'call':
       return {
@@ -87,6 +110,11 @@ export function blockKind(raw: CsdkBlock): OpenBlock['kind'] {
     default:
       return raw.type.endsWith('_tool_result') ? 'serverResult' : 'other';
   }
+}
+
+/** The text of a passage, as the complete frames have it. */
+export function wholeText({ blocks }: Passage): string {
+  return blocks.map(({ whole, grown }) => whole ?? grown.read()).join('');
 }
 
 /** Says if people can read a block of this kind. */

@@ -10,7 +10,7 @@ import {
   messageOf,
   textField,
 } from '../frames/frame.js';
-import type { OpenBlock, SpeechBlock } from './block.js';
+import { blockKind, type OpenBlock, type SpeechBlock } from './block.js';
 import { OpenMessage } from './open-message.js';
 
 /** The end of a message that did not end well. `code`: the error that the SDK names. */
@@ -31,7 +31,7 @@ export interface MessageWriter {
   blockOpened(message: OpenMessage, block: OpenBlock): void;
   /** A piece was added to the text of a block. */
   grew(message: OpenMessage, block: SpeechBlock, piece: string): void;
-  /** A block has streamed to its end. */
+  /** A block has streamed to its end; or the text that it is the last block of is sealed, and it has ended before. */
   blockEnded(message: OpenMessage, block: OpenBlock): void;
   /**
    * A complete block of a message that no streamed block matches.
@@ -134,10 +134,16 @@ export class MessageReader {
     return open;
   }
 
+  /** Something else than text comes: no further block joins the text, unless it still grows. */
+  endText(): void {
+    if (this.open?.text?.blocks.at(-1)?.closed === true) this.#seal(this.open);
+  }
+
   /** Ends the message that is open. */
   stop(failure?: Failure): void {
     const { open } = this;
     if (open === undefined) return;
+    this.#seal(open);
     open.isStopped = true;
     this.#writer.stopped(open, failure);
   }
@@ -148,6 +154,7 @@ export class MessageReader {
     this.#announced = undefined;
     this.#last = undefined;
     if (last === undefined) return;
+    this.#seal(last);
     if (last.id !== '') this.#over.set(last.id, true);
     this.#writer.displaced(last);
   }
@@ -195,8 +202,18 @@ export class MessageReader {
     return this.#opened(message, false, frame);
   }
 
+  #seal(message: OpenMessage): void {
+    const { text } = message;
+    if (text === undefined) return;
+    text.isSealed = true;
+    message.text = undefined;
+    const last = text.blocks.at(-1);
+    if (last?.closed === true) this.#writer.blockEnded(message, last);
+  }
+
   #blockStart(message: OpenMessage, index: number, raw: CsdkBlock): void {
     if (message.streamed(index) !== undefined) return;
+    if (blockKind(raw) !== 'text') this.#seal(message);
     const block = message.addStreamed(index, raw);
     this.#writer.blockOpened(message, block);
     if (block.kind === 'text' || block.kind === 'thinking')
@@ -247,6 +264,7 @@ export class MessageReader {
     let block = message.confirm(raw);
     if (block === undefined) {
       if (!this.#writer.isNew(message, raw)) return;
+      if (blockKind(raw) !== 'text') this.#seal(message);
       block = message.addComplete(raw);
       this.#writer.blockOpened(message, block);
     }

@@ -1,6 +1,13 @@
 import { type CsdkBlock, type CsdkMessage, type Fields, textField } from '../frames/frame.js';
 import { countedFields } from '../frames/usage.js';
-import { blockKind, type CallBlock, isSpeech, type OpenBlock, openBlock } from './block.js';
+import {
+  blockKind,
+  type CallBlock,
+  isSpeech,
+  type OpenBlock,
+  openBlock,
+  type Passage,
+} from './block.js';
 
 /** An API message of the main lane while it is read: the blocks that came as raw events, and those that came whole. */
 export class OpenMessage {
@@ -16,6 +23,8 @@ export class OpenMessage {
   /** The last count of each kind. */
   readonly usage: Record<string, number> = {};
   stopReason: string | undefined;
+  /** The passage that a further block of text joins. */
+  text: Passage | undefined;
   readonly #byStreamIndex = new Map<number, OpenBlock>();
   readonly #calls = new Map<string, CallBlock>();
   /** Blocks that came as raw events, and whose complete frame has not come. */
@@ -79,9 +88,12 @@ export class OpenMessage {
   }
 
   #add(raw: CsdkBlock, index: number, isStreamed: boolean): OpenBlock {
-    const contentIndex = Math.max(index, this.#nextIndex);
-    this.#nextIndex = contentIndex + 1;
-    const block = openBlock(raw, contentIndex, isStreamed);
+    const before = this.text?.blocks.at(-1); // only a text comes while there is one
+    if (before !== undefined) before.closed = true;
+    const contentIndex = before?.contentIndex ?? Math.max(index, this.#nextIndex);
+    this.#nextIndex = Math.max(index, this.#nextIndex) + 1;
+    const block = openBlock(raw, contentIndex, isStreamed, this.text);
+    if (block.kind === 'text') this.text = block.passage;
     this.blocks.push(block);
     if (block.kind === 'call') this.#calls.set(block.id, block);
     return block;

@@ -36,7 +36,7 @@ export class MainLane {
     this.#tell = tell;
     this.#startsAtMessageEnd = startsAtMessageEnd;
     this.tools = toolCalls((event) => {
-      if (event.type !== 'tool_execution_update') this.writer.endText();
+      if (event.type !== 'tool_execution_update') this.reader.endText();
       emit(event);
     }, tell);
     this.compaction = compactions(emit, tell, () => this.reader);

@@ -19,7 +19,7 @@ import {
 } from '../messages/block.js';
 import type { Failure, MessageWriter } from '../messages/message-reader.js';
 import type { OpenMessage } from '../messages/open-message.js';
-import { finalContent, liveContent, liveText, wholeText } from './block-content.js';
+import { finalContent, liveContent } from './block-content.js';
 import { providerErrorOf } from './provider-error.js';
 import type { DiagnosticFact } from './session-diagnostic.js';
 import type { KnownCall } from './tool-calls.js';
@@ -35,16 +35,6 @@ export interface MessageSink {
   compaction(phase: 'start' | 'end'): void;
   /** A `message_end` was emitted. */
   messageEnded(): void;
-}
-
-/** A text of a message: blocks of text that nothing stands between are one (csdk §3.13). */
-interface Text {
-  readonly blocks: SpeechBlock[];
-  readonly contentIndex: number;
-  readonly slot: number;
-  hasBegun: boolean;
-  /** No other block joins it. */
-  isSealed: boolean;
 }
 
 const stopReasons: ReadonlyMap<string, StopReason> = new Map([
@@ -66,11 +56,8 @@ export class SessionMessageWriter implements MessageWriter {
   #message: { -readonly [K in keyof AssistantMessage]: AssistantMessage[K] };
   /** The content of the message so far. */
   #content: AssistantContent[] = [];
-  /** The place of each block in the content. */
-  #slots = new Map<OpenBlock, number>();
-  #texts = new Map<OpenBlock, Text>();
-  /** The text that a further block would join. */
-  #text: Text | undefined;
+  /** The place of each block in the content, by its number. */
+  #slots = new Map<number, number>();
 
   constructor(sink: MessageSink) {
     this.#sink = sink;
@@ -87,8 +74,6 @@ export class SessionMessageWriter implements MessageWriter {
   opened({ model }: OpenMessage, frame: CsdkFrame | undefined): void {
     this.#content = [];
     this.#slots = new Map();
-    this.#texts = new Map();
-    this.#text = undefined;
     this.#message = { role: 'assistant', content: this.#content, provider: 'anthropic' };
     if (model !== undefined) this.#message.model = model;
     const providerError = frame && providerErrorOf(frame);
@@ -97,66 +82,25 @@ export class SessionMessageWriter implements MessageWriter {
   }
 
   blockOpened(_message: OpenMessage, block: OpenBlock): void {
-    if (block.kind === 'text') return void this.#textOpened(block);
-    this.#seal();
-    const content = liveContent(block);
-    if (content !== undefined) this.#slots.set(block, this.#content.push(content) - 1);
+    const content = this.#slots.has(block.contentIndex) ? undefined : liveContent(block);
+    if (content !== undefined) this.#slots.set(block.contentIndex, this.#content.push(content) - 1);
     if (block.kind === 'compaction') this.#sink.compaction('start');
-  }
-
-  #textOpened(block: SpeechBlock): void {
-    const before = this.#text;
-    const text = before ?? this.#newText(block.contentIndex);
-    for (const one of text.blocks.slice(-1)) one.closed = true;
-    text.blocks.push(block);
-    this.#texts.set(block, text);
-    if (block.isStreamed) this.#begin(block);
-  }
-
-  #newText(contentIndex: number): Text {
-    const blocks: SpeechBlock[] = [];
-    const slot = this.#content.push(liveText(blocks)) - 1;
-    this.#text = { blocks, contentIndex, slot, hasBegun: false, isSealed: false };
-    return this.#text;
-  }
-
-  /** Something else than text comes: ends the text, unless it still grows. */
-  endText(): void {
-    if (this.#text?.blocks.at(-1)?.closed === true) this.#seal();
-  }
-
-  #seal(): void {
-    const text = this.#text;
-    if (text === undefined) return;
-    this.#text = undefined;
-    text.isSealed = true;
-    const last = text.blocks.at(-1);
-    if (last?.closed === true) this.#textEnded(last);
-  }
-
-  #textEnded(block: SpeechBlock): void {
-    const text = this.#texts.get(block);
-    if (text?.isSealed !== true || text.blocks.at(-1) !== block) return;
-    this.#settle(block);
-    const content = text.blocks.map(({ grown }) => grown.read()).join('');
-    if (text.hasBegun) this.#endSpeech('text_end', text.contentIndex, content);
+    if (block.kind === 'text' && block.isStreamed) this.#begin(block);
   }
 
   grew(_message: OpenMessage, block: SpeechBlock, delta: string): void {
-    if (block.kind === 'text' || block.grown.length === delta.length) this.#begin(block);
+    this.#begin(block);
     this.#update({
       type: block.kind === 'text' ? 'text_delta' : 'thinking_delta',
-      contentIndex: this.#texts.get(block)?.contentIndex ?? block.contentIndex,
+      contentIndex: block.contentIndex,
       delta,
       partial: this.#message,
     });
   }
 
   blockEnded(_message: OpenMessage, block: OpenBlock): void {
-    if (block.kind === 'text') return void this.#textEnded(block);
     this.#settle(block);
-    if (block.kind === 'thinking' && block.grown.length > 0)
-      this.#endSpeech('thinking_end', block.contentIndex, block.grown.read());
+    if (block.kind === 'text' || block.kind === 'thinking') this.#endSpeech(block);
     else if (block.kind === 'call')
       this.#sink.call(block.id, { name: block.name, args: argumentsOf(block) ?? {} }, false);
     else if (block.kind === 'serverResult') this.#sink.answer(toolAnswer(block.raw));
@@ -187,7 +131,6 @@ export class SessionMessageWriter implements MessageWriter {
     for (const block of message.blocks)
       if (block.closed) this.#settle(block);
       else if (block.kind !== 'call' || failure?.reason !== 'aborted') this.#end(message, block);
-    this.#seal();
     const ended = this.#message;
     const hasCalls = this.#content.some(({ type }) => type === 'toolCall');
     const told = message.stopReason ?? (hasCalls ? 'tool_use' : 'end_turn');
@@ -243,29 +186,27 @@ export class SessionMessageWriter implements MessageWriter {
       });
   }
 
-  /** Puts the content of a block into the message as plain data. */
+  /** Puts the content of a block into the message as plain data, unless it still grows. */
   #settle(block: OpenBlock): void {
-    const text = this.#texts.get(block);
-    if (text?.isSealed === true)
-      this.#content[text.slot] = { type: 'text', text: wholeText(text.blocks) };
-    const slot = this.#slots.get(block);
+    if (block.kind === 'text' && !block.passage.isSealed) return;
+    const slot = this.#slots.get(block.contentIndex);
     const content = finalContent(block);
     if (slot !== undefined && content !== undefined) this.#content[slot] = content;
   }
 
-  /** Begins a text or a thought; a text begins once. */
-  #begin(block: SpeechBlock): void {
-    const text = this.#texts.get(block);
-    if (text?.hasBegun === true) return;
-    if (text !== undefined) text.hasBegun = true;
-    this.#update({
-      type: text === undefined ? 'thinking_start' : 'text_start',
-      contentIndex: text?.contentIndex ?? block.contentIndex,
-      partial: this.#message,
-    });
+  #begin({ kind, passage, contentIndex }: SpeechBlock): void {
+    if (passage.hasBegun) return;
+    passage.hasBegun = true;
+    const type = kind === 'text' ? 'text_start' : 'thinking_start';
+    this.#update({ type, contentIndex, partial: this.#message });
   }
 
-  #endSpeech(type: 'text_end' | 'thinking_end', contentIndex: number, content: string): void {
+  #endSpeech(block: SpeechBlock): void {
+    const { kind, passage, contentIndex } = block;
+    const { blocks, isSealed, hasBegun } = passage;
+    if (!isSealed || !hasBegun || blocks.at(-1) !== block) return;
+    const type = kind === 'text' ? 'text_end' : 'thinking_end';
+    const content = blocks.map(({ grown }) => grown.read()).join('');
     this.#update({ type, contentIndex, content, partial: this.#message });
   }
 
