@@ -72,6 +72,16 @@ it('reads messages behind a byte order mark, in Windows lines, and names one tha
   expect(problems).toEqual([expect.stringMatching(/^it is no JSON: /)]);
 });
 
+it('names a line of a log alone, though it begins with a bracket (csdk §12.6)', async () => {
+  const problems: string[] = [];
+  const lines = ['[12:03:11] started', '{"type":"system"}', '[INFO] {', '{"type":"result"}'];
+  const types: string[] = [];
+  for await (const { type } of readFrames(lines, ({ number }) => problems.push(String(number))))
+    types.push(type);
+  expect(types).toEqual(['system', 'result']);
+  expect(problems).toEqual(['1', '3']);
+});
+
 it('splits a recording into its runs, each with its result', () => {
   const frame = (type: string): CsdkFrame => ({ type });
   const [system, said, result] = [frame('system'), frame('assistant'), frame('result')];

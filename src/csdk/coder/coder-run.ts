@@ -79,7 +79,7 @@ export function coderRun(now: () => number, goesOn: string | undefined) {
     if (!begins && (!id || id === threadId)) return false;
     sink.emit(initOf(frame, threadId));
     if (id) threadId = id;
-    if (begins) outcome.turn();
+    if (begins) outcome.turn(false);
     return begins || type === undefined;
   }
 
@@ -94,8 +94,7 @@ export function coderRun(now: () => number, goesOn: string | undefined) {
 
   function main(frame: Fields, known: Exclude<KnownFrame, { kind: 'result' }>): void {
     if (known.kind === 'user' && frame.isReplay === true) return; // history, or the host's own message
-    if (known.kind === 'user') outcome.turn();
-    else outcome.spoke();
+    outcome.turn(known.kind !== 'user');
     if (known.kind === 'stream_event') thread.streamEvent(known.event);
     else if (known.kind === 'user') thread.user(known);
     else assistant(frame, known);
@@ -135,7 +134,7 @@ export function coderRun(now: () => number, goesOn: string | undefined) {
   /** Every other frame: flat ones of older SDKs by their rows, the rest as progress. */
   function other(frame: Fields): void {
     const row = flatRow(textField(frame, 'type') ?? '');
-    if (row !== undefined) outcome.spoke();
+    if (row !== undefined) outcome.turn(true);
     if (row === 'partial') piece(partialText(frame));
     else if (row === 'assistant') text(assistantText(frame), '');
     else if (row === 'tool_use') {

@@ -67,25 +67,21 @@ export function coderMessageWriter(
       grown.append(rest);
       grew(message, block, rest);
     }
-    if (!told.has(block)) complete(block, text);
-    // It was told as whole before this frame came: what is missing is a whole of its own.
-    else if (block.kind === 'text' && rest !== '') take(rest);
+    // If it was told as whole before this frame came, what is missing is a whole of its own.
+    complete(block, text, told.has(block) ? rest : text);
     stopped(message);
   }
 
-  function complete(block: SpeechBlock, text: string): void {
+  function complete(block: SpeechBlock, text: string, untold = text): void {
     told.set(block, text);
     block.closed = true;
-    if (block.kind === 'text') take(text);
+    if (block.kind !== 'text') return;
+    whole.push(untold);
+    item = current();
   }
 
   function stopped(message: OpenMessage): void {
     if (message.isStopped && !message.blocks.some((block) => isPending(block))) tellWhole();
-  }
-
-  function take(text: string): void {
-    whole.push(text);
-    item = current();
   }
 
   /** People saw pieces of a text that nothing has completed. */

@@ -65,15 +65,10 @@ export function runOutcome(sink: CoderSink) {
   }
 
   return {
-    /** A turn has begun. */
-    turn(): void {
+    /** A turn goes on. @param isModels the model has spoken in it. */
+    turn(isModels: boolean): void {
       isTurnOpen = true;
-    },
-
-    /** The agent goes on with a turn. */
-    spoke(): void {
-      isTurnOpen = true;
-      hasSpoken = true;
+      hasSpoken ||= isModels;
     },
 
     result(result: Fields): void {

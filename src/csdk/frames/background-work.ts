@@ -116,7 +116,10 @@ export class BackgroundWork {
         return;
       case 'session_state_changed':
         this.#state = textField(frame, 'state');
-        if (this.#state === 'idle') this.#isIdle();
+        if (this.#state !== 'idle') return;
+        this.#queuedTurns = 0; // nothing is left to do, but for commands in the background
+        this.#hasBegun = false;
+        this.#report = undefined;
         return;
       default:
     }
@@ -173,13 +176,6 @@ export class BackgroundWork {
     return this.#results > 0 && !this.#hasSpoken;
   }
 
-  /** The SDK says that it does nothing more, but for commands in the background. */
-  #isIdle(): void {
-    this.#queuedTurns = 0;
-    this.#hasBegun = false;
-    this.#report = undefined;
-  }
-
   #leftBackground(): void {
     this.#report = this.#isWaiting && !this.#hasBegun ? 'will' : 'may';
   }
@@ -192,12 +188,9 @@ export class BackgroundWork {
 
 /** Says if a task that has started is a subagent, and no command. */
 export function isSubagent(frame: CsdkFrame): boolean {
-  const type = textField(frame, 'task_type');
-  return (
-    type === 'local_agent' ||
-    type === 'local_workflow' ||
-    textField(frame, 'subagent_type') !== undefined
-  );
+  const type = textField(frame, 'task_type') ?? '';
+  const isOfType = ['local_agent', 'local_workflow'].includes(type);
+  return isOfType || textField(frame, 'subagent_type') !== undefined;
 }
 
 function idOf(task: unknown): string {

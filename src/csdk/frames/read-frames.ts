@@ -27,19 +27,21 @@ export async function* readFrames(
   let closing: string | undefined;
   for await (const given of lines) {
     number++;
-    const line = number === 1 ? given.replace(/^\uFEFF/, '') : given;
-    if (line.trim() === '') continue;
+    const line = given.trim(); // of a byte order mark, too
+    if (line === '') continue;
     if (closing !== undefined) {
-      if (/^\S/.test(line) && line.trimEnd().endsWith(closing)) closing = undefined;
+      if (/^\S/.test(given) && line.endsWith(closing)) closing = undefined;
       continue;
     }
     let value: unknown;
     try {
       value = JSON.parse(line);
     } catch (error) {
-      const opened = openedBy(line.trim());
-      closing = opened?.closing;
-      const problem = opened?.problem ?? `it is no JSON: ${(error as SyntaxError).message}`; // all that JSON.parse throws
+      closing = closingOf(line);
+      const problem =
+        closing === undefined
+          ? `it is no JSON: ${(error as SyntaxError).message}` // all that JSON.parse throws
+          : `it begins ${closing === ']' ? 'a list' : 'an object'} over several lines, which is left out: ${remedy}`;
       onMalformed({ number, problem });
       continue;
     }
@@ -50,16 +52,10 @@ export async function* readFrames(
 
 const remedy = 'give one message a line';
 
-/** A list or an object that goes on in the next line. A line that was cut off begins none. */
-function openedBy(line: string): { closing: string; problem: string } | undefined {
-  const what = line.startsWith('[')
-    ? 'a list'
-    : /^\{(.*[[{])?$/.test(line)
-      ? 'an object'
-      : undefined;
-  if (what === undefined) return undefined;
-  const problem = `it begins ${what} over several lines, which is left out: ${remedy}`;
-  return { closing: what === 'a list' ? ']' : '}', problem };
+/** The end of a list or an object that goes on in the next line. A line that was cut off begins none, and no line of a log. */
+function closingOf(line: string): string | undefined {
+  if (/^\[\s*(\{.*)?$/.test(line)) return ']';
+  return /^\{(.*[[{])?$/.test(line) ? '}' : undefined;
 }
 
 function problemOf(value: unknown): string {
