@@ -44,7 +44,7 @@ export interface Exchange {
   readonly response: ServerResponse;
   /** Its path, without the query. */
   readonly path: string;
-  /** The text under which it is counted if it is refused: one of few. By default that of its status. */
+  /** The text under which a 401 of another author than `refuse` is counted: one of few. */
   why?: string;
   /** The sender is known: neither the connection nor the bytes of this request count as those of a stranger. */
   known(): void;
@@ -61,9 +61,12 @@ export interface Receiver {
   readonly port: number;
   /** `http://127.0.0.1:8080`, with the port that it got. */
   readonly url: string;
-  /** Ends every connection. */
-  close(): Promise<void>;
+  /** Ends every connection. @param graceMs milliseconds in which what has begun may end, by default 0. */
+  close(graceMs?: number): Promise<void>;
 }
+
+/** The memory that a piece of a body needs besides its bytes: a sender may send each byte as a piece of its own. */
+const pieceBytes = 128;
 
 /** The most that a body may hold by default, in bytes. */
 const usualBodyBytes = 1_048_576;
@@ -82,21 +85,26 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const { headersMs: headersTimeout = 5_000, requestMs: requestTimeout = 10_000 } = limits;
   const connectionsCheckingInterval = Math.min(1_000, headersTimeout); // by default Node looks every 30 seconds
   const refusals = new Refusals(name, log, clock);
-  const begun = new WeakMap<Socket, ServerResponse>();
+  // in the order in which they are answered: a client may ask again before it has its answer
+  const underWay = new WeakMap<Socket, Set<ServerResponse>>();
   const turnAway = (socket: Socket, status: number, why: string): void => {
     refusals.count(why);
-    const answered = begun.get(socket);
+    const [answering] = underWay.get(socket) ?? [];
     const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\n`;
-    if (socket.writable && (answered?.headersSent !== true || answered.writableFinished))
+    if (socket.writable && answering?.headersSent !== true)
       socket.write(`${head}content-length: 0\r\n\r\n`);
     socket.destroySoon();
   };
   const atMost = { ofOnePlace, inAll: ofOnePlace * 4, bytes };
-  const strangers = new Strangers(atMost, (socket, why) => turnAway(socket, 503, why));
+  const strangers = new Strangers(atMost, (socket, why) => {
+    turnAway(socket, 503, why);
+    if (socket.writableLength > 0) socket.destroy(); // it does not read what it has asked for
+  });
   const server = createServer(
-    { headersTimeout, requestTimeout, connectionsCheckingInterval },
+    { headersTimeout, requestTimeout, connectionsCheckingInterval, requireHostHeader: false },
     (request, response) => {
-      begun.set(request.socket, response);
+      const answers = underWay.get(request.socket)?.add(response);
+      response.once('close', () => answers?.delete(response));
       strangers.begin(request.socket);
       const wrong = problemOf(request);
       const exchange = exchangeOf(request, response, strangers, refusals);
@@ -108,7 +116,15 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     },
   );
   server.maxConnections = ofOnePlace * 8;
-  server.on('connection', (socket: Socket) => strangers.enter(socket));
+  server.on('connection', (socket: Socket) => {
+    const answers = new Set<ServerResponse>();
+    underWay.set(socket, answers);
+    // of those that wait behind another one, Node does not say that they are closed
+    socket.once('close', () => {
+      for (const response of answers) if (!response.closed) response.emit('close');
+    });
+    strangers.enter(socket);
+  });
   server.on('drop', () => refusals.count('too many connections'));
   server.on('connect', ({ socket }) => turnAway(socket, 405, 'no proxy'));
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
@@ -125,11 +141,12 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   return {
     port: at.port,
     url: `http://${at.family === 'IPv6' ? `[${at.address}]` : at.address}:${at.port}`,
-    close: async () => {
+    close: async (graceMs = 0) => {
       const closed = once(server, 'close');
       server.close();
-      server.closeAllConnections();
+      const cut = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
+      clearTimeout(cut);
       refusals[Symbol.dispose]();
     },
   };
@@ -156,18 +173,18 @@ function exchangeOf(
   const { socket } = request;
   let isKnown = false;
   let held = 0;
+  let counted: string | undefined;
   const hold = (bytes: number): void => {
     if (isKnown) return;
     held += bytes;
     strangers.hold(socket, bytes);
   };
-  response.once('finish', () => {
+  response.once('close', () => {
     const { statusCode: status } = response;
     const isRefused = status >= 400 && status < 500 && status !== 404; // nothing is there to be refused
+    const why = counted ?? (status === 401 ? exchange.why : undefined);
     if (isRefused && (status === 401 || !isKnown))
-      refusals.count(exchange.why ?? STATUS_CODES[status] ?? '');
-  });
-  response.once('close', () => {
+      refusals.count(why ?? STATUS_CODES[status] ?? '');
     hold(-held);
     if (isKnown) strangers.know(socket, -1);
   });
@@ -188,7 +205,7 @@ function exchangeOf(
         const read = (chunk: Buffer): void => {
           left -= chunk.length;
           if (left >= 0) chunks.push(chunk);
-          hold(chunk.length);
+          hold(chunk.length + pieceBytes);
           if (left < 0) tooLarge();
         };
         const tooLarge = (): void => {
@@ -207,7 +224,7 @@ function exchangeOf(
       if (!response.headersSent) response.writeHead(status).end(text);
     },
     refuse: (status, why) => {
-      exchange.why = why;
+      counted = why;
       if (!response.headersSent) response.setHeader('content-type', 'application/json');
       exchange.answer(status, JSON.stringify({ error: why }));
     },
@@ -219,7 +236,8 @@ function exchangeOf(
 function problemOf(request: IncomingMessage): string | undefined {
   const { url = '', rawHeaders, headers } = request;
   const names = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
-  if (names.length > 1) return 'a request has one Host';
+  const isOld = request.httpVersion === '1.0'; // it may have none
+  if (names.length !== 1 && !(isOld && names.length === 0)) return 'a request has one Host';
   if (url.startsWith('/')) return undefined;
   const own = `http://${headers.host}`;
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return 'the target of a request is a path';

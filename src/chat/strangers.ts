@@ -34,8 +34,9 @@ export class Strangers {
     socket.once('close', () => this.#forget(socket));
     const strangers = [...this.#guests].filter(([, { known }]) => known === 0);
     const neighbours = strangers.filter(([, guest]) => guest.place === place);
-    const isCrowd = neighbours.length > this.#atMost.ofOnePlace;
-    if (!isCrowd && strangers.length <= this.#atMost.inAll) return;
+    const { ofOnePlace, inAll } = this.#atMost;
+    const isCrowd = neighbours.length > ofOnePlace;
+    if (!isCrowd && strangers.length <= inAll && this.#guests.size < 2 * inAll) return;
     for (const [oldest] of (isCrowd ? neighbours : strangers).slice(0, 1))
       this.#lose(oldest, 'too many connections');
   }
@@ -74,7 +75,10 @@ export class Strangers {
 }
 
 /** The place that an address stands for: whoever has one address of IPv6 has 2^64 beside it. */
-function placeOf(address = ''): string {
+export function placeOf(address = ''): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
-  return isIPv4(plain) ? plain : (plain.split('::')[0]?.split(':').slice(0, 4).join(':') ?? '');
+  if (isIPv4(plain)) return plain;
+  const [head = [], tail = []] = plain.split('::').map((part) => part.split(':'));
+  const zeros = Array<string>(8 - Math.min(8, head.length + tail.length)).fill('0');
+  return [...head, ...zeros, ...tail].slice(0, 4).join(':');
 }

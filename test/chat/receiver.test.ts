@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { isSameSecret, type ReceiverLimits, startReceiver } from '../../src/chat/index.js';
+import { placeOf } from '../../src/chat/strangers.js';
 import { collectingLogger, virtualClock } from '../../src/testing/index.js';
 import { deferred } from '../support/kernel-lab.js';
 
@@ -16,7 +17,20 @@ it.each([
   expect(isSameSecret(given, secret)).toBe(is);
 });
 
+it.each([
+  ['::ffff:192.0.2.1', '192.0.2.1', true],
+  ['2001:db8::1', '2001:db8:0:0:1::', true],
+  ['2001:db8::1', '2001:db8:0:1::1', false],
+  ['2001::5:6:7:8:9', '2001::5:0:0:0:1', true],
+  ['2001::5:6:7:8:9', '2001::6:6:7:8:9', false],
+  ['::1', '::', true],
+])('the addresses %s and %s are of one place: %j', (one, other, is) => {
+  expect(placeOf(one) === placeOf(other)).toBe(is);
+});
+
 const places = 8;
+/** More than the machine keeps for a connection whose client reads nothing. */
+const long = Buffer.alloc(8_000_000);
 
 /** A receiver that knows who brings the right key, and echoes his body when the test lets it. */
 async function received(limits: ReceiverLimits = {}) {
@@ -24,12 +38,15 @@ async function received(limits: ReceiverLimits = {}) {
   const clock = virtualClock();
   const taken: string[] = [];
   const letGo = deferred();
+  const left: string[] = [];
   const receiver = await startReceiver({
     ...{ host: '127.0.0.1', port: 0, name: 'acme', log, clock },
     limits: { connectionsPerAddress: places, ...limits },
     take: async (exchange) => {
       const { request, path, response } = exchange;
       if (request.headers.authorization === 'right') exchange.known();
+      response.once('close', () => left.push(path));
+      if (path === '/long') return response.end(long);
       if (path === '/stream') {
         response.writeHead(200).write('begun\n');
         await letGo.promise;
@@ -60,7 +77,7 @@ async function received(limits: ReceiverLimits = {}) {
     return { socket, closed, first: first.promise };
   };
   return {
-    ...{ log, clock, taken, open, letGo },
+    ...{ log, clock, taken, open, letGo, left },
     refused: () =>
       log.entries
         .filter(({ message }) => message === 'requests were refused')
@@ -131,6 +148,40 @@ describe('the receiver (extensions-that-act §9.10)', () => {
     expect(await stream.closed).toContain('done');
   });
 
+  it('says of each request that its client has gone, also of one that waits behind another', async () => {
+    await using lab = await received();
+    const ask = (path: string) => `GET ${path} HTTP/1.1\r\nhost: acme\r\n\r\n`;
+    const { socket, first } = lab.open(ask('/stream') + ask('/stream?2') + ask('/stream?3'));
+    await first;
+    socket.destroy();
+    await vi.waitFor(() => expect(lab.left).toEqual(['/stream', '/stream', '/stream']));
+  });
+
+  it('writes no refusal into an answer that is on its way', async () => {
+    await using lab = await received();
+    const ask = (path: string) => `GET ${path} HTTP/1.1\r\nhost: acme\r\n\r\n`;
+    const answer = await lab.open(`${ask('/stream')}${ask('/a')}no request\r\n\r\n`).closed;
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).not.toContain('400');
+  });
+
+  it('gives the places of those who do not read their answers to others', async () => {
+    await using lab = await received();
+    for (let count = 0; count < 10 * places; count++) {
+      const { socket, first } = lab.open('GET /long HTTP/1.1\r\nhost: acme\r\n\r\n');
+      await first;
+      socket.pause();
+    }
+    expect(await lab.open(whole('/own')).closed).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('counts the memory of the pieces of a body, and not their bytes alone', async () => {
+    await using lab = await received({ strangersBytes: 100_000 });
+    const pieces = '1\r\nx\r\n'.repeat(2_000);
+    const { closed } = lab.open(`${head('/a', 'transfer-encoding: chunked\r\n')}\r\n${pieces}`);
+    expect(await closed).toMatch(/^HTTP\/1\.1 503 /);
+  });
+
   it('cuts a head and a body that come too slowly, with an answer', async () => {
     await using lab = await received({ headersMs: 20, requestMs: 40 });
     const ends = [lab.open('POST /half HTTP/1.1\r\nhost: ac').closed, lab.open(half()).closed];
@@ -153,6 +204,7 @@ describe('the receiver (extensions-that-act §9.10)', () => {
     const answer = lab.open(`${text}\r\n`);
     expect(await answer.first).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(lab.taken).toEqual([]);
+    await vi.waitFor(() => expect(lab.refused()).toHaveLength(1));
   });
 
   it('takes a target with the host of its header as its path', async () => {
