@@ -17,7 +17,7 @@ import { type LegacyOptions, legacySetting, profileOption } from '../settings/se
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { AddCommand, Shell } from '../shell/shell.js';
 import { asWord, counted, printable } from '../shell/text.js';
-import { skeletonFiles } from './skeleton.js';
+import { type MadeFiles, madeFiles, skeletonFiles } from './skeleton.js';
 
 interface MigrateOptions extends LegacyOptions {
   readonly out: string;
@@ -80,12 +80,13 @@ async function migrate(path: string, options: MigrateOptions, shell: Shell): Pro
     ...loadOptions(at, config, cwd, false),
     ...legacySetting(options, config, cwd).legacy,
   };
-  const { folder } = found(at, cwd);
-  const { files, hooks, commands, services } = await inClosedProcess<Skeleton>(
+  const { folder, manifest } = found(at, cwd);
+  const { made, hooks, commands, services } = await inClosedProcess<Skeleton>(
     ['migrate', at, '--out', options.out],
     { folder, load, config },
     shell,
   );
+  const files = skeletonFiles(manifest, packageSource(thisCopy.folder, shell.version), made);
   for (const [file, text] of Object.entries(files)) await writeTextFile(join(out, file), text);
   const written = Object.keys(files).map((file) => join(options.out, file));
   const data = written.map((file) => ({ file, written: true }));
@@ -98,22 +99,19 @@ async function migrate(path: string, options: MigrateOptions, shell: Shell): Pro
   return exitCodes.ok;
 }
 
-/** The files of a skeleton, and the numbers of things that are to be moved. */
+/** What is made of a plugin for its skeleton, and the numbers of things that are to be moved. */
 type Skeleton = Readonly<Record<'hooks' | 'commands' | 'services', number>> & {
-  readonly files: Readonly<Record<string, string>>;
+  readonly made: MadeFiles;
 };
 
-/** Makes the skeleton, in the closed process. */
-function skeletonOf(plugin: LegacyPlugin, path: string, out: string, shell: Shell): Skeleton {
+/** Makes a part of the skeleton, in the closed process. */
+function skeletonOf(plugin: LegacyPlugin, at: string, out: string, shell: Shell): Skeleton {
   if (plugin.error !== undefined) throw plugin.error;
-  const { folder, manifest } = found(path, shell.cwd);
+  const { folder, manifest } = found(at, shell.cwd);
   const { hooks, commands, services } = plugin;
-  const files = skeletonFiles({
-    ...{ plugin, manifest, path: relative(join(out, 'test'), folder) },
-    source: packageSource(thisCopy.folder, shell.version),
-    placeOf: (pattern) => placeIn(folder, pattern),
-  });
-  return { files, hooks: hooks.length, commands: commands.length, services: services.length };
+  const path = relative(join(out, 'test'), folder);
+  const made = madeFiles({ plugin, manifest, path, placeOf: (one) => placeIn(folder, one) });
+  return { made, hooks: hooks.length, commands: commands.length, services: services.length };
 }
 
 function found(path: string, cwd: string): ReturnType<typeof readPluginFolder> {

@@ -10,15 +10,21 @@ export interface Moving {
   readonly manifest: LegacyManifest;
   /** The plugin's folder, as the skeleton's tests find it. */
   readonly path: string;
-  /** The place where npm finds Sluice: a range of versions, or an address. */
-  readonly source: string;
   readonly placeOf: PlaceOf;
 }
 
+/** The files that are made of the plugin itself. */
+export type MadeFiles = Readonly<
+  Record<'src/index.ts' | 'test/parity.test.ts' | 'README.md', string>
+>;
+
 /** The files of the extension that takes a plugin's place, by their paths. They compile, and their tests run. */
-export function skeletonFiles(moving: Moving): Readonly<Record<string, string>> {
-  const { plugin, manifest, source, placeOf } = moving;
-  const name = plugin.pluginId.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+export function skeletonFiles(
+  manifest: LegacyManifest,
+  source: string,
+  made: MadeFiles,
+): Readonly<Record<string, string>> {
+  const name = manifest.id.toLowerCase().replace(/[^a-z0-9]+/g, '-');
   return {
     'package.json': json({
       name: `${name.replace(/^-+|-+$/g, '')}-extension`,
@@ -31,7 +37,17 @@ export function skeletonFiles(moving: Moving): Readonly<Record<string, string>> 
     }),
     'tsconfig.json': tsconfigOf('src', 'test'),
     'src/config-schema.ts': `/** The configSchema of the plugin's manifest. */\nexport const configSchema = ${json(manifest.configSchema).trimEnd()};\n`,
-    'src/index.ts': extensionSource(plugin, placeOf),
+    // by their names: the process of the plugin may have written any others
+    'src/index.ts': made['src/index.ts'],
+    'test/parity.test.ts': made['test/parity.test.ts'],
+    'README.md': made['README.md'],
+  };
+}
+
+/** Makes the files for which the plugin has to be loaded. */
+export function madeFiles(moving: Moving): MadeFiles {
+  return {
+    'src/index.ts': extensionSource(moving.plugin, moving.placeOf),
     'test/parity.test.ts': parityTest(moving),
     'README.md': readme(moving),
   };

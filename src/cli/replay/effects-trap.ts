@@ -36,7 +36,7 @@ const waysOut: readonly WayOut[] = [
   ['network', dns.promises.Resolver.prototype, lookups],
   ['other processes', childProcess, /^(spawn|exec|execFile)(Sync)?$|^fork$/],
   ['other processes', childProcess.ChildProcess.prototype, /^spawn$/],
-  ['other processes', process, /^_?kill$/],
+  ['other processes', process, /^(_?kill|execve)$/],
   ['other threads', workerThreads, /^Worker$/],
   ['file writes', fs, fileWrites],
   ['file writes', fs.promises, fileWrites],

@@ -2,9 +2,15 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { jsonLines, runCli } from '../cli.js';
 import { runInMemory } from '../memory-shell.js';
+
+vi.mock('../../../src/cli/inspect/own-command.js', async (original) => ({
+  ...(await original<object>()),
+  ...(await import('./described-here.js')).describedHere,
+}));
+vi.mock('../../../src/cli/replay/effects-trap.js', () => ({ trapEffects: () => undefined }));
 
 const plugins = fileURLToPath(new URL('../../fixtures/legacy-plugins/', import.meta.url));
 const courier = join(plugins, 'courier');
@@ -126,7 +132,7 @@ describe('sluice check-plugin', () => {
     ]);
     const run = await runCli(['run', '--plugin', path], 'hello\n');
     expect(run.stderr).toContain('sluice: plugin acme brings the tools hammer, saw (optional');
-    const quiet = await runCli(['run', '-q', '--plugin', path], 'hello\n');
+    const quiet = await runInMemory(['run', '-q', '--plugin', path], 'hello\n');
     expect(quiet).toMatchObject({ stdout: 'hello\n' });
     expect(quiet.stderr).not.toContain('brings');
   });
@@ -172,7 +178,7 @@ describe('sluice check-plugin', () => {
   it('compiles TypeScript whose imports of the SDK are types', async () => {
     const path = write(`import type { OpenClawPluginApi } from 'openclaw/plugin-sdk';
       export default (api: OpenClawPluginApi) => api.on('message_sent', () => undefined);`);
-    const { code, stdout } = await runCli(['check-plugin', path, '--json']);
+    const { code, stdout } = await runInMemory(['check-plugin', path, '--json']);
     expect(code).toBe(0);
     expect(jsonLines<Report>(stdout)[0]?.hooks).toMatchObject([{ hook: 'message_sent' }]);
   });
@@ -197,11 +203,14 @@ describe('sluice check-plugin', () => {
       api.on('message_sending', () => ({ content: 'changed' }));
     };`);
     expect((await reportOf(path)).hooks).toMatchObject([{ hook: 'message_sending' }]);
-    const run = await runCli(['run', '-q', '--plugin', path], 'hello\n');
+    const run = await runInMemory(['run', '-q', '--plugin', path], 'hello\n');
     expect(run).toMatchObject({ code: 0, stdout: 'changed\n' });
     const strict = await reportOf(path, '--strict-plugins');
     expect(strict).toMatchObject({ hooks: [], error: { code: 'plugin-unsupported' } });
-    const refused = await runCli(['run', '-q', '--strict-plugins', '--plugin', path], 'hello\n');
+    const refused = await runInMemory(
+      ['run', '-q', '--strict-plugins', '--plugin', path],
+      'hello\n',
+    );
     expect(refused).toMatchObject({ code: 1, stdout: 'hello\n' });
   });
 
@@ -220,9 +229,9 @@ describe('sluice check-plugin', () => {
     expect((await reportOf(path)).hooks).toEqual([]);
     expect((await reportOf(path, ...later)).hooks).toMatchObject([{ hook: 'before_agent_reply' }]);
     expect((await reportOf(path, '--config', config)).hooks).toHaveLength(1);
-    const run = await runCli(['run', '-q', ...later, '--plugin', path], 'hello\n');
+    const run = await runInMemory(['run', '-q', ...later, '--plugin', path], 'hello\n');
     expect(run).toMatchObject({ code: 0, stdout: 'by a plugin\n' });
-    const wrong = await runCli(['run', '-q', '--legacy-profile', '2026.6'], '');
+    const wrong = await runInMemory(['run', '-q', '--legacy-profile', '2026.6'], '');
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain('2026.3, 2026.9');
   });
@@ -417,7 +426,7 @@ describe('sluice check-plugin', () => {
 describe('sluice run --plugin', () => {
   it('runs a plugin in the host: its hooks, commands and services', async () => {
     const input = '/coo\nhello\na secret\n';
-    const { code, stdout, stderr } = await runCli(['run', '-q', '--plugin', courier], input);
+    const { code, stdout, stderr } = await runInMemory(['run', '-q', '--plugin', courier], input);
     expect(stdout).toBe('coo\nhello\n');
     expect(stderr).toBe('');
     expect(code).toBe(0);

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -130,6 +130,19 @@ describe('a plugin that is described (event-pipeline §17.16)', () => {
     expect(ended).toMatchObject({ code: 0 });
     expect(existsSync(join(folder, 'moved/src/index.ts'))).toBe(true);
     expect([left(), connections]).toEqual([[], 0]);
+  });
+
+  it('writes no file but those of a skeleton, whatever it says that it is', async () => {
+    const path = plugin('js');
+    const made = { '../evil.txt': 'x', 'package.json': 'x', 'src/index.ts': 'own' };
+    const files = { ...made, 'test/parity.test.ts': '', 'README.md': '' };
+    const answer = JSON.stringify({ answer: { files, made: files, hooks: 0 } });
+    const forged = `process.on('exit', () => process.stdout.write(${JSON.stringify(`${answer}\n`)}));`;
+    writeFileSync(join(path, 'index.js'), `${forged} export default () => undefined;`);
+    await runCli(['migrate', path, '--out', 'moved'], '', { cwd: folder, env });
+    expect(readFileSync(join(folder, 'moved/src/index.ts'), 'utf8')).toBe('own');
+    expect(existsSync(join(folder, 'evil.txt'))).toBe(false);
+    expect(readFileSync(join(folder, 'moved/package.json'), 'utf8')).toContain('evil-extension');
   });
 
   it('is not described if it ends the process', async () => {
