@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { maxRequestBytes } from '../src/server/request-body.js';
+import { maxRequestBytes } from '../src/server/ownership-server.js';
 import { base, claimsLab, ttlMs } from './claims-lab.js';
 
 const thread = 'C1/17.5';

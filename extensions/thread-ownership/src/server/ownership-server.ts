@@ -1,12 +1,12 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { isSameSecret } from 'sluice/chat';
+import type { IncomingMessage } from 'node:http';
+import { type Exchange, isSameSecret, startReceiver } from 'sluice/chat';
 import { hostCheck } from 'sluice/host';
 import type { Claims } from './claims.js';
 import { type Reply, refusal } from './reply.js';
-import { maxRequestBytes, requestBody } from './request-body.js';
-import { answer, type Question } from './routes.js';
+import { answer } from './routes.js';
+
+/** The bytes that the body of a request may have. */
+export const maxRequestBytes = 16 * 1_024;
 
 /** A request that was answered. Nothing of its headers, and no query. */
 export interface Answered {
@@ -47,22 +47,24 @@ export interface OwnershipServer {
 export async function startOwnershipServer(
   options: OwnershipServerOptions,
 ): Promise<OwnershipServer> {
-  const { host, port, token, allowedHosts: names = [], headersTimeoutMs = 5_000 } = options;
+  const { host, port, token, allowedHosts: names = [], headersTimeoutMs } = options;
   const isAllowed = (header = ''): boolean =>
     token === undefined || isSameSecret(/^bearer +(\S+)$/i.exec(header)?.[1], token);
   const isKnown = token === undefined ? hostCheck({ address: host, names }) : () => true;
-  const isClosing = (): boolean => !server.listening;
-  const limits = {
-    ...{ maxHeaderSize: 8 * 1_024, headersTimeout: headersTimeoutMs, requestTimeout: 10_000 },
-    connectionsCheckingInterval: headersTimeoutMs / 5, // by default Node looks at slow connections every 30 seconds
-  };
-  const server = createServer({ ...limits, keepAliveTimeout: 5_000 }, (request, response) => {
-    void respond(request, response, { ...options, isAllowed, isKnown, isClosing });
+  let isClosing = false;
+  const limits = headersTimeoutMs === undefined ? {} : { headersMs: headersTimeoutMs };
+  const receiver = await startReceiver({
+    ...{ host, port, name: 'ownership', limits },
+    take: (exchange) =>
+      respond(exchange, { ...options, isAllowed, isKnown, isClosing: () => isClosing }),
   });
-  server.maxConnections = 1_024;
-  server.listen(port, host);
-  await once(server, 'listening'); // rejects where it cannot
-  return { url: urlOf(server, host), close: (graceMs) => closed(server, graceMs) };
+  return {
+    url: receiver.url,
+    close: (graceMs) => {
+      isClosing = true;
+      return receiver.close(graceMs);
+    },
+  };
 }
 
 interface Responding extends OwnershipServerOptions {
@@ -73,33 +75,43 @@ interface Responding extends OwnershipServerOptions {
 }
 
 async function respond(
-  request: IncomingMessage,
-  response: ServerResponse,
+  exchange: Exchange,
   { claims, onAnswered, isAllowed, isKnown, isClosing }: Responding,
 ): Promise<void> {
+  const { request, response, path } = exchange;
   const { method = '', url = '' } = request;
-  const [path = '', query = ''] = url.split('?', 2);
-  let reply: Reply;
+  const query = new URLSearchParams(url.slice(path.length + 1));
+  let reply = refused(request, path, { isAllowed, isKnown });
   let error: unknown;
-  try {
-    reply =
-      refused(request, path, { isAllowed, isKnown }) ??
-      (await answered(request, { method, path, query: new URLSearchParams(query) }, claims));
-  } catch (thrown) {
-    if (request.destroyed && !request.complete) return; // who asked is gone
-    error = thrown;
-    reply = refusal(503, 'the claims cannot be read or written now');
+  if (reply === undefined) {
+    exchange.known();
+    const body = method === 'POST' ? await exchange.body(maxRequestBytes) : '';
+    try {
+      if (body !== undefined)
+        reply = answer({ method, path, query, body: body.toString('utf8') }, claims);
+    } catch (thrown) {
+      error = thrown;
+      reply = refusal(503, 'the claims cannot be read or written now');
+    }
   }
-  const isLast = !request.complete || isClosing(); // the unread rest would be taken for the next request
-  response
-    .writeHead(reply.status, {
-      'content-type': 'application/json; charset=utf-8',
-      'cache-control': 'no-store',
-      ...reply.headers,
-      ...(isLast && { connection: 'close' }),
-    })
-    .end(`${JSON.stringify(reply.body)}\n`);
-  onAnswered?.({ method, path, status: reply.status, ...(error !== undefined && { error }) });
+  if (reply !== undefined) {
+    response.setHeaders(
+      new Headers({
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': 'no-store',
+        ...reply.headers,
+        ...(isClosing() && { connection: 'close' }),
+      }),
+    );
+    exchange.answer(reply.status, `${JSON.stringify(reply.body)}\n`);
+  }
+  if (response.headersSent)
+    onAnswered?.({
+      method,
+      path,
+      status: response.statusCode,
+      ...(error !== undefined && { error }),
+    });
 }
 
 /** Tells who may not ask at all. A page in a browser may not: it would ask in the name of the person who looks at it. */
@@ -116,28 +128,4 @@ function refused(
   const isJson = /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '');
   if (method === 'POST' && !isJson) return refusal(415, 'the body must be application/json');
   return undefined;
-}
-
-async function answered(
-  request: IncomingMessage,
-  asked: Omit<Question, 'body'>,
-  claims: Claims,
-): Promise<Reply> {
-  const body = asked.method === 'POST' ? await requestBody(request) : '';
-  if (body === undefined)
-    return refusal(413, `the body must not be longer than ${maxRequestBytes} bytes`);
-  return answer({ ...asked, body }, claims);
-}
-
-function urlOf(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo; // it listens on one
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-async function closed(server: Server, graceMs: number): Promise<void> {
-  const gone = once(server, 'close');
-  server.close(); // also those connections that are idle
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
-  await gone;
-  clearTimeout(timer);
 }

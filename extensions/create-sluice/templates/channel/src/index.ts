@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { text as textOf } from 'node:stream/consumers';
 import { type ChannelPlugin, defineExtension } from 'sluice';
 import { type ChannelInbox, checkPermit } from 'sluice/channel';
+import { type Exchange, isSameSecret, type Receiver, startReceiver } from 'sluice/chat';
 import { z } from 'zod';
 
 const settings = z.strictObject({
@@ -20,22 +18,22 @@ const update = z.object({ id: z.string(), from: z.string(), text: z.string() });
 export function channel(config: z.output<typeof settings>): ChannelPlugin & { port(): number } {
   let inbox: ChannelInbox | undefined;
   let isTaking = false;
-  const answer = async (request: IncomingMessage): Promise<number> => {
-    if (!isTaking || inbox === undefined) return 503;
-    const { authorization, 'content-length': size } = request.headers;
-    if (config.token !== undefined && authorization !== `Bearer ${config.token}`) return 401;
-    if (!(Number(size) <= 100_000)) return 413;
-    const raw: unknown = await textOf(request)
-      .then(JSON.parse)
-      .catch(() => undefined);
+  let receiver: Receiver | undefined;
+  const take = async (exchange: Exchange): Promise<void> => {
+    if (!isTaking || inbox === undefined) return exchange.refuse(503, 'the channel stops');
+    const { authorization } = exchange.request.headers;
+    if (config.token !== undefined && !isSameSecret(authorization, `Bearer ${config.token}`))
+      return exchange.refuse(401, 'the token is missing or wrong');
+    exchange.known(); // the bounds for strangers end here
+    const body = await exchange.body(100_000);
+    if (body === undefined) return; // too large, which is answered, or cut off
+    const raw: unknown = await new Response(new Uint8Array(body)).json().catch(() => undefined);
     const { data } = update.safeParse(raw);
-    if (data === undefined) return 400;
-    return (await inbox.receive({ raw, updateId: data.id })) === 'refused' ? 503 : 202;
+    if (data === undefined) return exchange.refuse(400, 'the message cannot be read');
+    const taken = await inbox.receive({ raw, updateId: data.id });
+    exchange.answer(taken === 'refused' ? 503 : 202);
   };
-  const server: Server = createServer((request, response) => {
-    const end = (status: number): unknown => response.writeHead(status).end();
-    answer(request).then(end, () => end(500));
-  });
+  const at = { host: '127.0.0.1', path: '/', name: 'my-name' };
   return {
     id: 'my-name',
     accounts: ['default'],
@@ -44,16 +42,14 @@ export function channel(config: z.output<typeof settings>): ChannelPlugin & { po
     resendPolicy: { ambiguous: 'fail', maxAttempts: 3, maxWaitMs: 60_000 },
     async startAccount(_accountId, given) {
       inbox = given;
-      server.listen(config.port, '127.0.0.1');
-      await once(server, 'listening'); // rejects if the port is taken
       isTaking = true;
+      receiver = await startReceiver({ ...at, port: config.port, take }); // rejects if the port is taken
     },
     async stopIntake() {
       isTaking = false;
     },
     async stopAccount() {
-      server.close();
-      server.closeAllConnections();
+      await receiver?.close();
     },
     decodeIngress(raw, accountId) {
       const { data, error } = update.safeParse(raw);
@@ -91,10 +87,7 @@ export function channel(config: z.output<typeof settings>): ChannelPlugin & { po
       }
       return { status: status < 500 ? 'rejected' : 'ambiguous', reason };
     },
-    port() {
-      const address = server.address();
-      return typeof address === 'object' ? (address?.port ?? 0) : 0;
-    },
+    port: () => receiver?.port ?? 0,
   };
 }
 
