@@ -1,6 +1,7 @@
 export { pause } from '../kernel/index.js';
 export * from './access.js';
 export { type FileSource, fileSource } from './file-source.js';
+export { jsonOf } from './json-of.js';
 export { type Delivery, type Patience, PendingAcks } from './pending-acks.js';
 export * from './receiver.js';
 export type * from './send/port.js';

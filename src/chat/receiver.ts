@@ -50,8 +50,8 @@ export interface Exchange {
   known(): void;
   /** Reads the body. @returns nothing if it is too large, which has been answered, or was cut off. */
   body(maxBytes?: number): Promise<Buffer | undefined>;
-  /** Answers, unless it was answered before. */
-  answer(status: number, text?: string): void;
+  /** Answers, unless it was answered before. An object is sent as JSON. */
+  answer(status: number, body?: string | object): void;
   /** Answers with JSON, `{"error": why}`. @param why one of few texts: it is counted in the log. */
   refuse(status: number, why: string): void;
 }
@@ -219,14 +219,16 @@ function exchangeOf(
         if (Number(request.headers['content-length'] ?? 0) > maxBytes) tooLarge();
         else request.on('data', read).on('end', () => resolve(Buffer.concat(chunks)));
       }),
-    answer: (status, text) => {
+    answer: (status, body) => {
       request.resume(); // what nobody has read is read away, within its time
-      if (!response.headersSent) response.writeHead(status).end(text);
+      if (response.headersSent) return;
+      const isText = body === undefined || typeof body === 'string';
+      if (!isText) response.setHeader('content-type', 'application/json; charset=utf-8');
+      response.writeHead(status).end(isText ? body : JSON.stringify(body));
     },
     refuse: (status, why) => {
       counted = why;
-      if (!response.headersSent) response.setHeader('content-type', 'application/json');
-      exchange.answer(status, JSON.stringify({ error: why }));
+      exchange.answer(status, { error: why });
     },
   };
   return exchange;

@@ -19,7 +19,7 @@ import { later, refusal } from './refusal.js';
 import { type Served, type ServedParts, serve } from './server.js';
 import { fieldOf, streamSender } from './stream-sender.js';
 import { decodeUpdate, type HttpUpdate, newUpdateId, type UnreadableUpdate } from './update.js';
-import { hookPrefix, isSigned, markOf, readWebhook } from './webhook.js';
+import { hookPrefix, markOf, readWebhook, signedText } from './webhook.js';
 
 /** The parts of the channel. */
 export interface HttpChannelOptions {
@@ -111,11 +111,12 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
     const settings = config.webhooks[name];
     const { headers } = request;
     const bytes = Buffer.from(await request.arrayBuffer());
-    if (settings === undefined || !isSigned(settings, headers, bytes, clock.now()))
+    const signed = settings && signedText(settings, headers, bytes, clock.now());
+    if (settings === undefined || signed === undefined)
       return refusal(401, 'bad-signature', 'the signature is not that of this body');
     const update = readWebhook(name, settings, headers, new TextDecoder().decode(bytes));
     if (update.kind === 'unreadable') return refuse(update, response);
-    const mark = markOf(name, settings, headers, bytes);
+    const mark = markOf(name, settings, signed);
     const isFirst = (before?: string) => (before === undefined ? update.messageId : undefined);
     const marked = mark && (await store.update(mark, isFirst, { ttlMs }));
     const messageId = marked ?? update.messageId;

@@ -1,3 +1,4 @@
+import { jsonOf } from 'sluice/chat';
 import { z } from 'zod';
 import { Answer, keptPrefix } from './answers.js';
 import type { HttpConfig } from './config.js';
@@ -127,13 +128,4 @@ function isTaskOf({ messages, metadata }: z.infer<typeof completion>, text: stri
   const isAlone = messages.filter(({ role }) => role !== 'system').length === 1;
   const [, history] = text.split('<chat_history>');
   return isAlone && /^\s*### Task:/.test(text) && history?.includes('</chat_history>') === true;
-}
-
-/** Reads JSON; what is none is nothing. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { isSameSecret } from 'sluice/chat';
-import { jsonOf } from './chat.js';
+import { isSameSecret, jsonOf } from 'sluice/chat';
 import type { WebhookConfig } from './config.js';
 import { digestOf, secretOf } from './keys.js';
 import { fill } from './template.js';
@@ -12,13 +11,13 @@ const windowMs = 300_000;
 /** How the conversation of a webhook begins. */
 export const hookPrefix = 'http:hook:';
 
-/** Tells whether a delivery is signed by the secret, now. */
-export function isSigned(
+/** Returns the text that the signature of a delivery is made of, if it is signed by the secret, now. */
+export function signedText(
   { secret, signature: { header, format, over, timestamp } }: WebhookConfig,
   headers: Headers,
   bytes: Buffer,
   nowMs: number,
-): boolean {
+): string | undefined {
   // a character for each byte: headers come so, too
   const signed = fill(over, { headers, named: { body: bytes.toString('latin1') } });
   const digest = createHmac('sha256', secretOf(secret)).update(signed.text, 'latin1').digest();
@@ -28,9 +27,10 @@ export function isSigned(
   const same = (headers.get(header) ?? '')
     .split(' ')
     .filter((one) => isSameSecret(one, wanted.text));
-  if (same.length === 0 || signed.missing !== undefined) return false;
-  if (timestamp === undefined) return true;
-  return Math.abs(nowMs - Number(headers.get(timestamp) ?? Number.NaN) * 1_000) <= windowMs;
+  if (same.length === 0 || signed.missing !== undefined) return undefined;
+  if (timestamp === undefined) return signed.text;
+  const sentAtMs = Number(headers.get(timestamp) ?? Number.NaN) * 1_000;
+  return Math.abs(nowMs - sentAtMs) <= windowMs ? signed.text : undefined;
 }
 
 /**
@@ -40,13 +40,11 @@ export function isSigned(
 export function markOf(
   hook: string,
   { signature: { over }, idempotencyKey = '' }: WebhookConfig,
-  headers: Headers,
-  bytes: Buffer,
+  signed: string,
 ): string | undefined {
   const places = idempotencyKey.toLowerCase().match(/\{header:[^}]*\}/g) ?? [];
   if (places.every((place) => over.toLowerCase().includes(place))) return undefined;
-  const { text } = fill(over, { headers, named: { body: bytes.toString('latin1') } });
-  return `signed-${digestOf(hook, text)}`;
+  return `signed-${digestOf(hook, signed)}`;
 }
 
 /** Makes an update of a delivery. One that lacks a field cannot be read. */

@@ -10,7 +10,7 @@ import { payloadView, wayView } from './way-view.js';
 /** The data of a request: the query of a GET, or the body of a POST. */
 export type Given = Readonly<Record<string, unknown>>;
 
-type Answer = (given: Given) => Promise<unknown>;
+type Answer = (given: Given) => Promise<object | undefined>;
 
 /** Answers the questions of the page. */
 export interface Answers {

@@ -2,22 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isSameSecret } from 'sluice/chat';
 import { hostCheck } from 'sluice/host';
 
-/** Why a request gets nothing. */
-export interface Refusal {
-  readonly status: number;
-  readonly error: string;
-}
-
-/** Judges requests before anything of the journal is read for them. */
-export interface Guard {
-  /** Any request: it has to name this server, and to come from no other site. */
-  refuse(request: Pick<IncomingMessage, 'headers'>): Refusal | undefined;
-  /** A request for data, besides: it has to know the token. */
-  refuseData(request: Pick<IncomingMessage, 'headers'>): Refusal | undefined;
-}
+/** Says why a request gets nothing. */
+type Refusal = readonly [status: number, why?: string];
 
 /**
- * Makes the guard of a server. Another page of the browser, also one whose name points to this address, gets nothing: the `Host`
+ * Makes the guard of a server, which judges requests before anything of the journal is read for them. A request for data has to
+ * know the token. Another page of the browser, also one whose name points to this address, gets nothing: the `Host`
  * that it asks by is no name of this server, or its `Origin` or `Sec-Fetch-Site` tell of it.
  */
 export function guardOf({
@@ -28,23 +18,19 @@ export function guardOf({
   readonly address: string;
   readonly names: readonly string[];
   readonly token: string;
-}): Guard {
+}) {
   const isKnown = hostCheck({ address, names });
-  return {
-    refuse: ({ headers }) => {
-      const { host, origin } = headers;
-      if (host === undefined || !isKnown(host))
-        return { status: 421, error: 'this is not the host that was asked for' };
-      const site = headers['sec-fetch-site'];
-      const isOther = site !== undefined && site !== 'same-origin' && site !== 'none';
-      if (isOther || (origin !== undefined && !isOwn(origin, host)))
-        return { status: 403, error: 'another page may not ask here' };
-      return undefined;
-    },
-    refuseData: ({ headers: { authorization } }) =>
-      isSameSecret(authorization, `Bearer ${token}`)
-        ? undefined
-        : { status: 401, error: 'the token is missing or wrong' },
+  return ({ headers }: Pick<IncomingMessage, 'headers'>, isData: boolean): Refusal => {
+    const { host, origin, authorization } = headers;
+    if (host === undefined || !isKnown(host))
+      return [421, 'this is not the host that was asked for'];
+    const site = headers['sec-fetch-site'];
+    const isOther = site !== undefined && site !== 'same-origin' && site !== 'none';
+    if (isOther || (origin !== undefined && !isOwn(origin, host)))
+      return [403, 'another page may not ask here'];
+    if (isData && !isSameSecret(authorization, `Bearer ${token}`))
+      return [401, 'the token is missing or wrong'];
+    return [200];
   };
 }
 

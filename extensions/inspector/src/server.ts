@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, isSluiceError, type Logger, systemClock } from 'sluice';
-import { type Exchange, startReceiver } from 'sluice/chat';
+import { type Exchange, jsonOf, startReceiver } from 'sluice/chat';
 import { type Answers, answersOf, type Given } from './answers.js';
 import { guardOf, setSafeHeaders } from './guard.js';
 import { pageFiles } from './page-files.js';
@@ -66,13 +66,12 @@ export async function startInspector(
       ? new URL(given, 'http://localhost')
       : new URL('http://localhost/nothing'); // "//" is no address
     const isData = url.pathname.startsWith('/api/');
-    const refusal = guard.refuse(request) ?? (isData ? guard.refuseData(request) : undefined);
-    if (refusal !== undefined) return exchange.refuse(refusal.status, refusal.error);
+    const [status, why] = guard(request, isData);
+    if (why !== undefined) return exchange.refuse(status, why);
     if (isData) exchange.known();
     if (request.method !== 'POST') request.resume(); // nobody reads its body
     if (url.pathname === '/api/events' && request.method === 'GET') {
-      if (streams >= streamsAtMost)
-        return sendJson(response, 503, { error: 'too many pages listen' });
+      if (streams >= streamsAtMost) return exchange.answer(503, { error: 'too many pages listen' });
       streams++;
       try {
         await stream(request, response);
@@ -84,7 +83,7 @@ export async function startInspector(
     if (isData) return answerData(answers, url, exchange);
     const file = files.get(url.pathname);
     if (file === undefined || (request.method !== 'GET' && request.method !== 'HEAD'))
-      return sendJson(response, 404, { error: 'there is no such page' });
+      return exchange.answer(404, { error: 'there is no such page' });
     const isPacked = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
     response.setHeader('content-type', file.type);
     if (isPacked) response.setHeader('content-encoding', 'gzip');
@@ -110,7 +109,7 @@ export async function startInspector(
     take: (exchange) =>
       serve(exchange).catch((error: unknown) => {
         if (exchange.response.headersSent) exchange.response.destroy();
-        else sendJson(exchange.response, 500, { error: textOf(error) });
+        else exchange.answer(500, { error: textOf(error) });
       }),
   });
   return {
@@ -123,17 +122,16 @@ export async function startInspector(
 }
 
 async function answerData(answers: Answers, url: URL, exchange: Exchange): Promise<void> {
-  const { request, response } = exchange;
-  const { method = 'GET' } = request;
+  const { method = 'GET' } = exchange.request;
   const answer = answers.find(method, url.pathname.slice('/api/'.length));
-  if (answer === undefined) return sendJson(response, 404, { error: 'there is no such question' });
+  if (answer === undefined) return exchange.answer(404, { error: 'there is no such question' });
   try {
     const given = method === 'POST' ? await bodyOf(exchange) : Object.fromEntries(url.searchParams);
     if (given === undefined) return; // it is answered, or has gone
-    sendJson(response, 200, await answer(given));
+    exchange.answer(200, await answer(given));
   } catch (error) {
     const status = error instanceof RequestProblem ? error.status : 400;
-    sendJson(response, status, { error: textOf(error) });
+    exchange.answer(status, { error: textOf(error) });
   }
 }
 
@@ -141,21 +139,12 @@ async function answerData(answers: Answers, url: URL, exchange: Exchange): Promi
 async function bodyOf(exchange: Exchange): Promise<Given | undefined> {
   const body = await exchange.body();
   if (body === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // told below
-  }
+  const value = jsonOf(body.toString('utf8'));
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   throw new RequestProblem('the request is no object in JSON');
 }
 
 function textOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return (isSluiceError(error) ? `${text} ${error.hint}` : text).slice(0, 1_000);
-}
-
-function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
-  response.end(JSON.stringify(body));
 }

@@ -43,22 +43,28 @@ export async function inClosedProcess<Answer>(
   const program = join(thisCopy.folder, 'dist/cli/main.js');
   const execArgv = closing([folder, load.openclaw ?? []].flat());
   const hear = (text: string): void => shell.stderr.lines([printable(text.trimEnd())]);
-  const { lines } = await ownCommand(
+  const { lines, cause } = await ownCommand(
     [...command, '--closed'],
     { cwd: shell.cwd, env: {}, stop: shell.stop },
     input,
     { program, execArgv, hear },
-  ).catch((cause: unknown) => {
-    throw noAnswer(command, cause);
-  });
+  ).then(
+    (report) => ({ ...report, cause: undefined }),
+    (error: unknown) => ({ lines: [], cause: error }),
+  );
   const { answer, thrown } = Object(lines.at(-1)) as { answer?: Answer; thrown?: Thrown }; // the same program has written it
   if (thrown !== undefined) {
     const row = { message: '{message}', cause: '', hint: '{hint}' };
     const { code, message, hint, ...details } = thrown;
     throw Object.assign(new SluiceError(code, row, { message, hint }), { details });
   }
-  if (answer === undefined) throw noAnswer(command);
-  return answer;
+  if (answer !== undefined) return answer;
+  throw new CommandError(
+    'bad-plugin',
+    `${printable(String(command[1]))} could not be described: its process ended before it was loaded`,
+    'Its module or its register function ended the process, or took too long, or you stopped it. --debug shows what it wrote.',
+    { cause, exitCode: exitCodes.failed },
+  );
 }
 
 /** Tells a command that it runs in the closed process. No help names it. */
@@ -67,15 +73,6 @@ export function closedOption(): Option {
 }
 
 type Thrown = Pick<SluiceError, 'code' | 'message' | 'hint'>;
-
-function noAnswer([, path = '']: readonly string[], cause?: unknown) {
-  return new CommandError(
-    'bad-plugin',
-    `${printable(path)} could not be described: its process ended before it was loaded`,
-    'Its module or its register function ended the process, or took too long, or you stopped it. --debug shows what it wrote.',
-    { cause, exitCode: exitCodes.failed },
-  );
-}
 
 /** The flags of Node that close a process. A runtime that has none of them is left with what `trapEffects` refuses. */
 function closing(folders: readonly string[]): readonly string[] {

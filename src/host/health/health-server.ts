@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Exchange, startReceiver } from '../../chat/internal.js';
 import { type Clock, definedFields, type Logger } from '../../kernel/index.js';
 import type { Host } from '../life/host.js';
@@ -82,7 +82,7 @@ function answer(
     readonly feed?: ReturnType<typeof eventFeed>;
   },
 ): unknown {
-  const { path, request, response } = exchange;
+  const { path, request } = exchange;
   const { method = '', headers } = request;
   if (!served.isKnown(headers.host))
     return exchange.refuse(
@@ -97,11 +97,10 @@ function answer(
   if (isFeed) return served.feed?.(exchange);
   if (host.routes !== undefined && there.length > 0)
     return serveRoute(host.routes, exchange, there);
-  request.resume();
   try {
-    return send(response, ...answerTo(host, method, path));
+    return send(exchange, ...answerTo(host, method, path));
   } catch {
-    return send(response, 503, { ready: false, error: 'the host cannot tell how it is' });
+    return send(exchange, 503, { ready: false, error: 'the host cannot tell how it is' });
   }
 }
 
@@ -133,14 +132,12 @@ function answerTo(
   return [isFine ? 200 : 503, { ready: isReady, ...health }];
 }
 
-function send(response: ServerResponse, status: number, body: object): void {
+function send(exchange: Exchange, status: number, body: object): void {
   const isTold = (key: string): boolean => key !== 'lastFailure'; // the words of an extension
   const text = `${JSON.stringify(body, (key, value) => (isTold(key) ? value : undefined))}\n`;
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-    'cache-control': 'no-store',
-    connection: 'close',
-  });
-  response.end(text);
+  exchange.response
+    .setHeader('content-type', 'application/json')
+    .setHeader('cache-control', 'no-store')
+    .setHeader('connection', 'close');
+  exchange.answer(status, text);
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isSameSecret, startReceiver } from 'sluice/chat';
+import { isSameSecret, jsonOf, startReceiver } from 'sluice/chat';
 import type { Intake, IntakeParts } from './intake.js';
 
 /** How old a request may be, in milliseconds: an older one may be somebody's copy. */
@@ -33,7 +33,7 @@ export async function startEvents(options: EventsOptions): Promise<Intake> {
       if (!isSameSecret(given, expected)) return exchange.refuse(401, 'its signature is wrong');
       exchange.known();
       const update = readBody(body, request.headers['content-type'] ?? '');
-      if (update === undefined) return exchange.answer(400);
+      if (update.body === undefined) return exchange.answer(400);
       const { type, challenge } = Object(update.body) as Readonly<Record<string, unknown>>; // not checked
       if (type === 'url_verification') return exchange.answer(200, String(challenge));
       return take(update.type, update.body, {
@@ -52,16 +52,12 @@ function timestampOf({ headers }: IncomingMessage): string {
 function readBody(
   body: string,
   contentType: string,
-): { readonly type: string; readonly body: unknown } | undefined {
-  try {
-    if (!contentType.startsWith('application/x-www-form-urlencoded'))
-      return { type: 'events_api', body: JSON.parse(body) };
-    const form = new URLSearchParams(body);
-    const payload = form.get('payload');
-    return payload === null
-      ? { type: 'slash_commands', body: Object.fromEntries(form) }
-      : { type: 'interactive', body: JSON.parse(payload) };
-  } catch {
-    return undefined;
-  }
+): { readonly type: string; readonly body: unknown } {
+  if (!contentType.startsWith('application/x-www-form-urlencoded'))
+    return { type: 'events_api', body: jsonOf(body) };
+  const form = new URLSearchParams(body);
+  const payload = form.get('payload');
+  return payload === null
+    ? { type: 'slash_commands', body: Object.fromEntries(form) }
+    : { type: 'interactive', body: jsonOf(payload) };
 }

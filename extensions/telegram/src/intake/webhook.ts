@@ -1,5 +1,5 @@
 import type { Clock, Logger } from 'sluice';
-import { type Exchange, isSameSecret, PendingAcks, startReceiver } from 'sluice/chat';
+import { type Exchange, isSameSecret, jsonOf, PendingAcks, startReceiver } from 'sluice/chat';
 import { isUpdate } from '../ingress/decode.js';
 import type { Intake, IntakeSink } from './intake.js';
 
@@ -45,7 +45,7 @@ export async function startWebhook(
     if (isStopping) return exchange.answer(503);
     const body = await exchange.body();
     if (body === undefined) return;
-    const update = parsed(body.toString('utf8'));
+    const update = jsonOf(body.toString('utf8'));
     if (!isUpdate(update)) return exchange.answer(400);
     const id = String(update.update_id);
     const isNew = acks.take(id, {
@@ -73,12 +73,4 @@ export async function startWebhook(
       await receiver.close();
     },
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

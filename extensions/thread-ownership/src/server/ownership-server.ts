@@ -97,13 +97,12 @@ async function respond(
   if (reply !== undefined) {
     response.setHeaders(
       new Headers({
-        'content-type': 'application/json; charset=utf-8',
         'cache-control': 'no-store',
         ...reply.headers,
         ...(isClosing() && { connection: 'close' }),
       }),
     );
-    exchange.answer(reply.status, `${JSON.stringify(reply.body)}\n`);
+    exchange.answer(reply.status, reply.body);
   }
   if (response.headersSent)
     onAnswered?.({

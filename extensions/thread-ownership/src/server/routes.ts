@@ -1,3 +1,4 @@
+import { jsonOf } from 'sluice/chat';
 import type { ClaimedThread, Claims } from './claims.js';
 import { claimBody, type Reply, refusal } from './reply.js';
 
@@ -93,12 +94,8 @@ function threadIn(path: string): ClaimedThread | 'malformed' | undefined {
 }
 
 function agentIn(body: string): string | undefined {
-  try {
-    const { agent_id } = JSON.parse(body) as { readonly agent_id?: unknown }; // any other body throws, or has no such field
-    return typeof agent_id === 'string' && isId(agent_id) ? agent_id : undefined;
-  } catch {
-    return undefined;
-  }
+  const { agent_id }: { readonly agent_id?: unknown } = Object(jsonOf(body));
+  return typeof agent_id === 'string' && isId(agent_id) ? agent_id : undefined;
 }
 
 function isId(text: string): boolean {

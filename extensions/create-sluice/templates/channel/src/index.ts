@@ -1,6 +1,6 @@
 import { type ChannelPlugin, defineExtension } from 'sluice';
 import { type ChannelInbox, checkPermit } from 'sluice/channel';
-import { type Exchange, isSameSecret, type Receiver, startReceiver } from 'sluice/chat';
+import { type Exchange, isSameSecret, jsonOf, type Receiver, startReceiver } from 'sluice/chat';
 import { z } from 'zod';
 
 const settings = z.strictObject({
@@ -27,7 +27,7 @@ export function channel(config: z.output<typeof settings>): ChannelPlugin & { po
     exchange.known(); // the bounds for strangers end here
     const body = await exchange.body(100_000);
     if (body === undefined) return; // too large, which is answered, or cut off
-    const raw: unknown = await new Response(new Uint8Array(body)).json().catch(() => undefined);
+    const raw = jsonOf(body.toString('utf8'));
     const { data } = update.safeParse(raw);
     if (data === undefined) return exchange.refuse(400, 'the message cannot be read');
     const taken = await inbox.receive({ raw, updateId: data.id });
