@@ -80,13 +80,14 @@ function closing(folders: readonly string[]): readonly string[] {
     process.allowedNodeEnvironmentFlags.has(one),
   );
   if (flag === undefined) return [];
-  const own = ['dist/', 'package.json'].map((part) => join(thisCopy.folder, part));
   const known = folders.filter((folder) => existsSync(folder));
-  const given = [...known, ...known.map((folder) => realpathSync(folder))];
-  const packages = [thisCopy.folder, realpathSync(thisCopy.folder), ...given]
-    .flatMap(above)
-    .map((one) => join(one, 'node_modules/'));
-  const all = [...own, ...given.map((one) => join(one, '/')), ...packages];
+  const given = known.flatMap((folder) => [folder, realpathSync(folder)]);
+  const packages = [thisCopy.folder, realpathSync(thisCopy.folder), ...given].flatMap(above);
+  const all = [
+    ...['dist/', 'package.json'].map((part) => join(thisCopy.folder, part)),
+    ...given.map((one) => join(one, '/')),
+    ...packages.map((one) => join(one, 'node_modules/')),
+  ];
   const there = [...new Set(all)].filter((one) => existsSync(one));
   // if one is inside another, Node 20 loses the outer one
   const readable = there.filter(

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { type Exchange, isSameSecret, startReceiver } from 'sluice/chat';
 import { hostCheck } from 'sluice/host';
 import type { Claims } from './claims.js';
@@ -56,7 +55,7 @@ export async function startOwnershipServer(
   const receiver = await startReceiver({
     ...{ host, port, name: 'ownership', limits },
     take: (exchange) =>
-      respond(exchange, { ...options, isAllowed, isKnown, isClosing: () => isClosing }),
+      respond(exchange, refused(exchange, isAllowed, isKnown), options, () => isClosing),
   });
   return {
     url: receiver.url,
@@ -67,21 +66,16 @@ export async function startOwnershipServer(
   };
 }
 
-interface Responding extends OwnershipServerOptions {
-  readonly isAllowed: (header: string | undefined) => boolean;
-  /** Judges a `Host` header. */
-  readonly isKnown: (header: string | undefined) => boolean;
-  readonly isClosing: () => boolean;
-}
-
 async function respond(
   exchange: Exchange,
-  { claims, onAnswered, isAllowed, isKnown, isClosing }: Responding,
+  refusedAs: Reply | undefined,
+  { claims, onAnswered }: OwnershipServerOptions,
+  isClosing: () => boolean,
 ): Promise<void> {
   const { request, response, path } = exchange;
   const { method = '', url = '' } = request;
   const query = new URLSearchParams(url.slice(path.length + 1));
-  let reply = refused(request, path, { isAllowed, isKnown });
+  let reply = refusedAs;
   let error: unknown;
   if (reply === undefined) {
     exchange.known();
@@ -115,9 +109,9 @@ async function respond(
 
 /** Tells who may not ask at all. A page in a browser may not: it would ask in the name of the person who looks at it. */
 function refused(
-  { headers, method }: IncomingMessage,
-  path: string,
-  { isAllowed, isKnown }: Pick<Responding, 'isAllowed' | 'isKnown'>,
+  { request: { headers, method }, path }: Exchange,
+  isAllowed: (header: string | undefined) => boolean,
+  isKnown: (header: string | undefined) => boolean,
 ): Reply | undefined {
   if (headers.origin !== undefined) return refusal(403, 'this is not for browsers');
   if (!isKnown(headers.host))
