@@ -28,6 +28,7 @@ it.each([
   expect(placeOf(one) === placeOf(other)).toBe(is);
 });
 
+const patience = { timeout: 60_000 };
 const places = 8;
 /** More than the machine keeps for a connection whose client reads nothing. */
 const long = Buffer.alloc(8_000_000);
@@ -154,7 +155,7 @@ describe('the receiver (extensions-that-act §9.10)', () => {
     const { socket, first } = lab.open(ask('/stream') + ask('/stream?2') + ask('/stream?3'));
     await first;
     socket.destroy();
-    await vi.waitFor(() => expect(lab.left).toEqual(['/stream', '/stream', '/stream']));
+    await vi.waitFor(() => expect(lab.left).toEqual(['/stream', '/stream', '/stream']), patience);
   });
 
   it('writes no refusal into an answer that is on its way', async () => {
@@ -204,7 +205,7 @@ describe('the receiver (extensions-that-act §9.10)', () => {
     const answer = lab.open(`${text}\r\n`);
     expect(await answer.first).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(lab.taken).toEqual([]);
-    await vi.waitFor(() => expect(lab.refused()).toHaveLength(1));
+    await vi.waitFor(() => expect(lab.refused()).toHaveLength(1), patience);
   });
 
   it('takes a target with the host of its header as its path', async () => {

@@ -96,7 +96,7 @@ function answer(
     return exchange.refuse(403, 'another page may not ask here');
   if (isFeed) return served.feed?.(exchange);
   if (host.routes !== undefined && there.length > 0)
-    return serveRoute(host.routes, exchange, there);
+    return serveRoute(host.routes, exchange, there, host.routes.admit);
   try {
     return send(exchange, ...answerTo(host, method, path));
   } catch {

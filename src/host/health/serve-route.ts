@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Exchange } from '../../chat/internal.js';
+import type { Host } from '../life/host.js';
 import { wrongMethod } from '../routes/answer-request.js';
 import type { HttpRouteStatus } from '../routes/host-routes.js';
-import type { HealthServerHost } from './health-server.js';
 
 /** Methods that the web's own `Request` does not take. No route has them. */
 const notOfRequests: ReadonlySet<string | undefined> = new Set(['CONNECT', 'TRACE', 'TRACK']);
@@ -17,9 +17,10 @@ const perConnection: ReadonlySet<string> = new Set([
 
 /** Has a request answered by the routes of a host, and writes the answer. Never rejects. */
 export async function serveRoute(
-  routes: NonNullable<HealthServerHost['routes']>,
+  routes: Pick<Host['routes'], 'answer'>,
   exchange: Exchange,
   there: readonly HttpRouteStatus[],
+  admit?: (exchange: Exchange) => Response | undefined,
 ): Promise<void> {
   const { request, response } = exchange;
   const maxBodyBytes = Math.max(...there.map((one) => one.maxBodyBytes));
@@ -28,9 +29,7 @@ export async function serveRoute(
   response.once('close', () => gone.abort());
   response.on('error', () => undefined); // a plugin may write after the end
   try {
-    const refused = notOfRequests.has(request.method)
-      ? wrongMethod(there)
-      : routes.admit?.(exchange);
+    const refused = notOfRequests.has(request.method) ? wrongMethod(there) : admit?.(exchange);
     const answer = async (): Promise<Response | undefined> => {
       if (refused !== undefined) return refused;
       const body = readsItself ? Buffer.alloc(0) : await exchange.body(maxBodyBytes);
