@@ -144,7 +144,7 @@ describe('what is wrapped from Omni (docs/omni.md)', () => {
     const { wrapped, say, sent, open } = channel();
     const host = await hostOf(wrapped, fromOmniAgent(whole(triggers)));
     await say('u-1', 'tea');
-    await vi.waitFor(() => expect(sent).toHaveLength(1), 30_000);
+    await vi.waitFor(() => expect(sent).toHaveLength(1), 60_000);
     expect(sent).toEqual([['main', 'c-1', 'heard tea\n\nBye.', 'u-1']]);
     expect(triggers[0]?.abortSignal?.aborted).toBe(false);
     await host.stop();
@@ -155,7 +155,7 @@ describe('what is wrapped from Omni (docs/omni.md)', () => {
     const { wrapped, say, sent } = channel();
     const host = await hostOf(wrapped, fromOmniAgent(growing));
     await say('u-1', 'tea');
-    await vi.waitFor(() => expect(sent).toHaveLength(2), 30_000);
+    await vi.waitFor(() => expect(sent).toHaveLength(2), 60_000);
     expect(sent).toEqual([
       ['main', 'c-1', 'Lima', 'u-1'],
       ['main', 'c-1', 'Quito.', 'u-1'],
@@ -170,7 +170,7 @@ describe('what is wrapped from Omni (docs/omni.md)', () => {
     const host = await hostOf(wrapped, fromOmniAgent(quiet));
     await say('u-1', 'hm');
     await say('u-2', 'are you there?');
-    await vi.waitFor(() => expect(sent).not.toEqual([]), 30_000);
+    await vi.waitFor(() => expect(sent).not.toEqual([]), 60_000);
     expect(sent).toEqual([['main', 'c-1', 'Yes.', 'u-2']]);
     await host.stop();
   });
