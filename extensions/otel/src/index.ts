@@ -7,7 +7,7 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api';
-import { defineExtension, type Extension } from 'sluice';
+import { type Clock, defineExtension, type Extension } from 'sluice';
 import type { Around, Fact } from 'sluice/extension';
 import { z } from 'zod';
 import { FactMetrics, type Take } from './fact-metrics.js';
@@ -62,7 +62,7 @@ export function otel(providers: OtelProviders = {}): Extension<OtelConfig> {
       const spans = settings.traces
         ? new MessageSpans({ ...settings, now, tracer: tracer() })
         : undefined;
-      api.own('sending', () => Promise.all([tracers(), meters()].map(sendRest)));
+      api.own('sending', () => inTime(Promise.all([tracers(), meters()].map(sendRest)), api.clock));
       if (spans !== undefined) api.own('spans', spans);
       const gauges = async (): Promise<[InstrumentName, number][]> => {
         const figures = await tap.figures().catch(() => undefined); // no host runs yet, or any more
@@ -124,10 +124,20 @@ function aroundOf(spans: MessageSpans): Around {
     of.request === undefined ? spans.run(run, of) : context.with(incomingContext(of.request), run);
 }
 
-/**
- * Has a provider send what it holds when the extension goes: a short run would lose its traces. The host says so if that takes
- * too long.
- */
+/** Milliseconds that a collector has for the last spans: one that is away or silent does not hold the end of a host up. */
+const lastMs = 2_000;
+
+function inTime(sent: Promise<unknown>, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimeout(resolve, lastMs);
+    void sent.then(() => {
+      clock.clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+/** Has a provider send what it holds when the extension goes: a short run would lose its traces. */
 async function sendRest(given: object): Promise<void> {
   const { getDelegate } = given as { getDelegate?(): object }; // of the one that is registered globally
   const provider = (getDelegate?.call(given) ?? given) as { forceFlush?(): Promise<void> }; // of an SDK
