@@ -10,7 +10,10 @@ interface Compiler {
   transform(text: string, options: object): Promise<{ readonly code: string }>;
 }
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await esbuild.stop(); // the next one who compiles in this process starts it anew
+});
 
 describe('a process that a library starts', () => {
   it.skipIf(process.platform === 'win32')(

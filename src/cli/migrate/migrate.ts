@@ -99,7 +99,7 @@ async function migrate(path: string, options: MigrateOptions, shell: Shell): Pro
   return exitCodes.ok;
 }
 
-/** What is made of a plugin for its skeleton, and the numbers of things that are to be moved. */
+/** The files of a plugin's skeleton, and the numbers of things that are to be moved. */
 type Skeleton = Readonly<Record<'hooks' | 'commands' | 'services', number>> & {
   readonly made: MadeFiles;
 };
