@@ -31,7 +31,7 @@ export function placeOf(message: Message, { hasTopics = false }: BotIdentity): P
       ...(threadId !== undefined && (isInTopic || hasTopics) && { threadId }),
     };
   }
-  const isForum = isInTopic || ('is_forum' in chat && chat.is_forum === true);
+  const isForum = 'is_forum' in chat && chat.is_forum === true;
   const topicId = isForum ? ((isInTopic ? threadId : undefined) ?? generalTopic) : undefined;
   const from = `telegram:group:${chat.id}`;
   return {
