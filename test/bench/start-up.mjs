@@ -1,7 +1,7 @@
 // What a start of the command line costs: the files that it loads, its time on the processor and its memory.
 //   npm run bench:start                      the bundle of this project, made anew
 //   node test/bench/start-up.mjs MAIN        another one, such as node_modules/sluice/dist/cli/main.js
-//   node test/bench/start-up.mjs MAIN 16 44  fails if `--help` loads more than 16 files, or `run` more than 44
+//   node test/bench/start-up.mjs MAIN 16 48  fails if `--help` loads more than 16 files, or `run` more than 48
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
