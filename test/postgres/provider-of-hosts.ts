@@ -234,7 +234,7 @@ export class ProviderOfHosts implements AsyncDisposable {
       if (left < least) [least, sinceMs] = [left, Date.now()];
       if (Date.now() - sinceMs < standsStillMs) continue;
       throw new Error(
-        `${left} have no end: ${open.join(', ')}, ${sends.length} sends, ${this.confirms.open()}`,
+        `${left} have no end: ${open.join(', ')}, sends ${JSON.stringify(sends)}, updates ${JSON.stringify(rows)}, ${this.confirms.open()}`,
       );
     }
   }

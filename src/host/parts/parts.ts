@@ -106,8 +106,8 @@ export interface HostParts extends Omit<SendParts, 'hold'> {
   readonly sessionLanes: Lanes;
   /** The messages that wait for others to join them; absent if none does. */
   readonly joins: Joins | undefined;
-  /** The turns that run now, with the sends that belong to them. */
   readonly pendingStarts: PendingStarts;
+  /** The turns that run now, with the sends that belong to them. */
   readonly turns: ActiveRuns;
   readonly newId: (kind: 'session' | 'run') => string;
   /** Aborted when the host may not wait any longer; of `HeldParts` also when the hold is lost. */
