@@ -161,6 +161,7 @@ describe('a program', () => {
     async () => {
       vi.stubEnv('SECRET_OF_THE_HOST', 'x');
       vi.stubEnv('PASSED', 'y');
+      vi.stubEnv('HOME', '/home/of-the-host'); // whoever runs this test may have none
       await using lab = acpLab({ passEnv: ['PASSED'], env: { GIVEN: 'z' } });
       const names = (await take(lab, 'env')).said.split(' ');
       vi.unstubAllEnvs();

@@ -462,7 +462,7 @@ describe('a server that cannot be used', () => {
       { command: process.execPath, args: ['-e', 'console.error("no key"); process.exit(1)'] },
       'no key',
     ],
-    ['whose program is not there', { command: 'sluice-no-such-program' }, 'ENOENT'],
+    ['whose program is not there', { command: './sluice-no-such-program' }, 'ENOENT'],
     ['whose address nobody has', { url: 'http://127.0.0.1:9/mcp' }, 'fetch failed: '],
   ])('%s is named with its own words and a way out (K24)', async (_, settings, words) => {
     await using lab = await agentLab([says('Alone.')], { mcpServers: { s: settings } });
