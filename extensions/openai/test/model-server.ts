@@ -52,7 +52,7 @@ export function parts(...given: readonly (object | string)[]): Answer {
   };
 }
 
-/** What a scripted server does besides writing: it cuts the connection, is silent and keeps it open, or pings for ever. */
+/** The ways of a scripted server besides writing: it cuts the connection, is silent and keeps it open, or pings for ever. */
 export type Act = 'CUT' | 'HOLD' | 'PING';
 
 /** A server that does one step after the other, and ends: it writes deltas, parts, lines as they are, or acts. */

@@ -12,7 +12,7 @@ const photo = [{ file_id: 'p', file_unique_id: 'u', width: 1, height: 1 }];
 const date = 1_700_000_000;
 const sentAtMs = date * 1_000;
 
-/** What stands around a message of these fields, as `ingress.normalized` has it. */
+/** The surroundings of a message of these fields, as `ingress.normalized` has it. */
 function decoded(fields: object) {
   const message = { message_id: 5, date, chat: direct, from: ada, ...fields };
   const made = decodeUpdate(
