@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { CallPieces } from '../src/answer/chat-calls.js';
 import { turnOf } from './agent-lab.js';
 import { done, part, says, scripted } from './model-server.js';
 
@@ -208,5 +209,22 @@ describe('pieces of tool calls are put together by one rule', () => {
     ];
     const { calls } = await turnOf([scripted(steps), says('Done.')]);
     expect(calls).toMatchObject([{ name: 'add', arguments: { a: 1 } }]);
+  });
+
+  it('arguments that grow piece by piece are parsed when they are whole, and not with each piece', () => {
+    const args = {
+      steps: Array.from({ length: 300 }, (_, at) => ({ at, text: 'a } in "words" \\' })),
+    };
+    const text = JSON.stringify(args);
+    const calls = new CallPieces();
+    const parse = vi.spyOn(JSON, 'parse');
+    for (let from = 0; from < text.length; from += 3)
+      calls.add(
+        [{ index: 0, ...fn(from === 0 ? 'plan' : undefined, text.slice(from, from + 3)) }],
+        false,
+      );
+    expect(calls.wished(String, 'stop')).toMatchObject([{ toolName: 'plan', args }]);
+    expect(parse).toHaveBeenCalledTimes(2); // when its last brace came, and for the call
+    parse.mockRestore();
   });
 });

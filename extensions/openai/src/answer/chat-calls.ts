@@ -11,11 +11,44 @@ export interface WishedCall {
   readonly problem?: string;
 }
 
-/** A call that grows. */
-interface Growing {
+/** A call that grows. Its arguments are read sign by sign, once: they may be long. */
+class Growing {
   id: string;
   name: string;
-  text: string;
+  /** The arguments so far, without blanks at their beginning. */
+  text = '';
+  /** The arguments are an object of JSON, whole. */
+  isWhole = false;
+  /** The objects that are open; absent before the first. */
+  #depth: number | undefined;
+  #isQuoted = false;
+  #isEscaped = false;
+
+  constructor(id: string, name: string, text: string) {
+    this.id = id;
+    this.name = name;
+    this.grow(text);
+  }
+
+  grow(text: string): void {
+    this.text = this.text === '' ? text.trimStart() : this.text + text;
+    for (const sign of text) {
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (sign === '\\') this.#isEscaped = this.#isQuoted;
+      else if (sign === '"') this.#isQuoted = !this.#isQuoted;
+      else if (!this.#isQuoted && sign === '{') this.#depth = (this.#depth ?? 0) + 1;
+      else if (!this.#isQuoted && sign === '}') this.#depth = (this.#depth ?? 0) - 1;
+    }
+    this.isWhole = this.#depth === 0 && isJson(this.text);
+  }
+
+  restart(text: string): void {
+    this.text = '';
+    this.#depth = undefined;
+    this.#isQuoted = false;
+    this.#isEscaped = false;
+    this.grow(text);
+  }
 }
 
 /** The tool calls of one answer, which come in pieces. One rule puts the pieces of all servers together: see `add`. */
@@ -44,7 +77,7 @@ export class CallPieces {
   #add({ index, id: givenId, function: called, ...flat }: Record<string, unknown>): void {
     const { name: givenName, arguments: args } = Object(called ?? flat);
     const text = typeof args === 'object' && args !== null ? JSON.stringify(args) : textOf(args);
-    const piece: Growing = { id: textOf(givenId), name: textOf(givenName), text };
+    const piece = { id: textOf(givenId), name: textOf(givenName), text };
     const { id, name } = piece;
     const hasPlace = index !== undefined && index !== null;
     const last = this.#calls.at(-1);
@@ -54,24 +87,25 @@ export class CallPieces {
     const isById = !hasPlace || (name === '' && placed?.id !== id); // calls side by side may share an index
     const known = (isById ? byId : placed) ?? placed ?? (isLasts ? last : undefined);
     const isOfKnown = known !== undefined && continues(known, piece);
-    const call = isOfKnown ? known : { id, name: name || (known?.name ?? ''), text };
+    const call = isOfKnown ? known : new Growing(id, name || (known?.name ?? ''), text);
     if (hasPlace) this.#places.set(index, call);
     if (!isOfKnown) this.#calls.push(call);
-    else {
-      call.id ||= id;
-      call.name ||= name;
-      if (!isWhole(call.text)) call.text += text;
-      else if (text.trimStart().startsWith('{')) call.text = text; // it comes again, or "{}" stood in its place
-    }
+    else if (!call.isWhole) call.grow(text);
+    else if (text.trimStart().startsWith('{')) call.restart(text); // it comes again, or "{}" stood in its place
+    call.id ||= id;
+    call.name ||= name;
   }
 }
 
 /** Tells whether a piece belongs to the call that has its place. */
-function continues(known: Growing, { id, name, text }: Growing): boolean {
+function continues(
+  known: Growing,
+  { id, name, text }: Pick<Growing, 'id' | 'name' | 'text'>,
+): boolean {
   if (name !== '' && known.name !== '' && name !== known.name) return false;
   const isOther = id !== '' && known.id !== '' && id !== known.id;
   const isBlank = text.trim() === '';
-  if (!isWhole(known.text)) return name === '' || !isOther || !isBlank || known.text.trim() !== '';
+  if (!known.isWhole) return name === '' || !isOther || !isBlank || known.text !== '';
   if (isBlank) return name === '' || !isOther;
   const isSame = id !== '' && id === known.id;
   if (text === known.text) return name === '' || isSame;
@@ -80,11 +114,7 @@ function continues(known: Growing, { id, name, text }: Growing): boolean {
 
 /** Tells whether a call of this name waits for the rest of its arguments. */
 function isOpen(call: Growing | undefined, name: string): boolean {
-  return call?.name === name && call.text.trim() !== '' && !isWhole(call.text);
-}
-
-function isWhole(text: string): boolean {
-  return /\}\s*$/.test(text) && isJson(text);
+  return call?.name === name && call.text !== '' && !call.isWhole;
 }
 
 function textOf(value: unknown): string {
