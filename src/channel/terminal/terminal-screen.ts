@@ -41,6 +41,7 @@ export class TerminalScreen {
 
   /** Prints a text that ends with a line end, above what grows. */
   print(text: string, paint: PaintLine = plain): Promise<void> {
+    this.#leaveBehind(this.#size().rows);
     if (this.#shown.length === 0)
       return this.#write(text.replace(/[^\n]+/g, (line) => paint(line)));
     const shown = this.#shown;

@@ -118,6 +118,14 @@ class Model {
     this.#height = height;
   }
 
+  /** A block that what was typed has pushed off the screen is out of reach: it stays. */
+  leaveBehind(): void {
+    if (this.block.length + this.typed.length < this.#height) return;
+    this.done.push(...this.block, ...this.typed);
+    this.block = [];
+    this.typed = [];
+  }
+
   apply({ does, text }: Act): void {
     const rows = screenRows(text, this.#columns);
     const most = Math.max(1, this.#height - 3 - this.typed.length);
@@ -167,6 +175,7 @@ it('shows what a person expects, whatever grows, is typed, printed and taken awa
       const { terminal, screen } = labOf(columns, height);
       const model = new Model(columns, height);
       for (const one of acts) {
+        if (!['type', 'enter'].includes(one.does)) model.leaveBehind();
         // without a block what is printed lands where the cursor is: on a fresh line, as the host's own output does
         const isFree = model.block.length === 0;
         if (isFree && model.half !== '' && ['print', 'finish', 'show'].includes(one.does)) continue;
