@@ -5,7 +5,10 @@ import { defineConfig } from 'rolldown';
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 /** Packages that stay outside: those that users install with this one: peers, and packages with native code. */
 const outside = ['libsql', 'esbuild', ...Object.keys(manifest.peerDependencies)];
-const layers = readdirSync('src').filter((name) => existsSync(`src/${name}/index.ts`));
+
+const entries = Object.values(manifest.exports).flatMap(({ default: file }) =>
+  file === undefined ? [] : [/^\.\/dist\/(.*)\.js$/.exec(file)[1]],
+);
 
 /** Adds a declaration to those that are reached, and each declaration that it imports. */
 function reach(file, reached) {
@@ -53,9 +56,8 @@ const licences = {
 /** The published package: one file for each entry point, and the parts that they share. One kernel serves all of them. */
 export default defineConfig({
   input: {
-    index: 'src/index.ts',
     'cli/main': 'src/cli/main.ts',
-    ...Object.fromEntries(layers.map((name) => [`${name}/index`, `src/${name}/index.ts`])),
+    ...Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
   },
   platform: 'node',
   external: (id) =>

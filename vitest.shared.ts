@@ -10,7 +10,7 @@ export default defineConfig({
     // by package name, as an author imports it, and from the source, so that no build has to come first
     alias: [
       { find: /^sluice$/, replacement: `${src}index.ts` },
-      { find: /^sluice\/([a-z]+)$/, replacement: `${src}$1/index.ts` },
+      { find: /^sluice\/([a-z]+)$/, replacement: `${src}$1.ts` },
     ],
   },
   test: {

@@ -1,12 +1,12 @@
 import { type AgentErrors, agentErrors } from './agent/errors.js';
-import { type ChannelErrors, channelErrors } from './channel/errors.js';
-import { type CsdkErrors, csdkErrors } from './csdk/errors.js';
-import { type ExtensionErrors, extensionErrors } from './extension/errors.js';
-import { type GatewayErrors, gatewayErrors } from './gateway/errors.js';
+import { type CsdkErrors, csdkErrors } from './claude/errors.js';
 import { type HostErrors, hostErrors } from './host/errors.js';
 import { type KernelErrors, kernelErrors } from './kernel/index.js';
-import { type LegacyErrors, legacyErrors } from './legacy/errors.js';
-import { type StreamErrors, streamErrors } from './stream/errors.js';
+import { type LegacyErrors, legacyErrors } from './openclaw/errors.js';
+import { type GatewayErrors, gatewayErrors } from './openclaw/gateway/errors.js';
+import { type ChannelErrors, channelErrors } from './sdk/channel/errors.js';
+import { type ExtensionErrors, extensionErrors } from './sdk/extension/errors.js';
+import { type StreamErrors, streamErrors } from './sdk/stream/errors.js';
 
 /** The rows of all layers. */
 export interface ErrorTable

@@ -1,6 +1,9 @@
 // what api.provide takes; the types alone
-export type { ChannelPlugin } from './channel/index.js';
+
 export { type ErrorTable, errorTable } from './error-table.js';
+export type { AgentDefinition, ChatCommand, HttpRoute } from './host/index.js';
+export * from './kernel/public.js';
+export type { ChannelPlugin } from './sdk/channel/index.js';
 export {
   defineExtension,
   type Extension,
@@ -9,6 +12,4 @@ export {
   fromTypebox,
   // open to merging, as Families is
   type Provisions,
-} from './extension/index.js';
-export type { AgentDefinition, ChatCommand, HttpRoute } from './host/index.js';
-export * from './kernel/public.js';
+} from './sdk/extension/index.js';

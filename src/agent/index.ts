@@ -1,5 +1,22 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
+export { claudeProvider } from '../claude/agent/claude.js';
+export type { ClaudeProviderOptions } from '../claude/agent/claude-options.js';
+export {
+  type ClaudePermissionMode,
+  type ClaudeQuery,
+  type ClaudeQueryOptions,
+  type ClaudeRun,
+  loadClaudeSdk,
+} from '../claude/agent/claude-sdk.js';
+export { createReplyCallbacks } from './reply/create-reply-callbacks.js';
+export type * from './reply/emit/reply-options.js';
+export type * from './reply/emit/reply-payload.js';
+export type { ReplyCallbacks } from './reply/reply-callbacks.js';
+export type { MessagingTarget } from './reply/tools/messaging-sends.js';
+export type { ToolFailure } from './reply/tools/tool-failures.js';
+export type { ToolMeta } from './reply/tools/tool-replies.js';
+export type { UsageTotals } from './reply/usage-totals.js';
 export {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -18,24 +35,7 @@ export {
   Trail,
   type TrailRefs,
   whyNot,
-} from '../run/index.js';
-export { claudeProvider } from './claude/claude.js';
-export type { ClaudeProviderOptions } from './claude/claude-options.js';
-export {
-  type ClaudePermissionMode,
-  type ClaudeQuery,
-  type ClaudeQueryOptions,
-  type ClaudeRun,
-  loadClaudeSdk,
-} from './claude/claude-sdk.js';
-export { createReplyCallbacks } from './reply/create-reply-callbacks.js';
-export type * from './reply/emit/reply-options.js';
-export type * from './reply/emit/reply-payload.js';
-export type { ReplyCallbacks } from './reply/reply-callbacks.js';
-export type { MessagingTarget } from './reply/tools/messaging-sends.js';
-export type { ToolFailure } from './reply/tools/tool-failures.js';
-export type { ToolMeta } from './reply/tools/tool-replies.js';
-export type { UsageTotals } from './reply/usage-totals.js';
+} from './run/index.js';
 export { echoProvider } from './scripted/echo.js';
 export { readRecording, replayProvider } from './scripted/replay.js';
 export { type ActiveRun, ActiveRuns } from './turn/active-runs.js';

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { Console } from 'node:console';
 import process from 'node:process';
-import { TerminalScreen } from '../channel/index.js';
-import { sluiceVersion } from '../extension/index.js';
+import { TerminalScreen } from '../sdk/channel/index.js';
+import { sluiceVersion } from '../sdk/extension/index.js';
 import { runCommandLine } from './command-line.js';
 import { defaultWidth } from './print/layout.js';
 import { outputTo, screenOutput } from './shell/output.js';

@@ -1,5 +1,14 @@
 // The names of this layer that only the command line and tests use. They are no part of the package.
 
+export * from '../journal/damage/repair-journal.js';
+export { type CompactReport, compactJournal } from '../journal/damage/repair-journal.js';
+export { makePrivate, openToOthers } from '../journal/database/private-file.js';
+export { digestOf, eventIdOf } from '../journal/event-id.js';
+export { damageLine } from '../journal/rows/table-rows.js';
+export { wayKinds } from '../journal/way-kinds.js';
+export { readPostgresJournal, tendPostgresJournal } from '../postgres/postgres-journal.js';
+export { type PostgresHost, readPostgresHosts } from '../postgres/postgres-reader.js';
+export { migratePostgres, type PostgresMigration } from '../postgres/postgres-schema.js';
 export { whyNotAlways } from './approvals/answer-approval.js';
 export { type ApprovalRow, shortIdOf } from './approvals/approval-row.js';
 export { approvalRows, changeState } from './approvals/approval-rows.js';
@@ -12,14 +21,6 @@ export { configSchema, type HostConfig } from './config/schema.js';
 export { roleEntry } from './config/setting.js';
 export { type OutcomeDifference, outcomeDifferences } from './explain/outcome-differences.js';
 export * from './explain/replay-dispatches.js';
-export * from './journal/damage/repair-journal.js';
-export { type CompactReport, compactJournal } from './journal/damage/repair-journal.js';
-export { digestOf, eventIdOf } from './journal/event-id.js';
-export { readPostgresJournal, tendPostgresJournal } from './journal/postgres/postgres-journal.js';
-export { type PostgresHost, readPostgresHosts } from './journal/postgres/postgres-reader.js';
-export { migratePostgres, type PostgresMigration } from './journal/postgres/postgres-schema.js';
-export { damageLine } from './journal/rows/table-rows.js';
-export { wayKinds } from './journal/way-kinds.js';
 export { type LaneRules, Lanes } from './lanes/lanes.js';
 export type { Place } from './lanes/slots.js';
 export { Slots } from './lanes/slots.js';
@@ -35,6 +36,5 @@ export { contributeDefaultChoices, hostExtensionId } from './provided/default-ch
 export { asPrincipal, rolesOf } from './provided/roles.js';
 export { nameOfRoute, type OwnedRoute, routeProblem } from './provided/routes.js';
 export { type SuspendedName, suspendedNames } from './receive/suspended.js';
-export { makePrivate, openToOthers } from './sqlite/private-file.js';
 export { recordedAudit } from './way/recorded-audit.js';
 export { type RecordedOutcome, recordedOutcome } from './way/recorded-outcome.js';

@@ -1,16 +1,3 @@
-import {
-  type Extension,
-  type ExtensionStore,
-  type Figures,
-  type LoadedExtension,
-  type LoadOptions,
-  loadExtension,
-  type ProvisionKind,
-  type Provisions,
-  type Registration,
-  type ScheduledRun,
-  type UnloadReport,
-} from '../extension/index.js';
 import { memoryJournal, wayRecorder } from '../host/index.js';
 import { extensionData, newCounts } from '../host/internal.js';
 import {
@@ -23,6 +10,19 @@ import {
   type PayloadOf,
   type SyncFamily,
 } from '../kernel/index.js';
+import {
+  type Extension,
+  type ExtensionStore,
+  type Figures,
+  type LoadedExtension,
+  type LoadOptions,
+  loadExtension,
+  type ProvisionKind,
+  type Provisions,
+  type Registration,
+  type ScheduledRun,
+  type UnloadReport,
+} from '../sdk/extension/index.js';
 import { samplePayloads } from './samples.js';
 import { createTestKernel, type TestKernel, type TestKernelOptions } from './test-kernel.js';
 

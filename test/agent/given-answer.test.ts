@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cancel, type Kernel, select } from '../../src/kernel/index.js';
-import { textOf } from '../../src/stream/index.js';
+import { textOf } from '../../src/sdk/stream/index.js';
 import { end, said, scripted, start, turnLab } from '../support/turn-lab.js';
 
 const at = { family: 'agent.answer.resolving', extensionId: 'test' } as const;

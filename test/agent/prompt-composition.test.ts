@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Kernel } from '../../src/kernel/index.js';
-import { registerLegacyHook } from '../../src/legacy/index.js';
-import type { AgentRequest } from '../../src/stream/index.js';
+import { registerLegacyHook } from '../../src/openclaw/index.js';
+import type { AgentRequest } from '../../src/sdk/stream/index.js';
 import { end, scripted, start, turnLab } from '../support/turn-lab.js';
 
 /** What a prompt hook answers. */

@@ -1,7 +1,11 @@
 import { expect, onTestFinished } from 'vitest';
 import type { ReplyCallbackOptions, ReplyCallbacks } from '../../src/agent/index.js';
 import { createReplyCallbacks } from '../../src/agent/index.js';
-import type { AssistantContent, AssistantMessage, SessionEvent } from '../../src/stream/index.js';
+import type {
+  AssistantContent,
+  AssistantMessage,
+  SessionEvent,
+} from '../../src/sdk/stream/index.js';
 import { disorderOf } from '../support/ordered.js';
 
 /** A callback and what it was called with. */

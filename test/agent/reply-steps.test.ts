@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createReplyCallbacks, type ReplyCallbackOptions } from '../../src/agent/index.js';
-import type { AssistantMessageEvent, SessionEvent } from '../../src/stream/index.js';
+import type { AssistantMessageEvent, SessionEvent } from '../../src/sdk/stream/index.js';
 import { stepsOf } from '../support/string-steps.js';
 import { message } from './reply-lab.js';
 

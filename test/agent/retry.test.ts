@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentAttempt } from '../../src/agent/index.js';
-import { registerLegacyHook } from '../../src/legacy/index.js';
-import type { AgentProvider, TranscriptEntry } from '../../src/stream/index.js';
+import { registerLegacyHook } from '../../src/openclaw/index.js';
+import type { AgentProvider, TranscriptEntry } from '../../src/sdk/stream/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { end, said, scripted, start, toolEnd, toolStart, turnLab } from '../support/turn-lab.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ActiveRuns, runAgentTurn } from '../../src/agent/index.js';
-import { isRunDriven } from '../../src/run/index.js';
-import type { SessionEvent } from '../../src/stream/index.js';
+import { isRunDriven } from '../../src/agent/run/index.js';
+import type { SessionEvent } from '../../src/sdk/stream/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { end, said, scripted, start, type TurnLabOptions, turnLab } from '../support/turn-lab.js';
 

@@ -5,7 +5,7 @@ import {
   type LegacyHookName,
   legacyHookNames,
   registerLegacyHook,
-} from '../../src/legacy/index.js';
+} from '../../src/openclaw/index.js';
 import { end, said, scripted, start, toolEnd, toolStart, turnLab } from '../support/turn-lab.js';
 
 /** A run with one tool call, as the live gateway was asked for it: each message ends before its tools start. */

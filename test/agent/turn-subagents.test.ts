@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type ClaudeQueryOptions, claudeProvider, replayProvider } from '../../src/agent/index.js';
-import type { CsdkFrame } from '../../src/csdk/index.js';
+import type { CsdkFrame } from '../../src/claude/index.js';
 import { cancel, type FamilyName, type Kernel } from '../../src/kernel/index.js';
-import { loadLegacyPlugin } from '../../src/legacy/index.js';
-import type { AgentProvider } from '../../src/stream/index.js';
+import { loadLegacyPlugin } from '../../src/openclaw/index.js';
+import type { AgentProvider } from '../../src/sdk/stream/index.js';
 import { frames } from '../support/bridge-lab.js';
 import { recordings } from '../support/recordings.js';
 import { type TurnLab, turnLab } from '../support/turn-lab.js';

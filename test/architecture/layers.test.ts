@@ -46,9 +46,9 @@ describe('the reader of imports', () => {
 describe('the rule of layers', () => {
   it.each([
     ['src/kernel/x.ts', '../extension/index.js', 'lies above'],
-    ['src/extension/x.ts', '../stream/provider.js', 'lies above'],
+    ['src/sdk/extension/x.ts', '../stream/provider.js', 'lies above'],
     ['src/agent/x.ts', '../host/host.js', 'lies above'],
-    ['src/csdk/x.ts', '../legacy/index.js', 'sibling'],
+    ['src/claude/x.ts', '../legacy/index.js', 'sibling'],
     ['src/cli/x.ts', '../testing/index.js', 'sibling'],
     ['src/host/x.ts', '../index.js', 'for authors'],
     ['src/host/x.ts', '../error-table.js', 'for authors'],
@@ -68,7 +68,7 @@ describe('the rule of layers', () => {
     ['src/kernel/x.ts', 'typebox/compile'],
     ['src/host/x.ts', '../kernel/index.js'],
     ['src/host/x.ts', 'node:fs'],
-    ['src/channel/x.ts', '../stream/stream-delta.js'],
+    ['src/sdk/channel/x.ts', '../stream/stream-delta.js'],
     ['src/index.ts', './testing/index.js'],
     ['src/index.ts', './error-table.js'],
     ['src/index.ts', './kernel/index.js'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { legacyHookNames } from '../../src/legacy/profiles/index.js';
+import { legacyHookNames } from '../../src/openclaw/profiles/index.js';
 import { sourceFiles } from '../support/source-tree.js';
 import { foreignWords, handlerCalls, uncheckedPlaces } from './vocabulary.js';
 
@@ -34,7 +34,7 @@ describe('src and extensions', () => {
         /\b(?:homedir|userInfo)\b.*from 'node:os'|\bos\.(?:homedir|userInfo)\(/.test(text),
       )
       .map(({ path }) => path);
-    expect(asking).toEqual(['src/extension/load/home-folder.ts']);
+    expect(asking).toEqual(['src/sdk/extension/load/home-folder.ts']);
   });
 
   it('hold no declarations that a build has left there', () => {

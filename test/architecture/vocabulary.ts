@@ -1,4 +1,4 @@
-import { legacyHookNames } from '../../src/legacy/profiles/index.js';
+import { legacyHookNames } from '../../src/openclaw/profiles/index.js';
 import type { SourceFile } from '../support/source-tree.js';
 import { isNode, lineOf, nameOf, nodesOf, parse, type SyntaxNode } from '../support/syntax.js';
 

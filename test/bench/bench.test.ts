@@ -99,7 +99,7 @@ describe('the benchmark', () => {
 
   it('takes the same frames, whatever it makes of them', async () => {
     const csdk = {
-      ...(await import('../../src/csdk/index.js')),
+      ...(await import('../../src/claude/index.js')),
       ...(await import('../../src/index.js')),
     };
     const parsed = await workOfFrames('parse', csdk);

@@ -27,7 +27,7 @@ const host = {
 
 const contenders = {
   async sluice() {
-    const { createReplyCallbacks } = await import('../../dist/agent/index.js');
+    const { createReplyCallbacks } = await import('../../dist/agent.js');
     const replies = createReplyCallbacks(host);
     return (event) => void replies.handle(event);
   },

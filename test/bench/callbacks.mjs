@@ -32,7 +32,7 @@ export function measureCallbacks(launches) {
 
 /** In a home of its own: the real one writes where it thinks it lives. */
 function once(task, chunk) {
-  const hooks = ['--import', here('../reply-parity/register-hooks.mjs')];
+  const hooks = ['--import', here('../openclaw/installed-replies/register-hooks.mjs')];
   const args = [here('callbacks-child.mjs'), JSON.stringify(task)];
   const home = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   const own = { HOME: home, OPENCLAW_STATE_DIR: join(home, 'state') };

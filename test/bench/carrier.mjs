@@ -1,6 +1,6 @@
 // A host of the bench of many hosts: carrier.mjs JOURNAL TURN-MS. Its parent gives it messages, and hears of the end of each.
 import { setTimeout as pass } from 'node:timers/promises';
-import { createHost, openJournal, openPostgresJournal } from '../../dist/host/index.js';
+import { createHost, openJournal, openPostgresJournal } from '../../dist/host.js';
 import { connect } from '../../extensions/postgres/dist/index.js';
 
 const [, , place, turnMs] = process.argv;

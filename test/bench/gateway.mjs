@@ -60,7 +60,7 @@ const takers = {
     };
   },
   async 'the gateway client'(url, heard) {
-    const { OpenClawClient } = await import('../../dist/gateway/index.js');
+    const { OpenClawClient } = await import('../../dist/gateway.js');
     const client = new OpenClawClient({ url });
     client.start();
     await client.ready();

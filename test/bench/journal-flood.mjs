@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dispatchTap, openJournal } from '../../dist/host/index.js';
+import { dispatchTap, openJournal } from '../../dist/host.js';
 import { createKernel } from '../../dist/index.js';
 
 const perSecond = Number(process.env.FLOOD_PER_SECOND ?? 100_000);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { createHost, memoryJournal, openJournal } from '../../dist/host/index.js';
+import { createHost, memoryJournal, openJournal } from '../../dist/host.js';
 import { silentLogger } from '../../dist/kernel/index.js';
 import { lineHost } from './line-host.mjs';
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { echoProvider } from '../../dist/agent/index.js';
-import { createHost, openJournal } from '../../dist/host/index.js';
+import { echoProvider } from '../../dist/agent.js';
+import { createHost, openJournal } from '../../dist/host.js';
 import { silentLogger } from '../../dist/kernel/index.js';
 import { lineHost, stepsOfMessage } from './line-host.mjs';
 

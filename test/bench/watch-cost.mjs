@@ -1,9 +1,9 @@
 // The cost of a handler watch for a dispatch: `npm run bench:watch`, after a build. Five sync observers, one dispatch at a time. The
 // variants take turns; the figure is the CPU time of the best round of each.
 import { setTimeout } from 'node:timers/promises';
-import { HandlerWatch } from '../../dist/extension/index.js';
+import { HandlerWatch } from '../../dist/extension.js';
 import { createKernel, silentLogger } from '../../dist/kernel/index.js';
-import { samplePayload } from '../../dist/testing/index.js';
+import { samplePayload } from '../../dist/testing.js';
 
 const rounds = 60;
 const dispatches = 20_000;

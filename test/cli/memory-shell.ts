@@ -1,9 +1,9 @@
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { TerminalScreen } from '../../src/channel/index.js';
 import { runCommandLine } from '../../src/cli/command-line.js';
 import { outputTo } from '../../src/cli/shell/output.js';
 import { plainPalette } from '../../src/cli/shell/palette.js';
+import type { TerminalScreen } from '../../src/sdk/channel/index.js';
 import { type CliSurroundings, type Ended, withoutSlowness } from './cli.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

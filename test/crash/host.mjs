@@ -1,12 +1,7 @@
 // A host with a journal, in a process that is killed at any moment: host.mjs JOURNAL RESEND-POLICY KEEP-BYTES SLOWNESS. Its provider
 // is its parent: updates and answers come as messages; sends, previews and acknowledgements go there.
-import { defineExtension, ExtensionSet, givenSource } from '../../dist/extension/index.js';
-import {
-  createHost,
-  dispatchTap,
-  openJournal,
-  openPostgresJournal,
-} from '../../dist/host/index.js';
+import { defineExtension, ExtensionSet, givenSource } from '../../dist/extension.js';
+import { createHost, dispatchTap, openJournal, openPostgresJournal } from '../../dist/host.js';
 import { ask as askHuman, cancel, createKernel, systemClock } from '../../dist/kernel/index.js';
 
 const [, , path, policy, keepBytes, slowness = '1'] = process.argv;

@@ -6,9 +6,9 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
-import { echoProvider } from '../../dist/agent/index.js';
-import { defineExtension } from '../../dist/extension/index.js';
-import { createHost, openJournal } from '../../dist/host/index.js';
+import { echoProvider } from '../../dist/agent.js';
+import { defineExtension } from '../../dist/extension.js';
+import { createHost, openJournal } from '../../dist/host.js';
 import { virtualClock } from '../../dist/testing/virtual-clock.js';
 
 const [, , path, log, point = 'time', nth = '0'] = process.argv;

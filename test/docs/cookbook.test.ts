@@ -11,10 +11,10 @@ import retrieval from '../../docs/examples/retrieval.js';
 import router from '../../docs/examples/router.js';
 import webhook from '../../docs/examples/webhook.js';
 import { echoProvider } from '../../src/agent/index.js';
-import { loadExtension } from '../../src/extension/index.js';
 import { memoryJournal } from '../../src/host/index.js';
 import { createKernel, defineExtension, select } from '../../src/index.js';
-import { textOf } from '../../src/stream/index.js';
+import { loadExtension } from '../../src/sdk/extension/index.js';
+import { textOf } from '../../src/sdk/stream/index.js';
 import {
   agentConformance,
   channelConformance,

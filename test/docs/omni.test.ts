@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { fromOmniAgent } from '../../docs/examples/omni-agent.js';
 import { fromOmniChannel } from '../../docs/examples/omni-channel.js';
 import { hostOf } from '../../docs/examples/omni-host.js';
-import type { AgentTrigger, StreamDelta } from '../../src/stream/index.js';
+import type { AgentTrigger, StreamDelta } from '../../src/sdk/stream/index.js';
 import { agentConformance, channelConformance } from '../../src/testing/index.js';
 
 /** The trigger of Omni: it always has a trace and the event that it comes of, and stops by `abortSignal`. */

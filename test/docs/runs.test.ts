@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { policiesOf } from '../../extensions/policies/src/index.js';
 import { checkConfig } from '../../src/host/config/check-config.js';
-import { surroundingsOf, withSurroundings } from '../../src/stream/internal.js';
+import { surroundingsOf, withSurroundings } from '../../src/sdk/stream/internal.js';
 import { loadForTest } from '../../src/testing/index.js';
 import { runInMemory } from '../cli/memory-shell.js';
 import { readProjectFile, root } from '../support/source-tree.js';

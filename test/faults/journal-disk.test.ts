@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SqliteJournal } from '../../src/host/index.js';
 import { isSluiceError } from '../../src/kernel/index.js';
-import { anUpdate, aSend, settableClock } from '../host/journal/journal-contract.js';
+import { anUpdate, aSend, settableClock } from '../journal/journal-contract.js';
 import { type DiskFailure, type DriverCall, onFaultyDisk } from '../support/faulty-disk.js';
 import { testFolder } from '../support/folder.js';
 import { hold, holdOf } from '../support/holds.js';

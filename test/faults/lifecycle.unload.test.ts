@@ -11,7 +11,7 @@ import {
   givenSource,
   loadExtension,
   loadExtensionModule,
-} from '../../src/extension/index.js';
+} from '../../src/sdk/extension/index.js';
 import { createTestKernel, samplePayload } from '../../src/testing/index.js';
 
 const egress = () => ({ ...samplePayload('egress.preparing'), explicit: true, content: 'hi' });

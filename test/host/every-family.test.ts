@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { defineExtension } from '../../src/extension/index.js';
 import { cancel, canonicalStages } from '../../src/kernel/index.js';
+import { defineExtension } from '../../src/sdk/extension/index.js';
 import { samplePayload } from '../../src/testing/index.js';
 import { hostLab } from '../support/host-lab.js';
 import { scriptedChannel } from '../support/scripted-channel.js';

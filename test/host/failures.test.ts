@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import type { DecodedIngress } from '../../src/channel/index.js';
 import { memoryStore, type Store } from '../../src/host/index.js';
 import { select } from '../../src/kernel/index.js';
+import type { DecodedIngress } from '../../src/sdk/channel/index.js';
 import { hostLab } from '../support/host-lab.js';
 import { scriptedChannel } from '../support/scripted-channel.js';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readRecording, replayProvider } from '../../src/agent/index.js';
-import { splitRuns } from '../../src/csdk/index.js';
+import { splitRuns } from '../../src/claude/index.js';
 import { hostLab } from '../support/host-lab.js';
 import { chatTexts, recordings } from '../support/recordings.js';
 import { onceEach, toldOf } from '../support/told-once.js';

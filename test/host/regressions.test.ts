@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import type { SendResult } from '../../src/channel/index.js';
-import { defineExtension } from '../../src/extension/index.js';
+import { resultText } from '../../src/agent/run/tool-calls.js';
 import { createHost, memoryStore } from '../../src/host/index.js';
-import { resultText } from '../../src/run/tool-calls.js';
-import type { AgentProvider } from '../../src/stream/index.js';
+import type { SendResult } from '../../src/sdk/channel/index.js';
+import { defineExtension } from '../../src/sdk/extension/index.js';
+import type { AgentProvider } from '../../src/sdk/stream/index.js';
 import { createTestKernel } from '../../src/testing/index.js';
 import { hostLab } from '../support/host-lab.js';
 import { scriptedChannel } from '../support/scripted-channel.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import type { DecodedIngress } from '../../src/channel/index.js';
 import {
   cancel,
   canonicalStages,
@@ -9,6 +8,7 @@ import {
   type Kernel,
   select,
 } from '../../src/kernel/index.js';
+import type { DecodedIngress } from '../../src/sdk/channel/index.js';
 import { type HostLabOptions, hostLab } from '../support/host-lab.js';
 import { type Said, scriptedChannel } from '../support/scripted-channel.js';
 

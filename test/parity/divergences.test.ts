@@ -3,7 +3,7 @@ import {
   type LegacyDivergenceName,
   legacyDivergences,
   legacyHookNames,
-} from '../../src/legacy/index.js';
+} from '../../src/openclaw/index.js';
 import { compareRuns } from '../../src/testing/index.js';
 import { type DivergenceExample, divergences, type Example } from './divergences.js';
 import { Rejections } from './hooks/observe.js';

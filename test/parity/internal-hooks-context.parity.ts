@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PayloadOf } from '../../src/kernel/index.js';
-import { bridgeInternalHooks } from '../../src/legacy/internal/bridge-internal-hooks.js';
-import type { InternalHookEvent } from '../../src/legacy/internal/event.js';
+import { bridgeInternalHooks } from '../../src/openclaw/internal-hooks/bridge-internal-hooks.js';
+import type { InternalHookEvent } from '../../src/openclaw/internal-hooks/event.js';
 import { createTestKernel } from '../../src/testing/index.js';
 import { openClawModule } from '../support/openclaw-modules.js';
 import { openClawPackage } from '../support/openclaw-package.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { InternalHookEvent } from '../../src/legacy/internal/event.js';
+import type { InternalHookEvent } from '../../src/openclaw/internal-hooks/event.js';
 import { internalHookModel } from '../support/internal-hook-model.js';
 import {
   bridgedBus,

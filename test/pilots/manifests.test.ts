@@ -4,7 +4,7 @@ import quietHours from '../../extensions/quiet-hours/src/index.js';
 import slack from '../../extensions/slack/src/index.js';
 import telegram from '../../extensions/telegram/src/index.js';
 import threadOwnership from '../../extensions/thread-ownership/src/index.js';
-import { type Extension, loadExtension } from '../../src/extension/index.js';
+import { type Extension, loadExtension } from '../../src/sdk/extension/index.js';
 import { createTestKernel } from '../../src/testing/index.js';
 
 const agents = [{ id: 'main', name: 'Main' }];

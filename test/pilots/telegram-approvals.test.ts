@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { defineExtension } from '../../src/extension/index.js';
 import { ask } from '../../src/kernel/index.js';
+import { defineExtension } from '../../src/sdk/extension/index.js';
 import { ada, messageUpdate, pressUpdate } from '../support/bot-api/updates.js';
 import { deployer } from '../support/deployer.js';
 import { telegramLab } from '../support/telegram-lab.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider, readRecording, replayProvider } from '../../src/agent/index.js';
-import { splitRuns } from '../../src/csdk/index.js';
+import { splitRuns } from '../../src/claude/index.js';
 import { createHost } from '../../src/host/index.js';
 import { createTestKernel } from '../../src/testing/index.js';
 import { ada, forum, group, messageUpdate, pressUpdate } from '../support/bot-api/updates.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import { memoryJournal } from '../../src/host/index.js';
-import type { AgentProvider } from '../../src/stream/index.js';
+import type { AgentProvider } from '../../src/sdk/stream/index.js';
 import {
   badMarkup,
   blocked,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { streamLab } from '../../extensions/telegram/test/stream-lab.js';
-import { readsOf } from '../chat/reads-of.js';
+import { readsOf } from '../sdk/chat/reads-of.js';
 
 describe('L1: a step of a preview', () => {
   it('L1: makes only what is shown: parts that come faster than Telegram allows cost nothing', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defineExtension, type Question, type QuestionEnd } from '../../src/extension/index.js';
+import { defineExtension, type Question, type QuestionEnd } from '../../src/sdk/extension/index.js';
 import { messageUpdate, pressUpdate } from '../support/bot-api/updates.js';
 import { telegramLab } from '../support/telegram-lab.js';
 

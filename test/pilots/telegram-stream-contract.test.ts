@@ -1,6 +1,6 @@
 import { telegramSurface } from '../../extensions/telegram/src/egress/surface.js';
 import { chatApi } from '../../extensions/telegram/test/stream-lab.js';
-import { chatPreviews, chatStreamSender } from '../../src/chat/index.js';
+import { chatPreviews, chatStreamSender } from '../../src/sdk/chat/index.js';
 import { collectingLogger, virtualClock } from '../../src/testing/index.js';
 import { describeStreamSender } from '../support/stream-sender-contract.js';
 

@@ -6,7 +6,7 @@ import { connect } from '../../extensions/postgres/src/index.js';
 import { openPostgresJournal } from '../../src/host/index.js';
 import { jsonLines } from '../cli/cli.js';
 import { runInMemory } from '../cli/memory-shell.js';
-import { anUpdate } from '../host/journal/journal-contract.js';
+import { anUpdate } from '../journal/journal-contract.js';
 import { testFolder } from '../support/folder.js';
 import { holdOf } from '../support/holds.js';
 import { newDatabase, projectFolder } from './databases.js';

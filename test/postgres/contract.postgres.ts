@@ -2,9 +2,9 @@ import { describe } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
 import { openPostgresJournal } from '../../src/host/index.js';
 import { tendPostgresJournal } from '../../src/host/internal.js';
-import { keyValuesContract } from '../extension/store/key-values-contract.js';
-import { describeJournal } from '../host/journal/journal-contract.js';
-import { describeStore } from '../host/journal/store-contract.js';
+import { describeJournal } from '../journal/journal-contract.js';
+import { describeStore } from '../journal/store-contract.js';
+import { keyValuesContract } from '../sdk/extension/store/key-values-contract.js';
 import { newDatabase } from './databases.js';
 
 describeJournal('a journal in PostgreSQL', async (options) =>

@@ -8,7 +8,7 @@ import {
 import { migratePostgres } from '../../src/host/internal.js';
 import { deferred } from '../../src/kernel/index.js';
 import { virtualClock } from '../../src/testing/index.js';
-import { aDispatch } from '../host/journal/journal-contract.js';
+import { aDispatch } from '../journal/journal-contract.js';
 import { newDatabase, undivided } from './databases.js';
 import { settled } from './outages/quiet-journal.js';
 

@@ -3,7 +3,7 @@ import { connect } from '../../extensions/postgres/src/index.js';
 import { openPostgresJournal, type PostgresConnections } from '../../src/host/index.js';
 import { deferred } from '../../src/kernel/index.js';
 import { virtualClock } from '../../src/testing/index.js';
-import { anUpdate, aSend } from '../host/journal/journal-contract.js';
+import { anUpdate, aSend } from '../journal/journal-contract.js';
 import { endLeases, newDatabase } from './databases.js';
 
 const patiently = { timeout: 60_000, interval: 10 };

@@ -1,9 +1,9 @@
 import { describe, expect, inject, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
 import { openPostgresJournal, type PostgresConnections } from '../../src/host/index.js';
-import { openUpdates } from '../../src/host/journal/journal.js';
+import { openUpdates } from '../../src/journal/journal.js';
 import { virtualClock } from '../../src/testing/index.js';
-import { anUpdate } from '../host/journal/journal-contract.js';
+import { anUpdate } from '../journal/journal-contract.js';
 import { hostLab } from '../support/host-lab.js';
 import { PostgresProxy } from '../support/postgres-proxy.js';
 import { scriptedChannel } from '../support/scripted-channel.js';

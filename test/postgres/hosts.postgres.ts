@@ -7,7 +7,7 @@ import { openPostgresJournal } from '../../src/host/index.js';
 import { migratePostgres, readPostgresHosts } from '../../src/host/internal.js';
 import { jsonLines } from '../cli/cli.js';
 import { runInMemory } from '../cli/memory-shell.js';
-import { anUpdate } from '../host/journal/journal-contract.js';
+import { anUpdate } from '../journal/journal-contract.js';
 import { newDatabase, projectFolder } from './databases.js';
 
 const patiently = { timeout: 60_000, interval: 50 };

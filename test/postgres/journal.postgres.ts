@@ -11,7 +11,7 @@ import {
   tendPostgresJournal,
 } from '../../src/host/internal.js';
 import { virtualClock } from '../../src/testing/index.js';
-import { anUpdate, aSend, settableClock } from '../host/journal/journal-contract.js';
+import { anUpdate, aSend, settableClock } from '../journal/journal-contract.js';
 import { hold, holdOf } from '../support/holds.js';
 import { hostLab } from '../support/host-lab.js';
 import { PostgresServer } from '../support/postgres-server.js';

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
 import type { PostgresConnections } from '../../src/host/index.js';
-import { type Hold, held } from '../../src/host/journal/hold.js';
-import { PostgresBatches } from '../../src/host/journal/postgres/postgres-batches.js';
-import { withFailures } from '../../src/host/journal/postgres/postgres-failure.js';
-import { PostgresMember } from '../../src/host/journal/postgres/postgres-member.js';
+import { type Hold, held } from '../../src/journal/hold.js';
+import { PostgresBatches } from '../../src/postgres/postgres-batches.js';
+import { withFailures } from '../../src/postgres/postgres-failure.js';
+import { PostgresMember } from '../../src/postgres/postgres-member.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { newDatabase } from './databases.js';
 

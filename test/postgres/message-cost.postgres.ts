@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
 import { openPostgresJournal, type PostgresConnections } from '../../src/host/index.js';
 import { virtualClock } from '../../src/testing/index.js';
-import { anUpdate } from '../host/journal/journal-contract.js';
+import { anUpdate } from '../journal/journal-contract.js';
 import { hostLab } from '../support/host-lab.js';
 import { scriptedChannel } from '../support/scripted-channel.js';
 import { speaker } from '../support/speaker.js';

@@ -4,7 +4,7 @@ import { openPostgresJournal, type PostgresConnections } from '../../src/host/in
 import { migratePostgres } from '../../src/host/internal.js';
 import { deferred } from '../../src/kernel/index.js';
 import { virtualClock } from '../../src/testing/index.js';
-import { anUpdate, aSend } from '../host/journal/journal-contract.js';
+import { anUpdate, aSend } from '../journal/journal-contract.js';
 import { endLeases, newDatabase } from './databases.js';
 
 const leaseMs = 5_000;

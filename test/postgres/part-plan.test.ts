@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planParts } from '../../src/host/journal/postgres/members/part-plan.js';
+import { planParts } from '../../src/postgres/members/part-plan.js';
 
 interface Host {
   readonly owned: Map<number, number>;

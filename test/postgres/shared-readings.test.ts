@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sharedReadings } from '../../src/host/journal/postgres/rows/shared-readings.js';
+import { sharedReadings } from '../../src/postgres/rows/shared-readings.js';
 
 it('readings that come together share a statement, 64 of them at most (durability §11.5)', async () => {
   const asked: number[] = [];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
 import { openPostgresJournal } from '../../src/host/index.js';
 import { migratePostgres, readPostgresHosts } from '../../src/host/internal.js';
-import { anUpdate } from '../host/journal/journal-contract.js';
+import { anUpdate } from '../journal/journal-contract.js';
 import { partitions, sharedDatabase, sharing } from './sharing.js';
 
 const patiently = { timeout: 60_000, interval: 50 };

@@ -3,7 +3,7 @@ import { describe, expect, inject, it, vi } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
 import { openPostgresJournal } from '../../src/host/index.js';
 import { virtualClock } from '../../src/testing/index.js';
-import { aDispatch, anUpdate } from '../host/journal/journal-contract.js';
+import { aDispatch, anUpdate } from '../journal/journal-contract.js';
 import { newDatabase } from './databases.js';
 
 /** Connections of which all readings go over one. */

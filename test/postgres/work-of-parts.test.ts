@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { hostError } from '../../src/host/errors.js';
-import type { Hold } from '../../src/host/journal/hold.js';
-import { memoryJournal } from '../../src/host/journal/memory-journal.js';
-import { countedChanges } from '../../src/host/journal/postgres/postgres-writes.js';
-import { aSend } from '../host/journal/journal-contract.js';
+import type { Hold } from '../../src/journal/hold.js';
+import { memoryJournal } from '../../src/journal/memory-journal.js';
+import { countedChanges } from '../../src/postgres/postgres-writes.js';
+import { aSend } from '../journal/journal-contract.js';
 
 const hold = { eventId: 'u-1', part: 0, epoch: 1, signal: new AbortController().signal };
 

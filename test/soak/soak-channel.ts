@@ -1,4 +1,4 @@
-import type { ChannelInbox, ChannelPlugin, SendResult } from '../../src/channel/index.js';
+import type { ChannelInbox, ChannelPlugin, SendResult } from '../../src/sdk/channel/index.js';
 
 /** A channel that a soak talks through: it makes its messages up, and fails in the ways that providers do. */
 export interface SoakChannel extends ChannelPlugin {

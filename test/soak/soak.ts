@@ -12,7 +12,7 @@ import {
   readJournal,
 } from '../../src/host/index.js';
 import { createKernel } from '../../src/kernel/index.js';
-import type { AgentProvider } from '../../src/stream/index.js';
+import type { AgentProvider } from '../../src/sdk/stream/index.js';
 import { type SoakChannel, soakChannel } from './soak-channel.js';
 import { contributeSoakHandlers } from './soak-handlers.js';
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { divergences } from '../reply-parity/divergences.js';
+import { divergences } from '../openclaw/installed-replies/divergences.js';
 import { literalOf, nameOf, nodesOf, parse, type SyntaxNode } from '../support/syntax.js';
 
 const spec = readFileSync(new URL('../../spec/callback-order.md', import.meta.url), 'utf8');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalStages } from '../../src/kernel/index.js';
-import { type LegacyProfile, legacyMapping, type MappedSource } from '../../src/legacy/index.js';
+import { type LegacyProfile, legacyMapping, type MappedSource } from '../../src/openclaw/index.js';
 import { type ComparedBy, comparedBy } from '../support/compared-hooks.js';
 import { expectFresh, heading, table } from '../support/generated.js';
 
@@ -86,8 +86,8 @@ describe('spec/legacy-mapping.md', () => {
     const about =
       'Each plugin hook, internal hook key and agent-event stream of OpenClaw 2026.3 has a place on the pipeline, and each\n' +
       'plugin hook of 2026.9: a hook that the two treat differently has a row for each. The tables are read from the\n' +
-      'rows in `src/legacy` that the bridges run on. Each difference from the legacy runner is listed, by name, in\n' +
-      '`src/legacy/mapping/divergences.ts`; how long each bus will live, in [retirement.md](retirement.md).';
+      'rows in `src/openclaw` that the bridges run on. Each difference from the legacy runner is listed, by name, in\n' +
+      '`src/openclaw/mapping/divergences.ts`; how long each bus will live, in [retirement.md](retirement.md).';
     const titles: Readonly<Record<string, string>> = {
       pluginHooks: 'Plugin hooks',
       internalHooks: 'Internal hooks',

@@ -1,5 +1,5 @@
-import { defineExtension, type ExtensionApi } from '../../src/extension/index.js';
 import { type Journal, memoryJournal } from '../../src/host/index.js';
+import { defineExtension, type ExtensionApi } from '../../src/sdk/extension/index.js';
 import { type HostLab, type HostLabOptions, hostLab } from './host-lab.js';
 import { mortalJournal } from './mortal-journal.js';
 

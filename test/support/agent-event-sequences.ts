@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { bridgeAgentEvents } from '../../src/legacy/agent-events/bridge-agent-events.js';
-import { agentEventRows } from '../../src/legacy/agent-events/rows.js';
+import { bridgeAgentEvents } from '../../src/openclaw/agent-events/bridge-agent-events.js';
+import { agentEventRows } from '../../src/openclaw/agent-events/rows.js';
 import { createTestKernel } from '../../src/testing/index.js';
 
 type Fields = Record<string, unknown>;

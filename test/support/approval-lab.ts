@@ -1,6 +1,6 @@
-import type { DecodedIngress } from '../../src/channel/index.js';
-import type { ExtensionApi } from '../../src/extension/index.js';
 import { type AskOptions, ask } from '../../src/kernel/index.js';
+import type { DecodedIngress } from '../../src/sdk/channel/index.js';
+import type { ExtensionApi } from '../../src/sdk/extension/index.js';
 import { type ActingLabOptions, actingLab } from './acting-lab.js';
 import { deployer } from './deployer.js';
 import { scriptedChannel } from './scripted-channel.js';

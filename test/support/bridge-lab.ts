@@ -3,9 +3,9 @@ import {
   bridgeCsdk,
   type CsdkBridge,
   type CsdkFrame,
-} from '../../src/csdk/index.js';
+} from '../../src/claude/index.js';
 import type { FamilyName, Kernel, Outcome } from '../../src/kernel/index.js';
-import type { SessionEvent, TranscriptEntry } from '../../src/stream/index.js';
+import type { SessionEvent, TranscriptEntry } from '../../src/sdk/stream/index.js';
 import { createTestKernel, type TestKernel } from '../../src/testing/index.js';
 import { outcomesOf } from './outcomes-of.js';
 

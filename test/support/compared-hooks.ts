@@ -1,5 +1,5 @@
-import { type LegacyHookName, legacyHookNames } from '../../src/legacy/index.js';
-import { rowsOf } from '../../src/legacy/profiles/index.js';
+import { type LegacyHookName, legacyHookNames } from '../../src/openclaw/index.js';
+import { rowsOf } from '../../src/openclaw/profiles/index.js';
 
 /** How a hook of profile 2026.9 is compared with the real runner: it has a method of ours, shares a stage, or nobody calls it. */
 export type ComparedBy = 'its method' | 'its stage' | 'nothing';

@@ -1,4 +1,4 @@
-import type { CsdkCallback, CsdkFrame } from '../../src/csdk/index.js';
+import type { CsdkCallback, CsdkFrame } from '../../src/claude/index.js';
 
 /** What happens to a normalizer, one after the other. */
 export type ScriptStep =

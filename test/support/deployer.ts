@@ -4,7 +4,7 @@ import {
   type AgentRequest,
   MessageWriter,
   type SessionEvent,
-} from '../../src/stream/index.js';
+} from '../../src/sdk/stream/index.js';
 
 /** An agent that calls `deploy` with the words of its prompt, or with those that the test gives it, and says how that went. */
 export function deployer(

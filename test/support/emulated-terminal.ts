@@ -1,5 +1,5 @@
 import xterm from '@xterm/headless';
-import type { Terminal } from '../../src/channel/index.js';
+import type { Terminal } from '../../src/sdk/channel/index.js';
 
 /** A terminal as people have one, emulated by xterm.js, with what they would see and scroll back to. */
 export interface EmulatedTerminal extends Terminal {

@@ -1,6 +1,6 @@
-import { installSdk } from '../claude/install-sdk.js';
-import { corpus } from '../plugins/corpus.js';
-import { installPlugin } from '../plugins/install.js';
+import { installSdk } from '../claude/installed/install-sdk.js';
+import { corpus } from '../openclaw/installed-plugins/corpus.js';
+import { installPlugin } from '../openclaw/installed-plugins/install.js';
 import { installNode22, installOpenClaw } from './openclaw-install.js';
 import { openClawPackage } from './openclaw-package.js';
 import { installPgBouncer } from './pgbouncer.js';

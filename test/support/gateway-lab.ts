@@ -2,7 +2,7 @@ import {
   createDeviceIdentity,
   OpenClawClient,
   type OpenClawClientOptions,
-} from '../../src/gateway/index.js';
+} from '../../src/openclaw/gateway/index.js';
 import {
   type CollectingLogger,
   collectingLogger,

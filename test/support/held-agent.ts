@@ -1,4 +1,4 @@
-import type { AgentProvider } from '../../src/stream/index.js';
+import type { AgentProvider } from '../../src/sdk/stream/index.js';
 
 /** An agent that answers when it is let, and says how often it was asked. */
 export function held(): {

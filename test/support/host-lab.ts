@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import { createHost, type Host, type HostOptions, type MessageEnd } from '../../src/host/index.js';
 import type { FamilyName, Kernel, Outcome } from '../../src/kernel/index.js';
-import type { LegacyPlugin } from '../../src/legacy/index.js';
+import type { LegacyPlugin } from '../../src/openclaw/index.js';
 import {
   createTestKernel,
   type TestKernel,

@@ -1,4 +1,4 @@
-import type { InternalHookEvent } from '../../src/legacy/internal/event.js';
+import type { InternalHookEvent } from '../../src/openclaw/internal-hooks/event.js';
 import type { InternalBus } from './internal-hook-sequences.js';
 
 type Handler = Parameters<InternalBus['register']>[1];

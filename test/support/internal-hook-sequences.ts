@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { bridgeInternalHooks } from '../../src/legacy/internal/bridge-internal-hooks.js';
-import type { InternalHookEvent } from '../../src/legacy/internal/event.js';
-import { internalHookRows } from '../../src/legacy/internal/rows.js';
+import { bridgeInternalHooks } from '../../src/openclaw/internal-hooks/bridge-internal-hooks.js';
+import type { InternalHookEvent } from '../../src/openclaw/internal-hooks/event.js';
+import { internalHookRows } from '../../src/openclaw/internal-hooks/rows.js';
 import { collectingLogger, createTestKernel } from '../../src/testing/index.js';
 
 /** What every internal hook bus can do: the real one, the bridge, the model. */

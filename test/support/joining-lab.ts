@@ -1,5 +1,5 @@
 import { type Journal, memoryJournal, openJournal } from '../../src/host/index.js';
-import type { AgentProvider } from '../../src/stream/index.js';
+import type { AgentProvider } from '../../src/sdk/stream/index.js';
 import { type VirtualClock, virtualClock } from '../../src/testing/index.js';
 import { type HostLab, type HostLabOptions, hostLab } from './host-lab.js';
 import type { Said } from './scripted-channel.js';

@@ -1,4 +1,4 @@
-import type { CsdkFrame } from '../../src/csdk/index.js';
+import type { CsdkFrame } from '../../src/claude/index.js';
 import { deferred } from './faults-clock.js';
 
 type Step = { readonly frame: CsdkFrame } | { readonly error: Error } | 'end';

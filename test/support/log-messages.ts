@@ -19,22 +19,22 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
   'extensions/telegram/src/intake/polling.ts': ['passed'], // a number
   'extensions/thread-ownership/src/index.ts': ['who'], // the id of an agent
   'src/agent/turn/turn-listener.ts': ['what'], // the name of a callback
-  'src/extension/set/handler-watch.ts': ['who', 'what', "running.join(', ')"], // names, and one of two sentences
-  'src/extension/define/scope.ts': ['label'], // what `api.own` was called with
-  'src/gateway/provider/provider.ts': ["parts.join(' and ')"], // names of fields
+  'src/sdk/extension/set/handler-watch.ts': ['who', 'what', "running.join(', ')"], // names, and one of two sentences
+  'src/sdk/extension/define/scope.ts': ['label'], // what `api.own` was called with
+  'src/openclaw/gateway/provider/provider.ts': ["parts.join(' and ')"], // names of fields
   'src/host/life/lifecycle.ts': ['notice'], // names of handlers
   'src/host/parts/attempt.ts': ['what'], // a step of a stop
-  'src/host/journal/commit/journal-failure.ts': ['message'], // of whoever calls it: read there
+  'src/journal/commit/journal-failure.ts': ['message'], // of whoever calls it: read there
   'src/host/receive/receive-update.ts': ['body.problem'], // one of two words
   'src/host/logging/pino-logger.ts': ['fieldsFor(fields)'], // of pino, which takes the fields first
   'src/host/parts/taken-over.ts': ['what'], // a kind and an id
   'src/kernel/run/state/failures.ts': ['who', 'what'], // names; the failures of some kinds, which quote nobody
-  'src/legacy/agent-events/agent-event-bus.ts': ['what'], // a stream and its phase
-  'src/legacy/runner/bridge-state.ts': ["fields.join(', ')", 'row.instead'], // names of fields, a hint
-  'src/legacy/runner/runner-reporter.ts': ['text'], // of the legacy hook runner, whose own logger takes one text
-  'src/legacy/plugin/api/register-channel.ts': ['lineOf(text)'], // what a plugin logs itself
-  'src/legacy/plugin/runtime/served.ts': ['refusals.plain(String(message))'], // what a plugin logs itself
-  'src/legacy/plugin/new-plugin.ts': ['message', 'oneLine(message)', 'instead'], // what a plugin logs itself, a hint
+  'src/openclaw/agent-events/agent-event-bus.ts': ['what'], // a stream and its phase
+  'src/openclaw/runner/bridge-state.ts': ["fields.join(', ')", 'row.instead'], // names of fields, a hint
+  'src/openclaw/runner/runner-reporter.ts': ['text'], // of the legacy hook runner, whose own logger takes one text
+  'src/openclaw/plugin/api/register-channel.ts': ['lineOf(text)'], // what a plugin logs itself
+  'src/openclaw/plugin/runtime/served.ts': ['refusals.plain(String(message))'], // what a plugin logs itself
+  'src/openclaw/plugin/new-plugin.ts': ['message', 'oneLine(message)', 'instead'], // what a plugin logs itself, a hint
 };
 
 /**

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { CsdkFrame } from '../../src/csdk/index.js';
+import type { CsdkFrame } from '../../src/claude/index.js';
 
 /** What can go wrong with a stream of frames, at a place that is a part of its length. */
 type Mutation =

@@ -1,4 +1,4 @@
-import { cutModule, type ModuleCut } from '../../src/testing/parity/openclaw-runner.js';
+import { cutModule, type ModuleCut } from '../../src/openclaw/parity/openclaw-runner.js';
 
 /** An event of the internal bus. */
 export interface InternalHookEvent {

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { oneLine } from '../../src/kernel/index.js';
-import { regionOf } from '../../src/testing/parity/openclaw-runner.js';
+import { regionOf } from '../../src/openclaw/parity/openclaw-runner.js';
 import { verify } from './openclaw-package.js';
 import { npm, packageCache } from './package-cache.js';
 

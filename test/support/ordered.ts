@@ -1,5 +1,5 @@
-import { checkOrdering } from '../../src/csdk/index.js';
-import type { AgentProvider, SessionEvent } from '../../src/stream/index.js';
+import { checkOrdering } from '../../src/claude/index.js';
+import type { AgentProvider, SessionEvent } from '../../src/sdk/stream/index.js';
 
 /** What a stream that was cut off cannot help. */
 const unfinished = /-not-ended$|^agent-end-missing$/;

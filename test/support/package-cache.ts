@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { homeFolder } from '../../src/extension/internal.js';
+import { homeFolder } from '../../src/sdk/extension/internal.js';
 
 /**
  * The folder that holds third-party packages between runs, outside of every repository. `XDG_CACHE_HOME` moves it: an

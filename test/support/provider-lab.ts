@@ -1,8 +1,8 @@
 import {
   OpenClawAgentProvider,
   type OpenClawAgentProviderOptions,
-} from '../../src/gateway/index.js';
-import type { AgentTrigger } from '../../src/stream/index.js';
+} from '../../src/openclaw/gateway/index.js';
+import type { AgentTrigger } from '../../src/sdk/stream/index.js';
 import { type GatewayLab, type GatewayLabOptions, gatewayLab } from './gateway-lab.js';
 import { until } from './gateway-server.js';
 

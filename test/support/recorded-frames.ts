@@ -1,4 +1,4 @@
-import { type CsdkFrame, splitRuns } from '../../src/csdk/index.js';
+import { type CsdkFrame, splitRuns } from '../../src/claude/index.js';
 import { recordings } from './recordings.js';
 
 /** A run of a recording: what comes up to a result, or what was cut off before one. */

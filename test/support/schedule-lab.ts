@@ -1,4 +1,4 @@
-import type { ExtensionApi, ScheduledRun, ScheduleHandler } from '../../src/extension/index.js';
+import type { ExtensionApi, ScheduledRun, ScheduleHandler } from '../../src/sdk/extension/index.js';
 import { type ActingLab, type ActingLabOptions, actingLab } from './acting-lab.js';
 
 type Times = Parameters<ExtensionApi['schedule']>[1];

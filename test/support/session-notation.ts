@@ -1,5 +1,5 @@
-import type { ToolPartial } from '../../src/csdk/index.js';
-import type { AssistantMessageEvent, SessionEvent } from '../../src/stream/index.js';
+import type { ToolPartial } from '../../src/claude/index.js';
+import type { AssistantMessageEvent, SessionEvent } from '../../src/sdk/stream/index.js';
 
 /**
  * Session events in the notation of the case table: `AS AE(...)` agent_start and agent_end, `MS ME(stopReason)` messages,

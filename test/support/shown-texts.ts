@@ -1,4 +1,4 @@
-import { type SessionEvent, textOf } from '../../src/stream/index.js';
+import { type SessionEvent, textOf } from '../../src/sdk/stream/index.js';
 
 /** The texts of a run as its deltas add up, message by message. */
 export function streamedTexts(events: readonly SessionEvent[]): readonly string[] {

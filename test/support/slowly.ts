@@ -1,4 +1,4 @@
-import type { SessionEvent } from '../../src/stream/index.js';
+import type { SessionEvent } from '../../src/sdk/stream/index.js';
 import type { VirtualClock } from '../../src/testing/index.js';
 import { end, scripted } from './turn-lab.js';
 

@@ -1,4 +1,4 @@
-import type { AgentProvider } from '../../src/stream/index.js';
+import type { AgentProvider } from '../../src/sdk/stream/index.js';
 
 /** An agent that says what it was told, and calls no tool. */
 export const speaker: AgentProvider = {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { PayloadOf } from '../../src/kernel/index.js';
 import {
   approveSend,
   type ChannelPreviews,
   StreamApproval,
   type StreamSender,
-} from '../../src/channel/index.js';
-import type { PayloadOf } from '../../src/kernel/index.js';
+} from '../../src/sdk/channel/index.js';
 import { createTestKernel, samplePayload } from '../../src/testing/index.js';
 
 /** A stream sender in a test's hands, and what a person sees of it. */

@@ -3,7 +3,7 @@ import type {
   SendResult,
   StreamPermits,
   StreamSender,
-} from '../../src/channel/index.js';
+} from '../../src/sdk/channel/index.js';
 import {
   type ScriptedChannel,
   type ScriptedChannelOptions,

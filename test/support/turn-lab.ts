@@ -14,7 +14,7 @@ import type {
   SessionEvent,
   StopReason,
   TranscriptEntry,
-} from '../../src/stream/index.js';
+} from '../../src/sdk/stream/index.js';
 import { createTestKernel, type TestKernel } from '../../src/testing/index.js';
 import { disorderOf, watched } from './ordered.js';
 

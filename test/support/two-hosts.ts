@@ -1,6 +1,6 @@
 import { echoProvider } from '../../src/agent/index.js';
 import { memoryStore } from '../../src/host/index.js';
-import type { AgentProvider } from '../../src/stream/index.js';
+import type { AgentProvider } from '../../src/sdk/stream/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { type HostLabOptions, hostLab } from './host-lab.js';
 import { type ScriptedChannelOptions, scriptedChannel } from './scripted-channel.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { defineExtension } from '../../src/extension/index.js';
 import { cancel } from '../../src/kernel/index.js';
+import { defineExtension } from '../../src/sdk/extension/index.js';
 import {
   expectCancelled,
   expectFailed,

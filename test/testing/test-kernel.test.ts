@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defineExtension } from '../../src/extension/index.js';
+import { defineExtension } from '../../src/sdk/extension/index.js';
 import {
   createTestKernel,
   expectCancelled,

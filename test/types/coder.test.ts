@@ -5,9 +5,9 @@ import type {
   CoderStreamEvent,
   CoderToolResult,
   CoderUsage,
-} from '../../src/csdk/coder/blocks/coder-event.js';
-import { coderStream } from '../../src/csdk/coder/coder-stream.js';
-import { toCoderEvents } from '../../src/csdk/coder/to-coder-events.js';
+} from '../../src/claude/coder/blocks/coder-event.js';
+import { coderStream } from '../../src/claude/coder/coder-stream.js';
+import { toCoderEvents } from '../../src/claude/coder/to-coder-events.js';
 
 type Of<Type extends CoderStreamEvent['type']> = Extract<CoderStreamEvent, { type: Type }>;
 

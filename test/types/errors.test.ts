@@ -1,9 +1,9 @@
 import { describe, expectTypeOf, it } from 'vitest';
 import { agentError } from '../../src/agent/errors.js';
-import { gatewayError } from '../../src/gateway/errors.js';
 import { hostError } from '../../src/host/errors.js';
 import type { ErrorTable } from '../../src/index.js';
 import { type ErrorCode, errorMaker, isSluiceError, kernelError } from '../../src/kernel/index.js';
+import { gatewayError } from '../../src/openclaw/gateway/errors.js';
 
 /** Each body compiles, and is never run: the compiler is the test. */
 const compiles = (_body: () => unknown): void => undefined;

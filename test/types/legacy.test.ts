@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import type { LegacyEvent, LegacyHookRunner, LegacyResult } from '../../src/legacy/index.js';
+import type { LegacyEvent, LegacyHookRunner, LegacyResult } from '../../src/openclaw/index.js';
 
 describe('the methods of the legacy runner (§17.9)', () => {
   it('are named after the hooks, with the event and the result of their hook', () => {

@@ -1,6 +1,6 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import type { AskedQuestion, Question, QuestionPlace } from '../../src/extension/index.js';
 import type { ExtensionApi } from '../../src/index.js';
+import type { AskedQuestion, Question, QuestionPlace } from '../../src/sdk/extension/index.js';
 
 const place: QuestionPlace = { channel: 'telegram', to: '42' };
 

@@ -1,5 +1,4 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import type { ChannelCapabilities, ChannelPlugin } from '../../src/channel/index.js';
 import type {
   AgentAnswer,
   AgentEventPayload,
@@ -7,8 +6,9 @@ import type {
   AgentProvider,
   AgentTrigger,
   StreamDelta,
-} from '../../src/gateway/index.js';
-import type { StreamSender } from '../../src/stream/index.js';
+} from '../../src/openclaw/gateway/index.js';
+import type { ChannelCapabilities, ChannelPlugin } from '../../src/sdk/channel/index.js';
+import type { StreamSender } from '../../src/sdk/stream/index.js';
 
 type Of<Phase extends StreamDelta['phase']> = Extract<StreamDelta, { phase: Phase }>;
 

@@ -1,4 +1,8 @@
-import type { AssistantMessage, AssistantMessageEvent, MessageUpdate } from '../../stream/index.js';
+import type {
+  AssistantMessage,
+  AssistantMessageEvent,
+  MessageUpdate,
+} from '../../sdk/stream/index.js';
 import { blockReplies, type ReplyScope } from './block-replies.js';
 import { partialReplies } from './partial-replies.js';
 import { reasoningReplies } from './reasoning-replies.js';

@@ -3,7 +3,7 @@ import type {
   AssistantMessage,
   MessageUpdate,
   SessionEvent,
-} from '../../stream/index.js';
+} from '../../sdk/stream/index.js';
 import { assistantReplies } from './assistant-replies.js';
 import { compactionWait } from './compaction-wait.js';
 import { defaultTraits, defaultWording } from './default-wording.js';

@@ -5,7 +5,7 @@ import {
   type SessionEvent,
   type SessionMessage,
   textOf,
-} from '../../stream/index.js';
+} from '../../sdk/stream/index.js';
 import { say } from '../turn/say.js';
 
 /**

@@ -6,8 +6,8 @@ import {
   readFrames,
   splitRuns,
   subagentOf,
-} from '../../csdk/index.js';
-import { type AgentProvider, isPrompt, readLines } from '../../stream/index.js';
+} from '../../claude/index.js';
+import { type AgentProvider, isPrompt, readLines } from '../../sdk/stream/index.js';
 
 /**
  * An agent that answers with a recorded CSDK stream. A recording may hold several runs, each ended by the

@@ -1,4 +1,3 @@
-import { fromJsonSchema } from '../../extension/index.js';
 import {
   type Clock,
   deferred,
@@ -10,7 +9,7 @@ import {
   oneLine,
   Timer,
 } from '../../kernel/index.js';
-import type { RunFields } from '../../run/index.js';
+import { fromJsonSchema } from '../../sdk/extension/index.js';
 import type {
   AgentTool,
   AgentToolCall,
@@ -18,8 +17,9 @@ import type {
   ToolCall,
   ToolDefinition,
   ToolGate,
-} from '../../stream/index.js';
-import { mendSchema } from '../../stream/internal.js';
+} from '../../sdk/stream/index.js';
+import { mendSchema } from '../../sdk/stream/internal.js';
+import type { RunFields } from '../run/index.js';
 import { readAnswer, said, shownSchema } from './tool-answer.js';
 
 /** Milliseconds that one call may take if its tool does not say: ten minutes. */

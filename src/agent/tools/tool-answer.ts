@@ -1,5 +1,5 @@
 import { type Fields, isFields } from '../../kernel/index.js';
-import type { AgentToolResult } from '../../stream/index.js';
+import type { AgentToolResult } from '../../sdk/stream/index.js';
 
 type Block = AgentToolResult['content'][number];
 

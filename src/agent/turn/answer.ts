@@ -1,6 +1,6 @@
 import { definedFields, type SelectionOf } from '../../kernel/index.js';
-import { mustPass } from '../../run/index.js';
-import { MessageWriter, type SessionEvent } from '../../stream/index.js';
+import { MessageWriter, type SessionEvent } from '../../sdk/stream/index.js';
+import { mustPass } from '../run/index.js';
 import { type ModelChoice, refOf } from './model.js';
 import type { ComposedPrompt } from './prompt.js';
 import { say } from './say.js';

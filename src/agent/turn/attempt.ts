@@ -1,6 +1,5 @@
-import { tapRelayOf } from '../../extension/internal.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
-import { RunDispatcher, RunFailure, type RunFallback, type RunStop } from '../../run/index.js';
+import { tapRelayOf } from '../../sdk/extension/internal.js';
 import {
   type AgentProvider,
   type AgentRequest,
@@ -11,9 +10,10 @@ import {
   type SessionMessage,
   type ToolDefinition,
   type TranscriptEntry,
-} from '../../stream/index.js';
+} from '../../sdk/stream/index.js';
 import { saysSomething } from '../reply/text/directives/read-directives.js';
 import { readMessage } from '../reply/text/message-text.js';
+import { RunDispatcher, RunFailure, type RunFallback, type RunStop } from '../run/index.js';
 import { givenTools } from '../tools/given-tools.js';
 import { saying } from './answer.js';
 import { CutOff, untilCut } from './cut-off.js';

@@ -1,5 +1,5 @@
-import { mustPass, RunFailure } from '../../run/index.js';
-import type { AgentProvider } from '../../stream/index.js';
+import type { AgentProvider } from '../../sdk/stream/index.js';
+import { mustPass, RunFailure } from '../run/index.js';
 import { type AttemptScope, imagesIn } from './turn-fields.js';
 import type { ModelRef } from './turn-options.js';
 

@@ -1,7 +1,7 @@
 import { definedFields } from '../../kernel/index.js';
-import { mustPass } from '../../run/index.js';
-import { isSessionMessage, modelMessages } from '../../stream/index.js';
-import { modelHistory } from '../../stream/internal.js';
+import { isSessionMessage, modelMessages } from '../../sdk/stream/index.js';
+import { modelHistory } from '../../sdk/stream/internal.js';
+import { mustPass } from '../run/index.js';
 import { judgePrompt, resolveAnswer } from './answer.js';
 import { type ModelChoice, resolveModel } from './model.js';
 import { buildPrompt } from './prompt.js';

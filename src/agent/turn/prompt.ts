@@ -1,6 +1,6 @@
 import { definedFields, type PayloadOf } from '../../kernel/index.js';
-import { mustPass } from '../../run/index.js';
-import { withSurroundings } from '../../stream/internal.js';
+import { withSurroundings } from '../../sdk/stream/internal.js';
+import { mustPass } from '../run/index.js';
 import type { AttemptScope } from './turn-fields.js';
 
 type Building = PayloadOf<'agent.prompt.building'>;

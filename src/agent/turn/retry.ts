@@ -1,5 +1,5 @@
 import { definedFields, Timer } from '../../kernel/index.js';
-import type { RunFallback } from '../../run/index.js';
+import type { RunFallback } from '../run/index.js';
 import { untilCut } from './cut-off.js';
 import { chooseModel, type ModelChoice, refOf } from './model.js';
 import type { TurnScope } from './turn-fields.js';

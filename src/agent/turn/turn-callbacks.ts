@@ -1,4 +1,4 @@
-import type { SessionEvent, SubagentAnswer } from '../../stream/index.js';
+import type { SessionEvent, SubagentAnswer } from '../../sdk/stream/index.js';
 import type { ReplyCallbackOptions } from '../reply/emit/reply-options.js';
 
 /**

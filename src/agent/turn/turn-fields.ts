@@ -1,6 +1,6 @@
 import { type Clock, definedFields, type Logger, type StopSignal } from '../../kernel/index.js';
-import type { RunDispatcher, RunFields, Trail } from '../../run/index.js';
-import type { TranscriptEntry } from '../../stream/index.js';
+import type { TranscriptEntry } from '../../sdk/stream/index.js';
+import type { RunDispatcher, RunFields, Trail } from '../run/index.js';
 import type { AgentTurnOptions } from './turn-options.js';
 
 /** The parts that the attempts of a turn share. */

@@ -1,13 +1,13 @@
-import { resultText } from '../../run/index.js';
 import type {
   AssistantMessage,
   SessionEvent,
   SubagentAnswer,
   ToolExecutionEnd,
-} from '../../stream/index.js';
-import { traceEvent } from '../../stream/internal.js';
+} from '../../sdk/stream/index.js';
+import { traceEvent } from '../../sdk/stream/internal.js';
 import { createReplyCallbacks } from '../reply/create-reply-callbacks.js';
 import { saysSomething } from '../reply/text/directives/read-directives.js';
+import { resultText } from '../run/index.js';
 import type { TurnScope } from './turn-fields.js';
 
 /**

@@ -1,5 +1,4 @@
 import type { Clock, Kernel, Logger, Outcome } from '../../kernel/index.js';
-import type { Approvals, RunReport, RunSession, TrailRefs } from '../../run/index.js';
 import type {
   AgentProvider,
   Around,
@@ -7,7 +6,8 @@ import type {
   SessionContext,
   ToolDefinition,
   TranscriptEntry,
-} from '../../stream/index.js';
+} from '../../sdk/stream/index.js';
+import type { Approvals, RunReport, RunSession, TrailRefs } from '../run/index.js';
 import type { ActiveRuns } from './active-runs.js';
 import type { AgentTurnCallbacks } from './turn-callbacks.js';
 import type { TurnPauses } from './turn-pauses.js';

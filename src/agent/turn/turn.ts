@@ -1,7 +1,7 @@
 import { definedFields, onAbort, silentLogger, systemClock } from '../../kernel/index.js';
-import { addUsage, driveRun, RunFailure, Trail } from '../../run/index.js';
-import type { SessionUsage, TranscriptEntry } from '../../stream/index.js';
-import { surroundingsOf } from '../../stream/internal.js';
+import type { SessionUsage, TranscriptEntry } from '../../sdk/stream/index.js';
+import { surroundingsOf } from '../../sdk/stream/internal.js';
+import { addUsage, driveRun, RunFailure, Trail } from '../run/index.js';
 import { type AttemptStart, type EndedAttempt, runAttempt } from './attempt.js';
 import { Cut } from './cut-off.js';
 import { nextAttempt } from './retry.js';

@@ -1,4 +1,3 @@
-import type { KeyValues } from '../../extension/index.js';
 import type { TendedJournal } from '../../host/index.js';
 import {
   type ApprovalRow,
@@ -17,6 +16,7 @@ import {
   silentLogger,
   systemClock,
 } from '../../kernel/index.js';
+import type { KeyValues } from '../../sdk/extension/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { addJournalOptions, type JournalChoice, tendJournalOf } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';

@@ -1,7 +1,7 @@
-import type { ChannelPlugin } from '../../channel/index.js';
-import type { ExtensionStatus } from '../../extension/index.js';
 import { roleEntry } from '../../host/internal.js';
 import { didYouMean, hasGrant, nearestHint } from '../../kernel/index.js';
+import type { ChannelPlugin } from '../../sdk/channel/index.js';
+import type { ExtensionStatus } from '../../sdk/extension/index.js';
 import type { Settings } from '../settings/settings.js';
 import { type Finding, findingsOf } from './finding.js';
 

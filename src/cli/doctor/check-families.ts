@@ -11,7 +11,7 @@ import {
   previewNotice,
   type StageInfo,
 } from '../../kernel/index.js';
-import type { AgentProvider } from '../../stream/index.js';
+import type { AgentProvider } from '../../sdk/stream/index.js';
 import { counted } from '../shell/text.js';
 import { type Finding, findingsOf } from './finding.js';
 

@@ -1,7 +1,7 @@
-import type { LoadedExtension } from '../../extension/index.js';
 import { usualTurnMs } from '../../host/internal.js';
 import { oneLine, silentLogger } from '../../kernel/index.js';
-import type { AgentProvider } from '../../stream/index.js';
+import type { LoadedExtension } from '../../sdk/extension/index.js';
+import type { AgentProvider } from '../../sdk/stream/index.js';
 import { CommandError, ConfigError } from '../errors/command-error.js';
 import {
   agentDefinitions,

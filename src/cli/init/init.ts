@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { thisCopy } from '../../extension/internal.js';
 import { definedFields } from '../../kernel/index.js';
+import { thisCopy } from '../../sdk/extension/internal.js';
 import { CommandError } from '../errors/command-error.js';
 import { packageSource } from '../installed/package-source.js';
 import { printData } from '../print/print-data.js';

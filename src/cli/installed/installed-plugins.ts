@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { kill, pid } from 'node:process';
-import { manifestName, type PluginFolder, readPluginFolder } from '../../legacy/internal.js';
+import { manifestName, type PluginFolder, readPluginFolder } from '../../openclaw/internal.js';
 import { CommandError } from '../errors/command-error.js';
 import type { Shell } from '../shell/shell.js';
 import { npmInstall } from './npm-install.js';

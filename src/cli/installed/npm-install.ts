@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { platform } from 'node:process';
-import { isDetached } from '../../extension/internal.js';
 import { onAbort } from '../../kernel/index.js';
+import { isDetached } from '../../sdk/extension/internal.js';
 import { CommandError } from '../errors/command-error.js';
 import { exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';

@@ -1,4 +1,4 @@
-import { findModule } from '../../extension/internal.js';
+import { findModule } from '../../sdk/extension/internal.js';
 import { CommandError } from '../errors/command-error.js';
 import { installable } from './package-source.js';
 

@@ -7,12 +7,12 @@ import {
   readRecording,
   replayProvider,
 } from '../../agent/index.js';
-import type { ExtensionSet } from '../../extension/index.js';
-import type { OpenClawClient } from '../../gateway/index.js';
 import type { AgentDefinition } from '../../host/index.js';
 import { definedFields, isSluiceError, type Logger } from '../../kernel/index.js';
-import type { LegacyPlugin } from '../../legacy/index.js';
-import type { AgentProvider } from '../../stream/index.js';
+import type { OpenClawClient } from '../../openclaw/gateway/index.js';
+import type { LegacyPlugin } from '../../openclaw/index.js';
+import type { ExtensionSet } from '../../sdk/extension/index.js';
+import type { AgentProvider } from '../../sdk/stream/index.js';
 import { badArguments, CommandError } from '../errors/command-error.js';
 import { fileError } from '../errors/file-error.js';
 import { type BuiltInAgent, noAgent } from '../settings/agent-choice.js';
@@ -195,7 +195,7 @@ async function agentProvider(
     }
     case 'openclaw': {
       const { agentId } = choice;
-      const { OpenClawAgentProvider } = await import('../../gateway/index.js');
+      const { OpenClawAgentProvider } = await import('../../openclaw/gateway/index.js');
       return new OpenClawAgentProvider({ client: await gateway(), agentId, logger });
     }
   }

@@ -1,11 +1,11 @@
-import type { ChannelDeclaration, ChannelPlugin } from '../../channel/index.js';
+import { isSluiceError } from '../../kernel/index.js';
+import type { ChannelDeclaration, ChannelPlugin } from '../../sdk/channel/index.js';
 import {
   type Extension,
   type LoadedExtension,
   loadExtensionModule,
-} from '../../extension/index.js';
-import { findModule } from '../../extension/internal.js';
-import { isSluiceError } from '../../kernel/index.js';
+} from '../../sdk/extension/index.js';
+import { findModule } from '../../sdk/extension/internal.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
 import { installable } from '../installed/package-source.js';
 import type { ExtensionSetting, Settings } from '../settings/settings.js';

@@ -1,5 +1,5 @@
 import { definedFields, type Kernel, type Logger } from '../../kernel/index.js';
-import type { LegacyPlugin } from '../../legacy/index.js';
+import type { LegacyPlugin } from '../../openclaw/index.js';
 import { CommandError } from '../errors/command-error.js';
 import type { Settings } from '../settings/settings.js';
 
@@ -19,7 +19,7 @@ export async function loadPlugins(
   const errors: unknown[] = [];
   for (const { path, config, ...setting } of settings.plugins) {
     try {
-      const { loadLegacyPluginFrom } = await import('../../legacy/index.js'); // most hosts have no plugin
+      const { loadLegacyPluginFrom } = await import('../../openclaw/index.js'); // most hosts have no plugin
       const plugin = await loadLegacyPluginFrom(path, {
         ...setting,
         ...legacy,

@@ -1,4 +1,3 @@
-import { ExtensionSet, type HandlerWatch, moduleSource } from '../../extension/index.js';
 import { memoryJournal } from '../../host/index.js';
 import { type ExtensionData, extensionData, hostExtensionId } from '../../host/internal.js';
 import {
@@ -11,7 +10,8 @@ import {
   nameOf,
   nearest,
 } from '../../kernel/index.js';
-import type { LegacyPlugin } from '../../legacy/index.js';
+import type { LegacyPlugin } from '../../openclaw/index.js';
+import { ExtensionSet, type HandlerWatch, moduleSource } from '../../sdk/extension/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { askedOfPackages } from '../settings/agent-choice.js';
 import type { ExtensionSetting, Settings } from '../settings/settings.js';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Extension, ExtensionSource } from '../../extension/index.js';
-import { readConfig } from '../../extension/internal.js';
 import { nearestHint } from '../../kernel/index.js';
+import type { Extension, ExtensionSource } from '../../sdk/extension/index.js';
+import { readConfig } from '../../sdk/extension/internal.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
 import type { SetConfig } from '../settings/settings.js';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { runAgentTurn } from '../../agent/index.js';
-import { type CsdkFrame, liveRuns, normalizeSession, subagentOf } from '../../csdk/index.js';
+import { type CsdkFrame, liveRuns, normalizeSession, subagentOf } from '../../claude/index.js';
 import type { DispatchRecord, JournalReader } from '../../host/index.js';
 import { contributeDefaultChoices } from '../../host/internal.js';
 import {
@@ -13,7 +13,7 @@ import {
   type Logger,
   openKernel,
 } from '../../kernel/index.js';
-import type { AgentProvider, TranscriptEntry } from '../../stream/index.js';
+import type { AgentProvider, TranscriptEntry } from '../../sdk/stream/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import { checkFile } from '../errors/file-error.js';

@@ -1,9 +1,9 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { ExtensionSet } from '../../extension/index.js';
-import { moduleFiles } from '../../extension/internal.js';
 import type { Host } from '../../host/index.js';
 import { getOrMake } from '../../kernel/index.js';
+import type { ExtensionSet } from '../../sdk/extension/index.js';
+import { moduleFiles } from '../../sdk/extension/internal.js';
 import { errorLine } from '../errors/error-line.js';
 import type { Shell } from '../shell/shell.js';
 

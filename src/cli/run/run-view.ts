@@ -1,7 +1,7 @@
-import type { ApprovedMessage, ConsoleTerminal } from '../../channel/index.js';
 import type { LogLevel, WayListener } from '../../host/index.js';
 import { systemClock } from '../../kernel/index.js';
-import type { LegacyPlugin } from '../../legacy/index.js';
+import type { LegacyPlugin } from '../../openclaw/index.js';
+import type { ApprovedMessage, ConsoleTerminal } from '../../sdk/channel/index.js';
 import { outcomeLine } from '../print/json-line.js';
 import { laidOut, layoutOf } from '../print/layout.js';
 import type { Palette } from '../shell/palette.js';

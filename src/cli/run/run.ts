@@ -1,9 +1,9 @@
 import { pid } from 'node:process';
 import { type Command, Option } from 'commander';
-import { consoleChannel } from '../../channel/index.js';
-import { HandlerWatch } from '../../extension/index.js';
 import { createHost, type Host, wayRecorder } from '../../host/index.js';
 import { definedFields } from '../../kernel/index.js';
+import { consoleChannel } from '../../sdk/channel/index.js';
+import { HandlerWatch } from '../../sdk/extension/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import type { InspectorChoice } from '../inspect/open-inspector.js';

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { importableUrl, importError, syntaxPlace } from '../../extension/internal.js';
 import { checkConfig, type HostConfig, openToOthers } from '../../host/internal.js';
 import { oneLine } from '../../kernel/index.js';
+import { importableUrl, importError, syntaxPlace } from '../../sdk/extension/internal.js';
 import { CommandError, ConfigError } from '../errors/command-error.js';
 import { checkFile, fileError } from '../errors/file-error.js';
 

@@ -1,8 +1,8 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type CsdkFrame, type MalformedLine, readFrames } from '../../csdk/index.js';
-import { thisCopy } from '../../extension/internal.js';
-import { readLines } from '../../stream/index.js';
+import { type CsdkFrame, type MalformedLine, readFrames } from '../../claude/index.js';
+import { thisCopy } from '../../sdk/extension/internal.js';
+import { readLines } from '../../sdk/stream/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { checkFile, fileError } from '../errors/file-error.js';
 import { exitCodes } from '../shell/exit-codes.js';

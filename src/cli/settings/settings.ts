@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import type { AgentDefinition } from '../../host/index.js';
 import { configSchema, type HostConfig } from '../../host/internal.js';
 import { definedFields } from '../../kernel/index.js';
-import type { LegacyProfile } from '../../legacy/index.js';
+import type { LegacyProfile } from '../../openclaw/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { pluginPath } from '../installed/installed-plugins.js';
 import type { Shell } from '../shell/shell.js';

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
-import type { TerminalScreen } from '../../channel/index.js';
 import { withoutSecrets } from '../../host/internal.js';
+import type { TerminalScreen } from '../../sdk/channel/index.js';
 
 /** A stream to write to, whose reader may go away. */
 export interface Output {

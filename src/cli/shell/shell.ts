@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
-import type { TerminalScreen } from '../../channel/index.js';
+import type { TerminalScreen } from '../../sdk/channel/index.js';
 import type { ExitCode } from './exit-codes.js';
 import type { Output } from './output.js';
 import type { Palette } from './palette.js';

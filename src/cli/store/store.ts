@@ -1,5 +1,5 @@
-import type { KeyValueReader } from '../../extension/index.js';
 import { inertJson, nearestHint } from '../../kernel/index.js';
+import type { KeyValueReader } from '../../sdk/extension/index.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
 import { addJournalOptions, type JournalChoice, journalPlace } from '../journal/journal-of.js';
 import { type JournalPlace, readPlace, tendPlace } from '../pipeline/journal-place.js';

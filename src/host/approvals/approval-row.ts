@@ -1,4 +1,5 @@
 import type { ApprovalRequest } from '../../agent/index.js';
+import { digestOf } from '../../journal/event-id.js';
 import {
   type ApprovalQuestion,
   type ApprovalScope,
@@ -7,7 +8,6 @@ import {
   type PayloadOf,
   type Principal,
 } from '../../kernel/index.js';
-import { digestOf } from '../journal/event-id.js';
 import type { WaitingRow } from '../questions/waiting-rows.js';
 
 /** The states of a question to a human (judgement §4.14). */

@@ -1,3 +1,4 @@
+import { digestOf } from '../../journal/event-id.js';
 import {
   type ApprovalScope,
   type Approver,
@@ -6,7 +7,6 @@ import {
   definedFields,
   type Principal,
 } from '../../kernel/index.js';
-import { digestOf } from '../journal/event-id.js';
 import { type WaitingRow, WaitingRows, type WaitingRowsParts } from '../questions/waiting-rows.js';
 import { type AnsweredBy, type ApprovalRow, shortIdOf } from './approval-row.js';
 

@@ -4,6 +4,9 @@ import {
   type Approvals,
   Trail,
 } from '../../agent/index.js';
+import { boundedJson, secretKeys } from '../../journal/bounded-json.js';
+import { patiently } from '../../journal/commit/journal-failure.js';
+import { digestOf } from '../../journal/event-id.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
 import { approvalButtons } from '../approvals/approval-buttons.js';
 import {
@@ -15,9 +18,6 @@ import {
   shortIdOf,
 } from '../approvals/approval-row.js';
 import { answerText, approvalText, givenText } from '../approvals/approval-text.js';
-import { boundedJson, secretKeys } from '../journal/bounded-json.js';
-import { patiently } from '../journal/commit/journal-failure.js';
-import { digestOf } from '../journal/event-id.js';
 import type { PeopleWait } from '../lanes/people-wait.js';
 import type { HeldParts } from '../parts/parts.js';
 import { buttonOf } from '../questions/open-questions.js';

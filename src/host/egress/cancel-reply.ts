@@ -1,7 +1,7 @@
 import type { Trail } from '../../agent/index.js';
+import { type Ending, type SendReport, stopped } from '../../journal/message-end.js';
 import { oneLine } from '../../kernel/index.js';
 import type { CancelTexts } from '../config/failure-text.js';
-import { type Ending, type SendReport, stopped } from '../journal/message-end.js';
 import type { HeldParts } from '../parts/parts.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { deliver } from './delivery.js';

@@ -1,7 +1,7 @@
 import type { Trail } from '../../agent/index.js';
-import { approveSend, type SendApproval } from '../../channel/index.js';
+import type { SendReport } from '../../journal/message-end.js';
 import { definedFields, oneLine, pause } from '../../kernel/index.js';
-import type { SendReport } from '../journal/message-end.js';
+import { approveSend, type SendApproval } from '../../sdk/channel/index.js';
 import type { SendParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import {

@@ -1,5 +1,7 @@
 import { type Trail, whyNot } from '../../agent/index.js';
-import type { ApprovedMessage, DeliveryReceipt } from '../../channel/index.js';
+import { problemOfText } from '../../journal/database/sqlite-values.js';
+import { leftBehind, type SendEndRecord } from '../../journal/journal.js';
+import type { SendReport } from '../../journal/message-end.js';
 import {
   type CancelRecord,
   definedFields,
@@ -7,10 +9,8 @@ import {
   oneLine,
   type PayloadOf,
 } from '../../kernel/index.js';
-import { leftBehind, type SendEndRecord } from '../journal/journal.js';
-import type { SendReport } from '../journal/message-end.js';
+import type { ApprovedMessage, DeliveryReceipt } from '../../sdk/channel/index.js';
 import type { SendParts } from '../parts/parts.js';
-import { problemOfText } from '../sqlite/sqlite-values.js';
 import type { PreparedSend } from './prepare-send.js';
 import { tellSend } from './prepare-send.js';
 

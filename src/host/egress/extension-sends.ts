@@ -1,10 +1,10 @@
-import type { ExtensionHost, ExtensionMessage, KeptSend } from '../../extension/index.js';
+import { digestOf } from '../../journal/event-id.js';
+import { isOneOf, openSends, type SendRecord } from '../../journal/journal.js';
+import type { SendReport } from '../../journal/message-end.js';
 import { type Clock, definedFields, pause, sameData } from '../../kernel/index.js';
-import { Recent } from '../../stream/internal.js';
+import type { ExtensionHost, ExtensionMessage, KeptSend } from '../../sdk/extension/index.js';
+import { Recent } from '../../sdk/stream/internal.js';
 import { hostError } from '../errors.js';
-import { digestOf } from '../journal/event-id.js';
-import { isOneOf, openSends, type SendRecord } from '../journal/journal.js';
-import type { SendReport } from '../journal/message-end.js';
 import { fingerprintOf } from '../outbox/outbox.js';
 import { reportOfRecord } from '../outbox/report-of-record.js';
 import type { HostParts } from '../parts/parts.js';

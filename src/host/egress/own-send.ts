@@ -1,8 +1,8 @@
 import { Trail, type TrailRefs } from '../../agent/index.js';
-import type { KeptSend } from '../../extension/index.js';
+import type { Hold } from '../../journal/hold.js';
+import type { SendReport } from '../../journal/message-end.js';
 import { definedFields, onAbort, oneLine } from '../../kernel/index.js';
-import type { Hold } from '../journal/hold.js';
-import type { SendReport } from '../journal/message-end.js';
+import type { KeptSend } from '../../sdk/extension/index.js';
 import type { HostParts } from '../parts/parts.js';
 import { underHold, underOwnHold } from '../parts/under-hold.js';
 import { keyOfAccount } from '../provided/accounts.js';

@@ -1,11 +1,11 @@
 import type { Trail } from '../../agent/index.js';
+import { judgeAsking } from '../../agent/run/index.js';
 import {
   type CancelRecord,
   definedFields,
   type Outcome,
   type PayloadOf,
 } from '../../kernel/index.js';
-import { judgeAsking } from '../../run/index.js';
 import type { SendParts } from '../parts/parts.js';
 import type { SendFact } from '../way/way-record.js';
 

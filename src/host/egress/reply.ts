@@ -1,7 +1,7 @@
 import type { Trail } from '../../agent/index.js';
+import type { Ending, SendReport } from '../../journal/message-end.js';
 import { definedFields } from '../../kernel/index.js';
 import { type AnswerFailure, failureTextOf } from '../config/failure-text.js';
-import type { Ending, SendReport } from '../journal/message-end.js';
 import type { HeldParts } from '../parts/parts.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { deliver } from './delivery.js';

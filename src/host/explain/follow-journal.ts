@@ -1,4 +1,5 @@
-import type { KeyValues } from '../../extension/index.js';
+import type { DispatchFilter, DispatchRecord, JournalReader } from '../../journal/journal.js';
+import { type WayKind, wayKinds } from '../../journal/way-kinds.js';
 import {
   type Clock,
   isSluiceError,
@@ -7,8 +8,7 @@ import {
   pause,
   systemClock,
 } from '../../kernel/index.js';
-import type { DispatchFilter, DispatchRecord, JournalReader } from '../journal/journal.js';
-import { type WayKind, wayKinds } from '../journal/way-kinds.js';
+import type { KeyValues } from '../../sdk/extension/index.js';
 import { wayRecord } from '../way/read-way.js';
 import type { WayRecord } from '../way/way-record.js';
 

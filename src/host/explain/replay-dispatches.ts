@@ -1,3 +1,4 @@
+import type { DispatchRecord } from '../../journal/journal.js';
 import {
   type Author,
   definedFields,
@@ -8,8 +9,7 @@ import {
   openKernel,
   type Stage,
 } from '../../kernel/index.js';
-import { Recent } from '../../stream/internal.js';
-import type { DispatchRecord } from '../journal/journal.js';
+import { Recent } from '../../sdk/stream/internal.js';
 import { type RecordedOutcome, recordedOutcome } from '../way/recorded-outcome.js';
 import { type OutcomeDifference, outcomeDifferences } from './outcome-differences.js';
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { type Exchange, isSameSecret } from '../../chat/internal.js';
-import type { KeyValues } from '../../extension/index.js';
+import type { JournalReader } from '../../journal/journal.js';
+import { type WayKind, wayKinds } from '../../journal/way-kinds.js';
 import { definedFields, isSluiceError } from '../../kernel/index.js';
+import { type Exchange, isSameSecret } from '../../sdk/chat/internal.js';
+import type { KeyValues } from '../../sdk/extension/index.js';
 import { cloudEventOf } from '../explain/cloud-event.js';
 import { checkPlace, followJournal } from '../explain/follow-journal.js';
-import type { JournalReader } from '../journal/journal.js';
-import { type WayKind, wayKinds } from '../journal/way-kinds.js';
 
 /** A feed of the facts of a journal for other programs, at `/events` (sight §8). */
 export interface EventFeedOptions {

@@ -1,4 +1,6 @@
 import type { Trail } from '../../agent/index.js';
+import { patiently } from '../../journal/commit/journal-failure.js';
+import type { Ending } from '../../journal/message-end.js';
 import {
   definedFields,
   oneLine,
@@ -9,8 +11,6 @@ import {
 import { answerApproval } from '../approvals/answer-approval.js';
 import { answerOfButton } from '../approvals/approval-buttons.js';
 import { endFailed } from '../egress/reply.js';
-import { patiently } from '../journal/commit/journal-failure.js';
-import type { Ending } from '../journal/message-end.js';
 import type { HeldParts } from '../parts/parts.js';
 import { type Found, questionOfButton } from '../questions/open-questions.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';

@@ -1,9 +1,14 @@
 import { Trail } from '../../agent/index.js';
+import {
+  type EarlyEnding,
+  fullReason,
+  type MessageEnd,
+  stopped,
+} from '../../journal/message-end.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
 import { guarded, withCancelReply } from '../egress/cancel-reply.js';
 import { endFailed } from '../egress/reply.js';
 import { runJob } from '../jobs/run-job.js';
-import { type EarlyEnding, fullReason, type MessageEnd, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/slots.js';
 import type { HeldParts } from '../parts/parts.js';
 import { refsOf } from '../parts/refs.js';

@@ -1,5 +1,5 @@
-import type { InboundUpdate } from '../../channel/index.js';
 import { oneLine } from '../../kernel/index.js';
+import type { InboundUpdate } from '../../sdk/channel/index.js';
 import { atOnce, type Decoded, jobOf, laneOfJob } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
 import { keyOfAccount, type RunningAccount } from '../provided/accounts.js';

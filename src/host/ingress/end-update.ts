@@ -1,7 +1,7 @@
-import type { InboundUpdate, UpdateEnd } from '../../channel/index.js';
+import { logJournalFailure } from '../../journal/commit/journal-failure.js';
+import { joinedReason, type MessageEnd } from '../../journal/message-end.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
-import { logJournalFailure } from '../journal/commit/journal-failure.js';
-import { joinedReason, type MessageEnd } from '../journal/message-end.js';
+import type { InboundUpdate, UpdateEnd } from '../../sdk/channel/index.js';
 import type { HeldParts, HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { tellUpdate } from '../way/tell-update.js';

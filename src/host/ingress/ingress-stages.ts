@@ -1,6 +1,6 @@
 import { type Trail, whyNot } from '../../agent/index.js';
-import type { InboundMessage } from '../../channel/index.js';
 import { definedFields, type Outcome } from '../../kernel/index.js';
+import type { InboundMessage } from '../../sdk/channel/index.js';
 import type { HeldParts } from '../parts/parts.js';
 import { refOf, refsOf } from '../parts/refs.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';

@@ -1,9 +1,9 @@
 import { Trail } from '../../agent/index.js';
-import type { DecodedIngress, Interaction } from '../../channel/index.js';
+import { type Ending, endOf, stopped } from '../../journal/message-end.js';
 import { definedFields, type Kernel, type Outcome, type PayloadOf } from '../../kernel/index.js';
+import type { DecodedIngress, Interaction } from '../../sdk/channel/index.js';
 import { guarded, withCancelReply } from '../egress/cancel-reply.js';
 import { endFailed, replyTo } from '../egress/reply.js';
-import { type Ending, endOf, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/slots.js';
 import type { HeldParts } from '../parts/parts.js';
 import { refsOf } from '../parts/refs.js';

@@ -1,5 +1,5 @@
-import type { InboundMessage } from '../../channel/index.js';
-import { openUpdates, type UpdateRecord } from '../journal/journal.js';
+import { openUpdates, type UpdateRecord } from '../../journal/journal.js';
+import type { InboundMessage } from '../../sdk/channel/index.js';
 import { joinAtMost, longestJoin } from '../lanes/joins.js';
 import type { HostParts } from '../parts/parts.js';
 import { parseCommandLine } from '../provided/commands.js';

@@ -1,7 +1,7 @@
 import type { Trail } from '../../agent/index.js';
+import type { Ending } from '../../journal/message-end.js';
 import { definedFields, oneLine, type Principal } from '../../kernel/index.js';
 import { replyTo } from '../egress/reply.js';
-import type { Ending } from '../journal/message-end.js';
 import type { HeldParts } from '../parts/parts.js';
 import { type ChatAnswer, refusal } from '../provided/chat-commands.js';
 import { type parseCommandLine, runCommand } from '../provided/commands.js';

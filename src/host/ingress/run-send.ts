@@ -1,8 +1,8 @@
+import { type EarlyEnding, stopped } from '../../journal/message-end.js';
 import { definedFields, pause } from '../../kernel/index.js';
 import { endOf } from '../egress/extension-sends.js';
 import { type OwnMessage, sendOwn } from '../egress/own-send.js';
 import type { SendJob } from '../jobs/job.js';
-import { type EarlyEnding, stopped } from '../journal/message-end.js';
 import type { HeldParts } from '../parts/parts.js';
 import { callWithin } from '../parts/within-time.js';
 

@@ -1,7 +1,7 @@
-import type { InboundUpdate } from '../../channel/index.js';
+import type { UpdateRecord } from '../../journal/journal.js';
 import { definedFields } from '../../kernel/index.js';
+import type { InboundUpdate } from '../../sdk/channel/index.js';
 import type { Decoded } from '../jobs/job.js';
-import type { UpdateRecord } from '../journal/journal.js';
 import type { RunningAccount } from '../provided/accounts.js';
 
 /** An update that the host has taken in. */

@@ -1,5 +1,5 @@
-import type { ExtensionStatus } from '../../extension/index.js';
 import type { ErrorCode, KernelStats } from '../../kernel/index.js';
+import type { ExtensionStatus } from '../../sdk/extension/index.js';
 import type { HostParts } from '../parts/parts.js';
 import type { HostTrouble } from '../parts/troubles.js';
 import type { PendingStart } from '../provided/pending-starts.js';

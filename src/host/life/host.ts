@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
-import type { Interactive } from '../../channel/index.js';
-import type { ExtensionStatus, Figures, ReloadResult } from '../../extension/index.js';
+import type { JournalCounts } from '../../journal/journal-counts.js';
+import type { SendReport } from '../../journal/message-end.js';
 import { deferred, definedFields, type Kernel, onAbort } from '../../kernel/index.js';
+import type { Interactive } from '../../sdk/channel/index.js';
+import type { ExtensionStatus, Figures, ReloadResult } from '../../sdk/extension/index.js';
 import { hostError } from '../errors.js';
-import type { JournalCounts } from '../journal/journal-counts.js';
-import type { SendReport } from '../journal/message-end.js';
 import type { HostStats } from '../parts/counts.js';
 import { partsOf } from '../parts/make-parts.js';
 import type { HostOptions } from '../parts/options.js';
@@ -37,7 +37,7 @@ export interface UnpromptedMessage {
   readonly signal?: AbortSignal;
 }
 
-declare module '../../extension/define/extension-host.js' {
+declare module '../../sdk/extension/define/extension-host.js' {
   interface Figures {
     readonly stats: HostStats;
     /** Its kernel's counts with the handlers in quarantine, its accounts, its extensions. */

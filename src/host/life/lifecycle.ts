@@ -1,11 +1,11 @@
+import { deferred, definedFields, previewNotice } from '../../kernel/index.js';
 import {
   type ExtensionHost,
   ExtensionSet,
   type ExtensionStatus,
   givenSource,
   moduleSource,
-} from '../../extension/index.js';
-import { deferred, definedFields, previewNotice } from '../../kernel/index.js';
+} from '../../sdk/extension/index.js';
 import { extensionSends } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import { giveBackAll } from '../ingress/begin-update.js';

@@ -1,6 +1,6 @@
+import type { SendRecord } from '../../journal/journal.js';
+import type { SendReport } from '../../journal/message-end.js';
 import { definedFields, type PayloadOf } from '../../kernel/index.js';
-import type { SendRecord } from '../journal/journal.js';
-import type { SendReport } from '../journal/message-end.js';
 
 type Said = Pick<PayloadOf<'egress.preparing'>, 'content'>;
 

@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { ExtensionHost, ExtensionStore } from '../../extension/index.js';
-import { openStore } from '../../extension/internal.js';
+import type { Journal } from '../../journal/journal.js';
 import { type Clock, getOrMake, oneLine, systemClock } from '../../kernel/index.js';
+import type { ExtensionHost, ExtensionStore } from '../../sdk/extension/index.js';
+import { openStore } from '../../sdk/extension/internal.js';
 import { hostError } from '../errors.js';
-import type { Journal } from '../journal/journal.js';
 
 /** The data of extensions: their stores, and their folders. To dispose it removes folders that are temporary. */
 export interface ExtensionData extends Pick<ExtensionHost, 'storeOf' | 'stateDirOf'>, Disposable {}

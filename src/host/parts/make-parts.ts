@@ -1,5 +1,8 @@
 import { ActiveRuns } from '../../agent/index.js';
-import { ExtensionSet } from '../../extension/index.js';
+import { randomId } from '../../journal/event-id.js';
+import type { Journal } from '../../journal/journal.js';
+import { memoryJournal } from '../../journal/memory-journal.js';
+import { memoryStore } from '../../journal/store.js';
 import {
   type Clock,
   createKernel,
@@ -12,12 +15,14 @@ import {
   silentLogger,
   systemClock,
 } from '../../kernel/index.js';
+import { channelsOfPlugin } from '../../openclaw/host/legacy-channel.js';
+import { commandsOfPlugins } from '../../openclaw/host/legacy-command.js';
+import { routesOfPlugins } from '../../openclaw/host/legacy-routes.js';
+import { toolSourceOf } from '../../openclaw/host/legacy-tools.js';
+import { ExtensionSet } from '../../sdk/extension/index.js';
 import { approvalCommands } from '../approvals/approval-commands.js';
 import { KeptApprovals } from '../approvals/kept-approvals.js';
 import { hostError } from '../errors.js';
-import { randomId } from '../journal/event-id.js';
-import type { Journal } from '../journal/journal.js';
-import { memoryJournal } from '../journal/memory-journal.js';
 import { newBacklog } from '../lanes/backlog.js';
 import { ReloadGate } from '../lanes/gate.js';
 import { Joins } from '../lanes/joins.js';
@@ -26,10 +31,6 @@ import { Slots } from '../lanes/slots.js';
 import { Outbox } from '../outbox/outbox.js';
 import { Accounts } from '../provided/accounts.js';
 import { builtInCommands } from '../provided/chat-commands.js';
-import { channelsOfPlugin } from '../provided/legacy/legacy-channel.js';
-import { commandsOfPlugins } from '../provided/legacy/legacy-command.js';
-import { routesOfPlugins } from '../provided/legacy/legacy-routes.js';
-import { toolSourceOf } from '../provided/legacy/legacy-tools.js';
 import { PendingStarts } from '../provided/pending-starts.js';
 import { rolesOf } from '../provided/roles.js';
 import { Routes } from '../provided/routes.js';
@@ -37,7 +38,6 @@ import { Tools } from '../provided/tools.js';
 import { Questions } from '../questions/questions.js';
 import { Histories } from '../transcript/histories.js';
 import { checkHistoryBounds } from '../transcript/history.js';
-import { memoryStore } from '../transcript/store.js';
 import { keepWay } from '../way/keep-way.js';
 import { type WayRecorder, wayRecorder } from '../way/way-recorder.js';
 import { ActiveStreams } from './active-streams.js';

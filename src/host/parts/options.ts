@@ -1,17 +1,17 @@
 import type { AgentRetry, AgentTurnCallbacks } from '../../agent/index.js';
-import type { ChannelPlugin } from '../../channel/index.js';
-import type { Extension, ExtensionSet } from '../../extension/index.js';
+import type { DispatchTapOptions } from '../../journal/dispatch-tap.js';
+import type { Journal } from '../../journal/journal.js';
+import type { MessageEnd } from '../../journal/message-end.js';
+import type { Store } from '../../journal/store.js';
 import type { Clock, Kernel, KernelOptions, Logger } from '../../kernel/index.js';
-import type { LegacyPlugin } from '../../legacy/index.js';
-import type { AgentProvider } from '../../stream/index.js';
+import type { LegacyPlugin } from '../../openclaw/index.js';
+import type { ChannelPlugin } from '../../sdk/channel/index.js';
+import type { Extension, ExtensionSet } from '../../sdk/extension/index.js';
+import type { AgentProvider } from '../../sdk/stream/index.js';
 import type { CancelTexts, FailureTextOption } from '../config/failure-text.js';
-import type { DispatchTapOptions } from '../journal/dispatch-tap.js';
-import type { Journal } from '../journal/journal.js';
-import type { MessageEnd } from '../journal/message-end.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
 import type { RolesOf, RoleTable } from '../provided/roles.js';
 import type { HistoryBounds } from '../transcript/history.js';
-import type { Store } from '../transcript/store.js';
 import type { WayRecorder } from '../way/way-recorder.js';
 
 /** Milliseconds that a turn may take where its agent does not say: ten minutes. */
@@ -194,7 +194,7 @@ export interface HostOptions {
   };
 }
 
-declare module '../../extension/define/provisions.js' {
+declare module '../../sdk/extension/define/provisions.js' {
   interface Provisions {
     /** Routes may choose it. */
     agent: AgentDefinition;

@@ -1,7 +1,7 @@
-import type { ExtensionStatus } from '../../extension/index.js';
+import type { Journal } from '../../journal/journal.js';
 import { definedFields, type Kernel, type Logger, nameOf } from '../../kernel/index.js';
-import type { AgentTrouble } from '../../stream/index.js';
-import type { Journal } from '../journal/journal.js';
+import type { ExtensionStatus } from '../../sdk/extension/index.js';
+import type { AgentTrouble } from '../../sdk/stream/index.js';
 import type { Counts } from './counts.js';
 import type { AgentDefinition } from './options.js';
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
+import { type Hold, notHeld } from '../../journal/hold.js';
 import { getOrMake } from '../../kernel/index.js';
-import { type Hold, notHeld } from '../journal/hold.js';
 import type { HeldParts, HostParts } from './parts.js';
 
 /** The services for work under a hold: its signal aborts with the host's, and when the hold is lost. */

@@ -1,4 +1,4 @@
-import type { CapabilitiesOf, ChannelPlugin } from '../../channel/index.js';
+import type { CapabilitiesOf, ChannelPlugin } from '../../sdk/channel/index.js';
 
 /** An account that has been started. */
 export interface RunningAccount {

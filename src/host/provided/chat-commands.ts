@@ -52,7 +52,7 @@ export interface ChatCommand {
   run(context: ChatCommandContext): string | ChatAnswer | Promise<string | ChatAnswer>;
 }
 
-declare module '../../extension/define/provisions.js' {
+declare module '../../sdk/extension/define/provisions.js' {
   interface Provisions {
     command: ChatCommand;
   }

@@ -1,8 +1,8 @@
 import type { Logger, PayloadOf, Principal } from '../../kernel/index.js';
-import type { AgentProvider, ToolDefinition } from '../../stream/index.js';
-import { toolProblem } from '../../stream/internal.js';
+import type { AgentProvider, ToolDefinition } from '../../sdk/stream/index.js';
+import { toolProblem } from '../../sdk/stream/internal.js';
 
-declare module '../../extension/define/provisions.js' {
+declare module '../../sdk/extension/define/provisions.js' {
   interface Provisions {
     /** Agents may call it, if their providers take tools. */
     tool: ToolDefinition;

@@ -1,10 +1,10 @@
+import type { ProvenSender } from '../../kernel/index.js';
 import type {
   ExtensionMessage,
   QuestionOption,
   QuestionOutcome,
   QuestionPlace,
-} from '../../extension/index.js';
-import type { ProvenSender } from '../../kernel/index.js';
+} from '../../sdk/extension/index.js';
 import { parseCommandLine } from '../provided/commands.js';
 
 /** The end of a question, with the event id of the update that brought it and its proven sender if there is one. */

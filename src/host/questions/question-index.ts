@@ -1,5 +1,5 @@
-import type { KeyValues } from '../../extension/index.js';
-import { digestOf } from '../journal/event-id.js';
+import { digestOf } from '../../journal/event-id.js';
+import type { KeyValues } from '../../sdk/extension/index.js';
 import type { QuestionRow } from './open-questions.js';
 
 const namespace = '/questions-in';

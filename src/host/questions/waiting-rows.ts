@@ -1,10 +1,10 @@
+import { type Clock, definedFields, type Logger, type TimerHandle } from '../../kernel/index.js';
 import type {
   KeyValueQuota,
   KeyValueReader,
   KeyValues,
   WriteResult,
-} from '../../extension/index.js';
-import { type Clock, definedFields, type Logger, type TimerHandle } from '../../kernel/index.js';
+} from '../../sdk/extension/index.js';
 import type { WayRecorder } from '../way/way-recorder.js';
 
 /** A row that waits for its end: an answer of a person, or its deadline. */

@@ -1,9 +1,9 @@
+import { mayPass } from '../../journal/commit/journal-failure.js';
+import { openUpdates, type UpdateRecord } from '../../journal/journal.js';
 import { getOrMake } from '../../kernel/index.js';
 import { isLeftToNext } from '../ingress/begin-update.js';
 import { decodeUpdate, laneOf, runsAtOnce } from '../ingress/decode-update.js';
 import { updateOf, type Worked } from '../ingress/taken-update.js';
-import { mayPass } from '../journal/commit/journal-failure.js';
-import { openUpdates, type UpdateRecord } from '../journal/journal.js';
 import { type KeptLane, tellIdle } from '../lanes/backlog.js';
 import type { Place } from '../lanes/slots.js';
 import type { HostParts } from '../parts/parts.js';

@@ -1,5 +1,5 @@
+import { openUpdates, type UpdateFilter, type UpdateRecord } from '../../journal/journal.js';
 import { isSluiceError } from '../../kernel/index.js';
-import { openUpdates, type UpdateFilter, type UpdateRecord } from '../journal/journal.js';
 import type { HostParts } from '../parts/parts.js';
 
 const never = AbortSignal.abort();

@@ -1,4 +1,4 @@
-import { openSends, openUpdates, type SendRecord } from '../journal/journal.js';
+import { openSends, openUpdates, type SendRecord } from '../../journal/journal.js';
 import type { HostParts } from '../parts/parts.js';
 import { underHoldOf } from '../parts/under-hold.js';
 import { settleSend } from '../recovery/settle-send.js';

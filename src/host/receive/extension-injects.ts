@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { ExtensionHost } from '../../extension/index.js';
-import { Recent } from '../../stream/internal.js';
+import { boundedJson } from '../../journal/bounded-json.js';
+import { problemOfText } from '../../journal/database/sqlite-values.js';
+import { digestOf } from '../../journal/event-id.js';
+import type { ExtensionHost } from '../../sdk/extension/index.js';
+import { Recent } from '../../sdk/stream/internal.js';
 import { hostError } from '../errors.js';
 import type { InjectJob } from '../jobs/job.js';
-import { boundedJson } from '../journal/bounded-json.js';
-import { digestOf } from '../journal/event-id.js';
 import { usualUpdateLength } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 import { injectAccount } from '../provided/jobs-channel.js';
-import { problemOfText } from '../sqlite/sqlite-values.js';
 import { receiveUpdate } from './receive-update.js';
 
 /** Keys that a host without a journal in a file remembers. */

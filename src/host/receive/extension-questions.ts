@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { againMs } from '../../journal/commit/journal-failure.js';
+import { digestOf, eventIdOf } from '../../journal/event-id.js';
+import { openUpdates } from '../../journal/journal.js';
+import { definedFields, isSluiceError, pause, Timer } from '../../kernel/index.js';
 import type {
   AskedQuestion,
   ExtensionHost,
   ExtensionMessage,
   QuestionOption,
   QuestionToAsk,
-} from '../../extension/index.js';
-import { notPlain } from '../../extension/internal.js';
-import { definedFields, isSluiceError, pause, Timer } from '../../kernel/index.js';
+} from '../../sdk/extension/index.js';
+import { notPlain } from '../../sdk/extension/internal.js';
 import { endOf, sendIdOf } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import type { QuestionJob } from '../jobs/job.js';
-import { againMs } from '../journal/commit/journal-failure.js';
-import { digestOf, eventIdOf } from '../journal/event-id.js';
-import { openUpdates } from '../journal/journal.js';
 import type { HostParts } from '../parts/parts.js';
 import { accountOfJobs } from '../provided/jobs-channel.js';
 import { buttonOf, type QuestionRow } from '../questions/open-questions.js';

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { eventIdOf } from '../../journal/event-id.js';
+import { isOneOf, openSends, openUpdates } from '../../journal/journal.js';
+import type { SendReport } from '../../journal/message-end.js';
 import { definedFields, pause } from '../../kernel/index.js';
 import { failedReport } from '../egress/end-send.js';
 import {
@@ -8,9 +11,6 @@ import {
   sendOwn,
 } from '../egress/own-send.js';
 import type { SendJob } from '../jobs/job.js';
-import { eventIdOf } from '../journal/event-id.js';
-import { isOneOf, openSends, openUpdates } from '../journal/journal.js';
-import type { SendReport } from '../journal/message-end.js';
 import { reportOfRecord } from '../outbox/report-of-record.js';
 import type { HostParts } from '../parts/parts.js';
 import { keyOfAccount } from '../provided/accounts.js';

@@ -1,8 +1,8 @@
 import { Trail } from '../../agent/index.js';
+import { isOneOf, openSends, openUpdates } from '../../journal/journal.js';
 import { type ApprovalRow, shortIdOf } from '../approvals/approval-row.js';
 import { sendApproval, sendIdOfApproval, unsentEnd } from '../egress/ask-people.js';
 import { deliver } from '../egress/delivery.js';
-import { isOneOf, openSends, openUpdates } from '../journal/journal.js';
 import type { HostParts } from '../parts/parts.js';
 import { underHold, underOwnHold } from '../parts/under-hold.js';
 import { rewind } from '../queue/feeder.js';

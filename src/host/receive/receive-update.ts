@@ -1,5 +1,10 @@
-import type { InboundUpdate } from '../../channel/index.js';
+import { boundedJson } from '../../journal/bounded-json.js';
+import { logJournalFailure } from '../../journal/commit/journal-failure.js';
+import { eventIdOf } from '../../journal/event-id.js';
+import { isOneOf, type Journal, openUpdates } from '../../journal/journal.js';
+import { fullReason } from '../../journal/message-end.js';
 import { deferred, definedFields, isSluiceError, oneLine } from '../../kernel/index.js';
+import type { InboundUpdate } from '../../sdk/channel/index.js';
 import { hostError } from '../errors.js';
 import { carryToEnd } from '../ingress/carry-update.js';
 import { besideLane, decodeUpdate, laneOf, partOf, runsAtOnce } from '../ingress/decode-update.js';
@@ -16,11 +21,6 @@ import {
   noteOpen,
   roomFor,
 } from '../ingress/when-full.js';
-import { boundedJson } from '../journal/bounded-json.js';
-import { logJournalFailure } from '../journal/commit/journal-failure.js';
-import { eventIdOf } from '../journal/event-id.js';
-import { isOneOf, type Journal, openUpdates } from '../journal/journal.js';
-import { fullReason } from '../journal/message-end.js';
 import { arriveIn } from '../lanes/backlog.js';
 import type { Joins } from '../lanes/joins.js';
 import { noPlace, type Place } from '../lanes/slots.js';

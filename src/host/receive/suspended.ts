@@ -1,5 +1,5 @@
-import type { Registration } from '../../extension/index.js';
-import { type JournalReader, openUpdates } from '../journal/journal.js';
+import { type JournalReader, openUpdates } from '../../journal/journal.js';
+import type { Registration } from '../../sdk/extension/index.js';
 import { accountOfJobs, jobsChannel } from '../provided/jobs-channel.js';
 import { openQuestionsOf } from '../questions/question-rows.js';
 import { schedulesNamespace } from './due-schedules.js';

@@ -1,3 +1,11 @@
+import {
+  isOneOf,
+  leftBehind,
+  openUpdates,
+  type SendRecord,
+  type UpdateRecord,
+} from '../../journal/journal.js';
+import { endOf, type MessageEnd } from '../../journal/message-end.js';
 import { definedFields, type Principal } from '../../kernel/index.js';
 import { beginUpdate, giveBack, isLeftToNext } from '../ingress/begin-update.js';
 import { decodeUpdate } from '../ingress/decode-update.js';
@@ -7,14 +15,6 @@ import { joinedTo } from '../ingress/join-group.js';
 import { principalOf } from '../ingress/principal.js';
 import { type TakenUpdate, updateOf, type Worked } from '../ingress/taken-update.js';
 import { mayBeRefused } from '../ingress/when-full.js';
-import {
-  isOneOf,
-  leftBehind,
-  openUpdates,
-  type SendRecord,
-  type UpdateRecord,
-} from '../journal/journal.js';
-import { endOf, type MessageEnd } from '../journal/message-end.js';
 import type { Place } from '../lanes/slots.js';
 import { reportOfRecord } from '../outbox/report-of-record.js';
 import type { HeldParts, HostParts } from '../parts/parts.js';

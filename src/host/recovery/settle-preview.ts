@@ -1,11 +1,11 @@
 import type { Trail } from '../../agent/index.js';
-import type { ChannelPreviews } from '../../channel/index.js';
+import type { SendRecord } from '../../journal/journal.js';
 import { definedFields, type PayloadOf } from '../../kernel/index.js';
+import type { ChannelPreviews } from '../../sdk/channel/index.js';
 import { type Attempt, deliverPrepared } from '../egress/delivery.js';
 import { endSend, failedSend } from '../egress/end-send.js';
 import { type PreparedSend, prepareSend } from '../egress/prepare-send.js';
 import { attemptSend } from '../egress/send-attempt.js';
-import type { SendRecord } from '../journal/journal.js';
 import { finalIdOf } from '../outbox/outbox.js';
 import type { HeldParts } from '../parts/parts.js';
 import { callWithin } from '../parts/within-time.js';

@@ -1,10 +1,10 @@
 import { Trail } from '../../agent/index.js';
+import type { SendRecord } from '../../journal/journal.js';
 import { definedFields, type Principal } from '../../kernel/index.js';
 import { deliverPrepared } from '../egress/delivery.js';
 import { endSend, failedSend } from '../egress/end-send.js';
 import { prepareSend } from '../egress/prepare-send.js';
 import { mayResend } from '../egress/send-attempt.js';
-import type { SendRecord } from '../journal/journal.js';
 import { finalIdOf } from '../outbox/outbox.js';
 import type { HeldParts } from '../parts/parts.js';
 import { refOf } from '../parts/refs.js';

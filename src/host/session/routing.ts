@@ -1,6 +1,6 @@
 import { type Trail, whyNot } from '../../agent/index.js';
-import type { ExplicitRoute, InboundMessage } from '../../channel/index.js';
 import { type CancelRecord, definedFields, type PayloadOf } from '../../kernel/index.js';
+import type { ExplicitRoute, InboundMessage } from '../../sdk/channel/index.js';
 import type { AgentDefinition } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 

@@ -1,6 +1,6 @@
+import { mayPass } from '../../journal/commit/journal-failure.js';
+import { isOneOf, openUpdates, type UpdateRecord } from '../../journal/journal.js';
 import { pause } from '../../kernel/index.js';
-import { mayPass } from '../journal/commit/journal-failure.js';
-import { isOneOf, openUpdates, type UpdateRecord } from '../journal/journal.js';
 import type { Place } from '../lanes/slots.js';
 import type { HeldParts } from '../parts/parts.js';
 

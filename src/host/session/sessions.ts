@@ -1,8 +1,8 @@
 import { type Trail, whyNot } from '../../agent/index.js';
+import type { SessionRecord } from '../../journal/store.js';
 import { definedFields, type FamilyName } from '../../kernel/index.js';
-import type { TranscriptEntry, TranscriptSize } from '../../stream/index.js';
+import type { TranscriptEntry, TranscriptSize } from '../../sdk/stream/index.js';
 import type { HeldParts, HostParts } from '../parts/parts.js';
-import type { SessionRecord } from '../transcript/store.js';
 import type { TurnWrites } from '../transcript/turn-writes.js';
 import type { RoutedMessage } from './routing.js';
 

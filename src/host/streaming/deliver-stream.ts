@@ -1,5 +1,6 @@
 import { Trail } from '../../agent/index.js';
-import type { ChannelPlugin } from '../../channel/index.js';
+import { memoryJournal } from '../../journal/memory-journal.js';
+import { endOf, type SendReport } from '../../journal/message-end.js';
 import {
   type Clock,
   definedFields,
@@ -9,13 +10,12 @@ import {
   silentLogger,
   systemClock,
 } from '../../kernel/index.js';
-import type { AgentProvider, AgentTrigger } from '../../stream/index.js';
-import { stopOf } from '../../stream/internal.js';
+import type { ChannelPlugin } from '../../sdk/channel/index.js';
+import type { AgentProvider, AgentTrigger } from '../../sdk/stream/index.js';
+import { stopOf } from '../../sdk/stream/internal.js';
 import { deliver } from '../egress/delivery.js';
 import type { OutgoingMessage } from '../egress/prepare-send.js';
 import { hostError } from '../errors.js';
-import { memoryJournal } from '../journal/memory-journal.js';
-import { endOf, type SendReport } from '../journal/message-end.js';
 import { Outbox } from '../outbox/outbox.js';
 import type { ActiveStreams } from '../parts/active-streams.js';
 import { type HostOptions, usualSendMs } from '../parts/options.js';

@@ -1,8 +1,8 @@
 import { cutOff, type Trail } from '../../agent/index.js';
+import type { SendReport } from '../../journal/message-end.js';
 import { oneLine } from '../../kernel/index.js';
-import { type AgentTrigger, hasReachedAgent, type StreamDelta } from '../../stream/index.js';
+import { type AgentTrigger, hasReachedAgent, type StreamDelta } from '../../sdk/stream/index.js';
 import type { OutgoingMessage } from '../egress/prepare-send.js';
-import type { SendReport } from '../journal/message-end.js';
 import type { SendParts } from '../parts/parts.js';
 import { StreamedReply } from './streamed-reply.js';
 

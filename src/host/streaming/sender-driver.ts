@@ -1,7 +1,7 @@
 import type { Trail } from '../../agent/index.js';
-import type { SendApproval, StreamApproval } from '../../channel/index.js';
 import type { Clock, Logger } from '../../kernel/index.js';
-import type { StreamDelta, StreamSender } from '../../stream/index.js';
+import type { SendApproval, StreamApproval } from '../../sdk/channel/index.js';
+import type { StreamDelta, StreamSender } from '../../sdk/stream/index.js';
 import { type AttemptResult, answerOf, tellSending } from '../egress/send-attempt.js';
 import type { SendParts } from '../parts/parts.js';
 import { type CallEnd, callWithin } from '../parts/within-time.js';

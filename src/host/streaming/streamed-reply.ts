@@ -1,16 +1,16 @@
 import type { Trail } from '../../agent/index.js';
+import type { SendReport } from '../../journal/message-end.js';
+import { oneLine } from '../../kernel/index.js';
 import {
   approveSend,
   type ChannelPlugin,
   StreamApproval,
   type StreamPermits,
-} from '../../channel/index.js';
-import { oneLine } from '../../kernel/index.js';
+} from '../../sdk/channel/index.js';
 import { type Attempt, deliver, deliverPrepared } from '../egress/delivery.js';
 import { endOfUnpassed, endSend, failedSend, type SendEnd } from '../egress/end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from '../egress/prepare-send.js';
 import { tellSending } from '../egress/send-attempt.js';
-import type { SendReport } from '../journal/message-end.js';
 import type { SendParts } from '../parts/parts.js';
 import { isPreviewOk } from './may-stream.js';
 import { SenderDriver, type StreamPart, sendFinal } from './sender-driver.js';

@@ -1,6 +1,6 @@
-import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../../stream/index.js';
+import type { Store } from '../../journal/store.js';
+import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../../sdk/stream/index.js';
 import type { History, HistoryBounds } from './history.js';
-import type { Store } from './store.js';
 
 /** Messages that are read at once. */
 const page = 32;

@@ -1,6 +1,6 @@
+import type { Store } from '../../journal/store.js';
 import { kernelError } from '../../kernel/index.js';
-import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../../stream/index.js';
-import type { Store } from './store.js';
+import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../../sdk/stream/index.js';
 
 /** How much of its session's transcript an agent gets. */
 export interface HistoryBounds {

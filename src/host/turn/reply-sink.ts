@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Trail, whyNot } from '../../agent/index.js';
+import type { SendReport } from '../../journal/message-end.js';
 import { definedFields, type Outcome, type PayloadOf } from '../../kernel/index.js';
-import type { SubagentAnswer } from '../../stream/index.js';
+import type { SubagentAnswer } from '../../sdk/stream/index.js';
 import { addressOf, type Reply, type ReplyAddress, replyTo } from '../egress/reply.js';
-import type { SendReport } from '../journal/message-end.js';
 import type { HeldParts } from '../parts/parts.js';
 import type { RoutedMessage } from '../session/routing.js';
 import { mayStream } from '../streaming/may-stream.js';

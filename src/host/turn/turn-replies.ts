@@ -1,7 +1,7 @@
 import type { AgentTurnCallbacks } from '../../agent/index.js';
+import type { SendReport } from '../../journal/message-end.js';
 import { definedFields } from '../../kernel/index.js';
 import type { Reply } from '../egress/reply.js';
-import type { SendReport } from '../journal/message-end.js';
 import type { ReplyOptions } from '../parts/options.js';
 import type { GrowingReply, ReplySink } from './reply-sink.js';
 import { saysTheSame, unsaid } from './unsaid.js';

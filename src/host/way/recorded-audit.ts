@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { DispatchRecord } from '../../journal/journal.js';
 import type { AuditRecord } from '../../kernel/index.js';
-import type { DispatchRecord } from '../journal/journal.js';
 import { recordedBody } from './recorded-outcome.js';
 
 const bodySchema = z.looseObject({

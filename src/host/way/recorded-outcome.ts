@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { DispatchRecord } from '../../journal/journal.js';
 import { definedFields, type Envelope, type OutcomeRecord } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
-import type { DispatchRecord } from '../journal/journal.js';
 
 /** The record of a dispatch in a journal, read back. */
 export interface RecordedOutcome extends OutcomeRecord {

@@ -1,6 +1,6 @@
+import type { SendState } from '../../journal/journal.js';
+import type { MessageEnd } from '../../journal/message-end.js';
 import type { AuditRecord, Envelope, Outcome, OutcomeRecord } from '../../kernel/index.js';
-import type { SendState } from '../journal/journal.js';
-import type { MessageEnd } from '../journal/message-end.js';
 
 /** The fields of every fact. */
 interface Fact {

@@ -1,4 +1,3 @@
-import { tapRelayOf } from '../../extension/internal.js';
 import {
   type Clock,
   isThenable,
@@ -9,9 +8,10 @@ import {
   systemClock,
   type Tap,
 } from '../../kernel/index.js';
+import { tapRelayOf } from '../../sdk/extension/internal.js';
 import type { LiveFact, NewFact } from './way-record.js';
 
-declare module '../../extension/define/extension-host.js' {
+declare module '../../sdk/extension/define/extension-host.js' {
   interface Facts {
     readonly live: LiveFact;
   }

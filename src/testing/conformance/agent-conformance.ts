@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { givenTools } from '../../agent/internal.js';
-import { checkOrdering } from '../../csdk/index.js';
+import { checkOrdering } from '../../claude/index.js';
 import { silentLogger, systemClock } from '../../kernel/index.js';
 import type {
   AgentProvider,
@@ -10,7 +10,7 @@ import type {
   ToolCall,
   ToolDecision,
   ToolGate,
-} from '../../stream/index.js';
+} from '../../sdk/stream/index.js';
 import { broken, type ConformanceCheck, must, within } from './check.js';
 
 /** An agent provider, and prompts that make it do what a check is about. Each check asks for a new one. */

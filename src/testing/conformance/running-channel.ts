@@ -1,3 +1,4 @@
+import { deferred, type PayloadOf, systemClock } from '../../kernel/index.js';
 import {
   approveSend,
   type ChannelInbox,
@@ -6,8 +7,7 @@ import {
   type SendApproval,
   type SendContext,
   type SendResult,
-} from '../../channel/index.js';
-import { deferred, type PayloadOf, systemClock } from '../../kernel/index.js';
+} from '../../sdk/channel/index.js';
 import { samplePayload } from '../samples.js';
 import { createTestKernel } from '../test-kernel.js';
 import { within } from './check.js';

@@ -1,3 +1,4 @@
+import { definedFields } from '../../kernel/index.js';
 import {
   type ApprovedMessage,
   type ChannelInbox,
@@ -8,8 +9,7 @@ import {
   type InboundUpdate,
   type SendPermit,
   type SendResult,
-} from '../../channel/index.js';
-import { definedFields } from '../../kernel/index.js';
+} from '../../sdk/channel/index.js';
 
 /** A message that a test says in a fake channel. */
 export interface Said {

@@ -8,7 +8,7 @@ import {
   type AssistantContent,
   MessageWriter,
   type SessionEvent,
-} from '../../stream/index.js';
+} from '../../sdk/stream/index.js';
 
 /**
  * A tool call of a scripted agent. It runs only if the gate allows it, with the arguments that the gate gives back. Without a

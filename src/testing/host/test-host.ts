@@ -1,5 +1,4 @@
 import { echoProvider } from '../../agent/index.js';
-import type { Extension, ExtensionStatus } from '../../extension/index.js';
 import {
   createHost,
   type Host,
@@ -13,7 +12,8 @@ import {
 } from '../../host/index.js';
 import { rolesOf } from '../../host/internal.js';
 import { definedFields, type FamilyName, type Kernel, type Outcome } from '../../kernel/index.js';
-import type { TranscriptEntry } from '../../stream/index.js';
+import type { Extension, ExtensionStatus } from '../../sdk/extension/index.js';
+import type { TranscriptEntry } from '../../sdk/stream/index.js';
 import type { CollectingLogger } from '../collecting-logger.js';
 import { createTestKernel, type TestKernelOptions } from '../test-kernel.js';
 import { type VirtualClock, virtualClock } from '../virtual-clock.js';

@@ -7,7 +7,6 @@ import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { checkRoles } from '../../../src/cli/doctor/check-access.js';
 import { checkFamilies, probe } from '../../../src/cli/doctor/check-families.js';
-import type { Question } from '../../../src/extension/index.js';
 import { dispatchTap, openJournal } from '../../../src/host/index.js';
 import {
   canonicalStages,
@@ -18,6 +17,7 @@ import {
   type OpenContribution,
   openKernel,
 } from '../../../src/kernel/index.js';
+import type { Question } from '../../../src/sdk/extension/index.js';
 import { actingLab } from '../../support/acting-lab.js';
 import { holdOf } from '../../support/holds.js';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.js';

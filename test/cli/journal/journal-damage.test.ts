@@ -2,8 +2,8 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../src/host/index.js';
-import { anUpdate } from '../../host/journal/journal-contract.js';
-import { makeVersion1 } from '../../host/journal/version-1.js';
+import { anUpdate } from '../../journal/journal-contract.js';
+import { makeVersion1 } from '../../journal/version-1.js';
 import { testFolder } from '../../support/folder.js';
 import { runInMemory } from '../memory-shell.js';
 

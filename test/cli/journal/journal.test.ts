@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Journal, openJournal } from '../../../src/host/index.js';
-import { anUpdate, aSend } from '../../host/journal/journal-contract.js';
+import { anUpdate, aSend } from '../../journal/journal-contract.js';
 import { testFolder } from '../../support/folder.js';
 import { hold, holdOf } from '../../support/holds.js';
 import { fixture, jsonLines } from '../cli.js';

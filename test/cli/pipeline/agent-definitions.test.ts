@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { agentDefinitions, providedBy } from '../../../src/cli/pipeline/agent-definitions.js';
-import { defineExtension, ExtensionSet, givenSource } from '../../../src/extension/index.js';
 import type { AgentDefinition } from '../../../src/host/index.js';
 import { silentLogger } from '../../../src/kernel/index.js';
-import type { AgentProvider } from '../../../src/stream/index.js';
+import { defineExtension, ExtensionSet, givenSource } from '../../../src/sdk/extension/index.js';
+import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { createTestKernel, scriptedAgent } from '../../../src/testing/index.js';
 
 /** The agents of a config that names `ext:gpt`, with extensions that provide `gpt`. */

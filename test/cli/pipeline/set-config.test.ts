@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openStore } from '../../../src/extension/internal.js';
 import { openJournal } from '../../../src/host/index.js';
+import { openStore } from '../../../src/sdk/extension/internal.js';
 import { testFolder } from '../../support/folder.js';
 import { jsonLines } from '../cli.js';
 import { runInMemory } from '../memory-shell.js';

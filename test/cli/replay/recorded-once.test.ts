@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { CoderStreamEvent } from '../../../src/csdk/index.js';
-import type { SessionEvent } from '../../../src/stream/index.js';
+import type { CoderStreamEvent } from '../../../src/claude/index.js';
+import type { SessionEvent } from '../../../src/sdk/stream/index.js';
 import { recordings } from '../../support/recordings.js';
 import { onceEach, type ToldDispatch, toldOf } from '../../support/told-once.js';
 import { jsonLines } from '../cli.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { announced } from '../../../src/cli/run/announced.js';
 import type { Settings } from '../../../src/cli/settings/settings.js';
-import { ExtensionSet } from '../../../src/extension/index.js';
 import { createKernel } from '../../../src/kernel/index.js';
+import { ExtensionSet } from '../../../src/sdk/extension/index.js';
 
 /** The set-up that a host with this config tells the others. */
 function about(written: unknown, set: Settings['setConfig'] = []) {

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { TerminalScreen } from '../../../src/channel/index.js';
+import { TerminalScreen } from '../../../src/sdk/channel/index.js';
 import { cliProgram } from '../../support/compiled.js';
 import { emulatedTerminal } from '../../support/emulated-terminal.js';
 import { fixture } from '../cli.js';

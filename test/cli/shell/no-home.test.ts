@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { gatewayLink } from '../../../src/cli/pipeline/gateway-link.js';
 import { gatewaySetting } from '../../../src/cli/settings/gateway-setting.js';
-import { homeFolder } from '../../../src/extension/internal.js';
 import { silentLogger } from '../../../src/index.js';
+import { homeFolder } from '../../../src/sdk/extension/internal.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { fixture, runCli } from '../cli.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { SendResult } from '../../../src/channel/index.js';
 import { select } from '../../../src/kernel/index.js';
+import type { SendResult } from '../../../src/sdk/channel/index.js';
 import { type HostLabOptions, hostLab } from '../../support/host-lab.js';
 import {
   type ScriptedChannel,

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { SendResult } from '../../../src/channel/index.js';
 import {
   allow,
   cancel,
@@ -8,6 +7,7 @@ import {
   type Outcome,
   type PayloadOf,
 } from '../../../src/kernel/index.js';
+import type { SendResult } from '../../../src/sdk/channel/index.js';
 import { type VirtualClock, virtualClock } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { slowly } from '../../support/slowly.js';

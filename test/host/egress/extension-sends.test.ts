@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ExtensionApi, ExtensionMessage, KeptSend } from '../../../src/extension/index.js';
-import { defineExtension } from '../../../src/extension/index.js';
 import { type Journal, memoryJournal, openJournal } from '../../../src/host/index.js';
 import { ask, cancel } from '../../../src/kernel/index.js';
+import type { ExtensionApi, ExtensionMessage, KeptSend } from '../../../src/sdk/extension/index.js';
+import { defineExtension } from '../../../src/sdk/extension/index.js';
 import { loadForTest } from '../../../src/testing/index.js';
 import { actingLab } from '../../support/acting-lab.js';
 import { type ScriptedChannel, scriptedChannel } from '../../support/scripted-channel.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Interactive } from '../../../src/channel/index.js';
-import { numberedPresses } from '../../../src/channel/internal.js';
 import type { Kernel } from '../../../src/kernel/index.js';
+import type { Interactive } from '../../../src/sdk/channel/index.js';
+import { numberedPresses } from '../../../src/sdk/channel/internal.js';
 import { hostLab } from '../../support/host-lab.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
 

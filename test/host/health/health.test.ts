@@ -15,7 +15,7 @@ import {
 import { newCounts } from '../../../src/host/parts/counts.js';
 import { Troubles } from '../../../src/host/parts/troubles.js';
 import { createKernel, defineExtension, type SluiceError } from '../../../src/index.js';
-import type { AgentTrouble } from '../../../src/stream/index.js';
+import type { AgentTrouble } from '../../../src/sdk/stream/index.js';
 import {
   collectingLogger,
   createTestKernel,

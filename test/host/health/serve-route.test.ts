@@ -1,11 +1,11 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { defineExtension } from '../../../src/extension/index.js';
 import {
   type HealthServerOptions,
   type HttpRoute,
   startHealthServer,
 } from '../../../src/host/index.js';
+import { defineExtension } from '../../../src/sdk/extension/index.js';
 import { startTestHost } from '../../../src/testing/index.js';
 import { deferred } from '../../support/kernel-lab.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { DecodedIngress } from '../../../src/channel/index.js';
-import { defineExtension } from '../../../src/extension/index.js';
 import { type Journal, memoryJournal } from '../../../src/host/index.js';
+import type { DecodedIngress } from '../../../src/sdk/channel/index.js';
+import { defineExtension } from '../../../src/sdk/extension/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { joiningLab, turns, withinMs } from '../../support/joining-lab.js';
 import { mortalJournal } from '../../support/mortal-journal.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { DecodedIngress } from '../../../src/channel/index.js';
-import { defineExtension, type Question } from '../../../src/extension/index.js';
 import { createHost, type Journal, memoryJournal } from '../../../src/host/index.js';
+import type { DecodedIngress } from '../../../src/sdk/channel/index.js';
+import { defineExtension, type Question } from '../../../src/sdk/extension/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import {
   type JoiningLabOptions,

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { consoleChannel } from '../../../src/channel/index.js';
-import { defineExtension, type Question } from '../../../src/extension/index.js';
 import { createHost, memoryJournal } from '../../../src/host/index.js';
 import type { FamilyName, Outcome, Principal } from '../../../src/kernel/index.js';
+import { consoleChannel } from '../../../src/sdk/channel/index.js';
+import { defineExtension, type Question } from '../../../src/sdk/extension/index.js';
 import {
   createTestKernel,
   fakeChannel,

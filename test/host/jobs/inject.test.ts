@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defineExtension, type ExtensionApi } from '../../../src/extension/index.js';
 import { type Journal, memoryJournal, memoryStore, openJournal } from '../../../src/host/index.js';
 import { cancel } from '../../../src/kernel/index.js';
-import type { AgentProvider, AgentRequest } from '../../../src/stream/index.js';
+import { defineExtension, type ExtensionApi } from '../../../src/sdk/extension/index.js';
+import type { AgentProvider, AgentRequest } from '../../../src/sdk/stream/index.js';
 import { loadForTest } from '../../../src/testing/index.js';
 import { actingLab } from '../../support/acting-lab.js';
 

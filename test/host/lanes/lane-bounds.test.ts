@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import { memoryJournal, openJournal } from '../../../src/host/index.js';
 import { Lanes } from '../../../src/host/internal.js';
-import type { AgentProvider } from '../../../src/stream/index.js';
+import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { testFolder } from '../../support/folder.js';
 import { type HostLab, hostLab } from '../../support/host-lab.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Lanes } from '../../../src/host/internal.js';
 import { ReloadGate } from '../../../src/host/lanes/gate.js';
 import { Slots } from '../../../src/host/lanes/slots.js';
-import type { AgentProvider, AgentRequest } from '../../../src/stream/index.js';
+import type { AgentProvider, AgentRequest } from '../../../src/sdk/stream/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { defineExtension } from '../../../src/extension/index.js';
 import { createHost, type HostOptions, memoryJournal } from '../../../src/host/index.js';
 import type { ErrorCode } from '../../../src/kernel/index.js';
-import type { AgentProvider } from '../../../src/stream/index.js';
+import { defineExtension } from '../../../src/sdk/extension/index.js';
+import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
 

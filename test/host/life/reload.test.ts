@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { defineExtension, ExtensionSet } from '../../../src/extension/index.js';
 import { type Journal, memoryJournal } from '../../../src/host/index.js';
 import { eventIdOf } from '../../../src/host/internal.js';
-import type { AgentProvider } from '../../../src/stream/index.js';
+import { defineExtension, ExtensionSet } from '../../../src/sdk/extension/index.js';
+import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { createTestKernel, virtualClock } from '../../../src/testing/index.js';
 import { hold } from '../../support/holds.js';
 import { hostLab } from '../../support/host-lab.js';

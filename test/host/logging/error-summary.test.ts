@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { thisCopy } from '../../../src/extension/internal.js';
 import { hostError } from '../../../src/host/errors.js';
 import { errorSummary } from '../../../src/host/logging/error-summary.js';
+import { thisCopy } from '../../../src/sdk/extension/internal.js';
 
 /** An error that Node throws for a wrong argument. */
 function nodesOwn(): unknown {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cleanBody } from '../../../src/host/journal/clean-body.js';
 import { withoutSecrets } from '../../../src/host/logging/without-secrets.js';
+import { cleanBody } from '../../../src/journal/clean-body.js';
 
 const secret = 'p/ss "wörd"+&';
 const clean = withoutSecrets([secret, 'x', 'abcde']);

@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { memoryJournal, openJournal } from '../../../src/host/index.js';
+import { extensionData } from '../../../src/host/internal.js';
 import {
   defineExtension,
   type Extension,
   ExtensionSet,
   givenSource,
-} from '../../../src/extension/index.js';
-import { memoryJournal, openJournal } from '../../../src/host/index.js';
-import { extensionData } from '../../../src/host/internal.js';
+} from '../../../src/sdk/extension/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';
 import { testFolder } from '../../support/folder.js';
 import { hostLab } from '../../support/host-lab.js';

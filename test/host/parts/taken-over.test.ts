@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Registration } from '../../../src/extension/index.js';
-import { Scope } from '../../../src/extension/index.js';
-import { LiveExtension } from '../../../src/extension/load/live-extension.js';
-import { openRegistration } from '../../../src/extension/load/registration-window.js';
 import { TakenOver } from '../../../src/host/parts/taken-over.js';
 import { Accounts } from '../../../src/host/provided/accounts.js';
 import { Routes } from '../../../src/host/provided/routes.js';
 import { Tools } from '../../../src/host/provided/tools.js';
 import { silentLogger } from '../../../src/kernel/index.js';
+import type { Registration } from '../../../src/sdk/extension/index.js';
+import { Scope } from '../../../src/sdk/extension/index.js';
+import { LiveExtension } from '../../../src/sdk/extension/load/live-extension.js';
+import { openRegistration } from '../../../src/sdk/extension/load/registration-window.js';
 import { createTestKernel, type TestKernelOptions } from '../../../src/testing/index.js';
 
 const tea: Registration = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import { parseCommandLine, runCommand } from '../../../src/host/internal.js';
-import type { AgentProvider } from '../../../src/stream/index.js';
+import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
 

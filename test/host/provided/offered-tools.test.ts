@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { cancel, type Kernel } from '../../../src/kernel/index.js';
-import type { AgentProvider, SessionMessage, ToolDefinition } from '../../../src/stream/index.js';
+import type {
+  AgentProvider,
+  SessionMessage,
+  ToolDefinition,
+} from '../../../src/sdk/stream/index.js';
 import { hostLab } from '../../support/host-lab.js';
 
 const search: ToolDefinition = {

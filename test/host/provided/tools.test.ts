@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { givenTools } from '../../../src/agent/tools/given-tools.js';
-import { defineExtension } from '../../../src/extension/index.js';
 import { cancel, deferred, type Kernel } from '../../../src/kernel/index.js';
-import type { AgentProvider, ToolDefinition, ToolUse } from '../../../src/stream/index.js';
+import { defineExtension } from '../../../src/sdk/extension/index.js';
+import type { AgentProvider, ToolDefinition, ToolUse } from '../../../src/sdk/stream/index.js';
 import {
   type AgentStep,
   collectingLogger,

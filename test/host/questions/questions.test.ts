@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import ask from '../../../docs/examples/ask.js';
-import type { DecodedIngress } from '../../../src/channel/index.js';
+import { type Journal, memoryJournal } from '../../../src/host/index.js';
+import { cancel } from '../../../src/kernel/index.js';
+import type { DecodedIngress } from '../../../src/sdk/channel/index.js';
 import {
   defineExtension,
   type ExtensionApi,
   type Question,
   type QuestionEnd,
   type QuestionMessage,
-} from '../../../src/extension/index.js';
-import { type Journal, memoryJournal } from '../../../src/host/index.js';
-import { cancel } from '../../../src/kernel/index.js';
+} from '../../../src/sdk/extension/index.js';
 import { fakeChannel, loadForTest, startTestHost } from '../../../src/testing/index.js';
 import { type ActingLabOptions, actingLab } from '../../support/acting-lab.js';
 import { hostLab } from '../../support/host-lab.js';

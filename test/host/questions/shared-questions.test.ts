@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { hostError } from '../../../src/host/errors.js';
 import {
   defineExtension,
   type Question,
   type QuestionEnd,
   type QuestionMessage,
-} from '../../../src/extension/index.js';
-import { hostError } from '../../../src/host/errors.js';
+} from '../../../src/sdk/extension/index.js';
 import { deferred } from '../../support/kernel-lab.js';
 import { twoHosts } from '../../support/two-hosts.js';
 

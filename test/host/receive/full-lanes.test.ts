@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { defineExtension, type Question } from '../../../src/extension/index.js';
 import { memoryJournal } from '../../../src/host/index.js';
 import { cancel, type Kernel } from '../../../src/kernel/index.js';
+import { defineExtension, type Question } from '../../../src/sdk/extension/index.js';
 import { held } from '../../support/held-agent.js';
 import { hostLab } from '../../support/host-lab.js';
 import { twoHosts } from '../../support/two-hosts.js';

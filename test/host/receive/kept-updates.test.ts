@@ -3,7 +3,7 @@ import { hostError } from '../../../src/host/errors.js';
 import { type Journal, memoryJournal } from '../../../src/host/index.js';
 import { eventIdOf } from '../../../src/host/internal.js';
 import { cancel, type Kernel } from '../../../src/kernel/index.js';
-import type { AgentProvider, AgentRequest } from '../../../src/stream/index.js';
+import type { AgentProvider, AgentRequest } from '../../../src/sdk/stream/index.js';
 import { type HostLab, type HostLabOptions, hostLab } from '../../support/host-lab.js';
 import { type MortalJournal, mortalJournal } from '../../support/mortal-journal.js';
 import { type ScriptedChannelOptions, scriptedChannel } from '../../support/scripted-channel.js';

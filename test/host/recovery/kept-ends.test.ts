@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { SendResult } from '../../../src/channel/index.js';
 import { hostError } from '../../../src/host/errors.js';
 import { memoryJournal, openJournal, tendJournal } from '../../../src/host/index.js';
+import type { SendResult } from '../../../src/sdk/channel/index.js';
 import { testFolder } from '../../support/folder.js';
 import { holdOf } from '../../support/holds.js';
 import { hostLab } from '../../support/host-lab.js';

@@ -7,7 +7,7 @@ import {
   openJournal,
   type Store,
 } from '../../../src/host/index.js';
-import type { AgentProvider, AgentRequest, SessionMessage } from '../../../src/stream/index.js';
+import type { AgentProvider, AgentRequest, SessionMessage } from '../../../src/sdk/stream/index.js';
 import { testFolder } from '../../support/folder.js';
 import { type HostLab, hostLab } from '../../support/host-lab.js';
 import { mortalJournal } from '../../support/mortal-journal.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { defineExtension, type Extension } from '../../../src/extension/index.js';
 import type { HttpRoute } from '../../../src/host/index.js';
+import { defineExtension, type Extension } from '../../../src/sdk/extension/index.js';
 import { startTestHost, type TestHostOptions } from '../../../src/testing/index.js';
 import { deferred } from '../../support/kernel-lab.js';
 

@@ -12,7 +12,7 @@ import {
   type AgentTrigger,
   type StreamDelta,
   unreachedError,
-} from '../../../src/stream/index.js';
+} from '../../../src/sdk/stream/index.js';
 import { createTestKernel, type VirtualClock } from '../../../src/testing/index.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
 import { type StreamingChannelOptions, streamingChannel } from '../../support/streaming-channel.js';

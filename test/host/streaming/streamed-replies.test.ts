@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { SendResult } from '../../../src/channel/index.js';
 import { allow, cancel, type Kernel, select } from '../../../src/kernel/index.js';
-import { MessageWriter, type SessionEvent } from '../../../src/stream/index.js';
+import type { SendResult } from '../../../src/sdk/channel/index.js';
+import { MessageWriter, type SessionEvent } from '../../../src/sdk/stream/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { type HostLabOptions, hostLab } from '../../support/host-lab.js';
 import { type ScriptedChannel, scriptedChannel } from '../../support/scripted-channel.js';

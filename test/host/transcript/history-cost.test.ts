@@ -8,7 +8,7 @@ import {
   openJournal,
   type Store,
 } from '../../../src/host/index.js';
-import type { TranscriptEntry } from '../../../src/stream/index.js';
+import type { TranscriptEntry } from '../../../src/sdk/stream/index.js';
 import { hold } from '../../support/holds.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
 

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider, replayProvider } from '../../../src/agent/index.js';
 import { type HistoryBounds, memoryStore, type Store } from '../../../src/host/index.js';
-import type { AgentProvider, AgentRequest, TranscriptEntry } from '../../../src/stream/index.js';
+import type {
+  AgentProvider,
+  AgentRequest,
+  TranscriptEntry,
+} from '../../../src/sdk/stream/index.js';
 import { hold } from '../../support/holds.js';
 import { hostLab } from '../../support/host-lab.js';
 

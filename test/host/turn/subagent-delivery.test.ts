@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { normalizeSession } from '../../../src/csdk/index.js';
+import { normalizeSession } from '../../../src/claude/index.js';
 import { cancel, type Kernel, select } from '../../../src/kernel/index.js';
-import type { AgentProvider, SubagentFact } from '../../../src/stream/index.js';
+import type { AgentProvider, SubagentFact } from '../../../src/sdk/stream/index.js';
 import { type HostLab, hostLab } from '../../support/host-lab.js';
 import { deferred } from '../../support/kernel-lab.js';
 import { recordings } from '../../support/recordings.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import type { AgentRequest } from '../../../src/stream/index.js';
+import type { AgentRequest } from '../../../src/sdk/stream/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { joiningLab, withinMs } from '../../support/joining-lab.js';
 import { outcomesOf } from '../../support/outcomes-of.js';

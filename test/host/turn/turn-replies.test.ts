@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cancel, type Kernel } from '../../../src/kernel/index.js';
-import type { AgentProvider } from '../../../src/stream/index.js';
+import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { type HostLabOptions, hostLab } from '../../support/host-lab.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
 import { end, said, scripted, start, toolEnd, toolStart } from '../../support/turn-lab.js';

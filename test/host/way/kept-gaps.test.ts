@@ -13,11 +13,11 @@ import {
   type WayRecord,
   wayRecorder,
 } from '../../../src/host/index.js';
-import { WaitingDispatches } from '../../../src/host/journal/commit/waiting-dispatches.js';
-import { openJournalFile } from '../../../src/host/journal/file/journal-file.js';
-import type { NewDispatch } from '../../../src/host/journal/journal.js';
-import { sqliteDispatches } from '../../../src/host/journal/sqlite/sqlite-rows.js';
-import { openSqlite } from '../../../src/host/sqlite/open-sqlite.js';
+import { WaitingDispatches } from '../../../src/journal/commit/waiting-dispatches.js';
+import { openSqlite } from '../../../src/journal/database/open-sqlite.js';
+import { openJournalFile } from '../../../src/journal/file/journal-file.js';
+import type { NewDispatch } from '../../../src/journal/journal.js';
+import { sqliteDispatches } from '../../../src/journal/sqlite/sqlite-rows.js';
 import { createKernel, explainOutcome, systemClock } from '../../../src/kernel/index.js';
 import { samplePayload } from '../../../src/testing/index.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';

@@ -1,5 +1,5 @@
-import { registerLegacyHook } from '../../../src/legacy/index.js';
-import { type ApprovalAnswer, judgeAsking } from '../../../src/run/index.js';
+import { type ApprovalAnswer, judgeAsking } from '../../../src/agent/run/index.js';
+import { registerLegacyHook } from '../../../src/openclaw/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';
 import type { OpenClawRegions } from '../../support/openclaw-regions.js';
 

@@ -5,13 +5,13 @@ import {
   type LegacyDivergenceName,
   type LegacyHookName,
   legacyDivergences,
-} from '../../../src/legacy/index.js';
+} from '../../../src/openclaw/index.js';
+import { answersOf, divergenceOf } from '../../../src/openclaw/parity/divergence-of.js';
 import {
   compareRuns,
   type ParityDifference,
   parityDifferences,
 } from '../../../src/testing/index.js';
-import { answersOf, divergenceOf } from '../../../src/testing/parity/divergence-of.js';
 import { predict } from '../model/model.js';
 import { everyRow } from '../model/rows.js';
 import type { HookSet } from './hook-set.js';

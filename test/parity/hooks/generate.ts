@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { LegacyHookName } from '../../../src/legacy/index.js';
-import { rowsOf } from '../../../src/legacy/profiles/index.js';
+import type { LegacyHookName } from '../../../src/openclaw/index.js';
+import { rowsOf } from '../../../src/openclaw/profiles/index.js';
 import { events } from './events.js';
 import {
   type ErrorName,

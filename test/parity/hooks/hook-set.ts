@@ -1,4 +1,4 @@
-import type { LegacyHookName } from '../../../src/legacy/index.js';
+import type { LegacyHookName } from '../../../src/openclaw/index.js';
 
 /** A record that nobody has checked. */
 export type Fields = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { legacyHookNames } from '../../../src/legacy/index.js';
+import { legacyHookNames } from '../../../src/openclaw/index.js';
 import { openclawHookRunner } from '../../../src/testing/index.js';
 import { openClawPackage } from '../../support/openclaw-package.js';
 import { everyRow } from '../model/rows.js';

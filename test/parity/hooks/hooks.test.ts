@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { legacyHookNames } from '../../../src/legacy/index.js';
+import { legacyHookNames } from '../../../src/openclaw/index.js';
 import { compareSet, rowsOf, Tally } from './compare.js';
 import { setsOf } from './generate.js';
 import { Rejections } from './observe.js';

@@ -1,4 +1,4 @@
-import { type LegacyHookName, legacyHookNames } from '../../../src/legacy/index.js';
+import { type LegacyHookName, legacyHookNames } from '../../../src/openclaw/index.js';
 import {
   type MakeLegacyRunner,
   type ParityHandler,

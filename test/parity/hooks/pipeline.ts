@@ -1,5 +1,5 @@
 import { isSluiceError, type Kernel } from '../../../src/kernel/index.js';
-import { createLegacyHookRunner, registerLegacyHook } from '../../../src/legacy/index.js';
+import { createLegacyHookRunner, registerLegacyHook } from '../../../src/openclaw/index.js';
 import { createTestKernel, type MakeLegacyRunner } from '../../../src/testing/index.js';
 import { itsWords } from '../model/failure.js';
 import { type HookSet, untrustedPlugin } from './hook-set.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { LegacyHookName } from '../../../src/legacy/index.js';
+import type { LegacyHookName } from '../../../src/openclaw/index.js';
 import type { Write } from './hook-set.js';
 
 type Arbitrary<T = unknown> = fc.Arbitrary<T>;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LegacyDivergenceName, legacyDivergences } from '../../../src/legacy/index.js';
-import { rowsOf } from '../../../src/legacy/profiles/index.js';
+import { type LegacyDivergenceName, legacyDivergences } from '../../../src/openclaw/index.js';
+import { rowsOf } from '../../../src/openclaw/profiles/index.js';
 import {
   compareRuns,
   createTestKernel,

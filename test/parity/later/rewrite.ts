@@ -1,5 +1,5 @@
-import type { LegacyDivergenceName } from '../../../src/legacy/index.js';
-import { rowsOf } from '../../../src/legacy/profiles/index.js';
+import type { LegacyDivergenceName } from '../../../src/openclaw/index.js';
+import { rowsOf } from '../../../src/openclaw/profiles/index.js';
 import { type Fields, type HandlerSpec, type HookSet, untrustedPlugin } from '../hooks/hook-set.js';
 import { itsWords } from '../model/failure.js';
 import { inOrder } from '../model/order.js';

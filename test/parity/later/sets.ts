@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { LegacyHookName } from '../../../src/legacy/index.js';
+import type { LegacyHookName } from '../../../src/openclaw/index.js';
 import { events } from '../hooks/events.js';
 import { handlersOf, setOf } from '../hooks/generate.js';
 import type { Fields, HandlerSpec, HookSet } from '../hooks/hook-set.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { FamilyName, Fields, Outcome } from '../../../src/kernel/index.js';
-import { rowsOf } from '../../../src/legacy/profiles/index.js';
+import { rowsOf } from '../../../src/openclaw/profiles/index.js';
 import { samplePayload } from '../../../src/testing/index.js';
 import { handlersOf } from '../hooks/generate.js';
 import type { HandlerSpec, HookSet } from '../hooks/hook-set.js';

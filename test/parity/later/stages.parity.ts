@@ -5,7 +5,7 @@ import {
   type LegacyDivergenceName,
   legacyDivergences,
   registerLegacyHook,
-} from '../../../src/legacy/index.js';
+} from '../../../src/openclaw/index.js';
 import {
   createTestKernel,
   type MakeLegacyRunner,

@@ -1,4 +1,4 @@
-import type { LegacyHookName } from '../../../src/legacy/index.js';
+import type { LegacyHookName } from '../../../src/openclaw/index.js';
 import { type HandlerSpec, untrustedPlugin } from '../hooks/hook-set.js';
 import type { Rows } from './rows.js';
 

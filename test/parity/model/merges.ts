@@ -1,4 +1,4 @@
-import type { LegacyHookName } from '../../../src/legacy/index.js';
+import type { LegacyHookName } from '../../../src/openclaw/index.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 /** What two answers come to; the earlier one may itself be what others came to. */

@@ -1,5 +1,5 @@
-import type { LegacyDivergenceName } from '../../../src/legacy/index.js';
-import { profiles } from '../../../src/legacy/profiles/index.js';
+import type { LegacyDivergenceName } from '../../../src/openclaw/index.js';
+import { profiles } from '../../../src/openclaw/profiles/index.js';
 import type { ParityEnding } from '../../../src/testing/index.js';
 import type { HookSet } from '../hooks/hook-set.js';
 import type { Observation } from '../hooks/observe.js';

@@ -1,4 +1,4 @@
-import type { LegacyHookName } from '../../../src/legacy/index.js';
+import type { LegacyHookName } from '../../../src/openclaw/index.js';
 import { parityDifferences } from '../../../src/testing/index.js';
 import { isRecord } from './accept.js';
 import { merges } from './merges.js';

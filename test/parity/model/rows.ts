@@ -1,4 +1,4 @@
-import { type LegacyDivergenceName, legacyDivergences } from '../../../src/legacy/index.js';
+import { type LegacyDivergenceName, legacyDivergences } from '../../../src/openclaw/index.js';
 
 /** Which divergences a prediction follows, and which of them made a difference on the way. */
 export class Rows {

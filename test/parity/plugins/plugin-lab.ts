@@ -4,7 +4,7 @@ import {
   type LegacyHookRunner,
   type LegacyPlugin,
   loadLegacyPlugin,
-} from '../../../src/legacy/index.js';
+} from '../../../src/openclaw/index.js';
 import {
   type CollectingLogger,
   collectingLogger,

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createKernel } from '../../../src/kernel/index.js';
-import { loadLegacyPluginFrom } from '../../../src/legacy/index.js';
+import { loadLegacyPluginFrom } from '../../../src/openclaw/index.js';
 import { expectCancelled, expectPassed, samplePayload } from '../../../src/testing/index.js';
 import { openClawPackage } from '../../support/openclaw-package.js';
 import {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { config } from '../../../extensions/telegram/src/config.js';
 import { decodeUpdate } from '../../../extensions/telegram/src/ingress/decode.js';
-import { loadLegacyPlugin } from '../../../src/legacy/index.js';
+import { loadLegacyPlugin } from '../../../src/openclaw/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { openClawModule } from '../../support/openclaw-modules.js';
 import { openClawPackage } from '../../support/openclaw-package.js';

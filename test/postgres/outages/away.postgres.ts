@@ -7,7 +7,7 @@ import {
 } from '../../../src/host/index.js';
 import { migratePostgres } from '../../../src/host/internal.js';
 import { deferred } from '../../../src/kernel/index.js';
-import { anUpdate } from '../../host/journal/journal-contract.js';
+import { anUpdate } from '../../journal/journal-contract.js';
 import { hostLab } from '../../support/host-lab.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 

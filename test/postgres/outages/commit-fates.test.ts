@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CommitFates } from '../../../src/host/journal/postgres/members/commit-fates.js';
+import { CommitFates } from '../../../src/postgres/members/commit-fates.js';
 import { virtualClock } from '../../../src/testing/index.js';
 
 it('a commit is not taken for kept if a standby takes the place of its server between the questions for it (durability §11.7)', async () => {

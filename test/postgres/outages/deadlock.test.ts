@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { hostError } from '../../../src/host/errors.js';
-import { wholeOwnership } from '../../../src/host/journal/hold.js';
-import { PostgresBatches } from '../../../src/host/journal/postgres/postgres-batches.js';
+import { wholeOwnership } from '../../../src/journal/hold.js';
+import { PostgresBatches } from '../../../src/postgres/postgres-batches.js';
 import { virtualClock } from '../../../src/testing/index.js';
 
 it.each([true, false])(

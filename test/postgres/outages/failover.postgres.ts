@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { connect } from '../../../extensions/postgres/src/index.js';
 import { openPostgresJournal } from '../../../src/host/index.js';
 import { migratePostgres } from '../../../src/host/internal.js';
-import { anUpdate } from '../../host/journal/journal-contract.js';
+import { anUpdate } from '../../journal/journal-contract.js';
 import { PostgresProxy } from '../../support/postgres-proxy.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { followed } from './followed.js';

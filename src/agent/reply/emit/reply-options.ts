@@ -1,5 +1,5 @@
 import type { Logger } from '../../../kernel/index.js';
-import type { AssistantMessage } from '../../../stream/index.js';
+import type { AssistantMessage } from '../../../sdk/stream/index.js';
 import type {
   AgentEventRecord,
   AgentEventReport,

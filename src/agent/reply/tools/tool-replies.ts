@@ -3,7 +3,7 @@ import type {
   ToolExecutionEnd,
   ToolExecutionStart,
   ToolExecutionUpdate,
-} from '../../../stream/index.js';
+} from '../../../sdk/stream/index.js';
 import type { ReplyEmitter } from '../emit/reply-emitter.js';
 import type {
   FinishedToolCall,

@@ -1,0 +1,72 @@
+import { type Clock, getOrMake, type PayloadOf } from '../../kernel/index.js';
+import type {
+  AssistantMessage,
+  MessageUpdate,
+  ToolExecutionUpdate,
+} from '../../sdk/stream/index.js';
+import type { RunFields } from './run-fields.js';
+import type { Trail } from './trail.js';
+
+type DeltaPayload = PayloadOf<'agent.output.delta'>;
+
+/** Dispatches `agent.output.delta` while output grows, without an await. */
+export class OutputDeltas {
+  readonly #trail: Trail;
+  readonly #run: RunFields;
+  readonly #clock: Clock;
+  #messageIndex = -1;
+  /** The texts of the open message, by their kind. */
+  readonly #grown = new Map<string, { text: string; readonly sinceMs: number }>();
+
+  constructor(trail: Trail, run: RunFields, clock: Clock) {
+    this.#trail = trail;
+    this.#run = run;
+    this.#clock = clock;
+  }
+
+  /** A message begins: its texts grow from nothing. */
+  openMessage(): void {
+    this.#messageIndex++;
+    this.#grown.clear();
+  }
+
+  /** A message grows. In one in which the provider tells of its own failure, the text is of the kind `error` (§16.18). */
+  message({ message, assistantMessageEvent: event }: MessageUpdate): void {
+    const said = message.providerError === undefined ? 'text' : 'error';
+    if (event.type === 'text_delta') this.#grow(said, event.delta);
+    else if (event.type === 'thinking_delta') this.#grow('thinking', event.delta);
+  }
+
+  toolProgress(event: ToolExecutionUpdate): void {
+    const { toolName, toolCallId, partialResult } = event;
+    this.#emit({ kind: 'tool-progress', toolName, toolCallId, partialResult, ...this.#run });
+  }
+
+  #grow(kind: 'text' | 'thinking' | 'error', delta: string): void {
+    const nowMs = this.#clock.now();
+    const grown = getOrMake(this.#grown, kind, () => ({ text: '', sinceMs: nowMs }));
+    grown.text += delta;
+    // The run comes last: V8 adds fields to a spread object one by one, at some microseconds together.
+    this.#emit({
+      kind,
+      text: grown.text,
+      delta,
+      messageIndex: Math.max(0, this.#messageIndex),
+      elapsedMs: Math.max(0, nowMs - grown.sinceMs),
+      ...this.#run,
+    });
+  }
+
+  #emit(payload: DeltaPayload): void {
+    this.#trail.dispatchSync('agent.output.delta', payload);
+  }
+}
+
+/** A message as the transcript gets it: the words of a provider that has failed are no text (pipeline §16.18). */
+export function withoutErrorText(message: AssistantMessage): AssistantMessage {
+  if (message.providerError === undefined) return message;
+  const content = message.content.map((block) =>
+    block.type === 'text' ? ({ type: 'error', error: block.text } as const) : block,
+  );
+  return { ...message, content };
+}

@@ -1,0 +1,99 @@
+import { definedFields, type Gate, type PayloadOf } from '../../kernel/index.js';
+import type { AgentProvider, AnsweredBy, AssistantMessage } from '../../sdk/stream/index.js';
+import type { RunFields, RunReport } from './run-fields.js';
+import type { Trail } from './trail.js';
+import { usagePayload } from './usage.js';
+
+/** The fields of `agent.starting` beside those of the run. */
+export type RunStart = Omit<PayloadOf<'agent.starting'>, keyof RunFields | 'runId'>;
+
+/** The fields of `agent.llm.input` beside those of the run. */
+export type RunInput = Omit<PayloadOf<'agent.llm.input'>, keyof RunFields | 'runId'>;
+
+/** The note that another model answers than the one that was asked for. */
+export type RunFallback = NonNullable<PayloadOf<'agent.llm.output'>['fallback']>;
+
+/** The provider and model that answer a run. */
+export interface RunModel {
+  readonly provider: string;
+  readonly model: string;
+  /** Says that it answers in the place of another. */
+  readonly fallback?: RunFallback;
+}
+
+/** Returns the model that answered: the one of the opening, unless the agent went over to another. */
+export function answeredBy(opened: RunModel, by: AnsweredBy | undefined): RunModel {
+  if (by === undefined) return opened;
+  const { provider, fallback } = opened;
+  return {
+    provider,
+    model: by.toModel,
+    fallback: {
+      selectedProvider: provider,
+      selectedModel: by.fromModel,
+      ...fallback, // the run itself is in the place of another: that one was asked first
+      phase: 'active',
+      activeProvider: provider,
+      activeModel: by.toModel,
+      previousActiveModel: by.fromModel,
+      ...definedFields({ reasonSummary: by.reason }),
+    },
+  };
+}
+
+/** The provider that answers a run. */
+export interface RunProvider {
+  readonly id: string;
+  /** The model; by default the one that its last message names. */
+  readonly model?: string;
+  /** `enforce` if it asks the gate before a tool runs. */
+  readonly toolGate: Gate;
+  /** It answers in the place of another model. */
+  readonly fallback?: RunFallback;
+  /** The subagent that a tool call starts; without it, no call starts any. */
+  readonly subagentOf?: AgentProvider['subagentOf'];
+}
+
+/** The end of a run from outside: something was thrown, or nobody wanted the rest of it. */
+export type RunStop = { readonly error: unknown } | 'abandoned';
+
+/** The facts that end a run. */
+export interface RunEnding {
+  readonly report: RunReport;
+  readonly startedAtMs: number;
+  /** The part of the transcript that the run was given, and what it added, as far as it is known. */
+  readonly messages: readonly unknown[];
+  readonly lastAssistant: AssistantMessage | undefined;
+  /** Absent where no provider was called: then none has answered. */
+  readonly model: RunModel | undefined;
+}
+
+/** Emits the end of a run, `agent.completed` and `agent.llm.output`: facts, so the run's signal does not stop them. */
+export async function dispatchEnd(trail: Trail, run: RunFields, ending: RunEnding): Promise<void> {
+  const { report, startedAtMs, messages, lastAssistant, model } = ending;
+  const { durationMs, error, usage } = report;
+  const stopReason = lastAssistant?.stopReason;
+  const told = definedFields({
+    durationMs,
+    error: error?.message,
+    stopReason,
+    usage: usage && usagePayload(usage),
+  });
+  await trail.dispatch('agent.completed', {
+    success: report.status === 'completed',
+    aborted: report.status === 'aborted',
+    messages: [...messages],
+    startedAtMs,
+    endedAtMs: startedAtMs + durationMs,
+    ...told,
+    ...run,
+  });
+  if (model === undefined) return;
+  await trail.dispatch('agent.llm.output', {
+    assistantTexts: [...report.assistantTexts],
+    ...told,
+    ...model,
+    ...definedFields({ lastAssistant }),
+    ...run,
+  });
+}

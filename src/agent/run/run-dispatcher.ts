@@ -1,0 +1,300 @@
+import { type Clock, definedFields, type Logger, type Outcome } from '../../kernel/index.js';
+import {
+  type AgentEnd,
+  type AgentToolResult,
+  type AssistantMessage,
+  type SessionEvent,
+  type SessionMessage,
+  type SubagentAnswer,
+  type SubagentFact,
+  type ToolCall,
+  type ToolDecision,
+  type ToolExecutionEnd,
+  type TranscriptEntry,
+  textOf,
+} from '../../sdk/stream/index.js';
+import type { Approvals } from './approvals.js';
+import { type Compactions, compactions } from './compactions.js';
+import { driveRun } from './driven-runs.js';
+import { OutputDeltas, withoutErrorText } from './output-deltas.js';
+import {
+  answeredBy,
+  dispatchEnd,
+  type RunInput,
+  type RunModel,
+  type RunProvider,
+  type RunStart,
+  type RunStop,
+} from './run-bounds.js';
+import { endByFailure, endOfRun } from './run-end.js';
+import type { RunFields, RunReport, RunSession } from './run-fields.js';
+import { subagents } from './subagents.js';
+import { type ToolCalls, toolCalls } from './tool-calls.js';
+import type { Trail } from './trail.js';
+import { type TranscriptWriter, transcriptWriter } from './transcript-writer.js';
+import { addUsage } from './usage.js';
+
+/** The options of a run's dispatches. */
+export interface RunDispatcherOptions {
+  /** The dispatches before the run, with the refs that each of its dispatches carries. */
+  readonly trail: Trail;
+  readonly run: RunFields;
+  readonly session: RunSession;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /**
+   * Stops the run: its decisions are given up, its facts are told all the same. A reason that is a `RunFailure` says
+   * that the run has failed so; for any other it was aborted. Absent: nothing stops it.
+   */
+  readonly signal?: AbortSignal;
+  /** Asks humans what vetoes ask about; without it, that is refused. */
+  readonly approvals?: Approvals;
+}
+
+/**
+ * Turns the events of one run into canonical dispatches, in the order of seed 001: `start`, `input`, `open`, then
+ * `take` (and `told`) for each session event, `complete` last. An agent turn and the bridges emit a run through it
+ * and through nothing else, so each family of a run has one emission site.
+ *
+ * @example
+ * await run.start({ prompt });
+ * run.open({ id: 'claude', toolGate: 'observe-only' });
+ * for await (const event of events) { await run.take(event); run.told(event); }
+ * const report = await run.complete();
+ */
+export class RunDispatcher {
+  readonly #with: RunDispatcherOptions;
+  #startedAtMs: number;
+  readonly #writer: TranscriptWriter;
+  readonly #deltas: OutputDeltas;
+  readonly #tools: ToolCalls;
+  readonly #subagents: ReturnType<typeof subagents>;
+  readonly #compactions: Compactions;
+  readonly #texts: string[] = [];
+  #provider: RunProvider | undefined;
+  #lastAssistant: AssistantMessage | undefined;
+  #usages: AssistantMessage['usage'][] = [];
+  #end: AgentEnd | undefined;
+  #report: Promise<RunReport> | undefined;
+  #release: () => void = () => undefined;
+
+  constructor(options: RunDispatcherOptions) {
+    const { trail, run, session, clock, logger, signal, approvals } = options;
+    this.#with = options;
+    Object.freeze(run); // V8 copies a frozen object faster (docs/performance)
+    this.#startedAtMs = clock.now();
+    this.#writer = transcriptWriter(trail, session, run.runId);
+    this.#deltas = new OutputDeltas(trail, run, clock);
+    const mayRun = (call: ToolCall, stop: AbortSignal) => this.#subagents.ask(call, stop);
+    const asking = { trail, run, clock, approvals };
+    const toolGate = () => this.#provider?.toolGate ?? 'enforce';
+    const tools = toolCalls({ writer: this.#writer, signal, mayRun, toolGate, ...asking });
+    const subagentOf = (call: ToolCall) => this.#provider?.subagentOf?.(call);
+    this.#tools = tools;
+    this.#subagents = subagents({ session, logger, tools, subagentOf, ...asking });
+    this.#compactions = compactions(trail, run, logger);
+  }
+
+  /** True after `agent_end`: no later event belongs to the run. */
+  get ended(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** The messages that the run has written so far. */
+  get written(): readonly TranscriptEntry[] {
+    return this.#writer.written;
+  }
+
+  /** Emits `agent.starting`: the run is driven from here until it is complete. */
+  async start(start: RunStart): Promise<Outcome<'agent.starting'>> {
+    const { trail, run, clock, signal } = this.#with;
+    this.#release = driveRun(trail.kernel, run.runId);
+    this.#startedAtMs = clock.now();
+    const begun = { startedAtMs: this.#startedAtMs, ...start };
+    try {
+      return await trail.dispatch(
+        'agent.starting',
+        { ...run, ...begun },
+        definedFields({ signal }),
+      );
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
+  }
+
+  /** Emits `agent.llm.input`. */
+  input(input: RunInput): Promise<Outcome<'agent.llm.input'>> {
+    const { trail, run, signal } = this.#with;
+    return trail.dispatch('agent.llm.input', { ...run, ...input }, definedFields({ signal }));
+  }
+
+  /** A provider answers from now on. */
+  open(provider: RunProvider): void {
+    this.#provider = provider;
+  }
+
+  /** Writes a message that no session event brings, such as the prompt. */
+  write(message: SessionMessage): Promise<void> {
+    return this.#writer.write(message);
+  }
+
+  /** Asks `agent.tool.calling`, then `subagent.spawning`, about a call that is to run. Never rejects. */
+  gate(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
+    return this.#tools.gate(call, signal);
+  }
+
+  /** A call that the gate has allowed runs with other arguments. */
+  runsWith(toolCallId: string, args: Readonly<Record<string, unknown>>): void {
+    this.#tools.runsWith(toolCallId, args);
+  }
+
+  /** A tool of the host has answered: the end of its call tells this answer. */
+  gave(toolCallId: string, result: AgentToolResult): void {
+    this.#tools.gave(toolCallId, result);
+  }
+
+  /**
+   * Dispatches a fact of a subagent: one fact after the other, and each before the next event that is taken and does not
+   * grow. Never rejects.
+   */
+  tell(fact: SubagentFact): Promise<void> {
+    return this.ended ? Promise.resolve() : this.#subagents.tell(fact);
+  }
+
+  /** Returns the subagents of the main thread among these runs, as far as they were told. */
+  answering(childRunIds: readonly string[]): readonly SubagentAnswer[] {
+    return this.#subagents.answering(childRunIds);
+  }
+
+  /**
+   * Dispatches the facts of a session event, before a listener is told of it.
+   *
+   * @returns nothing if there is nothing to wait for.
+   * @throws RunFailure `not-written`.
+   */
+  take(event: SessionEvent): Promise<void> | undefined {
+    if (this.ended) return undefined;
+    const telling = this.#subagents.telling();
+    return telling === undefined || isGrowth(event)
+      ? this.#take(event)
+      : telling.then(() => this.#take(event));
+  }
+
+  #take(event: SessionEvent): Promise<void> | undefined {
+    switch (event.type) {
+      case 'message_start':
+        this.#writer.openMessage();
+        this.#deltas.openMessage();
+        break;
+      case 'message_update':
+        this.#deltas.message(event);
+        break;
+      case 'message_end':
+        return this.#messageEnd(event.message);
+      case 'tool_execution_start':
+        return this.#tools.started(event).then(() => this.#subagents.called(event));
+      case 'tool_execution_update':
+        this.#deltas.toolProgress(event);
+        break;
+      case 'tool_execution_end':
+        return this.#toolEnd(event);
+      case 'auto_compaction_start': {
+        const { history, beforeHistory } = this.#with.session;
+        const messages = history && [...history, ...this.#writer.written];
+        const before = beforeHistory?.messages ?? 0;
+        this.#compactions.started(this.#with.trail, event, messages, before);
+        break;
+      }
+      case 'agent_end':
+        this.#end = event;
+        break;
+      default: // `auto_compaction_end` is dispatched when its listener has been told: seed 001
+    }
+    return undefined;
+  }
+
+  /** Dispatches the facts of an event that come after its listener was told. */
+  told(event: SessionEvent): void {
+    if (event.type === 'auto_compaction_end') this.#compactions.ended(event);
+  }
+
+  /**
+   * Ends the run, once: waits for the dispatches under way, then emits `agent.completed` and `agent.llm.output`. Never
+   * rejects.
+   *
+   * @param stop the end from outside; without it `agent_end` tells how the run went.
+   */
+  complete(stop?: RunStop): Promise<RunReport> {
+    this.#report ??= this.#complete(stop);
+    return this.#report;
+  }
+
+  async #complete(stop: RunStop | undefined): Promise<RunReport> {
+    const { trail, run, session, clock, logger, signal } = this.#with;
+    let end =
+      typeof stop === 'object'
+        ? endByFailure(stop.error, signal)
+        : endOfRun(this.#end, signal, stop === 'abandoned');
+    this.#tools.giveUp();
+    try {
+      await this.#subagents.close();
+      await this.#writer.flush();
+      await this.#tools.close();
+    } catch (error) {
+      if (end.status === 'completed') end = endByFailure(error, signal);
+    }
+    const durationMs = Math.max(0, clock.now() - this.#startedAtMs);
+    await this.#compactions.drained();
+    const usage = this.#end?.usage ?? addUsage(this.#usages);
+    const report = Object.freeze({
+      assistantTexts: this.#texts,
+      written: this.#writer.written,
+      durationMs,
+      ...definedFields({ usage }),
+      ...end,
+    });
+    try {
+      await dispatchEnd(trail, run, {
+        report: { ...report, last: trail.last },
+        startedAtMs: this.#startedAtMs,
+        messages: [...(session.history ?? []), ...this.#writer.written],
+        lastAssistant: this.#lastAssistant,
+        model: this.#model(),
+      });
+    } catch (error) {
+      logger.error(`the end of run ${run.runId} was not dispatched`, { error });
+    }
+    this.#release();
+    return { ...report, last: trail.last };
+  }
+
+  async #toolEnd(event: ToolExecutionEnd): Promise<void> {
+    // A stopped run stops its subagents: their calls did not fail, and they end with the run.
+    if (!event.isError || this.#with.signal?.aborted !== true)
+      await this.#subagents.answered(event.toolCallId, event.isError);
+    await this.#tools.ended(event);
+  }
+
+  async #messageEnd(ended: AssistantMessage): Promise<void> {
+    const message = withoutErrorText(ended);
+    this.#lastAssistant = message;
+    this.#usages.push(message.usage);
+    const text = textOf(message);
+    if (text.trim() !== '') this.#texts.push(text);
+    await this.#writer.write(message);
+  }
+
+  #model(): RunModel | undefined {
+    const model = this.#provider?.model ?? this.#lastAssistant?.model;
+    if (this.#provider === undefined || model === undefined) return undefined;
+    const { id, fallback } = this.#provider;
+    const answered = { provider: id, model, ...definedFields({ fallback }) };
+    return answeredBy(answered, this.#end?.fallback);
+  }
+}
+
+/** Tells whether an event says that something grew: such an event is dispatched at once. */
+function isGrowth({ type }: SessionEvent): boolean {
+  return type === 'message_update' || type === 'tool_execution_update';
+}

@@ -1,0 +1,45 @@
+import type { CancelRecord, Outcome } from '../../kernel/index.js';
+import type { RunError } from './run-fields.js';
+
+/** Ends a run from inside it. The driver of the run turns it into a `RunError`; nobody else sees it. */
+export class RunFailure extends Error {
+  override readonly name = 'RunFailure';
+  readonly code: RunError['code'];
+  readonly cancel: CancelRecord | undefined;
+
+  constructor(code: RunError['code'], message: string, cancel?: CancelRecord) {
+    super(message);
+    this.code = code;
+    this.cancel = cancel;
+  }
+}
+
+/**
+ * Goes on only if a stage has passed.
+ *
+ * @throws RunFailure `stage-failed`, with the failure that closed the stage, or the cancel.
+ */
+export function mustPass(outcome: Outcome): void {
+  if (outcome.status === 'passed') return;
+  const why = `${outcome.event.family} ${whyNot(outcome)}`;
+  const cancel = outcome.status === 'cancelled' ? outcome.cancel : undefined;
+  throw new RunFailure('stage-failed', why, cancel);
+}
+
+/**
+ * Why an outcome did not pass, in one line: whose cancel, or which failure.
+ *
+ * @example
+ * if (outcome.status !== 'passed') logger.warn(whyNot(outcome));
+ */
+export function whyNot(outcome: Outcome): string {
+  if (outcome.status === 'cancelled') {
+    const { extensionId, contributionId, code, text } = outcome.cancel;
+    return `was cancelled by ${extensionId}/${contributionId}: ${code}${text === undefined ? '' : ` (${text})`}`;
+  }
+  const failure = outcome.failures.findLast(({ policy }) => policy === 'closed');
+  if (failure === undefined) return 'failed';
+  const whose =
+    failure.extensionId === undefined ? '' : ` in ${failure.extensionId}/${failure.contributionId}`;
+  return `failed (${failure.kind}${whose}): ${failure.message}`;
+}

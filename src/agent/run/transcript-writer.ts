@@ -1,0 +1,83 @@
+import { oneLine } from '../../kernel/index.js';
+import type { SessionMessage, ToolResultMessage, TranscriptEntry } from '../../sdk/stream/index.js';
+import { RunFailure } from './run-failure.js';
+import type { RunSession } from './run-fields.js';
+import type { Trail } from './trail.js';
+
+/**
+ * Writes a run's messages through the two transcript stages: exactly the messages that they pass, in order, and none that
+ * they cancel. A tool's result waits until the message that called it is whole, whichever comes first. If another system
+ * writes the transcript (the session has no `append`), the stages can only observe.
+ */
+export function transcriptWriter(trail: Trail, session: RunSession, runId: string) {
+  const written: TranscriptEntry[] = [];
+  let waiting: ToolResultMessage[] = [];
+  let messageIsOpen = false;
+  const { agentId, sessionKey, sessionId } = session;
+  const ids = Object.freeze({ agentId, sessionKey, sessionId, runId });
+  const gate = session.append === undefined ? 'observe-only' : 'enforce';
+
+  /** Writes the results that still wait: at the end of a run whose last message never ended. */
+  async function flush(): Promise<void> {
+    const results = waiting;
+    waiting = [];
+    for (const result of results) {
+      const outcome = trail.dispatchSync(
+        'transcript.tool-result.persisting',
+        {
+          ...ids,
+          toolName: result.toolName,
+          toolCallId: result.toolCallId,
+          isSynthetic: false,
+          message: { ...result },
+        },
+        { gate: gate },
+      );
+      if (outcome.status === 'passed') await pass(outcome.payload.message);
+    }
+  }
+
+  async function pass(message: TranscriptEntry): Promise<void> {
+    const outcome = trail.dispatchSync(
+      'transcript.message.writing',
+      { ...ids, message },
+      { gate: gate },
+    );
+    if (outcome.status !== 'passed') return; // a cancel, or a veto that failed closed: the outcome names it
+    const { message: passed } = outcome.payload;
+    written.push(passed); // before the wait, so that a reader meanwhile finds the message
+    try {
+      await session.append?.(passed);
+    } catch (error) {
+      written.splice(written.indexOf(passed), 1);
+      throw new RunFailure('not-written', `the transcript was not written: ${oneLine(error)}`);
+    }
+  }
+
+  return {
+    written,
+
+    /** A message of the model begins: results wait for it. */
+    openMessage(): void {
+      messageIsOpen = true;
+    },
+
+    /** Writes a whole message, then the results that waited for it. */
+    async write(message: SessionMessage): Promise<void> {
+      await pass({ ...message });
+      if (message.role !== 'assistant') return;
+      messageIsOpen = false;
+      await flush();
+    },
+
+    /** Writes a tool's result, now or when the open message is whole. */
+    async writeResult(result: ToolResultMessage): Promise<void> {
+      waiting.push(result);
+      if (!messageIsOpen) await flush();
+    },
+    flush,
+  };
+}
+
+/** The parts of `transcriptWriter` that others use. */
+export type TranscriptWriter = ReturnType<typeof transcriptWriter>;

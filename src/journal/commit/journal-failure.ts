@@ -1,0 +1,43 @@
+import { type Clock, isSluiceError, type Logger, pause } from '../../kernel/index.js';
+import { isOfOneRow } from '../rows/table-rows.js';
+
+/**
+ * Logs that the journal failed a write. The loss of the whole journal is told once, by the watch over it: what fails
+ * because of that is at level `debug`.
+ */
+export function logJournalFailure(
+  logger: Logger,
+  message: string,
+  fields: Readonly<Record<string, unknown>> & { readonly error: unknown },
+): void {
+  const { error } = fields;
+  const isLost = isSluiceError(error, 'journal-lost');
+  logger[isLost ? 'debug' : 'error'](message, fields);
+}
+
+/** Tells whether a call that the journal has failed may go well later. A row that is damaged stays so. */
+export function mayPass(error: unknown): boolean {
+  return isSluiceError(error) && !isOfOneRow(error);
+}
+
+/** Milliseconds between two tries of work that waits for the journal. */
+export const againMs = 100;
+
+/**
+ * Does something that waits if the journal is away for a while.
+ *
+ * @param work may have been done as far as the journal had kept it.
+ * @throws what it throws, if that does not pass or the signal aborts.
+ */
+export async function patiently<T>(
+  clock: Clock,
+  signal: AbortSignal,
+  work: (isAgain: boolean) => Promise<T>,
+): Promise<T> {
+  for (let isAgain = false; ; isAgain = true)
+    try {
+      return await work(isAgain);
+    } catch (error) {
+      if (!mayPass(error) || !(await pause(clock, againMs, signal))) throw error;
+    }
+}

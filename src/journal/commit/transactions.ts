@@ -1,0 +1,150 @@
+import { type Clock, isSluiceError } from '../../kernel/index.js';
+import type { SqliteDatabase } from '../database/open-sqlite.js';
+import { isOfOneRow } from '../rows/table-rows.js';
+
+/** A write that somebody waits for. */
+export interface Write {
+  /** The time of its request by the monotonic clock. */
+  readonly sinceMs: number;
+  readonly run: () => void;
+  readonly failed: (error: unknown) => void;
+  readonly done: () => void;
+}
+
+/** Less important writes that go along with a transaction and never make it fail. */
+export interface Passenger {
+  /** Tells whether there is anything to write. */
+  waits(): boolean;
+  /** Writes some of it, within the transaction: at least one, and no more than there is room for. */
+  write(room: PassengerRoom): void;
+  /** Is told when that transaction is over. */
+  written(isKept: boolean): void;
+  /** Gives up the writes that wait. */
+  drop(): void;
+}
+
+/** The room that passengers may take of a transaction. */
+export interface PassengerRoom {
+  readonly characters: number;
+  readonly isSpent: () => boolean;
+}
+
+/** Checks that writes still count. Each call throws if they do not: then nothing of the transaction counts. */
+export interface CommitGuard {
+  /** Within the transaction, before anything is written. */
+  entering(): void;
+  /** After the transaction is on the disk, before anybody is told. */
+  leaving(): void;
+}
+
+/** The options of transactions. */
+export interface TransactionOptions {
+  readonly clock: Clock;
+  readonly passenger?: Passenger;
+  readonly guard?: CommitGuard;
+}
+
+/** Milliseconds that the work of one transaction may take. Its sync comes on top. */
+const budgetMs = { writes: 50, passengers: 25 } as const;
+
+/** Writes of one transaction, at most. */
+const mostWrites = 1_000;
+
+/** Characters of passengers that go along with writes, and that make a transaction of their own. */
+const passengerCharacters = { few: 128 * 1024, many: 1024 * 1024 } as const;
+
+/**
+ * The transactions of a `GroupCommit`, one a call. Each is bounded in time and size, and takes its writes off
+ * their list. If another process holds the lock it throws `database-busy`, and every list is as it was.
+ */
+export function transactions(database: SqliteDatabase, options: TransactionOptions) {
+  return { writes, passengers, chore: carryOut };
+
+  /**
+   * Writes the first of a list, and some passengers. Each write learns its end.
+   *
+   * @returns the error of the database if it has failed.
+   */
+  function writes(waiting: Write[], withPassengers = true): unknown {
+    const passenger = withPassengers && options.passenger?.waits() ? options.passenger : undefined;
+    const isSpent = budget(budgetMs.writes);
+    const taken: Write[] = [];
+    const refused = new Map<Write, unknown>();
+    try {
+      commit(() => {
+        for (const one of waiting) {
+          if (taken.length >= mostWrites || (taken.length > 0 && isSpent())) break;
+          taken.push(one);
+          try {
+            one.run();
+          } catch (error) {
+            // an error of the database ends the transaction; a damaged row fails the write that needs it
+            const isRefused = isSluiceError(error) && !error.code.startsWith('database-');
+            if (!isRefused && !isOfOneRow(error)) throw error;
+            refused.set(one, error);
+          }
+        }
+        passenger?.write(room('few'));
+      });
+    } catch (error) {
+      if (isSluiceError(error, 'database-busy')) throw error;
+      passenger?.written(false);
+      if (passenger !== undefined) return writes(waiting, false); // it may have been too much
+      for (const one of waiting.splice(0, Math.max(1, taken.length))) one.failed(error);
+      return error;
+    }
+    passenger?.written(true);
+    for (const one of waiting.splice(0, taken.length))
+      if (refused.has(one)) one.failed(refused.get(one));
+      else one.done();
+    return undefined;
+  }
+
+  /** Writes passengers alone, and gives up those that cannot be written. */
+  function passengers(): void {
+    const { passenger } = options;
+    try {
+      commit(() => passenger?.write(room('many')));
+    } catch (error) {
+      if (isSluiceError(error, 'database-busy')) throw error;
+      passenger?.written(false);
+      return;
+    }
+    passenger?.written(true);
+  }
+
+  /** Does the first chore of a list. */
+  function carryOut(chores: Write[]): void {
+    const [chore] = chores;
+    if (chore === undefined) return;
+    try {
+      commit(chore.run);
+    } catch (error) {
+      if (isSluiceError(error, 'database-busy')) throw error;
+      chores.shift();
+      chore.failed(error);
+      return;
+    }
+    chores.shift();
+    chore.done();
+  }
+
+  function commit(work: () => void): void {
+    const { guard } = options;
+    database.transaction(() => {
+      guard?.entering();
+      work();
+    });
+    guard?.leaving();
+  }
+
+  function room(size: keyof typeof passengerCharacters): PassengerRoom {
+    return { characters: passengerCharacters[size], isSpent: budget(budgetMs.passengers) };
+  }
+
+  function budget(ms: number): () => boolean {
+    const { clock } = options;
+    const untilMs = clock.monotonicMs() + ms;
+    return () => clock.monotonicMs() >= untilMs;
+  }
+}

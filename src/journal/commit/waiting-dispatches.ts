@@ -1,0 +1,175 @@
+import { type Clock, Timer } from '../../kernel/index.js';
+import type { CleanText } from '../clean-body.js';
+import type { NewDispatch } from '../journal.js';
+import type { JournalStats } from '../journal-counts.js';
+import type { Passenger, PassengerRoom } from './transactions.js';
+
+/** Milliseconds that a dispatch may wait if nothing else is written. */
+const longestWaitMs = 100;
+
+/** Characters that may wait. Dispatches beyond are counted, and not kept. */
+const mostCharacters = 64 * 1024 * 1024;
+
+/** Dispatches that are looked at together, and the characters of a row that holds several. */
+const mostTogether = 512;
+const mostOfRow = 256 * 1024;
+
+/** The place that dispatches are written to, within a transaction. */
+export interface DispatchRows {
+  /** Adds dispatches of one message, in their order; at least one. */
+  add(dispatches: readonly NewDispatch[]): void;
+  /** Is told that a transaction was rolled back. */
+  rolledBack(): void;
+}
+
+/**
+ * Dispatches that wait to be written. They go along with the next transaction, never hold anything up, and are given up
+ * first.
+ */
+export class WaitingDispatches implements Passenger {
+  readonly #rows: DispatchRows;
+  readonly #clean: CleanText;
+  readonly #clock: Clock;
+  readonly #onDue: () => void;
+  #waiting: NewDispatch[] = [];
+  #characters = 0;
+  /** The number of the first dispatches that are in the transaction under way. */
+  #inHand = 0;
+  #isClosed = false;
+  readonly #due: Timer;
+  #kept = 0;
+  #dropped = 0;
+  /** Those among them that no record of the journal tells of yet. */
+  #untold = 0;
+
+  /** @param onDue is called to write them. */
+  constructor(rows: DispatchRows, clock: Clock, onDue: () => void, clean: CleanText) {
+    this.#rows = rows;
+    this.#clean = clean;
+    this.#clock = clock;
+    this.#onDue = onDue;
+    this.#due = new Timer(clock);
+  }
+
+  add(dispatch: NewDispatch): void {
+    const { length } = dispatch.body;
+    if (this.#isClosed || this.#characters + length > mostCharacters) {
+      this.#lose(1);
+      return;
+    }
+    if (this.#untold > 0) this.#tellLost();
+    this.#characters += length;
+    this.#waiting.push(dispatch);
+    if (!this.#due.isSet) this.#due.setIdly(longestWaitMs, this.#onDue);
+  }
+
+  /** Takes no more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  stats(): Pick<JournalStats, 'dispatches' | 'dispatchesDropped' | 'charactersWaiting'> {
+    return {
+      dispatches: this.#kept,
+      dispatchesDropped: this.#dropped,
+      charactersWaiting: this.#characters,
+    };
+  }
+
+  waits(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  write({ characters, isSpent }: PassengerRoom): void {
+    let written = 0;
+    if (this.#inHand > 0) this.#rows.rolledBack(); // nobody was told of the end of that transaction
+    this.#inHand = 0;
+    while (this.#inHand < this.#waiting.length && !(this.#inHand > 0 && isSpent())) {
+      const from = this.#inHand;
+      for (const one of this.#waiting.slice(from, from + mostTogether)) {
+        written += one.body.length;
+        if (this.#inHand > 0 && written > characters) break;
+        this.#inHand++;
+      }
+      if (this.#inHand === from) return;
+      this.#writeByMessage(this.#waiting.slice(from, this.#inHand));
+    }
+  }
+
+  /** The dispatches of one message share a row (durability §4.7). */
+  #writeByMessage(dispatches: readonly NewDispatch[]): void {
+    const groups = new Map<string, { of: NewDispatch[]; characters: number }>();
+    for (const one of dispatches) {
+      const { correlationId, body, omitted } = one;
+      if (omitted === 'gap') {
+        for (const { of } of groups.values()) this.#add(of);
+        groups.clear(); // what comes behind it is not written before it
+      }
+      const known = groups.get(correlationId);
+      if (known !== undefined && known.characters + body.length <= mostOfRow) {
+        known.of.push(one);
+        known.characters += body.length;
+        continue;
+      }
+      if (known !== undefined) this.#add(known.of);
+      groups.set(correlationId, { of: [one], characters: body.length });
+    }
+    for (const { of } of groups.values()) this.#add(of);
+  }
+
+  #add(given: readonly NewDispatch[]): void {
+    const clean = given.map((one) => {
+      const body = this.#clean(one.body);
+      return body === one.body ? one : { ...one, body };
+    });
+    this.#rows.add(clean);
+  }
+
+  written(isKept: boolean): void {
+    if (!isKept && this.#inHand === 0) this.#inHand = this.#waiting.length; // the database takes nothing at all
+    const gone = this.#waiting.splice(0, this.#inHand);
+    this.#inHand = 0;
+    for (const { body } of gone) this.#characters -= body.length;
+    const gaps = gone.filter(({ omitted }) => omitted === 'gap');
+    if (isKept) {
+      this.#kept += gone.length - gaps.length;
+      return;
+    }
+    this.#rows.rolledBack();
+    this.#lose(gone.length - gaps.length);
+    for (const gap of gaps) this.#untold += countOf(gap);
+  }
+
+  #lose(count: number): void {
+    this.#dropped += count;
+    this.#untold += count;
+  }
+
+  /** Keeps how many were lost, in their place. */
+  #tellLost(): void {
+    const gap = gapRow(this.#untold, this.#clock.now());
+    this.#untold = 0;
+    this.#characters += gap.body.length;
+    this.#waiting.push(gap);
+  }
+
+  drop(): void {
+    this.#inHand = this.#waiting.length;
+    this.written(false);
+  }
+}
+
+/** The record in the place of others that could not be written (sight §2.1). */
+function gapRow(count: number, atMs: number): NewDispatch {
+  const kind = 'gap';
+  const fact = { kind, id: `gap-${atMs}`, correlationId: '', atMs, count, why: 'dropped' };
+  return {
+    ...{ eventId: fact.id, family: kind, correlationId: '', sessionId: null, status: 'passed' },
+    ...{ occurredAtMs: atMs, omitted: kind, body: JSON.stringify(fact) },
+  };
+}
+
+/** The number of records in whose place a gap stands. */
+function countOf({ body }: NewDispatch): number {
+  return (JSON.parse(body) as { readonly count: number }).count; // as `gapRow` wrote it
+}

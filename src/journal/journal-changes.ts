@@ -1,0 +1,238 @@
+import { hostError } from '../host/errors.js';
+import { type Clock, definedFields } from '../kernel/index.js';
+import { held, notHeld, type Ownership, type UpdateHold } from './hold.js';
+import {
+  type Journal,
+  openSends,
+  openUpdates,
+  type SendRecord,
+  type SendState,
+  type UpdateRecord,
+  type UpdateState,
+} from './journal.js';
+import { fullReason, joinedReason } from './message-end.js';
+
+/** The part of a row that decides whether a change is allowed. */
+export interface Standing<State extends string> {
+  readonly state: State;
+  readonly attempts: number;
+}
+
+/** New values of some fields of a record. */
+export type FieldChanges<Record> = {
+  readonly [Field in keyof Record]?: Record[Field] | undefined;
+};
+
+/** The same of an update, with its part, if it has one. */
+export interface StandingUpdate extends Standing<UpdateState> {
+  readonly part?: unknown;
+}
+
+/** The rows of one kind in a store. `Row` is a row as the store reads it. */
+export interface ChangeableRows<Record, Row> {
+  find(id: string): Row | undefined;
+  /** Adds a record with the next number. */
+  add(record: Omit<Record, 'seq'>): void;
+  /** Gives some fields of a row that was just found new values. A field that becomes `undefined` goes. */
+  change(row: Row, fields: FieldChanges<Record>): void;
+}
+
+/** The rows that a journal changes. */
+export interface JournalRows<Update extends StandingUpdate, Send extends Standing<SendState>> {
+  readonly updates: ChangeableRows<UpdateRecord, Update>;
+  readonly sends: ChangeableRows<SendRecord, Send>;
+  /** The open updates of a lane, counted no further than `most`. */
+  openIn(lane: string, most: number): number;
+  /** All dead letters; with a reason, those that joined another update for it. */
+  dead(joinedReason?: string): readonly Update[];
+  /** A number that no send of an update exceeds yet. */
+  lastSend(eventId: string): number;
+}
+
+type Changing =
+  | ('accept' | 'begin' | 'giveBack' | 'endUpdate' | 'retry' | 'purge')
+  | ('prepare' | 'final' | 'sending' | 'unsent' | 'shown' | 'endSend');
+
+/** The changes of a journal as its interface says them. The caller makes each in one write, or one transaction. */
+export type JournalChanges = {
+  readonly [Name in Changing]: (
+    ...args: Parameters<Journal[Name]>
+  ) => Awaited<ReturnType<Journal[Name]>>;
+};
+
+/**
+ * The transitions of updates and sends, the same for each store. A transition that is refused changes nothing: `journal-state`.
+ *
+ * @example
+ * const changes = journalChanges({ updates, sends, openIn, dead, lastSend }, systemClock, wholeOwnership());
+ * const attempts = database.transaction(() => changes.begin('u-1').attempts);
+ */
+export function journalChanges<Update extends StandingUpdate, Send extends Standing<SendState>>(
+  rows: JournalRows<Update, Send>,
+  clock: Clock,
+  ownership: Ownership,
+): JournalChanges {
+  const { updates, sends } = rows;
+  const holdOf = (eventId: string, part: unknown): UpdateHold | undefined => {
+    const hold = ownership.holdOf(Number(part ?? 0));
+    return hold && { eventId, ...hold };
+  };
+  const update = (id: string, from: readonly UpdateState[], wanted: string): Update =>
+    inState({ what: 'update', id, wanted }, updates.find(id), from);
+  const send = (id: string, from: readonly SendState[], wanted: string): Send =>
+    inState({ what: 'send', id, wanted }, sends.find(id), from);
+  const again = {
+    state: 'accepted',
+    attempts: 0,
+    endedAtMs: undefined,
+    outcome: undefined,
+    reason: undefined,
+  } as const;
+
+  return {
+    accept: (given, isBegun = false, mostOpen) => {
+      const known = updates.find(given.eventId);
+      if (known !== undefined)
+        return { status: 'known', state: known.state, attempts: known.attempts };
+      const { lane = '' } = given;
+      const acceptedAtMs = clock.now();
+      const open = mostOpen === undefined ? undefined : rows.openIn(lane, mostOpen);
+      if (open !== undefined && open >= (mostOpen ?? open)) {
+        const dead = { state: 'dead', attempts: 0, outcome: 'failed', reason: fullReason } as const;
+        updates.add(Object.assign({ acceptedAtMs, endedAtMs: acceptedAtMs }, dead, given));
+        return { status: 'full' };
+      }
+      const isNext = isBegun && !(ownership.isShared && rows.openIn(lane, 1) > 0);
+      const hold = isNext ? holdOf(given.eventId, given.part) : undefined;
+      const begun =
+        hold === undefined
+          ? ({ state: 'accepted', attempts: 0 } as const)
+          : ({ state: 'handling', attempts: 1 } as const);
+      updates.add(Object.assign({ acceptedAtMs }, begun, given));
+      return { status: 'accepted', ...definedFields({ hold, open }) };
+    },
+    begin: (eventId, joined = []) => {
+      const was = update(eventId, openUpdates, 'begun');
+      const hold = holdOf(eventId, was.part);
+      if (hold === undefined) throw notHeld('another host has the part of its lane');
+      const joining = joined.map((id) => update(id, ['accepted'], 'joined'));
+      for (const row of joining) updates.change(row, { joinedTo: eventId });
+      const attempts = was.attempts + 1;
+      updates.change(was, { state: 'handling', attempts });
+      return { attempts, hold };
+    },
+    giveBack: (hold) => {
+      const { eventId } = held(hold);
+      const was = update(eventId, ['handling'], 'given back');
+      updates.change(was, { attempts: Math.max(0, was.attempts - 1) });
+    },
+    endUpdate: (hold, { isDead, outcome, reason }) => {
+      const { eventId } = held(hold);
+      updates.change(update(eventId, openUpdates, 'ended'), {
+        state: isDead ? 'dead' : 'ended',
+        outcome,
+        reason,
+        endedAtMs: clock.now(),
+        retriedAfterSeq: undefined,
+        joinedTo: undefined,
+        ...(!isDead && { body: undefined }), // people's words are not kept longer than they must be
+      });
+    },
+    retry: (eventId) => {
+      const was = updates.find(eventId);
+      if (was?.state !== 'dead') return false;
+      updates.change(was, { ...again, retriedAfterSeq: rows.lastSend(eventId) });
+      for (const one of rows.dead(joinedReason(eventId)))
+        updates.change(one, { ...again, joinedTo: eventId });
+      return true;
+    },
+    purge: (eventId) => {
+      const chosen = eventId === undefined ? rows.dead() : [updates.find(eventId)];
+      const dead = chosen.flatMap((row) => (row?.state === 'dead' ? [row] : []));
+      for (const row of dead) updates.change(row, { state: 'ended', body: undefined });
+      return dead.length;
+    },
+    prepare: (hold, given, isSending = false) => {
+      const { part } = held(hold);
+      const { sendId: id } = given;
+      const state = sends.find(id)?.state;
+      if (state !== undefined)
+        throw hostError('journal-state', { what: 'send', id, wanted: 'prepared', state });
+      const own = part === 0 ? {} : { part };
+      const judgement = judged(isSending, 0);
+      sends.add(Object.assign({ preparedAtMs: clock.now() }, own, judgement, given));
+    },
+    final: (hold, { sendId, kind, fingerprint, channel, accountId, body }, isSending = false) => {
+      held(hold);
+      const was = send(sendId, ['prepared'], 'made final');
+      const said = { kind, fingerprint, channel, accountId, body };
+      sends.change(was, { ...judged(isSending, was.attempts), ...said });
+    },
+    sending: (hold, sendId) => {
+      held(hold);
+      const was = send(sendId, openSends, 'sent');
+      sends.change(was, judged(true, was.attempts));
+    },
+    unsent: (hold, sendId) => {
+      held(hold);
+      sends.change(send(sendId, ['sending'], 'given back'), { state: 'prepared' });
+    },
+    shown: (hold, sendId, shown) => {
+      held(hold);
+      const was = send(sendId, openSends, 'shown');
+      if (shown !== undefined) sends.change(was, { shown });
+    },
+    endSend: (hold, sendId, { state, providerMessageId, cause, reason }) => {
+      held(hold);
+      const end = { state, providerMessageId, cause, reason, endedAtMs: clock.now() };
+      sends.change(send(sendId, openSends, state), end);
+    },
+  };
+}
+
+/** Makes the changes of a journal: each is one write. */
+export function writtenChanges(
+  changes: JournalChanges,
+  write: <T>(work: () => T) => Promise<T>,
+): Pick<Journal, Changing> {
+  const written = Object.entries(changes).map(([name, change]) => {
+    const work = change as (...args: unknown[]) => unknown; // it gets the arguments of its own change
+    return [name, (...args: unknown[]) => write(() => work(...args))];
+  });
+  return Object.fromEntries(written) as Pick<Journal, Changing>; // each name is there
+}
+
+/** Notes that an operator tends a journal in the process of its host: the host looks for that as for a change from outside. */
+export function noteTending({ retry, purge }: Pick<Journal, 'retry' | 'purge'>) {
+  let isTended = false;
+  const noted =
+    <Given extends unknown[], T>(change: (...given: Given) => Promise<T>) =>
+    async (...given: Given): Promise<T> => {
+      const result = await change(...given);
+      isTended = true;
+      return result;
+    };
+  return {
+    tending: { retry: noted(retry), purge: noted(purge) },
+    /** Tells whether it was tended since the last call. */
+    wasTended: (): boolean => {
+      const was = isTended;
+      isTended = false;
+      return was;
+    },
+  };
+}
+
+/** The state of a send that was judged: with one more attempt, if it goes to its channel with the same write. */
+function judged(isSending: boolean, attempts: number): Standing<SendState> {
+  return isSending ? { state: 'sending', attempts: attempts + 1 } : { state: 'prepared', attempts };
+}
+
+function inState<State extends string, Row extends Standing<State>>(
+  change: { readonly what: 'update' | 'send'; readonly id: string; readonly wanted: string },
+  row: Row | undefined,
+  from: readonly State[],
+): Row {
+  if (row !== undefined && from.includes(row.state)) return row;
+  throw hostError('journal-state', { ...change, state: row?.state ?? 'not known' });
+}

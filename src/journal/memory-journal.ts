@@ -1,0 +1,185 @@
+import { type Clock, definedFields, systemClock } from '../kernel/index.js';
+import { memoryKeyValues } from '../sdk/extension/internal.js';
+import { type Ownership, wholeOwnership } from './hold.js';
+import {
+  type DispatchRecord,
+  isOneOf,
+  type Journal,
+  openSends,
+  openUpdates,
+  type SendRecord,
+  type UpdateRecord,
+} from './journal.js';
+import {
+  type ChangeableRows,
+  journalChanges,
+  noteTending,
+  writtenChanges,
+} from './journal-changes.js';
+import { InOrder, MemoryRows, newest } from './memory-rows.js';
+import { isOfKind } from './record-kind.js';
+
+/** The options of a journal in memory. */
+export interface MemoryJournalOptions {
+  readonly clock?: Clock;
+  /** If it is `false`, no later host gets the journal (durability §6.8); `true` if absent. */
+  readonly outlivesHost?: boolean;
+  /**
+   * The number of ended updates that are kept, each with its sends; so many ended sends of no update, and so many dispatches
+   * are kept, too. 10 000 if absent, 0 if the journal does not outlive its host.
+   */
+  readonly keepRows?: number;
+  /** The parts of the lanes that its host handles: all of them, if absent. */
+  readonly ownership?: Ownership;
+}
+
+/**
+ * A journal in memory: it is gone with the process. A host that is given no journal makes one that does not outlive it.
+ * The cost to keep a message and to find it again does not depend on how many were kept before. The oldest rows that have
+ * ended are dropped, dead letters among them (durability §1.16).
+ *
+ * @example
+ * const journal = memoryJournal();
+ * const host = createHost({ agents, channels, journal });
+ */
+export function memoryJournal({
+  clock = systemClock,
+  outlivesHost = true,
+  keepRows = outlivesHost ? 10_000 : 0,
+  ownership = wholeOwnership(),
+}: MemoryJournalOptions = {}): Journal {
+  const updates = new MemoryRows<UpdateRecord>({
+    idOf: ({ eventId }) => eventId,
+    groupOf: ({ lane, state }) => (isOneOf(openUpdates, state) ? lane : undefined),
+    isOpen: ({ state }) => isOneOf(openUpdates, state),
+  });
+  const sends = new MemoryRows<SendRecord>({
+    idOf: ({ sendId }) => sendId,
+    groupOf: ({ correlationId }) => correlationId,
+    isOpen: ({ state }) => isOneOf(openSends, state),
+  });
+  const dispatches = new InOrder<DispatchRecord>();
+  const counted = {
+    ...{ accepted: 0, duplicates: 0, dispatches: 0 },
+    ...{ dispatchesDropped: 0, charactersWaiting: 0, commits: 0, commitMs: 0 },
+  };
+  let seq = 0;
+  const endedUpdates = newest(keepRows, (eventId) => {
+    updates.delete(eventId);
+    for (const { sendId, state } of sends.inGroup(eventId))
+      if (!isOneOf(openSends, state)) sends.delete(sendId);
+  });
+  const endedSends = newest(keepRows, (sendId) => sends.delete(sendId)); // those of no update that is kept
+
+  const changeableUpdates = changeable(updates, () => ++seq);
+  const changes = journalChanges<UpdateRecord, SendRecord>(
+    {
+      updates: {
+        ...changeableUpdates,
+        change: (row, fields) => {
+          changeableUpdates.change(row, fields);
+          if (fields.state === 'accepted') endedUpdates.delete(row.eventId); // it is tried again
+        },
+      },
+      sends: changeable(sends, () => ++seq),
+      openIn: (lane, most) => Math.min(most, updates.inGroup(lane).length),
+      dead: (reason) =>
+        [...updates.values()].filter(
+          (one) =>
+            one.state === 'dead' &&
+            (reason === undefined || (one.outcome === 'joined' && one.reason === reason)),
+        ),
+      lastSend: () => seq,
+    },
+    clock,
+    ownership,
+  );
+
+  const written = writtenChanges(changes, async (work) => work());
+  const { tending, wasTended } = noteTending(written);
+
+  return {
+    ...{ outlivesHost, ownership },
+    keyValues: memoryKeyValues(clock),
+    ...written,
+    ...tending,
+    accept: async (update, isBegun, mostOpen) => {
+      const accepted = changes.accept(update, isBegun, mostOpen);
+      if (accepted.status === 'full') endedUpdates.add(update.eventId);
+      counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
+      return accepted;
+    },
+    endUpdate: async (hold, end) => {
+      changes.endUpdate(hold, end);
+      endedUpdates.add(hold.eventId);
+    },
+    endSend: async (hold, sendId, end) => {
+      changes.endSend(hold, sendId, end);
+      const { correlationId = '' } = sends.get(sendId) ?? {};
+      if (updates.get(correlationId) === undefined) endedSends.add(sendId);
+    },
+    dispatched: (dispatch) => {
+      dispatches.set({ ...dispatch, seq: ++counted.dispatches });
+      if (dispatches.size > keepRows) dispatches.dropFirst(Math.max(1, keepRows >> 3)); // many at once cost as much as one
+    },
+    updates: async (filter = {}) => {
+      const { states, lane, withoutBody = false, correlationId, eventId = correlationId } = filter;
+      const isOpen = states?.every((state) => isOneOf(openUpdates, state)) ?? false;
+      const of = { id: eventId, group: isOpen ? lane : undefined, isOpen };
+      const rows = updates.chosen(filter, of, (row) => ({
+        id: row.eventId,
+        correlationId: row.eventId,
+        atMs: row.acceptedAtMs,
+        fits: (states?.includes(row.state) ?? true) && (lane ?? row.lane) === row.lane,
+      }));
+      return withoutBody ? rows.map(({ body: _, ...row }) => row) : rows;
+    },
+    sends: async (filter = {}) => {
+      const { states, eventId, correlationId } = filter;
+      const isOpen = states?.every((state) => isOneOf(openSends, state)) ?? false;
+      return sends.chosen(filter, { id: eventId, group: correlationId, isOpen }, (row) => ({
+        id: row.sendId,
+        correlationId: row.correlationId,
+        atMs: row.preparedAtMs,
+        fits: states?.includes(row.state) ?? true,
+      }));
+    },
+    dispatches: async (filter = {}) =>
+      dispatches.chosen(filter, (one) => ({
+        id: one.eventId,
+        correlationId: one.correlationId,
+        atMs: one.occurredAtMs,
+        fits: (filter.family ?? one.family) === one.family && isOfKind(one, filter),
+      })),
+    counts: async () => {
+      const counts = {
+        updates: { accepted: 0, handling: 0, dead: 0 },
+        sends: { prepared: 0, sending: 0 },
+      };
+      const died: number[] = [];
+      for (const { state, endedAtMs } of updates.values()) {
+        if (state !== 'ended') counts.updates[state]++;
+        if (state === 'dead' && endedAtMs !== undefined) died.push(endedAtMs);
+      }
+      for (const { state } of sends.values())
+        if (state === 'prepared' || state === 'sending') counts.sends[state]++;
+      return { ...counts, ...(died.length > 0 && { oldestDeadAtMs: Math.min(...died) }) };
+    },
+    changedOutside: wasTended,
+    problem: () => undefined,
+    stats: () => ({ ...counted }),
+    close: async () => undefined,
+  };
+}
+
+/** The rows as changes see them. */
+function changeable<Row extends { readonly seq: number }>(
+  rows: MemoryRows<Row>,
+  nextSeq: () => number,
+): ChangeableRows<Row, Row> {
+  return {
+    find: (id) => rows.get(id),
+    add: (record) => rows.set({ seq: nextSeq(), ...record } as Row), // a record is a row without its number
+    change: (row, fields) => rows.set(definedFields(Object.assign({}, row, fields)) as Row), // only optional fields go
+  };
+}

@@ -1,0 +1,59 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { definedFields } from '../../kernel/index.js';
+import type { DispatchRecord, NewDispatch } from '../journal.js';
+
+/** The mark of a row that holds several dispatches, in the column that says of one why its payloads are left out. */
+export const packedMark = 'packed';
+
+/**
+ * A text that most dispatches repeat: the compressor refers to it. It belongs to the format of the file: a file that was
+ * written with another text could not be read.
+ */
+const dictionary = Buffer.from(
+  '"code":"text":"line":"reason":"cancelled","failed","conversationId":"threadId":"agentId":"main","sessionKey":"agent:main:' +
+    '"startedAtMs":"model":"provider":"messages":[],"historyLeftOut":"usage":{"inputTokens":"outputTokens":"toolCallId":"toolName":' +
+    '"args":"result":"isError":false,"egress.preparing","egress.sending","egress.sent","receipt":{"messageId":"attempt":1,"durationMs":' +
+    '"kind":"reply","streaming":false,"explicit":false,"replyToId":"isGroup":false,"groupId":"to":"from":"provider":"surface":' +
+    '{"extensionId":"contributionId":"class":"observer","mutator","durationMs":0.' +
+    '[{"eventId":"0m","family":"agent.output.delta","correlationId":"u-","sessionId":"session-","status":"passed","occurredAtMs":1' +
+    ',"omitted":"hot-path","length":}]\n{"status":"passed","event":{"eventId":"0m","family":"ingress.normalized","occurredAt":17' +
+    ',"workspaceId":null,"agentId":null,"sessionId":null,"accountRef":{"channel":"","id":"default"},"conversationRef":{"channel":"' +
+    ',"id":"},"threadRef":null,"messageRef":null,"sourceContributionId":null,"correlationId":"u-","payload":{"channel":"' +
+    '","accountId":"default","content":"","attachments":[],"metadata":{},"raw":"[left out]"},"metadata":{"runId":"run-' +
+    '","session":{"context":{},"memoryKeys":[],"metadata":{}}},"providerMetadata":{},"hotPath":false},"annotations":{},' +
+    '"candidates":[],"changes":[],"staleApprovals":[],"skipped":[],"failures":[],"steps":[]}',
+);
+
+/** A dispatch without its body, and the length of its body in the text behind. */
+type Head = Omit<NewDispatch, 'body'> & { readonly length: number };
+
+/** The columns of a row that holds several dispatches: those of the last one, and the lowest of their ids. */
+export function packedRow(dispatches: readonly NewDispatch[], last: NewDispatch): NewDispatch {
+  const heads = dispatches.map(({ body, ...head }): Head => ({ ...head, length: body.length }));
+  const text = `${JSON.stringify(heads)}\n${dispatches.map(({ body }) => body).join('')}`;
+  const eventId = dispatches.reduce(
+    (least, one) => (one.eventId < least ? one.eventId : least),
+    last.eventId,
+  );
+  const occurredAtMs = Math.max(...dispatches.map((one) => one.occurredAtMs));
+  const body = deflateRawSync(text, { dictionary, level: 3 }).toString('base64');
+  return { ...last, eventId, occurredAtMs, body };
+}
+
+/**
+ * Reads the dispatches of a row that holds several. They have the numbers up to that of the row.
+ *
+ * @throws Error if the body is none of `packedRow`; its sum says so before.
+ */
+export function unpacked({ seq, body }: DispatchRecord): DispatchRecord[] {
+  const text = inflateRawSync(Buffer.from(body, 'base64'), { dictionary }).toString();
+  const end = text.indexOf('\n');
+  const heads = JSON.parse(text.slice(0, end)) as readonly Head[]; // as it was packed
+  let from = end + 1;
+  return heads.map(({ length, ...head }, at) => {
+    const one = { ...definedFields(head), seq: seq - heads.length + 1 + at };
+    const whole = { ...one, body: text.slice(from, from + length) };
+    from += length;
+    return whole as DispatchRecord; // as it was packed
+  });
+}

@@ -1,0 +1,192 @@
+import { hostError } from '../../host/errors.js';
+import { getOrMake, isSluiceError, type SluiceError } from '../../kernel/index.js';
+import { type CleanText, cleanTexts } from '../clean-body.js';
+import type { SqliteDatabase, SqliteRow, SqliteStatement } from '../database/open-sqlite.js';
+import type { SqliteValue, StoredRow } from '../database/sqlite-values.js';
+import { bodySum, headSum, type RowValues, rowProblem, type SummedTable } from './row-sums.js';
+
+/** A damage in a table. */
+export interface Damage {
+  /** Absent if the damage is of the whole file. */
+  readonly table?: string;
+  /** The row, if its sum is wrong or one of its texts is not UTF-8; absent if pages cannot be read. */
+  readonly row?: StoredRow;
+  /** The damage in words, with the column if it is known. */
+  readonly problem: string;
+}
+
+/** The options of reading rows. By default rows are read whole, and damage is an error. */
+export interface HowRead {
+  /** Is told of each damaged row. */
+  readonly onDamaged?: ((damage: Damage) => void) | undefined;
+  /** Leaves the bodies out: they are neither read nor compared with their sums. */
+  readonly withoutBody?: boolean;
+}
+
+/**
+ * The rows of one table, each with its sums. Each row is compared with its sums when it is read; a damaged row is never
+ * returned: `database-damaged`, with the table, the row's number and its column. Writes are within a transaction of the caller.
+ */
+export interface TableRows {
+  /** The number of the next row. */
+  nextSeq(): number;
+  /** Is told that a transaction was rolled back: the numbers that it took are free again. */
+  rolledBack(): void;
+  /** Adds a row with the next number, or with the one in `seq`. */
+  add(values: RowValues): void;
+  /** The first row of which a column has a value, without its body. */
+  find(column: string, value: SqliteValue): SqliteRow | undefined;
+  /** The row with the highest number of which a column has a value, without its body. */
+  newest(column: string, value: SqliteValue): SqliteRow | undefined;
+  /** The rows that a condition fits: what may follow `WHERE`. */
+  read(condition: string, values: readonly SqliteValue[], how?: HowRead): SqliteRow[];
+  /** Writes other values into a row that `find` gave. */
+  change(row: SqliteRow, changes: RowValues): void;
+}
+
+/**
+ * Opens a table for reading and writing rows. Statements are compiled once for each shape.
+ *
+ * @param clean takes secrets out of free texts before they are written (spec §20.8).
+ * @example
+ * const updates = tableRows(database, updatesTable);
+ * const row = updates.find('event_id', 'u-1');
+ * if (row?.['state'] === 'accepted') updates.change(row, { state: 'handling' });
+ */
+export function tableRows(
+  database: SqliteDatabase,
+  table: SummedTable,
+  clean?: CleanText,
+): TableRows {
+  const { name } = table;
+  const cleaned = (values: RowValues): RowValues =>
+    clean === undefined ? values : cleanTexts(name, values, clean);
+  const head = ['body_sum', 'sum', ...table.columns];
+  const whole = ['body', ...head];
+  const statements = new Map<string, SqliteStatement>();
+  const statement = (sql: string): SqliteStatement =>
+    getOrMake(statements, sql, () => database.prepare(sql));
+  const good = (rows: readonly StoredRow[], onDamaged?: (damage: Damage) => void): SqliteRow[] =>
+    goodRows(table, rows, (damage) => {
+      if (onDamaged === undefined) throw damageError(database.path, damage);
+      onDamaged(damage);
+    });
+
+  let nextSeq: number | undefined;
+  const lastSeq = (): number => {
+    const sql = `SELECT max((SELECT coalesce(max(seq), 0) FROM ${name}),
+      coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?), 0)) AS seq`;
+    return Number(statement(sql).get(name)?.['seq']);
+  };
+
+  const next = (): number => (nextSeq ??= lastSeq() + 1);
+
+  return {
+    nextSeq: next,
+    rolledBack: () => {
+      nextSeq = undefined;
+    },
+    add: (given) => {
+      const values = cleaned(given);
+      const seq = values['seq'] ?? next();
+      if (typeof seq !== 'number' || !Number.isSafeInteger(seq))
+        throw hostError('database-damaged', {
+          path: database.path,
+          problem: `the next row of ${name} would have the number ${seq}`,
+        });
+      const body = values['body'] ?? null;
+      const row: RowValues = { ...values, seq, body, body_sum: bodySum(body) };
+      const all = whole.map((column) =>
+        column === 'sum' ? headSum(table, row) : (row[column] ?? null),
+      );
+      try {
+        statement(
+          `INSERT INTO ${name} (${whole.join(', ')}) VALUES (${whole.map(() => '?').join(', ')})`,
+        ).run(...all);
+        if (nextSeq !== undefined) nextSeq = Math.max(nextSeq, seq + 1);
+      } catch (error) {
+        nextSeq = undefined; // somebody else may have written
+        throw error;
+      }
+    },
+    find: (column, value) => {
+      const sql = `SELECT ${head.join(', ')} FROM ${name} WHERE ${column} = ? LIMIT 1`;
+      return good(statement(sql).stored(value))[0];
+    },
+    newest: (column, value) => {
+      const sql = `SELECT ${head.join(', ')} FROM ${name} WHERE ${column} = ? ORDER BY seq DESC LIMIT 1`;
+      return good(statement(sql).stored(value))[0];
+    },
+    read: (condition, values, { onDamaged, withoutBody = false } = {}) => {
+      const sql = `SELECT ${(withoutBody ? head : whole).join(', ')} FROM ${name} WHERE ${condition}`;
+      return good(statement(sql).stored(...values), onDamaged);
+    },
+    change: (row, given) => {
+      const changes = cleaned(given);
+      const { body } = changes;
+      const changed: RowValues = {
+        ...row,
+        ...changes,
+        ...(body !== undefined && { body_sum: bodySum(body) }),
+      };
+      const columns = [...Object.keys(changes), ...(body === undefined ? [] : ['body_sum'])];
+      statement(
+        `UPDATE ${name} SET ${columns.map((column) => `${column} = ?`).join(', ')}, sum = ? WHERE seq = ?`,
+      ).run(
+        ...columns.map((column) => changed[column] ?? null),
+        headSum(table, changed),
+        row['seq'] ?? null,
+      );
+    },
+  };
+}
+
+/** Returns the rows whose sums fit, and tells of the others. */
+export function goodRows(
+  table: SummedTable,
+  rows: readonly StoredRow[],
+  onDamaged: (damage: Damage) => void,
+): SqliteRow[] {
+  return rows.flatMap((row) => {
+    const problem = rowProblem(table, row);
+    if (problem === undefined) return [row as SqliteRow]; // it has no bytes
+    onDamaged({ table: table.name, row, problem });
+    return [];
+  });
+}
+
+/** Returns the last number that was given to a row of a table; the row may be gone. */
+export function numberGiven(database: SqliteDatabase, name: string): number {
+  const row = database.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').get(name);
+  return Number(row?.['seq'] ?? 0);
+}
+
+/** Goes on after a number that was given, so that no number comes twice. */
+export function continueNumbers(database: SqliteDatabase, name: string, given: number): void {
+  if (!Number.isSafeInteger(given) || given <= numberGiven(database, name)) return;
+  database.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(name);
+  database.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(name, given);
+}
+
+/** Makes the error of a damaged row, which names the row. */
+export function damageError(path: string, damage: Damage): SluiceError {
+  const { table, row } = damage;
+  const seq = row === undefined ? undefined : Number(row['seq']);
+  return hostError('database-damaged', { path, problem: damageLine(damage), table, seq });
+}
+
+/** Writes damage in words: the row, and its mistake. */
+export function damageLine({ table, row, problem }: Damage): string {
+  return row === undefined ? problem : `row ${Number(row['seq'])} of ${table}, ${problem}`;
+}
+
+/** Tells whether an error is about one damaged row: nothing was written, and the database goes on. */
+export function isOfOneRow(error: unknown): boolean {
+  return isSluiceError(error, 'database-damaged') && error.details['table'] !== undefined;
+}
+
+/** Tells whether the journal refuses a write for good: its row is damaged or has ended, or a value cannot be kept. */
+export function isRefusedForGood(error: unknown): boolean {
+  if (isOfOneRow(error)) return true;
+  return isSluiceError(error, 'journal-state') || isSluiceError(error, 'bad-value');
+}

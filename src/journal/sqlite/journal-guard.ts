@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { hostError } from '../../host/errors.js';
+import { isSluiceError, oneLine, type SluiceError } from '../../kernel/index.js';
+import type { SqliteDatabase } from '../database/open-sqlite.js';
+
+/** The files of a journal, by the suffixes of its path. */
+const files = ['', '-wal', '-shm', '-lock'] as const;
+
+/**
+ * Checks that the writes of this process still get into the journal: its files are in their places, and no other process
+ * has taken it over. A journal that is lost stays lost until it is opened again.
+ *
+ * @example
+ * const guard = journalGuard(database);
+ * guard.look(); // undefined
+ */
+export function journalGuard(database: SqliteDatabase) {
+  /** The token in the database's row of its writer. */
+  const token = randomUUID();
+  let lost: SluiceError | undefined;
+  database.transaction(() => {
+    database.exec(
+      'CREATE TABLE IF NOT EXISTS writer (id INTEGER PRIMARY KEY CHECK (id = 1), token TEXT NOT NULL) STRICT',
+    );
+    database.prepare('INSERT OR REPLACE INTO writer (id, token) VALUES (1, ?)').run(token);
+  });
+  const { path } = database;
+  const paths = path === ':memory:' ? [] : files.map((suffix) => `${path}${suffix}`);
+  const known = new Map(paths.map((one) => [one, identityOf(one)]));
+  /** Compiled once, because each commit reads it. */
+  const version = database.prepare('PRAGMA data_version');
+  let seenVersion: number = readDataVersion();
+  return { look, fail, entering, leaving, probe };
+
+  /**
+   * Looks at everything, as each commit does.
+   *
+   * @returns the reason why nothing may be acknowledged: for good, or because the disk could not be read this time.
+   */
+  function look(): SluiceError | undefined {
+    if (lost === undefined && database.isOpen)
+      try {
+        lookAtFiles();
+        lookAtWriter();
+      } catch (error) {
+        if (!isSluiceError(error)) throw error;
+        return error;
+      }
+    return lost;
+  }
+
+  /** Ends all acknowledging, for a reason that somebody else has found. */
+  function fail(problem: SluiceError): void {
+    lost ??= problem;
+  }
+
+  function entering(): void {
+    lookAtWriter();
+    if (lost !== undefined) throw lost;
+  }
+
+  function leaving(): void {
+    lookAtFiles();
+    if (lost !== undefined) throw lost;
+  }
+
+  /** Shows that the database takes writes, by a write that needs room. */
+  function probe(): void {
+    const write = database.prepare('UPDATE writer SET token = ? WHERE id = 1');
+    write.run(token + ' '.repeat(16_384));
+    write.run(token);
+  }
+
+  function lookAtFiles(): void {
+    for (const [path, was] of known) {
+      const is = identityOf(path);
+      if (is === was) continue;
+      lose(is === undefined ? `${path} is not there any more` : `${path} is another file now`);
+      return;
+    }
+  }
+
+  /** Looks at the writer's row, if somebody else has changed the database. */
+  function lookAtWriter(): void {
+    const dataVersion = readDataVersion();
+    if (dataVersion === seenVersion) return;
+    const row = database.prepare('SELECT token FROM writer WHERE id = 1').get();
+    seenVersion = dataVersion;
+    if (row?.['token'] !== token) lose('another process has opened it for writing');
+  }
+
+  function lose(problem: string): void {
+    lost ??= hostError('journal-lost', { path: database.path, problem });
+  }
+
+  function readDataVersion(): number {
+    return Number(version.get()?.['data_version'] ?? 0);
+  }
+}
+
+/** @throws SluiceError `database-io` if the file system does not tell: the file may still be there. */
+function identityOf(path: string): string | undefined {
+  try {
+    const entry = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return entry === undefined ? undefined : `${entry.dev}:${entry.ino}`;
+  } catch (error) {
+    throw hostError('database-io', { path, problem: oneLine(error) }, { cause: error });
+  }
+}

@@ -1,0 +1,89 @@
+import { definedFields, isSluiceError, systemClock } from '../../kernel/index.js';
+import type { SqliteDatabase } from '../database/open-sqlite.js';
+import {
+  isCheckedWhole,
+  lockJournal,
+  openJournalFile,
+  readerCheckBytes,
+} from '../file/journal-file.js';
+import { wholeOwnership } from '../hold.js';
+import type { Journal, JournalReader } from '../journal.js';
+import { journalChanges, writtenChanges } from '../journal-changes.js';
+import { fileJournal, type JournalOptions, type SqliteJournal } from './sqlite-journal.js';
+import { sqliteKeyValues } from './sqlite-key-values.js';
+import { sqliteRecords } from './sqlite-reader.js';
+import { sqliteRows } from './sqlite-rows.js';
+
+/** Milliseconds that opening waits for another process, and for which one step of it may block. */
+const openLockWaitMs = 5_000;
+const openBusyMs = 50;
+
+/**
+ * Opens the journal in a file, or makes one. Its writes are on the disk when they resolve: a write-ahead log, synced with
+ * each transaction; writes of one turn of the event loop share a transaction. While the disk syncs, the process waits;
+ * it does not wait for other processes.
+ *
+ * @throws SluiceError (as a rejection) `journal-in-use`, `not-a-journal`, or as `openSqlite`.
+ * @example
+ * const journal = await openJournal('./sluice.db');
+ * const host = createHost({ agents, channels, journal, store: journal.store });
+ */
+export async function openJournal(
+  path: string,
+  options: JournalOptions = {},
+): Promise<SqliteJournal> {
+  const { maxPages, wholeCheckBytes, clock = systemClock } = options;
+  const lock = path === ':memory:' ? undefined : lockJournal(path);
+  const bounds = definedFields({ maxPages, wholeCheckBytes });
+  const how = { isOwner: true, busyTimeoutMs: openBusyMs, ...bounds };
+  const untilMs = clock.monotonicMs() + openLockWaitMs;
+  const isWhole = isCheckedWhole(path, wholeCheckBytes);
+  for (;;) {
+    let database: SqliteDatabase | undefined;
+    try {
+      database = openJournalFile(path, how);
+      const journal = fileJournal(database, lock, options);
+      database.exec('PRAGMA busy_timeout = 0'); // from now on another process is waited for without blocking
+      if (!isWhole) journal.checkLater();
+      return journal;
+    } catch (error) {
+      database?.close();
+      if (!isSluiceError(error, 'database-busy') || clock.monotonicMs() >= untilMs) {
+        lock?.[Symbol.dispose]();
+        throw error;
+      }
+    }
+    await new Promise<void>((resolve) => clock.setTimeout(resolve, openBusyMs));
+  }
+}
+
+/** A journal that an operator looks after. */
+export interface TendedJournal
+  extends Omit<JournalReader, 'keyValues'>,
+    Pick<Journal, 'retry' | 'purge' | 'keyValues'>,
+    AsyncDisposable {}
+
+/**
+ * Opens a journal to look after its dead letters; a host may be using it meanwhile, and takes a retried message up
+ * within a second.
+ *
+ * @throws SluiceError (as a rejection) `not-a-journal`, or as `openSqlite`.
+ * @example
+ * const journal = await tendJournal('./sluice.db');
+ * for (const { eventId } of await journal.updates({ states: ['dead'] })) await journal.retry(eventId);
+ * await journal.close();
+ */
+export async function tendJournal(path: string): Promise<TendedJournal> {
+  const how = { wholeCheckBytes: readerCheckBytes };
+  openJournalFile(path, { ...how, readonly: true }).close(); // a file that is not there is not made
+  const database = openJournalFile(path, { wholeCheckBytes: 0 }); // it was looked at
+  const write = async <T>(work: () => T): Promise<T> => database.transaction(work);
+  const { retry, purge } = writtenChanges(
+    journalChanges(sqliteRows(database), systemClock, wholeOwnership()),
+    write,
+  );
+  const keyValues = sqliteKeyValues(database, { now: () => systemClock.now(), write });
+  const close = async (): Promise<void> => database.close();
+  const reader = sqliteRecords(database);
+  return { ...reader, keyValues, retry, purge, close, [Symbol.asyncDispose]: close };
+}

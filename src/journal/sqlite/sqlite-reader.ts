@@ -1,0 +1,253 @@
+import { getOrMake, isSluiceError, systemClock } from '../../kernel/index.js';
+import type { KeyValueReader } from '../../sdk/extension/index.js';
+import { readPastDamage } from '../damage/read-past-damage.js';
+import { logDamage } from '../database/log-damage.js';
+import type { SqliteDatabase } from '../database/open-sqlite.js';
+import type { SqliteValue } from '../database/sqlite-values.js';
+import { isCheckedWhole, openJournalFile, readerCheckBytes } from '../file/journal-file.js';
+import {
+  type DispatchFilter,
+  type DispatchRecord,
+  defaultLimit,
+  isOneOf,
+  type JournalReader,
+  openUpdates,
+  type SendFilter,
+  type SendRecord,
+  type UpdateFilter,
+  type UpdateRecord,
+} from '../journal.js';
+import { type JournalCounts, mostCounted } from '../journal-counts.js';
+import { isOfKind } from '../record-kind.js';
+import {
+  dispatchesTable,
+  type RecordTable,
+  type RowFilter,
+  sendsTable,
+  updatesTable,
+} from '../rows/journal-rows.js';
+import { isNotEnded, isOpenSend, isOpenUpdate } from '../rows/journal-schema.js';
+import { keyValueRows } from '../rows/key-value-rows.js';
+import { packedMark, unpacked } from '../rows/packed-dispatches.js';
+import { type Damage, goodRows, type TableRows, tableRows } from '../rows/table-rows.js';
+import { keyValueReader } from './sqlite-key-values.js';
+
+/** The fewest and the most rows that are read at once, and the characters of their bodies that are aimed at. */
+const fewestRows = 16;
+const mostRows = 512;
+const charactersAtOnce = 512 * 1024;
+
+/** Reads the records of an open journal, as `sqliteReader` does. */
+export function sqliteRecords(
+  database: SqliteDatabase,
+  onDamaged?: (damage: Damage) => void,
+): Omit<JournalReader, 'keyValues' | 'close'> {
+  const tables = new Map<string, TableRows>();
+  return { updates, sends, dispatches, counts };
+
+  async function updates(filter: UpdateFilter = {}): Promise<readonly UpdateRecord[]> {
+    return slices(updatesTable, filter);
+  }
+
+  async function sends(filter: SendFilter = {}): Promise<readonly SendRecord[]> {
+    return slices(sendsTable, filter);
+  }
+
+  /** One dispatch is looked for where its id says that it may be, and then everywhere. */
+  async function dispatches(filter: DispatchFilter = {}): Promise<readonly DispatchRecord[]> {
+    const isOf = (row: DispatchRecord): readonly DispatchRecord[] =>
+      dispatchesOf(row).filter((one) => isWanted(one, filter));
+    const { eventId, ...others } = filter;
+    if (eventId === undefined) return slices(dispatchesTable, filter, isOf);
+    const near = await slices(dispatchesTable, filter, isOf);
+    return near.length > 0 ? near : slices(dispatchesTable, others, isOf);
+  }
+
+  async function counts(): Promise<JournalCounts> {
+    const count = (table: string, condition: string): Record<string, number> => {
+      const states = `SELECT state FROM ${table} WHERE ${condition} LIMIT ${mostCounted}`;
+      const sql = `SELECT state, count(*) AS rows FROM (${states}) GROUP BY state`;
+      const rows = database.prepare(sql).all();
+      return Object.fromEntries(rows.map((row) => [String(row['state']), Number(row['rows'])]));
+    };
+    const dead = `SELECT ended_at_ms FROM updates WHERE ${isNotEnded} AND state = 'dead' LIMIT ${mostCounted}`;
+    const [row] = database.prepare(`SELECT min(ended_at_ms) AS oldest FROM (${dead})`).all();
+    const oldestDeadAtMs = row?.['oldest'];
+    return {
+      ...(typeof oldestDeadAtMs === 'number' && { oldestDeadAtMs }),
+      updates: { accepted: 0, handling: 0, dead: 0, ...count('updates', isNotEnded) },
+      sends: { prepared: 0, sending: 0, ...count('sends', isOpenSend) },
+    };
+  }
+
+  async function slices<Row extends { readonly seq: number }>(
+    table: RecordTable<Row>,
+    filter: RowFilter,
+    recordsOf: (row: Row) => readonly Row[] = (row) => [row],
+  ): Promise<Row[]> {
+    const most = Math.max(0, Math.trunc(filter.limit ?? defaultLimit));
+    const all: Row[] = [];
+    let { afterSeq = 0 } = filter;
+    for (let slice = fewestRows; all.length < most; ) {
+      const limit = Math.min(slice, most - all.length);
+      let read = 0;
+      let characters = 0;
+      const sawRow = (seq: unknown): void => {
+        read++;
+        afterSeq = Math.max(afterSeq, Number(seq));
+      };
+      for (const row of readRows(table, { ...filter, afterSeq, limit }, sawRow)) {
+        sawRow(row.seq);
+        characters += lengthOf(row);
+        all.push(...recordsOf(row));
+      }
+      if (read < limit) break;
+      slice = Math.min(
+        mostRows,
+        Math.max(fewestRows, Math.floor((slice * charactersAtOnce) / characters)),
+      );
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    return all.slice(0, most);
+  }
+
+  function readRows<Row>(
+    table: RecordTable<Row>,
+    filter: RowFilter,
+    sawDamaged: (seq: unknown) => void,
+  ): Row[] {
+    const { eventId, correlationId, sinceMs, afterSeq, family, states, lane, limit } = filter;
+    const { withoutBody = false, withinLast } = filter;
+    const conditions: string[] = [];
+    const values: SqliteValue[] = [];
+    const where = (condition: string, ...bound: readonly SqliteValue[]): void => {
+      conditions.push(condition);
+      values.push(...bound);
+    };
+    const mayBePacked = table.name === dispatchesTable.name;
+    if (eventId !== undefined && mayBePacked)
+      where(
+        `seq IN (SELECT seq FROM dispatches WHERE event_id BETWEEN ? AND ?
+          UNION SELECT seq FROM dispatches WHERE correlation_id IN (?, ?))`,
+        ...[earliestWith(eventId), eventId, eventId, eventId.replace(/\.[^.]*$/, '')],
+      );
+    else if (eventId !== undefined) where(`${table.idColumn} = ?`, eventId);
+    if (correlationId !== undefined) where(`${table.correlationColumn} = ?`, correlationId);
+    if (sinceMs !== undefined) where(`${table.timeColumn} >= ?`, sinceMs);
+    if (afterSeq !== undefined) where('seq > ?', afterSeq);
+    if (withinLast !== undefined)
+      where(`seq > (SELECT max(seq) FROM ${table.name}) - ?`, withinLast);
+    if (family !== undefined) where(`(family = ? OR omitted = '${packedMark}')`, family);
+    if (lane !== undefined) where('lane = ?', lane);
+    if (states !== undefined) where(`state IN (${states.map(() => '?').join(', ')})`, ...states);
+    if (table.name === updatesTable.name && states !== undefined) {
+      // in the words of an index, or SQLite does not use the index
+      if (!states.includes('ended')) where(isNotEnded);
+      if (states.every((state) => isOneOf(openUpdates, state))) where(isOpenUpdate);
+    }
+    const condition = conditions.length === 0 ? 'true' : conditions.join(' AND ');
+    const tell =
+      onDamaged &&
+      ((one: Damage): void => {
+        if (one.row !== undefined) sawDamaged(one.row['seq']);
+        onDamaged(one);
+      });
+    const most = Math.max(0, Math.trunc(limit ?? defaultLimit));
+    try {
+      return getOrMake(tables, table.name, () => tableRows(database, table))
+        .read(`${condition} ORDER BY seq LIMIT ?`, [...values, most], {
+          onDamaged: tell,
+          withoutBody,
+        })
+        .map(table.record);
+    } catch (error) {
+      if (tell === undefined || !isSluiceError(error, 'database-damaged')) throw error;
+      const { rows, problem } = readPastDamage(database, table, condition, values);
+      if (problem !== undefined)
+        tell({ table: table.name, problem: `${table.name} cannot be read whole: ${problem}` });
+      return goodRows(table, rows, tell).slice(0, most).map(table.record);
+    }
+  }
+}
+
+/**
+ * Reads the tables of an open journal. A damaged row is told to `onDamaged` and left out; without a listener it is
+ * an error.
+ */
+export function sqliteReader(
+  database: SqliteDatabase,
+  onDamaged?: (damage: Damage) => void,
+): JournalReader & AsyncDisposable {
+  const close = async (): Promise<void> => database.close();
+  const now = () => systemClock.now();
+  let keyValues: KeyValueReader | undefined;
+  return {
+    ...sqliteRecords(database, onDamaged),
+    get keyValues() {
+      return (keyValues ??= keyValueReader(keyValueRows(database, onDamaged), now)); // a damaged journal may have no such table
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function dispatchesOf(row: DispatchRecord): readonly DispatchRecord[] {
+  return String(row.omitted) === packedMark ? unpacked(row) : [row];
+}
+
+/** Compares one dispatch with the conditions that a row with several may fit as a whole. */
+function isWanted(record: DispatchRecord, filter: DispatchFilter): boolean {
+  const { eventId, family, occurredAtMs, seq } = record;
+  const { sinceMs = Number.NEGATIVE_INFINITY, afterSeq = 0 } = filter;
+  const isIt = (filter.eventId ?? eventId) === eventId && (filter.family ?? family) === family;
+  return isIt && isOfKind(record, filter) && occurredAtMs >= sinceMs && seq > afterSeq;
+}
+
+/** Milliseconds between the first dispatch of a row and the last, as a rule. */
+const rowMs = 60_000;
+
+/** The lowest id that a row with this dispatch may have: an id of the kernel begins with its time, in nine digits to base 36. */
+function earliestWith(eventId: string): string {
+  const [, digits] = /^([0-9a-z]{9})-/.exec(eventId) ?? [];
+  if (digits === undefined) return eventId;
+  return Math.max(0, Number.parseInt(digits, 36) - rowMs)
+    .toString(36)
+    .padStart(9, '0');
+}
+
+function lengthOf(row: object): number {
+  return 200 + ('body' in row && typeof row.body === 'string' ? row.body.length : 0);
+}
+
+/** The options of reading a journal. */
+export interface ReadOptions {
+  /** Is told of each damage, which is then read past. Without it damage is an error. */
+  readonly onDamaged?: (damage: Damage) => void;
+}
+
+/**
+ * Opens a journal to read it; a host may be using it meanwhile.
+ *
+ * @throws SluiceError (as a rejection) `not-a-journal`, or as `openSqlite`.
+ * @example
+ * const reader = await readJournal('./sluice.db');
+ * for (const { family, body } of await reader.dispatches({ eventId })) print(family, JSON.parse(body));
+ * await reader.close();
+ */
+export async function readJournal(
+  path: string,
+  { onDamaged }: ReadOptions = {},
+): Promise<JournalReader & AsyncDisposable> {
+  const how = { readonly: true, wholeCheckBytes: readerCheckBytes };
+  if (onDamaged === undefined) return sqliteReader(openJournalFile(path, how));
+  const inLog = logDamage(path);
+  if (inLog !== undefined) onDamaged({ problem: inLog });
+  const database = openJournalFile(path, { ...how, isDamageExpected: true });
+  try {
+    if (isCheckedWhole(path, readerCheckBytes)) database.check();
+  } catch (error) {
+    if (!isSluiceError(error, 'database-damaged')) throw error;
+    onDamaged({ problem: String(error.details['problem']) });
+  }
+  return sqliteReader(database, onDamaged);
+}

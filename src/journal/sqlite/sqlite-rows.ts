@@ -1,0 +1,78 @@
+import type { CleanText } from '../clean-body.js';
+import type { DispatchRows } from '../commit/waiting-dispatches.js';
+import type { SqliteDatabase, SqliteRow } from '../database/open-sqlite.js';
+import type { SqliteValue } from '../database/sqlite-values.js';
+import type { SendState, UpdateState } from '../journal.js';
+import type { ChangeableRows, FieldChanges, JournalRows, Standing } from '../journal-changes.js';
+import {
+  dispatchesTable,
+  type RecordTable,
+  sendsTable,
+  updatesTable,
+} from '../rows/journal-rows.js';
+import { isNotEnded, isOpenUpdate } from '../rows/journal-schema.js';
+import { packedMark, packedRow } from '../rows/packed-dispatches.js';
+import { tableRows } from '../rows/table-rows.js';
+
+type StandingRow<State extends string> = SqliteRow & Standing<State>;
+
+/** The rows that the changes of a journal are made to. Each change is within a transaction of the caller. */
+export function sqliteRows(
+  database: SqliteDatabase,
+  clean?: CleanText,
+): JournalRows<StandingRow<UpdateState>, StandingRow<SendState>> {
+  const updates = tableRows(database, updatesTable, clean);
+  const sends = tableRows(database, sendsTable, clean);
+  const lastSend = database.prepare('SELECT max(seq) AS seq FROM sends WHERE correlation_id = ?');
+  const openIn = database.prepare(
+    `SELECT count(*) AS open FROM (SELECT 1 FROM updates WHERE lane = ? AND ${isOpenUpdate} LIMIT ?)`,
+  );
+  const isDead = `state = 'dead' AND ${isNotEnded}`;
+  return {
+    updates: changeable(updates, updatesTable),
+    sends: changeable(sends, sendsTable),
+    openIn: (lane, most) => Number(openIn.get(lane, most)?.['open'] ?? 0),
+    dead: (reason) => {
+      const rows =
+        reason === undefined
+          ? updates.read(isDead, [])
+          : updates.read(`${isDead} AND outcome = 'joined' AND reason = ?`, [reason], {
+              withoutBody: true,
+            });
+      return rows as StandingRow<UpdateState>[]; // the table's own check
+    },
+    lastSend: (eventId) => Number(lastSend.get(eventId)?.['seq'] ?? 0),
+  };
+}
+
+function changeable<
+  Record extends { readonly [Field in keyof Record]?: SqliteValue | undefined },
+  State extends string,
+>(
+  rows: ReturnType<typeof tableRows>,
+  table: RecordTable<Record>,
+): ChangeableRows<Record, StandingRow<State>> {
+  return {
+    find: (id) => rows.find(table.idColumn, id) as StandingRow<State> | undefined, // the table's own check
+    add: (record) => rows.add(table.row(record as FieldChanges<Record>)), // some of its fields
+    change: (row, fields) => rows.change(row, table.row(fields)),
+  };
+}
+
+/** The rows of dispatches: those of one message share a row (durability §4.7). */
+export function sqliteDispatches(database: SqliteDatabase): DispatchRows {
+  const rows = tableRows(database, dispatchesTable);
+  return {
+    rolledBack: () => rows.rolledBack(),
+    add: (dispatches) => {
+      const last = dispatches.at(-1);
+      if (last === undefined) return;
+      const seq = rows.nextSeq() + dispatches.length - 1; // each of them has a number
+      const row =
+        dispatches.length === 1
+          ? { ...last, seq }
+          : { ...packedRow(dispatches, last), seq, omitted: packedMark };
+      rows.add(dispatchesTable.row(row));
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { Clock } from '../../../kernel/index.js';
+import { type StreamDelta, unreachedError } from '../../../sdk/stream/index.js';
+import { isAnotherMessage, type RunEndFact, type RunFact } from '../run/run-fact.js';
+
+/** The longest text of a delta, in UTF-16 code units; of a longer one the end is kept. */
+const maxTextLength = 256 * 1024;
+
+/**
+ * Makes the deltas of one run: thinking, then content, then one final or error (stream §4.4).
+ *
+ * @param messages `all`: the messages of the run one after the other, not the last alone.
+ */
+export function deltaReader(
+  clock: Clock,
+  messages: 'last' | 'all',
+  push: (delta: StreamDelta) => void,
+) {
+  let thinking = '';
+  /** The messages before the last, where all are wanted. */
+  let before = '';
+  let message = '';
+  let lastContent = '';
+  let thinkingSinceMs: number | undefined;
+  let thinkingDurationMs: number | undefined;
+
+  function end(end: RunEndFact): void {
+    if (end.how === 'done') {
+      const said = lastContent === '' ? (end.text ?? '') : lastContent;
+      const content = textTail(said, maxTextLength);
+      push({ phase: 'final', content, ...thought() });
+    } else if (end.how === 'aborted') push({ phase: 'error', error: 'the run was stopped' });
+    else
+      push(end.reachedAgent ? { phase: 'error', error: end.message } : unreachedError(end.message));
+  }
+
+  /** How long it took is known from the first content on, and does not change then. */
+  function thought() {
+    if (thinkingSinceMs === undefined) return {};
+    thinkingDurationMs ??= elapsedMs(thinkingSinceMs);
+    return { thinking, thinkingDurationMs };
+  }
+  const elapsedMs = (sinceMs: number): number => clock.monotonicMs() - sinceMs;
+
+  return {
+    take(fact: RunFact): void {
+      if (fact.kind === 'thinking') {
+        thinkingSinceMs ??= clock.monotonicMs();
+        thinking = textTail(fact.text, maxTextLength);
+        const thinkingElapsedMs = elapsedMs(thinkingSinceMs);
+        push({ phase: 'thinking', thinking, thinkingElapsedMs });
+      } else if (fact.kind === 'text') {
+        if (messages === 'all' && isAnotherMessage(message, fact)) before = `${lastContent}\n\n`;
+        message = fact.text;
+        lastContent = textTail(`${before}${fact.text}`, maxTextLength);
+        push({ phase: 'content', content: lastContent, ...thought() });
+      } else if (fact.kind === 'end') end(fact);
+      // tools and compactions are no deltas: seed 003
+    },
+  };
+}
+
+/**
+ * The end of a text that is too long. It is never cut within a character.
+ *
+ * @param maxLength in UTF-16 code units.
+ */
+function textTail(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const from = text.length - maxLength;
+  const isLowHalf = (text.charCodeAt(from) & 0xfc00) === 0xdc00;
+  return text.slice(isLowHalf ? from + 1 : from);
+}

@@ -1,0 +1,35 @@
+import type { AgentRequest, AgentTrigger } from '../../../sdk/stream/index.js';
+import { attachedFiles } from '../../../sdk/stream/internal.js';
+
+/** The longest message, in bytes of UTF-8. */
+const maxMessageBytes = 100 * 1024;
+
+/** A message for the agent; or the problem with it, which is undefined if there is nothing to say. */
+export type GatewayMessage = { readonly text: string } | { readonly problem: string | undefined };
+
+/** Puts a trigger in words: its text, or a sentence about a reaction, with the sender's name before it. */
+export function triggerMessage(
+  { content, sender, source }: AgentTrigger,
+  prefixSender: boolean,
+): GatewayMessage {
+  const { text = '', emoji, referencedMessageId } = content;
+  const said =
+    text.trim() === '' && emoji !== undefined && emoji !== ''
+      ? `(reacted with ${emoji} to message ${referencedMessageId ?? source.messageId})`
+      : text;
+  const name = prefixSender ? sender.displayName?.replace(/[\p{Cc}[\]]/gu, '').trim() : undefined;
+  const isNamed = said.trim() !== '' && name !== undefined && name !== '';
+  return boundedMessage(isNamed ? `[${name}]: ${said}` : said);
+}
+
+/** Puts a turn in words: its prompt, and the files that came along, by name and place. */
+export function turnMessage({ prompt, attachments }: AgentRequest): GatewayMessage {
+  return boundedMessage([...attachedFiles(attachments), prompt].join('\n\n'));
+}
+
+function boundedMessage(text: string): GatewayMessage {
+  if (text.trim() === '') return { problem: undefined };
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= maxMessageBytes) return { text };
+  return { problem: `the message is too long: ${bytes} bytes, of ${maxMessageBytes}` };
+}

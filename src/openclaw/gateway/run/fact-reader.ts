@@ -1,0 +1,94 @@
+import { definedFields } from '../../../kernel/index.js';
+import type { AgentEventPayload } from '../../../sdk/stream/index.js';
+import type { OtherAgentEvent } from '../protocol/agent-event.js';
+import type { ChatEvent } from '../protocol/chat-event.js';
+import { type RunEndFact, type RunFact, toolFactOf } from './run-fact.js';
+
+/**
+ * Reads what a gateway tells of one run, from both kinds of events: stream §4.3.
+ *
+ * @param keepsSilence tells `NO_REPLY`, too: a turn hears that the agent means its silence (pipeline §16.28).
+ */
+export function factReader(tell: (fact: RunFact) => void, keepsSilence = false) {
+  /** A text that may become `NO_REPLY`: it is held back until it is clear that it does not. */
+  let held: string | undefined;
+
+  function snapshot(
+    kind: 'thinking' | 'text',
+    { text, delta }: Readonly<Record<string, unknown>>,
+  ): void {
+    if (typeof text !== 'string') return; // no snapshot: the next one has it
+    const opens = delta === text;
+    if (kind === 'text') {
+      const said = text.trim();
+      held = said !== '' && silence.startsWith(said) ? text : undefined;
+      if (held !== undefined) return;
+    }
+    tell({ kind, text, opens, continues: !opens && typeof delta === 'string' });
+  }
+
+  function tool(data: Readonly<Record<string, unknown>>): void {
+    const fact = toolFactOf(data);
+    if (fact === undefined) return;
+    flush();
+    tell(fact);
+  }
+
+  function lifecycle(data: Readonly<Record<string, unknown>>): void {
+    if (data.phase === 'error') end(failed('agent', reasonOf(data)));
+    else if (data.phase === 'end')
+      end(data.aborted === true ? { kind: 'end', how: 'aborted' } : { kind: 'end', how: 'done' });
+  }
+
+  /** Tells a text that was held back, now that it is known to be said. */
+  function flush(): void {
+    const text = held;
+    held = undefined;
+    if (text !== undefined && (keepsSilence || text.trim() !== silence))
+      tell({ kind: 'text', text, opens: true, continues: false });
+  }
+
+  function end(fact: RunEndFact): void {
+    flush();
+    tell(fact);
+  }
+
+  return {
+    agent({ seq, stream, data }: AgentEventPayload): void {
+      if (stream === 'thinking') snapshot('thinking', data);
+      else if (stream === 'assistant') snapshot('text', data);
+      else if (stream === 'tool') tool(data);
+      else if (stream === 'lifecycle') lifecycle(data);
+      // a number from 1 up is the gateway's; with 0 the client says that the run is lost
+      else end(failed(seq === 0 ? 'gateway' : 'agent', reasonOf(data)));
+    },
+
+    other({ stream, data }: OtherAgentEvent): void {
+      if (stream !== 'compaction' || (data.phase !== 'start' && data.phase !== 'end')) return;
+      flush();
+      tell({ kind: 'compaction', phase: data.phase, willRetry: data.willRetry === true });
+    },
+
+    /** Reads the ends that only `chat` events tell: of a command, which is no agent run, and of an abort. */
+    chat({ state, text, errorMessage, lost }: ChatEvent): void {
+      if (state === 'final') end({ kind: 'end', how: 'done', ...definedFields({ text }) });
+      else if (state === 'aborted') end({ kind: 'end', how: 'aborted' });
+      else if (state === 'error')
+        end(failed(lost === undefined ? 'agent' : 'gateway', errorMessage ?? noReason));
+    },
+  };
+}
+
+const noReason = 'the agent failed and gave no reason';
+
+function reasonOf({ error, message }: Readonly<Record<string, unknown>>): string {
+  for (const one of [error, message]) if (typeof one === 'string' && one !== '') return one;
+  return noReason;
+}
+
+function failed(by: 'agent' | 'gateway', message: string): RunEndFact {
+  return { kind: 'end', how: 'failed', by, message, reachedAgent: true };
+}
+
+/** The answer of an agent that has nothing to say. The gateway hides it from its own chats. */
+const silence = 'NO_REPLY';

@@ -1,0 +1,169 @@
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+import {
+  definedFields,
+  kernelError,
+  type Logger,
+  loggerWith,
+  oneLine,
+  silentLogger,
+  systemClock,
+} from '../../kernel/index.js';
+import { Scope } from '../../sdk/extension/index.js';
+import { profiles } from '../profiles/index.js';
+import { pluginBuses } from './api/buses.js';
+import { type Refusals, refusalsOf } from './api/refusals.js';
+import type { Registering } from './api/registering.js';
+import { pluginServices } from './api/services.js';
+import { routeList } from './http/plugin-routes.js';
+import { channelRuntimeOf } from './runtime/channel-runtime.js';
+import { pluginIntake } from './shape/intake.js';
+import type { PluginDefinition } from './shape/module-shape.js';
+import type { LegacyPlugin, LegacyPluginOptions, PluginDiagnostic } from './shape/plugin.js';
+import { pluginEntryOf } from './shape/plugin-entry.js';
+import type { LegacyLogger } from './shape/shapes.js';
+import { pluginState } from './state/plugin-state.js';
+
+/** A plugin that is about to register, with the parts that its host will need. */
+export interface NewPlugin extends Registering {
+  /** The fields that the loaded plugin shows. Their lists grow as the plugin registers. */
+  readonly shown: Omit<
+    LegacyPlugin,
+    'status' | 'error' | 'start' | 'stop' | 'dispose' | typeof Symbol.asyncDispose
+  >;
+  readonly running: ReturnType<typeof pluginServices>;
+}
+
+/**
+ * Gathers what a plugin registers with and into.
+ *
+ * @throws SluiceError `bad-option` where nothing says what its id is, or the profile is unknown.
+ */
+export function newPlugin(
+  definition: PluginDefinition,
+  options: LegacyPluginOptions,
+  rootDir?: string,
+): NewPlugin {
+  const { kernel, manifest, profile = '2026.3', config = {}, clock = systemClock } = options;
+  const pluginId = options.pluginId ?? manifest?.id ?? definition.id;
+  if (pluginId === undefined)
+    throw kernelError('bad-option', {
+      option: 'pluginId',
+      problem: 'the plugin names none itself',
+    });
+  if (!Object.hasOwn(profiles, profile))
+    throw kernelError('bad-option', {
+      option: 'profile',
+      problem: `there is ${Object.keys(profiles).join(' and ')}`,
+    });
+  const entry = pluginEntryOf(config, pluginId);
+  const logger = loggerOf(options.logger ?? silentLogger, pluginId);
+  const diagnostics: PluginDiagnostic[] = [];
+  const tell: Registering['tell'] = (level, message, thrown, about) => {
+    const isThrown = thrown !== undefined;
+    const said = isThrown ? `${message}: ${oneLine(thrown)}` : message;
+    diagnostics.push({ level, message: said, ...definedFields({ about }) });
+    logger[level](message, isThrown ? { error: thrown } : {});
+  };
+  const refusals = refusalsOf(
+    pluginId,
+    options.unsupported ?? 'skip',
+    ({ method, instead, place }) =>
+      logger.warn(`${method} is not supported. ${instead}`, definedFields({ place })),
+  );
+  const legacyLogger = legacyLoggerOf(logger, refusals);
+  const services: Registering['services'] = [];
+  const workspaceDir = resolve(options.workspaceDir ?? process.cwd());
+  const stateDir = options.stateDir ?? join(workspaceDir, '.sluice', ...pluginId.split('/'));
+  const answersHttp = options.routes === true;
+  const running = pluginServices(services, {
+    context: { config, workspaceDir, stateDir, logger: legacyLogger },
+    clock,
+    onFailure: (message, thrown) => tell('error', message, thrown),
+  });
+  const intake = pluginIntake(pluginId);
+  const hooks = options.hooks ?? entry.hooks;
+  const version = definition.version ?? manifest?.version;
+  const description = definition.description ?? manifest?.description;
+  const shown = {
+    pluginId,
+    name: definition.name ?? manifest?.name ?? pluginId,
+    ...definedFields({ version, description }),
+    source: options.source ?? pluginId,
+    profile,
+    kernel,
+    config,
+    workspaceDir,
+    logger,
+    hooks: [],
+    internalHooks: [],
+    services,
+    commands: [],
+    channels: [],
+    intake,
+    state: pluginState(pluginId, clock),
+    tools: [],
+    skills: [],
+    cliCommands: [],
+    gatewayMethods: [],
+    httpRoutes: routeList({
+      ...{ kernel, pluginId, answers: answersHttp },
+      added: (path) => {
+        if (answersHttp) logger.info('it answers HTTP requests', { path });
+        else tell('warn', `nobody is answered at ${path}: "routes" of the plugin is not true`);
+      },
+      leftOut: (path, why) =>
+        tell('error', `route "${path}" is left out: ${why}`, undefined, {
+          kind: 'route',
+          name: path,
+        }),
+    }),
+    answersHttp,
+    unsupported: refusals.calls,
+    diagnostics,
+  };
+  let channelRuntime: object | undefined;
+  const plugin: NewPlugin = {
+    ...shown,
+    shown,
+    ...definedFields({ rootDir }),
+    trusted: options.trusted === true,
+    allowPromptInjection: hooks?.allowPromptInjection !== false,
+    conversationAccess: hooks?.allowConversationAccess !== false,
+    timeouts: hooks ?? {},
+    pluginConfig: options.pluginConfig ?? entry.config,
+    optionalTools: options.optionalTools ?? [],
+    legacyLogger,
+    clock,
+    stateDir,
+    intake,
+    channelRuntime: () => {
+      channelRuntime ??= channelRuntimeOf(plugin);
+      return channelRuntime;
+    },
+    scope: new Scope(pluginId, logger),
+    refusals,
+    buses: () => pluginBuses(kernel),
+    running,
+    tell,
+  };
+  return plugin;
+}
+
+/** A logger that writes a plugin's name with every entry, and cannot be made to throw by what it is given. */
+function loggerOf(logger: Logger, pluginId: string): Logger {
+  return loggerWith((level, message, fields) =>
+    logger[level](message.startsWith(`${pluginId}: `) ? message : `${pluginId}: ${message}`, {
+      extensionId: pluginId,
+      ...fields,
+    }),
+  );
+}
+
+/** Plugins log texts; what else they log is made one. */
+function legacyLoggerOf(logger: Logger, { plain }: Refusals): LegacyLogger {
+  return loggerWith((level, said: unknown) => {
+    const message = plain(typeof said === 'string' ? said : oneLine(said));
+    logger[level](message);
+  });
+}

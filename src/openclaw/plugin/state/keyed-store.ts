@@ -1,0 +1,120 @@
+import { type Clock, definedFields } from '../../../kernel/index.js';
+import type { ExtensionStore } from '../../../sdk/extension/index.js';
+import { inTurn } from './in-turn.js';
+
+/** The options of `openKeyedStore`. */
+export interface KeyedStoreOptions {
+  readonly namespace: string;
+  /** Such a store is another one than that without it, and has any number of entries. */
+  readonly retention?: 'retained';
+  readonly maxEntries?: number;
+  /** Of more entries than that the oldest go, or else a new one is refused. */
+  readonly overflowPolicy?: 'evict-oldest' | 'reject-new';
+  readonly defaultTtlMs?: number;
+}
+
+interface Keeping {
+  readonly ttlMs?: number;
+}
+
+/** An entry as it is kept. */
+interface Kept {
+  readonly value: unknown;
+  readonly createdAt: number;
+}
+
+/** The parts of a keyed store. */
+export interface KeyedStoreParts {
+  readonly store: ExtensionStore;
+  readonly clock: Clock;
+  /** Deletes a value if its text fits, in one step: another host may write it meanwhile. @returns the text that it had. */
+  readonly remove: (key: string, fits: (body: string) => boolean) => Promise<string | undefined>;
+}
+
+/** `state.openKeyedStore`: values by key, in a namespace of the plugin's store. */
+export function keyedStore({ store, clock, remove }: KeyedStoreParts, options: KeyedStoreOptions) {
+  const {
+    namespace,
+    retention,
+    maxEntries = Number.POSITIVE_INFINITY,
+    overflowPolicy,
+    defaultTtlMs,
+  } = options;
+  const named = retention === undefined ? namespace : [retention, namespace];
+  const prefix = `${JSON.stringify([named]).slice(0, -1)},`;
+  const run = inTurn();
+  /** The keys that are kept, the oldest first; one that has expired stays until there is need of its place. */
+  let known: Set<string> | undefined;
+
+  const keyOf = (key: string): string => `${prefix}${JSON.stringify(key)}]`;
+  const nameOf = (kept: string): string => String((JSON.parse(kept) as unknown[])[1]); // as keyOf writes it
+  const listed = async () => {
+    const found = (await store.list(prefix)).map(({ key, value, expiresAtMs }) => ({
+      ...(value as Kept), // nothing else is written here
+      ...definedFields({ expiresAt: expiresAtMs }),
+      key: nameOf(key),
+    }));
+    return found.sort((one, other) => one.createdAt - other.createdAt);
+  };
+  const get = async (key: string): Promise<unknown> => (await store.get<Kept>(keyOf(key)))?.value;
+  /** @returns the entry that is deleted. */
+  const take = async (key: string, fits: (value: unknown) => boolean = () => true) => {
+    const read = (body: string): Kept => JSON.parse(body) as Kept; // nothing else is written here
+    const body = await remove(keyOf(key), (text) => fits(read(text).value));
+    if (body === undefined) return undefined;
+    known?.delete(key);
+    return read(body);
+  };
+  const makeRoom = async (key: string): Promise<void> => {
+    known ??= new Set((await listed()).map((entry) => entry.key));
+    if (known.has(key) || known.size < maxEntries) return;
+    known = new Set((await listed()).map((entry) => entry.key)); // without those that have expired
+    if (known.size >= maxEntries && overflowPolicy === 'reject-new')
+      throw new Error(`namespace "${namespace}" has ${maxEntries} entries already`);
+    for (const oldest of known) {
+      if (known.size < maxEntries) return;
+      await take(oldest);
+    }
+  };
+  /** Changes an entry in one step. @returns whether it is changed: not if `change` gives nothing. */
+  const put = (
+    key: string,
+    change: (value: unknown) => unknown,
+    { ttlMs = defaultTtlMs }: Keeping = {},
+  ): Promise<boolean> =>
+    run(async () => {
+      let isChanged = false;
+      const changed = async (was: unknown) => {
+        const value = change((was as Kept | undefined)?.value); // nothing else is written here
+        isChanged = value !== undefined;
+        if (!isChanged) return undefined;
+        await makeRoom(key);
+        return { value, createdAt: clock.now() };
+      };
+      await store.update(keyOf(key), changed, definedFields({ ttlMs }));
+      if (isChanged) known?.delete(key);
+      if (isChanged) known?.add(key); // the newest
+      return isChanged;
+    });
+  const deleteIf = (key: string, fits?: (value: unknown) => boolean): Promise<boolean> =>
+    run(async () => (await take(key, fits)) !== undefined);
+
+  return {
+    register: async (key: string, value: unknown, how?: Keeping) =>
+      void (await put(key, () => value, how)),
+    registerIfAbsent: (key: string, value: unknown, how?: Keeping) =>
+      put(key, (was) => (was === undefined ? value : undefined), how),
+    update: put,
+    lookup: (key: string) => run(() => get(key)),
+    consume: (key: string) => run(async () => (await take(key))?.value),
+    delete: (key: string) => deleteIf(key),
+    deleteIf,
+    deleteIfEqual: (key: string, expected: unknown) => deleteIf(key, (one) => one === expected),
+    entries: () => run(listed),
+    count: () => run(async () => (await listed()).length),
+    clear: () =>
+      run(async () => {
+        for (const { key } of await listed()) await take(key);
+      }),
+  };
+}

@@ -1,0 +1,199 @@
+import { withoutSecrets } from '../host/logging/without-secrets.js';
+import { WaitingDispatches } from '../journal/commit/waiting-dispatches.js';
+import { wholeOwnership } from '../journal/hold.js';
+import type { Journal, JournalReader, NewDispatch } from '../journal/journal.js';
+import { noteTending } from '../journal/journal-changes.js';
+import type { TendedJournal } from '../journal/sqlite/open-journal.js';
+import type { Store } from '../journal/store.js';
+import { type Clock, systemClock } from '../kernel/index.js';
+import { PostgresBatches } from './postgres-batches.js';
+import { makeDays } from './postgres-days.js';
+import { withFailures } from './postgres-failure.js';
+import { besideHosts, usualLeaseMs } from './postgres-fence.js';
+import { postgresKeyValues, postgresValueReader } from './postgres-key-values.js';
+import { PostgresMember } from './postgres-member.js';
+import { postgresRecords } from './postgres-reader.js';
+import { sweepPostgres } from './postgres-retention.js';
+import { checkPostgresSchema } from './postgres-schema.js';
+import { postgresStore } from './postgres-store.js';
+import { countedChanges, postgresChanges } from './postgres-writes.js';
+import type { PostgresConnections } from './rows/connections.js';
+import { sharedReadings } from './rows/shared-readings.js';
+
+/** The options of a journal in PostgreSQL. */
+export interface PostgresJournalOptions {
+  readonly clock?: Clock;
+  /** Texts that no record may quote, such as the secrets of a config (spec §20.8). */
+  readonly secrets?: readonly string[];
+  /** Milliseconds for which the end of an update or a send is kept, by default 7 days. */
+  readonly keepForMs?: number;
+  /** Milliseconds for which a host that is not heard of keeps the journal, by default 5 000. */
+  readonly leaseMs?: number;
+  /**
+   * The parts that the conversations are divided into, as `sluice journal migrate` has made them: with 1, one host at a time has the
+   * journal; with more, hosts share it. Absent: as the database says.
+   */
+  readonly partitions?: number;
+  /** Hosts that share the journal tell each other of their work (`NOTIFY`), by default. If not, each looks twice a second. */
+  readonly listen?: boolean;
+  /** The host calls `announce` when all of it is there. Before that it takes no part of a journal that hosts share. */
+  readonly announces?: boolean;
+}
+
+/** A journal in PostgreSQL, and the sessions beside it. */
+export interface PostgresJournal extends Journal {
+  readonly store: Store;
+  /**
+   * Tells the hosts that share the journal of this one: each part of its set-up, with a version or a digest. It is asked again with
+   * each renewal of the lease. `sluice doctor` shows the differences. A secret has no place in it.
+   */
+  announce(about: () => Readonly<Record<string, string>>): Promise<void>;
+}
+
+/**
+ * Opens the journal in a PostgreSQL, whose tables `sluice journal migrate` has made. With one partition, one host at a time has it:
+ * another waits for one lease, and takes the journal over if it was not renewed. With more, hosts share it. Writes that come
+ * together share a transaction.
+ *
+ * @param given is closed with the journal, and if it cannot be opened.
+ * @throws SluiceError (as a rejection) `journal-in-use`, `not-a-journal` or `database-...`.
+ * @example
+ * const journal = await openPostgresJournal(connect(process.env.DATABASE_URL));
+ * const host = createHost({ agents, channels, journal, store: journal.store });
+ */
+export async function openPostgresJournal(
+  given: PostgresConnections,
+  options: PostgresJournalOptions = {},
+): Promise<PostgresJournal> {
+  const { clock = systemClock, leaseMs = usualLeaseMs } = options;
+  const connections = withFailures(given);
+  const member = new PostgresMember(connections, clock, leaseMs, options.announces !== true);
+  try {
+    await checkPostgresSchema(connections);
+    await member.join(options.partitions);
+    await makeDays(connections.query, clock.now()).catch(() => undefined); // as with each sweep
+  } catch (error) {
+    await connections.close().catch(() => undefined);
+    throw error;
+  }
+  return journalOf(connections, member, { ...options, clock, leaseMs });
+}
+
+function journalOf(
+  connections: PostgresConnections,
+  member: PostgresMember,
+  options: PostgresJournalOptions & Required<Pick<PostgresJournalOptions, 'clock' | 'leaseMs'>>,
+): PostgresJournal {
+  const { clock, leaseMs, secrets = [], keepForMs, listen = true } = options;
+  const clean = withoutSecrets(secrets);
+  let taken: NewDispatch[] = [];
+  const rows = {
+    add: (dispatches: readonly NewDispatch[]) => void taken.push(...dispatches),
+    rolledBack: () => {
+      taken = [];
+    },
+  };
+  const waiting = new WaitingDispatches(rows, clock, () => batches.carry(), clean);
+  const batches: PostgresBatches = new PostgresBatches(connections, {
+    ...{ clock, clean, ownership: member, unknownForMs: leaseMs },
+    fence: (query) => member.fence(query),
+    isLate: () => member.problem() !== undefined,
+    passengers: { waiting, taken: () => taken.splice(0) },
+  });
+  member.renewBy(batches);
+  member.lookForWork(listen);
+  const sweep = sweepPostgres(connections, batches, clock, keepForMs);
+  const reading = { ...connections, query: sharedReadings(connections.query) };
+  const records = postgresRecords(reading);
+  const changes = countedChanges(postgresChanges(batches), member);
+  const { tending, wasTended } = noteTending(changes);
+  const counted = { accepted: 0, duplicates: 0 };
+  let touched = member.touched;
+  const close = async (): Promise<void> => {
+    waiting.close();
+    sweep[Symbol.dispose]();
+    await batches.close();
+    await member.leave();
+    await connections.close();
+  };
+  let closed: Promise<void> | undefined;
+  return {
+    ...records,
+    ...changes,
+    ...tending,
+    ...{ outlivesHost: true, ownership: member },
+    lost: member.lost,
+    store: postgresStore(reading, batches, clean),
+    keyValues: postgresKeyValues(reading, batches, () => clock.now()),
+    announce: (about) => member.announce(about),
+    accept: async (update, isBegun, mostOpen) => {
+      const accepted = await changes.accept(update, isBegun, mostOpen);
+      counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
+      if (accepted.status === 'accepted') member.hint(update.part ?? 0);
+      return accepted;
+    },
+    dispatched: (dispatch) => waiting.add(dispatch),
+    dispatches: async (filter) => {
+      await batches.settled(); // some may still wait
+      return records.dispatches(filter);
+    },
+    changedOutside: () => {
+      const before = touched;
+      touched = member.touched;
+      return wasTended() || touched !== before;
+    },
+    problem: () => member.problem() ?? batches.failure,
+    stats: () => ({ ...counted, ...batches.stats(), ...waiting.stats() }),
+    close: () => (closed ??= close()),
+  };
+}
+
+/**
+ * Opens the journal in a PostgreSQL to read it. A host may use it meanwhile.
+ *
+ * @throws SluiceError (as a rejection) `not-a-journal` or `database-...`.
+ */
+export async function readPostgresJournal(
+  given: PostgresConnections,
+): Promise<JournalReader & AsyncDisposable> {
+  const connections = await checked(given);
+  const close = () => connections.close();
+  const keyValues = postgresValueReader(connections, () => systemClock.now());
+  return { ...postgresRecords(connections), keyValues, close, [Symbol.asyncDispose]: close };
+}
+
+/**
+ * Opens the journal in a PostgreSQL to look after its dead letters and its values, as `tendJournal` does with a file.
+ *
+ * @throws SluiceError (as a rejection) `not-a-journal` or `database-...`.
+ */
+export async function tendPostgresJournal(given: PostgresConnections): Promise<TendedJournal> {
+  const connections = await checked(given);
+  const clock = systemClock;
+  const options = {
+    clock,
+    fence: besideHosts,
+    ownership: wholeOwnership(),
+    unknownForMs: usualLeaseMs,
+  };
+  const batches = new PostgresBatches(connections, options);
+  const { retry, purge } = postgresChanges(batches);
+  const keyValues = postgresKeyValues(connections, batches, () => clock.now());
+  const close = async (): Promise<void> => {
+    await batches.close();
+    await connections.close();
+  };
+  const records = postgresRecords(connections);
+  return { ...records, keyValues, retry, purge, close, [Symbol.asyncDispose]: close };
+}
+
+async function checked(given: PostgresConnections): Promise<PostgresConnections> {
+  const connections = withFailures(given);
+  try {
+    await checkPostgresSchema(connections);
+    return connections;
+  } catch (error) {
+    await connections.close().catch(() => undefined);
+    throw error;
+  }
+}

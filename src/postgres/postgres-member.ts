@@ -1,0 +1,300 @@
+import { randomUUID } from 'node:crypto';
+import { hostError } from '../host/errors.js';
+import { digestOf } from '../journal/event-id.js';
+import type { Hold, Ownership } from '../journal/hold.js';
+import type { Clock, SluiceError, TimerHandle } from '../kernel/index.js';
+import { Hints, hintOfHosts } from './members/hints.js';
+import { OwnLease } from './members/own-lease.js';
+import { OwnParts } from './members/own-parts.js';
+import { planParts } from './members/part-plan.js';
+import type { PostgresBatches } from './postgres-batches.js';
+import { giveBackAttempts, stalledAfter } from './postgres-fence.js';
+import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
+
+/** The renewals of one lease: it outlives some that are late or lost. A long lease is renewed each second, too. */
+const renewalsPerLease = 5;
+const longestRenewalMs = 1_000;
+
+/** Milliseconds between two tries to take a journal of one part that another host has. */
+const takeAgainMs = 50;
+
+/**
+ * A host among those that share a journal. It has one lease, whose end is a time of the database; the host itself counts by its
+ * monotonic clock from before a renewal was sent. When the lease has ended, any other host removes the row of this one, and its
+ * parts are free. Each transaction keeps its own host's row until it ends, and reads the epochs of the parts that it writes for:
+ * a host that has slept writes nothing for a part that another has taken.
+ */
+export class PostgresMember implements Ownership {
+  readonly #connections: PostgresConnections;
+  readonly #clock: Clock;
+  readonly #leaseMs: number;
+  readonly #hostId = randomUUID();
+  readonly #own = new OwnParts(() => this.#hints.renewSoon());
+  readonly #lease: OwnLease;
+  readonly #late: string;
+  readonly #hints: Hints;
+  readonly #listeners = new Set<() => void>();
+  readonly #losing = new AbortController();
+  /** Nothing before it has joined. */
+  #partitions: number | undefined;
+  #touched = 0;
+  #lost: SluiceError | undefined;
+  #timer: TimerHandle | undefined;
+  #isClosed = false;
+  #isTaking: boolean;
+  #isWithdrawn = false;
+  #renewNow: () => Promise<void> = async () => undefined;
+  #about: () => object = () => ({});
+
+  /** @param isTaking it takes parts of a journal that hosts share; otherwise not before it is announced. */
+  constructor(connections: PostgresConnections, clock: Clock, leaseMs: number, isTaking = true) {
+    this.#connections = connections;
+    this.#clock = clock;
+    this.#leaseMs = leaseMs;
+    this.#isTaking = isTaking;
+    this.#late = `its lease of ${leaseMs} ms could not be renewed in time`;
+    this.#lease = new OwnLease(clock, leaseMs, () => this.#own.suspend(this.#removed(this.#late)));
+    this.#hints = new Hints(connections, clock, {
+      parts: this.parts,
+      wake: () => this.#wake(),
+      renew: () => this.#renewNow(),
+    });
+  }
+
+  /** Aborts when another host has taken a journal of one part over. */
+  get lost(): AbortSignal {
+    return this.#losing.signal;
+  }
+
+  /** The changes that commands beside the hosts have made: a number that grows. */
+  get touched(): number {
+    return this.#touched;
+  }
+
+  get isShared(): boolean {
+    return (this.#partitions ?? 1) > 1;
+  }
+
+  partOf(key: string): number {
+    return Number.parseInt(digestOf(key).slice(0, 8), 16) % (this.#partitions ?? 1);
+  }
+
+  readonly holdOf = (part: number): Hold | undefined => this.#own.holdOf(part);
+
+  readonly parts = (): readonly number[] => this.#own.parts();
+
+  readonly epochOf = (part: number): number | undefined => this.#own.epochOf(part);
+
+  onWork(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
+  }
+
+  onLeave(hold: Hold, leave: () => Promise<void>): Disposable {
+    return this.#own.onLeave(hold, leave);
+  }
+
+  withdraw(): void {
+    if (!this.isShared) return;
+    this.#isTaking = false;
+    this.#isWithdrawn = true;
+    void this.#renewNow();
+  }
+
+  begun(hold: Hold | undefined, id: string): void {
+    this.#own.begun(hold, id);
+  }
+
+  ended(hold: Hold, id: string): void {
+    this.#own.ended(hold, id);
+  }
+
+  /**
+   * Joins the hosts of the journal. If it has one part, it waits for one lease for a host that has it: that host may have died.
+   *
+   * @param wanted the partitions that it is to have.
+   * @throws SluiceError (as a rejection) `journal-in-use` if that one lives; `not-a-journal` if it has other partitions.
+   */
+  async join(wanted?: number): Promise<void> {
+    const untilMs = this.#clock.monotonicMs() + this.#leaseMs + 2 * takeAgainMs;
+    for (;;) {
+      const isLast = this.#clock.monotonicMs() >= untilMs; // a try may take longer than a lease
+      await this.renew((work) => this.#connections.transaction(work));
+      if (wanted !== undefined && wanted !== this.#partitions) {
+        await this.leave();
+        const problem = `it has ${this.#partitions} partitions, and the config says ${wanted}; \`sluice journal migrate\` changes it when no host runs`;
+        throw hostError('not-a-journal', { path: this.#connections.address, problem });
+      }
+      if (this.isShared || this.parts().length > 0) return;
+      if (isLast) {
+        await this.leave();
+        throw hostError('journal-in-use', { path: this.#connections.address });
+      }
+      await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, takeAgainMs));
+    }
+  }
+
+  /** Tells the other hosts of this one, now and with each renewal, and takes parts from now on. */
+  async announce(about: () => object): Promise<void> {
+    this.#about = about;
+    this.#isTaking = true;
+    await this.#renewNow();
+    this.#hints.give('hosts');
+  }
+
+  /** Renews the lease until it is closed. The renewals show, too, when a database that was away is back. */
+  renewBy(batches: PostgresBatches): void {
+    if (this.#isClosed || this.#lost !== undefined) return;
+    const everyMs = Math.min(this.#leaseMs / renewalsPerLease, longestRenewalMs);
+    this.#renewNow = () => this.renew((work) => batches.renew(work)).catch(() => undefined); // `problem` tells of it
+    this.#timer = this.#clock.setTimeout(
+      () => void this.#renewNow().finally(() => this.renewBy(batches)),
+      everyMs,
+    );
+    this.#timer.unref?.();
+  }
+
+  /** Looks for updates that other hosts have taken in. @param isHinted they tell each other of them, besides. */
+  lookForWork(isHinted: boolean): void {
+    if (this.isShared) this.#hints.begin(isHinted);
+  }
+
+  hint(part?: number): void {
+    if (part === undefined || this.holdOf(part) === undefined) this.#hints.give(part ?? 'all');
+  }
+
+  /** Renews the lease, removes hosts whose lease has ended, and goes a step towards the fair share of parts. */
+  async renew(
+    transaction: <T>(work: (query: PostgresQuery) => Promise<T>) => Promise<T>,
+  ): Promise<void> {
+    const fromMs = this.#clock.monotonicMs();
+    const before = new Set(this.parts().map(this.holdOf));
+    const { suspensions } = this.#own;
+    const owned = await transaction((query) => this.#step(query));
+    this.#lease.renewed(fromMs);
+    if (this.#keep(owned)) this.#hints.give('hosts');
+    const isOver = this.#lease.isOver && this.#timer !== undefined; // one that joins may be slow
+    if (isOver || suspensions !== this.#own.suspensions) return this.#hints.renewSoon();
+    for (const [part, epoch] of owned) this.#own.take(part, epoch);
+    // a part was taken, or is given up no more
+    if (this.parts().some((part) => !before.has(this.holdOf(part)))) this.#wake();
+  }
+
+  #wake(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** @returns the epochs of the parts that this host has now. */
+  async #step(query: PostgresQuery): Promise<ReadonlyMap<number, number>> {
+    await query(
+      `INSERT INTO sluice_hosts (host_id, lease_until, is_taking, about)
+        VALUES ($1, clock_timestamp() + $2::float8 * interval '1 ms', $3, $4) ON CONFLICT (host_id) DO UPDATE
+        SET lease_until = excluded.lease_until, is_taking = excluded.is_taking, about = excluded.about
+        RETURNING ${stalledAfter('$2::float8::text')}`,
+      [this.#hostId, this.#leaseMs, this.#isTaking, JSON.stringify(this.#about())],
+    );
+    await query(
+      `DELETE FROM sluice_hosts WHERE host_id IN (SELECT host_id FROM sluice_hosts
+        WHERE lease_until < clock_timestamp() AND host_id <> $1 FOR UPDATE SKIP LOCKED)`,
+      [this.#hostId],
+    );
+    const rows = await query(
+      `SELECT partitions, touched, part, epoch, host_id = $1 AS is_mine,
+          (SELECT count(*) FROM sluice_hosts WHERE is_taking) AS hosts
+        FROM sluice_journal LEFT JOIN sluice_parts ON true`,
+      [this.#hostId],
+    );
+    const { partitions, touched, hosts } = rows[0] ?? {};
+    if (this.#partitions !== undefined && this.#partitions !== partitions)
+      throw this.#loseAll(`it had ${this.#partitions} partitions, and now has ${partitions}`);
+    const all = Array.from({ length: Number(partitions) }, (_, part) => part);
+    this.#partitions = all.length;
+    this.#touched = Number(touched);
+    const taken = new Set(rows.map(({ part }) => part));
+    const mine = rows.filter((row) => row['is_mine'] === true);
+    const owned = new Map(mine.map(({ part, epoch }) => [Number(part), Number(epoch)]));
+    const ownedParts = [...owned.keys()];
+    const isIdle = (part: number): boolean => this.#own.workOf(part) === 0;
+    const { take, drain } = this.#isWithdrawn
+      ? { take: [], drain: ownedParts.filter(isIdle) }
+      : planParts({
+          ...{ partitions: all.length, hosts: Number(hosts) },
+          isTaking: this.#isTaking || !this.isShared,
+          owned: new Map(ownedParts.map((part) => [part, this.#own.workOf(part)])),
+          draining: this.#own.draining,
+          free: all.filter((part) => !taken.has(part)),
+        });
+    this.#own.drain(drain); // from here on it begins nothing in them, whatever becomes of this transaction
+    const idle = drain.filter(isIdle);
+    if (idle.length > 0)
+      await query('DELETE FROM sluice_parts WHERE host_id = $1 AND part = ANY($2)', [
+        ...[this.#hostId, idle],
+      ]);
+    for (const part of idle) owned.delete(part);
+    const got =
+      take.length === 0
+        ? []
+        : await query(
+            `INSERT INTO sluice_parts (part, host_id, epoch)
+              SELECT part, $1, nextval('sluice_epochs') FROM unnest($2::int4[]) AS part
+              ON CONFLICT DO NOTHING RETURNING part, epoch`,
+            [this.#hostId, take],
+          );
+    for (const { part, epoch } of got) owned.set(Number(part), Number(epoch));
+    await giveBackAttempts(query, this.#own.stalledIn(owned));
+    return owned;
+  }
+
+  /** Keeps others from removing this host until the transaction ends, and ends the holds of parts that it has no more. */
+  async fence(query: PostgresQuery): Promise<string> {
+    const [row] = await query(
+      `SELECT pg_current_xact_id()::text AS id, ${stalledAfter('$2')}, (SELECT string_agg(
+          part || ' ' || epoch, ',') FROM sluice_parts WHERE host_id = $1) AS owned
+        FROM sluice_hosts WHERE host_id = $1 FOR KEY SHARE`,
+      [this.#hostId, String(this.#leaseMs)],
+    );
+    const owned = String(row?.['owned'] ?? '').split(',');
+    const epochs = new Map(owned.map((one) => one.split(' ').map(Number) as [number, number])); // as the statement joins them
+    this.#keep(epochs);
+    if (this.#lost !== undefined) throw this.#lost;
+    if (row === undefined) throw this.#removed();
+    return String(row['id']);
+  }
+
+  /** Ends the holds of parts that this host has no more, or in another epoch. @returns whether there are any. */
+  #keep(epochs: ReadonlyMap<number, number>): boolean {
+    const hasLost = this.#own.keep(epochs, () => this.#removed());
+    if (hasLost && !this.isShared) this.#loseAll();
+    return hasLost;
+  }
+
+  #removed(problem = 'its lease ended, and another host has taken it over'): SluiceError {
+    return hostError('journal-lost', { path: this.#connections.address, problem });
+  }
+
+  /** Has the host stop. @returns the error of it. */
+  #loseAll(problem?: string): SluiceError {
+    const error = this.#removed(problem);
+    this.#lost ??= error;
+    this.#own.keep(new Map(), () => error);
+    this.#losing.abort(error);
+    return error;
+  }
+
+  /** The reason why the host may not go on. */
+  problem(): SluiceError | undefined {
+    if (this.#lost !== undefined || !this.#lease.isOver) return this.#lost;
+    return hostError('database-io', { path: this.#connections.address, problem: this.#late });
+  }
+
+  /** Gives all up, so that the next host need not wait. */
+  async leave(): Promise<void> {
+    this.#isClosed = true;
+    this.#lease[Symbol.dispose]();
+    this.#hints[Symbol.dispose]();
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    await this.#connections
+      .query(`DELETE FROM sluice_hosts WHERE host_id = $1 RETURNING ${hintOfHosts}`, [this.#hostId])
+      .catch(() => undefined); // its lease ends by itself
+  }
+}

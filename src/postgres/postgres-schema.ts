@@ -1,0 +1,155 @@
+import { hostError } from '../host/errors.js';
+import { isNotEnded, isOpenSend, isOpenUpdate } from '../journal/rows/journal-schema.js';
+import { systemClock } from '../kernel/index.js';
+import { dispatchesByDay, divideDispatches } from './postgres-days.js';
+import { withFailures } from './postgres-failure.js';
+import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
+import { dispatchesTable, sendsTable, updatesTable } from './rows/postgres-tables.js';
+
+/** The version of the tables below. */
+export const postgresSchemaVersion = 3;
+
+/**
+ * The part of the schema that tables of version 1 do not have: the transactions of updates, and the hosts that live, and the
+ * parts that they have. A host's parts are free when its row is gone. An epoch is a number that comes once.
+ */
+const sinceVersion1: readonly string[] = [
+  'ALTER TABLE sluice_updates ADD COLUMN xid xid8 DEFAULT pg_current_xact_id()',
+  `CREATE INDEX sluice_updates_by_xid ON sluice_updates (xid) WHERE state = 'accepted'`,
+  `CREATE TABLE sluice_hosts (
+    host_id text PRIMARY KEY, lease_until timestamptz NOT NULL, is_taking bool NOT NULL,
+    since timestamptz NOT NULL DEFAULT clock_timestamp(), about text NOT NULL)`,
+  `CREATE TABLE sluice_parts (
+    part int4 PRIMARY KEY, host_id text NOT NULL REFERENCES sluice_hosts ON DELETE CASCADE, epoch int8 NOT NULL)`,
+  'CREATE INDEX sluice_parts_of_host ON sluice_parts (host_id)',
+  'CREATE SEQUENCE sluice_epochs',
+];
+
+/** The steps that bring tables of version 1 up to version 2. */
+const fromVersion1: readonly string[] = [
+  `ALTER TABLE sluice_journal DROP COLUMN owner, DROP COLUMN epoch, DROP COLUMN lease_until,
+    ADD COLUMN partitions int4 NOT NULL DEFAULT 1`,
+  'ALTER TABLE sluice_updates ADD COLUMN part int4',
+  'ALTER TABLE sluice_sends ADD COLUMN part int4',
+  ...sinceVersion1,
+];
+
+const schema = (nowMs: number): readonly string[] => [
+  `CREATE TABLE sluice_journal (
+    one bool PRIMARY KEY DEFAULT true CHECK (one), version int4 NOT NULL,
+    touched int8 NOT NULL DEFAULT 0, partitions int4 NOT NULL DEFAULT 1)`,
+  'INSERT INTO sluice_journal (version) VALUES (0)',
+  updatesTable.sql,
+  sendsTable.sql,
+  ...dispatchesByDay(nowMs),
+  `CREATE INDEX sluice_updates_not_ended ON sluice_updates (seq) WHERE ${isNotEnded}`,
+  `CREATE INDEX sluice_updates_of_lane ON sluice_updates (lane, seq) WHERE ${isOpenUpdate}`,
+  'CREATE INDEX sluice_sends_of ON sluice_sends (correlation_id)',
+  `CREATE INDEX sluice_sends_open ON sluice_sends (seq) WHERE ${isOpenSend}`,
+  `CREATE TABLE sluice_sessions (
+    session_key text PRIMARY KEY, session_id text NOT NULL, body text NOT NULL)`,
+  `CREATE TABLE sluice_transcripts (
+    seq int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY, session_id text NOT NULL,
+    messages int4 NOT NULL, prompts int4 NOT NULL, body text NOT NULL)`,
+  'CREATE INDEX sluice_transcript_of ON sluice_transcripts (session_id, seq)',
+  `CREATE TABLE sluice_key_values (
+    namespace text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL,
+    version int8 GENERATED ALWAYS AS IDENTITY, expires_at_ms float8, bytes int8 NOT NULL,
+    body text NOT NULL, PRIMARY KEY (namespace, key))`,
+  'CREATE INDEX sluice_key_values_that_expire ON sluice_key_values (expires_at_ms) WHERE expires_at_ms IS NOT NULL',
+  `CREATE TABLE sluice_key_value_sizes (
+    namespace text COLLATE "C" PRIMARY KEY, keys int8 NOT NULL, bytes int8 NOT NULL)`,
+  ...sinceVersion1,
+];
+
+/** The work of a migration. */
+export interface PostgresMigration {
+  /** The version before; 0 if there were no tables. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Makes the tables of a journal, or brings them up to this version, in one transaction. Two of them at once wait for each other.
+ *
+ * @throws SluiceError (as a rejection) `not-a-journal` if the tables are of a newer version; `journal-in-use` if a host of an older
+ *   one is running; `database-...`.
+ */
+export async function migratePostgres(
+  given: PostgresConnections,
+  partitions?: number,
+): Promise<PostgresMigration> {
+  const connections = withFailures(given);
+  return connections.transaction(async (query) => {
+    await query(`SELECT pg_advisory_xact_lock(hashtext('sluice migrate'))`);
+    const from = await versionOf(query);
+    if (from > postgresSchemaVersion) throw newerVersion(connections.address, from);
+    if (from === 1) await checkUnused(query, connections.address);
+    if (from === 2) await query('LOCK TABLE sluice_hosts IN EXCLUSIVE MODE'); // as each write of a host does first
+    for (const sql of await stepsFrom(from, query)) await query(sql);
+    await query('UPDATE sluice_journal SET version = $1', [postgresSchemaVersion]);
+    if (partitions !== undefined) await divide(query, partitions, connections.address);
+    return { from, to: postgresSchemaVersion };
+  });
+}
+
+async function stepsFrom(version: number, query: PostgresQuery): Promise<readonly string[]> {
+  if (version === postgresSchemaVersion) return [];
+  const nowMs = systemClock.now();
+  if (version === 0) return schema(nowMs);
+  const [row] = await query(`SELECT max(occurred_at_ms) AS newest FROM ${dispatchesTable.name}`);
+  const divided = divideDispatches(nowMs, Number(row?.['newest'] ?? 0));
+  return version === 1 ? [...fromVersion1, ...divided] : divided;
+}
+
+/** @throws SluiceError (as a rejection) `not-a-journal` if the tables are not there, or of another version. */
+export async function checkPostgresSchema({ query, address }: PostgresConnections): Promise<void> {
+  const version = await versionOf(query);
+  if (version === postgresSchemaVersion) return;
+  if (version > postgresSchemaVersion) throw newerVersion(address, version);
+  const tables =
+    version === 0
+      ? 'no tables of a journal; `sluice journal migrate` makes them'
+      : `tables of version ${version}; \`sluice journal migrate\` brings them up to version ${postgresSchemaVersion}`;
+  const problem = `it has ${tables}`;
+  throw hostError('not-a-journal', { path: address, problem });
+}
+
+/** Divides the lanes into so many parts. The rows that are open keep the part that they have, so there may be none. */
+async function divide(query: PostgresQuery, partitions: number, path: string): Promise<void> {
+  await query('LOCK TABLE sluice_hosts IN EXCLUSIVE MODE'); // no host begins meanwhile
+  const [now] = await query(
+    `SELECT partitions, EXISTS (SELECT 1 FROM sluice_hosts WHERE lease_until > clock_timestamp()) AS is_used,
+      EXISTS (SELECT 1 FROM sluice_updates WHERE ${isOpenUpdate})
+        OR EXISTS (SELECT 1 FROM sluice_sends WHERE ${isOpenSend}) AS is_open FROM sluice_journal`,
+  );
+  if (now?.['partitions'] === partitions) return;
+  if (now?.['is_used'] === true) throw hostError('journal-in-use', { path });
+  if (now?.['is_open'] === true) {
+    const problem = `it has ${now['partitions']} partitions, and messages that have not ended; a host with that number brings them to their end first`;
+    throw hostError('not-a-journal', { path, problem });
+  }
+  await query('DELETE FROM sluice_hosts'); // one that slept all the time has no part any more
+  await query(`UPDATE sluice_updates SET part = part % $1 WHERE ${isNotEnded}`, [partitions]);
+  await query('UPDATE sluice_journal SET partitions = $1', [partitions]);
+}
+
+/** A host of version 1 would not know the new tables. None can begin until the migration has ended. */
+async function checkUnused(query: PostgresQuery, path: string): Promise<void> {
+  const [kept] = await query(
+    `SELECT owner IS NOT NULL AND lease_until > clock_timestamp() AS is_used FROM sluice_journal FOR UPDATE`,
+  );
+  if (kept?.['is_used'] === true) throw hostError('journal-in-use', { path });
+}
+
+async function versionOf(query: PostgresQuery): Promise<number> {
+  const [row] = await query(`SELECT to_regclass('sluice_journal') IS NOT NULL AS is_there`);
+  if (row?.['is_there'] !== true) return 0;
+  const [kept] = await query('SELECT version FROM sluice_journal');
+  return Number(kept?.['version'] ?? 0);
+}
+
+function newerVersion(path: string, version: number): Error {
+  const problem = `its tables have version ${version}, and this program knows version ${postgresSchemaVersion}`;
+  return hostError('not-a-journal', { path, problem });
+}

@@ -1,0 +1,95 @@
+import type { Hold } from '../journal/hold.js';
+import type { Journal } from '../journal/journal.js';
+import type { JournalChanges } from '../journal/journal-changes.js';
+import { isRefusedForGood } from '../journal/rows/table-rows.js';
+import type { PostgresBatches } from './postgres-batches.js';
+import type { NeededRows } from './rows/postgres-rows.js';
+
+type Changing = keyof JournalChanges;
+
+/** The work that a host has in hand, by parts: a part is released when it has none. */
+interface WorkOfParts {
+  begun(hold: Hold | undefined, id: string): void;
+  ended(hold: Hold, id: string): void;
+}
+
+/** The rows that each change looks at, by its arguments. */
+const needs: {
+  readonly [Name in Changing]: (...args: Parameters<Journal[Name]>) => NeededRows;
+} = {
+  accept: ({ eventId, lane = '' }, isBegun, most) => ({
+    updates: [eventId],
+    ...((isBegun === true || most !== undefined) && { lane: { key: lane, most } }),
+  }),
+  begin: (eventId, joined = []) => ({ updates: [eventId, ...joined] }),
+  giveBack: ({ eventId }) => ({ updates: [eventId] }),
+  endUpdate: ({ eventId }) => ({ updates: [eventId] }),
+  retry: (eventId) => ({ updates: [eventId], isOfDead: true, isAlone: true }),
+  purge: (eventId = '') => ({ updates: [eventId], isOfDead: true, isAlone: true }),
+  prepare: (_, { sendId }) => ({ sends: [sendId] }),
+  final: (_, { sendId }) => ({ sends: [sendId] }),
+  sending: (_, sendId) => ({ sends: [sendId] }),
+  unsent: (_, sendId) => ({ sends: [sendId] }),
+  shown: (_, sendId) => ({ sends: [sendId] }),
+  endSend: (_, sendId) => ({ sends: [sendId] }),
+};
+
+/** Makes the changes of a journal: each is one write of the batches. */
+export function postgresChanges(batches: PostgresBatches): Pick<Journal, Changing> {
+  const written = Object.entries(needs).map(([name, neededBy]) => {
+    const needed = neededBy as (...args: unknown[]) => NeededRows; // it gets the arguments of its own change
+    const write = (...args: unknown[]) =>
+      batches.write(
+        ({ changes }) => {
+          const change = changes[name as Changing] as (...args: unknown[]) => unknown; // each name is there
+          return change(...args);
+        },
+        needed(...args),
+      );
+    return [name, write];
+  });
+  return Object.fromEntries(written) as Pick<Journal, Changing>; // each name is there
+}
+
+/** The changes of a host, which count the updates and sends of each part that it has in hand. */
+export function countedChanges(
+  changes: Pick<Journal, Changing>,
+  work: WorkOfParts,
+): Pick<Journal, Changing> {
+  return {
+    ...changes,
+    accept: async (update, isBegun, mostOpen) => {
+      const accepted = await changes.accept(update, isBegun, mostOpen);
+      if (accepted.status === 'accepted') work.begun(accepted.hold, update.eventId);
+      return accepted;
+    },
+    begin: async (eventId, joined) => {
+      const begun = await changes.begin(eventId, joined);
+      work.begun(begun.hold, eventId);
+      return begun;
+    },
+    giveBack: (hold) => changes.giveBack(hold).finally(() => work.ended(hold, hold.eventId)),
+    // an end that was not kept is found by the host that has the part then
+    endUpdate: (hold, end) =>
+      changes.endUpdate(hold, end).finally(() => work.ended(hold, hold.eventId)),
+    prepare: async (hold, send, isSending) => {
+      work.begun(hold, send.sendId);
+      try {
+        await changes.prepare(hold, send, isSending);
+      } catch (error) {
+        work.ended(hold, send.sendId);
+        throw error;
+      }
+    },
+    endSend: async (hold, sendId, end) => {
+      try {
+        await changes.endSend(hold, sendId, end);
+      } catch (error) {
+        if (end.state === 'sent' && !isRefusedForGood(error)) throw error; // the outbox tries again
+        work.ended(hold, sendId);
+        throw error;
+      }
+      work.ended(hold, sendId);
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import type { CleanText } from '../../journal/clean-body.js';
+import type { Ownership } from '../../journal/hold.js';
+import { isOneOf, openUpdates } from '../../journal/journal.js';
+import { type JournalChanges, journalChanges } from '../../journal/journal-changes.js';
+import { isOpenUpdate } from '../../journal/rows/journal-schema.js';
+import type { Clock } from '../../kernel/index.js';
+import type { PostgresQuery } from './connections.js';
+import type { JoinedWrites } from './joined-writes.js';
+import { sendsTable, updatesTable } from './postgres-tables.js';
+import { WorkingRows } from './working-rows.js';
+import { WorkingSessions } from './working-sessions.js';
+import { type NeededValue, WorkingValues } from './working-values.js';
+
+/** A transaction that several writes share. They are collected, and written by one statement. */
+export interface SharedTransaction {
+  readonly query: PostgresQuery;
+  readonly changes: JournalChanges;
+  readonly sessions: WorkingSessions;
+  readonly values: WorkingValues;
+}
+
+/** The rows that the changes of a write look at. */
+export interface NeededRows {
+  readonly updates?: readonly string[];
+  readonly sends?: readonly string[];
+  /** It begins an update if no other one of this lane is open; with `most`, it counts as many. */
+  readonly lane?: { readonly key: string; readonly most: number | undefined };
+  readonly value?: NeededValue;
+  /** It looks at all dead letters, and at the last number of a send. */
+  readonly isOfDead?: boolean;
+  /** It gets a transaction of its own. */
+  readonly isAlone?: boolean;
+  /** It renews the right to write: it gets a transaction of its own, which is not fenced. */
+  readonly isRenewal?: boolean;
+}
+
+/** The parts of the changes of a journal. */
+export interface RowOptions {
+  readonly clock: Clock;
+  readonly clean?: CleanText | undefined;
+  /** The parts of the lanes in which it may begin updates. */
+  readonly ownership: Ownership;
+}
+
+const isOneOfThem = 'event_id = ANY($1)';
+
+/** The open updates of some lanes, of each no more than are asked for. */
+const openOfLanes = `SELECT wanted.key AS open_in, one.event_id AS open_id
+  FROM unnest($2::text[], $3::int4[]) AS wanted (key, most) CROSS JOIN LATERAL
+    (SELECT event_id FROM sluice_updates WHERE lane = wanted.key AND ${isOpenUpdate} ORDER BY seq LIMIT wanted.most) AS one`;
+
+/** Locks and reads the rows that the writes of a transaction look at. @returns what they change, and writes that. */
+export async function workingRows(
+  query: PostgresQuery,
+  needs: readonly NeededRows[],
+  { clock, clean, ownership }: RowOptions,
+) {
+  const updates = new WorkingRows(updatesTable, clean);
+  const sends = new WorkingRows(sendsTable, clean);
+  const idsOf = (kind: 'updates' | 'sends') => needs.flatMap((one) => one[kind] ?? []);
+  const [updateIds, sendIds] = [idsOf('updates'), idsOf('sends')];
+  const isOfDead = needs.some((one) => one.isOfDead);
+  const sessions = new WorkingSessions();
+  const values = new WorkingValues(query, clock.now());
+  const lanes = new Map<string, number>();
+  for (const { lane: { key, most } = {} } of needs)
+    if (key !== undefined && (most !== undefined || ownership.isShared))
+      lanes.set(key, Math.max(most ?? 1, lanes.get(key) ?? 1));
+  const loadUpdates = () => {
+    if (isOfDead) return updates.load(query, `${isOneOfThem} OR state = 'dead'`, [updateIds]);
+    const wanted = [updateIds, [...lanes.keys()], [...lanes.values()]];
+    if (lanes.size > 0) return updates.load(query, isOneOfThem, wanted, openOfLanes);
+    return updateIds.length > 0 ? updates.load(query, isOneOfThem, [updateIds]) : [];
+  };
+  const [beside, [last]] = await Promise.all([
+    loadUpdates(),
+    isOfDead ? query('SELECT coalesce(max(seq), 0) AS seq FROM sluice_sends') : [],
+    sendIds.length > 0 ? sends.load(query, 'send_id = ANY($1)', [sendIds]) : undefined,
+    values.load(needs.flatMap(({ value }) => value ?? [])),
+  ]); // they run in this order
+  const open = new Map([...lanes.keys()].map((key) => [key, new Set<string>()]));
+  for (const { open_in, open_id } of beside) open.get(String(open_in))?.add(String(open_id));
+  const openIn = (lane: string): number => {
+    const ids = open.get(lane) ?? new Set();
+    for (const one of updates.all)
+      if (one.lane === lane && isOneOf(openUpdates, one.state)) ids.add(one.eventId);
+    return ids.size;
+  };
+  const dead = (reason?: string) =>
+    updates.all.filter(
+      (one) =>
+        one.state === 'dead' &&
+        (reason === undefined || (one.outcome === 'joined' && one.reason === reason)),
+    );
+  const rows = { updates, sends, openIn, dead, lastSend: () => Number(last?.['seq'] ?? 0) };
+  const changes = journalChanges(rows, clock, ownership);
+  const at: SharedTransaction = { query, changes, sessions, values };
+  return {
+    at,
+    write: (writes: JoinedWrites): void => {
+      for (const one of [updates, sends, sessions, values]) one.write(writes);
+    },
+  };
+}

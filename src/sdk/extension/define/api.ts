@@ -1,0 +1,201 @@
+import type {
+  Clock,
+  FamilyAllowing,
+  Handler,
+  HandlerClass,
+  Logger,
+  OptionsOf,
+} from '../../../kernel/index.js';
+import type { ScheduleHandler, ScheduleTimes } from '../named/schedule.js';
+import type { ExtensionTap, TapListeners } from './extension-host.js';
+import type { ProvisionKind, Provisions } from './provisions.js';
+import type { Question, QuestionHandler } from './question.js';
+import type { Undo } from './scope.js';
+import type { ExtensionMessage, InjectOptions, KeptSend } from './send.js';
+import type { ExtensionStore } from './store.js';
+
+/**
+ * Registers a handler of one class. Only families whose stage allows the class compile, and on a sync-sequential
+ * family an async handler does not.
+ *
+ * @param id the contribution's name, unique within the extension.
+ * @throws SluiceError `bad-options`, or `setup-ended` once setup has ended.
+ */
+export interface Register<C extends HandlerClass> {
+  <F extends FamilyAllowing<C>>(family: F, id: string, handler: Handler<F, C>): void;
+  <F extends FamilyAllowing<C>>(
+    family: F,
+    id: string,
+    options: OptionsOf<F, C>,
+    handler: Handler<F, C>,
+  ): void;
+}
+
+/**
+ * The argument of an extension's `setup` (spec §13). Its registrations go live together when setup has ended, and one dispose
+ * undoes all of them with their resources. The methods may be taken out of the object.
+ */
+export interface ExtensionApi {
+  readonly extensionId: string;
+  /** The host's logger, with the extension's id. */
+  readonly log: Logger;
+  /** The host's clock: use it for timers, and a test can turn it. */
+  readonly clock: Clock;
+  /**
+   * Watches a stage. Returns nothing.
+   *
+   * @example
+   * api.observe('egress.sent', 'count', () => void count++);
+   */
+  readonly observe: Register<'observer'>;
+  /**
+   * Adds annotations, which later handlers and later stages see.
+   *
+   * @example
+   * api.augment('ingress.normalized', 'language', () => ({ language: 'en' }));
+   */
+  readonly augment: Register<'augmenter'>;
+  /**
+   * Changes the payload by a patch.
+   *
+   * @example
+   * api.mutate('egress.preparing', 'sign', { preview: 'ok' }, ({ payload }) => ({ content: `${payload.content}\n-- Acme` }));
+   */
+  readonly mutate: Register<'mutator'>;
+  /**
+   * Cancels what the stage is about, or lets it pass.
+   *
+   * @example
+   * api.veto('egress.preparing', 'night', { failClosed: true }, ({ event }) =>
+   *   isNight(event.occurredAt) ? cancel('quiet-hours') : allow());
+   */
+  readonly veto: Register<'veto'>;
+  /**
+   * Proposes where something goes.
+   *
+   * @example
+   * api.resolve('routing.resolving', 'billing', () => select({ agentId: 'billing' }));
+   */
+  readonly resolve: Register<'resolver'>;
+  /**
+   * Gives the host something besides handlers: a channel, an agent, a chat command. Like a handler it goes live when
+   * setup has ended; the host lets go of it when the extension is unloaded.
+   *
+   * @throws SluiceError `setup-ended` once setup has ended.
+   * @example
+   * api.provide('channel', pigeonChannel({ token: config.token }));
+   */
+  provide<K extends ProvisionKind>(kind: K, value: Provisions[K]): void;
+  /**
+   * Hangs a resource on the extension: it is undone when the extension is unloaded, or when its setup fails.
+   * The last resource is undone first.
+   *
+   * @param label a name of the resource for people.
+   * @param resource a disposable, or the function that undoes it. Undoing may be async.
+   * @returns the resource, as it came.
+   * @throws SluiceError `scope-disposed` when the extension is gone; the resource is then undone at once.
+   * @example
+   * const server = api.own('http server', createServer(answer).listen(0));
+   * const timer = api.clock.setTimeout(poll, 60_000);
+   * api.own('poll timer', () => api.clock.clearTimeout(timer));
+   */
+  own<T extends Undo>(label: string, resource: T): T;
+  /**
+   * The memory of the extension: values by key, over restarts if the host has a journal. At any time, also in handlers.
+   *
+   * @example
+   * const count = await api.store.update<number>('count', (before = 0) => before + 1);
+   */
+  readonly store: ExtensionStore;
+  /**
+   * Sends a message, through `egress.preparing` and under a permit as any other. At any time while the host runs. With a
+   * `key` it goes out once, however often it is asked for.
+   *
+   * @returns when it is judged and kept: with a journal, a crash does not lose it.
+   * @throws SluiceError (as a rejection) `not-granted`, `no-host`, `bad-payload`, `key-conflict`, `too-many-sends` or `not-kept`.
+   * @example
+   * const { ended } = await api.send({ channel: 'telegram', to: '42', content: 'Tea!', key: 'tea/2026-03-15' });
+   * if ((await ended).status !== 'sent') api.log.warn('there is no tea');
+   */
+  send(message: ExtensionMessage): Promise<KeptSend>;
+  /**
+   * Registers a question that people are asked in their chats. The handler gets each answer, also after a restart: then in
+   * the version that is loaded, so the name says what was asked. In setup only; `ask` may be called at any time.
+   *
+   * @throws SluiceError `setup-ended`, or `bad-registration`.
+   * @example
+   * const confirm = api.question<{ build: string }>('deploy', async (end) => {
+   *   if (end.status === 'answered' && end.answer === 'Yes') await deploy(end.data.build);
+   * });
+   * const question = { content: 'Deploy build 4711?', options: ['Yes', 'No'] };
+   * await confirm.ask({ channel: 'telegram', to: '42' }, question, { data: { build: '4711' } });
+   */
+  question<Data = undefined>(name: string, handler: QuestionHandler<Data>): Question<Data>;
+  /**
+   * Writes a text into the transcript of a session, behind the turn that runs there: the next turn has it before its message.
+   * It passes `transcript.message.writing` as any other entry. With a `key` it is written once.
+   *
+   * @returns when it is kept: with a journal, a crash does not lose it.
+   * @throws SluiceError (as a rejection) `not-granted`, `no-host` or `not-kept`.
+   * @example
+   * await api.inject('main', 'The build of 14:02 has failed.', { key: 'build/1402' });
+   */
+  inject(sessionKey: string, text: string, options?: InjectOptions): Promise<void>;
+  /**
+   * Runs something at times of the clock: again and again by a cron expression, or once. Registered in setup, live when setup
+   * has ended. With a journal a run that was begun is not lost, and each due time is run once. Runs of one schedule never overlap.
+   * A run that is due while none of its hosts can begin it within 60 s is left out, unless `misfire` is `once`.
+   *
+   * @param name unique among the schedules of the extension: a schedule belongs to its name over reloads and restarts.
+   * @throws SluiceError `bad-registration`, `setup-ended`, or `no-host`; needs the grant `schedule`.
+   * @example
+   * api.schedule('tea', { cron: '0 16 * * 1-5', timeZone: 'Europe/London' }, async ({ id }) => {
+   *   await api.send({ channel: 'telegram', to: '42', content: 'Tea!', key: id });
+   * });
+   */
+  schedule(name: string, times: ScheduleTimes, handler: ScheduleHandler): void;
+  /**
+   * Listens to all that the host does, without a part in it: for an exporter of metrics, say. Called in setup, it hears from when
+   * setup has ended until the extension is unloaded. A listener that throws is logged, and changes nothing. Facts hold the texts
+   * of people and the settings of others, so it always needs the grant `tap`.
+   *
+   * @param listeners of facts, failures and late results; without them the tap reads figures alone.
+   * @throws SluiceError `setup-ended`.
+   * @example
+   * let failures = 0;
+   * const watched = api.tap({
+   *   fact: (fact) => {
+   *     if (fact.kind === 'send') api.log.info(`${fact.id}: ${fact.state}`);
+   *   },
+   *   failure: () => void failures++,
+   * });
+   * const { stats } = await watched.figures(); // later, while the host runs
+   */
+  tap(listeners?: TapListeners): ExtensionTap;
+  /**
+   * A folder for the files of this extension alone, made when it is first read. It lies beside the journal; a host without
+   * a journal removes it when it stops.
+   *
+   * @throws SluiceError `no-host` if the extension was loaded without a host, or `state-dir` if the folder cannot be made.
+   * @example
+   * await writeFile(join(api.stateDir, 'model.bin'), bytes);
+   */
+  readonly stateDir: string;
+  /**
+   * Makes a path of the configuration absolute: a relative one is read from the folder of the config file, or from the
+   * working folder if the extension was named on the command line.
+   *
+   * @example
+   * const words = await readFile(api.resolvePath(config.wordList), 'utf8');
+   */
+  resolvePath(path: string): string;
+  /**
+   * Counts a file as one of the extension's: with `sluice run --watch` the extension is reloaded when it changes. In setup only.
+   *
+   * @param path is read as `resolvePath` reads it.
+   * @throws SluiceError `setup-ended`.
+   * @example
+   * api.reloadOn(config.wordList);
+   */
+  reloadOn(path: string): void;
+}

@@ -1,0 +1,90 @@
+import type { Envelope, Tap } from '../../../kernel/index.js';
+import type { AskedQuestion, QuestionToAsk } from './question.js';
+import type { ExtensionMessage, InjectOptions, KeptSend } from './send.js';
+import type { ExtensionStore } from './store.js';
+
+/**
+ * The figures of a host, as they are when they are asked for. The host's layer adds its own by declaration merging.
+ *
+ * @example
+ * const { stats, health, journal } = await watched.figures();
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: open to merging, which only an interface is
+export interface Figures {}
+
+/**
+ * The facts of a host, which its layer adds by declaration merging.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: open to merging, which only an interface is
+export interface Facts {}
+
+/** One fact of the way of a message, when it has happened. */
+export type Fact = Facts[keyof Facts];
+
+/** The call of a handler or of a tool, or the answer of a route. */
+export interface ExtensionCall {
+  /** Of a tool: the id of the provider of the agent that calls it. */
+  readonly extensionId: string;
+  /** Of a handler: its name. */
+  readonly contributionId?: string;
+  /** Of a handler: the event that it gets. Of a tool: the last one of its turn. */
+  readonly event?: Envelope;
+  /** Of a tool of an agent. */
+  readonly tool?: {
+    readonly toolCallId: string;
+    readonly toolName: string;
+    readonly runId: string;
+  };
+  /** Of a route. */
+  readonly request?: Request;
+}
+
+/** Runs a call of an extension, and returns what it returns. */
+export type Around = <T>(run: () => T, of: ExtensionCall) => T;
+
+/** The events that a tap may listen to. */
+export interface TapListeners extends Pick<Tap, 'failure' | 'late'> {
+  /** Each fact of the ways of messages, when it has happened (sight §1). Every dispatch is one, with its steps. */
+  readonly fact?: (fact: Fact) => void;
+  /**
+   * Runs each handler, each tool and each route inside of something, such as a context of `AsyncLocalStorage`. Handlers are run so if the
+   * kernel has the `instrument` of a `HandlerWatch`, as that of `sluice run`.
+   */
+  readonly around?: Around;
+}
+
+/** A tap of an extension. */
+export interface ExtensionTap {
+  /**
+   * Reads the figures of the host: what waits and runs, the counts since its start, the open rows of its journal. At any time
+   * while the host runs. It reads at most 100,000 rows of a journal, so ask when they are wanted, and not on each event.
+   *
+   * @throws SluiceError (as a rejection) `not-granted`, or `no-host` where no host runs.
+   */
+  figures(): Promise<Figures>;
+}
+
+/**
+ * The things that a host does for its extensions: a port of members, each by the id of an extension. A member may be missing,
+ * and is looked up when it is called, so a host may come after the setup of its extensions. The grants of an extension
+ * are checked before a member is called: `HostAccess`.
+ */
+export interface ExtensionHost {
+  /** The store of an extension. Without it the store is in memory. */
+  storeOf(extensionId: string): ExtensionStore;
+  /** The folder of an extension for its files, which is there when this returns. */
+  stateDirOf(extensionId: string): string;
+  /** Takes a text for the transcript of a session, and resolves when it is kept. */
+  inject(
+    extensionId: string,
+    sessionKey: string,
+    text: string,
+    options?: InjectOptions,
+  ): Promise<void>;
+  /** Asks a question of an extension, and resolves when it is kept. */
+  ask(extensionId: string, question: QuestionToAsk): Promise<AskedQuestion>;
+  /** Sends a message of an extension, and resolves when it is kept. */
+  send(extensionId: string, message: ExtensionMessage): Promise<KeptSend>;
+  /** Reads the figures of the host. */
+  figures(): Promise<Figures>;
+}

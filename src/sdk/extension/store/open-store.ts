@@ -1,0 +1,152 @@
+import { definedFields, nearest, type SluiceError } from '../../../kernel/index.js';
+import type {
+  ExtensionStore,
+  StoreEntry,
+  StoreListOptions,
+  StoreSetOptions,
+} from '../define/store.js';
+import { extensionError } from '../errors.js';
+import type { KeptValue, KeyValueQuota, KeyValues, NewValue } from './key-values.js';
+import { notPlain } from './plain-json.js';
+
+/** The quota of one extension by default. */
+export const usualQuota: KeyValueQuota = { maxKeys: 10_000, maxBytes: 16 * 1024 * 1024 };
+
+/** The parts of a store. */
+export interface StoreParts {
+  readonly values: Pick<KeyValues, 'get' | 'list' | 'write'>;
+  /** The time of day, by which values expire. */
+  readonly now: () => number;
+  readonly quota?: KeyValueQuota;
+}
+
+const keyPattern = /^[^\p{Cc}\p{Cs}]{1,512}$/u;
+/** A part of a key: the empty text is one, too. */
+const partPattern = /^[^\p{Cc}\p{Cs}]*$/u;
+/** The last moment that a date can have, in milliseconds since 1970. */
+const lastMs = 8.64e15;
+const setOptions = ['ttlMs'];
+
+/** Opens the store of one extension (extensions-that-act §2): its id is the namespace. */
+export function openStore(
+  extensionId: string,
+  { values, now, quota = usualQuota }: StoreParts,
+): ExtensionStore {
+  const refuse = (key: string, path: string, problem: string): never => {
+    throw extensionError('not-storable', { extensionId, key, path, problem });
+  };
+  const checkKey = (key: unknown, pattern = keyPattern): void => {
+    const isKey = typeof key === 'string' && pattern.test(key);
+    if (!isKey) throw extensionError('bad-store-key', { extensionId, key: JSON.stringify(key) });
+  };
+  const kept = (key: string, value: unknown, options: StoreSetOptions = {}): NewValue => {
+    const found = notPlain(value);
+    if (found !== undefined) refuse(key, found.path, found.problem);
+    const unknown = Object.keys(options).find((name) => !setOptions.includes(name));
+    if (unknown !== undefined) {
+      const close = nearest(unknown, setOptions);
+      refuse(
+        key,
+        `options.${unknown}`,
+        close === undefined ? 'there is no such option' : `it should be "${close}"`,
+      );
+    }
+    const { ttlMs } = options;
+    if (ttlMs !== undefined && !(Number.isFinite(ttlMs) && ttlMs > 0))
+      refuse(key, 'options.ttlMs', `it is ${String(ttlMs)}, and no number above 0`);
+    const expiresAtMs = ttlMs === undefined ? undefined : now() + ttlMs;
+    if (expiresAtMs !== undefined && expiresAtMs > lastMs)
+      refuse(key, 'options.ttlMs', `it is ${ttlMs}, later than any date; leave it out to keep it`);
+    return { body: JSON.stringify(value), ...definedFields({ expiresAtMs }) };
+  };
+  /** @returns whether it is written, and not in conflict. */
+  const write = async (key: string, value: NewValue | undefined, expected?: string | null) => {
+    const result = await values.write(extensionId, key, value, {
+      quota,
+      ...definedFields({ expected }),
+    });
+    if (result.status === 'full') throw full(extensionId, result, quota);
+    return result.status === 'written';
+  };
+  return Object.freeze({
+    get: async <T>(key: string) => {
+      checkKey(key);
+      return read<T>(await values.get(extensionId, key));
+    },
+    set: async (key: string, value: unknown, options?: StoreSetOptions) => {
+      checkKey(key);
+      await write(key, kept(key, value, options));
+    },
+    delete: async (key: string) => {
+      checkKey(key);
+      return (await deleteValue({ values, namespace: extensionId, key, quota })) !== undefined;
+    },
+    list: async (
+      prefix = '',
+      { after, limit = Number.MAX_SAFE_INTEGER }: StoreListOptions = {},
+    ) => {
+      for (const part of [prefix, after ?? '']) checkKey(part, partPattern);
+      const most = limit >= 1 ? Math.floor(limit) : 0; // also if it is no number
+      const given = { prefix, limit: most, ...definedFields({ after }) };
+      return (await values.list(extensionId, given)).map(entryOf);
+    },
+    update: async <T>(
+      key: string,
+      change: (before: T | undefined) => T | undefined | Promise<T | undefined>,
+      options?: StoreSetOptions,
+    ) => {
+      checkKey(key);
+      // a conflict means that somebody else has come through, so among all that update one always does
+      for (;;) {
+        const was = await values.get(extensionId, key);
+        const next = await change(read<T>(was));
+        if (next === undefined) return read<T>(was);
+        const value = kept(key, next, options);
+        if (await write(key, value, was?.version ?? null)) return JSON.parse(value.body) as T; // it was a T
+      }
+    },
+  });
+}
+
+/**
+ * Deletes a value in one step with the look at it.
+ *
+ * @param fits asked of its text; if it says no, the value stays.
+ * @returns the value that is deleted.
+ */
+export async function deleteValue(
+  at: {
+    readonly values: Pick<KeyValues, 'get' | 'write'>;
+    readonly namespace: string;
+    readonly key: string;
+    readonly quota?: KeyValueQuota;
+  },
+  fits: (body: string) => boolean = () => true,
+): Promise<KeptValue | undefined> {
+  const { values, namespace, key, quota = usualQuota } = at;
+  for (;;) {
+    const was = await values.get(namespace, key);
+    if (was === undefined || !fits(was.body)) return undefined;
+    const given = { quota, expected: was.version };
+    const { status } = await values.write(namespace, key, undefined, given);
+    if (status === 'written') return was;
+  }
+}
+
+function read<T>(value: KeptValue | undefined): T | undefined {
+  return value === undefined ? undefined : (JSON.parse(value.body) as T); // the caller's word
+}
+
+function entryOf({ key, body, expiresAtMs }: KeptValue): StoreEntry {
+  return { key, value: JSON.parse(body), ...definedFields({ expiresAtMs }) };
+}
+
+function full(
+  extensionId: string,
+  { keys, bytes }: { readonly keys: number; readonly bytes: number },
+  { maxKeys, maxBytes }: KeyValueQuota,
+): SluiceError {
+  const problem =
+    keys > maxKeys ? `${keys} keys of at most ${maxKeys}` : `${bytes} bytes of at most ${maxBytes}`;
+  return extensionError('store-full', { extensionId, problem });
+}

@@ -1,0 +1,21 @@
+import { type ErrorRow, errorMaker } from '../../kernel/index.js';
+
+/** The errors of reading the facts of a run. */
+export const streamErrors = {
+  'run-driven': {
+    message: 'Run "{what}" is driven already.',
+    cause:
+      'An agent turn or another bridge dispatches the run, or this bridge was run before: its facts would be told twice.',
+    hint: 'Give each run its own runId and its own bridge. Inside a turn, a provider yields session events and asks request.gate.',
+  },
+} as const satisfies Record<string, ErrorRow>;
+
+/** The rows as a type. */
+export type StreamErrors = typeof streamErrors;
+
+declare module '../../kernel/errors.js' {
+  interface ErrorRows extends StreamErrors {}
+}
+
+/** Makes an error of this layer. */
+export const streamError = errorMaker(streamErrors);

@@ -1,0 +1,1 @@
+export * from './sdk/stream/index.js';

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { openJournal, openSqlite, readJournal } from '../../src/host/index.js';
+import { compactJournal } from '../../src/host/internal.js';
+import { compiled } from '../support/compiled.js';
+import { testFolder } from '../support/folder.js';
+import { aDispatch, anUpdate } from './journal-contract.js';
+
+const code = (wanted: string) => expect.objectContaining({ code: wanted });
+
+/** A journal as an early version has left it: most of its pages are free, and it never gives them back. */
+async function earlyJournal(): Promise<string> {
+  const path = join(testFolder(), 'sluice.db');
+  const journal = await openJournal(path);
+  for (let at = 0; at < 20; at++) await journal.accept(anUpdate(`u-${at}`));
+  const body = `"${'y'.repeat(8_000)}"`;
+  for (let at = 0; at < 1_000; at++)
+    journal.dispatched(aDispatch(`d-${at}`, { body, occurredAtMs: Date.now() }));
+  await journal.close();
+  using database = openSqlite(path);
+  database.exec('PRAGMA auto_vacuum = NONE');
+  database.exec('VACUUM');
+  database.exec('DELETE FROM dispatches WHERE seq % 4 > 0');
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  return path;
+}
+
+async function contentOf(path: string): Promise<unknown> {
+  const reader = await readJournal(path);
+  const all = { limit: 10_000 };
+  const content = [await reader.updates(all), await reader.dispatches(all)];
+  await reader.close();
+  return content;
+}
+
+describe('a journal that an early version has made', () => {
+  it('L6: becomes small by a compaction, keeps all that it has, and shrinks by itself from then on (durability §5.5)', async () => {
+    const path = await earlyJournal();
+    const before = await contentOf(path);
+    const { bytesBefore, bytesAfter } = compactJournal(path);
+    expect(bytesBefore).toBeGreaterThan(8_000_000);
+    expect(bytesAfter).toBeLessThan(4_000_000);
+    expect(statSync(path).size).toBe(bytesAfter);
+    expect((statSync(path).mode & 0o777).toString(8)).toBe('600');
+    expect(await contentOf(path)).toEqual(before);
+    using database = openSqlite(path, { readonly: true });
+    expect(database.prepare('PRAGMA auto_vacuum').get()).toEqual({ auto_vacuum: 2 });
+  });
+
+  it('is not compacted while a host has it, nor where it is damaged: it stays as it was (durability §5.5)', async () => {
+    const path = await earlyJournal();
+    const journal = await openJournal(path);
+    expect(() => compactJournal(path)).toThrow(code('journal-in-use'));
+    await journal.close();
+    const { size } = statSync(path);
+    truncateSync(path, Math.floor(size / 2));
+    expect(() => compactJournal(path)).toThrow(code('database-damaged'));
+    expect(statSync(path).size).toBe(Math.floor(size / 2));
+  });
+
+  it('is as it was, or compacted, when the process is killed in the middle (durability §5.5, child processes)', async () => {
+    const early = await earlyJournal();
+    const before = await contentOf(early);
+    const child = await compiled(fileURLToPath(new URL('./fixtures/compacts.ts', import.meta.url)));
+    let killed = 0;
+    // bytes of the log, in which the new content grows, when the process is killed
+    for (const bytes of [1, 500_000, 1_500_000, 2_000_000]) {
+      const path = join(testFolder(), 'sluice.db');
+      copyFileSync(early, path);
+      const running = spawn(process.execPath, [child, path], { stdio: 'ignore' });
+      let isOver = false;
+      const exit = once(running, 'exit').finally(() => {
+        isOver = true;
+      });
+      while (!isOver) {
+        if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) >= bytes)
+          running.kill('SIGKILL');
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      }
+      const [, signal] = (await exit) as [number | null, string | null];
+      if (signal === 'SIGKILL') killed++;
+      const journal = await openJournal(path); // nothing is locked, and nothing is damaged
+      await journal.close();
+      expect(await contentOf(path)).toEqual(before);
+      expect(compactJournal(path).bytesAfter).toBeLessThan(4_000_000);
+    }
+    expect(killed).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,195 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openJournal, openSqlite, readJournal, tendJournal } from '../../src/host/index.js';
+import { repairJournal } from '../../src/host/internal.js';
+import { testFolder } from '../support/folder.js';
+import { hold, holdOf } from '../support/holds.js';
+import { aDispatch, anUpdate, aSend } from './journal-contract.js';
+import { makeVersion1 } from './version-1.js';
+
+const code = (wanted: string) => expect.objectContaining({ code: wanted });
+const newPath = () => join(testFolder(), 'sluice.db');
+const secondsMs = 60_000; // opening is cheap; the machine may be busy
+
+/** A journal with one row in each of its tables, closed. */
+async function smallJournal(): Promise<string> {
+  const path = newPath();
+  const journal = await openJournal(path);
+  await journal.accept(anUpdate('u-1', { body: '"the body of an update"', lane: 'a lane' }));
+  await journal.prepare(hold, aSend('s-1', { body: '"the body of a send"' }));
+  journal.dispatched(
+    aDispatch('d-1', { body: '"the body of a dispatch"', occurredAtMs: Date.now() }),
+  );
+  await journal.store.saveSession(
+    {
+      sessionKey: 'key of a session',
+      sessionId: 'one',
+      agentId: 'main',
+      context: {},
+      memoryKeys: [],
+      metadata: {},
+    },
+    { hold },
+  );
+  await journal.store.appendMessage('one', { role: 'user', content: 'of a transcript' }, { hold });
+  await journal.close();
+  return path;
+}
+
+/** Changes a byte of a text that is in the file once. */
+function flip(path: string, text: string, mask: number): void {
+  const bytes = readFileSync(path);
+  const at = bytes.indexOf(text);
+  expect(at).toBeGreaterThan(0);
+  expect(bytes.indexOf(text, at + 1)).toBe(-1);
+  bytes[at] = (bytes[at] ?? 0) ^ mask;
+  writeFileSync(path, bytes);
+}
+
+describe('H1: one flipped bit of a row', { timeout: secondsMs }, () => {
+  it.each([
+    ['updates', 'the body of an update', 'row 1 of updates, body'],
+    ['sends', 'the body of a send', 'row 1 of sends, body'],
+    ['dispatches', 'the body of a dispatch', 'row 1 of dispatches, body'],
+    ['sessions', '{"sessionKey"', 'row 1 of sessions, body'],
+    ['transcripts', 'of a transcript', 'row 1 of transcripts, body'],
+  ])('of %s is database-damaged, with its place (durability §1.6)', async (_, text, place) => {
+    for (const mask of [0x80, 0x01]) {
+      const path = await smallJournal();
+      flip(path, text, mask); // 0x80: no UTF-8 any more; 0x01: a text like any other
+      await expect(openJournal(path)).rejects.toThrow(code('database-damaged'));
+      await expect(openJournal(path)).rejects.toThrow(place);
+      await expect(readJournal(path)).rejects.toThrow(code('database-damaged'));
+    }
+  });
+
+  it('beside its body is found, too (durability §1.6)', async () => {
+    const path = await smallJournal();
+    const journal = await openJournal(path);
+    await journal.begin('u-1');
+    await journal.endUpdate(holdOf('u-1'), {
+      isDead: true,
+      outcome: 'failed',
+      reason: 'because of this',
+    });
+    await journal.close();
+    flip(path, 'because of this', 0x01);
+    await expect(openJournal(path)).rejects.toThrow('row 1 of updates, its sum does not fit');
+  });
+
+  it('is found while a host runs: what needs the row fails, and nothing else (durability §1.6)', async () => {
+    const journal = await openJournal(newPath());
+    await journal.accept(anUpdate('bad'));
+    await journal.accept(anUpdate('good'));
+    const other = openSqlite(journal.path); // stands for damage: it knows of no sums
+    other.exec(`UPDATE updates SET body = '"other words"', attempts = 7 WHERE event_id = 'bad'`);
+    other.close();
+    const [bad, good] = await Promise.allSettled([journal.begin('bad'), journal.begin('good')]);
+    expect(bad).toMatchObject({ status: 'rejected', reason: code('database-damaged') });
+    expect(good).toMatchObject({ status: 'fulfilled', value: { attempts: 1 } });
+    await expect(journal.updates()).rejects.toThrow('row 1 of updates');
+    expect(await journal.updates({ eventId: 'good' })).toHaveLength(1);
+    await expect(journal.accept(anUpdate('bad'))).rejects.toThrow(code('database-damaged'));
+    await journal.close();
+  });
+});
+
+describe('a journal whose schema is damaged', { timeout: secondsMs }, () => {
+  it('is refused by a host, and a repair finds its tables where those of every journal are (durability §1.12)', async () => {
+    const path = await smallJournal();
+    const bytes = readFileSync(path);
+    bytes.write('CREATE TABLE sands', bytes.indexOf('CREATE TABLE sends'));
+    writeFileSync(path, bytes);
+    await expect(openJournal(path)).rejects.toThrow(code('database-damaged'));
+    const { kept, moved, copy } = repairJournal(path, 'x');
+    expect([kept, moved]).toEqual([5, 0]);
+    expect(readFileSync(copy ?? '').equals(bytes)).toBe(true);
+    await (await openJournal(path)).close();
+  });
+});
+
+describe('a larger journal', { timeout: secondsMs }, () => {
+  it('is not read as a whole by who only looks into it: a bad row is found when it is read (durability §1.3)', async () => {
+    const path = await smallJournal();
+    const journal = await openJournal(path);
+    const body = `"${'y'.repeat(8_000)}"`;
+    for (let at = 0; at < 700; at++)
+      journal.dispatched(aDispatch(`e-${at}`, { body, occurredAtMs: Date.now() }));
+    await journal.close();
+    expect(statSync(path).size).toBeGreaterThan(4 * 1024 * 1024);
+    flip(path, 'the body of a dispatch', 0x01);
+    await expect(openJournal(path)).rejects.toThrow(code('database-damaged')); // a host looks at all of it
+    for (const open of [readJournal, tendJournal]) {
+      const reader = await open(path);
+      expect(await reader.updates()).toHaveLength(1);
+      await expect(reader.dispatches({ eventId: 'd-1' })).rejects.toThrow('row 1 of dispatches');
+      expect(await reader.dispatches({ eventId: 'e-1' })).toHaveLength(1);
+      await reader.close();
+    }
+  });
+});
+
+describe('a journal of version 1', { timeout: secondsMs }, () => {
+  it('is brought up by the host that opens it, with all that it has (durability §1.7)', async () => {
+    const path = newPath();
+    makeVersion1(path);
+    const journal = await openJournal(path);
+    expect(await journal.updates()).toEqual([
+      {
+        ...anUpdate('u-1', { updateId: '1', body: '"open"' }),
+        ...{ seq: 1, state: 'handling', attempts: 2, acceptedAtMs: 6 },
+      },
+      expect.objectContaining({ eventId: 'u-2', seq: 2, state: 'ended', outcome: 'answered' }),
+      expect.objectContaining({ eventId: 'u-3', seq: 3, receivedAtMs: 5.5, body: '"dead"' }),
+    ]);
+    expect(await journal.sends()).toMatchObject([{ sendId: 's-1', body: '{"content":"ä"}' }]);
+    expect(await journal.dispatches()).toMatchObject([{ seq: 1, eventId: 'u-1', sessionId: 's' }]);
+    expect(await journal.store.loadSession('k')).toEqual({ sessionKey: 'k', sessionId: 's' });
+    expect(await journal.store.readTranscript('s')).toMatchObject([
+      { content: 'one' },
+      { content: 'two' },
+    ]);
+    await journal.accept(anUpdate('u-5', { lane: 'l' }));
+    expect(await journal.updates({ lane: 'l' })).toMatchObject([{ seq: 5 }]); // 4 was given before
+    expect((await journal.begin('u-1')).attempts).toBe(3);
+    await journal.close();
+    await (await openJournal(path)).close(); // and every row has its sum
+    await (await readJournal(path)).close();
+  });
+
+  it('B1b: gets the sizes of its transcripts, also where a message is no prompt or no JSON', async () => {
+    const path = newPath();
+    makeVersion1(path);
+    const older = openSqlite(path);
+    older.exec(`INSERT INTO transcripts (session_id, body) VALUES
+      ('a', '{"role":"user","content":"one"}'), ('b', '{"role":"user","content":["picture"]}'),
+      ('a', '{"role":"assistant","content":[]}'), ('a', 'no JSON'), ('a', '{"role":"user","content":"two"}')`);
+    older.close();
+    const journal = await openJournal(path);
+    const { store } = journal;
+    expect(await store.transcriptSize('s')).toEqual({ messages: 2, prompts: 2 });
+    expect(await store.transcriptSize('a')).toEqual({ messages: 4, prompts: 2 });
+    expect(await store.transcriptSize('b')).toEqual({ messages: 1, prompts: 0 });
+    await store.appendMessage('a', { role: 'user', content: 'three' }, { hold });
+    expect(await store.transcriptSize('a')).toEqual({ messages: 5, prompts: 3 });
+    await journal.close();
+  });
+
+  it('is refused in words by whoever may not change it (durability §1.7)', async () => {
+    const path = newPath();
+    makeVersion1(path);
+    for (const open of [readJournal, tendJournal])
+      await expect(open(path)).rejects.toThrow(/version 1, and a host that opens it/);
+  });
+
+  it('with a damaged text stays as it was (durability §1.7)', async () => {
+    const path = newPath();
+    makeVersion1(path);
+    flip(path, '"dead"', 0x80);
+    const before = readFileSync(path);
+    await expect(openJournal(path)).rejects.toThrow(code('database-damaged'));
+    expect(readFileSync(path).equals(before)).toBe(true);
+    await expect(readJournal(path)).rejects.toThrow(/version 1/);
+  });
+});

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { modelMessages, type SessionMessage, textOf } from '../../../src/sdk/stream/index.js';
+import { modelHistory } from '../../../src/sdk/stream/internal.js';
+
+const words = fc.constantFrom('', ' ', '\n', 'yes', 'half a', 'NO_REPLY');
+const id = fc.constantFrom('1', '2', '3');
+const prompt = words.map((content): SessionMessage => ({ role: 'user', content }));
+const result = fc.tuple(id, words).map(
+  ([toolCallId, text]): SessionMessage => ({
+    ...{ role: 'toolResult', toolCallId, toolName: 'look', isError: false },
+    content: [{ type: 'text', text }],
+  }),
+);
+const block = fc.oneof(
+  words.map((text) => ({ type: 'text' as const, text })),
+  words.map((thinking) => ({ type: 'thinking' as const, thinking })),
+);
+const answer = fc
+  .record({
+    said: fc.array(block, { maxLength: 3 }),
+    called: fc.array(id, { maxLength: 2 }),
+    stopReason: fc.constantFrom('stop' as const, 'error' as const, 'aborted' as const),
+    hasFailed: fc.boolean(),
+  })
+  .map(
+    ({ said, called, stopReason, hasFailed }): SessionMessage => ({
+      ...{ role: 'assistant', stopReason },
+      content: [
+        ...said,
+        ...called.map((one) => ({
+          ...{ type: 'toolCall' as const, id: one },
+          name: 'look',
+          arguments: {},
+        })),
+      ],
+      ...(hasFailed && said.length > 0 && { providerError: { code: 'overloaded' } }),
+    }),
+  );
+/** Whatever a transcript may hold after turns that failed, were stopped, stayed silent, were cut off or were killed. */
+const transcript = fc.array(fc.oneof(prompt, answer, result), { maxLength: 14 });
+
+const callsOf = (message: SessionMessage | undefined): string[] =>
+  message?.role === 'assistant'
+    ? message.content.flatMap((one) => (one.type === 'toolCall' ? [one.id] : []))
+    : [];
+
+describe('the messages that a model gets (event-pipeline §16.29)', () => {
+  it('alternate, are not empty, and have one result for each call, whatever the transcript holds', () => {
+    fc.assert(
+      fc.property(transcript, (messages) => {
+        const made = modelMessages(messages);
+        let open: string[] = [];
+        let last = '';
+        for (const message of made) {
+          if (message.role === 'toolResult') {
+            expect(open.shift()).toBe(message.toolCallId);
+            last = 'toolResult';
+            continue;
+          }
+          expect(open).toEqual([]);
+          expect(message.role).not.toBe(last);
+          if (message.role === 'user' && last !== '') expect(last).toBe('assistant');
+          open = callsOf(message);
+          expect(textOf(message).trim() !== '' || open.length > 0).toBe(true);
+          last = message.role;
+        }
+        expect(open).toEqual([]);
+        expect(modelMessages(made)).toEqual(made);
+        expect(modelHistory(messages).at(-1)?.role ?? 'assistant').toBe('assistant');
+      }),
+    );
+  });
+
+  it('keep each prompt and each word that was said, in order', () => {
+    fc.assert(
+      fc.property(transcript, (messages) => {
+        const said = (all: readonly SessionMessage[], role: string) =>
+          all
+            .filter((one) => one.role === role && !(one.role === 'assistant' && one.providerError))
+            .map((one) => textOf(one).trim())
+            .filter((text) => text !== '' && !text.startsWith('('));
+        const made = modelMessages(messages);
+        expect(said(made, 'user')).toEqual(said(messages, 'user'));
+        expect(said(made, 'assistant').join('').replace(/\s/g, '')).toBe(
+          said(messages, 'assistant').join('').replace(/\s/g, ''),
+        );
+      }),
+    );
+  });
+
+  it('leave a conversation in which all went well as it is', () => {
+    const good: SessionMessage[] = [
+      { role: 'user', content: 'one' },
+      { role: 'assistant', content: [{ type: 'text', text: 'two' }] },
+    ];
+    const made = modelMessages(good);
+    expect(made.every((message, at) => message === good[at])).toBe(true);
+    expect(made).toHaveLength(2);
+  });
+});
