@@ -1,4 +1,4 @@
-import { type AgentErrors, agentErrors } from './agent/errors.js';
+import { type AgentErrors, agentErrors } from './claude/agent/errors.js';
 import { type CsdkErrors, csdkErrors } from './claude/errors.js';
 import { type HostErrors, hostErrors } from './host/errors.js';
 import { type KernelErrors, kernelErrors } from './kernel/index.js';

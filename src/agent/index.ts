@@ -1,4 +1,4 @@
-import './errors.js'; // merges the codes of this layer into ErrorCode
+import '../claude/agent/errors.js'; // merges the codes of this layer into ErrorCode
 
 export { claudeProvider } from '../claude/agent/claude.js';
 export type { ClaudeProviderOptions } from '../claude/agent/claude-options.js';
@@ -9,6 +9,7 @@ export {
   type ClaudeRun,
   loadClaudeSdk,
 } from '../claude/agent/claude-sdk.js';
+export { readRecording, replayProvider } from '../claude/agent/replay.js';
 export { createReplyCallbacks } from './reply/create-reply-callbacks.js';
 export type * from './reply/emit/reply-options.js';
 export type * from './reply/emit/reply-payload.js';
@@ -36,10 +37,9 @@ export {
   type TrailRefs,
   whyNot,
 } from './run/index.js';
-export { echoProvider } from './scripted/echo.js';
-export { readRecording, replayProvider } from './scripted/replay.js';
 export { type ActiveRun, ActiveRuns } from './turn/active-runs.js';
 export { cutOff } from './turn/cut-off.js';
+export { echoProvider } from './turn/echo.js';
 export { chooseModel, type ModelChoice, type ModelWish } from './turn/model.js';
 export { type ComposedPrompt, composePrompt } from './turn/prompt.js';
 export { runAgentTurn } from './turn/turn.js';

@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import { agentError } from '../../src/agent/errors.js';
+import { agentError } from '../../src/claude/agent/errors.js';
 import { hostError } from '../../src/host/errors.js';
 import type { ErrorTable } from '../../src/index.js';
 import { type ErrorCode, errorMaker, isSluiceError, kernelError } from '../../src/kernel/index.js';

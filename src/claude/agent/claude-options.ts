@@ -1,8 +1,8 @@
-import { agentError } from '../../agent/errors.js';
 import type { Clock, Logger } from '../../kernel/index.js';
 import type { SdkQuestions } from '../index.js';
 import { type ClaudePermissionMode, type ClaudeQuery, sdkPackage } from './claude-sdk.js';
 import { toolServerName } from './claude-tools.js';
+import { agentError } from './errors.js';
 
 /** The options of `claudeProvider`. Each may be left out. */
 export interface ClaudeProviderOptions {

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { agentError } from '../../agent/errors.js';
 import { oneLine, type SluiceError } from '../../kernel/index.js';
 import type { CsdkFrame, CsdkToolGate } from '../index.js';
+import { agentError } from './errors.js';
 
 /** The package that runs Claude; an optional peer, since it is large. */
 export const sdkPackage = '@anthropic-ai/claude-agent-sdk';

@@ -1,5 +1,6 @@
 import { usualTurnMs } from '../../host/internal.js';
 import { oneLine, silentLogger } from '../../kernel/index.js';
+import { gatewayLink } from '../../openclaw/commands/agent/gateway-link.js';
 import type { LoadedExtension } from '../../sdk/extension/index.js';
 import type { AgentProvider } from '../../sdk/stream/index.js';
 import { CommandError, ConfigError } from '../errors/command-error.js';
@@ -9,7 +10,6 @@ import {
   providedBy,
 } from '../pipeline/agent-definitions.js';
 import { declaredChannels } from '../pipeline/channel-packages.js';
-import { gatewayLink } from '../pipeline/gateway-link.js';
 import { placeOf } from '../pipeline/journal-place.js';
 import { openPipeline, type Pipeline } from '../pipeline/pipeline.js';
 import { type Layout, laidOut } from '../print/layout.js';

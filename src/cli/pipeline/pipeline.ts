@@ -10,13 +10,13 @@ import {
   nameOf,
   nearest,
 } from '../../kernel/index.js';
+import { loadPlugins } from '../../openclaw/commands/installed/load-plugins.js';
 import type { LegacyPlugin } from '../../openclaw/index.js';
 import { ExtensionSet, type HandlerWatch, moduleSource } from '../../sdk/extension/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { askedOfPackages } from '../settings/agent-choice.js';
 import type { ExtensionSetting, Settings } from '../settings/settings.js';
 import { channelPackages, installedPackages, type NamedPackage } from './channel-packages.js';
-import { loadPlugins } from './load-plugins.js';
 import { doubtfulSets, unmistakable, withSet } from './with-set.js';
 
 /** A pipeline without a host: a kernel with its extensions and plugins. To dispose it waits for running handlers, and undoes all. */

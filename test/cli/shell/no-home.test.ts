@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { gatewayLink } from '../../../src/cli/pipeline/gateway-link.js';
 import { gatewaySetting } from '../../../src/cli/settings/gateway-setting.js';
 import { silentLogger } from '../../../src/index.js';
+import { gatewayLink } from '../../../src/openclaw/commands/agent/gateway-link.js';
 import { homeFolder } from '../../../src/sdk/extension/internal.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { fixture, runCli } from '../cli.js';

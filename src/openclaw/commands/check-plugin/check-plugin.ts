@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { CommandError } from '../../../cli/errors/command-error.js';
-import { pluginPath } from '../../../cli/installed/installed-plugins.js';
 import { jsonLine } from '../../../cli/print/json-line.js';
 import { printData } from '../../../cli/print/print-data.js';
 import { writeTextFile } from '../../../cli/print/write-file.js';
@@ -16,6 +15,7 @@ import type { AddCommand, Shell } from '../../../cli/shell/shell.js';
 import { definedFields, isSluiceError } from '../../../kernel/index.js';
 import type { PluginTarget } from '../../index.js';
 import { readPluginFolder } from '../../internal.js';
+import { pluginPath } from '../installed/installed-plugins.js';
 import { answerClosed, closedOption, inClosedProcess } from './closed-plugin.js';
 import { pluginMentions } from './plugin-mentions.js';
 import { type PluginReport, reportOn, reportOnFailure } from './plugin-report.js';

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { CommandError } from '../../../cli/errors/command-error.js';
-import { pluginPath } from '../../../cli/installed/installed-plugins.js';
 import { packageSource } from '../../../cli/installed/package-source.js';
 import { printData } from '../../../cli/print/print-data.js';
 import { writeTextFile } from '../../../cli/print/write-file.js';
@@ -21,6 +20,7 @@ import { readPluginFolder } from '../../internal.js';
 import { loadOptions } from '../check-plugin/check-plugin.js';
 import { answerClosed, closedOption, inClosedProcess } from '../check-plugin/closed-plugin.js';
 import { placeIn } from '../check-plugin/plugin-mentions.js';
+import { pluginPath } from '../installed/installed-plugins.js';
 import { type MadeFiles, madeFiles, skeletonFiles } from './skeleton.js';
 
 interface MigrateOptions extends LegacyOptions {

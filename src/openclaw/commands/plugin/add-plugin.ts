@@ -1,14 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { badArguments, CommandError } from '../../../cli/errors/command-error.js';
-import {
-  installedPlugins,
-  installPlugin,
-  isPackageName,
-  isTarball,
-  ownFolderOf,
-  removeInstalled,
-} from '../../../cli/installed/installed-plugins.js';
 import { jsonLine } from '../../../cli/print/json-line.js';
 import { type ExitCode, exitCodes } from '../../../cli/shell/exit-codes.js';
 import type { Shell } from '../../../cli/shell/shell.js';
@@ -17,6 +9,14 @@ import { isSluiceError, nearest } from '../../../kernel/index.js';
 import { type PluginFolder, readPluginFolder } from '../../internal.js';
 import { type CheckOptions, inspectPlugin, printReport } from '../check-plugin/check-plugin.js';
 import type { PluginReport } from '../check-plugin/plugin-report.js';
+import {
+  installedPlugins,
+  installPlugin,
+  isPackageName,
+  isTarball,
+  ownFolderOf,
+  removeInstalled,
+} from '../installed/installed-plugins.js';
 import {
   addEntry,
   entryText,

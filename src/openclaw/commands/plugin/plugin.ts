@@ -1,6 +1,5 @@
 import { realpathSync } from 'node:fs';
 import type { Command } from 'commander';
-import { installedPlugins } from '../../../cli/installed/installed-plugins.js';
 import { jsonLine } from '../../../cli/print/json-line.js';
 import { collect, type PipelineOptions, profileOption } from '../../../cli/settings/settings.js';
 import { type ExitCode, exitCodes } from '../../../cli/shell/exit-codes.js';
@@ -8,6 +7,7 @@ import type { AddCommand, Shell } from '../../../cli/shell/shell.js';
 import { printable } from '../../../cli/shell/text.js';
 import { definedFields } from '../../../kernel/index.js';
 import { type CheckOptions, checkPlugin } from '../check-plugin/check-plugin.js';
+import { installedPlugins } from '../installed/installed-plugins.js';
 import { addPlugin, removePlugin } from './add-plugin.js';
 import { pluginConfig, pluginEntries } from './plugin-entries.js';
 import { callPluginMethod, runPluginCommand } from './use-plugin.js';

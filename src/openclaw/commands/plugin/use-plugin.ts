@@ -4,8 +4,6 @@ import { Writable } from 'node:stream';
 import { Command, CommanderError } from 'commander';
 import { badArguments, CommandError } from '../../../cli/errors/command-error.js';
 import { errorLine } from '../../../cli/errors/error-line.js';
-import { pluginPath } from '../../../cli/installed/installed-plugins.js';
-import { loadPlugins } from '../../../cli/pipeline/load-plugins.js';
 import { jsonLine } from '../../../cli/print/json-line.js';
 import { lineLogger } from '../../../cli/settings/logger.js';
 import {
@@ -27,6 +25,8 @@ import {
 } from '../../../kernel/index.js';
 import type { LegacyGatewayAnswer, LegacyPlugin } from '../../index.js';
 import { readPluginFolder } from '../../internal.js';
+import { pluginPath } from '../installed/installed-plugins.js';
+import { loadPlugins } from '../installed/load-plugins.js';
 
 /** Loads the plugins of a config, or one of them, or one that is elsewhere. Their services and channels do not start. */
 async function openPlugins(options: PipelineOptions, shell: Shell, name?: string) {

@@ -4,12 +4,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { gatewayLink } from '../../../src/cli/pipeline/gateway-link.js';
 import { agentChoice } from '../../../src/cli/settings/agent-choice.js';
 import { gatewaySetting, withGatewayAuth } from '../../../src/cli/settings/gateway-setting.js';
 import { readSettings } from '../../../src/cli/settings/settings.js';
+import { gatewayLink } from '../../../src/openclaw/commands/agent/gateway-link.js';
 import { collectingLogger } from '../../../src/testing/index.js';
-import { runInMemory } from '../memory-shell.js';
+import { runInMemory } from '../../cli/memory-shell.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-gateway-agent-'));
 

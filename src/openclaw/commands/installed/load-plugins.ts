@@ -1,7 +1,7 @@
-import { definedFields, type Kernel, type Logger } from '../../kernel/index.js';
-import type { LegacyPlugin } from '../../openclaw/index.js';
-import { CommandError } from '../errors/command-error.js';
-import type { Settings } from '../settings/settings.js';
+import { CommandError } from '../../../cli/errors/command-error.js';
+import type { Settings } from '../../../cli/settings/settings.js';
+import { definedFields, type Kernel, type Logger } from '../../../kernel/index.js';
+import type { LegacyPlugin } from '../../index.js';
 
 /**
  * Loads the OpenClaw plugins of the settings into a kernel. A plugin that cannot be read is left out; a plugin that could
@@ -19,7 +19,7 @@ export async function loadPlugins(
   const errors: unknown[] = [];
   for (const { path, config, ...setting } of settings.plugins) {
     try {
-      const { loadLegacyPluginFrom } = await import('../../openclaw/index.js'); // most hosts have no plugin
+      const { loadLegacyPluginFrom } = await import('../../index.js'); // most hosts have no plugin
       const plugin = await loadLegacyPluginFrom(path, {
         ...setting,
         ...legacy,

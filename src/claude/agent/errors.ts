@@ -1,4 +1,4 @@
-import { type ErrorRow, errorMaker } from '../kernel/index.js';
+import { type ErrorRow, errorMaker } from '../../kernel/index.js';
 
 /** The errors of an agent. */
 export const agentErrors = {
@@ -18,7 +18,7 @@ export const agentErrors = {
 /** The rows as a type. */
 export type AgentErrors = typeof agentErrors;
 
-declare module '../kernel/errors.js' {
+declare module '../../kernel/errors.js' {
   interface ErrorRows extends AgentErrors {}
 }
 

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { type AgentProvider, isPrompt, readLines } from '../../sdk/stream/index.js';
 import {
   type CsdkFrame,
   type MalformedLine,
@@ -6,8 +7,7 @@ import {
   readFrames,
   splitRuns,
   subagentOf,
-} from '../../claude/index.js';
-import { type AgentProvider, isPrompt, readLines } from '../../sdk/stream/index.js';
+} from '../index.js';
 
 /**
  * An agent that answers with a recorded CSDK stream. A recording may hold several runs, each ended by the

@@ -6,7 +6,7 @@ import {
   type SessionMessage,
   textOf,
 } from '../../sdk/stream/index.js';
-import { say } from '../turn/say.js';
+import { say } from './say.js';
 
 /**
  * An agent that needs no model: it answers with the text that it gets. On its way it thinks, calls one tool

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { platform } from 'node:process';
-import { onAbort } from '../../kernel/index.js';
-import { isDetached } from '../../sdk/extension/internal.js';
-import { CommandError } from '../errors/command-error.js';
-import { exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import { CommandError } from '../../../cli/errors/command-error.js';
+import { exitCodes } from '../../../cli/shell/exit-codes.js';
+import type { Shell } from '../../../cli/shell/shell.js';
+import { onAbort } from '../../../kernel/index.js';
+import { isDetached } from '../../../sdk/extension/internal.js';
 
 /** Without scripts: nothing of a package runs before it was looked at. Without what only a build or OpenClaw itself needs. */
 const options = [

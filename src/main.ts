@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 import { Console } from 'node:console';
 import process from 'node:process';
-import { TerminalScreen } from '../sdk/channel/index.js';
-import { sluiceVersion } from '../sdk/extension/index.js';
-import { runCommandLine } from './command-line.js';
-import { defaultWidth } from './print/layout.js';
-import { outputTo, screenOutput } from './shell/output.js';
-import { paletteFor } from './shell/palette.js';
-import { stopSignal } from './shell/stop-signal.js';
+import { runCommandLine } from './cli/command-line.js';
+import { defaultWidth } from './cli/print/layout.js';
+import { outputTo, screenOutput } from './cli/shell/output.js';
+import { paletteFor } from './cli/shell/palette.js';
+import { stopSignal } from './cli/shell/stop-signal.js';
+import { TerminalScreen } from './sdk/channel/index.js';
+import { sluiceVersion } from './sdk/extension/index.js';
 
 // an extension or a plugin that prints by itself must not write into the output of a command, which a program may read
 globalThis.console = new Console(process.stderr);

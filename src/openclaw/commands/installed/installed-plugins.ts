@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { kill, pid } from 'node:process';
-import { manifestName, type PluginFolder, readPluginFolder } from '../../openclaw/internal.js';
-import { CommandError } from '../errors/command-error.js';
-import type { Shell } from '../shell/shell.js';
+import { CommandError } from '../../../cli/errors/command-error.js';
+import type { Shell } from '../../../cli/shell/shell.js';
+import { manifestName, type PluginFolder, readPluginFolder } from '../../internal.js';
 import { npmInstall } from './npm-install.js';
 
 /** The folder beside a config in which `sluice plugin add` installs, each plugin in a folder of its own. */
@@ -30,7 +30,7 @@ export function installedPlugins(beside: string): readonly InstalledPlugin[] {
   const all = join(beside, pluginsFolder);
   if (!existsSync(all)) return [];
   return readdirSync(all)
-    .filter((name) => !name.startsWith('.'))
+    .filter((name) => !name.startsWith('../../../cli/installed'))
     .sort()
     .flatMap((name) => {
       const own = join(all, name);
@@ -49,7 +49,9 @@ export function ownFolderOf(path: string, beside: string): string | undefined {
   const inside = relative(all, resolve(beside, path));
   const [name = ''] = inside.split(sep);
   const own = join(all, name);
-  return isAbsolute(inside) || ['', '..'].includes(name) || !existsSync(own) ? undefined : own;
+  return isAbsolute(inside) || ['', '../../../cli'].includes(name) || !existsSync(own)
+    ? undefined
+    : own;
 }
 
 /** Tells whether a text names a tarball that is there. */

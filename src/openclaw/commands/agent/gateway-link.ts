@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { definedFields, type Logger, oneLine } from '../../kernel/index.js';
-import type { OpenClawClient } from '../../openclaw/gateway/index.js';
-import { CommandError } from '../errors/command-error.js';
-import type { GatewaySetting } from '../settings/gateway-setting.js';
-import type { Shell } from '../shell/shell.js';
+import { CommandError } from '../../../cli/errors/command-error.js';
+import type { GatewaySetting } from '../../../cli/settings/gateway-setting.js';
+import type { Shell } from '../../../cli/shell/shell.js';
+import { definedFields, type Logger, oneLine } from '../../../kernel/index.js';
+import type { OpenClawClient } from '../../gateway/index.js';
 
 /**
  * Makes the one connection of a command to an OpenClaw gateway: it connects when the first agent needs it.
@@ -26,7 +26,7 @@ export function gatewayLink(
      */
     client: async (): Promise<OpenClawClient> => {
       if (client !== undefined) return client;
-      const gateway = await import('../../openclaw/gateway/index.js'); // most commands need none
+      const gateway = await import('../../gateway/index.js'); // most commands need none
       if (device === undefined) throw noPlace('this user has no home');
       await mkdir(dirname(device), { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
         throw noPlace(oneLine(cause), cause);
