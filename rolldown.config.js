@@ -56,7 +56,7 @@ const licences = {
 /** The published package: one file for each entry point, and the parts that they share. One kernel serves all of them. */
 export default defineConfig({
   input: {
-    'cli/main': 'src/main.ts',
+    main: 'src/main.ts',
     ...Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
   },
   platform: 'node',

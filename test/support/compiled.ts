@@ -8,7 +8,7 @@ import { type BuildOptions, build } from 'esbuild';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The compiled command line. The global set-up of the tests keeps it up to date. */
-export const cliProgram = join(root, 'dist/cli/main.js');
+export const cliProgram = join(root, 'dist/main.js');
 
 /**
  * Compiles a program that a test starts into one file of JavaScript, which imports the compiled source in `dist`. Node

@@ -14,7 +14,7 @@ const soon = { timeout: 120_000, interval: 50 };
 async function runIn(folder: string) {
   const child: ChildProcess = spawn(
     process.execPath,
-    [fileAt('../../../dist/cli/main.js'), 'run'],
+    [fileAt('../../../dist/main.js'), 'run'],
     {
       cwd: folder,
       env: { PATH: process.env['PATH'] ?? '', HOME: folder },

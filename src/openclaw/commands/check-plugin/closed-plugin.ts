@@ -40,7 +40,7 @@ export async function inClosedProcess<Answer>(
   const hide = (key: string, value: unknown): unknown =>
     typeof value === 'string' && secretName.test(key) ? '[secret]' : value;
   const input = withoutSecrets(config?.secrets ?? [])(JSON.stringify(load, hide));
-  const program = join(thisCopy.folder, 'dist/cli/main.js');
+  const program = join(thisCopy.folder, 'dist/main.js');
   const execArgv = closing([folder, load.openclaw ?? []].flat());
   const hear = (text: string): void => shell.stderr.lines([printable(text.trimEnd())]);
   const { lines, cause } = await ownCommand(
