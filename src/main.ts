@@ -1,11 +1,16 @@
 #!/usr/bin/env node
 import { Console } from 'node:console';
 import process from 'node:process';
-import { runCommandLine } from './cli/command-line.js';
-import { defaultWidth } from './cli/print/layout.js';
-import { outputTo, screenOutput } from './cli/shell/output.js';
-import { paletteFor } from './cli/shell/palette.js';
-import { stopSignal } from './cli/shell/stop-signal.js';
+import { claudeAddition } from './claude/internal.js';
+import {
+  defaultWidth,
+  outputTo,
+  paletteFor,
+  runCommandLine,
+  screenOutput,
+  stopSignal,
+} from './cli/index.js';
+import { openclawAddition } from './openclaw/internal.js';
 import { TerminalScreen } from './sdk/channel/index.js';
 import { sluiceVersion } from './sdk/extension/index.js';
 
@@ -31,6 +36,7 @@ const exitCode = await runCommandLine({
   cwd: process.cwd(),
   env: process.env,
   version: sluiceVersion(),
+  additions: [claudeAddition, openclawAddition],
   isTerminal: { stdin: process.stdin.isTTY === true, stdout: process.stdout.isTTY === true },
   screen,
   get width() {

@@ -1,54 +1,79 @@
 import { Command, CommanderError } from 'commander';
 import { isSluiceError } from '../kernel/index.js';
+import type { CommandRow } from './addition.js';
 import { badArguments, CommandError } from './errors/command-error.js';
 import { errorLine } from './errors/error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './shell/exit-codes.js';
 import { secretKeeper } from './shell/output.js';
-import type { AddCommand, Shell } from './shell/shell.js';
+import type { Shell } from './shell/shell.js';
 
-/** The commands, as their list has them. */
-const summaries = {
-  run: 'take messages, and answer them',
-  stages: 'show every stage with its handlers',
-  replay: 'run recorded agent streams through the pipeline',
-  explain: 'say who did what in a dispatch of the journal',
-  normalize: 'print a recorded agent stream as events, or check their order',
-  'check-plugin': 'say what an OpenClaw plugin becomes here, and what would not work',
-  plugin: 'add, list, check and remove OpenClaw plugins, and use what they bring',
-  migrate: 'write the extension that is to take the place of an OpenClaw plugin',
-  doctor: 'check everything a host would run with',
-  init: 'write a config, and a first extension with its test',
-  journal: 'look into the journal of a host, and after its dead letters',
-  hosts: 'list the hosts that share a journal',
-  events: 'print what a journal tells, for other programs',
-  inspect: 'open a page in the browser on a journal',
-  store: 'look at what extensions keep in a journal',
-  approvals: 'look at the questions that wait for a human, and answer them',
-  policy: 'check policies, and try them on a journal',
-} as const;
+/** The commands in the order of their list; those of additions stand between. */
+const first: readonly CommandRow[] = [
+  { name: 'run', summary: 'take messages, and answer them', load: () => import('./run/run.js') },
+  {
+    name: 'stages',
+    summary: 'show every stage with its handlers',
+    load: () => import('./stages/stages.js'),
+  },
+  {
+    name: 'replay',
+    summary: 'run recorded agent streams through the pipeline',
+    load: () => import('./replay/replay.js'),
+  },
+  {
+    name: 'explain',
+    summary: 'say who did what in a dispatch of the journal',
+    load: () => import('./explain/explain.js'),
+  },
+];
 
-/** The code of a command is loaded when it is asked for: a start does not pay for the others. */
-const modules: Readonly<
-  Record<keyof typeof summaries, () => Promise<{ readonly addCommand: AddCommand }>>
-> = {
-  run: () => import('./run/run.js'),
-  stages: () => import('./stages/stages.js'),
-  replay: () => import('./replay/replay.js'),
-  explain: () => import('./explain/explain.js'),
-  normalize: () => import('../claude/commands/normalize/normalize.js'),
-  'check-plugin': () => import('../openclaw/commands/check-plugin/check-plugin.js'),
-  plugin: () => import('../openclaw/commands/plugin/plugin.js'),
-  migrate: () => import('../openclaw/commands/migrate/migrate.js'),
-  doctor: () => import('./doctor/doctor.js'),
-  init: () => import('./init/init.js'),
-  journal: () => import('./journal/journal.js'),
-  hosts: () => import('./hosts/hosts.js'),
-  events: () => import('./events/events.js'),
-  inspect: () => import('./inspect/inspect.js'),
-  store: () => import('./store/store.js'),
-  approvals: () => import('./approvals/approvals.js'),
-  policy: () => import('./policy/policy.js'),
-};
+const last: readonly CommandRow[] = [
+  {
+    name: 'doctor',
+    summary: 'check everything a host would run with',
+    load: () => import('./doctor/doctor.js'),
+  },
+  {
+    name: 'init',
+    summary: 'write a config, and a first extension with its test',
+    load: () => import('./init/init.js'),
+  },
+  {
+    name: 'journal',
+    summary: 'look into the journal of a host, and after its dead letters',
+    load: () => import('./journal/journal.js'),
+  },
+  {
+    name: 'hosts',
+    summary: 'list the hosts that share a journal',
+    load: () => import('./hosts/hosts.js'),
+  },
+  {
+    name: 'events',
+    summary: 'print what a journal tells, for other programs',
+    load: () => import('./events/events.js'),
+  },
+  {
+    name: 'inspect',
+    summary: 'open a page in the browser on a journal',
+    load: () => import('./inspect/inspect.js'),
+  },
+  {
+    name: 'store',
+    summary: 'look at what extensions keep in a journal',
+    load: () => import('./store/store.js'),
+  },
+  {
+    name: 'approvals',
+    summary: 'look at the questions that wait for a human, and answer them',
+    load: () => import('./approvals/approvals.js'),
+  },
+  {
+    name: 'policy',
+    summary: 'check policies, and try them on a journal',
+    load: () => import('./policy/policy.js'),
+  },
+];
 
 /** The parts of the process that a command line runs with. */
 export type Surroundings = Omit<Shell, 'keepSecrets'>;
@@ -70,12 +95,14 @@ export async function runCommandLine(surroundings: Surroundings): Promise<ExitCo
     },
   };
   let code: ExitCode = exitCodes.ok;
-  const program = programFor(shell);
+  const rows = [...first, ...shell.additions.flatMap(({ commands = [] }) => commands), ...last];
+  const program = programFor(shell, rows);
   try {
     const name = args.find((arg) => !arg.startsWith('-')); // as commander finds it: no option of `sluice` has a value
     const command = program.commands.find((one) => one.name() === name);
-    if (command !== undefined) {
-      const { addCommand } = await modules[command.name() as keyof typeof summaries](); // each is made of a summary
+    const row = rows.find((one) => one.name === name);
+    if (command !== undefined && row !== undefined) {
+      const { addCommand } = await row.load(); // a start does not pay for the others
       addCommand(command, shell, (ended) => {
         code = ended;
       });
@@ -91,7 +118,7 @@ export async function runCommandLine(surroundings: Surroundings): Promise<ExitCo
   }
 }
 
-function programFor(shell: Shell): Command {
+function programFor(shell: Shell, rows: readonly CommandRow[]): Command {
   const program = new Command('sluice')
     .description(
       'A typed event pipeline for agent gateways: run it, look at it, replay through it.',
@@ -100,8 +127,7 @@ function programFor(shell: Shell): Command {
     .helpCommand(false)
     .addHelpText('after', '\nExample:\n  $ echo hi | sluice run --quiet')
     .addHelpText('afterAll', `\n${exitCodeHelp}`);
-  for (const [name, summary] of Object.entries(summaries))
-    program.command(name).description(summary);
+  for (const { name, summary } of rows) program.command(name).description(summary);
   for (const command of [program, ...program.commands])
     command
       .exitOverride()

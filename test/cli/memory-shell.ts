@@ -1,8 +1,10 @@
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { runCommandLine } from '../../src/cli/command-line.js';
+import { claudeAddition } from '../../src/claude/internal.js';
+import { runCommandLine } from '../../src/cli/index.js';
 import { outputTo } from '../../src/cli/shell/output.js';
 import { plainPalette } from '../../src/cli/shell/palette.js';
+import { openclawAddition } from '../../src/openclaw/internal.js';
 import type { TerminalScreen } from '../../src/sdk/channel/index.js';
 import { type CliSurroundings, type Ended, withoutSlowness } from './cli.js';
 
@@ -41,6 +43,7 @@ export async function runInMemory(
     cwd,
     env,
     version: '0.0.0',
+    additions: [claudeAddition, openclawAddition],
     isTerminal: { stdin: false, stdout: screen !== undefined },
     screen,
     width: 80,

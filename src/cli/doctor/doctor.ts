@@ -1,7 +1,6 @@
 import { usualTurnMs } from '../../host/internal.js';
 import { oneLine, silentLogger } from '../../kernel/index.js';
-import { gatewayLink } from '../../openclaw/commands/agent/gateway-link.js';
-import type { LoadedExtension } from '../../sdk/extension/index.js';
+import { type LoadedExtension, Scope } from '../../sdk/extension/index.js';
 import type { AgentProvider } from '../../sdk/stream/index.js';
 import { CommandError, ConfigError } from '../errors/command-error.js';
 import {
@@ -200,20 +199,18 @@ async function undone(extension: LoadedExtension): Promise<Finding[]> {
 /** Makes the agents, without asking them anything. A gateway is connected to, because only that shows that it lets the host in. */
 async function agentsOf(
   settings: Settings,
-  { cwd, version, stop }: Shell,
+  shell: Shell,
   provided: ProvidedAgents,
   findings: Finding[],
 ): Promise<AgentProvider[]> {
   const agentFindings = findingsOf('agents');
   const onMalformed = (error: CommandError): void =>
     void findings.push(agentFindings.thrown(error));
-  await using gateway = gatewayLink(settings.gateway, { logger: silentLogger, version, stop });
+  await using scope = new Scope('agents');
   try {
     const agents = await agentDefinitions(settings, provided, {
-      cwd,
-      logger: silentLogger,
-      onMalformed,
-      gateway: () => gateway.client(),
+      ...shell,
+      ...{ plugins: [], logger: silentLogger, scope, onMalformed },
     });
     const ids = new Set(agents.map(({ id }) => id));
     const all = [...agents, ...[...provided.now().values()].filter(({ id }) => !ids.has(id))];

@@ -1,23 +1,12 @@
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import {
-  claudeProvider,
-  echoProvider,
-  loadClaudeSdk,
-  readRecording,
-  replayProvider,
-} from '../../agent/index.js';
 import type { AgentDefinition } from '../../host/index.js';
-import { definedFields, isSluiceError, type Logger } from '../../kernel/index.js';
-import type { OpenClawClient } from '../../openclaw/gateway/index.js';
-import type { LegacyPlugin } from '../../openclaw/index.js';
+import { definedFields } from '../../kernel/index.js';
 import type { ExtensionSet } from '../../sdk/extension/index.js';
 import type { AgentProvider } from '../../sdk/stream/index.js';
-import { badArguments, CommandError } from '../errors/command-error.js';
-import { fileError } from '../errors/file-error.js';
-import { type BuiltInAgent, noAgent } from '../settings/agent-choice.js';
-import { lineError } from '../settings/recording-file.js';
+import type { AgentContext, AgentKind } from '../addition.js';
+import { badArguments } from '../errors/command-error.js';
+import { noAgent } from '../settings/agent-choice.js';
 import type { AgentSetting, Settings } from '../settings/settings.js';
+import type { Shell } from '../shell/shell.js';
 import { packageHints } from './channel-packages.js';
 
 /** The agents that extensions provide. */
@@ -32,29 +21,35 @@ export interface ProvidedAgents {
  * Makes the agents of the settings. Agents of one kind share a provider, since `agent.model.resolving` knows a provider
  * by its name; each of them keeps its model.
  *
- * @throws CommandError `bad-arguments`, `missing-file`, `unreadable-file` or `missing-package`; what the gateway's client throws.
+ * @throws CommandError `bad-arguments`; what the makers of the agents throw.
  */
 export async function agentDefinitions(
-  { agents, defaultAgent }: Pick<Settings, 'agents' | 'defaultAgent'>,
+  { agents, defaultAgent, gateway }: Pick<Settings, 'agents' | 'defaultAgent' | 'gateway'>,
   provided: ProvidedAgents,
-  options: AgentProviderOptions,
+  { additions, ...context }: Omit<AgentContext, 'gateway'> & Pick<Shell, 'additions'>,
 ): Promise<AgentDefinition[]> {
-  mustShareGateway(agents);
   provided.mustBeDistinct();
   const known = [...agents.map(({ id }) => id), ...provided.now().keys()];
   if (defaultAgent !== undefined && !known.includes(defaultAgent))
-    throw noAgent(defaultAgent, known);
-  const providers = new Map<BuiltInAgent['kind'], AgentProvider>();
+    throw noAgent(defaultAgent, additions, known);
+  const providers = new Map<AgentKind, AgentProvider>();
   const definitions: AgentDefinition[] = [];
   for (const { choice, ...agent } of agents) {
     if (choice.kind === 'provided') {
-      definitions.push(providedAgent(choice.agentId, agent, provided, options.cwd));
+      const lacks = (ids: readonly string[], hints: readonly string[]) =>
+        noAgent(choice.agentId, additions, ids, hints);
+      definitions.push(providedAgent(choice.agentId, agent, provided, context.cwd, lacks));
       continue;
     }
-    const provider =
-      providers.get(choice.kind) ?? (await agentProvider(sharedChoice(choice, agents), options));
-    providers.set(choice.kind, provider);
-    const model = choice.kind === 'claude' ? choice.models[0] : undefined;
+    const { kind, rest } = choice;
+    let provider = providers.get(kind);
+    if (provider === undefined) {
+      const named = agents.flatMap((one) => (one.choice.kind === kind ? one.choice : []));
+      const { makeAgent } = await kind.load();
+      provider = await makeAgent(named, { ...context, gateway });
+      providers.set(kind, provider);
+    }
+    const model = kind.namesModel === true ? rest : undefined;
     definitions.push({ ...agent, provider, ...definedFields({ model }) });
   }
   return definitions;
@@ -65,17 +60,19 @@ export async function agentDefinitions(
  *
  * @param own the settings of the config, which win over the fields of the extension.
  * @param folder the folder in which its package would be installed.
+ * @param lacks makes the error of an agent that none of these extensions provides.
  */
 function providedAgent(
   agentId: string,
   own: Omit<AgentSetting, 'choice'>,
   provided: ProvidedAgents,
   folder: string,
+  lacks: (ids: readonly string[], hints: readonly string[]) => Error,
 ): AgentDefinition {
   const first = provided.now().get(agentId);
   const [, scheme] = /^([^:]*):/.exec(agentId) ?? [];
   const hints = packageHints('agent', agentId, scheme && `sluice-${scheme}`, folder);
-  if (first === undefined) throw noAgent(agentId, [...provided.now().keys()], hints);
+  if (first === undefined) throw lacks([...provided.now().keys()], hints);
   let known = first; // also while a reload has taken it away
   const now = (): AgentDefinition => {
     known = provided.now().get(agentId) ?? known;
@@ -135,118 +132,4 @@ export function providedBy(extensions: Pick<ExtensionSet, 'live'>): ProvidedAgen
       }
     },
   };
-}
-
-/** A gateway's agent is a provider of its own, and all of them would have one name. */
-function mustShareGateway(agents: readonly AgentSetting[]): void {
-  const named = agents.flatMap(({ choice }) => (choice.kind === 'openclaw' ? choice.agentId : []));
-  const [first, other] = new Set(named);
-  if (other === undefined) return;
-  throw badArguments(
-    `the agents "${first}" and "${other}" of a gateway cannot answer in one host`,
-    'Keep one of them, and start a host of its own for the other.',
-  );
-}
-
-/** A provider that serves every agent of its kind. An agent that names no model gets the one that Claude would use. */
-function sharedChoice(choice: BuiltInAgent, agents: readonly AgentSetting[]): BuiltInAgent {
-  if (choice.kind !== 'claude') return choice;
-  const wanted = agents.flatMap((agent) => (agent.choice.kind === 'claude' ? [agent.choice] : []));
-  const named = [...new Set(wanted.flatMap(({ models }) => models))];
-  if (named.length === 0) return choice;
-  const isDefaultWanted = wanted.some(({ models }) => models.length === 0);
-  return { ...choice, models: isDefaultWanted ? ['default', ...named] : named };
-}
-
-/** The parts of a command that agents are made with. */
-interface AgentProviderOptions {
-  /** The plugins whose skills the agent `claude` gets; none by default. */
-  readonly plugins?: readonly LegacyPlugin[];
-  /** The folder that the agent's tools work in. */
-  readonly cwd: string;
-  readonly logger: Logger;
-  /** Is told of each line of a recording that holds no message; the other lines are used. */
-  readonly onMalformed: (error: CommandError) => void;
-  /** The gateway behind which the agents `openclaw` are, connected. */
-  readonly gateway: () => Promise<OpenClawClient>;
-}
-
-/**
- * Makes the agent that was chosen.
- *
- * @throws CommandError `missing-file`, `unreadable-file` or `missing-package`; what the gateway's client throws.
- */
-async function agentProvider(
-  choice: BuiltInAgent,
-  { cwd, logger, onMalformed, gateway, plugins = [] }: AgentProviderOptions,
-): Promise<AgentProvider> {
-  switch (choice.kind) {
-    case 'echo':
-      return echoProvider();
-    case 'replay':
-      return recorded(choice.file, onMalformed);
-    case 'claude': {
-      const { models } = choice;
-      const offered = models.length === 0 ? {} : { models };
-      const query = await claudeQuery(cwd);
-      const skills = claudeSkills(plugins, cwd);
-      const sdk = skills.length === 0 ? {} : { sdk: { plugins: skills } };
-      return claudeProvider({ query, cwd, logger, ...offered, ...sdk });
-    }
-    case 'openclaw': {
-      const { agentId } = choice;
-      const { OpenClawAgentProvider } = await import('../../openclaw/gateway/index.js');
-      return new OpenClawAgentProvider({ client: await gateway(), agentId, logger });
-    }
-  }
-}
-
-async function recorded(
-  file: string,
-  onMalformed: AgentProviderOptions['onMalformed'],
-): Promise<AgentProvider> {
-  try {
-    return replayProvider(await readRecording(file, (line) => onMalformed(lineError(file, line))));
-  } catch (thrown) {
-    throw fileError(thrown, file, 'Check the path after replay: in the agent.');
-  }
-}
-
-async function claudeQuery(cwd: string): ReturnType<typeof loadClaudeSdk> {
-  try {
-    return await loadClaudeSdk(cwd);
-  } catch (cause) {
-    if (!isSluiceError(cause)) throw cause;
-    throw new CommandError('missing-package', cause.message, cause.hint, { cause });
-  }
-}
-
-/** A plugin of Claude Code, as an option of the SDK. */
-interface ClaudePlugin {
-  readonly type: 'local';
-  readonly path: string;
-  readonly skipMcpDiscovery: true;
-}
-
-/**
- * Makes a plugin of Claude Code of the skills of each OpenClaw plugin: a copy with nothing else in it. Claude knows a skill as
- * `PLUGIN:SKILL`.
- *
- * @param folder the folder below which each plugin keeps its things.
- */
-function claudeSkills(
-  plugins: readonly Pick<LegacyPlugin, 'pluginId' | 'skills'>[],
-  folder: string,
-): readonly ClaudePlugin[] {
-  return plugins.flatMap(({ pluginId, skills }) => {
-    if (skills.length === 0) return [];
-    const name = pluginId.toLowerCase().replace(/[^a-z0-9]+/g, '-');
-    const path = join(folder, '.sluice', name, 'claude-skills');
-    rmSync(path, { recursive: true, force: true }); // a skill of an older version goes
-    mkdirSync(join(path, '.claude-plugin'), { recursive: true });
-    writeFileSync(join(path, '.claude-plugin', 'plugin.json'), JSON.stringify({ name }));
-    for (const skill of skills)
-      cpSync(skill.path, join(path, 'skills', skill.name), { recursive: true });
-    return [{ type: 'local', path, skipMcpDiscovery: true }];
-  });
 }

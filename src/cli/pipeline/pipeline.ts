@@ -10,9 +10,8 @@ import {
   nameOf,
   nearest,
 } from '../../kernel/index.js';
-import { loadPlugins } from '../../openclaw/commands/installed/load-plugins.js';
-import type { LegacyPlugin } from '../../openclaw/index.js';
 import { ExtensionSet, type HandlerWatch, moduleSource } from '../../sdk/extension/index.js';
+import type { LoadedPlugin } from '../addition.js';
 import { CommandError } from '../errors/command-error.js';
 import { askedOfPackages } from '../settings/agent-choice.js';
 import type { ExtensionSetting, Settings } from '../settings/settings.js';
@@ -28,8 +27,8 @@ export interface Pipeline extends AsyncDisposable {
   readonly missing: readonly string[];
   /** The extensions; a host uses what they provide. */
   readonly extensions: ExtensionSet;
-  /** The OpenClaw plugins for a host to run, also one that could not be set up, with what it registered. */
-  readonly plugins: readonly LegacyPlugin[];
+  /** The plugins for a host to run, also one that could not be set up, with what it registered. */
+  readonly plugins: readonly LoadedPlugin[];
 }
 
 /**
@@ -104,12 +103,13 @@ export async function openPipeline(
   );
   const named = lacking.map((scheme) => `sluice-${scheme}`);
   await loadNamed('provide:agent', await installedPackages(named, settings.workspaceDir));
-  const { plugins, errors: pluginErrors } = await loadPlugins(
+  const loaded = await settings.pluginLoader?.loadPlugins(
     kernel,
     settings,
     withoutRefusals(logger),
   );
-  errors.push(...pluginErrors);
+  const { plugins = [] } = loaded ?? {};
+  errors.push(...(loaded?.errors ?? []));
   errors.push(...unmatched(kernel, Object.keys(overrides)));
   const ids = extensions.statuses.map(({ extensionId }) => extensionId);
   errors.push(...doubtfulSets(settings.setConfig, ids));

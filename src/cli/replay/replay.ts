@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { runAgentTurn } from '../../agent/index.js';
-import { type CsdkFrame, liveRuns, normalizeSession, subagentOf } from '../../claude/index.js';
 import type { DispatchRecord, JournalReader } from '../../host/index.js';
 import { contributeDefaultChoices } from '../../host/internal.js';
 import {
@@ -14,6 +13,7 @@ import {
   openKernel,
 } from '../../kernel/index.js';
 import type { AgentProvider, TranscriptEntry } from '../../sdk/stream/index.js';
+import type { Addition, RecordingReader } from '../addition.js';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import { checkFile } from '../errors/file-error.js';
@@ -21,7 +21,7 @@ import { allDispatches, openJournalOf, unknownEvent } from '../journal/journal-o
 import { openPipeline } from '../pipeline/pipeline.js';
 import { dispatchPrinter } from '../print/dispatch-printer.js';
 import { openLog } from '../settings/logger.js';
-import { checkRecording, readRecordingFile } from '../settings/recording-file.js';
+import { checkRecording, lineError, recordingLines } from '../settings/recording-file.js';
 import { addPipelineOptions, type PipelineOptions, readSettings } from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
@@ -86,6 +86,7 @@ async function replay(
     );
   if (journal !== undefined) return replayFromJournal(journal, options, shell);
   for (const file of files) checkRecording(file, shell.cwd);
+  const { recordedRuns } = await recordingReader(shell.additions);
   const settings = await readSettings(options, shell);
   const debug = options.debug === true;
   await using log = openLog(settings, shell, { level: 'error', debug });
@@ -102,8 +103,10 @@ async function replay(
   const exitCode = await asCliCommand(kernel, 'replay', shell, async () => {
     for (const file of files) {
       if (shell.stop.aborted) break;
-      const frames = readRecordingFile(file, shell, report);
-      await replayRecording({ kernel, logger, name: basename(file), frames, stop: shell.stop });
+      const runs = recordedRuns(recordingLines(file, shell), (line) =>
+        report(lineError(file, line)),
+      );
+      await replayRecording({ kernel, logger, name: basename(file), runs, stop: shell.stop });
     }
     return failed ? exitCodes.failed : exitCodes.ok;
   });
@@ -117,7 +120,8 @@ interface Replaying {
   readonly logger: Logger;
   /** The name of its session and of its runs. */
   readonly name: string;
-  readonly frames: AsyncIterable<CsdkFrame>;
+  /** The agent of each run. */
+  readonly runs: AsyncIterable<AgentProvider>;
   /** Ends it after the run that it has reached. */
   readonly stop: AbortSignal;
 }
@@ -127,19 +131,18 @@ const prompt = '(not recorded)';
 
 /**
  * Carries a recording through the pipeline: each of its runs is an agent turn of one session. Nothing is sent
- * anywhere. The recording is read as a stream: one frame at a time, as the turn wants it. The frames of a background subagent
- * stay in the turn that started it (csdk §12.5).
+ * anywhere. The recording is read as a stream: one message at a time, as the turn wants it.
  */
 async function replayRecording(replaying: Replaying): Promise<void> {
-  const { kernel, logger, name, frames, stop } = replaying;
+  const { kernel, logger, name, runs, stop } = replaying;
   const history: TranscriptEntry[] = [];
   let count = 0;
-  for await (const run of liveRuns(frames, { end: 'settled', idleTimeoutMs: Infinity })) {
+  for await (const provider of runs) {
     if (stop.aborted) return;
     await runAgentTurn({
       kernel,
       logger,
-      provider: recorded(run),
+      provider,
       runId: `${name}#${++count}`,
       session: {
         agentId: 'recorded',
@@ -156,14 +159,10 @@ async function replayRecording(replaying: Replaying): Promise<void> {
   }
 }
 
-function recorded(run: AsyncIterable<CsdkFrame>): AgentProvider {
-  return {
-    id: 'recorded',
-    models: ['recorded'],
-    toolGate: 'observe-only',
-    subagentOf,
-    run: ({ tell }) => normalizeSession(run, { idleTimeoutMs: Infinity, onSubagent: tell }),
-  };
+async function recordingReader(additions: readonly Addition[]): Promise<RecordingReader> {
+  const load = additions.find(({ recordings }) => recordings !== undefined)?.recordings;
+  if (load !== undefined) return load();
+  throw badArguments('recordings are named, and nothing here reads them', 'Leave them out.');
 }
 
 /** The options of a replay of a journal. */

@@ -1,7 +1,7 @@
 import type { LogLevel, WayListener } from '../../host/index.js';
 import { systemClock } from '../../kernel/index.js';
-import type { LegacyPlugin } from '../../openclaw/index.js';
 import type { ApprovedMessage, ConsoleTerminal } from '../../sdk/channel/index.js';
+import type { LoadedPlugin } from '../addition.js';
 import { outcomeLine } from '../print/json-line.js';
 import { laidOut, layoutOf } from '../print/layout.js';
 import type { Palette } from '../shell/palette.js';
@@ -16,7 +16,7 @@ export interface RunView {
   /** The lowest level of the log that is shown: the way of a message shows the rest. */
   readonly logLevel: LogLevel;
   /** Says which tools plugins bring. */
-  plugins(plugins: readonly LegacyPlugin[]): readonly string[];
+  plugins(plugins: readonly LoadedPlugin[]): readonly string[];
   /** The lines that are said when messages can come. */
   readonly greeting: readonly string[];
   /** The lines that are said when a Ctrl-C has stopped an answer. */
@@ -113,7 +113,7 @@ function wayView(shell: Shell): RunView {
 }
 
 /** A line for each plugin that brings tools. */
-function broughtTools(plugins: readonly LegacyPlugin[]): readonly string[] {
+function broughtTools(plugins: readonly LoadedPlugin[]): readonly string[] {
   return plugins
     .filter(({ tools }) => tools.length > 0)
     .map(({ pluginId, tools }) => {
@@ -123,7 +123,7 @@ function broughtTools(plugins: readonly LegacyPlugin[]): readonly string[] {
 }
 
 /** The names of tools; those that the operator has to allow say so. */
-function namesOf({ names, optional }: LegacyPlugin['tools'][number]): readonly string[] {
+function namesOf({ names, optional }: LoadedPlugin['tools'][number]): readonly string[] {
   const told = names.length === 0 ? ['those of a factory'] : names;
   return optional ? told.map((name) => `${name} (optional: see "optionalTools")`) : told;
 }

@@ -2,9 +2,8 @@ import { pid } from 'node:process';
 import { type Command, Option } from 'commander';
 import { createHost, type Host, wayRecorder } from '../../host/index.js';
 import { definedFields } from '../../kernel/index.js';
-import { gatewayLink } from '../../openclaw/commands/agent/gateway-link.js';
 import { consoleChannel } from '../../sdk/channel/index.js';
-import { HandlerWatch } from '../../sdk/extension/index.js';
+import { HandlerWatch, Scope } from '../../sdk/extension/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import type { InspectorChoice } from '../inspect/open-inspector.js';
@@ -92,7 +91,10 @@ A secret is named, not written: { "env": "NAME" } or { "secretFile": "PATH" }.`;
 /** Adds `sluice run`: the host. */
 export const addCommand: AddCommand = (command, shell, done) => {
   addPipelineOptions(command)
-    .option('-a, --agent <name>', `the agent that answers: ${agentForms} (default: echo)`)
+    .option(
+      '-a, --agent <name>',
+      `the agent that answers: ${agentForms(shell.additions)} (default: echo)`,
+    )
     .option(
       '--channel <name>',
       'the channel that messages come from: console, or one of an extension or package (default: console)',
@@ -161,13 +163,8 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
         `sluice: warn: others may read the secret file ${file} (mode ${mode}). Run \`chmod 600\` on it.`,
     ),
   );
-  const { cwd } = shell;
   checkUrl(options.url, settings);
-  await using gateway = gatewayLink(settings.gateway, {
-    logger,
-    version: shell.version,
-    stop: shell.stop,
-  });
+  await using scope = new Scope('agents', logger); // what they hold open goes after the host
   const way = wayRecorder({ logger });
   if (view.hear !== undefined) way.listen(view.hear);
   const isInspected = options.inspect !== undefined || settings.inspect !== undefined;
@@ -195,11 +192,9 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     return exitCodes.usage;
   }
   const agents = await agentDefinitions(settings, providedBy(extensions), {
-    cwd,
-    plugins,
-    logger,
+    ...shell,
+    ...{ plugins, logger, scope },
     onMalformed: report,
-    gateway: () => gateway.client(),
   });
   const input = consoleInput(shell, view, () => made);
   const channels = channelsOf(
@@ -270,11 +265,15 @@ function checkUrl(url: string | undefined, { agents }: Settings): void {
       '--url is no address of a gateway',
       'Write one such as ws://127.0.0.1:18789 or wss://gateway.example.',
     );
-  if (url === undefined || agents.some(({ choice }) => choice.kind === 'openclaw')) return;
+  if (url === undefined || agents.some(isBehindGateway)) return;
   throw badArguments(
     '--url names a gateway, and no agent is behind one',
     'Add --agent openclaw, or leave --url out.',
   );
+}
+
+function isBehindGateway({ choice: { kind } }: Settings['agents'][number]): boolean {
+  return kind !== 'provided' && kind.isBehindGateway === true;
 }
 
 /** Runs the host until its input ends or the signal aborts. @returns whether every message was done with. */

@@ -1,39 +1,61 @@
 import { agentPackages, packageAgentForms } from '../../host/internal.js';
 import { nearest } from '../../kernel/index.js';
+import type { Addition, AgentKind, NamedAgent } from '../addition.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
-import { recordingPath } from './recording-file.js';
 
-/** An agent that comes with Sluice: the echo, a recorded stream, Claude, or one behind an OpenClaw gateway. */
-export type BuiltInAgent =
-  | { readonly kind: 'echo' }
-  | { readonly kind: 'replay'; readonly file: string }
-  | { readonly kind: 'claude'; readonly models: readonly string[] }
-  | { readonly kind: 'openclaw'; readonly agentId: string };
+/** An agent of a kind that the command line or an addition has. */
+export interface KnownAgent extends NamedAgent {
+  readonly kind: AgentKind;
+}
 
-/** The agent that answers: a built-in one, or one that an extension provides. */
-export type AgentChoice = BuiltInAgent | { readonly kind: 'provided'; readonly agentId: string };
+/** The agent that answers: one of a known kind, or one that an extension provides. */
+export type AgentChoice = KnownAgent | { readonly kind: 'provided'; readonly agentId: string };
 
-/** The ways to write an agent. */
-export const agentForms = `echo, replay:FILE with a recorded stream, claude, claude:MODEL, ${packageAgentForms.join(', ')}, openclaw, openclaw:AGENT, and the id of an agent that an extension provides`;
+const echo: AgentKind = {
+  name: 'echo',
+  forms: ['echo'],
+  form: /^echo$/,
+  load: async () => {
+    const { echoProvider } = await import('../../agent/index.js');
+    return { makeAgent: async () => echoProvider() };
+  },
+};
+
+function agentKinds(additions: readonly Addition[]): readonly AgentKind[] {
+  return [echo, ...additions.flatMap(({ agents = [] }) => agents)];
+}
+
+/** The ways to write an agent: first those on this machine, at last those behind a gateway. */
+export function agentForms(additions: readonly Addition[]): string {
+  const kinds = agentKinds(additions);
+  const formsOf = (isBehindGateway: boolean): readonly string[] =>
+    kinds
+      .filter((kind) => (kind.isBehindGateway ?? false) === isBehindGateway)
+      .flatMap(({ forms }) => forms);
+  const all = [...formsOf(false), ...packageAgentForms, ...formsOf(true)];
+  return `${all.join(', ')}, and the id of an agent that an extension provides`;
+}
 
 /**
- * Reads `echo`, `replay:FILE`, `claude`, `claude:MODEL`, `openclaw`, `openclaw:AGENT`, an agent of a package such as
- * `openai:MODEL@URL`, or the id of an agent that an extension provides, with or without `ext:` before it. The path of the file starts at a folder.
+ * Reads the name of a known agent, such as `echo`, an agent of a package such as `openai:MODEL@URL`, or the id of an agent that an
+ * extension provides, with or without `ext:` before it.
  *
+ * @param folder the folder that a path in the name starts at.
  * @throws CommandError `bad-arguments`.
  */
-export function agentChoice(text: string, folder: string): AgentChoice {
-  const [, kind, rest] = /^([^:]*)(?::(.+))?$/.exec(text) ?? [];
-  if (kind === 'echo' && rest === undefined) return { kind };
-  if (kind === 'replay' && rest !== undefined) return { kind, file: recordingPath(rest, folder) };
-  if (kind === 'claude') return { kind, models: rest === undefined ? [] : [rest] };
-  if (kind === 'openclaw' && (rest === undefined || /^[\w-]+$/.test(rest)))
-    return { kind, agentId: rest ?? 'main' };
-  if (rest !== undefined && Object.hasOwn(agentPackages, kind ?? ''))
+export function agentChoice(
+  text: string,
+  folder: string,
+  additions: readonly Addition[],
+): AgentChoice {
+  const [, scheme = '', rest] = /^([^:]*)(?::(.+))?$/.exec(text) ?? [];
+  const kind = agentKinds(additions).find(({ form }) => form.test(text));
+  if (kind !== undefined) return { kind, rest, folder };
+  if (rest !== undefined && Object.hasOwn(agentPackages, scheme))
     return { kind: 'provided', agentId: text };
   const [, agentId] = /^(?:ext:)?([\w.-]+)$/.exec(text) ?? [];
   if (agentId !== undefined) return { kind: 'provided', agentId };
-  throw noAgent(text);
+  throw noAgent(text, additions);
 }
 
 /** The agents of packages that are chosen, by scheme: what their names say behind the colon. */
@@ -52,12 +74,19 @@ export function askedOfPackages(
 /** The error of an agent that is not there. @param more tells about its package. */
 export function noAgent(
   name: string,
+  additions: readonly Addition[],
   provided: readonly string[] = [],
   more: readonly string[] = [],
 ): CommandError {
-  const close = nearest(name, [...provided, 'echo', 'claude', 'openclaw']);
+  const named = agentKinds(additions).flatMap((kind) =>
+    kind.form.test(kind.name) ? kind.name : [],
+  );
+  const close = nearest(name, [...provided, ...named]);
   const hint = close === undefined ? '' : `Did you mean "${close}"? `;
   const own = provided.length === 0 ? '' : ` The extensions provide: ${provided.join(', ')}.`;
   const message = `there is no agent "${name}"`;
-  return badArguments(message, [`${hint}Agents: ${agentForms}.${own}`, ...more].join(' '));
+  return badArguments(
+    message,
+    [`${hint}Agents: ${agentForms(additions)}.${own}`, ...more].join(' '),
+  );
 }

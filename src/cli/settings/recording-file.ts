@@ -1,6 +1,5 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type CsdkFrame, type MalformedLine, readFrames } from '../../claude/index.js';
 import { thisCopy } from '../../sdk/extension/internal.js';
 import { readLines } from '../../sdk/stream/index.js';
 import { CommandError } from '../errors/command-error.js';
@@ -29,36 +28,43 @@ export function checkRecording(file: string, cwd: string): void {
 }
 
 /**
- * Reads the frames of a recording as a stream.
+ * Reads the lines of a recording as a stream.
  *
- * @param onMalformed is told of each line that holds no frame, as an error that names the file and the line.
  * @throws CommandError `unreadable-file` if reading fails on the way.
  */
-export async function* readRecordingFile(
+export async function* recordingLines(
   file: string,
   { stdin, stdout, cwd }: Pick<Shell, 'stdin' | 'stdout' | 'cwd'>,
-  onMalformed: (error: CommandError) => void,
-): AsyncGenerator<CsdkFrame> {
+): AsyncGenerator<string> {
   const chunks = file === '-' ? stdin : createReadStream(recordingPath(file, cwd));
-  const named = file === '-' ? 'stdin' : file;
   try {
-    for await (const frame of readFrames(readLines(chunks), (line) =>
-      onMalformed(lineError(named, line)),
-    )) {
-      yield frame;
+    for await (const line of readLines(chunks)) {
+      yield line;
       await stdout.flush(); // waits for the reader of the output, so that a slow one fills no memory
     }
   } catch (thrown) {
-    const { code, message, hint: mend } = fileError(thrown, named, hint);
+    const { code, message, hint: mend } = fileError(thrown, nameOf(file), hint);
     throw new CommandError(code, message, mend, { cause: thrown, exitCode: exitCodes.failed });
   }
+}
+
+function nameOf(file: string): string {
+  return file === '-' ? 'stdin' : file;
+}
+
+/** A line that holds no message. */
+export interface MalformedLine {
+  /** From 1. */
+  readonly number: number;
+  /** The fault of the line, in words. */
+  readonly problem: string;
 }
 
 /** Makes the error of a line that holds no message. */
 export function lineError(file: string, { number, problem }: MalformedLine): CommandError {
   return new CommandError(
     'bad-line',
-    `${file}, line ${number}: ${problem}`,
+    `${nameOf(file)}, line ${number}: ${problem}`,
     'The rest is read on.',
     { exitCode: exitCodes.failed },
   );

@@ -4,8 +4,7 @@ import { type Command, Option } from 'commander';
 import type { AgentDefinition } from '../../host/index.js';
 import { configSchema, type HostConfig } from '../../host/internal.js';
 import { definedFields } from '../../kernel/index.js';
-import { pluginPath } from '../../openclaw/commands/installed/installed-plugins.js';
-import type { LegacyProfile } from '../../openclaw/index.js';
+import type { Addition, PluginLoader } from '../addition.js';
 import { badArguments } from '../errors/command-error.js';
 import type { Shell } from '../shell/shell.js';
 import { type AgentChoice, agentChoice } from './agent-choice.js';
@@ -44,6 +43,9 @@ export type PluginSetting = HostConfig['plugins'][number] & {
   readonly from: string;
 };
 
+/** The plugins to load, with the settings of all of them. */
+export type PluginSettings = Pick<Settings, 'plugins' | 'openclaw' | 'legacy' | 'workspaceDir'>;
+
 /** An agent to offer, with its choice of a provider. */
 export interface AgentSetting
   extends Pick<AgentDefinition, 'id' | 'systemPrompt' | 'timeoutMs' | 'maxRunning'> {
@@ -59,6 +61,8 @@ export interface Settings
   readonly agents: readonly AgentSetting[];
   readonly extensions: readonly ExtensionSetting[];
   readonly plugins: readonly PluginSetting[];
+  /** Loads the plugins, if there are any. */
+  readonly pluginLoader?: PluginLoader;
   /** Settings of extensions that the command line gives, by specifier: they win over those of the config file. */
   readonly givenConfig: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Settings of extensions by their ids, as `--set` gives them: they win over all others. */
@@ -109,7 +113,13 @@ export async function readSettings(
     readonly audit?: readonly string[];
     readonly journal?: string;
   },
-  { cwd, env, stop, keepSecrets }: Pick<Shell, 'cwd' | 'env' | 'stop' | 'keepSecrets'>,
+  {
+    cwd,
+    env,
+    stop,
+    keepSecrets,
+    additions,
+  }: Pick<Shell, 'cwd' | 'env' | 'stop' | 'keepSecrets' | 'additions'>,
 ): Promise<Settings> {
   const file = options.config ?? findConfigFile(cwd);
   const config =
@@ -121,12 +131,15 @@ export async function readSettings(
   keepSecrets(secrets);
   const written: HostConfig = config ?? configSchema.parse({});
   const folder = config?.folder ?? cwd;
-  const plugins: PluginSetting[] = [];
-  for (const [from, plugin] of [
+  const named = [
     ...written.plugins.map((plugin) => [folder, plugin] as const),
     ...(options.plugin ?? []).map((path) => [cwd, { path }] as const),
-  ]) {
-    const path = await pluginPath(plugin.path, folder, { cwd: from, env, stop });
+  ];
+  let loader: PluginLoader | undefined;
+  const plugins: PluginSetting[] = [];
+  for (const [from, plugin] of named) {
+    loader ??= await pluginLoader(additions);
+    const path = await loader.pluginPath(plugin.path, folder, { cwd: from, env, stop });
     const strict = options.strictPlugins === true ? { unsupported: 'refuse' as const } : {};
     plugins.push({ ...plugin, ...strict, path, from });
   }
@@ -141,17 +154,24 @@ export async function readSettings(
     setConfig: (options.set ?? []).map(setConfigOf),
     ...journalSetting(options.journal, config, cwd),
     ...(config?.stateDir !== undefined && { stateDir: resolve(config.folder, config.stateDir) }),
-    ...agentSettings(options.agent, written, folder, cwd),
+    ...agentSettings(options.agent, written, folder, cwd, additions),
     extensions: [
       ...written.extensions.map(({ path, ...rest }) => ({ ...rest, ...located(path, folder) })),
       ...(options.extension ?? []).map((path) => located(path, cwd)),
     ],
     plugins,
+    ...definedFields({ pluginLoader: loader }),
     ...legacySetting(options, config, cwd),
     workspaceDir: cwd,
     strict: options.strict === true || written.strict,
     audit: [...new Set([...written.audit, ...(options.audit ?? [])])],
   };
+}
+
+async function pluginLoader(additions: readonly Addition[]): Promise<PluginLoader> {
+  const load = additions.find(({ plugins }) => plugins !== undefined)?.plugins;
+  if (load !== undefined) return load();
+  throw badArguments('plugins are named, and nothing here loads them', 'Leave them out.');
 }
 
 /** Collects the values of an option that may be given again. */
@@ -163,10 +183,10 @@ export function collect(value: string, before: readonly string[] = []): string[]
 export interface LegacyOptions {
   /** The folder of an installed openclaw, whose code plugins import. */
   readonly openclaw?: string;
-  readonly legacyProfile?: LegacyProfile;
+  readonly legacyProfile?: (typeof releases)[number];
 }
 
-const releases = ['2026.3', '2026.9'] as const satisfies readonly LegacyProfile[];
+const releases = ['2026.3', '2026.9'] as const;
 
 /** `--legacy-profile`: the release whose hooks plugins get. */
 export function profileOption(): Option {
@@ -206,13 +226,14 @@ function agentSettings(
   { agent = 'echo', agents = [{ id: 'main', provider: agent }], defaultAgent }: HostConfig,
   folder: string,
   cwd: string,
+  additions: readonly Addition[],
 ): Pick<Settings, 'agents' | 'defaultAgent'> {
   const listed = agents.map(({ provider, ...rest }) => ({
     ...rest,
-    choice: agentChoice(provider, folder),
+    choice: agentChoice(provider, folder, additions),
   }));
   if (given === undefined) return { agents: listed, ...definedFields({ defaultAgent }) };
-  const choice = agentChoice(given, cwd);
+  const choice = agentChoice(given, cwd, additions);
   const chosen = listed.find(({ id }) => id === defaultAgent) ?? listed[0];
   return {
     agents: listed.map((one) => (one === chosen ? { ...one, choice } : one)),

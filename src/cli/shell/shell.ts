@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { TerminalScreen } from '../../sdk/channel/index.js';
+import type { Addition } from '../addition.js';
 import type { ExitCode } from './exit-codes.js';
 import type { Output } from './output.js';
 import type { Palette } from './palette.js';
@@ -16,6 +17,8 @@ export interface Shell {
   /** The environment: where secrets come from. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
+  /** The commands, agents and so on that other packages add. */
+  readonly additions: readonly Addition[];
   /** Tells whether a person types into stdin, and looks at stdout. */
   readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean };
   /** The screen of a stdout that can redraw. The lines of stdout and stderr go by it, too. */

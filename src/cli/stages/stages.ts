@@ -61,8 +61,10 @@ async function stages(options: StagesOptions, shell: Shell): Promise<ExitCode> {
 
 /** The stages whose events a chosen agent tells of when they have happened. */
 function observeOnlyFamilies({ agents }: Settings): ReadonlySet<string> {
-  const isReplay = agents.some(({ choice }) => choice.kind === 'replay');
-  return new Set(isReplay ? ['agent.tool.calling'] : []);
+  const isToldOnly = agents.some(
+    ({ choice: { kind } }) => kind !== 'provided' && kind.toolGate === 'observe-only',
+  );
+  return new Set(isToldOnly ? ['agent.tool.calling'] : []);
 }
 
 /** The options of the table of stages. */

@@ -15,7 +15,7 @@ import type {
   UpdateEnd,
 } from '../../sdk/channel/index.js';
 import type { LegacyInbound, LegacyReply, LegacyReplyKind } from '../index.js';
-import { textOf } from '../internal.js';
+import { textOf } from '../plugin/channel/settings.js';
 import { decodeContext } from './decode-context.js';
 
 /** A message whose dispatcher waits for its end. */

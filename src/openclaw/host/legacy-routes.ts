@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { NodeExchange, OtherRoutes, OwnedRoute } from '../../host/provided/routes.js';
 import { type Fields, fieldsOf } from '../../kernel/index.js';
 import type { LegacyHttpRoute, LegacyPlugin } from '../index.js';
-import { pluginRoutesAt } from '../internal.js';
+import { pluginRoutesAt } from '../plugin/http/route-match.js';
 
 /** The routes of the plugins that may answer (extensions-that-act §9.9): one list, as OpenClaw's gateway has it. */
 export function routesOfPlugins(plugins: readonly LegacyPlugin[]): OtherRoutes {

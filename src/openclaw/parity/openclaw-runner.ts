@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { legacyHookNames } from '../index.js';
-import { rowsOf } from '../internal.js';
+import { rowsOf } from '../profiles/index.js';
 import type { MakeLegacyRunner } from './parity-run.js';
 
 /**

@@ -8,7 +8,7 @@ import {
   loadLegacyPlugin,
   loadLegacyPluginFrom,
 } from '../index.js';
-import { pluginExportOf } from '../internal.js';
+import { pluginExportOf } from '../plugin/shape/module-shape.js';
 import type { ParityHandler, PluginLine } from './parity-run.js';
 
 /** A plugin of a scenario, by its path or by its register function, with its options. */

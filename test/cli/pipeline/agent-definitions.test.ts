@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { agentDefinitions, providedBy } from '../../../src/cli/pipeline/agent-definitions.js';
 import type { AgentDefinition } from '../../../src/host/index.js';
-import { silentLogger } from '../../../src/kernel/index.js';
 import { defineExtension, ExtensionSet, givenSource } from '../../../src/sdk/extension/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { createTestKernel, scriptedAgent } from '../../../src/testing/index.js';
+import { agentOptions } from './agent-options.js';
 
 /** The agents of a config that names `ext:gpt`, with extensions that provide `gpt`. */
 async function lab(...providers: (() => AgentProvider)[]) {
@@ -23,14 +23,13 @@ async function labOf(...agents: (() => Omit<AgentDefinition, 'id'>)[]) {
       ),
     );
   const making = agentDefinitions(
-    { agents: [{ id: 'main', choice: { kind: 'provided', agentId: 'gpt' } }], defaultAgent: 'gpt' },
-    providedBy(extensions),
     {
-      cwd: '.',
-      logger: silentLogger,
-      onMalformed: () => undefined,
-      gateway: () => Promise.reject(new Error('there is none')),
+      agents: [{ id: 'main', choice: { kind: 'provided', agentId: 'gpt' } }],
+      defaultAgent: 'gpt',
+      gateway: { url: '' },
     },
+    providedBy(extensions),
+    agentOptions('.'),
   );
   return { extensions, making };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { agentDefinitions, providedBy } from '../../../src/cli/pipeline/agent-definitions.js';
-import { silentLogger } from '../../../src/kernel/index.js';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.js';
 import { runInMemory } from '../memory-shell.js';
+import { agentOptions } from './agent-options.js';
 
 /** An agent package as an author publishes it: it says its own name, and a word of its settings. */
 const agents = `
@@ -86,10 +86,9 @@ describe('the agent of a package (event-pipeline §13.13)', () => {
   it('is not there without its package: the error says what to install', async () => {
     using folder = temporaryFolder();
     const choice = { kind: 'provided', agentId: 'pigeon:grey' } as const; // the known packages lie beside the sources
-    const options = { cwd: folder.path, logger: silentLogger };
-    const more = { onMalformed: () => undefined, gateway: () => Promise.reject(new Error('none')) };
-    const agents = { agents: [{ id: 'main', choice }] };
-    const making = agentDefinitions(agents, providedBy({ live: [] }), { ...options, ...more });
+    const agents = { agents: [{ id: 'main', choice }], gateway: { url: '' } };
+    const options = agentOptions(folder.path);
+    const making = agentDefinitions(agents, providedBy({ live: [] }), options);
     await expect(making).rejects.toMatchObject({
       message: 'there is no agent "pigeon:grey"',
       hint: expect.stringContaining('npm install sluice-pigeon'),

@@ -13,7 +13,7 @@ function configured(settings: object): TemporaryFolder {
 
 describe('an agent that an extension provides is chosen like a built-in one (§13.5)', () => {
   it.each(['parrot', 'ext:parrot'])('%s is a choice', (name) => {
-    expect(agentChoice(name, '/')).toEqual({ kind: 'provided', agentId: 'parrot' });
+    expect(agentChoice(name, '/', [])).toEqual({ kind: 'provided', agentId: 'parrot' });
   });
 
   it('by --agent', async () => {

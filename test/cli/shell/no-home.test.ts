@@ -3,7 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { gatewaySetting } from '../../../src/cli/settings/gateway-setting.js';
 import { silentLogger } from '../../../src/index.js';
-import { gatewayLink } from '../../../src/openclaw/commands/agent/gateway-link.js';
+import { gatewayClient } from '../../../src/openclaw/commands/agent/gateway-agent.js';
+import { Scope } from '../../../src/sdk/extension/index.js';
 import { homeFolder } from '../../../src/sdk/extension/internal.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { fixture, runCli } from '../cli.js';
@@ -51,11 +52,10 @@ describe('the home of a user', () => {
       HOME: join(folder.path, 'taken'),
     });
     const stop = new AbortController().signal;
-    await using link = gatewayLink(
-      { url: 'ws://127.0.0.1:9', device },
-      { logger: silentLogger, version: '0.0.0', stop },
-    );
-    await expect(link.client()).rejects.toMatchObject({
+    await using scope = new Scope('agents');
+    const gateway = { url: 'ws://127.0.0.1:9', device };
+    const client = gatewayClient({ gateway, logger: silentLogger, version: '0.0.0', stop, scope });
+    await expect(client).rejects.toMatchObject({
       code: 'unwritable-file',
       message: expect.stringMatching(/no place for the key .*(ENOTDIR|EEXIST)/),
     });

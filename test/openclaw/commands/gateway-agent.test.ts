@@ -7,7 +7,9 @@ import { afterAll, expect, it } from 'vitest';
 import { agentChoice } from '../../../src/cli/settings/agent-choice.js';
 import { gatewaySetting, withGatewayAuth } from '../../../src/cli/settings/gateway-setting.js';
 import { readSettings } from '../../../src/cli/settings/settings.js';
-import { gatewayLink } from '../../../src/openclaw/commands/agent/gateway-link.js';
+import { gatewayClient } from '../../../src/openclaw/commands/agent/gateway-agent.js';
+import { openclawAddition } from '../../../src/openclaw/internal.js';
+import { Scope } from '../../../src/sdk/extension/index.js';
 import { collectingLogger } from '../../../src/testing/index.js';
 import { runInMemory } from '../../cli/memory-shell.js';
 
@@ -16,9 +18,11 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-gateway-agent-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 it('takes an agent of a gateway by its name there, and "main" where none is named', () => {
-  expect(agentChoice('openclaw', '/')).toEqual({ kind: 'openclaw', agentId: 'main' });
-  expect(agentChoice('openclaw:work', '/')).toEqual({ kind: 'openclaw', agentId: 'work' });
-  expect(() => agentChoice('openclaw:a b', '/')).toThrow('there is no agent "openclaw:a b"');
+  const chosen = (text: string) => agentChoice(text, '/', [openclawAddition]);
+  const kind = openclawAddition.agents?.[0];
+  expect(chosen('openclaw')).toEqual({ kind, rest: undefined, folder: '/' });
+  expect(chosen('openclaw:work')).toEqual({ kind, rest: 'work', folder: '/' });
+  expect(() => chosen('openclaw:a b')).toThrow('there is no agent "openclaw:a b"');
 });
 
 it('refuses --url where no agent is behind a gateway', async () => {
@@ -82,7 +86,13 @@ it('lets the environment stand for what gateway.auth of an OpenClaw configuratio
   expect(withGatewayAuth({}, { OPENCLAW_GATEWAY_TOKEN: '' })).toEqual({});
   const secrets: string[] = [];
   const kept = (some: readonly string[]): void => void secrets.push(...some);
-  const shell = { cwd: folder, env, keepSecrets: kept, stop: new AbortController().signal };
+  const shell = {
+    cwd: folder,
+    env,
+    keepSecrets: kept,
+    stop: new AbortController().signal,
+    additions: [],
+  };
   const settings = await readSettings({ config: false }, shell);
   expect(settings.openclaw).toEqual({ gateway: { auth: { token: 'planted-token' } } });
   expect(secrets).toContain('planted-token');
@@ -95,12 +105,11 @@ it('does not start without its gateway, and leaves a key that only its owner can
   });
   const device = join(folder, 'keys', 'device.pem');
   const logger = collectingLogger();
-  await using link = gatewayLink(
-    { url: `ws://${address}`, token: 'planted-token', device },
-    { logger, version: '0.0.0', stop: new AbortController().signal },
-    300,
-  );
-  const error: unknown = await link.client().catch((thrown: unknown) => thrown);
+  await using scope = new Scope('agents');
+  const gateway = { url: `ws://${address}`, token: 'planted-token', device };
+  const { signal: stop } = new AbortController();
+  const client = gatewayClient({ gateway, logger, version: '0.0.0', stop, scope }, 300);
+  const error: unknown = await client.catch((thrown: unknown) => thrown);
   server.close();
   expect(error).toMatchObject({ code: 'gateway-unreachable' });
   expect(JSON.stringify([String(error), logger.entries])).not.toContain('planted-token');

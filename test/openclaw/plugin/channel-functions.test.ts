@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadLegacyPlugin } from '../../../src/openclaw/index.js';
-import { servedGroups } from '../../../src/openclaw/internal.js';
+import { servedGroups } from '../../../src/openclaw/plugin/api/unsupported.js';
 import { createTestKernel, type VirtualClock, virtualClock } from '../../../src/testing/index.js';
 import { postOffice } from './channel-lab.js';
 

@@ -11,7 +11,7 @@ import {
   type LegacyPluginOptions,
   loadLegacyPlugin,
 } from '../../../src/openclaw/index.js';
-import { servedMembers } from '../../../src/openclaw/internal.js';
+import { servedMembers } from '../../../src/openclaw/plugin/api/unsupported.js';
 import { fetchFrom } from '../../../src/openclaw/plugin/runtime/web-media.js';
 import { collectingLogger } from '../../../src/testing/index.js';
 

@@ -1,13 +1,17 @@
 import { Option } from 'commander';
 import { cutOff } from '../../../agent/index.js';
-import { CommandError } from '../../../cli/errors/command-error.js';
-import { errorLine } from '../../../cli/errors/error-line.js';
-import { jsonLine } from '../../../cli/print/json-line.js';
-import { checkRecording, readRecordingFile } from '../../../cli/settings/recording-file.js';
-import { type ExitCode, exitCodes } from '../../../cli/shell/exit-codes.js';
-import type { Output } from '../../../cli/shell/output.js';
-import type { AddCommand, Shell } from '../../../cli/shell/shell.js';
-import { printable } from '../../../cli/shell/text.js';
+import {
+  type AddCommand,
+  CommandError,
+  type ExitCode,
+  errorLine,
+  exitCodes,
+  jsonLine,
+  type Output,
+  printable,
+  type Shell,
+} from '../../../cli/index.js';
+import { checkRecording, lineError, recordingLines } from '../../../cli/internal.js';
 import type { SessionEvent } from '../../../sdk/stream/index.js';
 import {
   type CsdkFrame,
@@ -16,6 +20,7 @@ import {
   normalizeSession,
   type OrderingViolation,
   orderingChecker,
+  readFrames,
 } from '../../index.js';
 import { isSessionLine, readSessionLine, sessionLine } from './session-line.js';
 
@@ -74,7 +79,8 @@ async function normalize(file: string, options: NormalizeOptions, shell: Shell):
     failed = true;
     shell.stderr.lines([errorLine(error, options.debug === true)]);
   };
-  const frames = cutOff(readRecordingFile(file, shell, report), shell.stop);
+  const lines = readFrames(recordingLines(file, shell), (line) => report(lineError(file, line)));
+  const frames = cutOff(lines, shell.stop);
   const printer = batchPrinter(shell.stdout);
   try {
     for await (const line of linesOf(frames, options, file, report)) {

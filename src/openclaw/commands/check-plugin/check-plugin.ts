@@ -1,20 +1,25 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { CommandError } from '../../../cli/errors/command-error.js';
-import { jsonLine } from '../../../cli/print/json-line.js';
-import { printData } from '../../../cli/print/print-data.js';
-import { writeTextFile } from '../../../cli/print/write-file.js';
-import { type LoadedConfig, readConfigFile } from '../../../cli/settings/config-file.js';
+import {
+  type AddCommand,
+  CommandError,
+  type ExitCode,
+  exitCodes,
+  jsonLine,
+  printData,
+  type Shell,
+} from '../../../cli/index.js';
 import {
   type LegacyOptions,
+  type LoadedConfig,
   legacySetting,
   profileOption,
-} from '../../../cli/settings/settings.js';
-import { type ExitCode, exitCodes } from '../../../cli/shell/exit-codes.js';
-import type { AddCommand, Shell } from '../../../cli/shell/shell.js';
+  readConfigFile,
+  writeTextFile,
+} from '../../../cli/internal.js';
 import { definedFields, isSluiceError } from '../../../kernel/index.js';
 import type { PluginTarget } from '../../index.js';
-import { readPluginFolder } from '../../internal.js';
+import { readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 import { pluginPath } from '../installed/installed-plugins.js';
 import { answerClosed, closedOption, inClosedProcess } from './closed-plugin.js';
 import { pluginMentions } from './plugin-mentions.js';

@@ -4,15 +4,16 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { text as textOf } from 'node:stream/consumers';
 import { Option } from 'commander';
-import { CommandError } from '../../../cli/errors/command-error.js';
-import { ownCommand } from '../../../cli/inspect/own-command.js';
-import { jsonLine } from '../../../cli/print/json-line.js';
-import { trapEffects } from '../../../cli/replay/effects-trap.js';
-import type { LoadedConfig } from '../../../cli/settings/config-file.js';
-import { lineLogger } from '../../../cli/settings/logger.js';
-import { type ExitCode, exitCodes } from '../../../cli/shell/exit-codes.js';
-import type { Shell } from '../../../cli/shell/shell.js';
-import { printable, secretName } from '../../../cli/shell/text.js';
+import {
+  CommandError,
+  type ExitCode,
+  exitCodes,
+  jsonLine,
+  printable,
+  type Shell,
+  secretName,
+} from '../../../cli/index.js';
+import { type LoadedConfig, lineLogger, ownCommand, trapEffects } from '../../../cli/internal.js';
 import { withoutSecrets } from '../../../host/internal.js';
 import { createKernel, isSluiceError, type Kernel, SluiceError } from '../../../kernel/index.js';
 import { thisCopy } from '../../../sdk/extension/internal.js';

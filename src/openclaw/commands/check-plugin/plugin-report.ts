@@ -10,7 +10,7 @@ import {
   legacyDivergences,
   type PluginTarget,
 } from '../../index.js';
-import { type PluginCapability, pluginCapabilities } from '../../internal.js';
+import { type PluginCapability, pluginCapabilities } from '../../plugin/api/capabilities.js';
 import type { PluginMention } from './plugin-mentions.js';
 
 /**

@@ -1,6 +1,5 @@
-import { type Layout, laidOut } from '../../../cli/print/layout.js';
-import { printable, sentence } from '../../../cli/shell/text.js';
-import type { PluginCapability } from '../../internal.js';
+import { type Layout, laidOut, printable, sentence } from '../../../cli/index.js';
+import type { PluginCapability } from '../../plugin/api/capabilities.js';
 import type { HookReport, PluginReport, PluginVerdict } from './plugin-report.js';
 
 /** The verdicts on a plugin in words. */

@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { kill, pid } from 'node:process';
-import { CommandError } from '../../../cli/errors/command-error.js';
-import type { Shell } from '../../../cli/shell/shell.js';
-import { manifestName, type PluginFolder, readPluginFolder } from '../../internal.js';
+import { CommandError, type Shell } from '../../../cli/index.js';
+import { manifestName } from '../../plugin/shape/manifest.js';
+import { type PluginFolder, readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 import { npmInstall } from './npm-install.js';
 
 /** The folder beside a config in which `sluice plugin add` installs, each plugin in a folder of its own. */

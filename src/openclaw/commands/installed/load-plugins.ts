@@ -1,7 +1,9 @@
-import { CommandError } from '../../../cli/errors/command-error.js';
-import type { Settings } from '../../../cli/settings/settings.js';
+import { CommandError } from '../../../cli/index.js';
+import type { PluginSettings } from '../../../cli/internal.js';
 import { definedFields, type Kernel, type Logger } from '../../../kernel/index.js';
-import type { LegacyPlugin } from '../../index.js';
+import { type LegacyPlugin, loadLegacyPluginFrom } from '../../index.js';
+
+export { pluginPath } from './installed-plugins.js';
 
 /**
  * Loads the OpenClaw plugins of the settings into a kernel. A plugin that cannot be read is left out; a plugin that could
@@ -9,17 +11,12 @@ import type { LegacyPlugin } from '../../index.js';
  *
  * @returns the plugins that were loaded, and the errors of all plugins.
  */
-export async function loadPlugins(
-  kernel: Kernel,
-  settings: Pick<Settings, 'plugins' | 'openclaw' | 'legacy' | 'workspaceDir'>,
-  logger: Logger,
-) {
+export async function loadPlugins(kernel: Kernel, settings: PluginSettings, logger: Logger) {
   const { openclaw, legacy = {}, workspaceDir } = settings;
   const plugins: LegacyPlugin[] = [];
   const errors: unknown[] = [];
   for (const { path, config, ...setting } of settings.plugins) {
     try {
-      const { loadLegacyPluginFrom } = await import('../../index.js'); // most hosts have no plugin
       const plugin = await loadLegacyPluginFrom(path, {
         ...setting,
         ...legacy,

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import { platform } from 'node:process';
-import { CommandError } from '../../../cli/errors/command-error.js';
-import { exitCodes } from '../../../cli/shell/exit-codes.js';
-import type { Shell } from '../../../cli/shell/shell.js';
+import { CommandError, exitCodes, type Shell } from '../../../cli/index.js';
 import { onAbort } from '../../../kernel/index.js';
 import { isDetached } from '../../../sdk/extension/internal.js';
 

@@ -1,6 +1,6 @@
 import type { HandlerClass } from '../../../kernel/index.js';
 import { type LegacyPlugin, legacyMapping } from '../../index.js';
-import { rowsOf } from '../../internal.js';
+import { rowsOf } from '../../profiles/index.js';
 
 /** Finds the line of a plugin's source on which something is registered: `index.ts:12`. */
 export type PlaceOf = (pattern: RegExp) => string | undefined;

@@ -1,22 +1,28 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { CommandError } from '../../../cli/errors/command-error.js';
-import { packageSource } from '../../../cli/installed/package-source.js';
-import { printData } from '../../../cli/print/print-data.js';
-import { writeTextFile } from '../../../cli/print/write-file.js';
-import { readConfigFile } from '../../../cli/settings/config-file.js';
+import {
+  type AddCommand,
+  asWord,
+  CommandError,
+  counted,
+  type ExitCode,
+  exitCodes,
+  printable,
+  printData,
+  type Shell,
+} from '../../../cli/index.js';
 import {
   type LegacyOptions,
   legacySetting,
+  packageSource,
   profileOption,
-} from '../../../cli/settings/settings.js';
-import { type ExitCode, exitCodes } from '../../../cli/shell/exit-codes.js';
-import type { AddCommand, Shell } from '../../../cli/shell/shell.js';
-import { asWord, counted, printable } from '../../../cli/shell/text.js';
+  readConfigFile,
+  writeTextFile,
+} from '../../../cli/internal.js';
 import { isSluiceError } from '../../../kernel/index.js';
 import { thisCopy } from '../../../sdk/extension/internal.js';
 import type { LegacyPlugin } from '../../index.js';
-import { readPluginFolder } from '../../internal.js';
+import { readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 import { loadOptions } from '../check-plugin/check-plugin.js';
 import { answerClosed, closedOption, inClosedProcess } from '../check-plugin/closed-plugin.js';
 import { placeIn } from '../check-plugin/plugin-mentions.js';

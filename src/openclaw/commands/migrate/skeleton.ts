@@ -1,7 +1,8 @@
-import { devDependencies, json, tsconfigOf } from '../../../cli/init/project-files.js';
+import { devDependencies, json, tsconfigOf } from '../../../cli/internal.js';
 import { fromJsonSchema } from '../../../sdk/extension/index.js';
 import type { LegacyHookName, LegacyPlugin } from '../../index.js';
-import { type LegacyManifest, pluginCapabilities } from '../../internal.js';
+import { pluginCapabilities } from '../../plugin/api/capabilities.js';
+import type { LegacyManifest } from '../../plugin/shape/manifest.js';
 import { extensionSource, type PlaceOf } from './extension-source.js';
 
 /** The plugin that moves, and the surroundings of its skeleton. */

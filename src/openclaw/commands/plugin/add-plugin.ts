@@ -1,12 +1,17 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { badArguments, CommandError } from '../../../cli/errors/command-error.js';
-import { jsonLine } from '../../../cli/print/json-line.js';
-import { type ExitCode, exitCodes } from '../../../cli/shell/exit-codes.js';
-import type { Shell } from '../../../cli/shell/shell.js';
-import { printable, sentence } from '../../../cli/shell/text.js';
+import {
+  badArguments,
+  CommandError,
+  type ExitCode,
+  exitCodes,
+  jsonLine,
+  printable,
+  type Shell,
+  sentence,
+} from '../../../cli/index.js';
 import { isSluiceError, nearest } from '../../../kernel/index.js';
-import { type PluginFolder, readPluginFolder } from '../../internal.js';
+import { type PluginFolder, readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 import { type CheckOptions, inspectPlugin, printReport } from '../check-plugin/check-plugin.js';
 import type { PluginReport } from '../check-plugin/plugin-report.js';
 import {

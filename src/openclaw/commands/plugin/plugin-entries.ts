@@ -9,17 +9,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, extname, join, relative, resolve } from 'node:path';
-import { CommandError } from '../../../cli/errors/command-error.js';
+import { CommandError, exitCodes, type Shell } from '../../../cli/index.js';
 import {
   findConfigFile,
   type LoadedConfig,
   readConfigFile,
-} from '../../../cli/settings/config-file.js';
-import { withElement, withoutElement } from '../../../cli/settings/json-edit.js';
-import { exitCodes } from '../../../cli/shell/exit-codes.js';
-import type { Shell } from '../../../cli/shell/shell.js';
+  withElement,
+  withoutElement,
+} from '../../../cli/internal.js';
 import { isSluiceError, oneLine } from '../../../kernel/index.js';
-import { readPluginFolder } from '../../internal.js';
+import { readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 
 /** The config whose plugins a command lists and changes. */
 export interface PluginConfig {

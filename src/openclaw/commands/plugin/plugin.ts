@@ -1,10 +1,14 @@
 import { realpathSync } from 'node:fs';
 import type { Command } from 'commander';
-import { jsonLine } from '../../../cli/print/json-line.js';
-import { collect, type PipelineOptions, profileOption } from '../../../cli/settings/settings.js';
-import { type ExitCode, exitCodes } from '../../../cli/shell/exit-codes.js';
-import type { AddCommand, Shell } from '../../../cli/shell/shell.js';
-import { printable } from '../../../cli/shell/text.js';
+import {
+  type AddCommand,
+  type ExitCode,
+  exitCodes,
+  jsonLine,
+  printable,
+  type Shell,
+} from '../../../cli/index.js';
+import { collect, type PipelineOptions, profileOption } from '../../../cli/internal.js';
 import { definedFields } from '../../../kernel/index.js';
 import { type CheckOptions, checkPlugin } from '../check-plugin/check-plugin.js';
 import { installedPlugins } from '../installed/installed-plugins.js';

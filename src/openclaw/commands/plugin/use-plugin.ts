@@ -2,18 +2,22 @@ import { Console } from 'node:console';
 import process from 'node:process';
 import { Writable } from 'node:stream';
 import { Command, CommanderError } from 'commander';
-import { badArguments, CommandError } from '../../../cli/errors/command-error.js';
-import { errorLine } from '../../../cli/errors/error-line.js';
-import { jsonLine } from '../../../cli/print/json-line.js';
-import { lineLogger } from '../../../cli/settings/logger.js';
 import {
+  badArguments,
+  CommandError,
+  type ExitCode,
+  errorLine,
+  exitCodes,
+  jsonLine,
+  type Output,
+  type Shell,
+} from '../../../cli/index.js';
+import {
+  lineLogger,
   type PipelineOptions,
   type PluginSetting,
   readSettings,
-} from '../../../cli/settings/settings.js';
-import { type ExitCode, exitCodes } from '../../../cli/shell/exit-codes.js';
-import type { Output } from '../../../cli/shell/output.js';
-import type { Shell } from '../../../cli/shell/shell.js';
+} from '../../../cli/internal.js';
 import {
   createKernel,
   inertText,
@@ -24,7 +28,7 @@ import {
   withTimeout,
 } from '../../../kernel/index.js';
 import type { LegacyGatewayAnswer, LegacyPlugin } from '../../index.js';
-import { readPluginFolder } from '../../internal.js';
+import { readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 import { pluginPath } from '../installed/installed-plugins.js';
 import { loadPlugins } from '../installed/load-plugins.js';
 

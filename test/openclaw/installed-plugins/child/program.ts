@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { openPipeline } from '../../../../src/cli/pipeline/pipeline.js';
 import { readSettings } from '../../../../src/cli/settings/settings.js';
 import { isSluiceError, type Logger, type Outcome } from '../../../../src/kernel/index.js';
+import { openclawAddition } from '../../../../src/openclaw/internal.js';
 import { HandlerWatch } from '../../../../src/sdk/extension/index.js';
 import { callCommands } from './call-commands.js';
 import { callHooks } from './call-hooks.js';
@@ -36,7 +37,8 @@ writeFileSync(
     .replaceAll('@HOME@', job.folder),
 );
 const stop = new AbortController().signal;
-const shell = { cwd: job.folder, env: {}, keepSecrets: () => {}, stop };
+const additions = [openclawAddition];
+const shell = { cwd: job.folder, env: {}, keepSecrets: () => {}, stop, additions };
 const settings = await readSettings({ config: job.config }, shell);
 const watch = new HandlerWatch({ logger });
 const pipeline = await openPipeline(settings, logger, {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pluginRoutesAt } from '../../../../src/openclaw/internal.js';
+import { pluginRoutesAt } from '../../../../src/openclaw/plugin/http/route-match.js';
 
 it('asks for the token if one of the routes of a path does, whichever plugins they are of (extensions-that-act §9.9)', () => {
   const route = { path: '/hook', match: 'exact', handler: () => undefined } as const;

@@ -1,0 +1,3 @@
+// The names of this layer that the composition of the command line uses. They are no part of the package.
+
+export { claudeAddition } from './addition.js';

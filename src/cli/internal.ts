@@ -1,0 +1,28 @@
+// The names of this layer that only the commands of other packages of this repository use.
+
+export { fileError } from './errors/file-error.js';
+export { devDependencies, json, tsconfigOf } from './init/project-files.js';
+export { ownCommand } from './inspect/own-command.js';
+export { packageSource } from './installed/package-source.js';
+export { writeTextFile } from './print/write-file.js';
+export { trapEffects } from './replay/effects-trap.js';
+export * from './settings/config-file.js';
+export { withElement, withoutElement } from './settings/json-edit.js';
+export { lineLogger } from './settings/logger.js';
+export {
+  checkRecording,
+  lineError,
+  type MalformedLine,
+  recordingLines,
+  recordingPath,
+} from './settings/recording-file.js';
+export {
+  collect,
+  type LegacyOptions,
+  legacySetting,
+  type PipelineOptions,
+  type PluginSetting,
+  type PluginSettings,
+  profileOption,
+  readSettings,
+} from './settings/settings.js';
