@@ -1,1 +1,2 @@
 export * from './agent/index.js';
+export * from './claude/agent/index.js';

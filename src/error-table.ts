@@ -1,4 +1,3 @@
-import { type AgentErrors, agentErrors } from './claude/agent/errors.js';
 import { type CsdkErrors, csdkErrors } from './claude/errors.js';
 import { type HostErrors, hostErrors } from './host/errors.js';
 import { type KernelErrors, kernelErrors } from './kernel/index.js';
@@ -17,7 +16,6 @@ export interface ErrorTable
     CsdkErrors,
     GatewayErrors,
     ChannelErrors,
-    AgentErrors,
     HostErrors {}
 
 /**
@@ -34,6 +32,5 @@ export const errorTable: ErrorTable = {
   ...csdkErrors,
   ...gatewayErrors,
   ...channelErrors,
-  ...agentErrors,
   ...hostErrors,
 };

@@ -1,15 +1,3 @@
-import '../claude/agent/errors.js'; // merges the codes of this layer into ErrorCode
-
-export { claudeProvider } from '../claude/agent/claude.js';
-export type { ClaudeProviderOptions } from '../claude/agent/claude-options.js';
-export {
-  type ClaudePermissionMode,
-  type ClaudeQuery,
-  type ClaudeQueryOptions,
-  type ClaudeRun,
-  loadClaudeSdk,
-} from '../claude/agent/claude-sdk.js';
-export { readRecording, replayProvider } from '../claude/agent/replay.js';
 export { createReplyCallbacks } from './reply/create-reply-callbacks.js';
 export type * from './reply/emit/reply-options.js';
 export type * from './reply/emit/reply-payload.js';

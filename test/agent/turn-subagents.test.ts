@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type ClaudeQueryOptions, claudeProvider, replayProvider } from '../../src/agent/index.js';
+import {
+  type ClaudeQueryOptions,
+  claudeProvider,
+  replayProvider,
+} from '../../src/claude/agent/index.js';
 import type { CsdkFrame } from '../../src/claude/index.js';
 import { cancel, type FamilyName, type Kernel } from '../../src/kernel/index.js';
 import { loadLegacyPlugin } from '../../src/openclaw/index.js';

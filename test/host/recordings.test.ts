@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readRecording, replayProvider } from '../../src/agent/index.js';
+import { readRecording, replayProvider } from '../../src/claude/agent/index.js';
 import { splitRuns } from '../../src/claude/index.js';
 import { hostLab } from '../support/host-lab.js';
 import { chatTexts, recordings } from '../support/recordings.js';

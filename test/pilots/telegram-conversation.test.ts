@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { echoProvider, readRecording, replayProvider } from '../../src/agent/index.js';
+import { echoProvider } from '../../src/agent/index.js';
+import { readRecording, replayProvider } from '../../src/claude/agent/index.js';
 import { splitRuns } from '../../src/claude/index.js';
 import { createHost } from '../../src/host/index.js';
 import { createTestKernel } from '../../src/testing/index.js';

@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import { agentError } from '../../src/claude/agent/errors.js';
+import { csdkError } from '../../src/claude/errors.js';
 import { hostError } from '../../src/host/errors.js';
 import type { ErrorTable } from '../../src/index.js';
 import { type ErrorCode, errorMaker, isSluiceError, kernelError } from '../../src/kernel/index.js';
@@ -19,7 +19,7 @@ describe('the codes of errors', () => {
     compiles(() => [
       kernelError('bad-option', {}),
       gatewayError('client-stopped', {}),
-      agentError('missing-package', {}),
+      csdkError('missing-package', {}),
       hostError('database-full', {}),
       // @ts-expect-error a row of the host
       kernelError('database-full', {}),

@@ -58,7 +58,7 @@ export interface RunDispatcherOptions {
  *
  * @example
  * await run.start({ prompt });
- * run.open({ id: 'claude', toolGate: 'observe-only' });
+ * run.open({ id: 'recorded', toolGate: 'observe-only' });
  * for await (const event of events) { await run.take(event); run.told(event); }
  * const report = await run.complete();
  */

@@ -83,7 +83,7 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
   }
 
   return {
-    /** The order that is kept where seed 001 and OpenClaw disagree. */
+    /** The order of the callbacks, as `order` of the reply options has it. */
     order: callbacks.order ?? 'seed',
     /** The texts as the reply callbacks have cleaned them. */
     replyTexts: replies?.assistantTexts,

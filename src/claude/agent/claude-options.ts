@@ -1,8 +1,8 @@
 import type { Clock, Logger } from '../../kernel/index.js';
+import { csdkError } from '../errors.js';
 import type { SdkQuestions } from '../index.js';
 import { type ClaudePermissionMode, type ClaudeQuery, sdkPackage } from './claude-sdk.js';
 import { toolServerName } from './claude-tools.js';
-import { agentError } from './errors.js';
 
 /** The options of `claudeProvider`. Each may be left out. */
 export interface ClaudeProviderOptions {
@@ -80,6 +80,6 @@ export function checkClaudeOptions({ sdk = {} }: ClaudeProviderOptions): void {
     const instead = reserved[option];
     if (instead === undefined) continue;
     const details = { option, instead, package: sdkPackage, provider: 'claude' };
-    throw agentError('reserved-option', details);
+    throw csdkError('reserved-option', details);
   }
 }

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { oneLine, type SluiceError } from '../../kernel/index.js';
+import { csdkError } from '../errors.js';
 import type { CsdkFrame, CsdkToolGate } from '../index.js';
-import { agentError } from './errors.js';
 
 /** The package that runs Claude; an optional peer, since it is large. */
 export const sdkPackage = '@anthropic-ai/claude-agent-sdk';
@@ -94,5 +94,5 @@ async function imported(file: string): Promise<{ readonly query?: unknown }> {
 
 function unusable(problem: string, cause?: unknown): SluiceError {
   const details = { package: sdkPackage, version: sdkVersion, problem };
-  return agentError('missing-package', details, { cause });
+  return csdkError('missing-package', details, { cause });
 }

@@ -1,4 +1,4 @@
-import { untilCut } from '../../agent/turn/cut-off.js';
+import { untilCut } from '../../agent/internal.js';
 import { deferred } from '../../kernel/index.js';
 
 /**

@@ -1,6 +1,6 @@
 import { isRunDriven, RunDispatcher, type RunStop, Trail } from '../../agent/run/index.js';
 import { definedFields, type Kernel, silentLogger, systemClock } from '../../kernel/index.js';
-import { streamError } from '../../sdk/stream/errors.js';
+import { streamError } from '../../sdk/stream/internal.js';
 import {
   leavable,
   type SessionEvent,

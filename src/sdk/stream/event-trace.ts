@@ -7,7 +7,7 @@ export interface TracedRun {
   readonly sessionId: string | undefined;
 }
 
-/** Writes one line for an event, at level debug: its type and ids, never its text (seed 001; csdk §9.2). */
+/** Writes one line for an event, at level debug: its type and ids, never its text (seed 001). */
 export function traceEvent(logger: Logger, run: TracedRun, event: SessionEvent): void {
   logger.debug('session event', {
     runId: run.runId,

@@ -1,6 +1,7 @@
 // The names of this layer that other layers and tests use. They are no part of the package.
 
 export { stopOf } from './agent-trigger.js';
+export { streamError } from './errors.js';
 export { traceEvent } from './event-trace.js';
 export { Backlog } from './flow/backlog.js';
 export { Recent } from './flow/recent.js';

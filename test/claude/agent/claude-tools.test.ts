@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { claudeProvider } from '../../../src/agent/index.js';
 import { plainFrame, plainGate } from '../../../src/claude/agent/claude-tools.js';
+import { claudeProvider } from '../../../src/claude/agent/index.js';
 import { type McpTransport, toolServer } from '../../../src/claude/agent/tool-server.js';
 import { callbackQueue, toolGate } from '../../../src/claude/index.js';
 import type { AgentTool, AgentToolCall, ToolCall } from '../../../src/sdk/stream/index.js';

@@ -3,7 +3,7 @@ import {
   type ClaudeQuery,
   type ClaudeQueryOptions,
   claudeProvider,
-} from '../../../src/agent/index.js';
+} from '../../../src/claude/agent/index.js';
 import type { CsdkFrame } from '../../../src/claude/index.js';
 import type { AgentRequest, SessionEvent, SessionMessage } from '../../../src/sdk/stream/index.js';
 import { collectingLogger, createTestKernel } from '../../../src/testing/index.js';

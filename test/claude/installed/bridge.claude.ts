@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { loadClaudeSdk } from '../../../src/agent/index.js';
+import { loadClaudeSdk } from '../../../src/claude/agent/index.js';
 import { bridgeCsdk, checkOrdering } from '../../../src/claude/index.js';
 import { cancel } from '../../../src/kernel/index.js';
 import type { SessionEvent } from '../../../src/sdk/stream/index.js';

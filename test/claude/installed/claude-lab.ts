@@ -6,13 +6,15 @@ import { describe, inject } from 'vitest';
 import {
   type AgentTurnOptions,
   type AgentTurnResult,
+  runAgentTurn,
+} from '../../../src/agent/index.js';
+import {
   type ClaudeProviderOptions,
   type ClaudeQuery,
   type ClaudeRun,
   claudeProvider,
   loadClaudeSdk,
-  runAgentTurn,
-} from '../../../src/agent/index.js';
+} from '../../../src/claude/agent/index.js';
 import type { CsdkFrame } from '../../../src/claude/index.js';
 import type {
   AgentProvider,

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import {
   type AgentSession,
-  claudeProvider,
   echoProvider,
-  loadClaudeSdk,
   type ProviderSessions,
 } from '../../../src/agent/index.js';
+import { claudeProvider, loadClaudeSdk } from '../../../src/claude/agent/index.js';
 import type { TranscriptEntry } from '../../../src/sdk/stream/index.js';
 import { calls, says, stalls } from '../../support/messages-api/reply.js';
 import { afterDeltas, ClaudeLab, describeClaude, processesOf, sdkFolder } from './claude-lab.js';

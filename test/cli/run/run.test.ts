@@ -162,7 +162,7 @@ describe('sluice run', () => {
     [
       'a function, as plugins export one',
       'export default (api) => {};',
-      /^sluice: no-extension: .*it is a function; if it is an OpenClaw plugin, load its folder with --plugin/,
+      /^sluice: no-extension: .*it is a function; if it is a plugin, load its folder with --plugin/,
     ],
     [
       'a config that is missing',

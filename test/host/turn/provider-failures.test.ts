@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { echoProvider, readRecording, replayProvider } from '../../../src/agent/index.js';
+import { echoProvider } from '../../../src/agent/index.js';
+import { readRecording, replayProvider } from '../../../src/claude/agent/index.js';
 import { failureTextOf } from '../../../src/host/config/failure-text.js';
 import type { FailureTexts } from '../../../src/host/index.js';
 import { hostLab } from '../../support/host-lab.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { echoProvider, replayProvider } from '../../../src/agent/index.js';
+import { echoProvider } from '../../../src/agent/index.js';
+import { replayProvider } from '../../../src/claude/agent/index.js';
 import type { AgentProvider, SessionEvent } from '../../../src/sdk/stream/index.js';
 import {
   type AgentUnderTest,

@@ -14,7 +14,7 @@ export function replyEmitter(options: ReplyCallbackOptions) {
   let isClosed = false;
   const { runId, sessionId, sessionKey, order, emitAgentEvent } = options;
   const logger = unfailing(options.logger ?? silentLogger); // the run goes on
-  /** The order of seed 001, unless that of OpenClaw is asked for. */
+  /** The order of seed 001, unless the other one is asked for. */
   const isSeedOrder = order !== 'openclaw';
   const trace = Object.freeze(sessionId === undefined ? { runId } : { runId, sessionId });
 

@@ -130,7 +130,7 @@ export interface ReplyCallbackOptions extends ReplyCallbackFunctions, Compaction
   readonly enforceFinalTag?: boolean;
   /**
    * `seed` by default: partial replies before agent events, a block reply before the flush of the same event, and the compaction
-   * hook before its event (seed 001). `openclaw`: the order of OpenClaw, which has each of the three the other way round.
+   * hook before its event (seed 001). `openclaw`: each of the three the other way round.
    */
   readonly order?: 'openclaw' | 'seed';
   /** A tool call is over. Not awaited. */

@@ -124,12 +124,12 @@ function extensionOf(imported: unknown, file: string): Extension {
   throw extensionError('no-extension', { file, problem });
 }
 
-/** An OpenClaw plugin is a function, or an object with a function "register". */
+/** A plugin of another gateway is a function, or an object with a function "register". */
 function pluginHint(exported: unknown): string {
   const isPlugin =
     typeof exported === 'function' ||
     (typeof exported === 'object' && exported !== null && 'register' in exported);
-  return isPlugin ? '; if it is an OpenClaw plugin, load its folder with --plugin' : '';
+  return isPlugin ? '; if it is a plugin, load its folder with --plugin' : '';
 }
 
 const typescriptCodes: readonly unknown[] = [
