@@ -1,7 +1,7 @@
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { claudeAddition } from '../../src/claude/internal.js';
-import { runCommandLine } from '../../src/cli/index.js';
+import { type Addition, runCommandLine } from '../../src/cli/index.js';
 import { outputTo } from '../../src/cli/shell/output.js';
 import { plainPalette } from '../../src/cli/shell/palette.js';
 import { openclawAddition } from '../../src/openclaw/internal.js';
@@ -14,13 +14,17 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 interface MemorySurroundings extends CliSurroundings {
   /** What stdout is, where it is a terminal. */
   readonly screen?: TerminalScreen;
+  /** What is added to the command line; by default what `sluice` adds. */
+  readonly additions?: readonly Addition[];
 }
+
+const ofSluice = [claudeAddition, openclawAddition];
 
 /** Runs a command line in this process, with streams in memory: for what needs no process of its own. */
 export async function runInMemory(
   args: readonly string[],
   input: string | Readable = '',
-  { cwd = root, env = {}, screen }: MemorySurroundings = {},
+  { cwd = root, env = {}, screen, additions = ofSluice }: MemorySurroundings = {},
 ): Promise<Ended> {
   const written = { stdout: '', stderr: '' };
   const outputFor = (name: keyof typeof written) =>
@@ -43,7 +47,7 @@ export async function runInMemory(
     cwd,
     env,
     version: '0.0.0',
-    additions: [claudeAddition, openclawAddition],
+    additions,
     isTerminal: { stdin: false, stdout: screen !== undefined },
     screen,
     width: 80,
