@@ -77,7 +77,6 @@ export interface AgentContext extends Pick<Shell, 'cwd' | 'version' | 'stop'> {
 
 /** A plugin for a host to run, as the command line looks at it. */
 export type LoadedPlugin = NonNullable<HostOptions['plugins']>[number] & {
-  readonly pluginId: string;
   readonly version?: string;
   readonly status: 'loaded' | 'error';
   /** The reason why it could not be set up. */

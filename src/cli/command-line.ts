@@ -1,79 +1,58 @@
 import { Command, CommanderError } from 'commander';
 import { isSluiceError } from '../kernel/index.js';
-import type { CommandRow } from './addition.js';
+import type { Addition, CommandRow } from './addition.js';
 import { badArguments, CommandError } from './errors/command-error.js';
 import { errorLine } from './errors/error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './shell/exit-codes.js';
 import { secretKeeper } from './shell/output.js';
 import type { Shell } from './shell/shell.js';
 
-/** The commands in the order of their list; those of additions stand between. */
-const first: readonly CommandRow[] = [
-  { name: 'run', summary: 'take messages, and answer them', load: () => import('./run/run.js') },
-  {
-    name: 'stages',
-    summary: 'show every stage with its handlers',
-    load: () => import('./stages/stages.js'),
-  },
-  {
-    name: 'replay',
-    summary: 'run recorded agent streams through the pipeline',
-    load: () => import('./replay/replay.js'),
-  },
-  {
-    name: 'explain',
-    summary: 'say who did what in a dispatch of the journal',
-    load: () => import('./explain/explain.js'),
-  },
-];
+/** The commands, as their list has them. */
+const summaries = {
+  run: 'take messages, and answer them',
+  stages: 'show every stage with its handlers',
+  replay: 'run recorded agent streams through the pipeline',
+  explain: 'say who did what in a dispatch of the journal',
+  doctor: 'check everything a host would run with',
+  init: 'write a config, and a first extension with its test',
+  journal: 'look into the journal of a host, and after its dead letters',
+  hosts: 'list the hosts that share a journal',
+  events: 'print what a journal tells, for other programs',
+  inspect: 'open a page in the browser on a journal',
+  store: 'look at what extensions keep in a journal',
+  approvals: 'look at the questions that wait for a human, and answer them',
+  policy: 'check policies, and try them on a journal',
+} as const;
 
-const last: readonly CommandRow[] = [
-  {
-    name: 'doctor',
-    summary: 'check everything a host would run with',
-    load: () => import('./doctor/doctor.js'),
-  },
-  {
-    name: 'init',
-    summary: 'write a config, and a first extension with its test',
-    load: () => import('./init/init.js'),
-  },
-  {
-    name: 'journal',
-    summary: 'look into the journal of a host, and after its dead letters',
-    load: () => import('./journal/journal.js'),
-  },
-  {
-    name: 'hosts',
-    summary: 'list the hosts that share a journal',
-    load: () => import('./hosts/hosts.js'),
-  },
-  {
-    name: 'events',
-    summary: 'print what a journal tells, for other programs',
-    load: () => import('./events/events.js'),
-  },
-  {
-    name: 'inspect',
-    summary: 'open a page in the browser on a journal',
-    load: () => import('./inspect/inspect.js'),
-  },
-  {
-    name: 'store',
-    summary: 'look at what extensions keep in a journal',
-    load: () => import('./store/store.js'),
-  },
-  {
-    name: 'approvals',
-    summary: 'look at the questions that wait for a human, and answer them',
-    load: () => import('./approvals/approvals.js'),
-  },
-  {
-    name: 'policy',
-    summary: 'check policies, and try them on a journal',
-    load: () => import('./policy/policy.js'),
-  },
-];
+/** The code of a command is loaded when it is asked for: a start does not pay for the others. */
+const modules: Readonly<Record<keyof typeof summaries, CommandRow['load']>> = {
+  run: () => import('./run/run.js'),
+  stages: () => import('./stages/stages.js'),
+  replay: () => import('./replay/replay.js'),
+  explain: () => import('./explain/explain.js'),
+  doctor: () => import('./doctor/doctor.js'),
+  init: () => import('./init/init.js'),
+  journal: () => import('./journal/journal.js'),
+  hosts: () => import('./hosts/hosts.js'),
+  events: () => import('./events/events.js'),
+  inspect: () => import('./inspect/inspect.js'),
+  store: () => import('./store/store.js'),
+  approvals: () => import('./approvals/approvals.js'),
+  policy: () => import('./policy/policy.js'),
+};
+
+/** All commands. Those of additions stand in the middle. */
+function commandRows(additions: readonly Addition[]): readonly CommandRow[] {
+  const own = Object.entries(summaries).map(
+    ([name, summary]): CommandRow => ({
+      name,
+      summary,
+      load: modules[name as keyof typeof modules],
+    }), // both have the same names
+  );
+  const at = own.findIndex(({ name }) => name === 'doctor');
+  return own.toSpliced(at, 0, ...additions.flatMap(({ commands = [] }) => commands));
+}
 
 /** The parts of the process that a command line runs with. */
 export type Surroundings = Omit<Shell, 'keepSecrets'>;
@@ -95,14 +74,14 @@ export async function runCommandLine(surroundings: Surroundings): Promise<ExitCo
     },
   };
   let code: ExitCode = exitCodes.ok;
-  const rows = [...first, ...shell.additions.flatMap(({ commands = [] }) => commands), ...last];
+  const rows = commandRows(shell.additions);
   const program = programFor(shell, rows);
   try {
     const name = args.find((arg) => !arg.startsWith('-')); // as commander finds it: no option of `sluice` has a value
     const command = program.commands.find((one) => one.name() === name);
     const row = rows.find((one) => one.name === name);
     if (command !== undefined && row !== undefined) {
-      const { addCommand } = await row.load(); // a start does not pay for the others
+      const { addCommand } = await row.load();
       addCommand(command, shell, (ended) => {
         code = ended;
       });

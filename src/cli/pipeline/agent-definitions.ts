@@ -36,9 +36,7 @@ export async function agentDefinitions(
   const definitions: AgentDefinition[] = [];
   for (const { choice, ...agent } of agents) {
     if (choice.kind === 'provided') {
-      const lacks = (ids: readonly string[], hints: readonly string[]) =>
-        noAgent(choice.agentId, additions, ids, hints);
-      definitions.push(providedAgent(choice.agentId, agent, provided, context.cwd, lacks));
+      definitions.push(providedAgent(choice.agentId, agent, provided, context.cwd, additions));
       continue;
     }
     const { kind, rest } = choice;
@@ -60,19 +58,18 @@ export async function agentDefinitions(
  *
  * @param own the settings of the config, which win over the fields of the extension.
  * @param folder the folder in which its package would be installed.
- * @param lacks makes the error of an agent that none of these extensions provides.
  */
 function providedAgent(
   agentId: string,
   own: Omit<AgentSetting, 'choice'>,
   provided: ProvidedAgents,
   folder: string,
-  lacks: (ids: readonly string[], hints: readonly string[]) => Error,
+  additions: Shell['additions'],
 ): AgentDefinition {
   const first = provided.now().get(agentId);
   const [, scheme] = /^([^:]*):/.exec(agentId) ?? [];
   const hints = packageHints('agent', agentId, scheme && `sluice-${scheme}`, folder);
-  if (first === undefined) throw lacks([...provided.now().keys()], hints);
+  if (first === undefined) throw noAgent(agentId, additions, [...provided.now().keys()], hints);
   let known = first; // also while a reload has taken it away
   const now = (): AgentDefinition => {
     known = provided.now().get(agentId) ?? known;
