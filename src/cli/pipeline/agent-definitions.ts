@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '../../host/index.js';
-import { definedFields } from '../../kernel/index.js';
+import { definedFields, getOrMake } from '../../kernel/index.js';
 import type { ExtensionSet } from '../../sdk/extension/index.js';
 import type { AgentProvider } from '../../sdk/stream/index.js';
 import type { AgentContext, AgentKind } from '../addition.js';
@@ -32,7 +32,7 @@ export async function agentDefinitions(
   const known = [...agents.map(({ id }) => id), ...provided.now().keys()];
   if (defaultAgent !== undefined && !known.includes(defaultAgent))
     throw noAgent(defaultAgent, additions, known);
-  const providers = new Map<AgentKind, AgentProvider>();
+  const providers = new Map<AgentKind, Promise<AgentProvider>>();
   const definitions: AgentDefinition[] = [];
   for (const { choice, ...agent } of agents) {
     if (choice.kind === 'provided') {
@@ -40,13 +40,11 @@ export async function agentDefinitions(
       continue;
     }
     const { kind, rest } = choice;
-    let provider = providers.get(kind);
-    if (provider === undefined) {
+    const provider = await getOrMake(providers, kind, async () => {
       const named = agents.flatMap((one) => (one.choice.kind === kind ? one.choice : []));
       const { makeAgent } = await kind.load();
-      provider = await makeAgent(named, { ...context, gateway });
-      providers.set(kind, provider);
-    }
+      return makeAgent(named, { ...context, gateway });
+    });
     const model = kind.namesModel === true ? rest : undefined;
     definitions.push({ ...agent, provider, ...definedFields({ model }) });
   }
