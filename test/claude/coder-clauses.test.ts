@@ -5,7 +5,7 @@ import { sourceFiles } from '../support/source-tree.js';
 const spec = readFileSync(new URL('../../spec/csdk-normalization.md', import.meta.url), 'utf8');
 const clauses = [...spec.matchAll(/^\*\*(C\d+) /gm)].map(([, clause]) => clause);
 const cited = sourceFiles('src', 'test')
-  .filter(({ path }) => /csdk\/coder|types\/coder/.test(path))
+  .filter(({ path }) => /claude\/coder|types\/coder/.test(path))
   .flatMap(({ text }) => [...text.matchAll(/\bC\d+\b/g)].map(([clause]) => clause));
 
 describe('the clauses on coder events in spec/csdk-normalization.md', () => {

@@ -1,6 +1,5 @@
 import { isRunDriven, RunDispatcher, type RunStop, Trail } from '../../agent/run/index.js';
 import { definedFields, type Kernel, silentLogger, systemClock } from '../../kernel/index.js';
-import { streamError } from '../../sdk/stream/internal.js';
 import {
   leavable,
   type SessionEvent,
@@ -8,6 +7,7 @@ import {
   type ToolCall,
   type ToolDecision,
 } from '../../sdk/stream/index.js';
+import { streamError } from '../../sdk/stream/internal.js';
 import type { Frames } from '../frames/arrivals.js';
 import { callbackQueue } from '../frames/callback.js';
 import { type CsdkFrame, textField } from '../frames/frame.js';
