@@ -17,7 +17,7 @@ function runBeside(sdk: string | undefined, args: readonly string[], input = '')
   if (sdk !== undefined) {
     const packaged = join(cwd, 'node_modules', '@anthropic-ai', 'claude-agent-sdk');
     mkdirSync(packaged, { recursive: true });
-    const exports = { '../../cli': { types: './sdk.d.ts', default: './sdk.mjs' } };
+    const exports = { '.': { types: './sdk.d.ts', default: './sdk.mjs' } };
     writeFileSync(join(packaged, 'package.json'), JSON.stringify({ type: 'module', exports }));
     writeFileSync(join(packaged, 'sdk.mjs'), sdk);
   }

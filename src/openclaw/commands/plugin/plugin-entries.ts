@@ -78,8 +78,8 @@ export function pluginEntries({ config, folder }: PluginConfig): readonly Plugin
 /** The path of a plugin as a config names it: from the folder of the config. */
 export function pathInConfig({ folder }: PluginConfig, plugin: string): string {
   const path = relative(realpathSync(folder), realpathSync(plugin)).replaceAll('\\', '/');
-  if (path.startsWith('../../../')) return realpathSync(plugin); // it lies elsewhere
-  return path.startsWith('../../../cli/') || path === '' ? path || '.' : `./${path}`;
+  if (path.startsWith('../../')) return realpathSync(plugin); // it lies elsewhere
+  return path.startsWith('../') || path === '' ? path || '.' : `./${path}`;
 }
 
 /** The element of `plugins` that names a plugin. */
