@@ -6,7 +6,7 @@ const isNewest = process.env['CLAUDE_SDK'] === 'newest';
 
 /** The suite that runs the real Claude Agent SDK: `npm run test:claude`. It needs it, so `npm test` leaves it out. */
 const claude = mergeConfig(base, {
-  root: fileURLToPath(new URL('../../', import.meta.url)),
+  root: fileURLToPath(new URL('../../../', import.meta.url)),
   test: {
     include: [
       'test/claude/installed/**/*.claude.ts',

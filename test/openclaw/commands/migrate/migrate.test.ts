@@ -9,7 +9,7 @@ import { jsonLines } from '../../../cli/cli.js';
 import { runInMemory } from '../../../cli/memory-shell.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const courier = join(root, 'test/fixtures/legacy-plugins/courier');
 const run = promisify(execFile);
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
