@@ -1,11 +1,11 @@
 import { systemClock } from '../../kernel/index.js';
 import type { SessionEvent, SubagentFact } from '../../sdk/stream/index.js';
 import { traceEvent } from '../../sdk/stream/internal.js';
+import { refuse } from '../../sdk/stream/ordering/check-ordering.js';
+import { orderingChecker } from '../../sdk/stream/ordering/ordering-checker.js';
 import { type Arrival, Arrivals, type Frames } from '../frames/arrivals.js';
 import type { RunRest } from '../frames/background-work.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
-import { refuse } from '../ordering/check-ordering.js';
-import { orderingChecker } from '../ordering/ordering-checker.js';
 import type { NormalizeOptions } from '../session/normalize-options.js';
 import { diagnosticTeller } from '../session/session-diagnostic.js';
 import { SessionNormalizer } from '../session/session-normalizer.js';

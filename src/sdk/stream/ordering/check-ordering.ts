@@ -1,5 +1,5 @@
-import type { SessionEvent } from '../../sdk/stream/index.js';
-import { csdkError } from '../errors.js';
+import { csdkError } from '../../../claude/errors.js';
+import type { SessionEvent } from '../index.js';
 import { orderingChecker } from './ordering-checker.js';
 import type { OrderingViolation } from './ordering-violation.js';
 
