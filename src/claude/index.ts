@@ -1,9 +1,14 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
 export type { SessionEvent, SessionMessage } from '../sdk/stream/index.js';
-export { assertOrdering, checkOrdering } from '../sdk/stream/ordering/check-ordering.js';
-export { type OrderingChecker, orderingChecker } from '../sdk/stream/ordering/ordering-checker.js';
-export type { OrderingRule, OrderingViolation } from '../sdk/stream/ordering/ordering-violation.js';
+export {
+  assertOrdering,
+  checkOrdering,
+  type OrderingChecker,
+  type OrderingRule,
+  type OrderingViolation,
+  orderingChecker,
+} from '../sdk/stream/internal.js';
 export { bridgeCsdk, type CsdkBridge, type ObservingBridge } from './bridge/bridge-csdk.js';
 export type { BridgeOptions } from './bridge/bridge-options.js';
 export { bridgeQuery, type QueryBridge, type QueryBridgeOptions } from './bridge/bridge-query.js';

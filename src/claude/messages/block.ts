@@ -1,4 +1,4 @@
-import { GrowingText } from '../../sdk/stream/flow/growing-text.js';
+import { GrowingText } from '../../sdk/stream/internal.js';
 import { type CsdkBlock, type Fields, isFields, textField } from '../frames/frame.js';
 
 interface Common {

@@ -7,8 +7,8 @@ import {
   type SessionDiagnostic,
 } from '../../../src/claude/index.js';
 import { SessionNormalizer } from '../../../src/claude/session/session-normalizer.js';
-import { GrowingText } from '../../../src/sdk/stream/flow/growing-text.js';
 import { type AssistantMessage, type SessionEvent, textOf } from '../../../src/sdk/stream/index.js';
+import { GrowingText } from '../../../src/sdk/stream/internal.js';
 import { scriptFrames } from '../../support/csdk-script.js';
 import { sessionNotation } from '../../support/session-notation.js';
 

@@ -1,5 +1,5 @@
 import { GrowingText } from '../flow/growing-text.js';
-import type { AssistantMessageEvent, SessionEvent } from '../index.js';
+import type { AssistantMessageEvent, SessionEvent } from '../session-event.js';
 import type { OrderingRule, OrderingViolation } from './ordering-violation.js';
 
 /** Checks a stream of session events as it goes by. */
