@@ -7,7 +7,8 @@ import {
   pause,
   withTimeout,
 } from '../../kernel/index.js';
-import type { LegacyAccountContext, LegacyChannel, LegacyPlugin } from '../index.js';
+import type { LegacyPlugin } from '../plugin/shape/plugin.js';
+import type { LegacyAccountContext, LegacyChannel } from '../plugin/shape/shapes.js';
 
 /** The waits before an account is started again, as OpenClaw has them. */
 const firstWaitMs = 5_000;

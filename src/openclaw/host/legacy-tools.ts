@@ -1,15 +1,11 @@
-import type { ToolSource, ToolTurn } from '../../host/provided/tools.js';
+import type { PluginOffer, ToolTurn } from '../../host/index.js';
 import { definedFields } from '../../kernel/index.js';
-import type { LegacyPlugin, LegacyToolTurn } from '../index.js';
+import type { LegacyPlugin } from '../plugin/shape/plugin.js';
+import type { LegacyToolTurn } from '../plugin/shape/shapes.js';
 
 /** The tools of a plugin. Its factories are called for each turn, as OpenClaw calls them for each run. */
-export function toolSourceOf(plugin: LegacyPlugin): ToolSource {
-  const { pluginId: owner, tools } = plugin;
-  return {
-    owner,
-    toolsFor: (turn) =>
-      tools.length === 0 ? [] : tools.flatMap((tool) => tool.make(contextOf(plugin, turn))),
-  };
+export function toolsOfPlugin(plugin: LegacyPlugin): PluginOffer['toolsFor'] {
+  return (turn) => plugin.tools.flatMap((tool) => tool.make(contextOf(plugin, turn)));
 }
 
 function contextOf(
