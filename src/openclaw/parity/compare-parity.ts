@@ -1,5 +1,5 @@
 import { definedFields, type Kernel } from '../../kernel/index.js';
-import { createTestKernel } from '../../testing/test-kernel.js';
+import { createTestKernel } from '../../testing/index.js';
 import {
   createLegacyHookRunner,
   type LegacyDivergenceName,

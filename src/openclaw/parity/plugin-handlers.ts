@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { definedFields, fieldsOf, loggerWith } from '../../kernel/index.js';
-import { createTestKernel } from '../../testing/test-kernel.js';
+import { createTestKernel } from '../../testing/index.js';
 import {
   type LegacyHookName,
   type LoadPluginFromOptions,
