@@ -1,6 +1,5 @@
 import {
   type Clock,
-  definedFields,
   type Fields,
   isFields,
   oneLine,
@@ -116,8 +115,6 @@ async function usableAccount(
   const isConfigured: unknown = (await config?.isConfigured?.(account, cfg)) ?? true;
   if (isConfigured !== false) return account;
   const told: unknown = config?.unconfiguredReason?.(account, cfg);
-  const { reason = 'not configured' } = definedFields({
-    reason: typeof told === 'string' ? told : undefined,
-  });
+  const reason = typeof told === 'string' ? told : 'not configured';
   throw new Error(`channel "${id}": account "${accountId}": ${reason}`);
 }

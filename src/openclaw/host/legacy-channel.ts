@@ -18,14 +18,10 @@ import { partsOf, receiptOf } from './outbound.js';
 const defaultAccountId = 'default';
 
 /**
- * Makes the channels of a plugin channels of a host. They send under a permit as every channel does. A channel that has
+ * Makes a channel of a plugin a channel of a host. It sends under a permit as every channel does. One that has
  * `gateway.startAccount` takes in, too: what its dispatchers hand over goes through the host (spec §17.19).
  */
-export function channelsOfPlugin(plugin: LegacyPlugin, host: PluginHost): readonly ChannelPlugin[] {
-  return plugin.channels.map((channel) => channelOf(plugin, channel, host));
-}
-
-function channelOf(
+export function legacyChannel(
   plugin: LegacyPlugin,
   channel: LegacyChannel,
   { clock, eventIdOf }: PluginHost,

@@ -6,12 +6,8 @@ import type { LegacyCommand, LegacyCommandContext } from '../plugin/shape/shapes
 /** Characters of a command's arguments that are handed on. */
 const maxArgsLength = 4_096;
 
-/** Makes the commands of a plugin chat commands. */
-export function commandsOfPlugin(plugin: LegacyPlugin): readonly ChatCommand[] {
-  return plugin.commands.map((command) => chatCommandOf(plugin, command));
-}
-
-function chatCommandOf(plugin: LegacyPlugin, command: LegacyCommand): ChatCommand {
+/** Makes a command of a plugin a chat command. */
+export function legacyCommand(plugin: LegacyPlugin, command: LegacyCommand): ChatCommand {
   const name = command.name.trim().toLowerCase();
   const { handler: answer } = command;
   return {

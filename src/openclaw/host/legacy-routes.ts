@@ -9,7 +9,7 @@ import type { LegacyHttpRoute } from '../plugin/shape/shapes.js';
 const answering = new WeakMap<PluginHost, LegacyPlugin[]>();
 
 /** The routes of a plugin. It answers a path if the first route of the path is its own, and has the other plugins answer, too. */
-export function routesOfPlugin(plugin: LegacyPlugin, host: PluginHost): PluginRoutes {
+export function legacyRoutes(plugin: LegacyPlugin, host: PluginHost): PluginRoutes {
   if (!plugin.answersHttp) return { all: () => [], at: () => undefined };
   const plugins = getOrMake(answering, host, () => []);
   plugins.push(plugin);
