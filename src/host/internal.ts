@@ -34,7 +34,7 @@ export { usualTurnMs } from './parts/options.js';
 export * from './provided/commands.js';
 export { contributeDefaultChoices, hostExtensionId } from './provided/default-choices.js';
 export { asPrincipal, rolesOf } from './provided/roles.js';
-export { nameOfRoute, routeProblem } from './provided/routes.js';
+export { nameOfRoute, type OwnedRoute, routeProblem } from './provided/routes.js';
 export { type SuspendedName, suspendedNames } from './receive/suspended.js';
 export { recordedAudit } from './way/recorded-audit.js';
 export { type RecordedOutcome, recordedOutcome } from './way/recorded-outcome.js';

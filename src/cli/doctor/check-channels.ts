@@ -1,5 +1,4 @@
-import type { OwnedRoute } from '../../host/index.js';
-import { nameOfRoute, routeProblem } from '../../host/internal.js';
+import { nameOfRoute, type OwnedRoute, routeProblem } from '../../host/internal.js';
 import type { ChannelPlugin } from '../../sdk/channel/index.js';
 import { noSuchChannel } from '../pipeline/channel-packages.js';
 import type { Settings } from '../settings/settings.js';
