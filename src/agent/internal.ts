@@ -1,5 +1,6 @@
-// The names of this layer that only the testing kit uses. They are no part of the package.
+// The names of this layer that other packages use. They are no part of the package.
 
+export * from './run/index.js';
 export { givenTools } from './tools/given-tools.js';
 export { say } from './turn/say.js';
 export { TurnPauses } from './turn/turn-pauses.js';

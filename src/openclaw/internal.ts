@@ -2,10 +2,7 @@
 
 export { type PluginCapability, pluginCapabilities } from './plugin/api/capabilities.js';
 export { servedGroups, servedMembers } from './plugin/api/unsupported.js';
-export { defaultAgentOf } from './plugin/channel/routing.js';
-export { listOf, textOf } from './plugin/channel/settings.js';
 export { pluginRoutesAt } from './plugin/http/route-match.js';
 export { type LegacyManifest, manifestName } from './plugin/shape/manifest.js';
-export { pluginExportOf } from './plugin/shape/module-shape.js';
 export { type PluginFolder, readPluginFolder } from './plugin/shape/plugin-folder.js';
 export { rowsOf } from './profiles/index.js';

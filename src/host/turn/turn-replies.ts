@@ -154,8 +154,8 @@ export class TurnReplies {
   }
 
   /**
-   * The callbacks hand over what was said before a tool, as a piece, and at the end the whole message (OpenClaw does so):
-   * a piece that went out is not sent again.
+   * The callbacks hand over what was said before a tool, as a piece, and at the end the whole message: a piece that went out is
+   * not sent again.
    */
   #withoutPieces(payload: Payload): Payload {
     const { text = '' } = payload;

@@ -1,6 +1,7 @@
 import { definedFields, type Fields, isFields } from '../../kernel/index.js';
 import type { DecodedIngress, ExplicitRoute, InboundMessage } from '../../sdk/channel/index.js';
-import { defaultAgentOf, listOf, textOf } from '../internal.js';
+import { defaultAgentOf } from '../plugin/channel/routing.js';
+import { listOf, textOf } from '../plugin/channel/settings.js';
 
 /** Channels whose providers do not know who writes: anybody may take a name there. */
 const unproven: readonly string[] = ['irc'];

@@ -8,6 +8,7 @@ import {
 import { fromJsonSchema } from '../../sdk/extension/index.js';
 import { readConfig } from '../../sdk/extension/internal.js';
 import { legacyError } from '../errors.js';
+import { offerOf } from '../host/legacy-offer.js';
 import { apiOf } from './api.js';
 import { withRoutes } from './http/plugin-routes.js';
 import { type NewPlugin, newPlugin } from './new-plugin.js';
@@ -70,16 +71,18 @@ export function loadWith(
     plugin.httpRoutes.length = 0;
     return scope.dispose();
   };
-  return {
+  const loaded: LegacyPlugin = {
     ...plugin.shown,
     skills,
     status: error === undefined ? 'loaded' : 'error',
     ...definedFields({ error, ...found }),
+    provide: (host) => offerOf(loaded, host),
     start: () => withRoutes(plugin.httpRoutes, running.start),
     stop: running.stop,
     dispose,
     [Symbol.asyncDispose]: async () => void (await dispose()),
   };
+  return loaded;
 }
 
 /** @returns why it could not be set up. */

@@ -29,7 +29,7 @@ export interface NewPlugin extends Registering {
   /** The fields that the loaded plugin shows. Their lists grow as the plugin registers. */
   readonly shown: Omit<
     LegacyPlugin,
-    'status' | 'error' | 'start' | 'stop' | 'dispose' | typeof Symbol.asyncDispose
+    'status' | 'error' | 'provide' | 'start' | 'stop' | 'dispose' | typeof Symbol.asyncDispose
   >;
   readonly running: ReturnType<typeof pluginServices>;
 }

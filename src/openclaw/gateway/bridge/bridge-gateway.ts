@@ -1,4 +1,4 @@
-import { isRunDriven } from '../../../agent/run/index.js';
+import { isRunDriven } from '../../../agent/internal.js';
 import { type Kernel, type Logger, silentLogger } from '../../../kernel/index.js';
 import { Recent } from '../../../sdk/stream/internal.js';
 import type { OpenClawClient } from '../client/client.js';
