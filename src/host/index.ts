@@ -2,7 +2,6 @@ import './errors.js'; // merges the codes of this layer into ErrorCode
 
 export * from '../journal/database/open-sqlite.js';
 export type { SqliteValue, StoredRow } from '../journal/database/sqlite-values.js';
-export { type DispatchTapOptions, dispatchTap } from '../journal/dispatch-tap.js';
 export type { Hold, Ownership, SessionWrite, UpdateHold } from '../journal/hold.js';
 export type {
   DispatchFilter,
@@ -89,6 +88,7 @@ export type { HttpRouteStatus, HttpRoutes } from './routes/host-routes.js';
 export { sessionKeyOf } from './session/routing.js';
 export * from './streaming/deliver-stream.js';
 export type { HistoryBounds } from './transcript/history.js';
+export { type DispatchTapOptions, dispatchTap } from './way/dispatch-tap.js';
 export * from './way/fold-way.js';
 export { keepWay } from './way/keep-way.js';
 export { readWay } from './way/read-way.js';

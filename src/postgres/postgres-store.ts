@@ -1,6 +1,6 @@
-import { type CleanText, cleanBody } from '../journal/clean-body.js';
 import { sessionWrites } from '../journal/commit/session-writes.js';
 import { held } from '../journal/hold.js';
+import { type CleanText, cleanBody } from '../journal/rows/clean-body.js';
 import type { SessionRecord, Store } from '../journal/store.js';
 import { isPrompt, type TranscriptEntry } from '../sdk/stream/index.js';
 import type { PostgresBatches } from './postgres-batches.js';

@@ -4,7 +4,6 @@ import {
   type Approvals,
   Trail,
 } from '../../agent/index.js';
-import { boundedJson, secretKeys } from '../../journal/bounded-json.js';
 import { patiently } from '../../journal/commit/journal-failure.js';
 import { digestOf } from '../../journal/event-id.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
@@ -21,6 +20,7 @@ import { answerText, approvalText, givenText } from '../approvals/approval-text.
 import type { PeopleWait } from '../lanes/people-wait.js';
 import type { HeldParts } from '../parts/parts.js';
 import { buttonOf } from '../questions/open-questions.js';
+import { boundedJson, secretKeys } from '../way/bounded-json.js';
 import { deliver } from './delivery.js';
 
 /** Milliseconds that a question to a human has if neither its asker nor the config says: one hour. */

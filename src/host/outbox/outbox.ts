@@ -1,4 +1,3 @@
-import { boundedJson } from '../../journal/bounded-json.js';
 import { logJournalFailure } from '../../journal/commit/journal-failure.js';
 import { digestOf } from '../../journal/event-id.js';
 import type { Hold } from '../../journal/hold.js';
@@ -13,6 +12,7 @@ import {
   oneLine,
   type PayloadOf,
 } from '../../kernel/index.js';
+import { boundedJson } from '../way/bounded-json.js';
 import { reportOfRecord } from './report-of-record.js';
 
 /** The sends of one message that is being handled. */

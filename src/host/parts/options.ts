@@ -1,5 +1,4 @@
 import type { AgentRetry, AgentTurnCallbacks } from '../../agent/index.js';
-import type { DispatchTapOptions } from '../../journal/dispatch-tap.js';
 import type { Journal } from '../../journal/journal.js';
 import type { MessageEnd } from '../../journal/message-end.js';
 import type { Store } from '../../journal/store.js';
@@ -12,6 +11,7 @@ import type { CancelTexts, FailureTextOption } from '../config/failure-text.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
 import type { RolesOf, RoleTable } from '../provided/roles.js';
 import type { HistoryBounds } from '../transcript/history.js';
+import type { DispatchTapOptions } from '../way/dispatch-tap.js';
 import type { WayRecorder } from '../way/way-recorder.js';
 
 /** Milliseconds that a turn may take where its agent does not say: ten minutes. */

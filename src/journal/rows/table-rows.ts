@@ -1,8 +1,8 @@
 import { hostError } from '../../host/errors.js';
 import { getOrMake, isSluiceError, type SluiceError } from '../../kernel/index.js';
-import { type CleanText, cleanTexts } from '../clean-body.js';
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from '../database/open-sqlite.js';
 import type { SqliteValue, StoredRow } from '../database/sqlite-values.js';
+import { type CleanText, cleanTexts } from './clean-body.js';
 import { bodySum, headSum, type RowValues, rowProblem, type SummedTable } from './row-sums.js';
 
 /** A damage in a table. */

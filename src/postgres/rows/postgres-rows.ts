@@ -1,7 +1,7 @@
-import type { CleanText } from '../../journal/clean-body.js';
 import type { Ownership } from '../../journal/hold.js';
 import { isOneOf, openUpdates } from '../../journal/journal.js';
 import { type JournalChanges, journalChanges } from '../../journal/journal-changes.js';
+import type { CleanText } from '../../journal/rows/clean-body.js';
 import { isOpenUpdate } from '../../journal/rows/journal-schema.js';
 import type { Clock } from '../../kernel/index.js';
 import type { PostgresQuery } from './connections.js';

@@ -4,9 +4,9 @@ import {
   dispatchTap,
   type Journal,
   memoryJournal,
-} from '../../src/host/index.js';
-import { cancel, createKernel, type FamilyName, type Kernel } from '../../src/kernel/index.js';
-import { samplePayload } from '../../src/testing/index.js';
+} from '../../../src/host/index.js';
+import { cancel, createKernel, type FamilyName, type Kernel } from '../../../src/kernel/index.js';
+import { samplePayload } from '../../../src/testing/index.js';
 
 function journaled(options?: DispatchTapOptions): { kernel: Kernel; journal: Journal } {
   const journal = memoryJournal();
