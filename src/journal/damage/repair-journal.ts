@@ -9,11 +9,11 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
-import { hostError } from '../../host/errors.js';
 import { isSluiceError } from '../../kernel/index.js';
 import { logDamage } from '../database/log-damage.js';
 import { openSqlite, type SqliteDatabase } from '../database/open-sqlite.js';
 import { entryAt } from '../database/private-file.js';
+import { journalError } from '../errors.js';
 import {
   checkHead,
   damageOfSchema,
@@ -70,7 +70,11 @@ export function repairJournal(path: string, stamp: string): RepairReport {
   } catch (error) {
     const cause = damageOfSchema(path, error);
     if (!isSluiceError(cause, 'database-damaged')) throw cause;
-    throw hostError('journal-not-repaired', { path, problem: cause.details['problem'] }, { cause });
+    throw journalError(
+      'journal-not-repaired',
+      { path, problem: cause.details['problem'] },
+      { cause },
+    );
   }
 }
 
@@ -138,7 +142,7 @@ function copied(
     keyValueRows(to).recount();
   });
   if (source !== path && kept === 0)
-    throw hostError('database-damaged', { path, problem: problems[0] ?? '' }); // nothing says that it is a journal
+    throw journalError('database-damaged', { path, problem: problems[0] ?? '' }); // nothing says that it is a journal
   to.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   from.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // no log may be left that would be read into the new file
   return { kept, damaged };
