@@ -1,15 +1,5 @@
 // The names of this layer that only the command line and tests use. They are no part of the package.
 
-export * from '../journal/damage/repair-journal.js';
-export { type CompactReport, compactJournal } from '../journal/damage/repair-journal.js';
-export { makePrivate, openToOthers } from '../journal/database/private-file.js';
-export { digestOf, eventIdOf } from '../journal/event-id.js';
-export { damageLine } from '../journal/rows/table-rows.js';
-export { wayKinds } from '../journal/way-kinds.js';
-export { withoutSecrets } from '../journal/without-secrets.js';
-export { readPostgresJournal, tendPostgresJournal } from '../postgres/postgres-journal.js';
-export { type PostgresHost, readPostgresHosts } from '../postgres/postgres-reader.js';
-export { migratePostgres, type PostgresMigration } from '../postgres/postgres-schema.js';
 export { whyNotAlways } from './approvals/answer-approval.js';
 export { type ApprovalRow, shortIdOf } from './approvals/approval-row.js';
 export { approvalRows, changeState } from './approvals/approval-rows.js';

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { WaitingDispatches } from '../journal/commit/waiting-dispatches.js';
-import { journalError } from '../journal/errors.js';
-import type { NewDispatch } from '../journal/journal.js';
-import type { JournalStats } from '../journal/journal-counts.js';
+import type { JournalStats, NewDispatch } from '../journal/index.js';
+import { journalError, type WaitingDispatches } from '../journal/internal.js';
 import { isSluiceError, type SluiceError, Timer, type TimerHandle } from '../kernel/index.js';
 import { CommitFates } from './members/commit-fates.js';
 import { unfenced } from './postgres-fence.js';

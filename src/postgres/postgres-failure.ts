@@ -1,4 +1,4 @@
-import { journalError } from '../journal/errors.js';
+import { journalError } from '../journal/internal.js';
 import { type ErrorCode, isSluiceError, oneLine, type SluiceError } from '../kernel/index.js';
 import type { PostgresConnections } from './rows/connections.js';
 

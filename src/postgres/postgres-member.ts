@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { journalError } from '../journal/errors.js';
-import { digestOf } from '../journal/event-id.js';
-import type { Hold, Ownership } from '../journal/hold.js';
+import type { Hold, Ownership } from '../journal/index.js';
+import { digestOf, journalError } from '../journal/internal.js';
 import type { Clock, SluiceError, TimerHandle } from '../kernel/index.js';
 import { Hints, hintOfHosts } from './members/hints.js';
 import { OwnLease } from './members/own-lease.js';

@@ -1,15 +1,15 @@
+import type { DispatchFilter, DispatchRecord, JournalReader } from '../journal/index.js';
 import {
-  type DispatchFilter,
-  type DispatchRecord,
   defaultLimit,
+  isNotEnded,
   isOneOf,
-  type JournalReader,
+  isOpenSend,
+  isOpenUpdate,
+  mostCounted,
   openUpdates,
-} from '../journal/journal.js';
-import { mostCounted } from '../journal/journal-counts.js';
-import type { RowFilter } from '../journal/rows/journal-rows.js';
-import { isNotEnded, isOpenSend, isOpenUpdate } from '../journal/rows/journal-schema.js';
-import { wayKinds } from '../journal/way-kinds.js';
+  type RowFilter,
+  wayKinds,
+} from '../journal/internal.js';
 import { withFailures } from './postgres-failure.js';
 import { checkPostgresSchema } from './postgres-schema.js';
 import type { PostgresConnections, PostgresValue } from './rows/connections.js';

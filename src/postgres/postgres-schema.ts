@@ -1,5 +1,4 @@
-import { journalError } from '../journal/errors.js';
-import { isNotEnded, isOpenSend, isOpenUpdate } from '../journal/rows/journal-schema.js';
+import { isNotEnded, isOpenSend, isOpenUpdate, journalError } from '../journal/internal.js';
 import { systemClock } from '../kernel/index.js';
 import { dispatchesByDay, divideDispatches } from './postgres-days.js';
 import { withFailures } from './postgres-failure.js';

@@ -4,12 +4,12 @@ import {
   openPostgresJournal,
   type PostgresConnections,
   type PostgresJournal,
-} from '../../src/host/index.js';
+} from '../../src/postgres/index.js';
 import {
   migratePostgres,
   readPostgresJournal,
   tendPostgresJournal,
-} from '../../src/host/internal.js';
+} from '../../src/postgres/internal.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { anUpdate, aSend, settableClock } from '../journal/journal-contract.js';
 import { hold, holdOf } from '../support/holds.js';

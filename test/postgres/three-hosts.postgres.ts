@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { migratePostgres, readPostgresJournal } from '../../src/host/internal.js';
+import { migratePostgres, readPostgresJournal } from '../../src/postgres/internal.js';
 import { bundled } from '../support/compiled.js';
 import { PostgresProxy } from '../support/postgres-proxy.js';
 import { newDatabase } from './databases.js';

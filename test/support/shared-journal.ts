@@ -1,5 +1,5 @@
-import { type Hold, type Journal, memoryJournal } from '../../src/host/index.js';
 import { journalError } from '../../src/journal/errors.js';
+import { type Hold, type Journal, memoryJournal } from '../../src/journal/index.js';
 import type { VirtualClock } from '../../src/testing/index.js';
 
 interface Part {

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { JournalReader } from '../../host/index.js';
 import { suspendedNames } from '../../host/internal.js';
+import type { JournalReader } from '../../journal/index.js';
 import { placeName, placeOf, readPlace } from '../pipeline/journal-place.js';
 import type { Settings } from '../settings/settings.js';
 import { counted } from '../shell/text.js';

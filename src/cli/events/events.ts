@@ -1,6 +1,7 @@
 import { Option } from 'commander';
-import { cloudEventOf, type FollowOptions, followJournal, type WayKind } from '../../host/index.js';
-import { wayKinds } from '../../host/internal.js';
+import { cloudEventOf, type FollowOptions, followJournal } from '../../host/index.js';
+import type { WayKind } from '../../journal/index.js';
+import { wayKinds } from '../../journal/internal.js';
 import { definedFields, isSluiceError } from '../../kernel/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { addJournalOptions, type JournalChoice, journalPlace } from '../journal/journal-of.js';

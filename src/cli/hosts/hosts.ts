@@ -1,4 +1,4 @@
-import { digestOf } from '../../host/internal.js';
+import { digestOf } from '../../journal/internal.js';
 import { badArguments } from '../errors/command-error.js';
 import { journalPlace } from '../journal/journal-of.js';
 import { readHosts } from '../pipeline/journal-place.js';

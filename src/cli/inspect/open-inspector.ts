@@ -1,4 +1,5 @@
-import type { Host, Journal, TendedJournal } from '../../host/index.js';
+import type { Host } from '../../host/index.js';
+import type { Journal, TendedJournal } from '../../journal/index.js';
 import type { Logger } from '../../kernel/index.js';
 import { answerAsOperator, keptQuestions } from '../approvals/approvals.js';
 import { portOf, unusablePort } from '../errors/port.js';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { DispatchFilter, DispatchRecord, JournalReader } from '../../host/index.js';
+import type { DispatchFilter, DispatchRecord, JournalReader } from '../../journal/index.js';
 import { badArguments, CommandError } from '../errors/command-error.js';
 import { checkFile } from '../errors/file-error.js';
 import { type JournalPlace, placeOf, readPlace, tendPlace } from '../pipeline/journal-place.js';

@@ -1,7 +1,8 @@
 import { Option } from 'commander';
-import type { JournalReader, TendedJournal } from '../../host/index.js';
-import { compactJournal, damageLine, migratePostgres, repairJournal } from '../../host/internal.js';
+import type { JournalReader, TendedJournal } from '../../journal/index.js';
+import { compactJournal, damageLine, repairJournal } from '../../journal/internal.js';
 import { inertJson } from '../../kernel/index.js';
+import { migratePostgres } from '../../postgres/internal.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
 import { connectTo, placeName, readPlace } from '../pipeline/journal-place.js';
 import { jsonLine } from '../print/json-line.js';

@@ -1,18 +1,23 @@
-import type {
-  JournalOptions,
-  JournalReader,
-  PostgresConnections,
-  PostgresJournalOptions,
-  ReadOptions,
-  TendedJournal,
-} from '../../host/index.js';
-import { openJournal, openPostgresJournal, readJournal, tendJournal } from '../../host/index.js';
+import {
+  type JournalOptions,
+  type JournalReader,
+  openJournal,
+  type ReadOptions,
+  readJournal,
+  type TendedJournal,
+  tendJournal,
+} from '../../journal/index.js';
+import {
+  openPostgresJournal,
+  type PostgresConnections,
+  type PostgresJournalOptions,
+} from '../../postgres/index.js';
 import {
   type PostgresHost,
   readPostgresHosts,
   readPostgresJournal,
   tendPostgresJournal,
-} from '../../host/internal.js';
+} from '../../postgres/internal.js';
 import { ownPackage } from '../installed/own-package.js';
 
 /** The place of a journal: a file, or a PostgreSQL. */

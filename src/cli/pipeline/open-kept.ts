@@ -1,13 +1,8 @@
-import {
-  type HostOptions,
-  type Journal,
-  keepWay,
-  memoryJournal,
-  type PostgresJournal,
-  type WayRecorder,
-} from '../../host/index.js';
+import { type HostOptions, keepWay, type WayRecorder } from '../../host/index.js';
 import { type ExtensionData, extensionData } from '../../host/internal.js';
+import { type Journal, memoryJournal } from '../../journal/index.js';
 import { definedFields } from '../../kernel/index.js';
+import type { PostgresJournal } from '../../postgres/index.js';
 import type { Settings } from '../settings/settings.js';
 import { type JournalPlace, openPlace, placeOf } from './journal-place.js';
 

@@ -4,8 +4,7 @@ import {
   type Approvals,
   Trail,
 } from '../../agent/index.js';
-import { patiently } from '../../journal/commit/journal-failure.js';
-import { digestOf } from '../../journal/event-id.js';
+import { digestOf, patiently } from '../../journal/internal.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
 import { approvalButtons } from '../approvals/approval-buttons.js';
 import {

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { withoutSecrets } from '../../journal/without-secrets.js';
+import { withoutSecrets } from '../../journal/internal.js';
 import { inertJson, type Logger, loggerWith } from '../../kernel/index.js';
 import { allFields, publicFields } from './public-fields.js';
 

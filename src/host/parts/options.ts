@@ -1,7 +1,5 @@
 import type { AgentRetry, AgentTurnCallbacks } from '../../agent/index.js';
-import type { Journal } from '../../journal/journal.js';
-import type { MessageEnd } from '../../journal/message-end.js';
-import type { Store } from '../../journal/store.js';
+import type { Journal, MessageEnd, Store } from '../../journal/index.js';
 import type { Clock, Kernel, KernelOptions, Logger } from '../../kernel/index.js';
 import type { LegacyPlugin } from '../../openclaw/index.js';
 import type { ChannelPlugin } from '../../sdk/channel/index.js';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { problemOfText } from '../../journal/database/sqlite-values.js';
-import { digestOf } from '../../journal/event-id.js';
+import { digestOf, problemOfText } from '../../journal/internal.js';
 import type { ExtensionHost } from '../../sdk/extension/index.js';
 import { Recent } from '../../sdk/stream/internal.js';
 import { hostError } from '../errors.js';

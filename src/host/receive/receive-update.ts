@@ -1,7 +1,11 @@
-import { logJournalFailure } from '../../journal/commit/journal-failure.js';
-import { eventIdOf } from '../../journal/event-id.js';
-import { isOneOf, type Journal, openUpdates } from '../../journal/journal.js';
-import { fullReason } from '../../journal/message-end.js';
+import type { Journal } from '../../journal/index.js';
+import {
+  eventIdOf,
+  fullReason,
+  isOneOf,
+  logJournalFailure,
+  openUpdates,
+} from '../../journal/internal.js';
 import { deferred, definedFields, isSluiceError, oneLine } from '../../kernel/index.js';
 import type { InboundUpdate } from '../../sdk/channel/index.js';
 import { hostError } from '../errors.js';

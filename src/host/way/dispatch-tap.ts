@@ -1,4 +1,4 @@
-import type { Journal } from '../../journal/journal.js';
+import type { Journal } from '../../journal/index.js';
 import type { Envelope, FamilyName, Outcome, Tap } from '../../kernel/index.js';
 import { boundedJson, secretKeys } from './bounded-json.js';
 

@@ -1,4 +1,4 @@
-import type { Journal } from '../../journal/journal.js';
+import type { Journal } from '../../journal/index.js';
 import { oneLine } from '../../kernel/index.js';
 import { boundedJson, secretKeys } from './bounded-json.js';
 import { type DispatchTapOptions, dispatchTap } from './dispatch-tap.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eventIdOf } from '../../journal/event-id.js';
+import { eventIdOf } from '../../journal/internal.js';
 import {
   type Deferred,
   deferred,

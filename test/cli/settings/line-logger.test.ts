@@ -3,8 +3,8 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lineLogger, openLog } from '../../../src/cli/settings/logger.js';
-import { makePrivate } from '../../../src/host/internal.js';
 import { journalError } from '../../../src/journal/errors.js';
+import { makePrivate } from '../../../src/journal/internal.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 /** The lines of a log for people. */

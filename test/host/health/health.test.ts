@@ -4,17 +4,12 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import {
-  createHost,
-  type HostHealth,
-  memoryJournal,
-  openJournal,
-  startHealthServer,
-} from '../../../src/host/index.js';
+import { createHost, type HostHealth, startHealthServer } from '../../../src/host/index.js';
 import { newCounts } from '../../../src/host/parts/counts.js';
 import { Troubles } from '../../../src/host/parts/troubles.js';
 import { createKernel, defineExtension, type SluiceError } from '../../../src/index.js';
 import { journalError } from '../../../src/journal/errors.js';
+import { memoryJournal, openJournal } from '../../../src/journal/index.js';
 import type { AgentTrouble } from '../../../src/sdk/stream/index.js';
 import {
   collectingLogger,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { type Journal, memoryJournal } from '../../../src/host/index.js';
 import { journalError } from '../../../src/journal/errors.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { mortalJournal } from '../../support/mortal-journal.js';
 

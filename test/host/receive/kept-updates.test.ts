@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Journal, memoryJournal } from '../../../src/host/index.js';
-import { eventIdOf } from '../../../src/host/internal.js';
 import { journalError } from '../../../src/journal/errors.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
+import { eventIdOf } from '../../../src/journal/internal.js';
 import { cancel, type Kernel } from '../../../src/kernel/index.js';
 import type { AgentProvider, AgentRequest } from '../../../src/sdk/stream/index.js';
 import { type HostLab, type HostLabOptions, hostLab } from '../../support/host-lab.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Journal } from '../../../src/host/index.js';
 import { journalError } from '../../../src/journal/errors.js';
+import type { Journal } from '../../../src/journal/index.js';
 import { deferred } from '../../../src/kernel/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { type Journal, memoryJournal } from '../../../src/host/index.js';
 import { journalError } from '../../../src/journal/errors.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { type HostLab, hostLab } from '../../support/host-lab.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';

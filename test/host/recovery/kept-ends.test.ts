@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { memoryJournal, openJournal, tendJournal } from '../../../src/host/index.js';
 import { journalError } from '../../../src/journal/errors.js';
+import { memoryJournal, openJournal, tendJournal } from '../../../src/journal/index.js';
 import type { SendResult } from '../../../src/sdk/channel/index.js';
 import { testFolder } from '../../support/folder.js';
 import { holdOf } from '../../support/holds.js';

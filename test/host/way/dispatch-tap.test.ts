@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type DispatchTapOptions,
-  dispatchTap,
-  type Journal,
-  memoryJournal,
-} from '../../../src/host/index.js';
+import { type DispatchTapOptions, dispatchTap } from '../../../src/host/index.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import { cancel, createKernel, type FamilyName, type Kernel } from '../../../src/kernel/index.js';
 import { samplePayload } from '../../../src/testing/index.js';
 

@@ -9,7 +9,7 @@ import {
   migratePostgres,
   readPostgresHosts,
   readPostgresJournal,
-} from '../../../src/host/internal.js';
+} from '../../../src/postgres/internal.js';
 import { cliProgram } from '../../support/compiled.js';
 import { newDatabase, projectFolder } from '../databases.js';
 
