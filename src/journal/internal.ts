@@ -24,6 +24,14 @@ export {
   noteTending,
 } from './journal-changes.js';
 export { mostCounted } from './journal-counts.js';
+export type {
+  AddressedJournal,
+  JournalAddress,
+  JournalHost,
+  JournalKind,
+  JournalKindOptions,
+  JournalMigration,
+} from './journal-kind.js';
 export {
   type EarlyEnding,
   type Ending,

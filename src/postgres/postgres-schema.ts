@@ -1,3 +1,4 @@
+import type { JournalMigration } from '../journal/internal.js';
 import { isNotEnded, isOpenSend, isOpenUpdate, journalError } from '../journal/internal.js';
 import { systemClock } from '../kernel/index.js';
 import { dispatchesByDay, divideDispatches } from './postgres-days.js';
@@ -61,13 +62,6 @@ const schema = (nowMs: number): readonly string[] => [
   ...sinceVersion1,
 ];
 
-/** The work of a migration. */
-export interface PostgresMigration {
-  /** The version before; 0 if there were no tables. */
-  readonly from: number;
-  readonly to: number;
-}
-
 /**
  * Makes the tables of a journal, or brings them up to this version, in one transaction. Two of them at once wait for each other.
  *
@@ -77,7 +71,7 @@ export interface PostgresMigration {
 export async function migratePostgres(
   given: PostgresConnections,
   partitions?: number,
-): Promise<PostgresMigration> {
+): Promise<JournalMigration> {
   const connections = withFailures(given);
   return connections.transaction(async (query) => {
     await query(`SELECT pg_advisory_xact_lock(hashtext('sluice migrate'))`);

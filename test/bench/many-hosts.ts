@@ -7,7 +7,8 @@ import { setTimeout as pass } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connect } from '../../extensions/postgres/src/index.js';
 import { getOrMake } from '../../src/kernel/index.js';
-import { migratePostgres, readPostgresHosts } from '../../src/postgres/internal.js';
+import { readPostgresHosts } from '../../src/postgres/postgres-reader.js';
+import { migratePostgres } from '../../src/postgres/postgres-schema.js';
 import { installPostgres, PostgresServer } from '../support/postgres-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 

@@ -6,7 +6,7 @@ import {
   type PostgresConnections,
   type PostgresJournal,
 } from '../../src/postgres/index.js';
-import { migratePostgres } from '../../src/postgres/internal.js';
+import { migratePostgres } from '../../src/postgres/postgres-schema.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { aDispatch } from '../journal/journal-contract.js';
 import { newDatabase, undivided } from './databases.js';

@@ -4,7 +4,7 @@ import type { Logger } from '../../kernel/index.js';
 import { answerAsOperator, keptQuestions } from '../approvals/approvals.js';
 import { portOf, unusablePort } from '../errors/port.js';
 import { ownPackage } from '../installed/own-package.js';
-import { type JournalPlace, placeName, tendPlace } from '../pipeline/journal-place.js';
+import { type JournalPlace, placeName, tendPlace } from '../settings/journal-place.js';
 import { lineLogger } from '../settings/logger.js';
 import type { PipelineOptions, Settings } from '../settings/settings.js';
 import type { Shell } from '../shell/shell.js';

@@ -420,6 +420,19 @@ describe('sluice doctor (§20.5)', () => {
     expect(text).not.toContain('hunter22');
   });
 
+  it.each(['mysql://127.0.0.1/none', 'postgres://', 'postgres://[', '127.0.0.1:5432', ''])(
+    'refuses "%s" as the address of a journal: no kind of journals has it',
+    async (url) => {
+      const { found } = await examined(config({ journal: { url } }));
+      expect(found.filter(({ severity }) => severity === 'error')).toEqual([
+        expect.objectContaining({
+          what: 'sluice.config.json at journal.url: expected an address that begins with "postgres://"',
+          hint: 'Write the address of a PostgreSQL that keeps the journal instead of a file, as { "env": "DATABASE_URL" }.',
+        }),
+      ]);
+    },
+  );
+
   it('says that a disabled handler is not reached, which is what the operator wanted', async () => {
     const { code, found } = await examined({
       ...config({

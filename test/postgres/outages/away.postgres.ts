@@ -3,7 +3,7 @@ import { connect } from '../../../extensions/postgres/src/index.js';
 import { startHealthServer } from '../../../src/host/index.js';
 import { deferred } from '../../../src/kernel/index.js';
 import { openPostgresJournal, type PostgresConnections } from '../../../src/postgres/index.js';
-import { migratePostgres } from '../../../src/postgres/internal.js';
+import { migratePostgres } from '../../../src/postgres/postgres-schema.js';
 import { anUpdate } from '../../journal/journal-contract.js';
 import { hostLab } from '../../support/host-lab.js';
 import { PostgresServer } from '../../support/postgres-server.js';

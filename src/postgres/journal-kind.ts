@@ -1,0 +1,60 @@
+import type { JournalAddress, JournalKind } from '../journal/internal.js';
+import type { PostgresConnections } from './rows/connections.js';
+
+/** Milliseconds that a statement of a migration may take: it may look at each row. */
+const migrationMs = 86_400_000;
+
+/** The journals in a PostgreSQL. Their code is loaded when one is asked for. */
+export const postgresJournals: JournalKind = {
+  name: 'PostgreSQL',
+  schemes: ['postgres', 'postgresql'],
+  open: async (at, options) => {
+    const { openPostgresJournal } = await import('./postgres-journal.js');
+    const { partitions } = at;
+    return openPostgresJournal(await connectTo(at), { ...options, partitions, announces: true });
+  },
+  read: async (at) => {
+    const { readPostgresJournal } = await import('./postgres-journal.js');
+    return readPostgresJournal(await connectTo(at));
+  },
+  tend: async (at) => {
+    const { tendPostgresJournal } = await import('./postgres-journal.js');
+    return tendPostgresJournal(await connectTo(at));
+  },
+  hosts: async (at) => {
+    const { readPostgresHosts } = await import('./postgres-reader.js');
+    return closing(await connectTo(at), readPostgresHosts);
+  },
+  migrate: async (at) => {
+    const { migratePostgres } = await import('./postgres-schema.js');
+    return closing(await connectTo(at, { timeoutMs: migrationMs }), (connections) =>
+      migratePostgres(connections, at.partitions),
+    );
+  },
+};
+
+/**
+ * Connects to a PostgreSQL by the package that is installed for it.
+ *
+ * @param options `timeoutMs`: the time of a statement, by default 10 s.
+ */
+async function connectTo(
+  { url, load }: JournalAddress,
+  options: { readonly timeoutMs?: number } = {},
+): Promise<PostgresConnections> {
+  const { connect } = await load<{
+    connect(url: string, given: typeof options): PostgresConnections;
+  }>('sluice-postgres', 'the connection of a journal in PostgreSQL is');
+  return connect(url, options);
+}
+
+async function closing<T>(
+  connections: PostgresConnections,
+  work: (connections: PostgresConnections) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(connections);
+  } finally {
+    await connections.close();
+  }
+}
