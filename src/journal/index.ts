@@ -1,12 +1,6 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
-export {
-  openSqlite,
-  type SqliteDatabase,
-  type SqliteOptions,
-  type SqliteRow,
-  type SqliteStatement,
-} from './database/open-sqlite.js';
+export * from './database/open-sqlite.js';
 export type { SqliteValue, StoredRow } from './database/sqlite-values.js';
 export type { Hold, Ownership, SessionWrite, UpdateHold } from './hold.js';
 export type {
@@ -35,5 +29,5 @@ export { openJournal, type TendedJournal, tendJournal } from './sqlite/open-jour
 export type { Retention } from './sqlite/retention.js';
 export type { JournalOptions, SqliteJournal } from './sqlite/sqlite-journal.js';
 export { type ReadOptions, readJournal } from './sqlite/sqlite-reader.js';
-export { memoryStore, type SessionRecord, type Store, type TranscriptPart } from './store.js';
+export * from './store.js';
 export type { RecordMark, WayKind } from './way-kinds.js';

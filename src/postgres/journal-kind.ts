@@ -9,29 +9,25 @@ export const postgresJournals: JournalKind = {
   name: 'PostgreSQL',
   schemes: ['postgres', 'postgresql'],
   open: async (at, options) => {
-    const { openPostgresJournal } = await import('./postgres-journal.js');
+    const { openPostgresJournal } = await journals();
     const { partitions } = at;
     return openPostgresJournal(await connectTo(at), { ...options, partitions, announces: true });
   },
-  read: async (at) => {
-    const { readPostgresJournal } = await import('./postgres-journal.js');
-    return readPostgresJournal(await connectTo(at));
-  },
-  tend: async (at) => {
-    const { tendPostgresJournal } = await import('./postgres-journal.js');
-    return tendPostgresJournal(await connectTo(at));
-  },
+  read: async (at) => (await journals()).readPostgresJournal(await connectTo(at)),
+  tend: async (at) => (await journals()).tendPostgresJournal(await connectTo(at)),
   hosts: async (at) => {
     const { readPostgresHosts } = await import('./postgres-reader.js');
-    return closing(await connectTo(at), readPostgresHosts);
+    await using connections = disposable(await connectTo(at));
+    return await readPostgresHosts(connections);
   },
   migrate: async (at) => {
     const { migratePostgres } = await import('./postgres-schema.js');
-    return closing(await connectTo(at, { timeoutMs: migrationMs }), (connections) =>
-      migratePostgres(connections, at.partitions),
-    );
+    await using connections = disposable(await connectTo(at, { timeoutMs: migrationMs }));
+    return await migratePostgres(connections, at.partitions);
   },
 };
+
+const journals = () => import('./postgres-journal.js');
 
 /**
  * Connects to a PostgreSQL by the package that is installed for it.
@@ -48,13 +44,6 @@ async function connectTo(
   return connect(url, options);
 }
 
-async function closing<T>(
-  connections: PostgresConnections,
-  work: (connections: PostgresConnections) => Promise<T>,
-): Promise<T> {
-  try {
-    return await work(connections);
-  } finally {
-    await connections.close();
-  }
+function disposable(connections: PostgresConnections): PostgresConnections & AsyncDisposable {
+  return { ...connections, [Symbol.asyncDispose]: () => connections.close() };
 }
