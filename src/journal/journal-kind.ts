@@ -13,7 +13,7 @@ export interface JournalKind {
   /** The schemes of their addresses, without the colon. Messages name the first. */
   readonly schemes: readonly [string, ...string[]];
   /** Opens the journal of a host. */
-  open(at: JournalAddress, options: JournalKindOptions): Promise<AddressedJournal>;
+  open(at: JournalAddress, terms: JournalTerms): Promise<AddressedJournal>;
   /** Opens a journal to read it. A host may use it meanwhile. */
   read(at: JournalAddress): Promise<JournalReader & AsyncDisposable>;
   /** Opens a journal to look after it. A host may use it meanwhile. */
@@ -37,8 +37,8 @@ export interface JournalAddress {
   readonly load: <Package>(name: string, what: string) => Promise<Package>;
 }
 
-/** The settings of a host's journal at an address. */
-export interface JournalKindOptions extends Pick<JournalOptions, 'secrets' | 'keepForMs'> {
+/** The terms on which a host has a journal at an address. */
+export interface JournalTerms extends Pick<JournalOptions, 'secrets' | 'keepForMs'> {
   /** Milliseconds for which a host that is not heard of keeps it. */
   readonly leaseMs?: number;
   /** Hosts that share it tell each other of their work. */

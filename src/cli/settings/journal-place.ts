@@ -8,7 +8,7 @@ import {
   type TendedJournal,
   tendJournal,
 } from '../../journal/index.js';
-import type { JournalAddress, JournalKind, JournalKindOptions } from '../../journal/internal.js';
+import type { JournalAddress, JournalKind, JournalTerms } from '../../journal/internal.js';
 import { ownPackage } from '../installed/own-package.js';
 
 /** The place of a journal: a file, or an address. */
@@ -72,7 +72,7 @@ export function placeName(place: JournalPlace): string {
 }
 
 /** Opens the journal of a host. @throws as `openJournal`, or as the kind of the place. */
-export async function openPlace(place: JournalPlace, options: JournalOptions & JournalKindOptions) {
+export async function openPlace(place: JournalPlace, options: JournalOptions & JournalTerms) {
   return 'path' in place ? openJournal(place.path, options) : place.kind.open(place, options);
 }
 

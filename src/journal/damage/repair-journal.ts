@@ -70,11 +70,8 @@ export function repairJournal(path: string, stamp: string): RepairReport {
   } catch (error) {
     const cause = damageOfSchema(path, error);
     if (!isSluiceError(cause, 'database-damaged')) throw cause;
-    throw journalError(
-      'journal-not-repaired',
-      { path, problem: cause.details['problem'] },
-      { cause },
-    );
+    const { problem } = cause.details;
+    throw journalError('journal-not-repaired', { path, problem }, { cause });
   }
 }
 
@@ -94,14 +91,9 @@ function repaired(path: string, stamp: string): RepairReport {
     renameSync(target, path);
     openJournalFile(path, { isOwner: true }).close(); // it is well now
     const moved = damaged.length;
-    return {
-      status: 'repaired',
-      problems: problems.slice(0, mostProblems),
-      kept,
-      moved,
-      ...(moved > 0 && { sideFile }),
-      copy,
-    };
+    const told = problems.slice(0, mostProblems);
+    const left = { ...(moved > 0 && { sideFile }), copy };
+    return { status: 'repaired', problems: told, kept, moved, ...left };
   } catch (error) {
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
     for (const suffix of ['', '-wal'])
