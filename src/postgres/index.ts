@@ -3,9 +3,4 @@ export {
   type PostgresJournal,
   type PostgresJournalOptions,
 } from './postgres-journal.js';
-export type {
-  PostgresConnections,
-  PostgresQuery,
-  PostgresRow,
-  PostgresValue,
-} from './rows/connections.js';
+export type * from './rows/connections.js';
