@@ -1,6 +1,7 @@
 import { type AgentErrors, agentErrors } from './agent/errors.js';
 import { type CsdkErrors, csdkErrors } from './claude/errors.js';
 import { type HostErrors, hostErrors } from './host/errors.js';
+import { type JournalErrors, journalErrors } from './journal/errors.js';
 import { type KernelErrors, kernelErrors } from './kernel/index.js';
 import { type LegacyErrors, legacyErrors } from './openclaw/errors.js';
 import { type GatewayErrors, gatewayErrors } from './openclaw/gateway/errors.js';
@@ -18,7 +19,8 @@ export interface ErrorTable
     GatewayErrors,
     ChannelErrors,
     AgentErrors,
-    HostErrors {}
+    HostErrors,
+    JournalErrors {}
 
 /**
  * Every error code with its row: the meaning, the cause and the cure.
@@ -36,4 +38,5 @@ export const errorTable: ErrorTable = {
   ...channelErrors,
   ...agentErrors,
   ...hostErrors,
+  ...journalErrors,
 };

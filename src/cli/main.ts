@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Console } from 'node:console';
 import process from 'node:process';
+import { postgresJournals } from '../postgres/internal.js';
 import { TerminalScreen } from '../sdk/channel/index.js';
 import { sluiceVersion } from '../sdk/extension/index.js';
 import { runCommandLine } from './command-line.js';
@@ -31,6 +32,7 @@ const exitCode = await runCommandLine({
   cwd: process.cwd(),
   env: process.env,
   version: sluiceVersion(),
+  journals: [postgresJournals],
   isTerminal: { stdin: process.stdin.isTTY === true, stdout: process.stdout.isTTY === true },
   screen,
   get width() {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../../src/cli/command-line.js';
 import { outputTo } from '../../src/cli/shell/output.js';
 import { plainPalette } from '../../src/cli/shell/palette.js';
+import { postgresJournals } from '../../src/postgres/internal.js';
 import type { TerminalScreen } from '../../src/sdk/channel/index.js';
 import { type CliSurroundings, type Ended, withoutSlowness } from './cli.js';
 
@@ -41,6 +42,7 @@ export async function runInMemory(
     cwd,
     env,
     version: '0.0.0',
+    journals: [postgresJournals],
     isTerminal: { stdin: false, stdout: screen !== undefined },
     screen,
     width: 80,

@@ -1,12 +1,7 @@
 import { expect } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import {
-  createHost,
-  type Host,
-  type HostOptions,
-  type HostPlugin,
-  type MessageEnd,
-} from '../../src/host/index.js';
+import { createHost, type Host, type HostOptions, type HostPlugin } from '../../src/host/index.js';
+import type { MessageEnd } from '../../src/journal/index.js';
 import type { FamilyName, Kernel, Outcome } from '../../src/kernel/index.js';
 import {
   createTestKernel,

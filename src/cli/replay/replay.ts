@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { runAgentTurn } from '../../agent/index.js';
 import { type CsdkFrame, liveRuns, normalizeSession, subagentOf } from '../../claude/index.js';
-import type { DispatchRecord, JournalReader } from '../../host/index.js';
 import { contributeDefaultChoices } from '../../host/internal.js';
+import type { DispatchRecord, JournalReader } from '../../journal/index.js';
 import {
   definedFields,
   type FamilyName,

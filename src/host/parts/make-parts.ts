@@ -1,8 +1,6 @@
 import { ActiveRuns } from '../../agent/index.js';
-import { eventIdOf, randomId } from '../../journal/event-id.js';
-import type { Journal } from '../../journal/journal.js';
-import { memoryJournal } from '../../journal/memory-journal.js';
-import { memoryStore } from '../../journal/store.js';
+import { type Journal, memoryJournal, memoryStore } from '../../journal/index.js';
+import { eventIdOf, randomId } from '../../journal/internal.js';
 import {
   type Clock,
   createKernel,

@@ -1,8 +1,5 @@
 import type { AgentRetry, AgentTurnCallbacks } from '../../agent/index.js';
-import type { DispatchTapOptions } from '../../journal/dispatch-tap.js';
-import type { Journal } from '../../journal/journal.js';
-import type { MessageEnd } from '../../journal/message-end.js';
-import type { Store } from '../../journal/store.js';
+import type { Journal, MessageEnd, Store } from '../../journal/index.js';
 import type { Clock, Kernel, KernelOptions, Logger } from '../../kernel/index.js';
 import type { ChannelPlugin } from '../../sdk/channel/index.js';
 import type { Extension, ExtensionSet } from '../../sdk/extension/index.js';
@@ -12,6 +9,7 @@ import type { ChatCommand } from '../provided/chat-commands.js';
 import type { HostPlugin } from '../provided/plugins.js';
 import type { RolesOf, RoleTable } from '../provided/roles.js';
 import type { HistoryBounds } from '../transcript/history.js';
+import type { DispatchTapOptions } from '../way/dispatch-tap.js';
 import type { WayRecorder } from '../way/way-recorder.js';
 
 /** Milliseconds that a turn may take where its agent does not say: ten minutes. */

@@ -1,5 +1,5 @@
 import type { AgentTurnCallbacks } from '../../agent/index.js';
-import type { SendReport } from '../../journal/message-end.js';
+import type { SendReport } from '../../journal/index.js';
 import { definedFields } from '../../kernel/index.js';
 import type { Reply } from '../egress/reply.js';
 import type { ReplyOptions } from '../parts/options.js';

@@ -82,7 +82,8 @@ it('lets the environment stand for what gateway.auth of an OpenClaw configuratio
   expect(withGatewayAuth({}, { OPENCLAW_GATEWAY_TOKEN: '' })).toEqual({});
   const secrets: string[] = [];
   const kept = (some: readonly string[]): void => void secrets.push(...some);
-  const shell = { cwd: folder, env, keepSecrets: kept, stop: new AbortController().signal };
+  const stop = new AbortController().signal;
+  const shell = { cwd: folder, env, keepSecrets: kept, stop, journals: [] };
   const settings = await readSettings({ config: false }, shell);
   expect(settings.openclaw).toEqual({ gateway: { auth: { token: 'planted-token' } } });
   expect(secrets).toContain('planted-token');

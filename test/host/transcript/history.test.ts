@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider, replayProvider } from '../../../src/agent/index.js';
-import { type HistoryBounds, memoryStore, type Store } from '../../../src/host/index.js';
+import type { HistoryBounds } from '../../../src/host/index.js';
+import { memoryStore, type Store } from '../../../src/journal/index.js';
 import type {
   AgentProvider,
   AgentRequest,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventIdOf } from '../../../src/host/internal.js';
+import { eventIdOf } from '../../../src/journal/internal.js';
 import type { ChannelInbox } from '../../../src/sdk/channel/index.js';
 import { memoryKeyValues } from '../../../src/sdk/extension/internal.js';
 import { createTestKernel } from '../../../src/testing/index.js';

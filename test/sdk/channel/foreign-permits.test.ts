@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { httpChannel } from '../../../extensions/http/src/channel.js';
 import { config } from '../../../extensions/http/src/config.js';
-import { eventIdOf } from '../../../src/host/internal.js';
+import { eventIdOf } from '../../../src/journal/internal.js';
 import { type Kernel, silentLogger, systemClock } from '../../../src/kernel/index.js';
 import { loadLegacyPlugin } from '../../../src/openclaw/index.js';
 import {

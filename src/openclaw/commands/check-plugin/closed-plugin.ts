@@ -13,7 +13,7 @@ import { lineLogger } from '../../../cli/settings/logger.js';
 import { type ExitCode, exitCodes } from '../../../cli/shell/exit-codes.js';
 import type { Shell } from '../../../cli/shell/shell.js';
 import { printable, secretName } from '../../../cli/shell/text.js';
-import { withoutSecrets } from '../../../host/internal.js';
+import { withoutSecrets } from '../../../journal/internal.js';
 import { createKernel, isSluiceError, type Kernel, SluiceError } from '../../../kernel/index.js';
 import { thisCopy } from '../../../sdk/extension/internal.js';
 import { type LegacyPlugin, loadLegacyPluginFrom } from '../../index.js';

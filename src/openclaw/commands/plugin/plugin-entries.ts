@@ -36,7 +36,7 @@ export interface PluginConfig {
 /** Finds and reads the config of a command. */
 export async function pluginConfig(
   { config: given }: { readonly config?: string },
-  shell: Pick<Shell, 'cwd' | 'env' | 'keepSecrets'>,
+  shell: Pick<Shell, 'cwd' | 'env' | 'keepSecrets' | 'journals'>,
 ): Promise<PluginConfig> {
   const name = given ?? findConfigFile(shell.cwd);
   if (name === undefined) {

@@ -36,7 +36,7 @@ writeFileSync(
     .replaceAll('@HOME@', job.folder),
 );
 const stop = new AbortController().signal;
-const shell = { cwd: job.folder, env: {}, keepSecrets: () => {}, stop };
+const shell = { cwd: job.folder, env: {}, keepSecrets: () => {}, stop, journals: [] };
 const settings = await readSettings({ config: job.config }, shell);
 const watch = new HandlerWatch({ logger });
 const pipeline = await openPipeline(settings, logger, {
