@@ -12,7 +12,7 @@ import {
   startTestHost,
 } from '../../src/testing/index.js';
 import { readProjectFile, root } from '../support/source-tree.js';
-import { anchorsOf, codeBlocks, linksOf, proseOf, riddles } from './pages.js';
+import { anchorsOf, codeBlocks, inlineCodeOf, linksOf, proseOf, riddles } from './pages.js';
 
 const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
 const pages = ['README.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${name}`)];
@@ -70,6 +70,23 @@ describe('the pages', () => {
       expect(dead).toEqual([]);
     },
   );
+
+  it.each([...pages, ...specs.map((name) => `spec/${name}`)])(
+    'name in %s no file of the source that is not there',
+    (page) => {
+      const paths = inlineCodeOf(readProjectFile(page)).filter((code) =>
+        /^(?:src|test|extensions|docs|spec)\/[\w./-]*$/.test(code),
+      );
+      expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    },
+  );
+
+  it('name a file for each word of the glossary', () => {
+    const rows = readProjectFile('docs/glossary.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| ') && !line.startsWith('| word '));
+    expect(rows.filter((row) => !/`(?:src|test|extensions|spec)\/[^`]+`/.test(row))).toEqual([]);
+  });
 
   it.each([...pages, ...readmes])(
     'begin in %s no sentence with What, Whose, Where, Whether or Who',
