@@ -23,6 +23,12 @@ const exampleText = new Map(
   examples.map((name) => [name, unindented(readProjectFile(`docs/examples/${name}`))]),
 );
 
+/** Tells whether the counts of a page are figures: it is generated, or says how they were measured. */
+function isMeasured(page: string): boolean {
+  const text = readProjectFile(page);
+  return text.startsWith('<!-- Generated') || page === 'docs/performance.md';
+}
+
 /** Text without the spaces that begin its lines: a page shows a part of a function as if it stood alone. */
 function unindented(text: string): string {
   return text.replace(/^[ \t]+/gm, '');
@@ -78,6 +84,15 @@ describe('the pages', () => {
         /^(?:src|test|extensions|docs|spec)\/[\w./-]*$/.test(code),
       );
       expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    },
+  );
+
+  it.each([...pages, ...specs.map((name) => `spec/${name}`)].filter((page) => !isMeasured(page)))(
+    'count in %s nothing that another change makes more or fewer',
+    (page) => {
+      const counted =
+        /(?:\d{2,}|\b(?:five|ten|eleven|twelve|[a-z]+teen)) (?:stages|families|hooks|(?:error )?codes|packages|clauses|commands|rooms|classes|recipes)\b/gi;
+      expect(proseOf(readProjectFile(page)).match(counted) ?? []).toEqual([]);
     },
   );
 
