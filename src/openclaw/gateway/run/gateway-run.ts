@@ -3,7 +3,6 @@ import type { AgentEventPayload } from '../../../sdk/stream/index.js';
 import type { OpenClawClient } from '../client/client.js';
 import type { OtherAgentEvent } from '../protocol/agent-event.js';
 import type { ChatEvent } from '../protocol/chat-event.js';
-import { acknowledgementOf } from './acknowledgement.js';
 import { factReader } from './fact-reader.js';
 import type { RunEndFact, RunFact } from './run-fact.js';
 
@@ -249,3 +248,24 @@ export type GatewayRun = ReturnType<typeof gatewayRun>;
 
 /** Errors of a request that say that it was not taken. */
 const unsent: ReadonlySet<string> = new Set(['gateway-refused', 'gateway-busy', 'client-stopped']);
+
+/** How a gateway answers a message. */
+type Acknowledgement =
+  | { readonly kind: 'started'; readonly runId: string }
+  /** It was no message for an agent: a word that stops the session's runs. */
+  | { readonly kind: 'handled' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** Reads the answer to `chat.send`. @param runId the id that was proposed, where it names none. */
+function acknowledgementOf(payload: unknown, runId: string): Acknowledgement {
+  const answer: Record<string, unknown> = Object(payload);
+  const { status, summary, aborted } = answer;
+  if (status === 'error')
+    return {
+      kind: 'failed',
+      message: typeof summary === 'string' && summary !== '' ? summary : 'the agent failed',
+    };
+  if (typeof answer.runId === 'string' && answer.runId !== '')
+    return { kind: 'started', runId: answer.runId };
+  return aborted === undefined ? { kind: 'started', runId } : { kind: 'handled' };
+}

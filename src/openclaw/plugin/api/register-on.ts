@@ -9,7 +9,6 @@ import { promptFields } from '../../hooks/prompt.js';
 import { isHookOf, type LegacyProfile, legacyHookNames, rowsOf } from '../../profiles/index.js';
 import { registerLegacyHook } from '../../runner/register-hook.js';
 import type { Registering } from './registering.js';
-import { toolMatcher } from './tool-matcher.js';
 
 type AnyHandler = (event: never, ctx: never) => unknown;
 
@@ -167,4 +166,25 @@ function stripped(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null) return answer;
   const left = Object.entries(answer).filter(([field]) => !promptFields.includes(field));
   return left.length === 0 ? undefined : Object.fromEntries(left);
+}
+
+/** The names of tools that a hook of a plugin is for, in lower case; nothing if it is for all of them. */
+type ToolMatcher = readonly string[] | undefined;
+
+const named = (name: unknown): string =>
+  typeof name === 'string' ? name.trim().toLowerCase() : '';
+
+/**
+ * Reads the option `matcher` of a tool hook, as OpenClaw 2026.9 has it: a list of the names of tools, without wildcards.
+ *
+ * @returns the names, or a problem in words.
+ */
+function toolMatcher(given: unknown): { readonly names: ToolMatcher } | string {
+  if (given === undefined) return { names: undefined };
+  if (!Array.isArray(given) || given.length === 0)
+    return 'matcher must be a list of at least one name of a tool';
+  const names = given.map(named);
+  if (names.includes('')) return 'each name in matcher must be a text that is not empty';
+  if (names.includes('*')) return 'matcher takes no wildcard: leave it out for all tools';
+  return { names };
 }
