@@ -137,14 +137,8 @@ export class MessageSpans implements Disposable {
   ): otel.Span {
     const all =
       seed === correlationId ? links : [...links, { context: seedContext(correlationId) }];
-    const startTime = timeOf(startedAtMs);
-    return startSeeded(seed, (root) =>
-      this.#options.tracer.startSpan(
-        name,
-        { root: true, kind, startTime, links: all, attributes },
-        root,
-      ),
-    );
+    const options = { root: true, kind, startTime: timeOf(startedAtMs), links: all, attributes };
+    return startSeeded(seed, (root) => this.#options.tracer.startSpan(name, options, root));
   }
 
   #end(fact: Of<'update'>, outcome: string): void {
@@ -240,24 +234,14 @@ export class MessageSpans implements Disposable {
     this.#pastSends.set(id, span);
   }
 
-  #attempt({
-    parentId = '',
-    correlationId,
-    attempt,
-    status,
-    durationMs,
-    atMs,
-  }: Of<'attempt'>): void {
+  #attempt({ parentId = '', correlationId, ...told }: Of<'attempt'>): void {
     const span =
       this.#open.get(correlationId)?.sends.get(parentId) ?? this.#pastSends.get(parentId);
-    span?.addEvent(
-      'attempt',
-      {
-        'sluice.attempt': attempt,
-        'sluice.attempt.status': status,
-        'sluice.attempt.duration_ms': durationMs,
-      },
-      timeOf(atMs),
-    );
+    const attributes = {
+      'sluice.attempt': told.attempt,
+      'sluice.attempt.status': told.status,
+      'sluice.attempt.duration_ms': told.durationMs,
+    };
+    span?.addEvent('attempt', attributes, timeOf(told.atMs));
   }
 }
