@@ -103,11 +103,7 @@ export function coderRun(now: () => number, goesOn: string | undefined) {
 
   function assistant(frame: Fields, known: Extract<KnownFrame, { kind: 'assistant' }>): void {
     if (Array.isArray(frame.supersedes) && frame.supersedes.length > 0)
-      sink.emit({
-        type: 'progress',
-        label: 'supersedes',
-        detail: frame.supersedes.join(', '),
-      });
+      sink.emit({ type: 'progress', label: 'supersedes', detail: frame.supersedes.join(', ') });
     const content = isFields(frame.message) ? frame.message.content : undefined;
     if (typeof content === 'string') text(content, known.message.id);
     else thread.assistant(known);

@@ -151,10 +151,7 @@ const cancel = f.object(
   'The cancel, as the outcome of egress.preparing holds it.',
 );
 
-const egressCancelledPayload = f.object({
-  ...outboundFields,
-  cancel,
-});
+const egressCancelledPayload = f.object({ ...outboundFields, cancel });
 /** The payload of `egress.cancelled`. */
 export interface EgressCancelled extends Readonly<Static<typeof egressCancelledPayload>> {}
 

@@ -38,10 +38,7 @@ export const readPieces = ({ value }: Answer) => {
     ...piece(value.appendSystemContext, 'after'),
   ];
   if (additions.length + guidance.length === 0) return undefined;
-  return {
-    ...(additions.length > 0 && { additions }),
-    ...(guidance.length > 0 && { guidance }),
-  };
+  return { ...(additions.length > 0 && { additions }), ...(guidance.length > 0 && { guidance }) };
 };
 
 const readSystemPrompt = ({ value }: Answer) =>

@@ -46,14 +46,7 @@ export function internalHookBus(on: Kernel, options: InternalHookOptions): Inter
   /** The events made of other dispatches, by envelope and row. */
   const triggers = new WeakMap<object, Map<InternalHookRow, HookTrigger | undefined>>();
   const misfits = new Set<InternalHookRow>();
-  const counts = {
-    triggered: 0,
-    dispatched: 0,
-    joined: 0,
-    carried: 0,
-    misfits: 0,
-    failures: 0,
-  };
+  const counts = { triggered: 0, dispatched: 0, joined: 0, carried: 0, misfits: 0, failures: 0 };
 
   /** Checks the payloads of the dispatches that a trigger becomes; nothing if it becomes none. */
   function checked(row: InternalHookRow, event: InternalHookEvent): SourceStep[] | undefined {

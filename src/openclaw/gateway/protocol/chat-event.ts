@@ -39,11 +39,7 @@ export function readChatEvent(payload: unknown): ChatEvent | undefined {
   if (!isChatEvent.Check(payload)) return undefined;
   const { runId, state, message, errorMessage, stopReason, sessionKey } = payload;
   const text = textOfMessage(message);
-  return {
-    runId,
-    state,
-    ...definedFields({ text, errorMessage, stopReason, sessionKey }),
-  };
+  return { runId, state, ...definedFields({ text, errorMessage, stopReason, sessionKey }) };
 }
 
 /** The text of a message of the wire: its text blocks, joined. */

@@ -44,12 +44,7 @@ export function readPluginFolder(path: string, from: string): PluginFolder {
   const manifest = parseLegacyManifest(text, file);
   const isEntry = !stats.isDirectory() && basename(full) !== manifestName;
   const { entries, target } = packageOf(folder);
-  return {
-    manifest,
-    folder,
-    target,
-    entries: isEntry ? [full] : entriesOf(path, folder, entries),
-  };
+  return { manifest, folder, target, entries: isEntry ? [full] : entriesOf(path, folder, entries) };
 }
 
 /** Finds the folder of an installed package by its name, as Node does. */
