@@ -189,16 +189,7 @@ export function createReplyCallbacks(options: ReplyCallbackOptions): ReplyCallba
 }
 
 /** Which of a call's arguments says what it is about, the most telling first. */
-const tellingArguments = [
-  'command',
-  'path',
-  'file_path',
-  'url',
-  'query',
-  'pattern',
-  'name',
-  'action',
-];
+const tellingArguments = 'command path file_path url query pattern name action'.split(' ');
 const longestDescription = 120;
 
 /** The words for people, unless the host has its own. */

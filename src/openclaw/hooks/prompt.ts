@@ -14,12 +14,8 @@ type Pieces = PayloadOf<'agent.prompt.building'>['guidance'];
 
 const modelFields = { modelOverride: 'model', providerOverride: 'provider' } as const;
 /** The fields of an answer by which a plugin writes to the prompt. */
-export const promptFields = [
-  'systemPrompt',
-  'prependContext',
-  'prependSystemContext',
-  'appendSystemContext',
-];
+export const promptFields =
+  'systemPrompt prependContext prependSystemContext appendSystemContext'.split(' ');
 
 const readModel = ({ value }: Answer) => {
   const patch: Record<string, unknown> = {};
