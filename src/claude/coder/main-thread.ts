@@ -1,3 +1,4 @@
+import { definedFields } from '../../kernel/index.js';
 import {
   type CsdkStreamEvent,
   type Fields,
@@ -82,12 +83,10 @@ export function mainThread(sink: CoderSink) {
     subagent(frame: AssistantFrame | UserFrame): void {
       if (frame.kind === 'assistant') {
         for (const block of frame.message.content)
-          if (block.type === 'tool_use')
-            calls.begin(
-              textField(block, 'id') ?? '',
-              textField(block, 'name') ?? 'unknown',
-              block.input,
-            );
+          if (block.type === 'tool_use') {
+            const name = textField(block, 'name') ?? 'unknown';
+            calls.begin(textField(block, 'id') ?? '', name, block.input);
+          }
         return;
       }
       for (const answer of toolAnswers(frame.content, frame.toolUseResult)) {
@@ -136,9 +135,8 @@ function changesOf(call: OpenCall, result: unknown): CoderBody[] {
       return [fileChange(call.name, told, args)];
     case 'TodoWrite': {
       const todos = told.newTodos ?? args.todos;
-      return Array.isArray(todos)
-        ? [{ type: 'plan_update', text: todos.map(todo).join('\n') }]
-        : [];
+      if (!Array.isArray(todos)) return [];
+      return [{ type: 'plan_update', text: todos.map(todo).join('\n') }];
     }
     default:
       return [];
@@ -146,20 +144,12 @@ function changesOf(call: OpenCall, result: unknown): CoderBody[] {
 }
 
 function fileChange(tool: string, told: Fields, args: Fields): CoderBody {
-  const path =
-    textField(told, 'filePath') ??
-    textField(told, 'notebook_path') ??
-    textField(args, 'file_path') ??
-    textField(args, 'notebook_path');
-  const op =
+  const toldPath = textField(told, 'filePath') ?? textField(told, 'notebook_path');
+  const path = toldPath ?? textField(args, 'file_path') ?? textField(args, 'notebook_path');
+  const op: 'create' | 'modify' | undefined =
     told.type === 'create' ? 'create' : tool === 'Write' && !told.type ? undefined : 'modify';
   const patch = patchOf(told.structuredPatch);
-  return {
-    type: 'file_change',
-    ...(path !== undefined && { path }),
-    ...(op !== undefined && { op }),
-    ...(patch !== undefined && { patch }),
-  };
+  return { type: 'file_change', ...definedFields({ path, op, patch }) };
 }
 
 /** The hunks of a structured patch, as a unified diff writes them. */

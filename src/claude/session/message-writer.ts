@@ -1,3 +1,4 @@
+import { definedFields } from '../../kernel/index.js';
 import {
   type AssistantContent,
   type AssistantMessage,
@@ -215,8 +216,6 @@ export class SessionMessageWriter implements MessageWriter {
   }
 }
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
 /** The content of a block that still grows: its text is put together when it is read. Nothing for others. */
 function liveContent(block: OpenBlock): AssistantContent | undefined {
   if (block.kind === 'text')
@@ -242,20 +241,15 @@ function finalContent(block: OpenBlock): AssistantContent | undefined {
     case 'text':
       return { type: 'text', text: wholeText(block.passage) };
     case 'thinking': {
-      const thinking = block.whole ?? block.grown.read();
-      const content: Writable<Extract<AssistantContent, { type: 'thinking' }>> = {
-        type: 'thinking',
-        thinking,
-      };
-      if (block.signature !== undefined) content.thinkingSignature = block.signature;
-      if (block.redacted) content.redacted = true;
-      return content;
+      const { whole, grown, signature, redacted } = block;
+      const more = definedFields({ thinkingSignature: signature });
+      const thinking = whole ?? grown.read();
+      return { type: 'thinking', thinking, ...more, ...(redacted && { redacted }) };
     }
     case 'call': {
-      const { id, name } = block;
-      return block.byServer
-        ? undefined
-        : { type: 'toolCall', id, name, arguments: argumentsOf(block) ?? {} };
+      const { id, name, byServer } = block;
+      if (byServer) return undefined;
+      return { type: 'toolCall', id, name, arguments: argumentsOf(block) ?? {} };
     }
     default:
       return undefined;

@@ -235,12 +235,8 @@ export class SessionNormalizer {
     this.#main.closeAll({ aborted, keepDetached: false });
     const { messages } = this.#main.writer;
     const fallback = this.#fallback.after(messages);
-    this.#emit({
-      type: 'agent_end',
-      messages,
-      ...end,
-      ...definedFields({ usage: this.#usage, fallback }),
-    });
+    const known = definedFields({ usage: this.#usage, fallback });
+    this.#emit({ type: 'agent_end', messages, ...end, ...known });
     this.#ended = true;
   }
 }

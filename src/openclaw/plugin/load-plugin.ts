@@ -36,20 +36,19 @@ export function loadLegacyPlugin(module: unknown, options: LegacyPluginOptions):
   return loadWith(module, options, { warnings: [] });
 }
 
+/** What is known of a plugin that was loaded from a folder. */
+interface PluginFound {
+  readonly warnings: readonly string[];
+  readonly folder?: string;
+  readonly sdk?: PluginSdk;
+  readonly target?: PluginTarget;
+}
+
 /** The same, with what was found out about the plugin before its module was imported. */
 export function loadWith(
   module: unknown,
   options: LegacyPluginOptions,
-  {
-    warnings,
-    folder,
-    ...found
-  }: {
-    readonly warnings: readonly string[];
-    readonly folder?: string;
-    readonly sdk?: PluginSdk;
-    readonly target?: PluginTarget;
-  },
+  { warnings, folder, ...found }: PluginFound,
 ): LegacyPlugin {
   const exported = pluginExportOf(module);
   const plugin = newPlugin(exported.definition, options, folder);
@@ -60,12 +59,10 @@ export function loadWith(
   const skills =
     folder === undefined ? [] : skillsIn(folder, named, (problem) => plugin.tell('warn', problem));
   const error = setUp(plugin, exported, options);
-  if (error !== undefined)
-    plugin.logger.error(`it is not set up (${error.code})`, {
-      code: error.code,
-      hint: error.hint,
-      error,
-    });
+  if (error !== undefined) {
+    const { code, hint } = error;
+    plugin.logger.error(`it is not set up (${code})`, { code, hint, error });
+  }
   const { running, scope } = plugin;
   const dispose: LegacyPlugin['dispose'] = async () => {
     await running.stop();

@@ -28,6 +28,8 @@ const conversationHookNames: readonly string[] = [
   ...['llm_input', 'llm_output', 'before_agent_finalize', 'agent_end', 'before_agent_run'],
 ];
 
+const noInjection = 'hooks.allowPromptInjection is false';
+
 /** The hooks that write to the prompt. */
 const promptHookNames: readonly string[] = [
   ...['before_prompt_build', 'before_agent_start'],
@@ -61,14 +63,8 @@ export function registerOn(
   let called = handler;
   if (!plugin.allowPromptInjection && promptHookNames.includes(hookName)) {
     if (hookName !== 'before_agent_start')
-      return void leaveOut(
-        'warn',
-        `hook "${hookName}" is ignored: hooks.allowPromptInjection is false`,
-      );
-    tell(
-      'warn',
-      `hook "${hookName}" may not write to the prompt: hooks.allowPromptInjection is false`,
-    );
+      return void leaveOut('warn', `hook "${hookName}" is ignored: ${noInjection}`);
+    tell('warn', `hook "${hookName}" may not write to the prompt: ${noInjection}`);
     called = withoutPromptFields(handler);
   }
   const matched = isToolHook(hookName) ? toolMatcher(options.matcher) : { names: undefined };
@@ -93,24 +89,20 @@ export function registerOn(
   };
   let registered: Disposable;
   try {
-    registered = registerLegacyHook<never, LegacyProfile>(kernel, registration as never, {
-      ...{ trusted, profile, clock },
-    }); // of a hook of the profile
+    const how = { trusted, profile, clock };
+    registered = registerLegacyHook<never, LegacyProfile>(kernel, registration as never, how); // of a hook of the profile
   } catch (thrown) {
     const problem = isSluiceError(thrown) ? thrown.message : oneLine(thrown);
     return void leaveOut('error', `hook "${hookName}" cannot be registered: ${problem}`);
   }
   scope.add(`hook ${hookName}`, registered);
-  const { status, why } = rowsOf(profile)[hookName] ?? {};
+  const { status, why, parts = [] } = rowsOf(profile)[hookName] ?? {};
   if (status === 'retired')
     return void leaveOut('warn', `hook "${hookName}" has no moment here. ${why}`);
   plugin.hooks.push({
     hookName,
     ...definedFields({ priority }),
-    parts: (rowsOf(profile)[hookName]?.parts ?? []).map(({ family, class: name }) => ({
-      family,
-      class: name,
-    })),
+    parts: parts.map(({ family, class: name }) => ({ family, class: name })),
   });
 }
 
