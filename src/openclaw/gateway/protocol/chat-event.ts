@@ -20,12 +20,7 @@ export interface ChatEvent {
 
 const wireChatEvent = Type.Object({
   runId: Type.String({ minLength: 1 }),
-  state: Type.Union([
-    Type.Literal('delta'),
-    Type.Literal('final'),
-    Type.Literal('aborted'),
-    Type.Literal('error'),
-  ]),
+  state: Type.Enum(['delta', 'final', 'aborted', 'error']),
   message: Type.Optional(Type.Unknown()),
   errorMessage: Type.Optional(Type.String()),
   stopReason: Type.Optional(Type.String()),

@@ -44,19 +44,8 @@ export interface GatewayRunOptions extends RunLimits {
  * nothing of it is left: no callback, no timer, no listener (stream §4).
  */
 export function gatewayRun(request: RunRequest, options: GatewayRunOptions) {
-  const {
-    client,
-    listen,
-    onTool,
-    isDriven,
-    sendAckTimeoutMs,
-    newId,
-    agentTimeoutMs,
-    idleTimeoutMs,
-    logger,
-    errorGraceMs,
-    tell,
-  } = options;
+  const { client, listen, onTool, isDriven, newId, logger, tell } = options;
+  const { sendAckTimeoutMs, agentTimeoutMs, idleTimeoutMs, errorGraceMs } = options;
   const waiting = new AbortController();
   /** The id that it is registered under. */
   let registered: string | undefined;
@@ -129,11 +118,8 @@ export function gatewayRun(request: RunRequest, options: GatewayRunOptions) {
     state = 'sent';
     let payload: unknown;
     try {
-      payload = await client.requestRun(
-        'chat.send',
-        { sessionKey, message, deliver: false, idempotencyKey: runId },
-        bounds,
-      );
+      const params = { sessionKey, message, deliver: false, idempotencyKey: runId };
+      payload = await client.requestRun('chat.send', params, bounds);
     } catch (error) {
       if (isSluiceError(error) && unsent.has(error.code) && !isOver()) state = 'unsent';
       throw error;
