@@ -1,5 +1,6 @@
 import { type CsdkErrors, csdkErrors } from './claude/errors.js';
 import { type HostErrors, hostErrors } from './host/errors.js';
+import { type JournalErrors, journalErrors } from './journal/errors.js';
 import { type KernelErrors, kernelErrors } from './kernel/index.js';
 import { type LegacyErrors, legacyErrors } from './openclaw/errors.js';
 import { type GatewayErrors, gatewayErrors } from './openclaw/gateway/errors.js';
@@ -16,7 +17,8 @@ export interface ErrorTable
     CsdkErrors,
     GatewayErrors,
     ChannelErrors,
-    HostErrors {}
+    HostErrors,
+    JournalErrors {}
 
 /**
  * Every error code with its row: the meaning, the cause and the cure.
@@ -33,4 +35,5 @@ export const errorTable: ErrorTable = {
   ...gatewayErrors,
   ...channelErrors,
   ...hostErrors,
+  ...journalErrors,
 };

@@ -1,1 +1,3 @@
 export * from './host/index.js';
+export * from './journal/index.js';
+export * from './postgres/index.js';

@@ -11,6 +11,7 @@ import {
   stopSignal,
 } from './cli/index.js';
 import { openclawAddition } from './openclaw/internal.js';
+import { postgresJournals } from './postgres/internal.js';
 import { TerminalScreen } from './sdk/channel/index.js';
 import { sluiceVersion } from './sdk/extension/index.js';
 
@@ -37,6 +38,7 @@ const exitCode = await runCommandLine({
   env: process.env,
   version: sluiceVersion(),
   additions: [claudeAddition, openclawAddition],
+  journals: [postgresJournals],
   isTerminal: { stdin: process.stdin.isTTY === true, stdout: process.stdout.isTTY === true },
   screen,
   get width() {

@@ -1,1 +1,2 @@
+export * from './openclaw/parity/index.js';
 export * from './testing/index.js';

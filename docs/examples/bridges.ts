@@ -12,7 +12,7 @@ export async function bridge(
   logger: Logger,
   config: Readonly<Record<string, unknown>>,
 ): Promise<object> {
-  const runner = createLegacyHookRunner(kernel, { logger }); // the 26 methods that your code calls today
+  const runner = createLegacyHookRunner(kernel, { logger }); // the methods that your code calls today
   const internal = bridgeInternalHooks(kernel); // registerInternalHook, triggerInternalHook, ...
   const events = bridgeAgentEvents(kernel); // emitAgentEvent, onAgentEvent, ...
   await loadLegacyPluginFrom('./plugins/acme', { config, kernel });

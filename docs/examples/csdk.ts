@@ -16,7 +16,7 @@ export async function readThreeWays(
   prompt: string,
   signal: AbortSignal,
 ): Promise<void> {
-  // session events: ten types; each text once, with partial messages or without
+  // session events: each text once, with partial messages or without
   for await (const event of normalizeSession(query({ prompt }), { signal })) show(event);
 
   // coder events: one shape for a user interface; one `done` or `error` at the end

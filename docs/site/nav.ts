@@ -101,6 +101,7 @@ export const sidebar: readonly PageGroup[] = [
   ]),
   group('Work on Sluice', [
     ['A tour of the source', 'docs/tour.md'],
+    ['Decisions', 'docs/decisions.md'],
     ['Contributing', 'CONTRIBUTING.md'],
   ]),
 ];

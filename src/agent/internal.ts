@@ -1,5 +1,6 @@
-// The names of this layer that only other packages of this repository use. They are no part of the package.
+// The names of this layer that other packages use. They are no part of the package.
 
+export * from './run/index.js';
 export { givenTools } from './tools/given-tools.js';
 export { untilCut } from './turn/cut-off.js';
 export { say } from './turn/say.js';

@@ -2,11 +2,6 @@ import { type ErrorRow, errorMaker } from '../kernel/index.js';
 
 /** The errors of reading a CSDK stream, and of the agent that makes one. */
 export const csdkErrors = {
-  'session-out-of-order': {
-    message: 'Session event {index} breaks the order ({rule}): {problem}.',
-    cause: 'An agent emitted its events in an order that their readers do not expect.',
-    hint: 'Mend what emits them: checkOrdering lists every violation of a recorded run.',
-  },
   'bad-sdk-questions': {
     message: 'sdkQuestions "{sdkQuestions}" cannot be used: {problem}.',
     cause:

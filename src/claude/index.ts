@@ -1,6 +1,14 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
 export type { SessionEvent, SessionMessage } from '../sdk/stream/index.js';
+export {
+  assertOrdering,
+  checkOrdering,
+  type OrderingChecker,
+  type OrderingRule,
+  type OrderingViolation,
+  orderingChecker,
+} from '../sdk/stream/internal.js';
 export { bridgeCsdk, type CsdkBridge, type ObservingBridge } from './bridge/bridge-csdk.js';
 export type { BridgeOptions } from './bridge/bridge-options.js';
 export { bridgeQuery, type QueryBridge, type QueryBridgeOptions } from './bridge/bridge-query.js';
@@ -13,9 +21,6 @@ export { type MalformedLine, readFrames } from './frames/read-frames.js';
 export type * from './gate/sdk-callbacks.js';
 export type { SdkQuestions } from './gate/sdk-question.js';
 export { type CsdkToolGate, type ToolGateOptions, toolGate } from './gate/tool-gate.js';
-export { assertOrdering, checkOrdering } from './ordering/check-ordering.js';
-export { type OrderingChecker, orderingChecker } from './ordering/ordering-checker.js';
-export type { OrderingRule, OrderingViolation } from './ordering/ordering-violation.js';
 export { type LiveRunsOptions, liveRuns } from './runs/live-runs.js';
 export { normalizeSession } from './runs/normalize-session.js';
 export type { RunsEnd } from './runs/run-ends.js';

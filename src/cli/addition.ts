@@ -1,4 +1,4 @@
-import type { HostOptions } from '../host/index.js';
+import type { HostPlugin } from '../host/index.js';
 import type { Kernel, Logger, SluiceError } from '../kernel/index.js';
 import type { Scope } from '../sdk/extension/index.js';
 import type { AgentProvider } from '../sdk/stream/index.js';
@@ -76,7 +76,7 @@ export interface AgentContext extends Pick<Shell, 'cwd' | 'version' | 'stop'> {
 }
 
 /** A plugin for a host to run, as the command line looks at it. */
-export type LoadedPlugin = NonNullable<HostOptions['plugins']>[number] & {
+export interface LoadedPlugin extends HostPlugin {
   readonly version?: string;
   readonly status: 'loaded' | 'error';
   /** The reason why it could not be set up. */
@@ -86,7 +86,7 @@ export type LoadedPlugin = NonNullable<HostOptions['plugins']>[number] & {
   /** Its skills, each in a folder. */
   readonly skills: readonly { readonly name: string; readonly path: string }[];
   dispose(): Promise<unknown>;
-};
+}
 
 /** Loads the plugins of a config. */
 export interface PluginLoader {

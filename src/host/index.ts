@@ -1,48 +1,5 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
-export * from '../journal/database/open-sqlite.js';
-export type { SqliteValue, StoredRow } from '../journal/database/sqlite-values.js';
-export { type DispatchTapOptions, dispatchTap } from '../journal/dispatch-tap.js';
-export type { Hold, Ownership, SessionWrite, UpdateHold } from '../journal/hold.js';
-export type {
-  DispatchFilter,
-  DispatchRecord,
-  Journal,
-  JournalFilter,
-  JournalReader,
-  NewDispatch,
-  NewSend,
-  NewUpdate,
-  SendEndRecord,
-  SendFilter,
-  SendRecord,
-  SendState,
-  UpdateEnd,
-  UpdateFilter,
-  UpdateRecord,
-  UpdateState,
-} from '../journal/journal.js';
-export type { JournalCounts, JournalStats } from '../journal/journal-counts.js';
-export { type MemoryJournalOptions, memoryJournal } from '../journal/memory-journal.js';
-export type { MessageEnd, SendReport } from '../journal/message-end.js';
-export type { Damage } from '../journal/rows/table-rows.js';
-export { openJournal, type TendedJournal, tendJournal } from '../journal/sqlite/open-journal.js';
-export type { Retention } from '../journal/sqlite/retention.js';
-export type { JournalOptions, SqliteJournal } from '../journal/sqlite/sqlite-journal.js';
-export { type ReadOptions, readJournal } from '../journal/sqlite/sqlite-reader.js';
-export * from '../journal/store.js';
-export type { RecordMark, WayKind } from '../journal/way-kinds.js';
-export {
-  openPostgresJournal,
-  type PostgresJournal,
-  type PostgresJournalOptions,
-} from '../postgres/postgres-journal.js';
-export type {
-  PostgresConnections,
-  PostgresQuery,
-  PostgresRow,
-  PostgresValue,
-} from '../postgres/rows/connections.js';
 export { defineConfig } from './config/define-config.js';
 export type {
   AnswerFailure,
@@ -83,12 +40,15 @@ export type { HostTrouble } from './parts/troubles.js';
 export type { ChatAnswer, ChatCommand, ChatCommandContext } from './provided/chat-commands.js';
 export { parseCommandLine } from './provided/commands.js';
 export type { PendingStart } from './provided/pending-starts.js';
+export type * from './provided/plugins.js';
 export type { RolesOf, RoleTable } from './provided/roles.js';
-export type { HttpRoute } from './provided/routes.js';
+export type { HttpRoute, NodeExchange, OwnedRoute, PluginRoutes } from './provided/routes.js';
+export type { ToolSource, ToolTurn } from './provided/tools.js';
 export type { HttpRouteStatus, HttpRoutes } from './routes/host-routes.js';
 export { sessionKeyOf } from './session/routing.js';
 export * from './streaming/deliver-stream.js';
 export type { HistoryBounds } from './transcript/history.js';
+export { type DispatchTapOptions, dispatchTap } from './way/dispatch-tap.js';
 export * from './way/fold-way.js';
 export { keepWay } from './way/keep-way.js';
 export { readWay } from './way/read-way.js';

@@ -1,14 +1,5 @@
 // The names of this layer that only the command line and tests use. They are no part of the package.
 
-export * from '../journal/damage/repair-journal.js';
-export { type CompactReport, compactJournal } from '../journal/damage/repair-journal.js';
-export { makePrivate, openToOthers } from '../journal/database/private-file.js';
-export { digestOf, eventIdOf } from '../journal/event-id.js';
-export { damageLine } from '../journal/rows/table-rows.js';
-export { wayKinds } from '../journal/way-kinds.js';
-export { readPostgresJournal, tendPostgresJournal } from '../postgres/postgres-journal.js';
-export { type PostgresHost, readPostgresHosts } from '../postgres/postgres-reader.js';
-export { migratePostgres, type PostgresMigration } from '../postgres/postgres-schema.js';
 export { whyNotAlways } from './approvals/answer-approval.js';
 export { type ApprovalRow, shortIdOf } from './approvals/approval-row.js';
 export { approvalRows, changeState } from './approvals/approval-rows.js';
@@ -27,7 +18,6 @@ export { Slots } from './lanes/slots.js';
 export { type ErrorSummary, errorSummary } from './logging/error-summary.js';
 export { authorPlace } from './logging/foreign-place.js';
 export { allFields, publicFields } from './logging/public-fields.js';
-export { withoutSecrets } from './logging/without-secrets.js';
 export { newCounts } from './parts/counts.js';
 export { type ExtensionData, extensionData } from './parts/extension-data.js';
 export { usualTurnMs } from './parts/options.js';

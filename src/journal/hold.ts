@@ -1,5 +1,5 @@
-import { hostError } from '../host/errors.js';
 import type { SluiceError } from '../kernel/index.js';
+import { journalError } from './errors.js';
 
 /**
  * The right of a host to write for one part of the lanes, as long as no other host has taken that part. Each write carries it,
@@ -60,7 +60,7 @@ export interface Ownership {
 
 /** The failure of work for whose lane this host has no hold. */
 export function notHeld(problem: string): SluiceError {
-  return hostError('journal-lost', { path: 'of several hosts', problem });
+  return journalError('journal-lost', { path: 'of several hosts', problem });
 }
 
 /** @throws the reason for which a hold was lost. */

@@ -1,5 +1,5 @@
-import { hostError } from '../host/errors.js';
 import { type Clock, definedFields } from '../kernel/index.js';
+import { journalError } from './errors.js';
 import { held, notHeld, type Ownership, type UpdateHold } from './hold.js';
 import {
   type Journal,
@@ -157,7 +157,7 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
       const { sendId: id } = given;
       const state = sends.find(id)?.state;
       if (state !== undefined)
-        throw hostError('journal-state', { what: 'send', id, wanted: 'prepared', state });
+        throw journalError('journal-state', { what: 'send', id, wanted: 'prepared', state });
       const own = part === 0 ? {} : { part };
       const judgement = judged(isSending, 0);
       sends.add(Object.assign({ preparedAtMs: clock.now() }, own, judgement, given));
@@ -234,5 +234,5 @@ function inState<State extends string, Row extends Standing<State>>(
   from: readonly State[],
 ): Row {
   if (row !== undefined && from.includes(row.state)) return row;
-  throw hostError('journal-state', { ...change, state: row?.state ?? 'not known' });
+  throw journalError('journal-state', { ...change, state: row?.state ?? 'not known' });
 }

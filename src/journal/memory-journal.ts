@@ -17,7 +17,7 @@ import {
   writtenChanges,
 } from './journal-changes.js';
 import { InOrder, MemoryRows, newest } from './memory-rows.js';
-import { isOfKind } from './record-kind.js';
+import { isOfKind } from './way-kinds.js';
 
 /** The options of a journal in memory. */
 export interface MemoryJournalOptions {

@@ -13,3 +13,16 @@ export type WayKind = (typeof wayKinds)[number];
 
 /** The kinds of records that stand among the dispatches, each marked in the place of why payloads are left out. */
 export type RecordMark = Exclude<WayKind, 'dispatch'>;
+
+/** Tells the kind of a record. */
+export function kindOf({ omitted }: { readonly omitted?: string }): WayKind {
+  return wayKinds.find((kind) => kind === omitted) ?? 'dispatch';
+}
+
+/** Tells whether a record is of the kinds that a filter asks for: of dispatches, if it names none. */
+export function isOfKind(
+  record: { readonly omitted?: string },
+  { kinds = ['dispatch'] }: { readonly kinds?: readonly WayKind[] },
+): boolean {
+  return kinds.includes(kindOf(record));
+}

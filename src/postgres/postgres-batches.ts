@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { hostError } from '../host/errors.js';
-import type { WaitingDispatches } from '../journal/commit/waiting-dispatches.js';
-import type { NewDispatch } from '../journal/journal.js';
-import type { JournalStats } from '../journal/journal-counts.js';
+import type { JournalStats, NewDispatch } from '../journal/index.js';
+import { journalError, type WaitingDispatches } from '../journal/internal.js';
 import { isSluiceError, type SluiceError, Timer, type TimerHandle } from '../kernel/index.js';
 import { CommitFates } from './members/commit-fates.js';
 import { unfenced } from './postgres-fence.js';
@@ -154,7 +152,7 @@ export class PostgresBatches {
     needs: NeededRows,
   ): Promise<T> {
     if (this.#isClosed)
-      return Promise.reject(hostError('database-closed', { path: this.#connections.address }));
+      return Promise.reject(journalError('database-closed', { path: this.#connections.address }));
     return new Promise((resolve, failed) => {
       list.push({ needs, run, failed, done: (value) => resolve(value as T) }); // it is what `run` gave
     });

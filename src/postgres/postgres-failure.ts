@@ -1,4 +1,4 @@
-import { hostError } from '../host/errors.js';
+import { journalError } from '../journal/internal.js';
 import { type ErrorCode, isSluiceError, oneLine, type SluiceError } from '../kernel/index.js';
 import type { PostgresConnections } from './rows/connections.js';
 
@@ -21,7 +21,7 @@ export function postgresFailure(address: string, error: unknown): SluiceError {
   if (isSluiceError(error)) return error;
   const own = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
   const code = codes.find(([beginning]) => beginning.test(String(own)))?.[1] ?? 'database-io';
-  return hostError(code, { path: address, problem: oneLine(error) }, { cause: error });
+  return journalError(code, { path: address, problem: oneLine(error) }, { cause: error });
 }
 
 /** The same connections, whose calls reject with errors of this project. */

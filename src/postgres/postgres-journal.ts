@@ -1,10 +1,16 @@
-import { withoutSecrets } from '../host/logging/without-secrets.js';
-import { WaitingDispatches } from '../journal/commit/waiting-dispatches.js';
-import { wholeOwnership } from '../journal/hold.js';
-import type { Journal, JournalReader, NewDispatch } from '../journal/journal.js';
-import { noteTending } from '../journal/journal-changes.js';
-import type { TendedJournal } from '../journal/sqlite/open-journal.js';
-import type { Store } from '../journal/store.js';
+import type {
+  Journal,
+  JournalReader,
+  NewDispatch,
+  Store,
+  TendedJournal,
+} from '../journal/index.js';
+import {
+  noteTending,
+  WaitingDispatches,
+  wholeOwnership,
+  withoutSecrets,
+} from '../journal/internal.js';
 import { type Clock, systemClock } from '../kernel/index.js';
 import { PostgresBatches } from './postgres-batches.js';
 import { makeDays } from './postgres-days.js';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { hostError } from '../host/errors.js';
-import { digestOf } from '../journal/event-id.js';
-import type { Hold, Ownership } from '../journal/hold.js';
+import type { Hold, Ownership } from '../journal/index.js';
+import { digestOf, journalError } from '../journal/internal.js';
 import type { Clock, SluiceError, TimerHandle } from '../kernel/index.js';
 import { Hints, hintOfHosts } from './members/hints.js';
 import { OwnLease } from './members/own-lease.js';
@@ -123,12 +122,12 @@ export class PostgresMember implements Ownership {
       if (wanted !== undefined && wanted !== this.#partitions) {
         await this.leave();
         const problem = `it has ${this.#partitions} partitions, and the config says ${wanted}; \`sluice journal migrate\` changes it when no host runs`;
-        throw hostError('not-a-journal', { path: this.#connections.address, problem });
+        throw journalError('not-a-journal', { path: this.#connections.address, problem });
       }
       if (this.isShared || this.parts().length > 0) return;
       if (isLast) {
         await this.leave();
-        throw hostError('journal-in-use', { path: this.#connections.address });
+        throw journalError('journal-in-use', { path: this.#connections.address });
       }
       await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, takeAgainMs));
     }
@@ -269,7 +268,7 @@ export class PostgresMember implements Ownership {
   }
 
   #removed(problem = 'its lease ended, and another host has taken it over'): SluiceError {
-    return hostError('journal-lost', { path: this.#connections.address, problem });
+    return journalError('journal-lost', { path: this.#connections.address, problem });
   }
 
   /** Has the host stop. @returns the error of it. */
@@ -284,7 +283,7 @@ export class PostgresMember implements Ownership {
   /** The reason why the host may not go on. */
   problem(): SluiceError | undefined {
     if (this.#lost !== undefined || !this.#lease.isOver) return this.#lost;
-    return hostError('database-io', { path: this.#connections.address, problem: this.#late });
+    return journalError('database-io', { path: this.#connections.address, problem: this.#late });
   }
 
   /** Gives all up, so that the next host need not wait. */

@@ -1,15 +1,16 @@
+import type { DispatchFilter, DispatchRecord, JournalReader } from '../journal/index.js';
+import type { JournalHost } from '../journal/internal.js';
 import {
-  type DispatchFilter,
-  type DispatchRecord,
   defaultLimit,
+  isNotEnded,
   isOneOf,
-  type JournalReader,
+  isOpenSend,
+  isOpenUpdate,
+  mostCounted,
   openUpdates,
-} from '../journal/journal.js';
-import { mostCounted } from '../journal/journal-counts.js';
-import type { RowFilter } from '../journal/rows/journal-rows.js';
-import { isNotEnded, isOpenSend, isOpenUpdate } from '../journal/rows/journal-schema.js';
-import { wayKinds } from '../journal/way-kinds.js';
+  type RowFilter,
+  wayKinds,
+} from '../journal/internal.js';
 import { withFailures } from './postgres-failure.js';
 import { checkPostgresSchema } from './postgres-schema.js';
 import type { PostgresConnections, PostgresValue } from './rows/connections.js';
@@ -98,26 +99,10 @@ export function postgresRecords({
   }
 }
 
-/** A host of a journal, as the others see it. */
-export interface PostgresHost {
-  readonly hostId: string;
-  /** Milliseconds since 1970 by the clock of the database. */
-  readonly sinceMs: number;
-  /** Milliseconds until its lease ends, unless it is renewed; negative if it has ended. */
-  readonly leaseForMs: number;
-  readonly parts: readonly number[];
-  /** The accepted messages of its parts that it has not begun. */
-  readonly waiting: number;
-  /** Milliseconds since the oldest of them was accepted, by the clock of the host that heard it; 0 if there is none. */
-  readonly oldestWaitingMs: number;
-  /** Its set-up as it has announced it: each part with a version or a digest. Empty: it has not. */
-  readonly about: Readonly<Record<string, string>>;
-}
-
 /** Reads the hosts of a journal, the oldest first. @throws SluiceError (as a rejection) `not-a-journal` or `database-...`. */
 export async function readPostgresHosts(
   given: PostgresConnections,
-): Promise<readonly PostgresHost[]> {
+): Promise<readonly JournalHost[]> {
   const connections = withFailures(given);
   await checkPostgresSchema(connections);
   const rows = await connections.query(
@@ -135,9 +120,9 @@ export async function readPostgresHosts(
     hostId: String(row['host_id']),
     sinceMs: Number(row['since_ms']),
     leaseForMs: Math.round(Number(row['lease_for_ms'])),
-    parts: JSON.parse(String(row['parts'])) as PostgresHost['parts'], // as the statement joins them
+    parts: JSON.parse(String(row['parts'])) as JournalHost['parts'], // as the statement joins them
     waiting: Number(row['waiting']),
     oldestWaitingMs: Math.round(Number(row['oldest_for_ms'])),
-    about: JSON.parse(String(row['about'])) as PostgresHost['about'], // as a host announces it
+    about: JSON.parse(String(row['about'])) as JournalHost['about'], // as a host announces it
   }));
 }

@@ -1,4 +1,4 @@
-import { usualKeepForMs } from '../journal/sqlite/retention.js';
+import { usualKeepForMs } from '../journal/internal.js';
 import type { Clock, TimerHandle } from '../kernel/index.js';
 import type { PostgresBatches } from './postgres-batches.js';
 import { dayMs, dropDays, makeDays, otherDispatches } from './postgres-days.js';

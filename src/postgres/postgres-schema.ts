@@ -1,5 +1,5 @@
-import { hostError } from '../host/errors.js';
-import { isNotEnded, isOpenSend, isOpenUpdate } from '../journal/rows/journal-schema.js';
+import type { JournalMigration } from '../journal/internal.js';
+import { isNotEnded, isOpenSend, isOpenUpdate, journalError } from '../journal/internal.js';
 import { systemClock } from '../kernel/index.js';
 import { dispatchesByDay, divideDispatches } from './postgres-days.js';
 import { withFailures } from './postgres-failure.js';
@@ -62,13 +62,6 @@ const schema = (nowMs: number): readonly string[] => [
   ...sinceVersion1,
 ];
 
-/** The work of a migration. */
-export interface PostgresMigration {
-  /** The version before; 0 if there were no tables. */
-  readonly from: number;
-  readonly to: number;
-}
-
 /**
  * Makes the tables of a journal, or brings them up to this version, in one transaction. Two of them at once wait for each other.
  *
@@ -78,7 +71,7 @@ export interface PostgresMigration {
 export async function migratePostgres(
   given: PostgresConnections,
   partitions?: number,
-): Promise<PostgresMigration> {
+): Promise<JournalMigration> {
   const connections = withFailures(given);
   return connections.transaction(async (query) => {
     await query(`SELECT pg_advisory_xact_lock(hashtext('sluice migrate'))`);
@@ -112,7 +105,7 @@ export async function checkPostgresSchema({ query, address }: PostgresConnection
       ? 'no tables of a journal; `sluice journal migrate` makes them'
       : `tables of version ${version}; \`sluice journal migrate\` brings them up to version ${postgresSchemaVersion}`;
   const problem = `it has ${tables}`;
-  throw hostError('not-a-journal', { path: address, problem });
+  throw journalError('not-a-journal', { path: address, problem });
 }
 
 /** Divides the lanes into so many parts. The rows that are open keep the part that they have, so there may be none. */
@@ -124,10 +117,10 @@ async function divide(query: PostgresQuery, partitions: number, path: string): P
         OR EXISTS (SELECT 1 FROM sluice_sends WHERE ${isOpenSend}) AS is_open FROM sluice_journal`,
   );
   if (now?.['partitions'] === partitions) return;
-  if (now?.['is_used'] === true) throw hostError('journal-in-use', { path });
+  if (now?.['is_used'] === true) throw journalError('journal-in-use', { path });
   if (now?.['is_open'] === true) {
     const problem = `it has ${now['partitions']} partitions, and messages that have not ended; a host with that number brings them to their end first`;
-    throw hostError('not-a-journal', { path, problem });
+    throw journalError('not-a-journal', { path, problem });
   }
   await query('DELETE FROM sluice_hosts'); // one that slept all the time has no part any more
   await query(`UPDATE sluice_updates SET part = part % $1 WHERE ${isNotEnded}`, [partitions]);
@@ -139,7 +132,7 @@ async function checkUnused(query: PostgresQuery, path: string): Promise<void> {
   const [kept] = await query(
     `SELECT owner IS NOT NULL AND lease_until > clock_timestamp() AS is_used FROM sluice_journal FOR UPDATE`,
   );
-  if (kept?.['is_used'] === true) throw hostError('journal-in-use', { path });
+  if (kept?.['is_used'] === true) throw journalError('journal-in-use', { path });
 }
 
 async function versionOf(query: PostgresQuery): Promise<number> {
@@ -151,5 +144,5 @@ async function versionOf(query: PostgresQuery): Promise<number> {
 
 function newerVersion(path: string, version: number): Error {
   const problem = `its tables have version ${version}, and this program knows version ${postgresSchemaVersion}`;
-  return hostError('not-a-journal', { path, problem });
+  return journalError('not-a-journal', { path, problem });
 }

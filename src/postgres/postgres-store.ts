@@ -1,7 +1,5 @@
-import { type CleanText, cleanBody } from '../journal/clean-body.js';
-import { sessionWrites } from '../journal/commit/session-writes.js';
-import { held } from '../journal/hold.js';
-import type { SessionRecord, Store } from '../journal/store.js';
+import type { SessionRecord, Store } from '../journal/index.js';
+import { type CleanText, cleanBody, held, sessionWrites } from '../journal/internal.js';
 import { isPrompt, type TranscriptEntry } from '../sdk/stream/index.js';
 import type { PostgresBatches } from './postgres-batches.js';
 import type { PostgresConnections } from './rows/connections.js';

@@ -1,7 +1,5 @@
-import type { Hold } from '../journal/hold.js';
-import type { Journal } from '../journal/journal.js';
-import type { JournalChanges } from '../journal/journal-changes.js';
-import { isRefusedForGood } from '../journal/rows/table-rows.js';
+import type { Hold, Journal } from '../journal/index.js';
+import { isRefusedForGood, type JournalChanges } from '../journal/internal.js';
 import type { PostgresBatches } from './postgres-batches.js';
 import type { NeededRows } from './rows/postgres-rows.js';
 

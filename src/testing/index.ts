@@ -1,11 +1,4 @@
 export { explainOutcome } from '../kernel/index.js';
-export * from '../openclaw/parity/compare-parity.js';
-export { type ParityDifference, parityDifferences } from '../openclaw/parity/differences.js';
-export { openclawHookRunner } from '../openclaw/parity/openclaw-runner.js';
-export * from '../openclaw/parity/parity-run.js';
-export { type PipelineRunnerOptions, pipelineRunner } from '../openclaw/parity/pipeline-runner.js';
-export type { ParityPlugin } from '../openclaw/parity/plugin-handlers.js';
-export * from '../openclaw/parity/watches.js';
 export { type CollectingLogger, collectingLogger, type LogEntry } from './collecting-logger.js';
 export * from './conformance/agent-conformance.js';
 export { channelConformance } from './conformance/channel-conformance.js';

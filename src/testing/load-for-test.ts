@@ -1,5 +1,6 @@
-import { memoryJournal, wayRecorder } from '../host/index.js';
+import { wayRecorder } from '../host/index.js';
 import { extensionData, newCounts } from '../host/internal.js';
+import { memoryJournal } from '../journal/index.js';
 import {
   type AsyncFamily,
   definedFields,

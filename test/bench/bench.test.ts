@@ -70,7 +70,7 @@ describe('the benchmark', () => {
 
   it('a message makes as few promises and dispatches as it should, with a journal and without one', async () => {
     const modules = {
-      ...(await import('../../src/host/index.js')),
+      ...(await import('../../src/host.js')),
       ...(await import('../../src/agent/index.js')),
       ...(await import('../../src/kernel/index.js')),
     };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import { openJournal, openSqlite } from '../../src/host/index.js';
+import { openJournal, openSqlite } from '../../src/journal/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { testFolder } from '../support/folder.js';
 import { type HostLab, type HostLabOptions, hostLab } from '../support/host-lab.js';

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { type Journal, openJournal, openPostgresJournal } from '../../src/host/index.js';
-import { migratePostgres } from '../../src/host/internal.js';
+import { type Journal, openJournal } from '../../src/journal/index.js';
+import { openPostgresJournal } from '../../src/postgres/index.js';
+import { migratePostgres } from '../../src/postgres/postgres-schema.js';
 import { hold, holdOf } from '../support/holds.js';
 import { installPostgres, PostgresServer } from '../support/postgres-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

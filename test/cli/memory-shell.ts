@@ -5,6 +5,7 @@ import { type Addition, runCommandLine } from '../../src/cli/index.js';
 import { outputTo } from '../../src/cli/shell/output.js';
 import { plainPalette } from '../../src/cli/shell/palette.js';
 import { openclawAddition } from '../../src/openclaw/internal.js';
+import { postgresJournals } from '../../src/postgres/internal.js';
 import type { TerminalScreen } from '../../src/sdk/channel/index.js';
 import { type CliSurroundings, type Ended, withoutSlowness } from './cli.js';
 
@@ -48,6 +49,7 @@ export async function runInMemory(
     env,
     version: '0.0.0',
     additions,
+    journals: [postgresJournals],
     isTerminal: { stdin: false, stdout: screen !== undefined },
     screen,
     width: 80,

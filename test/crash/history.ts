@@ -1,4 +1,4 @@
-import type { JournalReader } from '../../src/host/index.js';
+import type { JournalReader } from '../../src/journal/index.js';
 
 /** All that a test has. */
 export const every = { limit: 100_000 };

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readJournal } from '../../src/host/index.js';
+import { readJournal } from '../../src/journal/index.js';
 import { describeKilledHosts } from './killed-hosts.js';
 
 describeKilledHosts('a file', {

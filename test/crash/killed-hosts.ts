@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { JournalReader, SendRecord, UpdateRecord } from '../../src/host/index.js';
+import type { JournalReader, SendRecord, UpdateRecord } from '../../src/journal/index.js';
 import { bundled } from '../support/compiled.js';
 import { Operator, type OperatorPlace } from './operator.js';
 import { acts, type Moment, Provider, type ProviderUpdate } from './provider.js';

@@ -11,8 +11,8 @@ import retrieval from '../../docs/examples/retrieval.js';
 import router from '../../docs/examples/router.js';
 import webhook from '../../docs/examples/webhook.js';
 import { echoProvider } from '../../src/agent/index.js';
-import { memoryJournal } from '../../src/host/index.js';
 import { createKernel, defineExtension, select } from '../../src/index.js';
+import { memoryJournal } from '../../src/journal/index.js';
 import { loadExtension } from '../../src/sdk/extension/index.js';
 import { textOf } from '../../src/sdk/stream/index.js';
 import {

@@ -12,7 +12,7 @@ import {
   startTestHost,
 } from '../../src/testing/index.js';
 import { readProjectFile, root } from '../support/source-tree.js';
-import { anchorsOf, codeBlocks, linksOf, proseOf, riddles } from './pages.js';
+import { anchorsOf, codeBlocks, inlineCodeOf, linksOf, proseOf, riddles } from './pages.js';
 
 const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
 const pages = ['README.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${name}`)];
@@ -22,6 +22,12 @@ const examples = readdirSync(join(root, 'docs/examples'));
 const exampleText = new Map(
   examples.map((name) => [name, unindented(readProjectFile(`docs/examples/${name}`))]),
 );
+
+/** Tells whether the counts of a page are figures: it is generated, or says how they were measured. */
+function isMeasured(page: string): boolean {
+  const text = readProjectFile(page);
+  return text.startsWith('<!-- Generated') || page === 'docs/performance.md';
+}
 
 /** Text without the spaces that begin its lines: a page shows a part of a function as if it stood alone. */
 function unindented(text: string): string {
@@ -70,6 +76,32 @@ describe('the pages', () => {
       expect(dead).toEqual([]);
     },
   );
+
+  it.each([...pages, ...specs.map((name) => `spec/${name}`)])(
+    'name in %s no file of the source that is not there',
+    (page) => {
+      const paths = inlineCodeOf(readProjectFile(page)).filter((code) =>
+        /^(?:src|test|extensions|docs|spec)\/[\w./-]*$/.test(code),
+      );
+      expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    },
+  );
+
+  it.each([...pages, ...specs.map((name) => `spec/${name}`)].filter((page) => !isMeasured(page)))(
+    'count in %s nothing that another change makes more or fewer',
+    (page) => {
+      const counted =
+        /(?:\d{2,}|\b(?:five|ten|eleven|twelve|[a-z]+teen)) (?:stages|families|hooks|(?:error )?codes|packages|clauses|commands|rooms|classes|recipes)\b/gi;
+      expect(proseOf(readProjectFile(page)).match(counted) ?? []).toEqual([]);
+    },
+  );
+
+  it('name a file for each word of the glossary', () => {
+    const rows = readProjectFile('docs/glossary.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| ') && !line.startsWith('| word '));
+    expect(rows.filter((row) => !/`(?:src|test|extensions|spec)\/[^`]+`/.test(row))).toEqual([]);
+  });
 
   it.each([...pages, ...readmes])(
     'begin in %s no sentence with What, Whose, Where, Whether or Who',

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { SqliteJournal } from '../../src/host/index.js';
+import type { SqliteJournal } from '../../src/journal/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { type DiskFailure, type DriverCall, onFaultyDisk } from '../support/faulty-disk.js';
 import { testFolder } from '../support/folder.js';
@@ -8,7 +8,7 @@ import type { HostLab } from '../support/host-lab.js';
 import { type ScriptedChannel, scriptedChannel } from '../support/scripted-channel.js';
 
 const on = onFaultyDisk(async () => ({
-  ...(await import('../../src/host/index.js')),
+  ...(await import('../../src/host.js')),
   ...(await import('../support/host-lab.js')),
 }));
 

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { SqliteJournal } from '../../src/host/index.js';
+import type { SqliteJournal } from '../../src/journal/index.js';
 import { isSluiceError } from '../../src/kernel/index.js';
 import { anUpdate, aSend, settableClock } from '../journal/journal-contract.js';
 import { type DiskFailure, type DriverCall, onFaultyDisk } from '../support/faulty-disk.js';
 import { testFolder } from '../support/folder.js';
 import { hold, holdOf } from '../support/holds.js';
 
-const on = onFaultyDisk(() => import('../../src/host/index.js'));
+const on = onFaultyDisk(() => import('../../src/journal/index.js'));
 
 /** One transaction each, of every kind that a host makes. */
 function writesTo(journal: SqliteJournal): (() => Promise<unknown>)[] {

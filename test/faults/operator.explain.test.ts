@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { dispatchTap, memoryJournal } from '../../src/host/index.js';
+import { dispatchTap } from '../../src/host/index.js';
 import { recordedOutcome } from '../../src/host/internal.js';
+import { memoryJournal } from '../../src/journal/index.js';
 import {
   allow,
   canonicalStages,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import { type Journal, memoryJournal } from '../../src/host/index.js';
+import { type Journal, memoryJournal } from '../../src/journal/index.js';
 import type { AgentProvider } from '../../src/sdk/stream/index.js';
 import { hostLab } from '../support/host-lab.js';
 import { type ScriptedChannel, scriptedChannel } from '../support/scripted-channel.js';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import { resultText } from '../../src/agent/run/tool-calls.js';
-import { createHost, memoryStore } from '../../src/host/index.js';
+import { createHost } from '../../src/host/index.js';
+import { memoryStore } from '../../src/journal/index.js';
 import type { SendResult } from '../../src/sdk/channel/index.js';
 import { defineExtension } from '../../src/sdk/extension/index.js';
 import type { AgentProvider } from '../../src/sdk/stream/index.js';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import threadOwnership from '../../extensions/thread-ownership/src/index.js';
 import { openClaims } from '../../extensions/thread-ownership/src/server/claims.js';
 import { startOwnershipServer } from '../../extensions/thread-ownership/src/server/ownership-server.js';
-import { openSqlite } from '../../src/host/index.js';
+import { openSqlite } from '../../src/journal/index.js';
 import { loadExtension } from '../../src/sdk/extension/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { type HostLab, type HostLabOptions, hostLab } from '../support/host-lab.js';

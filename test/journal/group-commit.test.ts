@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openJournal, openSqlite } from '../../src/host/index.js';
+import { openJournal, openSqlite } from '../../src/journal/index.js';
 import { testFolder } from '../support/folder.js';
 import { hold } from '../support/holds.js';
 import { aDispatch, anUpdate, settableClock } from './journal-contract.js';

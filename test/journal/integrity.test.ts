@@ -1,8 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openJournal, openSqlite, readJournal, tendJournal } from '../../src/host/index.js';
-import { repairJournal } from '../../src/host/internal.js';
+import { openJournal, openSqlite, readJournal, tendJournal } from '../../src/journal/index.js';
+import { repairJournal } from '../../src/journal/internal.js';
 import { testFolder } from '../support/folder.js';
 import { hold, holdOf } from '../support/holds.js';
 import { aDispatch, anUpdate, aSend } from './journal-contract.js';

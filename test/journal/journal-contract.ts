@@ -7,7 +7,7 @@ import type {
   NewSend,
   NewUpdate,
   UpdateFilter,
-} from '../../src/host/index.js';
+} from '../../src/journal/index.js';
 import { joinedReason } from '../../src/journal/message-end.js';
 import { type VirtualClock, virtualClock } from '../../src/testing/index.js';
 import { hold, holdOf } from '../support/holds.js';

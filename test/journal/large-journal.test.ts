@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { openJournal, openSqlite, type SqliteDatabase } from '../../src/host/index.js';
+import { openJournal, openSqlite, type SqliteDatabase } from '../../src/journal/index.js';
 import { examineRows } from '../../src/journal/rows/examine-rows.js';
 import { testFolder } from '../support/folder.js';
 import { hold } from '../support/holds.js';

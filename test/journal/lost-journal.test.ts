@@ -3,7 +3,7 @@ import { closeSync, copyFileSync, openSync, renameSync, rmSync, symlinkSync } fr
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { openJournal } from '../../src/host/index.js';
+import { openJournal } from '../../src/journal/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { compiled } from '../support/compiled.js';
 import { testFolder } from '../support/folder.js';

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import { createHost, type Journal, memoryJournal, memoryStore } from '../../src/host/index.js';
+import { createHost } from '../../src/host/index.js';
+import { type Journal, memoryJournal, memoryStore } from '../../src/journal/index.js';
 import { hold, holdOf } from '../support/holds.js';
 import { hostLab } from '../support/host-lab.js';
 import { describeJournal } from './journal-contract.js';

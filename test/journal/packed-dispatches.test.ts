@@ -6,7 +6,7 @@ import {
   memoryJournal,
   openJournal,
   openSqlite,
-} from '../../src/host/index.js';
+} from '../../src/journal/index.js';
 import { testFolder } from '../support/folder.js';
 import { aDispatch } from './journal-contract.js';
 

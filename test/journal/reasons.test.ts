@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openJournal } from '../../src/host/index.js';
+import { openJournal } from '../../src/journal/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { testFolder } from '../support/folder.js';
 import { hostLab } from '../support/host-lab.js';

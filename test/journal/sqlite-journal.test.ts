@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { openJournal, openSqlite, readJournal, tendJournal } from '../../src/host/index.js';
+import { openJournal, openSqlite, readJournal, tendJournal } from '../../src/journal/index.js';
 import { compiled } from '../support/compiled.js';
 import { testFolder } from '../support/folder.js';
 import { hold, holdOf } from '../support/holds.js';

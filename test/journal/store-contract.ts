@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionRecord, Store } from '../../src/host/index.js';
+import type { SessionRecord, Store } from '../../src/journal/index.js';
 import { hold } from '../support/holds.js';
 
 function session(

@@ -1,4 +1,4 @@
-import { openSqlite } from '../../src/host/index.js';
+import { openSqlite } from '../../src/journal/index.js';
 
 /** The tables of version 1, as they were. */
 const tables = `

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareRuns, openclawHookRunner } from '../../src/testing/index.js';
+import { compareRuns, openclawHookRunner } from '../../src/openclaw/parity/index.js';
 import { openClawPackage } from '../support/openclaw-package.js';
 import { divergences } from './divergences.js';
 import { namedDifferences } from './hooks/compare.js';

@@ -4,7 +4,7 @@ import {
   legacyDivergences,
   legacyHookNames,
 } from '../../src/openclaw/index.js';
-import { compareRuns } from '../../src/testing/index.js';
+import { compareRuns } from '../../src/openclaw/parity/index.js';
 import { type DivergenceExample, divergences, type Example } from './divergences.js';
 import { Rejections } from './hooks/observe.js';
 import { Pipeline } from './hooks/pipeline.js';

@@ -1,5 +1,5 @@
 import type { LegacyDivergenceName, LegacyHookName } from '../../src/openclaw/index.js';
-import type { ParityDifference } from '../../src/testing/index.js';
+import type { ParityDifference } from '../../src/openclaw/parity/index.js';
 import { type Fields, type HandlerSpec, type HookSet, untrustedPlugin } from './hooks/hook-set.js';
 import { itsWords } from './model/failure.js';
 

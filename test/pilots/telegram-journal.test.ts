@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { memoryJournal } from '../../src/host/index.js';
+import { memoryJournal } from '../../src/journal/index.js';
 import { messageUpdate } from '../support/bot-api/updates.js';
 import { held } from '../support/held-agent.js';
 import { mortalJournal } from '../support/mortal-journal.js';

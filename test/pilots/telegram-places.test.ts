@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryJournal } from '../../src/host/index.js';
+import { memoryJournal } from '../../src/journal/index.js';
 import { ada, forum, messageUpdate, saidAtS } from '../support/bot-api/updates.js';
 import { held } from '../support/held-agent.js';
 import { mortalJournal } from '../support/mortal-journal.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type Journal, memoryJournal } from '../../src/host/index.js';
+import { type Journal, memoryJournal } from '../../src/journal/index.js';
 import { type VirtualClock, virtualClock } from '../../src/testing/index.js';
 import { type BotApiServer, botApiServer } from '../support/bot-api/bot-api.js';
 import { messageUpdate } from '../support/bot-api/updates.js';

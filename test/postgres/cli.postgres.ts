@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { openPostgresJournal } from '../../src/host/index.js';
+import { openPostgresJournal } from '../../src/postgres/index.js';
 import { jsonLines } from '../cli/cli.js';
 import { runInMemory } from '../cli/memory-shell.js';
 import { anUpdate } from '../journal/journal-contract.js';

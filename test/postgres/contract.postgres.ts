@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { openPostgresJournal } from '../../src/host/index.js';
-import { tendPostgresJournal } from '../../src/host/internal.js';
+import { openPostgresJournal } from '../../src/postgres/index.js';
+import { tendPostgresJournal } from '../../src/postgres/postgres-journal.js';
 import { describeJournal } from '../journal/journal-contract.js';
 import { describeStore } from '../journal/store-contract.js';
 import { keyValuesContract } from '../sdk/extension/store/key-values-contract.js';

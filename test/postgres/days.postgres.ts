@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
+import { deferred } from '../../src/kernel/index.js';
 import {
   openPostgresJournal,
   type PostgresConnections,
   type PostgresJournal,
-} from '../../src/host/index.js';
-import { migratePostgres } from '../../src/host/internal.js';
-import { deferred } from '../../src/kernel/index.js';
+} from '../../src/postgres/index.js';
+import { migratePostgres } from '../../src/postgres/postgres-schema.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { aDispatch } from '../journal/journal-contract.js';
 import { newDatabase, undivided } from './databases.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { openPostgresJournal, type PostgresConnections } from '../../src/host/index.js';
 import { deferred } from '../../src/kernel/index.js';
+import { openPostgresJournal, type PostgresConnections } from '../../src/postgres/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { anUpdate, aSend } from '../journal/journal-contract.js';
 import { endLeases, newDatabase } from './databases.js';

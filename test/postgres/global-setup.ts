@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { migratePostgres } from '../../src/host/internal.js';
+import { migratePostgres } from '../../src/postgres/postgres-schema.js';
 import { installPgBouncer, PgBouncer } from '../support/pgbouncer.js';
 import { installPostgres, PostgresServer } from '../support/postgres-server.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, inject, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { openPostgresJournal, type PostgresConnections } from '../../src/host/index.js';
 import { openUpdates } from '../../src/journal/journal.js';
+import { openPostgresJournal, type PostgresConnections } from '../../src/postgres/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { anUpdate } from '../journal/journal-contract.js';
 import { hostLab } from '../support/host-lab.js';

@@ -4,12 +4,9 @@ import {
   openPostgresJournal,
   type PostgresConnections,
   type PostgresJournal,
-} from '../../src/host/index.js';
-import {
-  migratePostgres,
-  readPostgresJournal,
-  tendPostgresJournal,
-} from '../../src/host/internal.js';
+} from '../../src/postgres/index.js';
+import { readPostgresJournal, tendPostgresJournal } from '../../src/postgres/postgres-journal.js';
+import { migratePostgres } from '../../src/postgres/postgres-schema.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { anUpdate, aSend, settableClock } from '../journal/journal-contract.js';
 import { hold, holdOf } from '../support/holds.js';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { readPostgresJournal } from '../../src/host/internal.js';
+import { readPostgresJournal } from '../../src/postgres/postgres-journal.js';
 import { describeKilledHosts } from '../crash/killed-hosts.js';
 import { newDatabase, projectFolder } from './databases.js';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
-import type { PostgresConnections } from '../../src/host/index.js';
 import { type Hold, held } from '../../src/journal/hold.js';
+import type { PostgresConnections } from '../../src/postgres/index.js';
 import { PostgresBatches } from '../../src/postgres/postgres-batches.js';
 import { withFailures } from '../../src/postgres/postgres-failure.js';
 import { PostgresMember } from '../../src/postgres/postgres-member.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { openPostgresJournal, type PostgresConnections } from '../../src/host/index.js';
+import { openPostgresJournal, type PostgresConnections } from '../../src/postgres/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { anUpdate } from '../journal/journal-contract.js';
 import { hostLab } from '../support/host-lab.js';

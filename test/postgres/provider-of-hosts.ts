@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'vitest';
-import type { JournalReader, UpdateRecord } from '../../src/host/index.js';
+import type { JournalReader, UpdateRecord } from '../../src/journal/index.js';
 import { openSends, openUpdates } from '../../src/journal/journal.js';
 import { every, History } from '../crash/history.js';
 import { type Confirmed, Confirms, type Wondered } from './kills/confirms.js';

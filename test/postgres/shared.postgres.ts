@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { openPostgresJournal } from '../../src/host/index.js';
-import { migratePostgres, readPostgresHosts } from '../../src/host/internal.js';
+import { openPostgresJournal } from '../../src/postgres/index.js';
+import { readPostgresHosts } from '../../src/postgres/postgres-reader.js';
+import { migratePostgres } from '../../src/postgres/postgres-schema.js';
 import { anUpdate } from '../journal/journal-contract.js';
 import { partitions, sharedDatabase, sharing } from './sharing.js';
 

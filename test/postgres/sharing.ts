@@ -1,7 +1,7 @@
 import { connect } from '../../extensions/postgres/src/index.js';
-import { openPostgresJournal, type PostgresConnections } from '../../src/host/index.js';
-import { migratePostgres } from '../../src/host/internal.js';
 import { definedFields } from '../../src/kernel/index.js';
+import { openPostgresJournal, type PostgresConnections } from '../../src/postgres/index.js';
+import { migratePostgres } from '../../src/postgres/postgres-schema.js';
 import { type HostLabOptions, hostLab } from '../support/host-lab.js';
 import { type ScriptedChannelOptions, scriptedChannel } from '../support/scripted-channel.js';
 import { newDatabase } from './databases.js';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { describe, expect, inject, it, vi } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { openPostgresJournal } from '../../src/host/index.js';
+import { openPostgresJournal } from '../../src/postgres/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { aDispatch, anUpdate } from '../journal/journal-contract.js';
 import { newDatabase } from './databases.js';

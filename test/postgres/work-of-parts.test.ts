@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hostError } from '../../src/host/errors.js';
+import { journalError } from '../../src/journal/errors.js';
 import type { Hold } from '../../src/journal/hold.js';
 import { memoryJournal } from '../../src/journal/memory-journal.js';
 import { countedChanges } from '../../src/postgres/postgres-writes.js';
@@ -13,8 +13,8 @@ function changesThatFail(code: 'database-io' | 'journal-state') {
   const fail = () =>
     Promise.reject(
       code === 'database-io'
-        ? hostError(code, { path: 'x', problem: 'it is away' })
-        : hostError(code, { what: 'send', id: 's-1', wanted: 'sent', state: 'failed' }),
+        ? journalError(code, { path: 'x', problem: 'it is away' })
+        : journalError(code, { what: 'send', id: 's-1', wanted: 'sent', state: 'failed' }),
     );
   const failing = { endUpdate: fail, prepare: fail, endSend: fail };
   const changes = countedChanges(

@@ -4,13 +4,8 @@ import { join } from 'node:path';
 import { createHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { echoProvider } from '../../src/agent/index.js';
-import {
-  createHost,
-  dispatchTap,
-  type MessageEnd,
-  openJournal,
-  readJournal,
-} from '../../src/host/index.js';
+import { createHost, dispatchTap } from '../../src/host/index.js';
+import { type MessageEnd, openJournal, readJournal } from '../../src/journal/index.js';
 import { createKernel } from '../../src/kernel/index.js';
 import type { AgentProvider } from '../../src/sdk/stream/index.js';
 import { type SoakChannel, soakChannel } from './soak-channel.js';

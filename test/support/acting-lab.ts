@@ -1,4 +1,4 @@
-import { type Journal, memoryJournal } from '../../src/host/index.js';
+import { type Journal, memoryJournal } from '../../src/journal/index.js';
 import { defineExtension, type ExtensionApi } from '../../src/sdk/extension/index.js';
 import { type HostLab, type HostLabOptions, hostLab } from './host-lab.js';
 import { mortalJournal } from './mortal-journal.js';

@@ -1,4 +1,4 @@
-import { hostError } from '../../src/host/errors.js';
+import { journalError } from '../../src/journal/errors.js';
 import { type AskOptions, ask, select } from '../../src/kernel/index.js';
 import { deployer } from './deployer.js';
 import { twoHosts } from './two-hosts.js';
@@ -74,7 +74,7 @@ export async function askingHosts({
       shared.onRead = (host, namespace) => {
         if (host !== of || namespace !== '/approvals/asked' || failures >= times) return;
         failures++;
-        throw hostError('database-io', { path: 'memory', problem: 'no answer' });
+        throw journalError('database-io', { path: 'memory', problem: 'no answer' });
       };
       return () => failures;
     },

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import { createHost, type Host, type HostOptions, type MessageEnd } from '../../src/host/index.js';
+import { createHost, type Host, type HostOptions, type HostPlugin } from '../../src/host/index.js';
+import type { MessageEnd } from '../../src/journal/index.js';
 import type { FamilyName, Kernel, Outcome } from '../../src/kernel/index.js';
-import type { LegacyPlugin } from '../../src/openclaw/index.js';
 import {
   createTestKernel,
   type TestKernel,
@@ -37,8 +37,8 @@ export interface HostLab extends AsyncDisposable {
 export interface HostLabOptions extends Partial<HostOptions> {
   readonly channel?: ScriptedChannel;
   readonly contribute?: (kernel: Kernel) => void;
-  /** Loads OpenClaw plugins into the lab's kernel, for its host to run. */
-  readonly loadPlugins?: (kernel: Kernel) => readonly LegacyPlugin[];
+  /** Loads plugins into the lab's kernel, for its host to run. */
+  readonly loadPlugins?: (kernel: Kernel) => readonly HostPlugin[];
   readonly clock?: VirtualClock;
   readonly grants?: Readonly<Record<string, readonly string[]>>;
   readonly leastPrivilege?: boolean;

@@ -1,4 +1,4 @@
-import { type Journal, memoryJournal, openJournal } from '../../src/host/index.js';
+import { type Journal, memoryJournal, openJournal } from '../../src/journal/index.js';
 import type { AgentProvider } from '../../src/sdk/stream/index.js';
 import { type VirtualClock, virtualClock } from '../../src/testing/index.js';
 import { type HostLab, type HostLabOptions, hostLab } from './host-lab.js';

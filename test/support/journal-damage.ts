@@ -7,8 +7,8 @@ import {
   openSqlite,
   readJournal,
   type SqliteJournal,
-} from '../../src/host/index.js';
-import { journalProblems, repairJournal } from '../../src/host/internal.js';
+} from '../../src/journal/index.js';
+import { journalProblems, repairJournal } from '../../src/journal/internal.js';
 import { isSluiceError } from '../../src/kernel/index.js';
 import { hold, holdOf } from './holds.js';
 

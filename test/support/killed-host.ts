@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
-import { type Journal, readJournal } from '../../src/host/index.js';
+import { type Journal, readJournal } from '../../src/journal/index.js';
 
 /** Says that a host has come to a point of its work. */
 export type Reached = (point: string) => void;

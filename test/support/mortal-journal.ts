@@ -1,4 +1,4 @@
-import type { Journal } from '../../src/host/index.js';
+import type { Journal } from '../../src/journal/index.js';
 
 /** A journal as a host sees it that may die at any moment: from then on nothing of that host reaches it. */
 export interface MortalJournal extends Journal {

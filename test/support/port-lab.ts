@@ -1,11 +1,11 @@
 import { say } from '../../src/agent/internal.js';
 import { askPeople } from '../../src/host/egress/ask-people.js';
-import { type Journal, type MessageEnd, memoryJournal } from '../../src/host/index.js';
 import { loadAll, startAll, stopAll } from '../../src/host/life/lifecycle.js';
 import { partsOf } from '../../src/host/parts/make-parts.js';
 import type { ApprovalOptions } from '../../src/host/parts/options.js';
 import type { HostParts } from '../../src/host/parts/parts.js';
 import { underHold } from '../../src/host/parts/under-hold.js';
+import { type Journal, type MessageEnd, memoryJournal } from '../../src/journal/index.js';
 import type { ApprovalQuestion, Envelope, Principal } from '../../src/kernel/index.js';
 import { type AgentProvider, MessageWriter } from '../../src/sdk/stream/index.js';
 import { fakeChannel, type VirtualClock, virtualClock } from '../../src/testing/index.js';

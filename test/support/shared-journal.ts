@@ -1,5 +1,5 @@
-import { hostError } from '../../src/host/errors.js';
-import { type Hold, type Journal, memoryJournal } from '../../src/host/index.js';
+import { journalError } from '../../src/journal/errors.js';
+import { type Hold, type Journal, memoryJournal } from '../../src/journal/index.js';
 import type { VirtualClock } from '../../src/testing/index.js';
 
 interface Part {
@@ -64,7 +64,8 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
   let current = ''; // the host whose call is under way: a journal in memory changes its rows before a call returns
   const partOf = (key: string): number =>
     [...key].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_537, 7) % partitions;
-  const lost = () => hostError('journal-lost', { path: 'memory', problem: 'another host has it' });
+  const lost = () =>
+    journalError('journal-lost', { path: 'memory', problem: 'another host has it' });
   const ownershipOf = (host: () => string): Journal['ownership'] => ({
     isShared: true,
     partOf,
@@ -98,7 +99,7 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
   const reads = <Given extends unknown[], T>(read: (...given: Given) => Promise<T>) => {
     return (...given: Given): Promise<T> =>
       shared.isAway
-        ? Promise.reject(hostError('database-io', { path: 'memory', problem: 'it is away' }))
+        ? Promise.reject(journalError('database-io', { path: 'memory', problem: 'it is away' }))
         : read(...given);
   };
   const { get, write } = rows.keyValues;

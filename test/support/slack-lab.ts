@@ -2,7 +2,8 @@ import { type SlackChannel, slackChannel } from '../../extensions/slack/src/chan
 import { config } from '../../extensions/slack/src/config.js';
 import { slackUpdate, updateIdOf } from '../../extensions/slack/src/ingress/update.js';
 import { echoProvider } from '../../src/agent/index.js';
-import { createHost, type Host, type HostOptions, type MessageEnd } from '../../src/host/index.js';
+import { createHost, type Host, type HostOptions } from '../../src/host/index.js';
+import type { MessageEnd } from '../../src/journal/index.js';
 import type { FamilyName, Kernel, Outcome } from '../../src/kernel/index.js';
 import {
   createTestKernel,

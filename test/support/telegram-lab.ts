@@ -2,7 +2,8 @@ import { type TelegramChannel, telegramChannel } from '../../extensions/telegram
 import { config } from '../../extensions/telegram/src/config.js';
 import type { MoveStore } from '../../extensions/telegram/src/moves.js';
 import { echoProvider } from '../../src/agent/index.js';
-import { createHost, type Host, type HostOptions, type MessageEnd } from '../../src/host/index.js';
+import { createHost, type Host, type HostOptions } from '../../src/host/index.js';
+import type { MessageEnd } from '../../src/journal/index.js';
 import type { FamilyName, Kernel, Outcome } from '../../src/kernel/index.js';
 import {
   createTestKernel,

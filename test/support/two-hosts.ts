@@ -1,5 +1,5 @@
 import { echoProvider } from '../../src/agent/index.js';
-import { memoryStore } from '../../src/host/index.js';
+import { memoryStore } from '../../src/journal/index.js';
 import type { AgentProvider } from '../../src/sdk/stream/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { type HostLabOptions, hostLab } from './host-lab.js';

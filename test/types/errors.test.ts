@@ -1,7 +1,7 @@
 import { describe, expectTypeOf, it } from 'vitest';
 import { csdkError } from '../../src/claude/errors.js';
-import { hostError } from '../../src/host/errors.js';
 import type { ErrorTable } from '../../src/index.js';
+import { journalError } from '../../src/journal/errors.js';
 import { type ErrorCode, errorMaker, isSluiceError, kernelError } from '../../src/kernel/index.js';
 import { gatewayError } from '../../src/openclaw/gateway/errors.js';
 
@@ -20,13 +20,13 @@ describe('the codes of errors', () => {
       kernelError('bad-option', {}),
       gatewayError('client-stopped', {}),
       csdkError('missing-package', {}),
-      hostError('database-full', {}),
+      journalError('database-full', {}),
       // @ts-expect-error a row of the host
       kernelError('database-full', {}),
       // @ts-expect-error a row of the gateway
-      hostError('client-stopped', {}),
+      journalError('client-stopped', {}),
       // @ts-expect-error misspelt
-      hostError('database-ful', {}),
+      journalError('database-ful', {}),
     ]);
   });
 

@@ -1,15 +1,5 @@
 import { Readable, Writable } from 'node:stream';
-import {
-  type ClientContext,
-  client,
-  MessageTooLargeError,
-  methods,
-  ndJsonStream,
-  PROTOCOL_VERSION,
-  type RequestPermissionOutcome,
-  type RequestPermissionRequest,
-  type SessionUpdate,
-} from '@agentclientprotocol/sdk';
+import * as acp from '@agentclientprotocol/sdk';
 import type { Clock, Logger } from 'sluice';
 import { signalChild, startChild } from './command.js';
 import type { ProgramSettings } from './config.js';
@@ -20,8 +10,11 @@ const maxTailChars = 2_000;
 
 /** The turn that runs in a session of a program, or what stands in its place between turns. */
 export interface SessionListener {
-  take(update: SessionUpdate): void;
-  permit(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionOutcome>;
+  take(update: acp.SessionUpdate): void;
+  permit(
+    request: acp.RequestPermissionRequest,
+    signal: AbortSignal,
+  ): Promise<acp.RequestPermissionOutcome>;
 }
 
 /** A session of a program that goes on with one of ours. */
@@ -109,29 +102,30 @@ export async function startProgram(
   });
 
   // updates come first: the first handler is called as soon as its message is read, and so before the answer to a prompt
-  const connection = client({ name: 'sluice' })
-    .onNotification(methods.client.session.update, ({ params }) =>
+  const connection = acp
+    .client({ name: 'sluice' })
+    .onNotification(acp.methods.client.session.update, ({ params }) =>
       listeners.get(params.sessionId)?.take(params.update),
     )
-    .onRequest(methods.client.session.requestPermission, async ({ params, signal }) => ({
+    .onRequest(acp.methods.client.session.requestPermission, async ({ params, signal }) => ({
       outcome: (await listeners.get(params.sessionId)?.permit(params, signal)) ?? {
         outcome: 'cancelled' as const,
       },
     }))
     .connect(
-      ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout), {
+      acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout), {
         maxMessageBytes: settings.maxFrameBytes,
       }),
     );
   void connection.closed.then(() => {
     const { reason: why } = connection.signal;
-    if (why instanceof MessageTooLargeError) void end(why.message);
+    if (why instanceof acp.MessageTooLargeError) void end(why.message);
     const timer = clock.setTimeout(() => void end('it has closed its pipes'), endMs);
     void gone.then(() => clock.clearTimeout(timer));
     onEnd();
   });
 
-  const ask = async <T>(what: (agent: ClientContext) => Promise<T>): Promise<T> => {
+  const ask = async <T>(what: (agent: acp.ClientContext) => Promise<T>): Promise<T> => {
     try {
       return await what(connection.agent);
     } catch (error) {
@@ -154,18 +148,18 @@ export async function startProgram(
   const timer = clock.setTimeout(() => void end(late), settings.startTimeoutMs);
   try {
     const { protocolVersion, agentCapabilities } = await ask((agent) =>
-      agent.request(methods.agent.initialize, {
-        protocolVersion: PROTOCOL_VERSION,
+      agent.request(acp.methods.agent.initialize, {
+        protocolVersion: acp.PROTOCOL_VERSION,
         clientInfo: { name: 'sluice', version: '0.1.0' },
       }),
     );
-    if (protocolVersion !== PROTOCOL_VERSION)
+    if (protocolVersion !== acp.PROTOCOL_VERSION)
       throw new Error(
-        `${command} speaks version ${protocolVersion} of the protocol, not ${PROTOCOL_VERSION}: install a version of it that does`,
+        `${command} speaks version ${protocolVersion} of the protocol, not ${acp.PROTOCOL_VERSION}: install a version of it that does`,
       );
     const { authMethod: methodId } = settings;
     if (methodId !== undefined)
-      await ask((agent) => agent.request(methods.agent.authenticate, { methodId }));
+      await ask((agent) => agent.request(acp.methods.agent.authenticate, { methodId }));
     /** The sessions of this process, by our ids. */
     const sessions = new Map<string, KnownSession>();
     return { capabilities: agentCapabilities ?? {}, listeners, sessions, ask, end, gone };

@@ -1,4 +1,4 @@
-import { methods } from '@agentclientprotocol/sdk';
+import * as acp from '@agentclientprotocol/sdk';
 import { type AgentRequest, isPrompt, promptText, type SessionMessage } from 'sluice/stream';
 import type { ProgramSettings } from './config.js';
 import type { KnownSession, Program } from './program.js';
@@ -24,14 +24,14 @@ export async function openSession(
   const session = known ?? (await made());
   if (mode !== undefined && session !== program.sessions.get(sessionId))
     await program.ask((agent) =>
-      agent.request(methods.agent.session.setMode, { sessionId: session.id, modeId: mode }),
+      agent.request(acp.methods.agent.session.setMode, { sessionId: session.id, modeId: mode }),
     );
   program.sessions.set(sessionId, session);
   return { session, unheard: known === undefined ? history : after(request, session.heard) };
 
   async function made(): Promise<KnownSession> {
     const { sessionId: id } = await program.ask((agent) =>
-      agent.request(methods.agent.session.new, { cwd, mcpServers: [] }),
+      agent.request(acp.methods.agent.session.new, { cwd, mcpServers: [] }),
     );
     return { id, heard: 0, spentUsd: 0 };
   }
@@ -41,7 +41,7 @@ export async function openSession(
     const kept = readToken(request.providerSession);
     const { sessionCapabilities, loadSession } = program.capabilities;
     if (kept === undefined) return undefined;
-    const { resume, load } = methods.agent.session;
+    const { resume, load } = acp.methods.agent.session;
     const params = { sessionId: kept.id, cwd, mcpServers: [] };
     try {
       if (sessionCapabilities?.resume) await program.ask((agent) => agent.request(resume, params));

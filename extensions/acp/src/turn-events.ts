@@ -1,4 +1,4 @@
-import type { Cost, SessionUpdate, StopReason, ToolCallUpdate } from '@agentclientprotocol/sdk';
+import type * as acp from '@agentclientprotocol/sdk';
 import { MessageWriter, type SessionEvent, type SessionUsage, type ToolCall } from 'sluice/stream';
 import { blockText, resultOf } from './content.js';
 import type { KnownSession } from './program.js';
@@ -33,7 +33,7 @@ interface TurnEventsOptions {
 const marks = { completed: 'x', in_progress: '>', pending: ' ' };
 
 /** The ends of a turn that are failures. */
-const failures: Partial<Record<StopReason, string>> = {
+const failures: Partial<Record<acp.StopReason, string>> = {
   refusal: 'the agent refuses to go on',
   max_turn_requests: 'the agent has asked its model as often as it may in one turn',
 };
@@ -51,7 +51,7 @@ export class TurnEvents {
     this.#writer = new MessageWriter(options.by, options.now);
   }
 
-  take(update: SessionUpdate): void {
+  take(update: acp.SessionUpdate): void {
     switch (update.sessionUpdate) {
       case 'agent_message_chunk':
       case 'agent_thought_chunk': {
@@ -80,7 +80,7 @@ export class TurnEvents {
   }
 
   /** A call that the program asks about. */
-  asked(update: ToolCallUpdate): ToolCall & { readonly about: Fields } {
+  asked(update: acp.ToolCallUpdate): ToolCall & { readonly about: Fields } {
     const call = this.#known(update);
     call.isAsked = true;
     this.#start(call);
@@ -94,7 +94,7 @@ export class TurnEvents {
   }
 
   /** Ends all that is open. */
-  end(stopReason: StopReason, isStopped: boolean): void {
+  end(stopReason: acp.StopReason, isStopped: boolean): void {
     const isAborted = isStopped || stopReason === 'cancelled';
     const message = isAborted ? undefined : failures[stopReason];
     const isCut = stopReason === 'max_tokens' && { stopReason: 'length' as const };
@@ -116,7 +116,7 @@ export class TurnEvents {
     for (const event of events) this.#options.emit(event);
   }
 
-  #tool(update: ToolCallUpdate): void {
+  #tool(update: acp.ToolCallUpdate): void {
     const call = this.#known(update);
     if (call.state === 'ended') return;
     const { status } = update;
@@ -134,7 +134,7 @@ export class TurnEvents {
   }
 
   /** The call of an update, with what the update adds to it. A program may ask about a call that it has not announced. */
-  #known(update: ToolCallUpdate): KnownCall {
+  #known(update: acp.ToolCallUpdate): KnownCall {
     const { toolCallId, name, kind, title, rawInput, locations } = update;
     const call: KnownCall = this.#calls.get(toolCallId) ?? {
       ...{ toolCallId, toolName: 'other', args: {}, about: {}, result: undefined },
@@ -169,7 +169,7 @@ export class TurnEvents {
   }
 
   /** The protocol tells how full the context is, and what the session has cost from its beginning. */
-  #used(totalTokens: number, cost: Cost | null | undefined): void {
+  #used(totalTokens: number, cost: acp.Cost | null | undefined): void {
     const { session } = this.#options;
     const amount = cost?.currency === 'USD' ? cost.amount : undefined;
     let { costUsd } = this.#usage ?? {};

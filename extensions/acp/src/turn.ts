@@ -1,10 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  methods,
-  type PermissionOption,
-  type PermissionOptionKind,
-  type RequestPermissionOutcome,
-} from '@agentclientprotocol/sdk';
+import * as acp from '@agentclientprotocol/sdk';
 import type { ApprovalQuestion } from 'sluice';
 import type { AgentRequest, SessionEvent } from 'sluice/stream';
 import type { ProgramSettings } from './config.js';
@@ -68,7 +63,7 @@ async function runPrompt(turn: Turn, emit: (item: SessionEvent | Error) => void)
     const why = 'it did not end a turn that was stopped';
     timer = clock.setTimeout(() => void program.end(why), graceMs * 0.75);
     program
-      .ask((agent) => agent.notify(methods.agent.session.cancel, { sessionId }))
+      .ask((agent) => agent.notify(acp.methods.agent.session.cancel, { sessionId }))
       .catch(() => undefined); // the prompt fails of the same
   };
   const events = new TurnEvents({
@@ -102,7 +97,7 @@ async function runPrompt(turn: Turn, emit: (item: SessionEvent | Error) => void)
   if (turn.stopped.aborted) stop();
   try {
     const response = await program.ask((agent) =>
-      agent.request(methods.agent.session.prompt, {
+      agent.request(acp.methods.agent.session.prompt, {
         sessionId,
         prompt: [{ type: 'text', text: turn.text }],
       }),
@@ -126,11 +121,11 @@ async function runPrompt(turn: Turn, emit: (item: SessionEvent | Error) => void)
  * next call.
  */
 function answerTo(
-  options: readonly PermissionOption[],
+  options: readonly acp.PermissionOption[],
   decision: Awaited<ReturnType<AgentRequest['gate']>>,
   args: object,
-): { readonly refusal?: string; readonly outcome: RequestPermissionOutcome } {
-  const pick = (...kinds: PermissionOptionKind[]): RequestPermissionOutcome | undefined => {
+): { readonly refusal?: string; readonly outcome: acp.RequestPermissionOutcome } {
+  const pick = (...kinds: acp.PermissionOptionKind[]): acp.RequestPermissionOutcome | undefined => {
     const option = kinds.flatMap((kind) => options.filter((one) => one.kind === kind))[0];
     return option && { outcome: 'selected', optionId: option.optionId };
   };
@@ -151,7 +146,7 @@ function answerTo(
 function questionOf(
   toolName: string,
   { title }: Readonly<Record<string, unknown>>,
-  options: readonly PermissionOption[],
+  options: readonly acp.PermissionOption[],
 ): ApprovalQuestion {
   const isLasting = options.some(({ kind }) => kind === 'allow_always');
   return {

@@ -25,9 +25,8 @@ export function openAccounts(
     { key, name }: Pick<Place, 'key' | 'name'>,
     by: (account: Account, nowMs: number) => Account | undefined,
   ): Promise<void> => {
-    await store.update<Account>(key, (before) => by(before ?? newAccount(name), clock.now()), {
-      ttlMs: keptMs,
-    });
+    const changed = (before?: Account) => by(before ?? newAccount(name), clock.now());
+    await store.update<Account>(key, changed, { ttlMs: keptMs });
   };
   return {
     today,

@@ -26,10 +26,8 @@ export function chargeOf(
   if (usage === undefined) return { charge: estimate, isGuess: isCharged };
   const figures = figuresIn(usage);
   const tokens = tokensIn(figures);
-  const microUsd = microUsdIn(
-    figures,
-    priceOf(answeringModel(messages) ?? model ?? '', settings.prices),
-  );
+  const price = priceOf(answeringModel(messages) ?? model ?? '', settings.prices);
+  const microUsd = microUsdIn(figures, price);
   return {
     charge: { tokens: tokens ?? estimate.tokens, microUsd: microUsd ?? estimate.microUsd },
     isGuess:

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CapName } from './places.js';
 
 /** Money is counted in millionths of a dollar. */
 const microUsdPerUsd = 1_000_000;
@@ -92,11 +93,7 @@ export const config = z
 /** The settings, as they are read. */
 export type Settings = z.infer<typeof config>;
 
-interface Capped {
-  readonly perPrincipal?: Cap | undefined;
-  readonly perSession?: Cap | undefined;
-  readonly perAgent?: Cap | undefined;
-  readonly total?: Cap | undefined;
+interface Capped extends Partial<Record<CapName, Cap | undefined>> {
   readonly byRole: Readonly<Record<string, Cap | false>>;
   readonly byAgent: Readonly<Record<string, Cap | false>>;
   readonly estimate: Amount;
@@ -114,17 +111,14 @@ function cappedUnits(settings: Capped): Amount {
 
 function capsIn(settings: Capped): readonly { readonly path: string[]; readonly cap: Cap }[] {
   const { perPrincipal, perSession, perAgent, total, byRole, byAgent } = settings;
-  const all: readonly [string[], Cap | false | undefined][] = [
-    ...Object.entries({ perPrincipal, perSession, perAgent, total }).map(
-      ([key, cap]): [string[], Cap | undefined] => [[key], cap],
-    ),
-    ...Object.entries(byRole).map(([key, cap]): [string[], Cap | false] => [['byRole', key], cap]),
-    ...Object.entries(byAgent).map(([key, cap]): [string[], Cap | false] => [
-      ['byAgent', key],
-      cap,
-    ]),
+  const groups = [
+    { under: [], caps: { perPrincipal, perSession, perAgent, total } },
+    { under: ['byRole'], caps: byRole },
+    { under: ['byAgent'], caps: byAgent },
   ];
-  return all.flatMap(([path, cap]) => (cap === undefined || cap === false ? [] : [{ path, cap }]));
+  return groups.flatMap(({ under, caps }) =>
+    Object.entries(caps).flatMap(([key, cap]) => (cap ? [{ path: [...under, key], cap }] : [])),
+  );
 }
 
 function isTimeZone(text: string): boolean {

@@ -47,10 +47,8 @@ export default defineExtension({
 
     api.veto('routing.resolving', 'caps', { failClosed, priority: last }, async (call) => {
       if (parseCommandLine(call.payload.message.content) !== undefined) return allow();
-      const refusal = await reserveAll(
-        accounts.of(whoseMessage(call)),
-        digest(call.event.correlationId),
-      );
+      const places = accounts.of(whoseMessage(call));
+      const refusal = await reserveAll(places, digest(call.event.correlationId));
       return refusal === undefined ? allow() : refused(refusal, settings, accounts.today());
     });
 
@@ -102,7 +100,5 @@ function refused(
     text: `${place.capName}: of ${limit} ${unit} on ${day}, ${used} are used and ${reserved} are reserved`,
     details: { cap: place.capName, unit, limit, used, reserved, estimate, day, timeZone },
   };
-  return reply === false
-    ? cancel('budget-exceeded', reason)
-    : cancel('budget-exceeded', { ...reason, reply });
+  return cancel('budget-exceeded', { ...reason, ...(reply !== false && { reply }) });
 }

@@ -47,10 +47,7 @@ const webhook = z.strictObject({
     })
     .refine(
       ({ over, timestamp: at }) => holds(over, 'body') && (!at || holds(over, `header:${at}`)),
-      {
-        path: ['over'],
-        error: 'must hold {body}, and the header of "timestamp" if there is one',
-      },
+      { path: ['over'], error: 'must hold {body}, and the header of "timestamp" if there is one' },
     )
     .prefault({}),
   /** The id of a delivery: one that has come before is not handled again. */
@@ -101,10 +98,7 @@ export const config = z
   })
   .refine(
     ({ keys }) => new Set(keys.flatMap((one) => [one.name, one.sha256])).size === 2 * keys.length,
-    {
-      path: ['keys'],
-      error: 'must have a name and a key of its own for each',
-    },
+    { path: ['keys'], error: 'must have a name and a key of its own for each' },
   );
 
 /** The settings, read and complete. */

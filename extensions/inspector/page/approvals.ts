@@ -1,5 +1,5 @@
 import { html, useState } from '../vendor/preact.js';
-import { about, get, post } from './client.js';
+import { about, post } from './client.js';
 import {
   Action,
   IdLink,
@@ -17,16 +17,12 @@ import type { Approval } from './shapes.js';
 
 /** The questions that wait for a human, those that are open first. */
 export function Approvals() {
-  const {
-    value = [],
-    problem,
-    again,
-  } = useLoaded(() => get<Approval[]>('approvals'), 'approvals', 2_000);
+  const { value = [], problem, again } = useLoaded<Approval[]>('approvals', {}, 2_000);
   const open = value.filter(({ state }) => state === 'pending');
   const others = value.filter(({ state }) => state !== 'pending');
   return html`<${View} title="Approvals" problem=${problem}>
-    ${open.length === 0 ? html`<p>No question is open.</p>` : null}
-    ${about.value?.write ? null : html`<p class="quiet">To answer here, start it with --inspect-write.</p>`}
+    ${open.length === 0 && html`<p>No question is open.</p>`}
+    ${!about.value?.write && html`<p class="quiet">To answer here, start it with --inspect-write.</p>`}
     <ul class="cards">
       ${[...open, ...others].map((one) => html`<${Card} key=${one.id} row=${one} again=${again} />`)}
     </ul>
@@ -53,12 +49,13 @@ function Card({ row, again }: { readonly row: Approval; readonly again: () => vo
         isOpen ? `, for ${span(Math.max(0, dueAtMs - Date.now()))} more` : ''
       }. May answer: <${Text} of=${who} />. Message <${IdLink} id=${row.correlationId} />
     </p>
-    ${question.text === undefined ? null : html`<p><${Text} of=${question.text} /></p>`}
-    ${row.reason === undefined ? null : html`<p>Reason: <${Text} of=${row.reason} /></p>`}
+    ${question.text !== undefined && html`<p><${Text} of=${question.text} /></p>`}
+    ${row.reason !== undefined && html`<p>Reason: <${Text} of=${row.reason} /></p>`}
     <${LongText} text=${payload} />
     ${
-      isOpen && about.value?.write
-        ? html`<div class="bar">
+      isOpen &&
+      about.value?.write &&
+      html`<div class="bar">
           <${Action} label="Approve" run=${answer({ state: 'allowed' })} />
           ${question.scopes.map(
             (scope) =>
@@ -77,7 +74,6 @@ function Card({ row, again }: { readonly row: Approval; readonly again: () => vo
           />
           <${Action} label="Deny" run=${answer({ state: 'denied', reason })} />
         </div>`
-        : null
     }
   </li>`;
 }

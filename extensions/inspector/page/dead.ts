@@ -1,5 +1,5 @@
 import { html, useState } from '../vendor/preact.js';
-import { about, get, post } from './client.js';
+import { about, post } from './client.js';
 import {
   Action,
   Behind,
@@ -18,11 +18,7 @@ import type { DeadLetter } from './shapes.js';
 /** The messages that could not be handled, and wait for an operator. */
 export function DeadLetters() {
   const [filter, setFilter] = useState('');
-  const {
-    value: all = [],
-    problem,
-    again,
-  } = useLoaded(() => get<DeadLetter[]>('dead'), 'dead', 5_000);
+  const { value: all = [], problem, again } = useLoaded<DeadLetter[]>('dead', {}, 5_000);
   const wanted = filter.toLowerCase();
   const shown = all.filter(({ eventId, channel, accountId, reason = '' }) =>
     `${eventId} ${channel}/${accountId} ${reason}`.toLowerCase().includes(wanted),
@@ -43,13 +39,13 @@ export function DeadLetters() {
       />
       <span role="status">${shown.length} of ${all.length}</span>
       ${
-        mayWrite && shown.length > 0
-          ? html`<${Action} label="Retry all ${shown.length}" isGrave run=${each('retry', ids)} />
+        mayWrite &&
+        shown.length > 0 &&
+        html`<${Action} label="Retry all ${shown.length}" isGrave run=${each('retry', ids)} />
             <${Action} label="Purge all ${shown.length}" isGrave run=${each('purge', ids)} />`
-          : null
       }
     </div>
-    ${mayWrite ? null : html`<p class="quiet">To retry or purge, start it with --inspect-write.</p>`}
+    ${!mayWrite && html`<p class="quiet">To retry or purge, start it with --inspect-write.</p>`}
     <ul class="cards">
       ${shown.slice(0, 100).map(
         (one) => html`<li key=${one.eventId}>
@@ -62,21 +58,20 @@ export function DeadLetters() {
           <div class="bar">
             <${Behind} label="Body"><${Body} id=${one.eventId} /><//>
             ${
-              mayWrite
-                ? html`<${Action} label="Retry" run=${each('retry', [one.eventId])} />
+              mayWrite &&
+              html`<${Action} label="Retry" run=${each('retry', [one.eventId])} />
                   <${Action} label="Purge" isGrave run=${each('purge', [one.eventId])} />`
-                : null
             }
           </div>
         </li>`,
       )}
     </ul>
-    ${shown.length > 100 ? html`<p>${shown.length - 100} more: narrow the search.</p>` : null}
+    ${shown.length > 100 && html`<p>${shown.length - 100} more: narrow the search.</p>`}
   <//>`;
 }
 
 function Body({ id }: { readonly id: string }) {
-  const { value, problem } = useLoaded(() => get<{ readonly body?: string }>('body', { id }), id);
+  const { value, problem } = useLoaded<{ readonly body?: string }>('body', { id });
   if (value === undefined) return html`<p>${problem === '' ? 'Reading…' : plain(problem)}</p>`;
   return html`<${LongText} text=${value.body ?? 'the journal has not kept it'} />`;
 }

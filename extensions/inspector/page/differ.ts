@@ -59,7 +59,7 @@ export function Differ({ id }: { readonly id: string }) {
         />
       </fieldset>
     </div>
-    ${report === undefined ? null : html`<${Report} report=${report} />`}
+    ${report !== undefined && html`<${Report} report=${report} />`}
   <//>`;
 }
 

@@ -1,27 +1,20 @@
 import { html } from '../vendor/preact.js';
-import { about, get, post } from './client.js';
+import { about, post } from './client.js';
 import { Action, nameOf, plain, Status, Text, useLoaded, View } from './parts.js';
 import type { ExtensionInfo, Finding } from './shapes.js';
 
 /** The extensions of the host, and what the doctor finds. */
 export function Extensions() {
-  const { value, problem, again } = useLoaded(
-    () => get<ExtensionInfo[] | null>('extensions'),
-    'all',
-    5_000,
-  );
-  const { value: findings, problem: other } = useLoaded(
-    () => get<Finding[]>('findings'),
-    'findings',
-  );
+  const { value, problem, again } = useLoaded<ExtensionInfo[] | null>('extensions', {}, 5_000);
+  const { value: findings, problem: other } = useLoaded<Finding[]>('findings');
   return html`<${View} title="Extensions" problem=${problem}>
-    ${value === null ? html`<p class="quiet">No host runs here: the doctor tells what the config has.</p>` : null}
+    ${value === null && html`<p class="quiet">No host runs here: the doctor tells what the config has.</p>`}
     <ul class="cards">
       ${value?.map(
         (one) => html`<li key=${one.extensionId}>
           <h3>
             <${Text} of=${one.extensionId} /> <${Status} of=${one.status} />
-            ${one.isAudited ? html` <span class="status odd">in audit mode</span>` : null}
+            ${one.isAudited && html` <span class="status odd">in audit mode</span>`}
           </h3>
           <p class="quiet">
             ${plain(`${one.version ?? 'no version'}, from ${one.source}`)}${
@@ -29,9 +22,8 @@ export function Extensions() {
             }
           </p>
           ${
-            one.error === undefined
-              ? null
-              : html`<p class="bad">
+            one.error !== undefined &&
+            html`<p class="bad">
                 <code>${plain(one.error.code)}</code> <${Text} of=${one.error.message} />
                 ${' '}<${Text} of=${one.error.hint} />
               </p>`
@@ -44,9 +36,8 @@ export function Extensions() {
               </p>`,
           )}
           ${
-            one.grants.length === 0
-              ? null
-              : html`<p>
+            one.grants.length > 0 &&
+            html`<p>
                 Grants:
                 ${one.grants.map(
                   ({ grant, isGiven }) =>
@@ -58,26 +49,26 @@ export function Extensions() {
             ${one.handlers.map((text) => html`<li><${Text} of=${text} /></li>`)}
           </ul>
           ${
-            about.value?.write && about.value.live
-              ? html`<${Action}
+            about.value?.write &&
+            about.value.live &&
+            html`<${Action}
                 label="Reload"
                 run=${() => post('reload', { extensionId: one.extensionId }).then(again)}
               />`
-              : null
           }
         </li>`,
       )}
     </ul>
     <h2>What the doctor finds</h2>
-    ${other === '' ? null : html`<p role="alert" class="bad">${plain(other)}</p>`}
-    ${findings === undefined && other === '' ? html`<p>It looks…</p>` : null}
+    ${other !== '' && html`<p role="alert" class="bad">${plain(other)}</p>`}
+    ${findings === undefined && other === '' && html`<p>It looks…</p>`}
     <ul class="plain">
       ${findings?.map(
         ({ severity, check, what, whose, hint }) =>
           html`<li>
             <${Status} of=${severity} /> <span class="quiet">${plain(check)}</span>
-            ${whose === undefined ? null : html` <b><${Text} of=${whose} /></b>`} <${Text} of=${what} />
-            ${hint === undefined ? null : html` <span class="quiet"><${Text} of=${hint} /></span>`}
+            ${whose !== undefined && html` <b><${Text} of=${whose} /></b>`} <${Text} of=${what} />
+            ${hint !== undefined && html` <span class="quiet"><${Text} of=${hint} /></span>`}
           </li>`,
       )}
     </ul>

@@ -48,7 +48,7 @@ function App() {
           ([id, { title }]) =>
             title &&
             html`<a href=${`#/${id}`} aria-current=${id === place ? 'page' : undefined}
-              >${title}${id === 'dead' && dead > 0 ? html` <span class="badge">${dead}</span>` : null}</a
+              >${title}${id === 'dead' && dead > 0 && html` <span class="badge">${dead}</span>`}</a
             >`,
         )}
       </nav>

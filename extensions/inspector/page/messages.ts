@@ -117,14 +117,14 @@ export function Messages({
       <button>Find</button>
       ${of === 'list' ? html`<a href="#/messages">Messages alone</a>` : html`<a href="#/facts/">All facts</a>`}
       ${
-        fresh > 0 && !isAtTop.current
-          ? html`<button type="button" onClick=${() => load('newer')}>${fresh} new facts</button>`
-          : null
+        fresh > 0 &&
+        !isAtTop.current &&
+        html`<button type="button" onClick=${() => load('newer')}>${fresh} new facts</button>`
       }
       ${
-        before !== undefined && !isLooking
-          ? html`<button type="button" onClick=${() => load('older')}>Look further back</button>`
-          : null
+        before !== undefined &&
+        !isLooking &&
+        html`<button type="button" onClick=${() => load('older')}>Look further back</button>`
       }
     </form>
     <p class="quiet" role="status">

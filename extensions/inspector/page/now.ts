@@ -1,11 +1,11 @@
 import { html } from '../vendor/preact.js';
-import { about, get, post } from './client.js';
+import { about, post } from './client.js';
 import { Action, IdLink, nameOf, plain, Status, span, Text, useLoaded, View } from './parts.js';
 import type { Minute, Now as NowData, RunningHandler } from './shapes.js';
 
 /** The view of lanes, with the jobs that run and wait in them, and of the last hour. */
 export function Now() {
-  const { value: now, problem, again } = useLoaded(() => get<NowData>('now'), 'now', 2_000);
+  const { value: now, problem, again } = useLoaded<NowData>('now', {}, 2_000);
   const minutes = now?.minutes ?? [];
   const rate = (of: (minute: Minute) => number) => minutes.map(of);
   return html`<${View} title="Now" problem=${problem}>
@@ -22,7 +22,7 @@ export function Now() {
       ${now?.state === undefined ? 'No host runs here: this is what its journal tells.' : `The host is ${now.state}.`}
     </p>
     <h2>Lanes</h2>
-    ${now?.lanes.length === 0 ? html`<p>Nothing runs, and nothing waits.</p>` : null}
+    ${now?.lanes.length === 0 && html`<p>Nothing runs, and nothing waits.</p>`}
     <ul class="cards">
       ${now?.lanes.map(
         ({ lane, jobs }) => html`<li key=${lane}>
@@ -34,13 +34,14 @@ export function Now() {
                 ${state === 'handling' ? 'runs' : 'waits'} for ${span(forMs)}
                 <${Held} handlers=${handlers} />
                 ${
-                  about.value?.write && about.value.live && sessionKey !== undefined
-                    ? html`<${Action}
+                  about.value?.write &&
+                  about.value.live &&
+                  sessionKey !== undefined &&
+                  html`<${Action}
                       label="Stop the turn"
                       isGrave
                       run=${() => post('stop', { sessionKey }).then(again)}
                     />`
-                    : null
                 }
               </li>`,
             )}
@@ -49,9 +50,9 @@ export function Now() {
       )}
     </ul>
     ${
-      now === undefined || now.others.length === 0
-        ? null
-        : html`<h2>Handlers of no lane</h2>
+      now !== undefined &&
+      now.others.length > 0 &&
+      html`<h2>Handlers of no lane</h2>
           <${Held} handlers=${now.others} />`
     }
   <//>`;
@@ -62,7 +63,7 @@ function Held({ handlers }: { readonly handlers: readonly RunningHandler[] }) {
     (one) =>
       html`<div>
         held by <b><${Text} of=${nameOf(one)} /></b> in ${plain(one.family)} for ${span(one.runningMs)}
-        ${one.isGivenUp ? html` <${Status} of="given up" />` : null}
+        ${one.isGivenUp && html` <${Status} of="given up" />`}
       </div>`,
   );
 }

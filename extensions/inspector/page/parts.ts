@@ -1,4 +1,5 @@
 import { type ComponentChildren, html, useEffect, useState } from '../vendor/preact.js';
+import { get } from './client.js';
 import type { Author } from './shapes.js';
 
 /** Controls, marks of direction and other characters without a look of their own. */
@@ -21,11 +22,11 @@ export function LongText({ text }: { readonly text: string }) {
   const shown = plain(isLong && !isWhole ? text.slice(0, shownAtOnce) : text);
   return html`<pre class="text" tabindex="0"><bdi>${shown}</bdi></pre>
     ${
-      isLong && !isWhole
-        ? html`<button type="button" onClick=${() => setWhole(true)}>
+      isLong &&
+      !isWhole &&
+      html`<button type="button" onClick=${() => setWhole(true)}>
           Show all ${text.length} characters
         </button>`
-        : null
     }`;
 }
 
@@ -109,7 +110,7 @@ export function Action({
     >
       ${state === 'sure' ? `Really ${label.toLowerCase()}?` : label}
     </button>
-    ${problem === '' ? null : html`<span role="alert" class="bad">${plain(problem)}</span>`}`;
+    ${problem !== '' && html`<span role="alert" class="bad">${plain(problem)}</span>`}`;
 }
 
 /** Hears what is typed into a field. */
@@ -138,8 +139,8 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Data that is loaded, again each so many milliseconds if the view stays open, and when `again` is called. */
-export function useLoaded<T>(load: () => Promise<T>, key: string, everyMs?: number) {
+/** Data of the server that is loaded, again each so many milliseconds if the view stays open, and when `again` is called. */
+export function useLoaded<T>(name: string, query: { readonly id?: string } = {}, everyMs?: number) {
   const [value, setValue] = useState<T | undefined>(undefined);
   const [problem, setProblem] = useState('');
   const [round, setRound] = useState(0);
@@ -147,7 +148,7 @@ export function useLoaded<T>(load: () => Promise<T>, key: string, everyMs?: numb
   useEffect(() => {
     let isOpen = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    load()
+    get<T>(name, query)
       .then(
         (loaded) => {
           if (!isOpen) return;
@@ -163,7 +164,7 @@ export function useLoaded<T>(load: () => Promise<T>, key: string, everyMs?: numb
       isOpen = false;
       clearTimeout(timer);
     };
-  }, [key, round]);
+  }, [name, query.id, round]);
   return { value, problem, again };
 }
 
@@ -179,6 +180,6 @@ export function View({
 }) {
   return html`<section aria-labelledby="view-title">
     <h1 id="view-title" tabindex="-1">${title}</h1>
-    ${problem === '' ? null : html`<p role="alert" class="bad">${plain(problem)}</p>`} ${children}
+    ${problem !== '' && html`<p role="alert" class="bad">${plain(problem)}</p>`} ${children}
   </section>`;
 }

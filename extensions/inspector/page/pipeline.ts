@@ -1,12 +1,11 @@
 import { html, useState } from '../vendor/preact.js';
-import { get } from './client.js';
 import { nameOf, plain, span, Text, useLoaded, View } from './parts.js';
 import type { Handler, StageInfo } from './shapes.js';
 
 /** The catalog as a picture: a column for each pipeline, its stages in order, and the handlers in run order. */
 export function Pipeline() {
   const [isAll, setAll] = useState(true);
-  const { value = [], problem } = useLoaded(() => get<StageInfo[]>('stages'), 'stages');
+  const { value = [], problem } = useLoaded<StageInfo[]>('stages');
   const shown = isAll ? value : value.filter(({ handlers }) => handlers.length > 0);
   const names = [...new Set(shown.map(pipelineOf))];
   return html`<${View} title="Pipeline" problem=${problem}>

@@ -7,27 +7,24 @@ import type { Change, Stage, Step } from './shapes.js';
 export function StageDetails({ stage }: { readonly stage: Stage }) {
   const { cancel, changes, failures, staleApprovals, audits, skipped, selection, steps } = stage;
   const list = (title: string, texts: readonly string[]) =>
-    texts.length === 0
-      ? null
-      : html`<h3>${title}</h3>
+    texts.length > 0 &&
+    html`<h3>${title}</h3>
           <ul class="plain">
             ${texts.map((text) => html`<li><${Text} of=${text} /></li>`)}
           </ul>`;
   return html`<div class="details">
     ${
-      cancel === undefined
-        ? null
-        : html`<p class="cancel" role="note">
+      cancel !== undefined &&
+      html`<p class="cancel" role="note">
           Cancelled by <b><${Text} of=${nameOf(cancel)} /></b> with code${' '}
           <code>${plain(cancel.code)}</code>${
-            cancel.text === undefined ? null : html`: <q><${Text} of=${cancel.text} /></q>`
+            cancel.text !== undefined && html`: <q><${Text} of=${cancel.text} /></q>`
           }
         </p>`
     }
     ${
-      selection === undefined
-        ? null
-        : html`<p>
+      selection !== undefined &&
+      html`<p>
           Selected by <b><${Text} of=${nameOf(selection)} /></b>:
           <code><${Text} of=${JSON.stringify(selection.target)} /></code>
         </p>`
@@ -50,9 +47,8 @@ export function StageDetails({ stage }: { readonly stage: Stage }) {
         </table>`
     }
     ${
-      changes.length === 0
-        ? null
-        : html`<h3>Changes</h3>
+      changes.length > 0 &&
+      html`<h3>Changes</h3>
           ${changes.map((change) => html`<${Diff} key=${change.path} change=${change} />`)}`
     }
     ${list(
@@ -119,7 +115,7 @@ function Diff({ change }: { readonly change: Change }) {
             one.overruled ? ' (overruled)' : ''
           }`,
       )}
-      ${isConflict ? html` <span class="status odd">conflict</span>` : null}
+      ${isConflict && html` <span class="status odd">conflict</span>`}
     </p>
     <del><${Text} of=${before} /></del>
     <ins><${Text} of=${after} /></ins>

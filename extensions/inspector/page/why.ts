@@ -1,5 +1,4 @@
 import { type ComponentChildren, html, useEffect } from '../vendor/preact.js';
-import { get } from './client.js';
 import { nameOf, plain, Status, span, Text, Time, useLoaded, View } from './parts.js';
 import type { Way } from './shapes.js';
 import { StageDetails } from './stage-details.js';
@@ -18,7 +17,7 @@ interface Entry {
 
 /** The way of one message: all that happened to it, in order, and why. */
 export function Why({ id }: { readonly id: string }) {
-  const { value: way, problem, again } = useLoaded(() => get<Way>('way', { id }), id);
+  const { value: way, problem, again } = useLoaded<Way>('way', { id });
   useEffect(() => {
     if (way !== undefined)
       document.getElementById(`event-${id}`)?.scrollIntoView({ block: 'center' });
@@ -35,7 +34,7 @@ export function Why({ id }: { readonly id: string }) {
     <div class="bar">
       <span class="id"><${Text} of=${way.correlationId} /></span>
       ${end === undefined ? html`<${Status} of="open" />` : html`<${Status} of=${end.outcome ?? end.state} />`}
-      ${end?.reason === undefined ? null : html`<span><${Text} of=${end.reason} /></span>`}
+      ${end?.reason !== undefined && html`<span><${Text} of=${end.reason} /></span>`}
       <span class="quiet">
         took ${span(to - from)}, waited ${span(waitedMs)}${begun > 1 ? `, begun ${begun} times` : ''}
         ${missing > 0 ? `, ${missing} records are missing` : ''}
@@ -53,7 +52,7 @@ function entriesOf(way: Way, id: string): readonly Entry[] {
     ...way.update.map((fact, at) => ({
       ...{ key: `update-${at}`, atMs: fact.atMs, tookMs: 0, tone: 'calm' },
       label: `message ${fact.state}`,
-      note: html`${fact.outcome === undefined ? null : html`<${Status} of=${fact.outcome} /> `}<${Text}
+      note: html`${fact.outcome !== undefined && html`<${Status} of=${fact.outcome} /> `}<${Text}
           of=${fact.reason ?? fact.channel}
         />`,
     })),
@@ -67,9 +66,8 @@ function entriesOf(way: Way, id: string): readonly Entry[] {
       label: html`<span id=${`event-${stage.id}`}>${plain(stage.family)}</span>`,
       note: html`<${Status} of=${stage.status} />
         ${
-          stage.cancel === undefined
-            ? null
-            : html`<span class="bad"
+          stage.cancel !== undefined &&
+          html`<span class="bad"
               >${plain(`${nameOf(stage.cancel)}: ${stage.cancel.code} ${stage.cancel.text ?? ''}`)}</span
             >`
         }
@@ -100,10 +98,7 @@ function entriesOf(way: Way, id: string): readonly Entry[] {
       },
     ]),
   ];
-  return entries
-    .map((entry, at) => ({ entry, at }))
-    .sort((one, other) => one.entry.atMs - other.entry.atMs || one.at - other.at)
-    .map(({ entry }) => entry);
+  return entries.sort((one, other) => one.atMs - other.atMs);
 }
 
 function Bar({

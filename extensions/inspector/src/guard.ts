@@ -10,16 +10,8 @@ type Refusal = readonly [status: number, why?: string];
  * know the token. Another page of the browser, also one whose name points to this address, gets nothing: the `Host`
  * that it asks by is no name of this server, or its `Origin` or `Sec-Fetch-Site` tell of it.
  */
-export function guardOf({
-  address,
-  names,
-  token,
-}: {
-  readonly address: string;
-  readonly names: readonly string[];
-  readonly token: string;
-}) {
-  const isKnown = hostCheck({ address, names });
+export function guardOf(token: string, served: Parameters<typeof hostCheck>[0]) {
+  const isKnown = hostCheck(served);
   return ({ headers }: Pick<IncomingMessage, 'headers'>, isData: boolean): Refusal => {
     const { host, origin, authorization } = headers;
     if (host === undefined || !isKnown(host))

@@ -30,15 +30,9 @@ export class MessageParts {
     } else if (kind === 'update') {
       const { state, outcome, channel = of.channel } = record;
       if (of.state === undefined) this.known++;
-      this.#parts.set(id, {
-        ...{
-          state: state === 'dead' ? state : (outcome ?? state),
-          toMs: atMs,
-          ...of,
-          fromMs: atMs,
-        },
-        ...(channel !== undefined && { channel }),
-      });
+      const newest = { state: state === 'dead' ? state : (outcome ?? state), toMs: atMs };
+      const part = { ...newest, ...of, fromMs: atMs, ...(channel !== undefined && { channel }) };
+      this.#parts.set(id, part);
     }
   }
 

@@ -52,7 +52,7 @@ export async function startInspector(
   const { port = 0, address = '127.0.0.1', hosts: names = [], clock = systemClock } = options;
   const { write = false, text = false, log, connectionsPerAddress: places } = options;
   const token = randomBytes(24).toString('base64url');
-  const guard = guardOf({ address, names, token });
+  const guard = guardOf(token, { address, names });
   const files = pageFiles();
   const ended = new AbortController();
   const answers = answersOf(source, { write, text, clock, signal: ended.signal });

@@ -67,16 +67,11 @@ export async function* compact(
   // without its summary it is kept for this turn alone: the next one tries again
   if (errorMessage === undefined) request.keepSession(JSON.stringify(history.leftOut));
   const { summary } = history.leftOut;
+  const counts = { tokensBefore, tokensAfter: tokensOf(history.messages()) };
+  const result = { ...counts, compactedCount: dropped.length };
   yield {
     type: 'auto_compaction_end',
-    result: {
-      ...{
-        tokensBefore,
-        tokensAfter: tokensOf(history.messages()),
-        compactedCount: dropped.length,
-      },
-      ...(summary !== undefined && { summary }),
-    },
+    result: { ...result, ...(summary !== undefined && { summary }) },
     aborted: request.signal.aborted,
     willRetry: reason === 'overflow',
     ...(errorMessage !== undefined && { errorMessage }),

@@ -60,10 +60,7 @@ export class McpServer implements AsyncDisposable {
     if (detail !== undefined)
       return [{ whose: name, what: 'it cannot be used', detail: `${detail}. ${hint}` }];
     const shown = [...this.#list.leftOut].slice(0, maxTroubles);
-    return shown.map(([tool, problem]) => ({
-      whose: `${name}/${tool}`,
-      what: `left out: ${problem}`,
-    }));
+    return shown.map(([tool, why]) => ({ whose: `${name}/${tool}`, what: `left out: ${why}` }));
   }
 
   /** The list of its tools; an empty one while it cannot be reached, which is logged. Never rejects. */

@@ -91,10 +91,7 @@ async function* turn(
   const idOf = idsOf(request);
   const rest = contextTokens - tokensOf(offered);
   const compacting: Compacting = {
-    request,
-    settings,
-    history,
-    logger,
+    ...{ request, settings, history, logger },
     ask: (messages) => ask(messages, []),
   };
 
@@ -123,12 +120,8 @@ async function* turn(
       try {
         return yield* readAnswer(parts, writer, idOf, used, habits);
       } catch (thrown) {
-        if (
-          !(thrown instanceof ChatError) ||
-          thrown.failure !== 'context-length' ||
-          history.turns === 0
-        )
-          throw thrown;
+        const isTooLong = thrown instanceof ChatError && thrown.failure === 'context-length';
+        if (!isTooLong || history.turns === 0) throw thrown;
         used = yield* compact(compacting, 'overflow', Math.floor(tokensOf(history.messages()) / 2));
       }
     }
@@ -136,26 +129,19 @@ async function* turn(
 
   try {
     for (let round = 1; ; round++) {
-      if (round > maxRounds)
-        throw new ChatError(
-          'too-many-rounds',
-          `${maxRounds} answers have called tools (maxRounds)`,
-        );
+      const problem = `${maxRounds} answers have called tools (maxRounds)`;
+      if (round > maxRounds) throw new ChatError('too-many-rounds', problem);
       const calls = yield* answer();
       if (calls.length === 0) break;
       yield* runCalls(calls, { request, tools, pictures });
       if (signal.aborted) break;
     }
-    yield {
-      type: 'agent_end',
-      messages: writer.messages,
-      ...(signal.aborted && { aborted: true }),
-    };
+    const { messages } = writer;
+    yield { type: 'agent_end', messages, ...(signal.aborted && { aborted: true }) };
   } catch (thrown) {
     const errorMessage = String(Object(thrown).message ?? thrown);
-    yield* writer.end(
-      signal.aborted ? { stopReason: 'aborted' } : { stopReason: 'error', errorMessage },
-    );
+    const stopReason = signal.aborted ? 'aborted' : 'error';
+    yield* writer.end(signal.aborted ? { stopReason } : { stopReason, errorMessage });
     if (!signal.aborted) throw thrown;
     yield { type: 'agent_end', messages: writer.messages, aborted: true };
   }

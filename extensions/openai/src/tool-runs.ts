@@ -53,12 +53,8 @@ export async function* runCalls(
     ).catch((thrown: unknown) => said(String(thrown))); // it never rejects
     answers.set(toolCallId, result);
     open--;
-    tell({
-      type: 'tool_execution_end',
-      ...name,
-      result: shownText(result),
-      isError: result.isError,
-    });
+    const { isError } = result;
+    tell({ type: 'tool_execution_end', ...name, result: shownText(result), isError });
   };
   /** A call that cannot run is judged all the same: handlers would think of one that nobody has judged that it has run. */
   const refused = async (call: ToolCall, problem: string): Promise<AgentToolResult> => {
@@ -69,10 +65,7 @@ export async function* runCalls(
   while (open > 0 || told.length > 0) {
     const event = told.shift();
     if (event !== undefined) yield event;
-    else
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
+    else await new Promise<void>((resolve) => void (wake = resolve));
   }
   for (const message of request.written()) {
     const answer = message.role === 'toolResult' ? answers.get(message.toolCallId) : undefined;

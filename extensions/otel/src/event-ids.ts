@@ -1,13 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type Context,
-  context,
-  createContextKey,
-  ROOT_CONTEXT,
-  type Span,
-  type SpanContext,
-  TraceFlags,
-} from '@opentelemetry/api';
+import * as otel from '@opentelemetry/api';
 
 /** Makes the ids of spans: an `IdGenerator` of the OpenTelemetry SDK. */
 export interface EventIds {
@@ -15,7 +7,7 @@ export interface EventIds {
   generateSpanId(): string;
 }
 
-const seedKey = createContextKey('sluice-otel: the event that the trace follows from');
+const seedKey = otel.createContextKey('sluice-otel: the event that the trace follows from');
 
 /**
  * Has the trace of a message follow from the id of its event, so that hosts and restarts agree on it (sight §5.2). All other ids are
@@ -30,24 +22,24 @@ export const eventIds: EventIds = {
 };
 
 /** The context that the first span of a seed has: 16 bytes of a digest, and 8 more. */
-export function seedContext(seed: string): SpanContext {
+export function seedContext(seed: string): otel.SpanContext {
   const digest = createHash('sha256').update(seed).digest('hex');
   return {
     traceId: digest.slice(0, 32),
     spanId: digest.slice(32, 48),
-    traceFlags: TraceFlags.SAMPLED,
+    traceFlags: otel.TraceFlags.SAMPLED,
     isRemote: true,
   };
 }
 
 /** Starts the first span of a trace. */
-export function startSeeded(seed: string, start: (root: Context) => Span): Span {
-  const root = ROOT_CONTEXT.setValue(seedKey, seed);
-  return context.with(root, () => start(root));
+export function startSeeded(seed: string, start: (root: otel.Context) => otel.Span): otel.Span {
+  const root = otel.ROOT_CONTEXT.setValue(seedKey, seed);
+  return otel.context.with(root, () => start(root));
 }
 
-function seeded(): SpanContext | undefined {
-  const seed = context.active().getValue(seedKey);
+function seeded(): otel.SpanContext | undefined {
+  const seed = otel.context.active().getValue(seedKey);
   return typeof seed === 'string' ? seedContext(seed) : undefined;
 }
 

@@ -13,6 +13,9 @@ export type Take = (
 ) => void;
 
 /** Distinct values that one label has at most; more become `other`, since a model or a channel may invent names. */
+/** The same for the fact that is heard. */
+type TakeOfFact = (name: InstrumentName, value: number, ...values: Values) => void;
+
 const mostValues = 100;
 
 interface Run {
@@ -32,13 +35,10 @@ export class FactMetrics {
 
   constructor(take: Take, now: () => number) {
     this.#now = now;
-    this.#take = (name, value, values, correlationId) =>
-      take(
-        name,
-        value,
-        values.map((one, at) => this.#bounded(`${name}/${at}`, one)),
-        correlationId,
-      );
+    this.#take = (name, value, values, correlationId) => {
+      const bounded = values.map((one, at) => this.#bounded(`${name}/${at}`, one));
+      take(name, value, bounded, correlationId);
+    };
   }
 
   /** A failure of a handler, also one of an observer that nobody waited for. */
@@ -48,7 +48,7 @@ export class FactMetrics {
 
   hear(fact: Fact): void {
     const { kind, id, correlationId } = fact;
-    const take = (name: InstrumentName, value: number, ...values: Values): void =>
+    const take: TakeOfFact = (name, value, ...values) =>
       this.#take(name, value, values, correlationId);
     if (kind === 'update') {
       const { state, channel, atMs } = fact;
@@ -67,10 +67,7 @@ export class FactMetrics {
     } else if (kind === 'dispatch') this.#dispatch(fact.outcome, take);
   }
 
-  #dispatch(
-    outcome: Outcome,
-    take: (name: InstrumentName, value: number, ...values: Values) => void,
-  ): void {
+  #dispatch(outcome: Outcome, take: TakeOfFact): void {
     const { event, status, steps } = outcome;
     const nowMs = this.#now();
     const spentMs = steps.reduce((sum, { durationMs = 0 }) => sum + durationMs, 0);
@@ -92,12 +89,7 @@ export class FactMetrics {
     if (runId !== undefined) this.#run(runId, outcome, nowMs, take);
   }
 
-  #run(
-    runId: string,
-    outcome: Outcome,
-    nowMs: number,
-    take: (name: InstrumentName, value: number, ...values: Values) => void,
-  ): void {
+  #run(runId: string, outcome: Outcome, nowMs: number, take: TakeOfFact): void {
     const run = this.#runs.get(runId);
     if (isOf(outcome, 'agent.starting') && run === undefined) {
       const { agentId: agent = 'main' } = outcome.payload;

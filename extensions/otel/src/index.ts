@@ -1,9 +1,7 @@
 import {
   context,
-  type Meter,
   type MeterProvider,
   metrics,
-  type Tracer,
   type TracerProvider,
   trace,
 } from '@opentelemetry/api';
@@ -60,7 +58,7 @@ export function otel(providers: OtelProviders = {}): Extension<OtelConfig> {
     setup(api, settings) {
       const now = (): number => api.clock.now();
       const spans = settings.traces
-        ? new MessageSpans({ ...settings, now, tracer: tracer() })
+        ? new MessageSpans({ ...settings, now, tracer: tracers().getTracer('sluice', version) })
         : undefined;
       api.own('sending', () => inTime(Promise.all([tracers(), meters()].map(sendRest)), api.clock));
       if (spans !== undefined) api.own('spans', spans);
@@ -70,7 +68,7 @@ export function otel(providers: OtelProviders = {}): Extension<OtelConfig> {
       };
       const takes: Take[] = [];
       if (settings.metrics) {
-        const meter = otelMeter(meterOf(), gauges);
+        const meter = otelMeter(meters().getMeter('sluice', version), gauges);
         api.own('instruments', meter);
         takes.push(meter.take);
       }
@@ -100,16 +98,8 @@ export function otel(providers: OtelProviders = {}): Extension<OtelConfig> {
     },
   });
 
-  function tracer(): Tracer {
-    return tracers().getTracer('sluice', version);
-  }
-
   function tracers(): TracerProvider {
     return providers.tracerProvider ?? trace.getTracerProvider();
-  }
-
-  function meterOf(): Meter {
-    return meters().getMeter('sluice', version);
   }
 
   function meters(): MeterProvider {
@@ -130,10 +120,7 @@ const lastMs = 2_000;
 function inTime(sent: Promise<unknown>, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(resolve, lastMs);
-    void sent.then(() => {
-      clock.clearTimeout(timer);
-      resolve();
-    });
+    void sent.finally(() => clock.clearTimeout(timer)).then(() => resolve());
   });
 }
 

@@ -95,10 +95,7 @@ export type InstrumentName = keyof typeof instruments;
 export type Values = readonly (string | undefined)[];
 
 /** The rows, in order. */
-export const rows: readonly (readonly [InstrumentName, Row])[] = Object.entries(instruments) as [
-  InstrumentName,
-  Row,
-][]; // Object.entries forgets the names
+export const rows = Object.entries(instruments) as readonly [InstrumentName, Row][]; // Object.entries forgets the names
 
 /** The labels of an instrument with their values. */
 export function labelled(name: InstrumentName, values: Values): (readonly [string, string])[] {

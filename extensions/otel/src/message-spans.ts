@@ -1,15 +1,4 @@
-import {
-  type Attributes,
-  type Context,
-  context,
-  isSpanContextValid,
-  type Link,
-  ROOT_CONTEXT,
-  type Span,
-  type SpanContext,
-  SpanKind,
-  trace,
-} from '@opentelemetry/api';
+import * as otel from '@opentelemetry/api';
 import type { Outcome } from 'sluice';
 import type { ExtensionCall, Fact } from 'sluice/extension';
 import { seedContext, startSeeded } from './event-ids.js';
@@ -22,16 +11,16 @@ type Of<K extends Fact['kind']> = Extract<Fact, { readonly kind: K }>;
 
 /** A message that is being handled. */
 interface Open {
-  readonly root: Span;
-  readonly context: Context;
+  readonly root: otel.Span;
+  readonly context: otel.Context;
   readonly runs: RunSpans;
-  readonly sends: Map<string, Span>;
+  readonly sends: Map<string, otel.Span>;
 }
 
 interface Accepted {
   readonly fact: Of<'update'>;
   /** The context in which it came: of an HTTP request, say. */
-  readonly from: SpanContext | undefined;
+  readonly from: otel.SpanContext | undefined;
 }
 
 /** Ways that are remembered after their end, for what comes later, such as an observer that nobody waited for. */
@@ -44,8 +33,8 @@ export class MessageSpans implements Disposable {
   readonly #open = new Map<string, Open>();
   readonly #accepted = new Recent<Accepted>(remembered);
   /** The first spans of ways that have ended, and of what belongs to no message. */
-  readonly #past = new Recent<Context>(remembered);
-  readonly #pastSends = new Recent<Span>(remembered);
+  readonly #past = new Recent<otel.Context>(remembered);
+  readonly #pastSends = new Recent<otel.Span>(remembered);
 
   constructor(options: SpanOptions) {
     this.#options = options;
@@ -60,10 +49,10 @@ export class MessageSpans implements Disposable {
   }
 
   /** The first span of a message, for an exemplar. */
-  spanOf(correlationId: string): SpanContext | undefined {
+  spanOf(correlationId: string): otel.SpanContext | undefined {
     const at = this.#open.get(correlationId)?.context ?? this.#past.get(correlationId);
-    const span = at && trace.getSpanContext(at);
-    return span && isSpanContextValid(span) ? span : undefined; // without an SDK there is none
+    const span = at && otel.trace.getSpanContext(at);
+    return span && otel.isSpanContextValid(span) ? span : undefined; // without an SDK there is none
   }
 
   /** Runs a handler or a tool in the context of its message. */
@@ -99,7 +88,7 @@ export class MessageSpans implements Disposable {
   #update(fact: Of<'update'>): void {
     const { id, state } = fact;
     if (state === 'accepted') {
-      this.#accepted.set(id, { fact, from: trace.getSpanContext(context.active()) });
+      this.#accepted.set(id, { fact, from: otel.trace.getSpanContext(otel.context.active()) });
     } else if (state === 'begun') this.#begin(fact);
     else if (state === 'given-back') this.#end(fact, 'given-back');
     else {
@@ -113,12 +102,12 @@ export class MessageSpans implements Disposable {
     if (this.#open.has(id)) return;
     const first = this.#accepted.take(id);
     const { channel = 'unknown', accountId } = first?.fact ?? fact;
-    const links: Link[] = first?.from === undefined ? [] : [{ context: first.from }];
+    const links: otel.Link[] = first?.from === undefined ? [] : [{ context: first.from }];
     const root = this.#root(
       id,
       first === undefined ? `${id}#${atMs}` : id,
       `process ${channel}`,
-      { kind: SpanKind.CONSUMER, startedAtMs: first?.fact.atMs ?? atMs, links },
+      { kind: otel.SpanKind.CONSUMER, startedAtMs: first?.fact.atMs ?? atMs, links },
       {
         'messaging.system': channel,
         'messaging.operation.type': 'process',
@@ -129,7 +118,7 @@ export class MessageSpans implements Disposable {
         ...(attempt !== undefined && { 'sluice.update.attempt': attempt }),
       },
     );
-    const at = trace.setSpan(ROOT_CONTEXT, root);
+    const at = otel.trace.setSpan(otel.ROOT_CONTEXT, root);
     const runs = new RunSpans(this.#options, at);
     this.#open.set(id, { root, context: at, runs, sends: new Map() });
   }
@@ -139,19 +128,17 @@ export class MessageSpans implements Disposable {
     correlationId: string,
     seed: string,
     name: string,
-    { kind, startedAtMs, links = [] }: { kind: SpanKind; startedAtMs: number; links?: Link[] },
-    attributes: Attributes,
-  ): Span {
+    {
+      kind,
+      startedAtMs,
+      links = [],
+    }: { kind: otel.SpanKind; startedAtMs: number; links?: otel.Link[] },
+    attributes: otel.Attributes,
+  ): otel.Span {
     const all =
       seed === correlationId ? links : [...links, { context: seedContext(correlationId) }];
-    const startTime = timeOf(startedAtMs);
-    return startSeeded(seed, (root) =>
-      this.#options.tracer.startSpan(
-        name,
-        { root: true, kind, startTime, links: all, attributes },
-        root,
-      ),
-    );
+    const options = { root: true, kind, startTime: timeOf(startedAtMs), links: all, attributes };
+    return startSeeded(seed, (root) => this.#options.tracer.startSpan(name, options, root));
   }
 
   #end(fact: Of<'update'>, outcome: string): void {
@@ -198,16 +185,16 @@ export class MessageSpans implements Disposable {
   }
 
   /** The context of what belongs to no message that this host has begun: an act of an extension, a send of a host before. */
-  #alone(correlationId: string, { event }: Outcome): Context {
+  #alone(correlationId: string, { event }: Outcome): otel.Context {
     const seed =
       event.eventId === correlationId ? correlationId : `${correlationId}#${event.eventId}`;
     const name = `sluice ${event.family}`;
-    const times = { kind: SpanKind.INTERNAL, startedAtMs: event.occurredAt };
+    const times = { kind: otel.SpanKind.INTERNAL, startedAtMs: event.occurredAt };
     const root = this.#root(correlationId, seed, name, times, {
       'sluice.correlation.id': correlationId,
     });
     root.end(timeOf(this.#options.now()));
-    const at = trace.setSpan(ROOT_CONTEXT, root);
+    const at = otel.trace.setSpan(otel.ROOT_CONTEXT, root);
     this.#past.set(correlationId, at);
     return at;
   }
@@ -215,14 +202,14 @@ export class MessageSpans implements Disposable {
   #send(fact: Of<'send'>): void {
     const { id, correlationId, state, channel = 'unknown', sendKind, cause, atMs } = fact;
     const open = this.#open.get(correlationId);
-    const parent = open?.context ?? this.#past.get(correlationId) ?? ROOT_CONTEXT;
+    const parent = open?.context ?? this.#past.get(correlationId) ?? otel.ROOT_CONTEXT;
     const known = open?.sends.get(id) ?? this.#pastSends.get(id);
     const span =
       known ??
       this.#options.tracer.startSpan(
         `send ${channel}`,
         {
-          kind: SpanKind.PRODUCER,
+          kind: otel.SpanKind.PRODUCER,
           startTime: timeOf(atMs),
           attributes: {
             'messaging.system': channel,
@@ -247,24 +234,14 @@ export class MessageSpans implements Disposable {
     this.#pastSends.set(id, span);
   }
 
-  #attempt({
-    parentId = '',
-    correlationId,
-    attempt,
-    status,
-    durationMs,
-    atMs,
-  }: Of<'attempt'>): void {
+  #attempt({ parentId = '', correlationId, ...told }: Of<'attempt'>): void {
     const span =
       this.#open.get(correlationId)?.sends.get(parentId) ?? this.#pastSends.get(parentId);
-    span?.addEvent(
-      'attempt',
-      {
-        'sluice.attempt': attempt,
-        'sluice.attempt.status': status,
-        'sluice.attempt.duration_ms': durationMs,
-      },
-      timeOf(atMs),
-    );
+    const attributes = {
+      'sluice.attempt': told.attempt,
+      'sluice.attempt.status': told.status,
+      'sluice.attempt.duration_ms': told.durationMs,
+    };
+    span?.addEvent('attempt', attributes, timeOf(told.atMs));
   }
 }

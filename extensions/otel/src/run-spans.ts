@@ -1,11 +1,4 @@
-import {
-  type Context,
-  context,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-} from '@opentelemetry/api';
+import * as otel from '@opentelemetry/api';
 import type { Outcome } from 'sluice';
 import type { ExtensionCall } from 'sluice/extension';
 import { isOf, runOf } from './outcome-of.js';
@@ -13,12 +6,12 @@ import { type SpanOptions, timeOf } from './span-options.js';
 
 /** A run of an agent that is open. */
 interface Run {
-  readonly span: Span;
-  readonly context: Context;
+  readonly span: otel.Span;
+  readonly context: otel.Context;
   readonly agent: string;
   /** When each tool call was let through, and its span if it runs in that. */
-  readonly tools: Map<string, { readonly startedAtMs: number; span?: Span }>;
-  chat?: Span;
+  readonly tools: Map<string, { readonly startedAtMs: number; span?: otel.Span }>;
+  chat?: otel.Span;
   endedAtMs?: number;
 }
 
@@ -26,15 +19,15 @@ interface Run {
 export class RunSpans {
   readonly #runs = new Map<string, Run>();
   readonly #options: SpanOptions;
-  readonly #root: Context;
+  readonly #root: otel.Context;
 
-  constructor(options: SpanOptions, root: Context) {
+  constructor(options: SpanOptions, root: otel.Context) {
     this.#options = options;
     this.#root = root;
   }
 
   /** The context of the run that an outcome belongs to; that of the message if it belongs to none. */
-  contextOf(outcome: Pick<Outcome, 'event'>): Context {
+  contextOf(outcome: Pick<Outcome, 'event'>): otel.Context {
     const runId = runOf(outcome);
     return (runId === undefined ? undefined : this.#runs.get(runId)?.context) ?? this.#root;
   }
@@ -47,7 +40,7 @@ export class RunSpans {
     const span = this.#options.tracer.startSpan(
       `invoke_agent ${agent}`,
       {
-        kind: SpanKind.INTERNAL,
+        kind: otel.SpanKind.INTERNAL,
         startTime: timeOf(outcome.event.occurredAt),
         attributes: {
           'gen_ai.operation.name': 'invoke_agent',
@@ -57,7 +50,7 @@ export class RunSpans {
       },
       this.#root,
     );
-    const context = trace.setSpan(this.#root, span);
+    const context = otel.trace.setSpan(this.#root, span);
     this.#runs.set(runId, { span, context, agent, tools: new Map() });
   }
 
@@ -84,7 +77,7 @@ export class RunSpans {
     const tool = run?.tools.get(toolCallId);
     if (run === undefined || tool === undefined) return call();
     tool.span = this.#execute(run, toolName, toolCallId, tool.startedAtMs);
-    return context.with(trace.setSpan(run.context, tool.span), call);
+    return otel.context.with(otel.trace.setSpan(run.context, tool.span), call);
   }
 
   /** Ends the runs that have not ended: their message has. */
@@ -103,7 +96,7 @@ export class RunSpans {
     run.chat = this.#options.tracer.startSpan(
       `chat ${model}`,
       {
-        kind: SpanKind.CLIENT,
+        kind: otel.SpanKind.CLIENT,
         startTime: timeOf(atMs),
         attributes: {
           'gen_ai.operation.name': 'chat',
@@ -157,7 +150,7 @@ export class RunSpans {
     span.end(timeOf(event.occurredAt));
   }
 
-  #execute(run: Run, toolName: string, id: string | undefined, startedAtMs: number): Span {
+  #execute(run: Run, toolName: string, id: string | undefined, startedAtMs: number): otel.Span {
     const attributes = {
       'gen_ai.operation.name': 'execute_tool',
       'gen_ai.tool.name': toolName,
@@ -167,15 +160,15 @@ export class RunSpans {
     const startTime = timeOf(startedAtMs);
     return this.#options.tracer.startSpan(
       `execute_tool ${toolName}`,
-      { kind: SpanKind.INTERNAL, startTime, attributes },
+      { kind: otel.SpanKind.INTERNAL, startTime, attributes },
       run.context,
     );
   }
 }
 
 /** Marks a span as failed, by a word of few. */
-export function fail(span: Span, type: string): void {
-  span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR });
+export function fail(span: otel.Span, type: string): void {
+  span.setAttribute('error.type', type).setStatus({ code: otel.SpanStatusCode.ERROR });
 }
 
 function messages(role: string, texts: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { type Attributes, type Context, context, type Span, trace } from '@opentelemetry/api';
+import * as otel from '@opentelemetry/api';
 import type { Outcome } from 'sluice';
 import type { ExtensionCall } from 'sluice/extension';
 import { Recent } from './recent.js';
@@ -9,13 +9,13 @@ type Step = Outcome['steps'][number];
 
 /** A stage that runs, with the spans of its handlers by their names. */
 interface Open {
-  readonly span: Span;
-  readonly context: Context;
+  readonly span: otel.Span;
+  readonly context: otel.Context;
   readonly handlers: Map<string, Call[]>;
 }
 
 interface Call {
-  readonly span: Span;
+  readonly span: otel.Span;
   endedAtMs?: number;
   /** The outcome has told of it: it ends when it settles. */
   isTold?: true;
@@ -32,7 +32,7 @@ export class StageSpans {
   }
 
   /** Runs a handler inside of the span of its own. @param parent of its stage. */
-  run<T>(call: () => T, of: ExtensionCall, parent: Context): T {
+  run<T>(call: () => T, of: ExtensionCall, parent: otel.Context): T {
     const { event, extensionId, contributionId } = of;
     if (event === undefined || event.hotPath) return call(); // a delta of a reply has no span (sight §5.1)
     const { tracer, now } = this.#options;
@@ -53,7 +53,7 @@ export class StageSpans {
     };
     let result: T;
     try {
-      result = context.with(trace.setSpan(open.context, own.span), call);
+      result = otel.context.with(otel.trace.setSpan(open.context, own.span), call);
     } catch (thrown) {
       ended();
       throw thrown;
@@ -64,7 +64,7 @@ export class StageSpans {
   }
 
   /** Makes the spans of a stage that has ended. @returns its context. */
-  end(outcome: Outcome, endedAtMs: number, parent: Context): Context {
+  end(outcome: Outcome, endedAtMs: number, parent: otel.Context): otel.Context {
     const { event, steps, status, changes } = outcome;
     const open = this.#open.take(event.eventId) ?? this.#start(event, parent);
     const { span } = open;
@@ -79,7 +79,7 @@ export class StageSpans {
     return open.context;
   }
 
-  #start({ family, eventId, occurredAt }: Outcome['event'], parent: Context): Open {
+  #start({ family, eventId, occurredAt }: Outcome['event'], parent: otel.Context): Open {
     const span = this.#options.tracer.startSpan(
       `sluice.stage ${family}`,
       {
@@ -88,7 +88,7 @@ export class StageSpans {
       },
       parent,
     );
-    return { span, context: trace.setSpan(parent, span), handlers: new Map() };
+    return { span, context: otel.trace.setSpan(parent, span), handlers: new Map() };
   }
 
   #handlers({ context: stage, handlers }: Open, steps: readonly Step[], beganAtMs: number): void {
@@ -115,7 +115,7 @@ export class StageSpans {
   }
 }
 
-function told(span: Span, { class: of, result, recheck, why }: Step): void {
+function told(span: otel.Span, { class: of, result, recheck, why }: Step): void {
   span.setAttributes({
     'sluice.handler.class': of,
     'sluice.result': result,
@@ -125,7 +125,7 @@ function told(span: Span, { class: of, result, recheck, why }: Step): void {
 }
 
 /** A cancel, and the guardrail that its author says it is. */
-function cancelOf(outcome: Outcome): Attributes {
+function cancelOf(outcome: Outcome): otel.Attributes {
   if (outcome.status !== 'cancelled') return {};
   const { code, extensionId, contributionId, details = {} } = outcome.cancel;
   const { name, policyId } = Object(details['guardrail']) as Record<string, unknown>; // anything may be there

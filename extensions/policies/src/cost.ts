@@ -47,10 +47,8 @@ export class Patterns {
   readonly #compiled = new Map<string, LinearPattern>();
 
   add(kind: 're' | 'glob', source: string): void {
-    this.#compiled.set(
-      `${kind} ${source}`,
-      kind === 're' ? regularExpression(source) : glob(source),
-    );
+    const compiled = kind === 're' ? regularExpression(source) : glob(source);
+    this.#compiled.set(`${kind} ${source}`, compiled);
   }
 
   /** @throws Error if the pattern was not written out. */

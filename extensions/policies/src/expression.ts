@@ -125,11 +125,8 @@ function textOf(
   const at = range === undefined ? '' : ` (at character ${range.start + 1})`;
   if (code === 'unknown_variable') {
     const known = [...Object.keys(fields), 'event', ...(stage.principal ? ['principal'] : [])];
-    const why =
-      name === 'principal'
-        ? `${stage.family} has no principal`
-        : `${stage.family} has no field "${name}"`;
-    return `${why}${at}${didYouMean(name, known)}`;
+    const missing = name === 'principal' ? name : `field "${name}"`;
+    return `${stage.family} has no ${missing}${at}${didYouMean(name, known)}`;
   }
   if (code === 'no_such_key') {
     const owner = /([\w.]+)\.\w*$/.exec(source.slice(0, range?.end))?.[1] ?? '';

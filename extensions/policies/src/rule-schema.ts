@@ -64,9 +64,7 @@ export const ruleSchema = z
     (rule) =>
       rule['deny when'] === undefined ||
       !['title', 'of', 'timeoutMs', 'scopes'].some((key) => key in rule),
-    {
-      message: 'has title, of, timeoutMs or scopes, which belong to "ask when"',
-    },
+    { message: 'has title, of, timeoutMs or scopes, which belong to "ask when"' },
   )
   .refine((rule) => rule['ask when'] === undefined || rule.code === undefined, {
     message: 'has a code, which belongs to "deny when"',

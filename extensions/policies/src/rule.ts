@@ -69,15 +69,11 @@ export function ruleOf(raw: RawRule): Rule {
   // the rule alone chooses no target, and none is needed to judge
   const alone = { ...stage, onError: { ...stage.onError, resolver: 'open' as const } };
   const trial = createKernel({ stages: [alone] });
-  trial.contribute({
-    ...rule,
-    ...(options as object), // the kernel checks the match against the stage
-    class: 'veto',
-    extensionId: 'policy',
-  });
+  const checked: object = options; // the kernel checks the match against the stage
+  trial.contribute({ ...rule, ...checked, class: 'veto', extensionId: 'policy' });
   return {
     ...rule,
-    options: { ...(options as object), failClosed, mode: raw.mode },
+    options: { ...checked, failClosed, mode: raw.mode },
     tryOn: (payload, given) => tryOn(trial, stage, payload, given),
   };
 }
@@ -117,10 +113,7 @@ const judged = (stage: Stage): boolean => stage.classes.includes('veto');
 const asks = (stage: Stage): boolean => stage.asks;
 
 function familiesThat(test: (stage: Stage) => boolean): string {
-  return canonicalStages
-    .filter(test)
-    .map(({ family }) => family)
-    .join(', ');
+  return canonicalStages.flatMap((stage) => (test(stage) ? stage.family : [])).join(', ');
 }
 
 function stageOf(family: string): Stage {

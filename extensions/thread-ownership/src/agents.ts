@@ -18,10 +18,8 @@ export interface Agent {
  *   an event.
  */
 export function agentsOf(list: Config['agents'], botUserId: string | undefined) {
-  const mainAt = Math.max(
-    0,
-    list.findIndex((entry) => entry.default === true),
-  );
+  const chosen = list.findIndex((entry) => entry.default === true);
+  const mainAt = Math.max(0, chosen);
   const all = list.map((entry, at) => agentOf(entry, at === mainAt ? botUserId : undefined));
   const main = all[mainAt] ?? agentOf({}, botUserId);
   return {

@@ -6,10 +6,9 @@ import type {
 } from '../../sdk/stream/index.js';
 import { assistantReplies } from './assistant-replies.js';
 import { compactionWait } from './compaction-wait.js';
-import { defaultTraits, defaultWording } from './default-wording.js';
 import { eventQueue } from './emit/event-queue.js';
 import { replyEmitter } from './emit/reply-emitter.js';
-import type { ReplyCallbackOptions } from './emit/reply-options.js';
+import type { ReplyCallbackOptions, ReplyWording, ToolTraits } from './emit/reply-options.js';
 import type { ReplyCallbacks } from './reply-callbacks.js';
 import { RunTexts } from './run-texts.js';
 import { MessagingSends } from './tools/messaging-sends.js';
@@ -188,3 +187,39 @@ export function createReplyCallbacks(options: ReplyCallbackOptions): ReplyCallba
     didSendDeterministicApprovalPrompt: () => isAsking,
   };
 }
+
+/** Which of a call's arguments says what it is about, the most telling first. */
+const tellingArguments = 'command path file_path url query pattern name action'.split(' ');
+const longestDescription = 120;
+
+/** The words for people, unless the host has its own. */
+const defaultWording: ReplyWording = {
+  describeTool(_toolName, args) {
+    if (typeof args !== 'object' || args === null) return undefined;
+    for (const name of tellingArguments) {
+      const value = (args as Readonly<Record<string, unknown>>)[name]; // an object by the test above
+      if (typeof value !== 'string' || value.trim() === '') continue;
+      const line = value.trim().replace(/\s+/g, ' ');
+      return line.length > longestDescription ? `${line.slice(0, longestDescription)}…` : line;
+    }
+    return undefined;
+  },
+  summarizeTool(toolName, description, markdown) {
+    if (description === undefined) return toolName;
+    return markdown
+      ? `${toolName}: \`${description.replaceAll('`', "'")}\``
+      : `${toolName}: ${description}`;
+  },
+  cutMark: '[the rest was cut off]',
+  formatAssistantErrorText: ({ errorMessage }) =>
+    errorMessage?.trim() || 'The model could not answer.',
+  formatErroredText: () => undefined,
+  formatApproval: () => undefined,
+};
+
+/** The traits of tools, unless the host knows them better. */
+const defaultTraits: ToolTraits = {
+  normalizeName: (toolName) => toolName.trim(),
+  mayNameFiles: () => false,
+  mutationOf: () => ({ mutatingAction: false }),
+};

@@ -62,15 +62,9 @@ export function compactions(trail: Trail, run: RunFields, logger: Logger) {
       const cause = lastCause;
       if (!aborted && errorMessage === undefined) count++;
       const compactionCount = count;
-      enqueue(() =>
-        trail.dispatch('compaction.after', {
-          ...run,
-          ...definedFields({ cause }),
-          compactionCount,
-          ...told(result),
-          willRetry,
-        }),
-      );
+      const known = { ...run, ...definedFields({ cause }) };
+      const payload = { ...known, compactionCount, ...told(result), willRetry };
+      enqueue(() => trail.dispatch('compaction.after', payload));
     },
 
     /** Waits for the dispatches that are under way. */

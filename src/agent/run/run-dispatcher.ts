@@ -110,13 +110,9 @@ export class RunDispatcher {
     const { trail, run, clock, signal } = this.#with;
     this.#release = driveRun(trail.kernel, run.runId);
     this.#startedAtMs = clock.now();
-    const begun = { startedAtMs: this.#startedAtMs, ...start };
+    const begun = { ...run, startedAtMs: this.#startedAtMs, ...start };
     try {
-      return await trail.dispatch(
-        'agent.starting',
-        { ...run, ...begun },
-        definedFields({ signal }),
-      );
+      return await trail.dispatch('agent.starting', begun, definedFields({ signal }));
     } catch (error) {
       this.#release();
       throw error;

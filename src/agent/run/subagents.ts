@@ -21,16 +21,8 @@ interface SubagentsOptions {
 }
 
 /** The subagents of one run, with the tools that they call. */
-export function subagents({
-  trail,
-  run,
-  session,
-  tools,
-  clock,
-  logger,
-  approvals,
-  subagentOf,
-}: SubagentsOptions) {
+export function subagents(options: SubagentsOptions) {
+  const { trail, run, session, tools, clock, logger, approvals, subagentOf } = options;
   /** The calls of subagents that were seen, with their states: a source may tell of one twice. */
   const calls = new Map<string, 'runs' | 'ended'>();
   let waiting: Promise<void> | undefined;

@@ -168,19 +168,11 @@ export function toolCalls(options: ToolCallsOptions) {
   }
 
   async function called(active: ActiveCall, how: Answer): Promise<void> {
-    const { toolName, toolCallId } = active.call;
-    await options.trail.dispatch(
-      'agent.tool.called',
-      {
-        toolName,
-        toolCallId,
-        params: active.params,
-        durationMs: Math.max(0, options.clock.now() - active.startedAtMs),
-        ...how,
-        ...options.run,
-      },
-      whose(active.call),
-    );
+    const { call, params, startedAtMs } = active;
+    const { toolName, toolCallId } = call;
+    const durationMs = Math.max(0, options.clock.now() - startedAtMs);
+    const payload = { toolName, toolCallId, params, durationMs, ...how, ...options.run };
+    await options.trail.dispatch('agent.tool.called', payload, whose(call));
   }
 
   return {
@@ -227,11 +219,8 @@ export function toolCalls(options: ToolCallsOptions) {
       const given = active.given?.isError === isError ? active.given : undefined;
       const text = given === undefined ? resultText(result) : givenText(given);
       const message = active.refusal ?? (isError ? text : undefined);
-      await called(active, {
-        result: given ?? result,
-        isError,
-        ...definedFields({ error: message }),
-      });
+      const error = definedFields({ error: message });
+      await called(active, { result: given ?? result, isError, ...error });
       if (active.call.subagentId !== undefined) return; // the transcript is the main thread's
       await options.writer.writeResult({
         role: 'toolResult',

@@ -22,27 +22,16 @@ export function transcriptWriter(trail: Trail, session: RunSession, runId: strin
     const results = waiting;
     waiting = [];
     for (const result of results) {
-      const outcome = trail.dispatchSync(
-        'transcript.tool-result.persisting',
-        {
-          ...ids,
-          toolName: result.toolName,
-          toolCallId: result.toolCallId,
-          isSynthetic: false,
-          message: { ...result },
-        },
-        { gate: gate },
-      );
+      const { toolName, toolCallId } = result;
+      const about = { ...ids, toolName, toolCallId, isSynthetic: false };
+      const payload = { ...about, message: { ...result } };
+      const outcome = trail.dispatchSync('transcript.tool-result.persisting', payload, { gate });
       if (outcome.status === 'passed') await pass(outcome.payload.message);
     }
   }
 
   async function pass(message: TranscriptEntry): Promise<void> {
-    const outcome = trail.dispatchSync(
-      'transcript.message.writing',
-      { ...ids, message },
-      { gate: gate },
-    );
+    const outcome = trail.dispatchSync('transcript.message.writing', { ...ids, message }, { gate });
     if (outcome.status !== 'passed') return; // a cancel, or a veto that failed closed: the outcome names it
     const { message: passed } = outcome.payload;
     written.push(passed); // before the wait, so that a reader meanwhile finds the message

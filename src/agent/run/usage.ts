@@ -17,19 +17,12 @@ export function usagePayload(
 
 /** Adds usages up; `undefined` if there is none. */
 export function addUsage(usages: readonly (SessionUsage | undefined)[]): SessionUsage | undefined {
-  let sum: SessionUsage | undefined;
-  for (const usage of usages) {
-    if (usage === undefined) continue;
-    sum = sum === undefined ? usage : plus(sum, usage);
-  }
-  return sum;
+  const known = usages.filter((usage) => usage !== undefined);
+  return known.length === 0 ? undefined : known.reduce(plus);
 }
 
 function plus(a: SessionUsage, b: SessionUsage): SessionUsage {
-  const costUsd =
-    a.costUsd === undefined && b.costUsd === undefined
-      ? undefined
-      : (a.costUsd ?? 0) + (b.costUsd ?? 0);
+  const costUsd = a.costUsd === undefined ? b.costUsd : a.costUsd + (b.costUsd ?? 0);
   return {
     input: a.input + b.input,
     output: a.output + b.output,

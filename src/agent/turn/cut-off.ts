@@ -53,16 +53,7 @@ export class Cut implements StopSignal, Disposable {
 export function untilCut<T>(promise: Promise<T>, signal: StopSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const listening = onAbort(signal, () => resolve(undefined));
-    promise.then(
-      (value) => {
-        listening[Symbol.dispose]();
-        resolve(value);
-      },
-      (error: unknown) => {
-        listening[Symbol.dispose]();
-        reject(error);
-      },
-    );
+    promise.then(resolve, reject).finally(() => listening[Symbol.dispose]());
   });
 }
 

@@ -147,12 +147,7 @@ export function bridgedRun(kernel: Kernel, options: Omit<BridgeOptions, 'permiss
   }
 
   function open(): void {
-    run.open({
-      id: provider,
-      toolGate: gate,
-      subagentOf,
-      ...definedFields({ model: named }),
-    });
+    run.open({ id: provider, toolGate: gate, subagentOf, ...definedFields({ model: named }) });
   }
 
   /** Ends a run that its gate began and whose reader left before it read. */

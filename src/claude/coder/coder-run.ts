@@ -1,6 +1,7 @@
 import { definedFields, oneLine } from '../../kernel/index.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import {
+  type CsdkBlock,
   type Fields,
   isFields,
   isTyped,
@@ -10,6 +11,7 @@ import {
 } from '../frames/frame.js';
 import { FrameIds } from '../frames/frame-ids.js';
 import { assistantText } from './blocks/assistant-text.js';
+import type { CoderBody } from './blocks/coder-body.js';
 import type { CoderStreamEvent } from './blocks/coder-event.js';
 import { flatRow } from './blocks/flat-message.js';
 import { coderSink } from './coder-sink.js';
@@ -17,7 +19,6 @@ import { frameProgress } from './frame-progress.js';
 import { mainThread } from './main-thread.js';
 import { permissionsTold } from './permissions.js';
 import { runOutcome } from './run-outcome.js';
-import { subagentProgress } from './subagent-progress.js';
 import {
   flatPermission,
   flatToolResult,
@@ -102,11 +103,7 @@ export function coderRun(now: () => number, goesOn: string | undefined) {
 
   function assistant(frame: Fields, known: Extract<KnownFrame, { kind: 'assistant' }>): void {
     if (Array.isArray(frame.supersedes) && frame.supersedes.length > 0)
-      sink.emit({
-        type: 'progress',
-        label: 'supersedes',
-        detail: frame.supersedes.join(', '),
-      });
+      sink.emit({ type: 'progress', label: 'supersedes', detail: frame.supersedes.join(', ') });
     const content = isFields(frame.message) ? frame.message.content : undefined;
     if (typeof content === 'string') text(content, known.message.id);
     else thread.assistant(known);
@@ -198,3 +195,28 @@ export function coderRun(now: () => number, goesOn: string | undefined) {
 
 /** The parts of `coderRun` that others use. */
 export type CoderRun = ReturnType<typeof coderRun>;
+
+type SubagentFrame = Extract<KnownFrame, { kind: 'assistant' | 'user' }>;
+
+/**
+ * Makes progress of a subagent's texts, calls and answers: they are never the main thread's text. Its deltas are left
+ * out, for its complete frames say the same.
+ */
+function subagentProgress(frame: SubagentFrame): CoderBody {
+  const blocks = frame.kind === 'assistant' ? frame.message.content : frame.content;
+  const detail = blocks.map(detailOf).filter(Boolean).join('\n');
+  return { type: 'progress', label: 'subagent', ...(detail !== '' && { detail }) };
+}
+
+function detailOf(block: CsdkBlock): string | undefined {
+  switch (block.type) {
+    case 'text':
+      return textField(block, 'text');
+    case 'tool_use':
+      return `calls ${textField(block, 'name') ?? 'a tool'}`;
+    case 'tool_result':
+      return block.is_error === true ? 'a tool failed' : 'a tool answered';
+    default:
+      return undefined;
+  }
+}

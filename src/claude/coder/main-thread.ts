@@ -1,11 +1,18 @@
-import { type CsdkStreamEvent, isTyped, type KnownFrame, textField } from '../frames/frame.js';
+import { definedFields } from '../../kernel/index.js';
+import {
+  type CsdkStreamEvent,
+  type Fields,
+  isFields,
+  isTyped,
+  type KnownFrame,
+  textField,
+} from '../frames/frame.js';
 import { type ToolAnswer, toolAnswers } from '../frames/tool-answer.js';
 import { MessageReader } from '../messages/message-reader.js';
 import { assistantText } from './blocks/assistant-text.js';
 import type { CoderBody } from './blocks/coder-body.js';
-import { changesOf } from './blocks/file-change.js';
 import { type OpenCall, openCalls } from './blocks/open-calls.js';
-import { taskPlan } from './blocks/task-plan.js';
+import { planLine, taskPlan } from './blocks/task-plan.js';
 import type { CoderSink } from './coder-sink.js';
 import { coderMessageWriter } from './message-writer.js';
 
@@ -76,12 +83,10 @@ export function mainThread(sink: CoderSink) {
     subagent(frame: AssistantFrame | UserFrame): void {
       if (frame.kind === 'assistant') {
         for (const block of frame.message.content)
-          if (block.type === 'tool_use')
-            calls.begin(
-              textField(block, 'id') ?? '',
-              textField(block, 'name') ?? 'unknown',
-              block.input,
-            );
+          if (block.type === 'tool_use') {
+            const name = textField(block, 'name') ?? 'unknown';
+            calls.begin(textField(block, 'id') ?? '', name, block.input);
+          }
         return;
       }
       for (const answer of toolAnswers(frame.content, frame.toolUseResult)) {
@@ -113,4 +118,52 @@ export function mainThread(sink: CoderSink) {
 function errorText(content: unknown): string {
   const code = isTyped(content) ? textField(content, 'error_code') : undefined;
   return assistantText({ content }) || code || 'The tool failed.';
+}
+
+/**
+ * The change that a tool's answer tells: a file, or the list of things to do. The structured result tells; an older SDK
+ * gives none, and then the call's arguments do.
+ */
+function changesOf(call: OpenCall, result: unknown): CoderBody[] {
+  const told = isFields(result) ? result : {};
+  const args = isFields(call.args) ? call.args : {};
+  switch (call.name) {
+    case 'Edit':
+    case 'MultiEdit':
+    case 'Write':
+    case 'NotebookEdit':
+      return [fileChange(call.name, told, args)];
+    case 'TodoWrite': {
+      const todos = told.newTodos ?? args.todos;
+      if (!Array.isArray(todos)) return [];
+      return [{ type: 'plan_update', text: todos.map(todo).join('\n') }];
+    }
+    default:
+      return [];
+  }
+}
+
+function fileChange(tool: string, told: Fields, args: Fields): CoderBody {
+  const toldPath = textField(told, 'filePath') ?? textField(told, 'notebook_path');
+  const path = toldPath ?? textField(args, 'file_path') ?? textField(args, 'notebook_path');
+  const op: 'create' | 'modify' | undefined =
+    told.type === 'create' ? 'create' : tool === 'Write' && !told.type ? undefined : 'modify';
+  const patch = patchOf(told.structuredPatch);
+  return { type: 'file_change', ...definedFields({ path, op, patch }) };
+}
+
+/** The hunks of a structured patch, as a unified diff writes them. */
+function patchOf(hunks: unknown): string | undefined {
+  if (!Array.isArray(hunks) || hunks.length === 0) return undefined;
+  return hunks.filter(isFields).map(hunk).join('\n');
+}
+
+function hunk({ oldStart, oldLines, newStart, newLines, lines }: Fields): string {
+  const head = `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
+  return [head, ...(Array.isArray(lines) ? lines.map(String) : [])].join('\n');
+}
+
+function todo(one: unknown): string {
+  const { status, content } = isFields(one) ? one : { status: '', content: one };
+  return planLine(status, content);
 }

@@ -130,12 +130,9 @@ export function coderMessageWriter(
     displaced(message: OpenMessage): void {
       const isHalfTold = message.blocks.some((block) => isPending(block));
       if (isHalfTold) tellWhole();
+      const detail = 'what was streamed since the last whole message was given up';
       if (message.isStreamed && !message.isStopped && isHalfTold)
-        emit({
-          type: 'progress',
-          label: 'retry',
-          detail: 'what was streamed since the last whole message was given up',
-        });
+        emit({ type: 'progress', label: 'retry', detail });
       else settle();
       open = undefined;
     },

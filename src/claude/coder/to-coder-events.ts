@@ -113,10 +113,7 @@ export function flatToolResult(message: Fields): Extract<CoderBody, { type: 'too
   return {
     type: 'tool_result',
     name: toolName(message) ?? 'unknown',
-    ...definedFields({
-      callId: said(message.tool_use_id ?? message.id),
-      result: message.output,
-    }),
+    ...definedFields({ callId: said(message.tool_use_id ?? message.id), result: message.output }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { definedFields, oneLine } from '../../kernel/index.js';
+import { definedFields, onAbort, oneLine } from '../../kernel/index.js';
 import type { ToolCall, ToolDecision, ToolGate } from '../../sdk/stream/index.js';
 import type { CallbackQueue, CsdkCallback } from '../frames/callback.js';
 
@@ -31,13 +31,7 @@ export function askedCalls(gate: ToolGate, callbacks: CallbackQueue) {
         const isAsked = call.question !== undefined;
         return orAborted(isAsked ? judge(gate, call, signal) : known.decision, signal);
       }
-      callbacks.push({
-        kind: 'permission_request',
-        toolUseId: call.toolCallId,
-        toolName: call.toolName,
-        input: call.args,
-        ...whose(call, requestId),
-      });
+      callbacks.push({ kind: 'permission_request', input: call.args, ...named(call, requestId) });
       const decision = judge(gate, call, signal).then((decided) => {
         // A judgement that was aborted is none: when the SDK asks again, the gate is asked again.
         if (signal.aborted) askedCalls.delete(call.toolCallId);
@@ -52,13 +46,7 @@ export function askedCalls(gate: ToolGate, callbacks: CallbackQueue) {
       const asked = askedCalls.get(call.toolCallId);
       if (asked?.isTold === true) return;
       if (asked !== undefined) asked.isTold = true;
-      callbacks.push({
-        kind: 'permission_decision',
-        toolUseId: call.toolCallId,
-        toolName: call.toolName,
-        ...told,
-        ...whose(call, requestId),
-      });
+      callbacks.push({ kind: 'permission_decision', ...told, ...named(call, requestId) });
     },
   };
 }
@@ -74,8 +62,9 @@ export function changedInput(
   return isDeepStrictEqual(args, call.args) ? {} : { updatedInput: { ...args } };
 }
 
-function whose({ subagentId }: ToolCall, requestId: string | undefined) {
-  return definedFields({ agentId: subagentId, requestId });
+function named({ toolCallId, toolName, subagentId }: ToolCall, requestId: string | undefined) {
+  const whose = definedFields({ agentId: subagentId, requestId });
+  return { toolUseId: toolCallId, toolName, ...whose };
 }
 
 /** A gate promises not to reject; one that does all the same refuses. */
@@ -89,12 +78,8 @@ async function judge(gate: ToolGate, call: ToolCall, signal: AbortSignal): Promi
 
 function orAborted(decision: Promise<ToolDecision>, signal: AbortSignal): Promise<ToolDecision> {
   return new Promise((resolve) => {
-    const onAbort = (): void => resolve({ allowed: false, reason: 'the request was aborted' });
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    void decision.then((decided) => {
-      signal.removeEventListener('abort', onAbort);
-      resolve(decided);
-    });
+    const aborted = { allowed: false, reason: 'the request was aborted' } as const;
+    const listening = onAbort(signal, () => resolve(aborted));
+    void decision.then(resolve).finally(() => listening[Symbol.dispose]());
   });
 }

@@ -1,5 +1,5 @@
+import { GrowingText } from '../../sdk/stream/internal.js';
 import { type CsdkBlock, type Fields, isFields, textField } from '../frames/frame.js';
-import { GrowingText } from '../frames/growing-text.js';
 
 interface Common {
   /** The number of the block in its message. Only blocks of one passage share one. */

@@ -1,11 +1,9 @@
 import { systemClock } from '../../kernel/index.js';
 import type { SessionEvent, SubagentFact } from '../../sdk/stream/index.js';
-import { traceEvent } from '../../sdk/stream/internal.js';
+import { orderingChecker, refuseDisorder, traceEvent } from '../../sdk/stream/internal.js';
 import { type Arrival, Arrivals, type Frames } from '../frames/arrivals.js';
 import type { RunRest } from '../frames/background-work.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
-import { refuse } from '../ordering/check-ordering.js';
-import { orderingChecker } from '../ordering/ordering-checker.js';
 import type { NormalizeOptions } from '../session/normalize-options.js';
 import { diagnosticTeller } from '../session/session-diagnostic.js';
 import { SessionNormalizer } from '../session/session-normalizer.js';
@@ -96,7 +94,7 @@ export class SessionReading {
   /** The next arrival, or nothing if the run has ended. All events before it were taken. */
   #arrival(): Arrival | Promise<Arrival> | undefined {
     if (this.#session.ended) {
-      if (this.#checker !== undefined) refuse(this.#checker.finish());
+      if (this.#checker !== undefined) refuseDisorder(this.#checker.finish());
       return undefined;
     }
     this.#eventsTaken();
@@ -117,7 +115,7 @@ export class SessionReading {
   #watch(event: SessionEvent): void {
     const { logger, runId } = this.#options;
     if (logger !== undefined) traceEvent(logger, { runId, sessionId: this.#sessionId }, event);
-    if (this.#checker !== undefined) refuse(this.#checker.take(event));
+    if (this.#checker !== undefined) refuseDisorder(this.#checker.take(event));
   }
 
   #eventsTaken(): void {

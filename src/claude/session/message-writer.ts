@@ -1,3 +1,4 @@
+import { definedFields } from '../../kernel/index.js';
 import {
   type AssistantContent,
   type AssistantMessage,
@@ -16,10 +17,10 @@ import {
   type OpenBlock,
   openBlock,
   type SpeechBlock,
+  wholeText,
 } from '../messages/block.js';
 import type { Failure, MessageWriter } from '../messages/message-reader.js';
 import type { OpenMessage } from '../messages/open-message.js';
-import { finalContent, liveContent } from './block-content.js';
 import { providerErrorOf } from './provider-error.js';
 import type { DiagnosticFact } from './session-diagnostic.js';
 import type { KnownCall } from './tool-calls.js';
@@ -212,5 +213,45 @@ export class SessionMessageWriter implements MessageWriter {
 
   #update(assistantMessageEvent: AssistantMessageEvent): void {
     this.#sink.emit({ type: 'message_update', message: this.#message, assistantMessageEvent });
+  }
+}
+
+/** The content of a block that still grows: its text is put together when it is read. Nothing for others. */
+function liveContent(block: OpenBlock): AssistantContent | undefined {
+  if (block.kind === 'text')
+    return {
+      type: 'text',
+      get text() {
+        return wholeText(block.passage);
+      },
+    };
+  if (block.kind === 'thinking')
+    return {
+      type: 'thinking',
+      get thinking() {
+        return block.grown.read();
+      },
+    };
+  return finalContent(block);
+}
+
+/** The content of a block that is whole, as plain data. Nothing for a block that session messages cannot hold. */
+function finalContent(block: OpenBlock): AssistantContent | undefined {
+  switch (block.kind) {
+    case 'text':
+      return { type: 'text', text: wholeText(block.passage) };
+    case 'thinking': {
+      const { whole, grown, signature, redacted } = block;
+      const more = definedFields({ thinkingSignature: signature });
+      const thinking = whole ?? grown.read();
+      return { type: 'thinking', thinking, ...more, ...(redacted && { redacted }) };
+    }
+    case 'call': {
+      const { id, name, byServer } = block;
+      if (byServer) return undefined;
+      return { type: 'toolCall', id, name, arguments: argumentsOf(block) ?? {} };
+    }
+    default:
+      return undefined;
   }
 }

@@ -9,8 +9,5 @@ export function providerErrorOf(frame: CsdkFrame): ProviderError | undefined {
   const named = textField(frame, 'error') ?? textField(frame, 'api_error_type');
   if (named === undefined && frame.is_api_error_message !== true) return undefined;
   const status = frame.api_error_status;
-  return {
-    code: named ?? 'unknown',
-    ...(typeof status === 'number' && { httpStatus: status }),
-  };
+  return { code: named ?? 'unknown', ...(typeof status === 'number' && { httpStatus: status }) };
 }

@@ -1,11 +1,17 @@
 import { definedFields } from '../../kernel/index.js';
-import type { AgentEnd, SessionEvent, SessionUsage, SubagentFact } from '../../sdk/stream/index.js';
+import type {
+  AgentEnd,
+  AnsweredBy,
+  AssistantMessage,
+  SessionEvent,
+  SessionUsage,
+  SubagentFact,
+} from '../../sdk/stream/index.js';
 import { BackgroundWork, type ResultOf } from '../frames/background-work.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import { FrameIds } from '../frames/frame-ids.js';
 import { silentSystemTypes, silentTypes } from '../frames/known-frames.js';
-import { modelFallback } from './fallback.js';
 import { MainLane } from './main-lane.js';
 import type { RunOptions } from './normalize-options.js';
 import { endOfResult, type RunEnd, usageOfResult, usageSoFar } from './run-end.js';
@@ -229,14 +235,32 @@ export class SessionNormalizer {
     this.#main.closeAll({ aborted, keepDetached: false });
     const { messages } = this.#main.writer;
     const fallback = this.#fallback.after(messages);
-    this.#emit({
-      type: 'agent_end',
-      messages,
-      ...end,
-      ...definedFields({ usage: this.#usage, fallback }),
-    });
+    const known = definedFields({ usage: this.#usage, fallback });
+    this.#emit({ type: 'agent_end', messages, ...end, ...known });
     this.#ended = true;
   }
 }
 
 type Readers = ReadonlyMap<string, (run: SessionNormalizer, frame: CsdkFrame) => void>;
+
+/** Which model the SDK went over to on its own, if it did (csdk §6.7). */
+function modelFallback() {
+  let told: AnsweredBy | undefined;
+
+  return {
+    /** Reads a `system` frame that tells of a fallback. One of a subagent or of a side question leaves the run's model. */
+    read(frame: CsdkFrame): void {
+      if (frame.scope === 'local' || textField(frame, 'agent_id') !== undefined) return;
+      const fromModel = textField(frame, 'original_model');
+      const toModel = textField(frame, 'fallback_model');
+      if (fromModel === undefined || toModel === undefined) return;
+      const reason = textField(frame, 'content') ?? textField(frame, 'trigger');
+      const isBack = frame.direction === 'revert';
+      told = isBack ? undefined : { fromModel, toModel, ...definedFields({ reason }) };
+    },
+
+    /** The fallback that a run ended with: none if the model that was asked has answered last. */
+    after: (messages: readonly AssistantMessage[]): AnsweredBy | undefined =>
+      messages.at(-1)?.model === told?.fromModel ? undefined : told,
+  };
+}

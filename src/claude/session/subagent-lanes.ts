@@ -24,13 +24,9 @@ export function subagentLanes(
       tell({ kind: 'subagent_left_out', lane, type: frame.type });
       return;
     }
-    tools.update(call, {
-      ...progressPartial(frame),
-      ...definedFields({
-        toolCallId: textField(frame, 'tool_use_id'),
-        toolName: textField(frame, 'tool_name'),
-      }),
-    });
+    const toolCallId = textField(frame, 'tool_use_id');
+    const named = definedFields({ toolCallId, toolName: textField(frame, 'tool_name') });
+    tools.update(call, { ...progressPartial(frame), ...named });
   }
 
   /** The running call of the main lane that a lane goes back to. */
@@ -67,13 +63,8 @@ export function subagentLanes(
       const subagentType = textField(frame, 'subagent_type');
       for (const block of blocks) {
         if (role === 'user' && block.type !== 'tool_result') continue; // its prompt: the call's own arguments
-        tools.update(call, {
-          kind: 'subagent',
-          lane,
-          role,
-          block,
-          ...definedFields({ agentId, subagentType }),
-        });
+        const whose = definedFields({ agentId, subagentType });
+        tools.update(call, { kind: 'subagent', lane, role, block, ...whose });
       }
     },
     /** A `system` frame: an update of a call that runs, where it is about its task. */

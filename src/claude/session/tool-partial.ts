@@ -16,15 +16,10 @@ export type ToolPartial =
       readonly toolCallId?: string;
       readonly toolName?: string;
     }
-  | {
-      /** The call goes on in the background; its result comes later. */
-      readonly kind: 'detached';
-    }
-  | {
-      /** The outcome of the call and of others before it, in words. */
-      readonly kind: 'summary';
-      readonly summary: string;
-    }
+  /** The call goes on in the background; its result comes later. */
+  | { readonly kind: 'detached' }
+  /** The outcome of the call and of others before it, in words. */
+  | { readonly kind: 'summary'; readonly summary: string }
   | {
       /** The task that the call started. */
       readonly kind: 'task';

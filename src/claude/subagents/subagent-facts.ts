@@ -41,12 +41,7 @@ export function factsOfCallback(callback: CsdkCallback): readonly SubagentFact[]
   if (childRunId === undefined) return [];
   const agentType = textField(callback.input, 'agent_type');
   if (callback.event === 'SubagentStart')
-    return [
-      {
-        kind: 'child_runs',
-        child: { childRunId, agentId: agentType ?? defaultAgent },
-      },
-    ];
+    return [{ kind: 'child_runs', child: { childRunId, agentId: agentType ?? defaultAgent } }];
   if (callback.event === 'SubagentStop') return [{ kind: 'child_stopped', childRunId }];
   return hasRun(callback, childRunId);
 }

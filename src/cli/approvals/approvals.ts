@@ -1,4 +1,3 @@
-import type { TendedJournal } from '../../host/index.js';
 import {
   type ApprovalRow,
   approvalLine,
@@ -9,6 +8,7 @@ import {
   shortIdOf,
   whyNotAlways,
 } from '../../host/internal.js';
+import type { TendedJournal } from '../../journal/index.js';
 import {
   approvalScopes,
   inertJson,

@@ -1,14 +1,12 @@
-import { type JournalPlace, readHosts } from '../pipeline/journal-place.js';
+import type { AddressPlace } from '../settings/journal-place.js';
 import { counted } from '../shell/text.js';
 import { type Finding, findingsOf } from './finding.js';
 
 const findings = findingsOf('hosts');
 
 /** Compares the hosts that share a journal and live: each part of their config, and each extension, as they have announced it. */
-export async function checkHosts(
-  place: Extract<JournalPlace, { readonly url: string }>,
-): Promise<Finding[]> {
-  const live = (await readHosts(place)).filter(
+export async function checkHosts(place: AddressPlace): Promise<Finding[]> {
+  const live = (await place.kind.hosts(place)).filter(
     ({ leaseForMs, about }) => leaseForMs > 0 && Object.keys(about).length > 0,
   );
   const names = [...new Set(live.flatMap(({ about }) => Object.keys(about)))].sort();

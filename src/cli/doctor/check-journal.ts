@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { JournalReader } from '../../host/index.js';
 import { suspendedNames } from '../../host/internal.js';
-import { placeName, placeOf, readPlace } from '../pipeline/journal-place.js';
+import type { JournalReader } from '../../journal/index.js';
+import { placeName, readPlace } from '../settings/journal-place.js';
 import type { Settings } from '../settings/settings.js';
 import { counted } from '../shell/text.js';
 import { checkHosts } from './check-hosts.js';
@@ -51,11 +51,10 @@ async function suspended(
  * letters in it wait for an operator.
  */
 export async function checkJournal(
-  { journal, workspaceDir }: Pick<Settings, 'journal' | 'workspaceDir'>,
+  { place }: Pick<Settings, 'place'>,
   loadedIds: readonly string[],
   registered: Parameters<typeof suspendedNames>[1],
 ): Promise<Finding[]> {
-  const place = placeOf(journal ?? {}, workspaceDir);
   if (place === undefined) return [findings.ok('there is none: a crash loses what it interrupts')];
   const path = placeName(place);
   if ('path' in place) {

@@ -7,8 +7,8 @@ import {
   type Stage,
   type StageInfo,
 } from '../../kernel/index.js';
-import { type JournalPlace, readPlace } from '../pipeline/journal-place.js';
 import { matchTexts } from '../print/match-text.js';
+import { type JournalPlace, readPlace } from '../settings/journal-place.js';
 import { counted } from '../shell/text.js';
 import { type Finding, findingsOf } from './finding.js';
 

@@ -9,7 +9,6 @@ import {
   providedBy,
 } from '../pipeline/agent-definitions.js';
 import { declaredChannels } from '../pipeline/channel-packages.js';
-import { placeOf } from '../pipeline/journal-place.js';
 import { openPipeline, type Pipeline } from '../pipeline/pipeline.js';
 import { type Layout, laidOut } from '../print/layout.js';
 import { printData } from '../print/print-data.js';
@@ -168,10 +167,7 @@ async function examine(settings: Settings, shell: Shell): Promise<Finding[]> {
     )),
     ...(await checkFamilies({ kernel, providers: agents, channels })),
     ...checkPreviews(kernel),
-    ...(await checkMatches(
-      kernel.stages(),
-      placeOf(settings.journal ?? {}, settings.workspaceDir),
-    )),
+    ...(await checkMatches(kernel.stages(), settings.place)),
   );
   for (const { pluginId, error } of plugins)
     if (error === undefined) findings.push(setUp('plugins', pluginId));

@@ -1,11 +1,12 @@
 import { Option } from 'commander';
-import { cloudEventOf, type FollowOptions, followJournal, type WayKind } from '../../host/index.js';
-import { wayKinds } from '../../host/internal.js';
+import { cloudEventOf, type FollowOptions, followJournal } from '../../host/index.js';
+import type { WayKind } from '../../journal/index.js';
+import { wayKinds } from '../../journal/internal.js';
 import { definedFields, isSluiceError } from '../../kernel/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { addJournalOptions, type JournalChoice, journalPlace } from '../journal/journal-of.js';
-import { type JournalPlace, readPlace, tendPlace } from '../pipeline/journal-place.js';
 import { jsonLine } from '../print/json-line.js';
+import { type JournalPlace, readPlace, tendPlace } from '../settings/journal-place.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { AddCommand, Shell } from '../shell/shell.js';
 

@@ -1,5 +1,5 @@
 import { type DispatchFact, foldWay, readWay, type WayFact } from '../../host/index.js';
-import { wayKinds } from '../../host/internal.js';
+import { wayKinds } from '../../journal/internal.js';
 import {
   type AuditRecord,
   canonicalStages,

@@ -1,8 +1,8 @@
-import { digestOf } from '../../host/internal.js';
+import { digestOf } from '../../journal/internal.js';
 import { badArguments } from '../errors/command-error.js';
 import { journalPlace } from '../journal/journal-of.js';
-import { readHosts } from '../pipeline/journal-place.js';
 import { printData } from '../print/print-data.js';
+import { kindNames } from '../settings/journal-place.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { AddCommand, Shell } from '../shell/shell.js';
 import { counted, span } from '../shell/text.js';
@@ -36,9 +36,9 @@ async function hosts(options: HostsOptions, shell: Shell): Promise<ExitCode> {
   if ('path' in place)
     throw badArguments(
       'the journal is in a file, which one host has',
-      'Hosts share a journal in PostgreSQL: `journal.url` of the config.',
+      `Hosts share a journal in ${kindNames(shell.journals)}: \`journal.url\` of the config.`,
     );
-  const found = (await readHosts(place)).map((host) => ({
+  const found = (await place.kind.hosts(place)).map((host) => ({
     ...host,
     digest: digestOf(Object.entries(host.about).sort()).slice(0, 16),
   }));

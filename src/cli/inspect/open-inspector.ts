@@ -1,9 +1,10 @@
-import type { Host, Journal, TendedJournal } from '../../host/index.js';
+import type { Host } from '../../host/index.js';
+import type { Journal, TendedJournal } from '../../journal/index.js';
 import type { Logger } from '../../kernel/index.js';
 import { answerAsOperator, keptQuestions } from '../approvals/approvals.js';
 import { portOf, unusablePort } from '../errors/port.js';
 import { ownPackage } from '../installed/own-package.js';
-import { type JournalPlace, placeName, tendPlace } from '../pipeline/journal-place.js';
+import { type JournalPlace, placeName, tendPlace } from '../settings/journal-place.js';
 import { lineLogger } from '../settings/logger.js';
 import type { PipelineOptions, Settings } from '../settings/settings.js';
 import type { Shell } from '../shell/shell.js';

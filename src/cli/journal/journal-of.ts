@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { DispatchFilter, DispatchRecord, JournalReader } from '../../host/index.js';
+import type { DispatchFilter, DispatchRecord, JournalReader } from '../../journal/index.js';
 import { badArguments, CommandError } from '../errors/command-error.js';
 import { checkFile } from '../errors/file-error.js';
-import { type JournalPlace, placeOf, readPlace, tendPlace } from '../pipeline/journal-place.js';
+import { type JournalPlace, readPlace, tendPlace } from '../settings/journal-place.js';
 import { readSettings } from '../settings/settings.js';
 import { exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
@@ -34,11 +34,10 @@ export async function journalPlace(
   { journal: given, config }: JournalChoice,
   shell: Shell,
 ): Promise<JournalPlace> {
-  const settings = async () =>
-    (await readSettings(config === undefined ? {} : { config }, shell)).journal ?? {};
-  const named =
-    given === undefined || given === true ? await settings() : { path: resolve(shell.cwd, given) };
-  const place = placeOf(named, shell.cwd);
+  const place =
+    given === undefined || given === true
+      ? (await readSettings(config === undefined ? {} : { config }, shell)).place
+      : { path: resolve(shell.cwd, given) };
   if (place === undefined)
     throw badArguments(
       'no journal is named',
@@ -54,14 +53,15 @@ export async function journalPlace(
 /**
  * Finds the file of the journal, for what is done with a file alone.
  *
- * @throws CommandError as `journalPlace`, and `bad-arguments` if the journal is in PostgreSQL.
+ * @throws CommandError as `journalPlace`, and `bad-arguments` if the journal is in no file.
  */
 export async function journalFile(choice: JournalChoice, shell: Shell): Promise<string> {
   const place = await journalPlace(choice, shell);
   if ('path' in place) return place.path;
+  const { name } = place.kind;
   throw badArguments(
-    'the journal is in PostgreSQL, and this is for a file',
-    'PostgreSQL looks after its tables itself; its own tools repair and compact them.',
+    `the journal is in ${name}, and this is for a file`,
+    `${name} looks after its tables itself; its own tools repair and compact them.`,
   );
 }
 

@@ -1,11 +1,11 @@
 import { Option } from 'commander';
-import type { JournalReader, TendedJournal } from '../../host/index.js';
-import { compactJournal, damageLine, migratePostgres, repairJournal } from '../../host/internal.js';
+import type { JournalReader, TendedJournal } from '../../journal/index.js';
+import { compactJournal, damageLine, repairJournal } from '../../journal/internal.js';
 import { inertJson } from '../../kernel/index.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
-import { connectTo, placeName, readPlace } from '../pipeline/journal-place.js';
 import { jsonLine } from '../print/json-line.js';
 import { printData } from '../print/print-data.js';
+import { placeName, readPlace } from '../settings/journal-place.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { AddCommand, Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
@@ -168,9 +168,6 @@ async function compact(options: JournalOptions, shell: Shell): Promise<ExitCode>
   return exitCodes.ok;
 }
 
-/** Milliseconds that a statement of a migration may take: it may look at each row. */
-const migrationMs = 86_400_000;
-
 async function migrate(options: JournalOptions, shell: Shell): Promise<ExitCode> {
   const place = await journalPlace(options, shell);
   if ('path' in place)
@@ -178,18 +175,13 @@ async function migrate(options: JournalOptions, shell: Shell): Promise<ExitCode>
       'the journal is in a file, which has no tables to make',
       'The host that opens a file brings it up to its version itself.',
     );
-  const connections = await connectTo(place, { timeoutMs: migrationMs });
-  try {
-    const { from, to } = await migratePostgres(connections, place.partitions);
-    const made = from === to ? `has version ${to} already` : `has version ${to} now`;
-    shell.stdout.lines([
-      options.json === true
-        ? jsonLine({ journal: placeName(place), from, to })
-        : `${placeName(place)} ${made}`,
-    ]);
-  } finally {
-    await connections.close();
-  }
+  const { from, to } = await place.kind.migrate(place);
+  const made = from === to ? `has version ${to} already` : `has version ${to} now`;
+  shell.stdout.lines([
+    options.json === true
+      ? jsonLine({ journal: placeName(place), from, to })
+      : `${placeName(place)} ${made}`,
+  ]);
   return exitCodes.ok;
 }
 

@@ -1,15 +1,10 @@
-import {
-  type HostOptions,
-  type Journal,
-  keepWay,
-  memoryJournal,
-  type PostgresJournal,
-  type WayRecorder,
-} from '../../host/index.js';
+import { type HostOptions, keepWay, type WayRecorder } from '../../host/index.js';
 import { type ExtensionData, extensionData } from '../../host/internal.js';
+import { type Journal, memoryJournal } from '../../journal/index.js';
+import type { AddressedJournal } from '../../journal/internal.js';
 import { definedFields } from '../../kernel/index.js';
+import { type JournalPlace, openPlace } from '../settings/journal-place.js';
 import type { Settings } from '../settings/settings.js';
-import { type JournalPlace, openPlace, placeOf } from './journal-place.js';
 
 /**
  * The journal of a host, to which the way of its messages is written. It is disposed after the host, and after the extensions,
@@ -20,7 +15,7 @@ export interface Kept extends AsyncDisposable {
   /** The stores and folders of the extensions, which are set up before there is a host. */
   readonly extensionData: ExtensionData;
   /** Tells the other hosts that all of this one is there, if hosts may share the journal. */
-  readonly announce?: PostgresJournal['announce'];
+  readonly announce?: AddressedJournal['announce'];
   /** The same for the inspector. */
   readonly inspected: { readonly place: JournalPlace } | { readonly journal: Journal };
 }
@@ -40,14 +35,14 @@ export async function openKept(
     journal: setting,
     secrets,
     stateDir,
-    workspaceDir,
-  }: Pick<Settings, 'journal' | 'secrets' | 'stateDir' | 'workspaceDir'>,
+    place,
+  }: Pick<Settings, 'journal' | 'secrets' | 'stateDir' | 'place'>,
   way: WayRecorder,
   isInspected: boolean,
 ): Promise<Kept> {
-  const { path, url, leaseMs, partitions, listen, keepForMs, ...others } = setting ?? {};
+  const { path: _path, url: _url, partitions: _partitions, ...own } = setting ?? {};
+  const { leaseMs, listen, keepForMs, ...others } = own;
   const { keepBytes, maxAttempts, ...kept } = others;
-  const place = placeOf(definedFields({ path, url, partitions }), workspaceDir);
   if (place === undefined) {
     const keepRows = isInspected ? shownRows : 0;
     const journal = memoryJournal({ outlivesHost: false, keepRows });

@@ -1,5 +1,5 @@
-import { memoryJournal } from '../../host/index.js';
 import { type ExtensionData, extensionData, hostExtensionId } from '../../host/internal.js';
+import { memoryJournal } from '../../journal/index.js';
 import {
   createKernel,
   definedFields,

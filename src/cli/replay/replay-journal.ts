@@ -1,5 +1,5 @@
-import type { DispatchRecord } from '../../host/index.js';
 import { hostExtensionId, type ReplayedDispatch, replayDispatches } from '../../host/internal.js';
+import type { DispatchRecord } from '../../journal/index.js';
 import {
   type Author,
   definedFields,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { runAgentTurn } from '../../agent/index.js';
-import type { DispatchRecord, JournalReader } from '../../host/index.js';
 import { contributeDefaultChoices } from '../../host/internal.js';
+import type { DispatchRecord, JournalReader } from '../../journal/index.js';
 import {
   definedFields,
   type FamilyName,

@@ -1,5 +1,5 @@
 import type { HostOptions } from '../../host/index.js';
-import { withoutSecrets } from '../../host/internal.js';
+import { withoutSecrets } from '../../journal/internal.js';
 import { definedFields } from '../../kernel/index.js';
 import type { Settings } from '../settings/settings.js';
 

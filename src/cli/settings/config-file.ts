@@ -2,11 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { checkConfig, type HostConfig, openToOthers } from '../../host/internal.js';
+import { checkConfig, type HostConfig } from '../../host/internal.js';
+import type { JournalKind } from '../../journal/internal.js';
+import { openToOthers } from '../../journal/internal.js';
 import { oneLine } from '../../kernel/index.js';
 import { importableUrl, importError, syntaxPlace } from '../../sdk/extension/internal.js';
 import { CommandError, ConfigError } from '../errors/command-error.js';
 import { checkFile, fileError } from '../errors/file-error.js';
+import { addressProblems } from './journal-place.js';
 
 /** The names of a config file in the folder of the command, if the command line names none. */
 export const configNames = ['ts', 'mts', 'js', 'mjs', 'json'].map((end) => `sluice.config.${end}`);
@@ -30,6 +33,8 @@ export interface ConfigPlace {
   /** The folder of the command. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The kinds of journals that a config may name by an address. */
+  readonly journals: readonly JournalKind[];
 }
 
 /**
@@ -54,7 +59,7 @@ export function findConfigFile(cwd: string): string | undefined {
  */
 export async function readConfigFile(
   file: string,
-  { cwd, env }: ConfigPlace,
+  { cwd, env, journals }: ConfigPlace,
 ): Promise<LoadedConfig> {
   const path = resolve(cwd, file);
   const written =
@@ -69,6 +74,8 @@ export async function readConfigFile(
   };
   const verdict = checkConfig(written, { env, readSecretFile });
   if (!verdict.ok) throw new ConfigError(file, verdict.problems);
+  const problems = addressProblems(verdict.config.journal?.url, journals);
+  if (problems.length > 0) throw new ConfigError(file, problems);
   return { ...verdict.config, file, folder, written, secrets: verdict.secrets, exposed };
 }
 

@@ -1,7 +1,8 @@
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { type LogLevel, pinoLogger } from '../../host/index.js';
-import { allFields, type ErrorSummary, makePrivate, publicFields } from '../../host/internal.js';
+import { allFields, type ErrorSummary, publicFields } from '../../host/internal.js';
+import { makePrivate } from '../../journal/internal.js';
 import { definedFields, type Logger, loggerWith, oneLine } from '../../kernel/index.js';
 import { jsonLine } from '../print/json-line.js';
 import { type Output, outputTo } from '../shell/output.js';

@@ -15,6 +15,7 @@ import {
   gatewaySetting,
   withGatewayAuth,
 } from './gateway-setting.js';
+import { type JournalPlace, placeOf } from './journal-place.js';
 
 /** The options that every command on the pipeline takes. */
 export interface PipelineOptions extends LegacyOptions {
@@ -71,6 +72,8 @@ export interface Settings
   readonly gateway: GatewaySetting;
   /** The texts that no log and no journal may hold. */
   readonly secrets: readonly string[];
+  /** The place of the journal; absent without one. */
+  readonly place?: JournalPlace;
   /** The folder that the command was given in. */
   readonly workspaceDir: string;
 }
@@ -119,11 +122,14 @@ export async function readSettings(
     stop,
     keepSecrets,
     additions,
-  }: Pick<Shell, 'cwd' | 'env' | 'stop' | 'keepSecrets' | 'additions'>,
+    journals,
+  }: Pick<Shell, 'cwd' | 'env' | 'stop' | 'keepSecrets' | 'additions' | 'journals'>,
 ): Promise<Settings> {
   const file = options.config ?? findConfigFile(cwd);
   const config =
-    file === undefined || file === false ? undefined : await readConfigFile(file, { cwd, env });
+    file === undefined || file === false
+      ? undefined
+      : await readConfigFile(file, { cwd, env, journals });
   const gateway = gatewaySetting(options.url, config, env);
   const { token = '', password = '' } = gateway;
   const ofGateway = [token, password, ...Object.values(gatewayAuth(env))];
@@ -143,6 +149,8 @@ export async function readSettings(
     const strict = options.strictPlugins === true ? { unsupported: 'refuse' as const } : {};
     plugins.push({ ...plugin, ...strict, path, from });
   }
+  const { journal } = journalSetting(options.journal, config, cwd);
+  const place = journal && placeOf(journal, cwd, journals);
   return {
     ...written,
     ...definedFields({ config }),
@@ -152,7 +160,7 @@ export async function readSettings(
     secrets,
     givenConfig: {},
     setConfig: (options.set ?? []).map(setConfigOf),
-    ...journalSetting(options.journal, config, cwd),
+    ...definedFields({ journal, place }),
     ...(config?.stateDir !== undefined && { stateDir: resolve(config.folder, config.stateDir) }),
     ...agentSettings(options.agent, written, folder, cwd, additions),
     extensions: [

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { withoutSecrets } from '../../host/internal.js';
+import { withoutSecrets } from '../../journal/internal.js';
 import type { TerminalScreen } from '../../sdk/channel/index.js';
 
 /** A stream to write to, whose reader may go away. */

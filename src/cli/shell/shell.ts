@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
+import type { JournalKind } from '../../journal/internal.js';
 import type { TerminalScreen } from '../../sdk/channel/index.js';
 import type { Addition } from '../addition.js';
 import type { ExitCode } from './exit-codes.js';
@@ -19,6 +20,8 @@ export interface Shell {
   readonly version: string;
   /** The commands, agents and so on that other packages add. */
   readonly additions: readonly Addition[];
+  /** The kinds of journals that a config may name by an address, beside those in a file. */
+  readonly journals: readonly JournalKind[];
   /** Tells whether a person types into stdin, and looks at stdout. */
   readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean };
   /** The screen of a stdout that can redraw. The lines of stdout and stderr go by it, too. */

@@ -1,4 +1,4 @@
-import { patiently } from '../../journal/commit/journal-failure.js';
+import { patiently } from '../../journal/internal.js';
 import { approvalScopes, type Clock, type Principal } from '../../kernel/index.js';
 import type { ChatCommand, ChatCommandContext } from '../provided/chat-commands.js';
 import { answerApproval, whyNotAnswer } from './answer-approval.js';

@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from '../../agent/index.js';
-import { digestOf } from '../../journal/event-id.js';
+import { digestOf } from '../../journal/internal.js';
 import {
   type ApprovalQuestion,
   type ApprovalScope,

@@ -1,4 +1,4 @@
-import { digestOf } from '../../journal/event-id.js';
+import { digestOf } from '../../journal/internal.js';
 import {
   type ApprovalScope,
   type Approver,

@@ -32,7 +32,7 @@ export const agent = z
   })
   .describe('an object with its name, such as { "id": "main", "provider": "echo" }');
 
-/** The OpenClaw gateway that agents are behind. */
+/** The gateway that agents are behind. */
 export const gateway = z.strictObject({
   url: setting(
     z.string().regex(/^wss?:\/\/./, 'expected an address that begins with "ws://" or "wss://"'),

@@ -13,7 +13,7 @@ export const extension = z
   })
   .describe('an object with its path, such as { "path": "./rate-limit.ts" }');
 
-/** An OpenClaw plugin to load. */
+/** A plugin to load. */
 export const plugin = z
   .strictObject({
     path: name.describe(
@@ -39,7 +39,7 @@ export const plugin = z
   })
   .describe('an object with its folder, such as { "path": "./my-plugin" }');
 
-/** The settings of all OpenClaw plugins. */
+/** The settings of all plugins. */
 export const legacy = z.strictObject({
   openclaw: setting(
     name,

@@ -77,21 +77,16 @@ export const approvals = z.strictObject({
 const journalSettings = z.strictObject({
   path: setting(name, 'the path of the journal, a file that is made where it is missing'),
   url: setting(
-    z
-      .string()
-      .refine(
-        (text) => /^postgres(ql)?:\/\/./.test(text) && URL.canParse(text),
-        'expected an address that begins with "postgres://"',
-      ),
-    'the address of a PostgreSQL that keeps the journal instead of a file, as { "env": "DATABASE_URL" }',
+    z.string(),
+    'the address of a database that keeps the journal instead of a file, as { "env": "DATABASE_URL" }',
   ),
   leaseMs: setting(
     z.number().min(500).max(600_000),
-    'milliseconds, from 500 to 600000: how long a host that is not heard of keeps a journal in PostgreSQL, by default 5000',
+    'milliseconds, from 500 to 600000: how long a host that is not heard of keeps a journal in a database, by default 5000',
   ),
   partitions: setting(
     z.number().int().min(1).max(1_024),
-    'a number from 1 to 1024: the parts of the conversations that several hosts share in PostgreSQL, such as 64; by default 1, for one host',
+    'a number from 1 to 1024: the parts of the conversations that several hosts share in a database, such as 64; by default 1, for one host',
   ),
   listen: setting(
     z.boolean(),
@@ -133,7 +128,7 @@ export const journal = journalSettings
   })
   .refine(({ url, keepBytes }) => url === undefined || keepBytes === undefined, {
     path: ['keepBytes'],
-    message: 'expected no bound of bytes for a journal in PostgreSQL',
+    message: 'expected no bound of bytes for a journal in a database',
   })
   .refine(({ path, leaseMs }) => path === undefined || leaseMs === undefined, {
     path: ['leaseMs'],

@@ -4,9 +4,7 @@ import {
   type Approvals,
   Trail,
 } from '../../agent/index.js';
-import { boundedJson, secretKeys } from '../../journal/bounded-json.js';
-import { patiently } from '../../journal/commit/journal-failure.js';
-import { digestOf } from '../../journal/event-id.js';
+import { digestOf, patiently } from '../../journal/internal.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
 import { approvalButtons } from '../approvals/approval-buttons.js';
 import {
@@ -21,6 +19,7 @@ import { answerText, approvalText, givenText } from '../approvals/approval-text.
 import type { PeopleWait } from '../lanes/people-wait.js';
 import type { HeldParts } from '../parts/parts.js';
 import { buttonOf } from '../questions/open-questions.js';
+import { boundedJson, secretKeys } from '../way/bounded-json.js';
 import { deliver } from './delivery.js';
 
 /** Milliseconds that a question to a human has if neither its asker nor the config says: one hour. */

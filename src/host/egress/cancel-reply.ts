@@ -1,5 +1,6 @@
 import type { Trail } from '../../agent/index.js';
-import { type Ending, type SendReport, stopped } from '../../journal/message-end.js';
+import type { SendReport } from '../../journal/index.js';
+import { type Ending, stopped } from '../../journal/internal.js';
 import { oneLine } from '../../kernel/index.js';
 import type { CancelTexts } from '../config/failure-text.js';
 import type { HeldParts } from '../parts/parts.js';

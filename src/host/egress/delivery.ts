@@ -1,5 +1,5 @@
 import type { Trail } from '../../agent/index.js';
-import type { SendReport } from '../../journal/message-end.js';
+import type { SendReport } from '../../journal/index.js';
 import { definedFields, oneLine, pause } from '../../kernel/index.js';
 import { approveSend, type SendApproval } from '../../sdk/channel/index.js';
 import type { SendParts } from '../parts/parts.js';

@@ -1,7 +1,6 @@
 import { type Trail, whyNot } from '../../agent/index.js';
-import { problemOfText } from '../../journal/database/sqlite-values.js';
-import { leftBehind, type SendEndRecord } from '../../journal/journal.js';
-import type { SendReport } from '../../journal/message-end.js';
+import type { SendEndRecord, SendReport } from '../../journal/index.js';
+import { leftBehind, problemOfText } from '../../journal/internal.js';
 import {
   type CancelRecord,
   definedFields,

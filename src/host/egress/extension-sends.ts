@@ -1,6 +1,5 @@
-import { digestOf } from '../../journal/event-id.js';
-import { isOneOf, openSends, type SendRecord } from '../../journal/journal.js';
-import type { SendReport } from '../../journal/message-end.js';
+import type { SendRecord, SendReport } from '../../journal/index.js';
+import { digestOf, isOneOf, openSends } from '../../journal/internal.js';
 import { type Clock, definedFields, pause, sameData } from '../../kernel/index.js';
 import type { ExtensionHost, ExtensionMessage, KeptSend } from '../../sdk/extension/index.js';
 import { Recent } from '../../sdk/stream/internal.js';

@@ -1,6 +1,5 @@
 import { Trail, type TrailRefs } from '../../agent/index.js';
-import type { Hold } from '../../journal/hold.js';
-import type { SendReport } from '../../journal/message-end.js';
+import type { Hold, SendReport } from '../../journal/index.js';
 import { definedFields, onAbort, oneLine } from '../../kernel/index.js';
 import type { KeptSend } from '../../sdk/extension/index.js';
 import type { HostParts } from '../parts/parts.js';

@@ -1,5 +1,6 @@
 import type { Trail } from '../../agent/index.js';
-import type { Ending, SendReport } from '../../journal/message-end.js';
+import type { SendReport } from '../../journal/index.js';
+import type { Ending } from '../../journal/internal.js';
 import { definedFields } from '../../kernel/index.js';
 import { type AnswerFailure, failureTextOf } from '../config/failure-text.js';
 import type { HeldParts } from '../parts/parts.js';

@@ -1,5 +1,10 @@
-import type { DispatchFilter, DispatchRecord, JournalReader } from '../../journal/journal.js';
-import { type WayKind, wayKinds } from '../../journal/way-kinds.js';
+import type {
+  DispatchFilter,
+  DispatchRecord,
+  JournalReader,
+  WayKind,
+} from '../../journal/index.js';
+import { wayKinds } from '../../journal/internal.js';
 import {
   type Clock,
   isSluiceError,

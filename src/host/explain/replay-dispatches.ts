@@ -1,4 +1,4 @@
-import type { DispatchRecord } from '../../journal/journal.js';
+import type { DispatchRecord } from '../../journal/index.js';
 import {
   type Author,
   definedFields,

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import type { JournalReader } from '../../journal/journal.js';
-import { type WayKind, wayKinds } from '../../journal/way-kinds.js';
+import type { JournalReader, WayKind } from '../../journal/index.js';
+import { wayKinds } from '../../journal/internal.js';
 import { definedFields, isSluiceError } from '../../kernel/index.js';
 import { type Exchange, isSameSecret } from '../../sdk/chat/internal.js';
 import type { KeyValues } from '../../sdk/extension/index.js';

@@ -1,6 +1,5 @@
 import type { Trail } from '../../agent/index.js';
-import { patiently } from '../../journal/commit/journal-failure.js';
-import type { Ending } from '../../journal/message-end.js';
+import { type Ending, patiently } from '../../journal/internal.js';
 import {
   definedFields,
   oneLine,

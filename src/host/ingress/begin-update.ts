@@ -1,5 +1,5 @@
-import { logJournalFailure } from '../../journal/commit/journal-failure.js';
-import type { UpdateHold } from '../../journal/hold.js';
+import type { UpdateHold } from '../../journal/index.js';
+import { logJournalFailure } from '../../journal/internal.js';
 import type { HeldParts, HostParts } from '../parts/parts.js';
 import { underHold } from '../parts/under-hold.js';
 import { tellUpdate } from '../way/tell-update.js';

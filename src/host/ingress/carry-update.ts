@@ -1,10 +1,6 @@
 import { Trail } from '../../agent/index.js';
-import {
-  type EarlyEnding,
-  fullReason,
-  type MessageEnd,
-  stopped,
-} from '../../journal/message-end.js';
+import type { MessageEnd } from '../../journal/index.js';
+import { type EarlyEnding, fullReason, stopped } from '../../journal/internal.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
 import { guarded, withCancelReply } from '../egress/cancel-reply.js';
 import { endFailed } from '../egress/reply.js';

@@ -1,5 +1,5 @@
-import { logJournalFailure } from '../../journal/commit/journal-failure.js';
-import { joinedReason, type MessageEnd } from '../../journal/message-end.js';
+import type { MessageEnd } from '../../journal/index.js';
+import { joinedReason, logJournalFailure } from '../../journal/internal.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
 import type { InboundUpdate, UpdateEnd } from '../../sdk/channel/index.js';
 import type { HeldParts, HostParts } from '../parts/parts.js';

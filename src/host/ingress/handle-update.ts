@@ -1,5 +1,4 @@
-import type { UpdateHold } from '../../journal/hold.js';
-import type { SendRecord } from '../../journal/journal.js';
+import type { SendRecord, UpdateHold } from '../../journal/index.js';
 import type { Place } from '../lanes/slots.js';
 import type { HeldParts, HostParts } from '../parts/parts.js';
 import { beginUpdate, giveBack, isLeftToNext } from './begin-update.js';

@@ -1,5 +1,5 @@
 import { Trail } from '../../agent/index.js';
-import { type Ending, endOf, stopped } from '../../journal/message-end.js';
+import { type Ending, endOf, stopped } from '../../journal/internal.js';
 import { definedFields, type Kernel, type Outcome, type PayloadOf } from '../../kernel/index.js';
 import type { DecodedIngress, Interaction } from '../../sdk/channel/index.js';
 import { guarded, withCancelReply } from '../egress/cancel-reply.js';

@@ -1,4 +1,5 @@
-import { openUpdates, type UpdateRecord } from '../../journal/journal.js';
+import type { UpdateRecord } from '../../journal/index.js';
+import { openUpdates } from '../../journal/internal.js';
 import type { InboundMessage } from '../../sdk/channel/index.js';
 import { joinAtMost, longestJoin } from '../lanes/joins.js';
 import type { HostParts } from '../parts/parts.js';

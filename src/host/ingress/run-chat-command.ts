@@ -1,5 +1,5 @@
 import type { Trail } from '../../agent/index.js';
-import type { Ending } from '../../journal/message-end.js';
+import type { Ending } from '../../journal/internal.js';
 import { definedFields, oneLine, type Principal } from '../../kernel/index.js';
 import { replyTo } from '../egress/reply.js';
 import type { HeldParts } from '../parts/parts.js';

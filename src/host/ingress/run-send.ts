@@ -1,4 +1,4 @@
-import { type EarlyEnding, stopped } from '../../journal/message-end.js';
+import { type EarlyEnding, stopped } from '../../journal/internal.js';
 import { definedFields, pause } from '../../kernel/index.js';
 import { endOf } from '../egress/extension-sends.js';
 import { type OwnMessage, sendOwn } from '../egress/own-send.js';

@@ -1,4 +1,4 @@
-import type { UpdateRecord } from '../../journal/journal.js';
+import type { UpdateRecord } from '../../journal/index.js';
 import { definedFields } from '../../kernel/index.js';
 import type { InboundUpdate } from '../../sdk/channel/index.js';
 import type { Decoded } from '../jobs/job.js';

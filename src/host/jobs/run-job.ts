@@ -1,5 +1,5 @@
 import { Trail, whyNot } from '../../agent/index.js';
-import { type EarlyEnding, stopped } from '../../journal/message-end.js';
+import { type EarlyEnding, stopped } from '../../journal/internal.js';
 import { definedFields, type Outcome, oneLine, type PayloadOf } from '../../kernel/index.js';
 import type { Place } from '../lanes/slots.js';
 import type { HeldParts } from '../parts/parts.js';

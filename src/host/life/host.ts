@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { JournalCounts } from '../../journal/journal-counts.js';
-import type { SendReport } from '../../journal/message-end.js';
+import type { JournalCounts, SendReport } from '../../journal/index.js';
 import { deferred, definedFields, type Kernel, onAbort } from '../../kernel/index.js';
 import type { Interactive } from '../../sdk/channel/index.js';
 import type { ExtensionStatus, Figures, ReloadResult } from '../../sdk/extension/index.js';

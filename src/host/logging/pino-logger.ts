@@ -1,7 +1,7 @@
 import { pino } from 'pino';
+import { withoutSecrets } from '../../journal/internal.js';
 import { inertJson, type Logger, loggerWith } from '../../kernel/index.js';
 import { allFields, publicFields } from './public-fields.js';
-import { withoutSecrets } from './without-secrets.js';
 
 /** The levels of a log, from the least important up. */
 export type LogLevel = keyof Logger;

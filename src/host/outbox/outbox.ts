@@ -1,10 +1,5 @@
-import { boundedJson } from '../../journal/bounded-json.js';
-import { logJournalFailure } from '../../journal/commit/journal-failure.js';
-import { digestOf } from '../../journal/event-id.js';
-import type { Hold } from '../../journal/hold.js';
-import type { Journal, SendEndRecord, SendRecord } from '../../journal/journal.js';
-import type { SendReport } from '../../journal/message-end.js';
-import { isRefusedForGood } from '../../journal/rows/table-rows.js';
+import type { Hold, Journal, SendEndRecord, SendRecord, SendReport } from '../../journal/index.js';
+import { digestOf, isRefusedForGood, logJournalFailure } from '../../journal/internal.js';
 import {
   definedFields,
   isSluiceError,
@@ -13,6 +8,7 @@ import {
   oneLine,
   type PayloadOf,
 } from '../../kernel/index.js';
+import { boundedJson } from '../way/bounded-json.js';
 import { reportOfRecord } from './report-of-record.js';
 
 /** The sends of one message that is being handled. */

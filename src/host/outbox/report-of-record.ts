@@ -1,5 +1,4 @@
-import type { SendRecord } from '../../journal/journal.js';
-import type { SendReport } from '../../journal/message-end.js';
+import type { SendRecord, SendReport } from '../../journal/index.js';
 import { definedFields, type PayloadOf } from '../../kernel/index.js';
 
 type Said = Pick<PayloadOf<'egress.preparing'>, 'content'>;

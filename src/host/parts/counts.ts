@@ -1,4 +1,4 @@
-import type { JournalStats } from '../../journal/journal-counts.js';
+import type { JournalStats } from '../../journal/index.js';
 
 /** Makes the counts of a host, at nought. */
 export function newCounts() {

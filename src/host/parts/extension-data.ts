@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Journal } from '../../journal/journal.js';
+import type { Journal } from '../../journal/index.js';
 import { type Clock, getOrMake, oneLine, systemClock } from '../../kernel/index.js';
 import type { ExtensionHost, ExtensionStore } from '../../sdk/extension/index.js';
 import { openStore } from '../../sdk/extension/internal.js';

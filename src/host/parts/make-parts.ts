@@ -1,8 +1,6 @@
 import { ActiveRuns } from '../../agent/index.js';
-import { randomId } from '../../journal/event-id.js';
-import type { Journal } from '../../journal/journal.js';
-import { memoryJournal } from '../../journal/memory-journal.js';
-import { memoryStore } from '../../journal/store.js';
+import { type Journal, memoryJournal, memoryStore } from '../../journal/index.js';
+import { eventIdOf, randomId } from '../../journal/internal.js';
 import {
   type Clock,
   createKernel,
@@ -15,10 +13,6 @@ import {
   silentLogger,
   systemClock,
 } from '../../kernel/index.js';
-import { channelsOfPlugin } from '../../openclaw/host/legacy-channel.js';
-import { commandsOfPlugins } from '../../openclaw/host/legacy-command.js';
-import { routesOfPlugins } from '../../openclaw/host/legacy-routes.js';
-import { toolSourceOf } from '../../openclaw/host/legacy-tools.js';
 import { ExtensionSet } from '../../sdk/extension/index.js';
 import { approvalCommands } from '../approvals/approval-commands.js';
 import { KeptApprovals } from '../approvals/kept-approvals.js';
@@ -30,8 +24,9 @@ import { Lanes } from '../lanes/lanes.js';
 import { Slots } from '../lanes/slots.js';
 import { Outbox } from '../outbox/outbox.js';
 import { Accounts } from '../provided/accounts.js';
-import { builtInCommands } from '../provided/chat-commands.js';
+import { builtInCommands, type ChatCommand } from '../provided/chat-commands.js';
 import { PendingStarts } from '../provided/pending-starts.js';
+import type { HostPlugin, PluginOffer } from '../provided/plugins.js';
 import { rolesOf } from '../provided/roles.js';
 import { Routes } from '../provided/routes.js';
 import { Tools } from '../provided/tools.js';
@@ -85,11 +80,9 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   way.attach(kernel);
   const foreign = plugins.find((plugin) => plugin.kernel !== kernel);
   if (foreign !== undefined) throw hostError('foreign-plugin', { what: foreign.pluginId });
-  for (const plugin of plugins) plugin.state.keepIn(journal.keyValues);
-  const channels = [
-    ...(options.channels ?? []),
-    ...plugins.flatMap((plugin) => channelsOfPlugin(plugin, clock)),
-  ];
+  const lent = { clock, keyValues: journal.keyValues, eventIdOf };
+  const brought = plugins.map((plugin) => ({ ...plugin.provide(lent), logger: plugin.logger }));
+  const channels = [options.channels ?? [], ...brought.map((offer) => offer.channels)].flat();
   noneTwice('duplicate-channel', channels);
   for (const { id, provider, model = provider.models[0] ?? '' } of options.agents)
     if (!provider.models.includes(model))
@@ -106,7 +99,6 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     ...approvalCommands(approvals, clock),
     ...(options.commands ?? []),
   ];
-  const commands = [...ownCommands, ...commandsOfPlugins(plugins, ownCommands)];
   const counts = newCounts();
   const extensions =
     options.extensions instanceof ExtensionSet
@@ -134,13 +126,13 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     defaultAgentId,
     providers: [...providers.values()],
     channels,
-    commands: new Map(commands.map((command) => [command.name, command])),
+    commands: commandsOf(ownCommands, brought),
     accounts: new Accounts(),
     pendingStarts: new PendingStarts(),
     extensions,
     takenOver: new TakenOver(),
-    routes: new Routes(routesOfPlugins(plugins)),
-    tools: new Tools(logger, plugins.map(toolSourceOf)),
+    routes: new Routes(brought.map(({ routes }) => routes)),
+    tools: new Tools(logger, brought),
     extensionData: extensionData(journal, { clock, stateDir: options.stateDir }),
     roles: rolesOf(options.roles),
     questions: new Questions(kept, journal.ownership),
@@ -176,6 +168,20 @@ function joinsOf({ ingress = {} }: HostOptions, clock: Clock): Joins | undefined
     }
   const isOn = Object.values(joinWithinMs).some((ms) => ms > 0);
   return isOn ? new Joins(clock, joinWithinMs) : undefined;
+}
+
+/** The commands by their names. A name stays with the host's own command or the first plugin's, and the plugin of another is told. */
+function commandsOf(
+  own: readonly ChatCommand[],
+  brought: readonly (Pick<PluginOffer, 'commands'> & Pick<HostPlugin, 'logger'>)[],
+): Map<string, ChatCommand> {
+  const all = new Map(own.map((command) => [command.name, command]));
+  for (const { commands, logger } of brought)
+    for (const command of commands)
+      if (all.has(command.name))
+        logger.warn(`command "${command.name}" is left out: another has that name`);
+      else all.set(command.name, command);
+  return all;
 }
 
 /** Says how many turns of each agent run at once, where its definition does. */

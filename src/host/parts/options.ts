@@ -1,17 +1,15 @@
 import type { AgentRetry, AgentTurnCallbacks } from '../../agent/index.js';
-import type { DispatchTapOptions } from '../../journal/dispatch-tap.js';
-import type { Journal } from '../../journal/journal.js';
-import type { MessageEnd } from '../../journal/message-end.js';
-import type { Store } from '../../journal/store.js';
+import type { Journal, MessageEnd, Store } from '../../journal/index.js';
 import type { Clock, Kernel, KernelOptions, Logger } from '../../kernel/index.js';
-import type { LegacyPlugin } from '../../openclaw/index.js';
 import type { ChannelPlugin } from '../../sdk/channel/index.js';
 import type { Extension, ExtensionSet } from '../../sdk/extension/index.js';
 import type { AgentProvider } from '../../sdk/stream/index.js';
 import type { CancelTexts, FailureTextOption } from '../config/failure-text.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
+import type { HostPlugin } from '../provided/plugins.js';
 import type { RolesOf, RoleTable } from '../provided/roles.js';
 import type { HistoryBounds } from '../transcript/history.js';
+import type { DispatchTapOptions } from '../way/dispatch-tap.js';
 import type { WayRecorder } from '../way/way-recorder.js';
 
 /** Milliseconds that a turn may take where its agent does not say: ten minutes. */
@@ -99,10 +97,10 @@ export interface HostOptions {
   /** Milliseconds that messages under way have when extensions are reloaded; by default 10 000. */
   readonly reloadTimeoutMs?: number;
   /**
-   * OpenClaw plugins, loaded into the same `kernel`. The host starts and stops their services, answers their commands
+   * Plugins, loaded into the same `kernel`. The host starts and stops their services, answers their commands
    * and sends by their channels; whoever loaded them disposes them.
    */
-  readonly plugins?: readonly LegacyPlugin[];
+  readonly plugins?: readonly HostPlugin[];
   /** Chat commands besides `/new`, `/stop` and `/help`. */
   readonly commands?: readonly ChatCommand[];
   /** A kernel that somebody else owns: it is not closed. Else the host makes one of `kernelOptions`. */

@@ -1,7 +1,5 @@
 import type { ActiveRuns, Approvals } from '../../agent/index.js';
-import type { Hold } from '../../journal/hold.js';
-import type { Journal } from '../../journal/journal.js';
-import type { Store } from '../../journal/store.js';
+import type { Hold, Journal, Store } from '../../journal/index.js';
 import type { Clock, Kernel, Logger } from '../../kernel/index.js';
 import type { ChannelPlugin } from '../../sdk/channel/index.js';
 import type { ExtensionSet } from '../../sdk/extension/index.js';

@@ -1,4 +1,4 @@
-import type { Journal } from '../../journal/journal.js';
+import type { Journal } from '../../journal/index.js';
 import { definedFields, type Kernel, type Logger, nameOf } from '../../kernel/index.js';
 import type { ExtensionStatus } from '../../sdk/extension/index.js';
 import type { AgentTrouble } from '../../sdk/stream/index.js';

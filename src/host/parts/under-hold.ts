@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { type Hold, notHeld } from '../../journal/hold.js';
+import type { Hold } from '../../journal/index.js';
+import { notHeld } from '../../journal/internal.js';
 import { getOrMake } from '../../kernel/index.js';
 import type { HeldParts, HostParts } from './parts.js';
 

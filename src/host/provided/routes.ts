@@ -33,7 +33,7 @@ export interface NodeExchange {
   readonly response: ServerResponse;
 }
 
-/** A route as the host serves it. One of OpenClaw plugins takes each method, and answers by itself. */
+/** A route as the host serves it. One of a plugin takes each method, and answers by itself. */
 interface HostRoute extends Omit<HttpRoute, 'method' | 'handler'> {
   readonly method: HttpRoute['method'] | '*';
   readonly handler: (
@@ -48,8 +48,8 @@ export interface OwnedRoute {
   readonly route: HostRoute;
 }
 
-/** Routes that are asked for a path if no extension has it. */
-export interface OtherRoutes {
+/** The routes of a plugin, which are asked for a path if no extension has it. */
+export interface PluginRoutes {
   all(): readonly OwnedRoute[];
   at(path: string): OwnedRoute | undefined;
 }
@@ -89,15 +89,15 @@ function pathOf(path: string): string | undefined {
   return URL.canParse(url) ? new URL(url).pathname : undefined;
 }
 
-/** The routes of a host: those that its extensions provide now, and others. */
+/** The routes of a host: those that its extensions provide now, and those of plugins. */
 export class Routes {
-  readonly #others: OtherRoutes;
+  readonly #others: readonly PluginRoutes[];
   readonly #owned = new Set<OwnedRoute>();
   /** The requests that are being answered, by what stops them. */
   readonly running = new Map<AbortController, OwnedRoute>();
   #ports = 0;
 
-  constructor(others: OtherRoutes) {
+  constructor(others: readonly PluginRoutes[]) {
     this.#others = others;
   }
 
@@ -113,14 +113,14 @@ export class Routes {
   }
 
   all(): readonly OwnedRoute[] {
-    return [...this.#owned, ...this.#others.all()];
+    return [...this.#owned, ...this.#others.flatMap((one) => one.all())];
   }
 
-  /** The routes of a path: those of one extension, one for each method, or else another one. */
+  /** The routes of a path: those of one extension, one for each method, or else one of a plugin. */
   at(path: string): readonly OwnedRoute[] {
     const owned = [...this.#owned].filter(({ route }) => route.path === path);
     if (owned.length > 0 || ofTheHost.has(path)) return owned;
-    return [this.#others.at(path) ?? []].flat();
+    return this.#others.flatMap((one) => one.at(path) ?? []).slice(0, 1);
   }
 
   /** Takes a route. @returns the function that takes it away and stops its requests, or why it cannot be taken. */

@@ -1,4 +1,4 @@
-import type { Ownership } from '../../journal/hold.js';
+import type { Ownership } from '../../journal/index.js';
 import type { KeyValues } from '../../sdk/extension/index.js';
 
 /** A sign by which the hosts of a journal let each other look at it: a value that is written anew each time. */

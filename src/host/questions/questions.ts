@@ -1,4 +1,4 @@
-import type { Ownership } from '../../journal/hold.js';
+import type { Ownership } from '../../journal/index.js';
 import {
   type AnsweredPlace,
   conversationKey,

@@ -1,5 +1,5 @@
-import { mayPass } from '../../journal/commit/journal-failure.js';
-import { openUpdates, type UpdateRecord } from '../../journal/journal.js';
+import type { UpdateRecord } from '../../journal/index.js';
+import { mayPass, openUpdates } from '../../journal/internal.js';
 import { getOrMake } from '../../kernel/index.js';
 import { isLeftToNext } from '../ingress/begin-update.js';
 import { decodeUpdate, laneOf, runsAtOnce } from '../ingress/decode-update.js';

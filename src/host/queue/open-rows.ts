@@ -1,4 +1,5 @@
-import { openUpdates, type UpdateFilter, type UpdateRecord } from '../../journal/journal.js';
+import type { UpdateFilter, UpdateRecord } from '../../journal/index.js';
+import { openUpdates } from '../../journal/internal.js';
 import { isSluiceError } from '../../kernel/index.js';
 import type { HostParts } from '../parts/parts.js';
 

@@ -1,4 +1,5 @@
-import { openSends, openUpdates, type SendRecord } from '../../journal/journal.js';
+import type { SendRecord } from '../../journal/index.js';
+import { openSends, openUpdates } from '../../journal/internal.js';
 import type { HostParts } from '../parts/parts.js';
 import { underHoldOf } from '../parts/under-hold.js';
 import { settleSend } from '../recovery/settle-send.js';

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { boundedJson } from '../../journal/bounded-json.js';
-import { problemOfText } from '../../journal/database/sqlite-values.js';
-import { digestOf } from '../../journal/event-id.js';
+import { digestOf, problemOfText } from '../../journal/internal.js';
 import type { ExtensionHost } from '../../sdk/extension/index.js';
 import { Recent } from '../../sdk/stream/internal.js';
 import { hostError } from '../errors.js';
@@ -9,6 +7,7 @@ import type { InjectJob } from '../jobs/job.js';
 import { usualUpdateLength } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 import { injectAccount } from '../provided/jobs-channel.js';
+import { boundedJson } from '../way/bounded-json.js';
 import { receiveUpdate } from './receive-update.js';
 
 /** Keys that a host without a journal in a file remembers. */

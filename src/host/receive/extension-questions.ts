@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { againMs } from '../../journal/commit/journal-failure.js';
-import { digestOf, eventIdOf } from '../../journal/event-id.js';
-import { openUpdates } from '../../journal/journal.js';
+import { againMs, digestOf, eventIdOf, openUpdates } from '../../journal/internal.js';
 import { definedFields, isSluiceError, pause, Timer } from '../../kernel/index.js';
 import type {
   AskedQuestion,

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { eventIdOf } from '../../journal/event-id.js';
-import { isOneOf, openSends, openUpdates } from '../../journal/journal.js';
-import type { SendReport } from '../../journal/message-end.js';
+import type { SendReport } from '../../journal/index.js';
+import { eventIdOf, isOneOf, openSends, openUpdates } from '../../journal/internal.js';
 import { definedFields, pause } from '../../kernel/index.js';
 import { failedReport } from '../egress/end-send.js';
 import {

@@ -1,5 +1,5 @@
 import { Trail } from '../../agent/index.js';
-import { isOneOf, openSends, openUpdates } from '../../journal/journal.js';
+import { isOneOf, openSends, openUpdates } from '../../journal/internal.js';
 import { type ApprovalRow, shortIdOf } from '../approvals/approval-row.js';
 import { sendApproval, sendIdOfApproval, unsentEnd } from '../egress/ask-people.js';
 import { deliver } from '../egress/delivery.js';

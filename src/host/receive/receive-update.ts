@@ -1,8 +1,11 @@
-import { boundedJson } from '../../journal/bounded-json.js';
-import { logJournalFailure } from '../../journal/commit/journal-failure.js';
-import { eventIdOf } from '../../journal/event-id.js';
-import { isOneOf, type Journal, openUpdates } from '../../journal/journal.js';
-import { fullReason } from '../../journal/message-end.js';
+import type { Journal } from '../../journal/index.js';
+import {
+  eventIdOf,
+  fullReason,
+  isOneOf,
+  logJournalFailure,
+  openUpdates,
+} from '../../journal/internal.js';
 import { deferred, definedFields, isSluiceError, oneLine } from '../../kernel/index.js';
 import type { InboundUpdate } from '../../sdk/channel/index.js';
 import { hostError } from '../errors.js';
@@ -30,6 +33,7 @@ import { underAnyHold, underHoldOf } from '../parts/under-hold.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { admit, admitNow } from '../queue/admit.js';
 import { feed } from '../queue/feeder.js';
+import { boundedJson } from '../way/bounded-json.js';
 import { tellUpdate } from '../way/tell-update.js';
 
 type Accepted = Awaited<ReturnType<Journal['accept']>>;

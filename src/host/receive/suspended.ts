@@ -1,4 +1,5 @@
-import { type JournalReader, openUpdates } from '../../journal/journal.js';
+import type { JournalReader } from '../../journal/index.js';
+import { openUpdates } from '../../journal/internal.js';
 import type { Registration } from '../../sdk/extension/index.js';
 import { accountOfJobs, jobsChannel } from '../provided/jobs-channel.js';
 import { openQuestionsOf } from '../questions/question-rows.js';

@@ -1,11 +1,5 @@
-import {
-  isOneOf,
-  leftBehind,
-  openUpdates,
-  type SendRecord,
-  type UpdateRecord,
-} from '../../journal/journal.js';
-import { endOf, type MessageEnd } from '../../journal/message-end.js';
+import type { MessageEnd, SendRecord, UpdateRecord } from '../../journal/index.js';
+import { endOf, isOneOf, leftBehind, openUpdates } from '../../journal/internal.js';
 import { definedFields, type Principal } from '../../kernel/index.js';
 import { beginUpdate, giveBack, isLeftToNext } from '../ingress/begin-update.js';
 import { decodeUpdate } from '../ingress/decode-update.js';

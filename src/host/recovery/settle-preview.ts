@@ -1,5 +1,5 @@
 import type { Trail } from '../../agent/index.js';
-import type { SendRecord } from '../../journal/journal.js';
+import type { SendRecord } from '../../journal/index.js';
 import { definedFields, type PayloadOf } from '../../kernel/index.js';
 import type { ChannelPreviews } from '../../sdk/channel/index.js';
 import { type Attempt, deliverPrepared } from '../egress/delivery.js';

@@ -1,5 +1,5 @@
 import { Trail } from '../../agent/index.js';
-import type { SendRecord } from '../../journal/journal.js';
+import type { SendRecord } from '../../journal/index.js';
 import { definedFields, type Principal } from '../../kernel/index.js';
 import { deliverPrepared } from '../egress/delivery.js';
 import { endSend, failedSend } from '../egress/end-send.js';

@@ -1,5 +1,5 @@
-import { mayPass } from '../../journal/commit/journal-failure.js';
-import { isOneOf, openUpdates, type UpdateRecord } from '../../journal/journal.js';
+import type { UpdateRecord } from '../../journal/index.js';
+import { isOneOf, mayPass, openUpdates } from '../../journal/internal.js';
 import { pause } from '../../kernel/index.js';
 import type { Place } from '../lanes/slots.js';
 import type { HeldParts } from '../parts/parts.js';

@@ -1,5 +1,5 @@
 import { type Trail, whyNot } from '../../agent/index.js';
-import type { SessionRecord } from '../../journal/store.js';
+import type { SessionRecord } from '../../journal/index.js';
 import { definedFields, type FamilyName } from '../../kernel/index.js';
 import type { TranscriptEntry, TranscriptSize } from '../../sdk/stream/index.js';
 import type { HeldParts, HostParts } from '../parts/parts.js';

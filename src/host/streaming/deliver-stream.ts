@@ -1,6 +1,6 @@
 import { Trail } from '../../agent/index.js';
-import { memoryJournal } from '../../journal/memory-journal.js';
-import { endOf, type SendReport } from '../../journal/message-end.js';
+import { memoryJournal, type SendReport } from '../../journal/index.js';
+import { endOf } from '../../journal/internal.js';
 import {
   type Clock,
   definedFields,

@@ -1,5 +1,5 @@
 import { cutOff, type Trail } from '../../agent/index.js';
-import type { SendReport } from '../../journal/message-end.js';
+import type { SendReport } from '../../journal/index.js';
 import { oneLine } from '../../kernel/index.js';
 import { type AgentTrigger, hasReachedAgent, type StreamDelta } from '../../sdk/stream/index.js';
 import type { OutgoingMessage } from '../egress/prepare-send.js';

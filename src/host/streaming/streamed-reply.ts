@@ -1,5 +1,5 @@
 import type { Trail } from '../../agent/index.js';
-import type { SendReport } from '../../journal/message-end.js';
+import type { SendReport } from '../../journal/index.js';
 import { oneLine } from '../../kernel/index.js';
 import {
   approveSend,

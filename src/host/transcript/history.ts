@@ -1,4 +1,4 @@
-import type { Store } from '../../journal/store.js';
+import type { Store } from '../../journal/index.js';
 import { kernelError } from '../../kernel/index.js';
 import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../../sdk/stream/index.js';
 

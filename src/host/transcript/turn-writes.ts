@@ -1,4 +1,4 @@
-import type { Store } from '../../journal/store.js';
+import type { Store } from '../../journal/index.js';
 import { oneLine } from '../../kernel/index.js';
 
 /**

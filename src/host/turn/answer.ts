@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ProviderSessions, runAgentTurn, type Trail } from '../../agent/index.js';
 import { TurnPauses } from '../../agent/internal.js';
-import { endOf, stopped } from '../../journal/message-end.js';
-import type { SessionRecord } from '../../journal/store.js';
+import type { SessionRecord } from '../../journal/index.js';
+import { endOf, stopped } from '../../journal/internal.js';
 import { definedFields, onAbort } from '../../kernel/index.js';
 import type { TranscriptSize } from '../../sdk/stream/index.js';
 import { askPeople } from '../egress/ask-people.js';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Trail, whyNot } from '../../agent/index.js';
-import type { SendReport } from '../../journal/message-end.js';
+import type { SendReport } from '../../journal/index.js';
 import { definedFields, type Outcome, type PayloadOf } from '../../kernel/index.js';
 import type { SubagentAnswer } from '../../sdk/stream/index.js';
 import { addressOf, type Reply, type ReplyAddress, replyTo } from '../egress/reply.js';

@@ -1,5 +1,5 @@
 import type { AgentTurnCallbacks } from '../../agent/index.js';
-import type { SendReport } from '../../journal/message-end.js';
+import type { SendReport } from '../../journal/index.js';
 import { definedFields } from '../../kernel/index.js';
 import type { Reply } from '../egress/reply.js';
 import type { ReplyOptions } from '../parts/options.js';
@@ -154,8 +154,8 @@ export class TurnReplies {
   }
 
   /**
-   * The callbacks hand over what was said before a tool, as a piece, and at the end the whole message (OpenClaw does so):
-   * a piece that went out is not sent again.
+   * The callbacks hand over what was said before a tool, as a piece, and at the end the whole message: a piece that went out is
+   * not sent again.
    */
   #withoutPieces(payload: Payload): Payload {
     const { text = '' } = payload;

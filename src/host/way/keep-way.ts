@@ -1,7 +1,7 @@
-import { boundedJson, secretKeys } from '../../journal/bounded-json.js';
-import { type DispatchTapOptions, dispatchTap } from '../../journal/dispatch-tap.js';
-import type { Journal } from '../../journal/journal.js';
+import type { Journal } from '../../journal/index.js';
 import { oneLine } from '../../kernel/index.js';
+import { boundedJson, secretKeys } from './bounded-json.js';
+import { type DispatchTapOptions, dispatchTap } from './dispatch-tap.js';
 import type { LiveFact } from './way-record.js';
 import type { WayListener } from './way-recorder.js';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { DispatchFilter, DispatchRecord, JournalReader } from '../../journal/journal.js';
-import { kindOf } from '../../journal/record-kind.js';
-import { wayKinds } from '../../journal/way-kinds.js';
+import type { DispatchFilter, DispatchRecord, JournalReader } from '../../journal/index.js';
+import { kindOf, wayKinds } from '../../journal/internal.js';
 import { recordedAudit } from './recorded-audit.js';
 import { recordedBody, recordedOutcome } from './recorded-outcome.js';
 import type { WayRecord } from './way-record.js';

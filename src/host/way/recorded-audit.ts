@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DispatchRecord } from '../../journal/journal.js';
+import type { DispatchRecord } from '../../journal/index.js';
 import type { AuditRecord } from '../../kernel/index.js';
 import { recordedBody } from './recorded-outcome.js';
 

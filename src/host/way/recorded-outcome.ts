@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DispatchRecord } from '../../journal/journal.js';
+import type { DispatchRecord } from '../../journal/index.js';
 import { definedFields, type Envelope, type OutcomeRecord } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
 

@@ -1,5 +1,4 @@
-import type { SendState } from '../../journal/journal.js';
-import type { MessageEnd } from '../../journal/message-end.js';
+import type { MessageEnd, SendState } from '../../journal/index.js';
 import type { AuditRecord, Envelope, Outcome, OutcomeRecord } from '../../kernel/index.js';
 
 /** The fields of every fact. */

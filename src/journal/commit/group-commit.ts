@@ -1,6 +1,6 @@
-import { hostError } from '../../host/errors.js';
 import { isSluiceError, type SluiceError, Timer } from '../../kernel/index.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
+import { journalError } from '../errors.js';
 import { type TransactionOptions, transactions, type Write } from './transactions.js';
 
 /** The parts that a `GroupCommit` works with. */
@@ -251,6 +251,6 @@ export class GroupCommit {
   }
 
   #closed(): SluiceError {
-    return hostError('database-closed', { path: this.#database.path });
+    return journalError('database-closed', { path: this.#database.path });
   }
 }

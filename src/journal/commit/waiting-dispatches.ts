@@ -1,7 +1,7 @@
 import { type Clock, Timer } from '../../kernel/index.js';
-import type { CleanText } from '../clean-body.js';
 import type { NewDispatch } from '../journal.js';
 import type { JournalStats } from '../journal-counts.js';
+import type { CleanText } from '../rows/clean-body.js';
 import type { Passenger, PassengerRoom } from './transactions.js';
 
 /** Milliseconds that a dispatch may wait if nothing else is written. */

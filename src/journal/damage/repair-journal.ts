@@ -9,11 +9,11 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
-import { hostError } from '../../host/errors.js';
 import { isSluiceError } from '../../kernel/index.js';
 import { logDamage } from '../database/log-damage.js';
 import { openSqlite, type SqliteDatabase } from '../database/open-sqlite.js';
 import { entryAt } from '../database/private-file.js';
+import { journalError } from '../errors.js';
 import {
   checkHead,
   damageOfSchema,
@@ -70,7 +70,8 @@ export function repairJournal(path: string, stamp: string): RepairReport {
   } catch (error) {
     const cause = damageOfSchema(path, error);
     if (!isSluiceError(cause, 'database-damaged')) throw cause;
-    throw hostError('journal-not-repaired', { path, problem: cause.details['problem'] }, { cause });
+    const { problem } = cause.details;
+    throw journalError('journal-not-repaired', { path, problem }, { cause });
   }
 }
 
@@ -90,14 +91,9 @@ function repaired(path: string, stamp: string): RepairReport {
     renameSync(target, path);
     openJournalFile(path, { isOwner: true }).close(); // it is well now
     const moved = damaged.length;
-    return {
-      status: 'repaired',
-      problems: problems.slice(0, mostProblems),
-      kept,
-      moved,
-      ...(moved > 0 && { sideFile }),
-      copy,
-    };
+    const told = problems.slice(0, mostProblems);
+    const left = { ...(moved > 0 && { sideFile }), copy };
+    return { status: 'repaired', problems: told, kept, moved, ...left };
   } catch (error) {
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
     for (const suffix of ['', '-wal'])
@@ -138,7 +134,7 @@ function copied(
     keyValueRows(to).recount();
   });
   if (source !== path && kept === 0)
-    throw hostError('database-damaged', { path, problem: problems[0] ?? '' }); // nothing says that it is a journal
+    throw journalError('database-damaged', { path, problem: problems[0] ?? '' }); // nothing says that it is a journal
   to.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   from.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // no log may be left that would be read into the new file
   return { kept, damaged };

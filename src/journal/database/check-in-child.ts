@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { hostError } from '../../host/errors.js';
 import type { SluiceError } from '../../kernel/index.js';
 import { isDetached } from '../../sdk/extension/internal.js';
+import { journalError } from '../errors.js';
 import { sqliteFailure } from './sqlite-failure.js';
 import { shortened } from './sqlite-values.js';
 
@@ -65,5 +65,5 @@ function problemOf(path: string, told: string): SluiceError | undefined {
 }
 
 function damaged(path: string, problem: string): SluiceError {
-  return hostError('database-damaged', { path, problem });
+  return journalError('database-damaged', { path, problem });
 }

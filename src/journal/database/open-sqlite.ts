@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type Driver from 'libsql';
-import { hostError } from '../../host/errors.js';
 import { isSluiceError, type SluiceError } from '../../kernel/index.js';
+import { journalError } from '../errors.js';
 import { logDamage } from './log-damage.js';
 import { makePrivate } from './private-file.js';
 import { sqliteFailure } from './sqlite-failure.js';
@@ -118,7 +118,7 @@ class OpenDatabase implements SqliteDatabase {
     const { readonly = false, maxPages, busyTimeoutMs = 5000, isLock = false } = options;
     this.path = path;
     if (path === '' || path.includes('\0'))
-      throw hostError('database-not-opened', { path, problem: 'that is no path' });
+      throw journalError('database-not-opened', { path, problem: 'that is no path' });
     const inLog = isLock || options.isDamageExpected === true ? undefined : logDamage(path);
     if (inLog !== undefined) throw this.#damaged(inLog);
     if (!readonly && path !== ':memory:') makePrivate(path);
@@ -264,7 +264,7 @@ class OpenDatabase implements SqliteDatabase {
   }
 
   #guarded<T>(call: () => T): T {
-    if (!this.#isOpen) throw hostError('database-closed', { path: this.path });
+    if (!this.#isOpen) throw journalError('database-closed', { path: this.path });
     try {
       return call();
     } catch (error) {
@@ -273,11 +273,11 @@ class OpenDatabase implements SqliteDatabase {
   }
 
   #damaged(problem: string): SluiceError {
-    return hostError('database-damaged', { path: this.path, problem });
+    return journalError('database-damaged', { path: this.path, problem });
   }
 
   #failed(problem: string): SluiceError {
-    return hostError('database-failed', { path: this.path, problem });
+    return journalError('database-failed', { path: this.path, problem });
   }
 }
 

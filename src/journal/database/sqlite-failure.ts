@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hostError } from '../../host/errors.js';
 import { type ErrorCode, oneLine, SluiceError } from '../../kernel/index.js';
+import { journalError } from '../errors.js';
 import { entryAt } from './private-file.js';
 
 /** The codes of a database that failed. Of them, only `database-failed` is a mistake of the caller. */
@@ -36,7 +36,7 @@ export function sqliteFailure(path: string, error: unknown): SluiceError {
         ? 'database-damaged' // a byte of the file's head that no statement can be at fault for
         : 'database-failed');
   const what = code === 'database-not-opened' ? whyNotOpened(path, problem) : problem;
-  return hostError(code, { path, problem: what }, { cause: error });
+  return journalError(code, { path, problem: what }, { cause: error });
 }
 
 /** Finds the reason why a file cannot be opened: the driver gives a number, and the file system says more. */

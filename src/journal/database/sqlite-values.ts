@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { hostError } from '../../host/errors.js';
 import type { SluiceError } from '../../kernel/index.js';
+import { journalError } from '../errors.js';
 
 /** A value that can be bound and read back unchanged. Its owner puts any other value into a JSON text. */
 export type SqliteValue = string | number | null;
@@ -33,7 +33,7 @@ export function placeholdersOf(sql: string): number {
 }
 
 function badValue(sql: string, problem: string): SluiceError {
-  return hostError('bad-value', { sql: shortened(sql), problem });
+  return journalError('bad-value', { sql: shortened(sql), problem });
 }
 
 /** Takes quotes and comments out of a statement. */

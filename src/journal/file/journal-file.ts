@@ -1,7 +1,7 @@
-import { hostError } from '../../host/errors.js';
 import { isSluiceError } from '../../kernel/index.js';
 import { openSqlite, type SqliteDatabase, type SqliteOptions } from '../database/open-sqlite.js';
 import { entryAt } from '../database/private-file.js';
+import { journalError } from '../errors.js';
 import { examineRows } from '../rows/examine-rows.js';
 import { applicationId, checkSchema, makeSchema, schemaVersion } from '../rows/journal-schema.js';
 import { type Damage, damageError } from '../rows/table-rows.js';
@@ -56,7 +56,7 @@ export function openJournalFile(path: string, options: JournalFileOptions = {}):
 export function damageOfSchema(path: string, error: unknown): unknown {
   if (!isSluiceError(error, 'database-failed')) return error;
   const problem = `its schema cannot be used: ${String(error.details['problem'])}`;
-  return hostError('database-damaged', { path, problem }, { cause: error });
+  return journalError('database-damaged', { path, problem }, { cause: error });
 }
 
 /**
@@ -72,7 +72,7 @@ export function checkHead(
   const { path } = database;
   const id = numberOf(database, 'PRAGMA application_id');
   if (id !== applicationId)
-    throw hostError('not-a-journal', { path, problem: 'it is a database of something else' });
+    throw journalError('not-a-journal', { path, problem: 'it is a database of something else' });
   const version = numberOf(database, 'PRAGMA user_version');
   if (version === schemaVersion) return;
   const isOlder = version >= 1 && version < schemaVersion;
@@ -84,7 +84,7 @@ export function checkHead(
   const problem = isOlder
     ? `it is of version ${version}, and a host that opens it makes it version ${schemaVersion}; \`sluice journal repair\` does, too`
     : `it is of version ${version}, and this is made for version ${schemaVersion}`;
-  throw hostError('not-a-journal', { path, problem });
+  throw journalError('not-a-journal', { path, problem });
 }
 
 /** Returns the one number that a statement gives. */
@@ -100,7 +100,7 @@ export function numberOf(database: SqliteDatabase, sql: string): number {
  */
 export function lockJournal(path: string): Disposable {
   if (entryAt(path)?.isDirectory() === true)
-    throw hostError('database-not-opened', { path, problem: 'it is a folder' }); // no lock is made beside it
+    throw journalError('database-not-opened', { path, problem: 'it is a folder' }); // no lock is made beside it
   const lock = openLock(path);
   try {
     lock.exec('BEGIN EXCLUSIVE'); // held until it is closed
@@ -108,7 +108,7 @@ export function lockJournal(path: string): Disposable {
   } catch (error) {
     lock.close();
     if (isSluiceError(error, 'database-busy'))
-      throw hostError('journal-in-use', { path }, { cause: error });
+      throw journalError('journal-in-use', { path }, { cause: error });
     throw error;
   }
 }
@@ -119,6 +119,6 @@ function openLock(path: string): SqliteDatabase {
     return openSqlite(`${path}-lock`, { busyTimeoutMs: 0, isLock: true });
   } catch (error) {
     if (!isSluiceError(error, 'database-not-opened')) throw error;
-    throw hostError('database-not-opened', { ...error.details, path }, { cause: error });
+    throw journalError('database-not-opened', { ...error.details, path }, { cause: error });
   }
 }

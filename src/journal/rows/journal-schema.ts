@@ -1,5 +1,5 @@
-import { hostError } from '../../host/errors.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
+import { journalError } from '../errors.js';
 import { journalTables, keyValuesTable } from './journal-rows.js';
 
 /** Written into the file's head: "SLUJ". */
@@ -60,5 +60,5 @@ export function checkSchema(database: SqliteDatabase, wanted = schema): void {
   const missing = wanted.find((sql) => !kept.has(sql));
   if (missing === undefined) return;
   const problem = `its schema is not what it was made with: ${/^CREATE \w+ \w+/.exec(missing)?.[0]} is missing or changed`;
-  throw hostError('database-damaged', { path: database.path, problem });
+  throw journalError('database-damaged', { path: database.path, problem });
 }

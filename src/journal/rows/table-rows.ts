@@ -1,8 +1,8 @@
-import { hostError } from '../../host/errors.js';
 import { getOrMake, isSluiceError, type SluiceError } from '../../kernel/index.js';
-import { type CleanText, cleanTexts } from '../clean-body.js';
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from '../database/open-sqlite.js';
 import type { SqliteValue, StoredRow } from '../database/sqlite-values.js';
+import { journalError } from '../errors.js';
+import { type CleanText, cleanTexts } from './clean-body.js';
 import { bodySum, headSum, type RowValues, rowProblem, type SummedTable } from './row-sums.js';
 
 /** A damage in a table. */
@@ -90,7 +90,7 @@ export function tableRows(
       const values = cleaned(given);
       const seq = values['seq'] ?? next();
       if (typeof seq !== 'number' || !Number.isSafeInteger(seq))
-        throw hostError('database-damaged', {
+        throw journalError('database-damaged', {
           path: database.path,
           problem: `the next row of ${name} would have the number ${seq}`,
         });
@@ -172,7 +172,7 @@ export function continueNumbers(database: SqliteDatabase, name: string, given: n
 export function damageError(path: string, damage: Damage): SluiceError {
   const { table, row } = damage;
   const seq = row === undefined ? undefined : Number(row['seq']);
-  return hostError('database-damaged', { path, problem: damageLine(damage), table, seq });
+  return journalError('database-damaged', { path, problem: damageLine(damage), table, seq });
 }
 
 /** Writes damage in words: the row, and its mistake. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { hostError } from '../../host/errors.js';
 import { isSluiceError, oneLine, type SluiceError } from '../../kernel/index.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
+import { journalError } from '../errors.js';
 
 /** The files of a journal, by the suffixes of its path. */
 const files = ['', '-wal', '-shm', '-lock'] as const;
@@ -91,7 +91,7 @@ export function journalGuard(database: SqliteDatabase) {
   }
 
   function lose(problem: string): void {
-    lost ??= hostError('journal-lost', { path: database.path, problem });
+    lost ??= journalError('journal-lost', { path: database.path, problem });
   }
 
   function readDataVersion(): number {
@@ -105,6 +105,6 @@ function identityOf(path: string): string | undefined {
     const entry = statSync(path, { bigint: true, throwIfNoEntry: false });
     return entry === undefined ? undefined : `${entry.dev}:${entry.ino}`;
   } catch (error) {
-    throw hostError('database-io', { path, problem: oneLine(error) }, { cause: error });
+    throw journalError('database-io', { path, problem: oneLine(error) }, { cause: error });
   }
 }

@@ -1,4 +1,3 @@
-import { withoutSecrets } from '../../host/logging/without-secrets.js';
 import { type Clock, isSluiceError, type SluiceError, systemClock } from '../../kernel/index.js';
 import { GroupCommit } from '../commit/group-commit.js';
 import { WaitingDispatches } from '../commit/waiting-dispatches.js';
@@ -11,6 +10,7 @@ import { journalChanges, noteTending, writtenChanges } from '../journal-changes.
 import { examineRows } from '../rows/examine-rows.js';
 import { damageError } from '../rows/table-rows.js';
 import type { Store } from '../store.js';
+import { withoutSecrets } from '../without-secrets.js';
 import { journalGuard } from './journal-guard.js';
 import { type Retention, RetentionSweep } from './retention.js';
 import { sqliteKeyValues } from './sqlite-key-values.js';

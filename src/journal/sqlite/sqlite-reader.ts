@@ -18,7 +18,6 @@ import {
   type UpdateRecord,
 } from '../journal.js';
 import { type JournalCounts, mostCounted } from '../journal-counts.js';
-import { isOfKind } from '../record-kind.js';
 import {
   dispatchesTable,
   type RecordTable,
@@ -30,6 +29,7 @@ import { isNotEnded, isOpenSend, isOpenUpdate } from '../rows/journal-schema.js'
 import { keyValueRows } from '../rows/key-value-rows.js';
 import { packedMark, unpacked } from '../rows/packed-dispatches.js';
 import { type Damage, goodRows, type TableRows, tableRows } from '../rows/table-rows.js';
+import { isOfKind } from '../way-kinds.js';
 import { keyValueReader } from './sqlite-key-values.js';
 
 /** The fewest and the most rows that are read at once, and the characters of their bodies that are aimed at. */

@@ -1,9 +1,9 @@
-import type { CleanText } from '../clean-body.js';
 import type { DispatchRows } from '../commit/waiting-dispatches.js';
 import type { SqliteDatabase, SqliteRow } from '../database/open-sqlite.js';
 import type { SqliteValue } from '../database/sqlite-values.js';
 import type { SendState, UpdateState } from '../journal.js';
 import type { ChangeableRows, FieldChanges, JournalRows, Standing } from '../journal-changes.js';
+import type { CleanText } from '../rows/clean-body.js';
 import {
   dispatchesTable,
   type RecordTable,

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isPrompt, type TranscriptEntry } from '../../sdk/stream/index.js';
-import { type CleanText, cleanBody } from '../clean-body.js';
 import type { GroupCommit } from '../commit/group-commit.js';
 import { sessionWrites } from '../commit/session-writes.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
+import { type CleanText, cleanBody } from '../rows/clean-body.js';
 import { sessionsTable, transcriptsTable } from '../rows/journal-rows.js';
 import { tableRows } from '../rows/table-rows.js';
 import type { SessionRecord, Store } from '../store.js';

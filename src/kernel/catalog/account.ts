@@ -1,37 +1,37 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { briefly, watchedStage } from './pieces/canonical-stage.js';
-import { amount, flag, object, openRecord, optional, text } from './pieces/field.js';
+import * as f from './pieces/field.js';
 
 const accountFields = {
-  channel: text('The channel, by its registered name.'),
-  accountId: text("The channel's account."),
-  name: optional(text('The name shown to people.')),
+  channel: f.text('The channel, by its registered name.'),
+  accountId: f.text("The channel's account."),
+  name: f.optional(f.text('The name shown to people.')),
 };
 
-const accountStartedPayload = object({
+const accountStartedPayload = f.object({
   ...accountFields,
-  startedAtMs: optional(amount('When it was ready, in milliseconds since 1970.')),
+  startedAtMs: f.optional(f.amount('When it was ready, in milliseconds since 1970.')),
 });
 /** The payload of `account.started`. */
 export interface AccountStarted extends Readonly<Static<typeof accountStartedPayload>> {}
 
-const accountStoppedPayload = object({
+const accountStoppedPayload = f.object({
   ...accountFields,
-  reason: optional(text('Why it stopped.')),
-  error: optional(text('What went wrong, where something did.')),
-  isLoggedOut: optional(flag('Its login is gone: it needs a person to come back.')),
-  uptimeMs: optional(amount('How long it ran, in milliseconds.')),
+  reason: f.optional(f.text('Why it stopped.')),
+  error: f.optional(f.text('What went wrong, where something did.')),
+  isLoggedOut: f.optional(f.flag('Its login is gone: it needs a person to come back.')),
+  uptimeMs: f.optional(f.amount('How long it ran, in milliseconds.')),
 });
 /** The payload of `account.stopped`. */
 export interface AccountStopped extends Readonly<Static<typeof accountStoppedPayload>> {}
 
-const accountPairingRequestedPayload = object({
+const accountPairingRequestedPayload = f.object({
   channel: accountFields.channel,
-  accountId: optional(accountFields.accountId),
-  senderId: text('The person who wants to be let in.'),
-  code: text('The code by which an operator lets the person in.'),
-  metadata: optional(openRecord('More about the person, such as a name.')),
+  accountId: f.optional(accountFields.accountId),
+  senderId: f.text('The person who wants to be let in.'),
+  code: f.text('The code by which an operator lets the person in.'),
+  metadata: f.optional(f.openRecord('More about the person, such as a name.')),
 });
 /** The payload of `account.pairing.requested`. */
 export interface AccountPairingRequested

@@ -2,45 +2,35 @@ import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage, atLength } from './pieces/canonical-stage.js';
-import {
-  amount,
-  flag,
-  object,
-  oneOf,
-  opaque,
-  opaques,
-  optional,
-  text,
-  texts,
-} from './pieces/field.js';
+import * as f from './pieces/field.js';
 import { callFields, runFields, usage } from './pieces/run.js';
 
-const agentCompletedPayload = object({
+const agentCompletedPayload = f.object({
   ...runFields,
-  success: flag('The run was neither aborted nor ended by an error.'),
-  aborted: optional(flag('Someone stopped it.')),
-  error: optional(text('What went wrong.')),
-  stopReason: optional(text('Why the last message ended, in the words of its provider.')),
-  messages: optional(opaques('What the agent got of the transcript, and what the run added.')),
-  startedAtMs: optional(amount('When the run began, in milliseconds since 1970.')),
-  endedAtMs: optional(amount('When the run ended, in milliseconds since 1970.')),
-  durationMs: optional(amount('How long it took, in milliseconds.')),
-  usage: optional(usage),
+  success: f.flag('The run was neither aborted nor ended by an error.'),
+  aborted: f.optional(f.flag('Someone stopped it.')),
+  error: f.optional(f.text('What went wrong.')),
+  stopReason: f.optional(f.text('Why the last message ended, in the words of its provider.')),
+  messages: f.optional(f.opaques('What the agent got of the transcript, and what the run added.')),
+  startedAtMs: f.optional(f.amount('When the run began, in milliseconds since 1970.')),
+  endedAtMs: f.optional(f.amount('When the run ended, in milliseconds since 1970.')),
+  durationMs: f.optional(f.amount('How long it took, in milliseconds.')),
+  usage: f.optional(usage),
 });
 /** The payload of `agent.completed`. */
 export interface AgentCompleted extends Readonly<Static<typeof agentCompletedPayload>> {}
 
-export const fallback = object(
+export const fallback = f.object(
   {
-    phase: oneOf(['active', 'cleared'], 'Whether another model took over, or the first is back.'),
-    selectedProvider: optional(text('The provider that was asked for.')),
-    selectedModel: optional(text('The model that was asked for.')),
-    activeProvider: optional(text('The provider that answers.')),
-    activeModel: optional(text('The model that answers.')),
-    previousActiveModel: optional(text('The model that had taken over.')),
-    reasonSummary: optional(text('Why, in a sentence.')),
-    attemptSummaries: optional(texts('What became of each attempt, in a sentence.')),
-    attempts: optional(opaques('The attempts, as their source records them.')),
+    phase: f.oneOf(['active', 'cleared'], 'Whether another model took over, or the first is back.'),
+    selectedProvider: f.optional(f.text('The provider that was asked for.')),
+    selectedModel: f.optional(f.text('The model that was asked for.')),
+    activeProvider: f.optional(f.text('The provider that answers.')),
+    activeModel: f.optional(f.text('The model that answers.')),
+    previousActiveModel: f.optional(f.text('The model that had taken over.')),
+    reasonSummary: f.optional(f.text('Why, in a sentence.')),
+    attemptSummaries: f.optional(f.texts('What became of each attempt, in a sentence.')),
+    attempts: f.optional(f.opaques('The attempts, as their source records them.')),
   },
   'That a model other than the one asked for answered.',
 );
@@ -48,15 +38,15 @@ export const fallback = object(
 /** That a model other than the one asked for answered. */
 export interface ModelFallback extends Static<typeof fallback> {}
 
-const agentLlmOutputPayload = object({
+const agentLlmOutputPayload = f.object({
   ...callFields,
-  assistantTexts: texts('The texts that the model wrote, in order.'),
-  lastAssistant: optional(opaque("The last message of the model, in its agent's own form.")),
-  usage: optional(usage),
-  stopReason: optional(text('Why it stopped, in the words of the provider.')),
-  error: optional(text('What went wrong at the provider.')),
-  durationMs: optional(amount('How long the call took, in milliseconds.')),
-  fallback: optional(fallback),
+  assistantTexts: f.texts('The texts that the model wrote, in order.'),
+  lastAssistant: f.optional(f.opaque("The last message of the model, in its agent's own form.")),
+  usage: f.optional(usage),
+  stopReason: f.optional(f.text('Why it stopped, in the words of the provider.')),
+  error: f.optional(f.text('What went wrong at the provider.')),
+  durationMs: f.optional(f.amount('How long the call took, in milliseconds.')),
+  fallback: f.optional(fallback),
 });
 /** The payload of `agent.llm.output`. */
 export interface AgentLlmOutput extends Readonly<Static<typeof agentLlmOutputPayload>> {}

@@ -1,23 +1,23 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { canonicalStage } from './pieces/canonical-stage.js';
-import { amount, count, object, oneOf, opaque, optional, text, texts } from './pieces/field.js';
+import * as f from './pieces/field.js';
 import { startedRunFields } from './pieces/run.js';
 
-const agentOutputDeltaPayload = object({
+const agentOutputDeltaPayload = f.object({
   ...startedRunFields,
-  kind: oneOf(
+  kind: f.oneOf(
     ['text', 'thinking', 'tool-progress', 'error'],
     'What has grown; error: the words of a provider that has failed, for operators alone.',
   ),
-  text: optional(text('Everything of this kind so far in the message.')),
-  delta: optional(text('What was added.')),
-  mediaUrls: optional(texts('The media that the text names so far.')),
-  messageIndex: optional(count('Which message of the run it belongs to, from 0.')),
-  elapsedMs: optional(amount('How long this kind has been growing, in milliseconds.')),
-  toolName: optional(text('The tool; for tool-progress.')),
-  toolCallId: optional(text('The tool call; for tool-progress.')),
-  partialResult: optional(opaque('What the tool has so far; for tool-progress.')),
+  text: f.optional(f.text('Everything of this kind so far in the message.')),
+  delta: f.optional(f.text('What was added.')),
+  mediaUrls: f.optional(f.texts('The media that the text names so far.')),
+  messageIndex: f.optional(f.count('Which message of the run it belongs to, from 0.')),
+  elapsedMs: f.optional(f.amount('How long this kind has been growing, in milliseconds.')),
+  toolName: f.optional(f.text('The tool; for tool-progress.')),
+  toolCallId: f.optional(f.text('The tool call; for tool-progress.')),
+  partialResult: f.optional(f.opaque('What the tool has so far; for tool-progress.')),
 });
 /** The payload of `agent.output.delta`. */
 export interface AgentOutputDelta extends Readonly<Static<typeof agentOutputDeltaPayload>> {}

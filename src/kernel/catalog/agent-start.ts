@@ -2,110 +2,101 @@ import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage, canonicalStage } from './pieces/canonical-stage.js';
-import {
-  amount,
-  count,
-  flag,
-  object,
-  oneOf,
-  opaques,
-  openRecord,
-  optional,
-  text,
-  texts,
-} from './pieces/field.js';
+import * as f from './pieces/field.js';
 import { aroundFields } from './pieces/message.js';
 import { bootstrapFiles, promptPieces } from './pieces/piece.js';
 import { callFields, runFields, startedRunFields } from './pieces/run.js';
 
-const agentStartingPayload = object({
+const agentStartingPayload = f.object({
   ...startedRunFields,
-  prompt: optional(text('What the agent is asked.')),
-  startedAtMs: optional(amount('When the run began, in milliseconds since 1970.')),
-  attempt: optional(count('Which attempt this is, from 1.')),
-  isHeartbeat: optional(flag('The run was started by a timer, not by a message.')),
-  isUiVisible: optional(flag('People watching the host may see the run.')),
-  verboseLevel: optional(oneOf(['off', 'on', 'full'], 'How much of its tools people see.')),
+  prompt: f.optional(f.text('What the agent is asked.')),
+  startedAtMs: f.optional(f.amount('When the run began, in milliseconds since 1970.')),
+  attempt: f.optional(f.count('Which attempt this is, from 1.')),
+  isHeartbeat: f.optional(f.flag('The run was started by a timer, not by a message.')),
+  isUiVisible: f.optional(f.flag('People watching the host may see the run.')),
+  verboseLevel: f.optional(f.oneOf(['off', 'on', 'full'], 'How much of its tools people see.')),
 });
 /** The payload of `agent.starting`. */
 export interface AgentStarting extends Readonly<Static<typeof agentStartingPayload>> {}
 
-const agentModelResolvingPayload = object({
+const agentModelResolvingPayload = f.object({
   ...runFields,
-  prompt: text('What the agent is asked.'),
-  provider: optional(text('The model provider, as the host would choose.')),
-  model: optional(text('The model, as the host would choose.')),
-  providers: optional(texts('The providers that the host offers.')),
-  imagesCount: optional(count('How many images come with the prompt.')),
+  prompt: f.text('What the agent is asked.'),
+  provider: f.optional(f.text('The model provider, as the host would choose.')),
+  model: f.optional(f.text('The model, as the host would choose.')),
+  providers: f.optional(f.texts('The providers that the host offers.')),
+  imagesCount: f.optional(f.count('How many images come with the prompt.')),
 });
 /** The payload of `agent.model.resolving`. */
 export interface AgentModelResolving extends Readonly<Static<typeof agentModelResolvingPayload>> {}
 
-const agentModelResolvingPatch = object({
-  provider: optional(text('The model provider to use instead.')),
-  model: optional(text('The model to use instead.')),
+const agentModelResolvingPatch = f.object({
+  provider: f.optional(f.text('The model provider to use instead.')),
+  model: f.optional(f.text('The model to use instead.')),
 });
 /** The patch that a mutator of `agent.model.resolving` may return. */
 export interface AgentModelResolvingPatch extends Static<typeof agentModelResolvingPatch> {}
 
-const agentPromptBuildingPayload = object({
+const agentPromptBuildingPayload = f.object({
   ...runFields,
   ...aroundFields,
-  prompt: text('What the agent is asked.'),
-  messages: opaques('The transcript so far, oldest first, as much as the agent gets.'),
-  systemPrompt: optional(text('The system prompt without the guidance.')),
+  prompt: f.text('What the agent is asked.'),
+  messages: f.opaques('The transcript so far, oldest first, as much as the agent gets.'),
+  systemPrompt: f.optional(f.text('The system prompt without the guidance.')),
   guidance: promptPieces(
     'Lasting instructions, system side; a plain text stands after the prompt.',
   ),
   additions: promptPieces("This turn's context, user side; a plain text stands before the prompt."),
-  bootstrapFiles: optional(bootstrapFiles('Files of the workspace that go into the prompt.')),
-  config: optional(openRecord("The host's configuration, as its source hands it over.")),
+  bootstrapFiles: f.optional(bootstrapFiles('Files of the workspace that go into the prompt.')),
+  config: f.optional(f.openRecord("The host's configuration, as its source hands it over.")),
 });
 /** The payload of `agent.prompt.building`. */
 export interface AgentPromptBuilding extends Readonly<Static<typeof agentPromptBuildingPayload>> {}
 
-const agentPromptBuildingPatch = object({
-  systemPrompt: optional(text('The system prompt anew: trusted extensions only.')),
-  guidance: optional(promptPieces('Further lasting instructions.')),
-  additions: optional(promptPieces('Further context for this turn only.')),
-  bootstrapFiles: optional(bootstrapFiles('All files that are to go into the prompt.')),
+const agentPromptBuildingPatch = f.object({
+  systemPrompt: f.optional(f.text('The system prompt anew: trusted extensions only.')),
+  guidance: f.optional(promptPieces('Further lasting instructions.')),
+  additions: f.optional(promptPieces('Further context for this turn only.')),
+  bootstrapFiles: f.optional(bootstrapFiles('All files that are to go into the prompt.')),
 });
 /** The patch that a mutator of `agent.prompt.building` may return. */
 export interface AgentPromptBuildingPatch extends Static<typeof agentPromptBuildingPatch> {}
 
-const agentAnswerResolvingPayload = object({
+const agentAnswerResolvingPayload = f.object({
   ...runFields,
-  prompt: text('What the agent is asked.'),
-  attempt: optional(count('Which attempt this is, from 1.')),
-  messages: optional(opaques('The transcript so far, oldest first, as much as the agent gets.')),
+  prompt: f.text('What the agent is asked.'),
+  attempt: f.optional(f.count('Which attempt this is, from 1.')),
+  messages: f.optional(
+    f.opaques('The transcript so far, oldest first, as much as the agent gets.'),
+  ),
 });
 /** The payload of `agent.answer.resolving`. */
 export interface AgentAnswerResolving
   extends Readonly<Static<typeof agentAnswerResolvingPayload>> {}
 
-const agentLlmCallingPayload = object({
+const agentLlmCallingPayload = f.object({
   ...agentAnswerResolvingPayload.properties,
-  composedPrompt: optional(text('The prompt for the model, additions included.')),
-  systemPrompt: optional(text('The system prompt, guidance included.')),
-  provider: optional(text('The model provider that would be called.')),
-  model: optional(text('The model that would be called.')),
+  composedPrompt: f.optional(f.text('The prompt for the model, additions included.')),
+  systemPrompt: f.optional(f.text('The system prompt, guidance included.')),
+  provider: f.optional(f.text('The model provider that would be called.')),
+  model: f.optional(f.text('The model that would be called.')),
 });
 /** The payload of `agent.llm.calling`. */
 export interface AgentLlmCalling extends Readonly<Static<typeof agentLlmCallingPayload>> {}
 
-export const givenAnswer = object(
-  { text: optional(text('The words of the answer; nothing is said without any.')) },
+export const givenAnswer = f.object(
+  { text: f.optional(f.text('The words of the answer; nothing is said without any.')) },
   'The answer in place of that of the model.',
 );
 /** The answer that a resolver gives in place of the model. */
 export interface GivenAnswer extends Static<typeof givenAnswer> {}
 
-const agentLlmInputPayload = object({
+const agentLlmInputPayload = f.object({
   ...callFields,
-  systemPrompt: optional(text('The system prompt, guidance included.')),
-  prompt: text('The prompt, additions included.'),
-  historyMessages: opaques('The transcript before the prompt, as much as the agent gets.'),
-  imagesCount: count('How many images go with the prompt.'),
+  systemPrompt: f.optional(f.text('The system prompt, guidance included.')),
+  prompt: f.text('The prompt, additions included.'),
+  historyMessages: f.opaques('The transcript before the prompt, as much as the agent gets.'),
+  imagesCount: f.count('How many images go with the prompt.'),
 });
 /** The payload of `agent.llm.input`. */
 export interface AgentLlmInput extends Readonly<Static<typeof agentLlmInputPayload>> {}

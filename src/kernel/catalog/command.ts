@@ -2,57 +2,46 @@ import { type Static, Type } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage } from './pieces/canonical-stage.js';
-import {
-  amount,
-  flag,
-  object,
-  oneOf,
-  opaque,
-  openRecord,
-  optional,
-  providerId,
-  text,
-  texts,
-} from './pieces/field.js';
+import * as f from './pieces/field.js';
 import { sessionFields } from './pieces/run.js';
 
 const commandFields = {
   ...sessionFields,
-  name: text('The command, without a leading slash.'),
-  args: texts('Its arguments.'),
-  text: optional(text('The whole line, as it was given.')),
-  source: oneOf(
+  name: f.text('The command, without a leading slash.'),
+  args: f.texts('Its arguments.'),
+  text: f.optional(f.text('The whole line, as it was given.')),
+  source: f.oneOf(
     ['chat', 'native', 'cli', 'rpc'],
     "Where it came from: a chat line, a channel's own command, the command line, a client's call.",
   ),
-  surface: optional(text('The surface it was given on, by its own name.')),
-  channel: optional(text('The channel it came by.')),
-  accountId: optional(text("The channel's account that got it.")),
-  conversationId: optional(text('The conversation it was given in.')),
-  threadId: optional(providerId('The thread it was given in.')),
-  messageId: optional(text('The message it was in.')),
-  senderId: optional(text('Who gave it.')),
-  isAuthorized: optional(flag('Its sender may give it.')),
-  targetSessionKey: optional(text('The session it is about, where that is another.')),
-  workspaceDir: optional(text('The directory the agent works in.')),
+  surface: f.optional(f.text('The surface it was given on, by its own name.')),
+  channel: f.optional(f.text('The channel it came by.')),
+  accountId: f.optional(f.text("The channel's account that got it.")),
+  conversationId: f.optional(f.text('The conversation it was given in.')),
+  threadId: f.optional(f.providerId('The thread it was given in.')),
+  messageId: f.optional(f.text('The message it was in.')),
+  senderId: f.optional(f.text('Who gave it.')),
+  isAuthorized: f.optional(f.flag('Its sender may give it.')),
+  targetSessionKey: f.optional(f.text('The session it is about, where that is another.')),
+  workspaceDir: f.optional(f.text('The directory the agent works in.')),
 };
 
-const commandReceivedPayload = object({
+const commandReceivedPayload = f.object({
   ...commandFields,
-  sessionEntry: optional(openRecord("The session's record in its store.")),
-  previousSessionEntry: optional(openRecord('That record as it was before.')),
-  config: optional(openRecord("The host's configuration, as its source hands it over.")),
+  sessionEntry: f.optional(f.openRecord("The session's record in its store.")),
+  previousSessionEntry: f.optional(f.openRecord('That record as it was before.')),
+  config: f.optional(f.openRecord("The host's configuration, as its source hands it over.")),
 });
 /** The payload of `command.received`. */
 export interface CommandReceived extends Readonly<Static<typeof commandReceivedPayload>> {}
 
-const commandCompletedPayload = object({
+const commandCompletedPayload = f.object({
   ...commandFields,
-  success: flag('It did what it was asked.'),
-  result: optional(opaque('What it answered.')),
-  error: optional(text('What went wrong.')),
-  exitCode: optional(Type.Integer({ description: 'The exit code, on the command line.' })),
-  durationMs: optional(amount('How long it took, in milliseconds.')),
+  success: f.flag('It did what it was asked.'),
+  result: f.optional(f.opaque('What it answered.')),
+  error: f.optional(f.text('What went wrong.')),
+  exitCode: f.optional(Type.Integer({ description: 'The exit code, on the command line.' })),
+  durationMs: f.optional(f.amount('How long it took, in milliseconds.')),
 });
 /** The payload of `command.completed`. */
 export interface CommandCompleted extends Readonly<Static<typeof commandCompletedPayload>> {}

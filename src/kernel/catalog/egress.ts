@@ -3,35 +3,74 @@ import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage, briefly, canonicalStage, watchedStage } from './pieces/canonical-stage.js';
 import { type Delivery, delivery, receipt } from './pieces/delivery.js';
-import {
-  amount,
-  count,
-  flag,
-  object,
-  oneOf,
-  openRecord,
-  optional,
-  providerId,
-  text,
-} from './pieces/field.js';
-import { interactive } from './pieces/interactive.js';
+import * as f from './pieces/field.js';
 import { attachments } from './pieces/message.js';
 import { channelAccount } from './pieces/place.js';
 import { runFields } from './pieces/run.js';
 
-const format = (description: string) => oneOf(['plain', 'markdown', 'html'], description);
+const button = f.object({
+  id: f.text('The `name` of the interaction that a press makes.'),
+  label: f.text('The text on it.'),
+});
+
+const choice = f.object({
+  value: f.text('The value of the interaction that choosing it makes.'),
+  label: f.text('The text that people see.'),
+});
+
+const list = f.object(
+  {
+    name: f.text('The `name` of the interaction that a choice makes.'),
+    label: f.optional(f.text('The text above it.')),
+    choices: Type.Array(choice, {
+      minItems: 1,
+      description: 'The choices, in order: one is made.',
+    }),
+  },
+  'A list to choose one from.',
+);
+
+const formField = f.object({
+  name: f.text('The name of the field in the interaction that the form makes.'),
+  label: f.text('The text beside it.'),
+  isOptional: f.optional(f.flag('It may be left empty.')),
+});
+
+const form = f.object(
+  {
+    name: f.text('The `name` of the interaction that sending the form makes.'),
+    label: f.optional(f.text('The text above it.')),
+    fields: Type.Array(formField, { minItems: 1, description: 'The fields, in order.' }),
+  },
+  'A form to fill in.',
+);
+
+/** The buttons, the list and the form of a message (spec §14.16), as a field. */
+const interactive = (description: string) =>
+  f.object(
+    {
+      buttons: f.optional(
+        Type.Array(button, { minItems: 1, description: 'The buttons, in order.' }),
+      ),
+      list: f.optional(list),
+      form: f.optional(form),
+    },
+    description,
+  );
+
+const format = (description: string) => f.oneOf(['plain', 'markdown', 'html'], description);
 
 const outboundFields = {
   ...runFields,
-  channel: optional(text('The channel to send by.')),
-  accountId: optional(text("The channel's account to send as.")),
-  to: text('The address to send to, as the channel writes it.'),
-  conversationId: optional(text('The conversation that it belongs to.')),
-  threadId: optional(providerId('The thread within the conversation.')),
-  replyToId: optional(text('The message that it answers.')),
-  isGroup: optional(flag('It goes to a group.')),
-  groupId: optional(text('The group.')),
-  kind: oneOf(
+  channel: f.optional(f.text('The channel to send by.')),
+  accountId: f.optional(f.text("The channel's account to send as.")),
+  to: f.text('The address to send to, as the channel writes it.'),
+  conversationId: f.optional(f.text('The conversation that it belongs to.')),
+  threadId: f.optional(f.providerId('The thread within the conversation.')),
+  replyToId: f.optional(f.text('The message that it answers.')),
+  isGroup: f.optional(f.flag('It goes to a group.')),
+  groupId: f.optional(f.text('The group.')),
+  kind: f.oneOf(
     [
       'reply',
       'block',
@@ -47,91 +86,88 @@ const outboundFields = {
     ],
     "What it is: an answer, a part of one, a stream's begin or end, a message of its own, a veto's word to the sender, or its question to a human.",
   ),
-  streaming: flag('Parts of it will be shown before it is whole.'),
-  openedBy: optional(
-    text('The id of the `egress.preparing` event that opened the stream that this ends.'),
+  streaming: f.flag('Parts of it will be shown before it is whole.'),
+  openedBy: f.optional(
+    f.text('The id of the `egress.preparing` event that opened the stream that this ends.'),
   ),
-  content: text('The text.'),
-  format: optional(format('How the text is marked up.')),
+  content: f.text('The text.'),
+  format: f.optional(format('How the text is marked up.')),
   attachments: attachments('The files that go with it.'),
-  interactive: optional(interactive('The buttons, the list and the form under it.')),
-  silent: optional(flag('Arrive without a sound.')),
-  metadata: openRecord('What its source and its handlers say beyond these fields.'),
+  interactive: f.optional(interactive('The buttons, the list and the form under it.')),
+  silent: f.optional(f.flag('Arrive without a sound.')),
+  metadata: f.openRecord('What its source and its handlers say beyond these fields.'),
 };
 
-const egressPreparingPayload = object({
+const egressPreparingPayload = f.object({
   ...outboundFields,
-  explicit: flag('Channel and account were named by the sender: they are not to be chosen.'),
+  explicit: f.flag('Channel and account were named by the sender: they are not to be chosen.'),
   accounts: Type.Array(channelAccount, { description: 'The accounts that the host offers.' }),
 });
 /** The payload of `egress.preparing`. */
 export interface EgressPreparing extends Readonly<Static<typeof egressPreparingPayload>> {}
 
-const egressPreparingPatch = object({
-  content: optional(text('The text anew.')),
-  format: optional(format('How the new text is marked up.')),
-  attachments: optional(attachments('All files that are to go with it.')),
-  interactive: optional(
+const egressPreparingPatch = f.object({
+  content: f.optional(f.text('The text anew.')),
+  format: f.optional(format('How the new text is marked up.')),
+  attachments: f.optional(attachments('All files that are to go with it.')),
+  interactive: f.optional(
     interactive('All that is to stand under it; an empty object takes away what does.'),
   ),
-  silent: optional(flag('Arrive without a sound.')),
-  metadata: optional(openRecord('Keys to set; the others stay.')),
+  silent: f.optional(f.flag('Arrive without a sound.')),
+  metadata: f.optional(f.openRecord('Keys to set; the others stay.')),
 });
 /** The patch that a mutator of `egress.preparing` may return. */
 export interface EgressPreparingPatch extends Static<typeof egressPreparingPatch> {}
 
 const approvedFields = {
   ...outboundFields,
-  channel: text('The channel that it is sent by.'),
-  attempt: optional(count('Which attempt this is, from 1.')),
+  channel: f.text('The channel that it is sent by.'),
+  attempt: f.optional(f.count('Which attempt this is, from 1.')),
 };
 
-const egressSendingPayload = object(approvedFields);
+const egressSendingPayload = f.object(approvedFields);
 /** The payload of `egress.sending`. */
 export interface EgressSending extends Readonly<Static<typeof egressSendingPayload>> {}
 
 const indexing = annotated('indexKeys');
 
-const egressSentPayload = object({
+const egressSentPayload = f.object({
   ...approvedFields,
   receipt,
-  durationMs: optional(amount('How long the send took, in milliseconds.')),
+  durationMs: f.optional(f.amount('How long the send took, in milliseconds.')),
 });
 /** The payload of `egress.sent`. */
 export interface EgressSent extends Readonly<Static<typeof egressSentPayload>> {}
 
-const cancel = object(
+const cancel = f.object(
   {
-    extensionId: optional(text('The extension that cancelled it.')),
-    contributionId: optional(text('The contribution within that extension.')),
-    code: text('The code that it was cancelled with.'),
-    text: optional(text('Why, for people.')),
-    details: optional(openRecord('What the veto says beyond that.')),
-    reply: optional(text('The text that the veto has for the sender of the message.')),
+    extensionId: f.optional(f.text('The extension that cancelled it.')),
+    contributionId: f.optional(f.text('The contribution within that extension.')),
+    code: f.text('The code that it was cancelled with.'),
+    text: f.optional(f.text('Why, for people.')),
+    details: f.optional(f.openRecord('What the veto says beyond that.')),
+    reply: f.optional(f.text('The text that the veto has for the sender of the message.')),
   },
   'The cancel, as the outcome of egress.preparing holds it.',
 );
 
-const egressCancelledPayload = object({
-  ...outboundFields,
-  cancel,
-});
+const egressCancelledPayload = f.object({ ...outboundFields, cancel });
 /** The payload of `egress.cancelled`. */
 export interface EgressCancelled extends Readonly<Static<typeof egressCancelledPayload>> {}
 
-const egressFailedPayload = object({
+const egressFailedPayload = f.object({
   ...outboundFields,
-  error: text('What went wrong.'),
-  cause: optional(
-    oneOf(
+  error: f.text('What went wrong.'),
+  cause: f.optional(
+    f.oneOf(
       ['stage-failed', 'rejected', 'retry-after', 'ambiguous', 'threw', 'aborted', 'agent-failed'],
       'Where it failed: before the send, in the agent that made it, or what the channel answered.',
     ),
   ),
-  retryAfterMs: optional(amount('How long the provider asks to wait, in milliseconds.')),
-  attempts: optional(count('How many attempts were made.')),
-  receipt: optional(receipt),
-  durationMs: optional(amount('How long the send took, in milliseconds.')),
+  retryAfterMs: f.optional(f.amount('How long the provider asks to wait, in milliseconds.')),
+  attempts: f.optional(f.count('How many attempts were made.')),
+  receipt: f.optional(receipt),
+  durationMs: f.optional(f.amount('How long the send took, in milliseconds.')),
 });
 /** The payload of `egress.failed`. */
 export interface EgressFailed extends Readonly<Static<typeof egressFailedPayload>> {}

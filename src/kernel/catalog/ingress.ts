@@ -2,33 +2,33 @@ import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { briefly, canonicalStage, watchedStage } from './pieces/canonical-stage.js';
-import { amount, object, opaque, openRecord, optional, text } from './pieces/field.js';
+import * as f from './pieces/field.js';
 import { attachments, inboundMessageFields } from './pieces/message.js';
 
-const ingressReceivedPayload = object({
-  channel: text('The channel it came by.'),
-  accountId: optional(text("The channel's account that got it.")),
-  updateId: optional(text('The id that the provider gave this update.')),
-  receivedAtMs: optional(amount('When it came in, in milliseconds since 1970.')),
-  raw: opaque('The update exactly as the channel got it.'),
+const ingressReceivedPayload = f.object({
+  channel: f.text('The channel it came by.'),
+  accountId: f.optional(f.text("The channel's account that got it.")),
+  updateId: f.optional(f.text('The id that the provider gave this update.')),
+  receivedAtMs: f.optional(f.amount('When it came in, in milliseconds since 1970.')),
+  raw: f.opaque('The update exactly as the channel got it.'),
 });
 /** The payload of `ingress.received`. */
 export interface IngressReceived extends Readonly<Static<typeof ingressReceivedPayload>> {}
 
-const ingressNormalizedPayload = object({
+const ingressNormalizedPayload = f.object({
   ...inboundMessageFields,
-  raw: optional(opaque('The update exactly as the channel got it.')),
-  config: optional(openRecord("The host's configuration, as its source hands it over.")),
+  raw: f.optional(f.opaque('The update exactly as the channel got it.')),
+  config: f.optional(f.openRecord("The host's configuration, as its source hands it over.")),
 });
 /** The payload of `ingress.normalized`. */
 export interface IngressNormalized extends Readonly<Static<typeof ingressNormalizedPayload>> {}
 
-const ingressNormalizedPatch = object({
-  content: optional(text('What was said, anew.')),
-  promptText: optional(text('The text as a model is to read it, anew.')),
-  transcript: optional(text('What is said in its audio.')),
-  attachments: optional(attachments('All files that are to go on with it.')),
-  metadata: optional(openRecord('Keys to set; the others stay.')),
+const ingressNormalizedPatch = f.object({
+  content: f.optional(f.text('What was said, anew.')),
+  promptText: f.optional(f.text('The text as a model is to read it, anew.')),
+  transcript: f.optional(f.text('What is said in its audio.')),
+  attachments: f.optional(attachments('All files that are to go on with it.')),
+  metadata: f.optional(f.openRecord('Keys to set; the others stay.')),
 });
 /** The patch that a mutator of `ingress.normalized` may return. */
 export interface IngressNormalizedPatch extends Static<typeof ingressNormalizedPatch> {}

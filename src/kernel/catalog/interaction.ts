@@ -2,76 +2,66 @@ import { type Static, Type } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage } from './pieces/canonical-stage.js';
-import {
-  amount,
-  flag,
-  object,
-  oneOf,
-  opaque,
-  optional,
-  providerId,
-  text,
-  texts,
-} from './pieces/field.js';
+import * as f from './pieces/field.js';
 import { sender } from './pieces/message.js';
 import { sessionFields } from './pieces/run.js';
 
-const formField = object({
-  name: text('The id of the field.'),
-  value: text('What was entered.'),
+const formField = f.object({
+  name: f.text('The id of the field.'),
+  value: f.text('What was entered.'),
 });
 
 const interactionFields = {
   ...sessionFields,
-  interactionId: text('Its id at the provider.'),
-  kind: oneOf(
+  interactionId: f.text('Its id at the provider.'),
+  kind: f.oneOf(
     ['command', 'button', 'select', 'modal', 'approval', 'other'],
     'What was used: a slash command, a button, a list, a form, an approval.',
   ),
-  name: text('The command, or the id of the button, list or form.'),
-  values: texts('What was chosen or given with it, in order.'),
-  fields: optional(
+  name: f.text('The command, or the id of the button, list or form.'),
+  values: f.texts('What was chosen or given with it, in order.'),
+  fields: f.optional(
     Type.Array(formField, { description: 'What was entered in a form, field by field.' }),
   ),
-  channel: text('The channel it came by.'),
-  accountId: optional(text("The channel's account that got it.")),
-  conversationId: optional(text('The conversation it was used in.')),
-  threadId: optional(providerId('The thread it was used in.')),
-  messageId: optional(text('The message that it belongs to.')),
-  isGroup: optional(flag('Used in a group.')),
-  sender: optional(sender),
-  sentAtMs: optional(amount('When it was used, in milliseconds since 1970.')),
+  channel: f.text('The channel it came by.'),
+  accountId: f.optional(f.text("The channel's account that got it.")),
+  conversationId: f.optional(f.text('The conversation it was used in.')),
+  threadId: f.optional(f.providerId('The thread it was used in.')),
+  messageId: f.optional(f.text('The message that it belongs to.')),
+  isGroup: f.optional(f.flag('Used in a group.')),
+  sender: f.optional(sender),
+  sentAtMs: f.optional(f.amount('When it was used, in milliseconds since 1970.')),
 };
 
 const auditing = annotated('replies');
 
-const interactionReceivedPayload = object({
+const interactionReceivedPayload = f.object({
   ...interactionFields,
-  raw: optional(opaque('The update exactly as the channel got it.')),
+  raw: f.optional(f.opaque('The update exactly as the channel got it.')),
 });
 /** The payload of `interaction.received`. */
 export interface InteractionReceived extends Readonly<Static<typeof interactionReceivedPayload>> {}
 
-const interactionResolvedPayload = object({
+const interactionResolvedPayload = f.object({
   ...interactionFields,
-  resolution: oneOf(
+  resolution: f.oneOf(
     ['command', 'message', 'approval', 'answer', 'ignored'],
     'What it became: a command, a message to an agent, an answer to an approval or to a question of an extension, nothing.',
   ),
-  commandName: optional(text('The command that it became.')),
-  approvalId: optional(text('The approval that it answers.')),
-  questionId: optional(text('The question of an extension that it answers.')),
-  explicit: optional(flag('It named that itself.')),
+  commandName: f.optional(f.text('The command that it became.')),
+  approvalId: f.optional(f.text('The approval that it answers.')),
+  questionId: f.optional(f.text('The question of an extension that it answers.')),
+  explicit: f.optional(f.flag('It named that itself.')),
 });
 /** The payload of `interaction.resolved`. */
 export interface InteractionResolved extends Readonly<Static<typeof interactionResolvedPayload>> {}
 
-const interactionCompletedPayload = object({
+const interactionCompletedPayload = f.object({
   ...interactionFields,
-  success: flag('What it asked for was done.'),
-  result: optional(opaque('What came of it.')),
-  error: optional(text('What went wrong.')),
-  durationMs: optional(amount('How long it took, in milliseconds.')),
+  success: f.flag('What it asked for was done.'),
+  result: f.optional(f.opaque('What came of it.')),
+  error: f.optional(f.text('What went wrong.')),
+  durationMs: f.optional(f.amount('How long it took, in milliseconds.')),
 });
 /** The payload of `interaction.completed`. */
 export interface InteractionCompleted

@@ -2,35 +2,35 @@ import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage, canonicalStage } from './pieces/canonical-stage.js';
-import { count, flag, object, optional, text, texts } from './pieces/field.js';
+import * as f from './pieces/field.js';
 import { inboundMessage } from './pieces/message.js';
 import { contributionRef } from './pieces/place.js';
 
 /** The agent that answers a message, and the session. */
-export const route = object(
+export const route = f.object(
   {
-    agentId: text('The agent that answers.'),
-    sessionKey: optional(text('The session it answers in; the host derives one where absent.')),
+    agentId: f.text('The agent that answers.'),
+    sessionKey: f.optional(f.text('The session it answers in; the host derives one where absent.')),
   },
   'The agent, and the session.',
 );
 export interface Route extends Static<typeof route> {}
 
-const routingResolvingPayload = object({
+const routingResolvingPayload = f.object({
   message: inboundMessage,
-  agents: texts('The ids of the agents that the host offers.'),
-  defaultAgentId: optional(text('The agent that answers where nothing else is said.')),
-  explicitRoute: optional(route),
+  agents: f.texts('The ids of the agents that the host offers.'),
+  defaultAgentId: f.optional(f.text('The agent that answers where nothing else is said.')),
+  explicitRoute: f.optional(route),
 });
 /** The payload of `routing.resolving`. */
 export interface RoutingResolving extends Readonly<Static<typeof routingResolvingPayload>> {}
 
-const routingResolvedPayload = object({
+const routingResolvedPayload = f.object({
   message: inboundMessage,
   ...route.properties,
-  explicit: flag('The route was named by the message or by an explicit selection.'),
-  selectedBy: optional(contributionRef('Whose selection it was; absent where the host decided.')),
-  candidateCount: optional(count('How many valid candidates there were.')),
+  explicit: f.flag('The route was named by the message or by an explicit selection.'),
+  selectedBy: f.optional(contributionRef('Whose selection it was; absent where the host decided.')),
+  candidateCount: f.optional(f.count('How many valid candidates there were.')),
 });
 /** The payload of `routing.resolved`. */
 export interface RoutingResolved extends Readonly<Static<typeof routingResolvedPayload>> {}

@@ -1,88 +1,78 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { briefly, watchedStage } from './pieces/canonical-stage.js';
-import {
-  amount,
-  count,
-  flag,
-  object,
-  oneOf,
-  opaque,
-  openRecord,
-  optional,
-  text,
-} from './pieces/field.js';
+import * as f from './pieces/field.js';
 
-const workspaceDir = optional(text('The directory the host works in.'));
-const config = optional(openRecord("The host's configuration, as its source hands it over."));
+const workspaceDir = f.optional(f.text('The directory the host works in.'));
+const config = f.optional(f.openRecord("The host's configuration, as its source hands it over."));
 
 const gatewayFields = {
   workspaceDir,
-  port: optional(count('The port it listens on; absent where it has none.')),
-  address: optional(text('The address it listens on.')),
+  port: f.optional(f.count('The port it listens on; absent where it has none.')),
+  address: f.optional(f.text('The address it listens on.')),
 };
 
-const runtimeStartedPayload = object({
+const runtimeStartedPayload = f.object({
   workspaceDir,
   config,
-  version: optional(text('The version of the host.')),
-  pid: optional(count('The process id.')),
-  startedAtMs: optional(amount('When it started, in milliseconds since 1970.')),
+  version: f.optional(f.text('The version of the host.')),
+  pid: f.optional(f.count('The process id.')),
+  startedAtMs: f.optional(f.amount('When it started, in milliseconds since 1970.')),
 });
 /** The payload of `runtime.started`. */
 export interface RuntimeStarted extends Readonly<Static<typeof runtimeStartedPayload>> {}
 
-const runtimeStoppingPayload = object({
-  reason: optional(text('Why it stops: a signal, the end of its input, an error.')),
-  uptimeMs: optional(amount('How long it ran, in milliseconds.')),
+const runtimeStoppingPayload = f.object({
+  reason: f.optional(f.text('Why it stops: a signal, the end of its input, an error.')),
+  uptimeMs: f.optional(f.amount('How long it ran, in milliseconds.')),
 });
 /** The payload of `runtime.stopping`. */
 export interface RuntimeStopping extends Readonly<Static<typeof runtimeStoppingPayload>> {}
 
-const gatewayStartingPayload = object(gatewayFields);
+const gatewayStartingPayload = f.object(gatewayFields);
 /** The payload of `gateway.starting`. */
 export interface GatewayStarting extends Readonly<Static<typeof gatewayStartingPayload>> {}
 
-const gatewayStartedPayload = object({
+const gatewayStartedPayload = f.object({
   ...gatewayFields,
   config,
-  startedAtMs: optional(amount('When it was ready, in milliseconds since 1970.')),
-  dependencies: optional(opaque('What a bridged source hands its startup handlers.')),
+  startedAtMs: f.optional(f.amount('When it was ready, in milliseconds since 1970.')),
+  dependencies: f.optional(f.opaque('What a bridged source hands its startup handlers.')),
 });
 /** The payload of `gateway.started`. */
 export interface GatewayStarted extends Readonly<Static<typeof gatewayStartedPayload>> {}
 
-const gatewayStoppingPayload = object({
+const gatewayStoppingPayload = f.object({
   ...gatewayFields,
-  reason: optional(text('Why it stops.')),
-  isRestart: optional(flag('It is expected back.')),
+  reason: f.optional(f.text('Why it stops.')),
+  isRestart: f.optional(f.flag('It is expected back.')),
 });
 /** The payload of `gateway.stopping`. */
 export interface GatewayStopping extends Readonly<Static<typeof gatewayStoppingPayload>> {}
 
-const scheduleReconciledPayload = object({
-  reason: oneOf(['startup', 'reload'], 'Why they were read.'),
-  schedules: optional(count('How many there are.')),
+const scheduleReconciledPayload = f.object({
+  reason: f.oneOf(['startup', 'reload'], 'Why they were read.'),
+  schedules: f.optional(f.count('How many there are.')),
 });
 /** The payload of `schedule.reconciled`. */
 export interface ScheduleReconciled extends Readonly<Static<typeof scheduleReconciledPayload>> {}
 
-const scheduleChangedPayload = object({
-  action: oneOf(
+const scheduleChangedPayload = f.object({
+  action: f.oneOf(
     ['added', 'updated', 'removed', 'scheduled', 'started', 'finished'],
     'What happened: `added`, `updated` (its times), `started` and `finished` (a run of it) in this host.',
   ),
-  scheduleId: text('The extension and the name of the schedule: `acme/morning`.'),
-  cron: optional(text('Its cron expression.')),
-  at: optional(text('Its one moment, in place of a cron expression.')),
-  timeZone: optional(text('The time zone of its times.')),
-  runId: optional(text('The id of the run, the same in each attempt.')),
-  attempt: optional(count('The number of the attempt, from 1 up.')),
-  dueAtMs: optional(amount('When the run was due, in milliseconds since 1970.')),
-  nextDueAtMs: optional(amount('When the next run is due, in milliseconds since 1970.')),
-  durationMs: optional(amount('How long the run took.')),
-  status: optional(oneOf(['ok', 'error', 'skipped'], 'How the run ended.')),
-  error: optional(text('What went wrong, where something did.')),
+  scheduleId: f.text('The extension and the name of the schedule: `acme/morning`.'),
+  cron: f.optional(f.text('Its cron expression.')),
+  at: f.optional(f.text('Its one moment, in place of a cron expression.')),
+  timeZone: f.optional(f.text('The time zone of its times.')),
+  runId: f.optional(f.text('The id of the run, the same in each attempt.')),
+  attempt: f.optional(f.count('The number of the attempt, from 1 up.')),
+  dueAtMs: f.optional(f.amount('When the run was due, in milliseconds since 1970.')),
+  nextDueAtMs: f.optional(f.amount('When the next run is due, in milliseconds since 1970.')),
+  durationMs: f.optional(f.amount('How long the run took.')),
+  status: f.optional(f.oneOf(['ok', 'error', 'skipped'], 'How the run ended.')),
+  error: f.optional(f.text('What went wrong, where something did.')),
 });
 /** The payload of `schedule.changed`. */
 export interface ScheduleChanged extends Readonly<Static<typeof scheduleChangedPayload>> {}

@@ -2,72 +2,62 @@ import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage, canonicalStage, watchedStage } from './pieces/canonical-stage.js';
-import {
-  amount,
-  count,
-  flag,
-  object,
-  opaques,
-  openRecord,
-  optional,
-  text,
-  texts,
-} from './pieces/field.js';
+import * as f from './pieces/field.js';
 import { inboundMessage } from './pieces/message.js';
 import { runFields, sessionFields } from './pieces/run.js';
 
 const knownSessionFields = {
   ...sessionFields,
-  sessionId: text('The session by its id; a reset makes a new one.'),
-  resumedFrom: optional(text('The session that this one goes on from.')),
+  sessionId: f.text('The session by its id; a reset makes a new one.'),
+  resumedFrom: f.optional(f.text('The session that this one goes on from.')),
 };
 
 const preparedFields = {
   ...knownSessionFields,
-  isNew: flag('It has no history yet.'),
-  context: openRecord('What is bound to the session for its handlers and its agent.'),
-  memoryKeys: texts('Keys under which memory is to be looked up.'),
-  metadata: openRecord("What is kept in the session's record."),
+  isNew: f.flag('It has no history yet.'),
+  context: f.openRecord('What is bound to the session for its handlers and its agent.'),
+  memoryKeys: f.texts('Keys under which memory is to be looked up.'),
+  metadata: f.openRecord("What is kept in the session's record."),
 };
 
-const sessionStartingPayload = object({ ...preparedFields, message: optional(inboundMessage) });
+const sessionStartingPayload = f.object({ ...preparedFields, message: f.optional(inboundMessage) });
 /** The payload of `session.starting`. */
 export interface SessionStarting extends Readonly<Static<typeof sessionStartingPayload>> {}
 
-const sessionStartingPatch = object({
-  context: optional(openRecord('Keys to bind; the others stay.')),
-  memoryKeys: optional(texts('Further keys.')),
-  metadata: optional(openRecord('Keys to set; the others stay.')),
+const sessionStartingPatch = f.object({
+  context: f.optional(f.openRecord('Keys to bind; the others stay.')),
+  memoryKeys: f.optional(f.texts('Further keys.')),
+  metadata: f.optional(f.openRecord('Keys to set; the others stay.')),
 });
 /** The patch that a mutator of `session.starting` may return. */
 export interface SessionStartingPatch extends Static<typeof sessionStartingPatch> {}
 
-const sessionStartedPayload = object(preparedFields);
+const sessionStartedPayload = f.object(preparedFields);
 /** The payload of `session.started`. */
 export interface SessionStarted extends Readonly<Static<typeof sessionStartedPayload>> {}
 
-const sessionResettingPayload = object({
+const sessionResettingPayload = f.object({
   ...runFields,
-  reason: optional(text('Why: the command, or a rule of the host.')),
-  surface: optional(text('The surface that asked for it, by its own name.')),
-  senderId: optional(text('Who asked for it.')),
-  sessionFile: optional(text('The file that holds the transcript so far.')),
-  messages: optional(
-    opaques('The transcript so far, oldest first; read where a handler is there to see it.'),
+  reason: f.optional(f.text('Why: the command, or a rule of the host.')),
+  surface: f.optional(f.text('The surface that asked for it, by its own name.')),
+  senderId: f.optional(f.text('Who asked for it.')),
+  sessionFile: f.optional(f.text('The file that holds the transcript so far.')),
+  messages: f.optional(
+    f.opaques('The transcript so far, oldest first; read where a handler is there to see it.'),
   ),
-  sessionEntry: optional(openRecord("The session's record in its store.")),
-  previousSessionEntry: optional(openRecord('That record as it was before.')),
-  config: optional(openRecord("The host's configuration, as its source hands it over.")),
+  sessionEntry: f.optional(f.openRecord("The session's record in its store.")),
+  previousSessionEntry: f.optional(f.openRecord('That record as it was before.')),
+  config: f.optional(f.openRecord("The host's configuration, as its source hands it over.")),
 });
 /** The payload of `session.resetting`. */
 export interface SessionResetting extends Readonly<Static<typeof sessionResettingPayload>> {}
 
-const sessionEndedPayload = object({
+const sessionEndedPayload = f.object({
   ...knownSessionFields,
-  messageCount: count('How many messages its transcript held.'),
-  durationMs: optional(amount('How long it lasted, in milliseconds.')),
-  reason: optional(text('Why it ended.')),
-  nextSessionId: optional(text('The session that follows it under the same key.')),
+  messageCount: f.count('How many messages its transcript held.'),
+  durationMs: f.optional(f.amount('How long it lasted, in milliseconds.')),
+  reason: f.optional(f.text('Why it ended.')),
+  nextSessionId: f.optional(f.text('The session that follows it under the same key.')),
 });
 /** The payload of `session.ended`. */
 export interface SessionEnded extends Readonly<Static<typeof sessionEndedPayload>> {}

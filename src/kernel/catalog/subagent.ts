@@ -7,72 +7,72 @@ import {
   canonicalStage,
   watchedStage,
 } from './pieces/canonical-stage.js';
-import { amount, closed, flag, object, oneOf, optional, text } from './pieces/field.js';
+import * as f from './pieces/field.js';
 import { contributionRef, place, placeFields } from './pieces/place.js';
 
 const spawnFields = {
-  runId: optional(text("The child's run.")),
-  childSessionKey: text("The child's session."),
-  requesterSessionKey: optional(text('The session that asks for the child.')),
-  agentId: text('The agent that the child is.'),
-  label: optional(text('What the child is called.')),
-  spawnMode: oneOf(['run', 'session'], 'For one run, or to stay.'),
-  requester: optional(place('Where the request came from.')),
-  threadRequested: flag('The child is to talk in a thread of its own.'),
+  runId: f.optional(f.text("The child's run.")),
+  childSessionKey: f.text("The child's session."),
+  requesterSessionKey: f.optional(f.text('The session that asks for the child.')),
+  agentId: f.text('The agent that the child is.'),
+  label: f.optional(f.text('What the child is called.')),
+  spawnMode: f.oneOf(['run', 'session'], 'For one run, or to stay.'),
+  requester: f.optional(place('Where the request came from.')),
+  threadRequested: f.flag('The child is to talk in a thread of its own.'),
 };
 
-const subagentSpawningPayload = object(spawnFields);
+const subagentSpawningPayload = f.object(spawnFields);
 /** The payload of `subagent.spawning`. */
 export interface SubagentSpawning extends Readonly<Static<typeof subagentSpawningPayload>> {}
 
-const subagentSpawnedPayload = object({ ...spawnFields, runId: text("The child's run.") });
+const subagentSpawnedPayload = f.object({ ...spawnFields, runId: f.text("The child's run.") });
 /** The payload of `subagent.spawned`. */
 export interface SubagentSpawned extends Readonly<Static<typeof subagentSpawnedPayload>> {}
 
 const deliveryFields = {
-  childSessionKey: text("The child's session."),
-  requesterSessionKey: text('The session that asked for the child.'),
-  requesterOrigin: optional(place('Where the request came from.')),
-  childRunId: optional(text("The child's run.")),
-  spawnMode: optional(oneOf(['run', 'session'], 'For one run, or to stay.')),
-  expectsCompletionMessage: flag('The requester waits to be told.'),
+  childSessionKey: f.text("The child's session."),
+  requesterSessionKey: f.text('The session that asked for the child.'),
+  requesterOrigin: f.optional(place('Where the request came from.')),
+  childRunId: f.optional(f.text("The child's run.")),
+  spawnMode: f.optional(f.oneOf(['run', 'session'], 'For one run, or to stay.')),
+  expectsCompletionMessage: f.flag('The requester waits to be told.'),
 };
 
 /** The address of a child's answer; an absent field is as at the requester's. */
-export const subagentTarget = Type.Object(placeFields, { ...closed, minProperties: 1 });
+export const subagentTarget = Type.Object(placeFields, { ...f.closed, minProperties: 1 });
 export interface SubagentTarget extends Static<typeof subagentTarget> {}
 
-const subagentDeliveryResolvingPayload = object({
+const subagentDeliveryResolvingPayload = f.object({
   ...deliveryFields,
-  explicitTarget: optional(place('Where the requester said that the answer is to go.')),
+  explicitTarget: f.optional(place('Where the requester said that the answer is to go.')),
 });
 /** The payload of `subagent.delivery.resolving`. */
 export interface SubagentDeliveryResolving
   extends Readonly<Static<typeof subagentDeliveryResolvingPayload>> {}
 
-const subagentDeliveryResolvedPayload = object({
+const subagentDeliveryResolvedPayload = f.object({
   ...deliveryFields,
   target: place("Where the child's answer goes."),
-  explicit: flag('The requester or an explicit selection named it.'),
-  selectedBy: optional(contributionRef('Whose selection it was; absent where the host decided.')),
+  explicit: f.flag('The requester or an explicit selection named it.'),
+  selectedBy: f.optional(contributionRef('Whose selection it was; absent where the host decided.')),
 });
 /** The payload of `subagent.delivery.resolved`. */
 export interface SubagentDeliveryResolved
   extends Readonly<Static<typeof subagentDeliveryResolvedPayload>> {}
 
-const subagentCompletedPayload = object({
-  runId: optional(text("The child's run.")),
-  targetSessionKey: text('The session that ended.'),
-  targetKind: oneOf(['subagent', 'acp'], 'Whether a child of an agent or of an outside client.'),
-  requesterSessionKey: optional(text('The session that asked for the child.')),
-  accountId: optional(text("The channel's account that the child talked by.")),
-  reason: text('Why it ended.'),
-  outcome: optional(
-    oneOf(['ok', 'error', 'timeout', 'killed', 'reset', 'deleted'], 'How it ended.'),
+const subagentCompletedPayload = f.object({
+  runId: f.optional(f.text("The child's run.")),
+  targetSessionKey: f.text('The session that ended.'),
+  targetKind: f.oneOf(['subagent', 'acp'], 'Whether a child of an agent or of an outside client.'),
+  requesterSessionKey: f.optional(f.text('The session that asked for the child.')),
+  accountId: f.optional(f.text("The channel's account that the child talked by.")),
+  reason: f.text('Why it ended.'),
+  outcome: f.optional(
+    f.oneOf(['ok', 'error', 'timeout', 'killed', 'reset', 'deleted'], 'How it ended.'),
   ),
-  error: optional(text('What went wrong.')),
-  sendFarewell: optional(flag('Say goodbye where the child talked.')),
-  endedAtMs: optional(amount('When it ended, in milliseconds since 1970.')),
+  error: f.optional(f.text('What went wrong.')),
+  sendFarewell: f.optional(f.flag('Say goodbye where the child talked.')),
+  endedAtMs: f.optional(f.amount('When it ended, in milliseconds since 1970.')),
 });
 /** The payload of `subagent.completed`. */
 export interface SubagentCompleted extends Readonly<Static<typeof subagentCompletedPayload>> {}

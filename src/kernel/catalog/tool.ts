@@ -2,36 +2,36 @@ import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage, canonicalStage } from './pieces/canonical-stage.js';
-import { amount, flag, object, opaque, openRecord, optional, text } from './pieces/field.js';
+import * as f from './pieces/field.js';
 import { runFields } from './pieces/run.js';
 
 const toolFields = {
   ...runFields,
-  toolName: text('The tool, by the name it is registered under.'),
-  toolCallId: optional(text('This call of it.')),
+  toolName: f.text('The tool, by the name it is registered under.'),
+  toolCallId: f.optional(f.text('This call of it.')),
 };
 
-const agentToolCallingPayload = object({
+const agentToolCallingPayload = f.object({
   ...toolFields,
-  params: openRecord('What the tool is called with.'),
+  params: f.openRecord('What the tool is called with.'),
 });
 /** The payload of `agent.tool.calling`. */
 export interface AgentToolCalling extends Readonly<Static<typeof agentToolCallingPayload>> {}
 
-const agentToolCallingPatch = object({
-  params: optional(openRecord('Parameters to set; the others stay.')),
+const agentToolCallingPatch = f.object({
+  params: f.optional(f.openRecord('Parameters to set; the others stay.')),
 });
 /** The patch that a mutator of `agent.tool.calling` may return. */
 export interface AgentToolCallingPatch extends Static<typeof agentToolCallingPatch> {}
 
-const agentToolCalledPayload = object({
+const agentToolCalledPayload = f.object({
   ...toolFields,
-  params: openRecord('What the tool was called with, after every patch.'),
-  result: optional(opaque('What the tool answered.')),
-  meta: optional(text('A short description of the call, for people.')),
-  isError: optional(flag('The tool failed.')),
-  error: optional(text('What went wrong.')),
-  durationMs: optional(amount('How long it took, in milliseconds.')),
+  params: f.openRecord('What the tool was called with, after every patch.'),
+  result: f.optional(f.opaque('What the tool answered.')),
+  meta: f.optional(f.text('A short description of the call, for people.')),
+  isError: f.optional(f.flag('The tool failed.')),
+  error: f.optional(f.text('What went wrong.')),
+  durationMs: f.optional(f.amount('How long it took, in milliseconds.')),
 });
 /** The payload of `agent.tool.called`. */
 export interface AgentToolCalled extends Readonly<Static<typeof agentToolCalledPayload>> {}

@@ -1,39 +1,39 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { canonicalStage } from './pieces/canonical-stage.js';
-import { flag, object, optional, text } from './pieces/field.js';
+import * as f from './pieces/field.js';
 import { transcriptMessage } from './pieces/message.js';
 import { sessionFields } from './pieces/run.js';
 
 const writeFields = {
   ...sessionFields,
-  runId: optional(text('The agent run.')),
+  runId: f.optional(f.text('The agent run.')),
   message: transcriptMessage('The message that is to be written.'),
 };
 
-const writePatch = { message: optional(transcriptMessage('The message to write instead.')) };
+const writePatch = { message: f.optional(transcriptMessage('The message to write instead.')) };
 
-const transcriptToolResultPersistingPayload = object({
+const transcriptToolResultPersistingPayload = f.object({
   ...writeFields,
-  toolName: optional(text('The tool.')),
-  toolCallId: optional(text('The call that it answers.')),
-  isSynthetic: optional(flag('Made up by the host for a call that got no answer.')),
+  toolName: f.optional(f.text('The tool.')),
+  toolCallId: f.optional(f.text('The call that it answers.')),
+  isSynthetic: f.optional(f.flag('Made up by the host for a call that got no answer.')),
 });
 /** The payload of `transcript.tool-result.persisting`. */
 export interface TranscriptToolResultPersisting
   extends Readonly<Static<typeof transcriptToolResultPersistingPayload>> {}
 
-const transcriptToolResultPersistingPatch = object(writePatch);
+const transcriptToolResultPersistingPatch = f.object(writePatch);
 /** The patch that a mutator of `transcript.tool-result.persisting` may return. */
 export interface TranscriptToolResultPersistingPatch
   extends Static<typeof transcriptToolResultPersistingPatch> {}
 
-const transcriptMessageWritingPayload = object(writeFields);
+const transcriptMessageWritingPayload = f.object(writeFields);
 /** The payload of `transcript.message.writing`. */
 export interface TranscriptMessageWriting
   extends Readonly<Static<typeof transcriptMessageWritingPayload>> {}
 
-const transcriptMessageWritingPatch = object(writePatch);
+const transcriptMessageWritingPatch = f.object(writePatch);
 /** The patch that a mutator of `transcript.message.writing` may return. */
 export interface TranscriptMessageWritingPatch
   extends Static<typeof transcriptMessageWritingPatch> {}

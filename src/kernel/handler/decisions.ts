@@ -89,10 +89,5 @@ export function select<const Target>(
   target: Target,
   options: { readonly explicit?: boolean; readonly rank?: number } = {},
 ): Select<Target> {
-  return {
-    kind: 'select',
-    target,
-    explicit: options.explicit ?? false,
-    rank: options.rank ?? 0,
-  };
+  return { kind: 'select', target, explicit: options.explicit ?? false, rank: options.rank ?? 0 };
 }

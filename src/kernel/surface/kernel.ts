@@ -11,6 +11,7 @@ import { begin, end, settled } from '../run/dispatch.js';
 import { CallbackPairs } from '../run/services/callbacks.js';
 import { Deadlines } from '../run/services/deadlines.js';
 import { InFlight } from '../run/services/in-flight.js';
+import type { Plan } from '../run/services/plan.js';
 import type { Quarantine } from '../run/services/quarantine.js';
 import {
   type Counters,
@@ -32,7 +33,7 @@ import {
   runningHandlers,
 } from '../run/state/running.js';
 import { startedRun } from '../run/state/started-run.js';
-import { passesUnheard, Unheard } from '../run/state/unheard.js';
+import { passesUnheard, Unheard, upstreamOf } from '../run/state/unheard.js';
 import { freezeOrThrow, takePayload, wrongMode } from '../stage/payload.js';
 import {
   type Clock,
@@ -43,7 +44,6 @@ import {
   systemClock,
   unfailing,
 } from '../stage/ports.js';
-import { chosenPlan } from './chosen-plan.js';
 
 const defaultLimits: KernelLimits = { warnAt: 1_000, refuseAt: 20_000, depth: 8 };
 
@@ -260,4 +260,27 @@ class PipelineKernel implements Services {
     this.counters.dispatches++;
     return run;
   }
+}
+
+/**
+ * Finds the handlers that a dispatch calls: of the band that it is for, those that match (judgement §2).
+ *
+ * @param nested the data that goes on from the dispatch whose handler began this one.
+ */
+function chosenPlan(
+  registry: Registry,
+  slot: FamilyState,
+  payload: object,
+  given: Given | undefined,
+  nested: Upstream | undefined,
+): Plan {
+  const plan =
+    given?.band === undefined
+      ? (slot.plan ?? registry.planOf(slot))
+      : registry.bandOf(slot, given.band);
+  const { index } = plan;
+  if (index === undefined) return plan;
+  if (!index.readsOrigin) return index.planFor(payload, given, undefined);
+  const upstream = given?.after === undefined ? nested : upstreamOf(given.after);
+  return index.planFor(payload, given, upstream);
 }

@@ -10,16 +10,16 @@ import {
   systemClock,
   unfailing,
 } from '../../kernel/index.js';
+import { Recent } from '../../sdk/stream/internal.js';
 import { announce } from '../facts/announce.js';
 import { contributeAll } from '../facts/contribute-all.js';
 import { isOfLegacyHost } from '../facts/legacy-source.js';
 import { sameFact } from '../facts/same-fact.js';
 import { plainRecords } from '../hooks/plain-records.js';
 import type { AgentEvents, AgentEventsOptions } from './agent-events.js';
-import type { AgentEvent, AgentEventInput, AgentEventListener } from './event.js';
+import type { AgentEvent, AgentEventInput, AgentEventListener, AgentRunContext } from './event.js';
 import type { AgentEventRow } from './row.js';
 import { heardFamilies, heardOf, rowOf } from './rows.js';
-import { runs as rememberedRuns } from './runs.js';
 
 /** Before every handler that may wait: a listener hears of a thing when it begins. */
 const sinkPriority = 1_000_000;
@@ -179,4 +179,51 @@ export function agentEventBus(on: Kernel, options: AgentEventsOptions): AgentEve
       listeners.clear();
     },
   };
+}
+
+/** The memory for agent runs. The legacy module forgets none; here the runs that were silent longest are forgotten. */
+function rememberedRuns(maxRuns: number) {
+  const seqs = new Recent<string, number>(maxRuns);
+  const contexts = new Recent<string, AgentRunContext>(maxRuns);
+  /** The arguments of tool calls, until the tools answer. */
+  const params = new Recent<string, unknown>(maxRuns);
+  return {
+    contexts,
+    /** Runs whose agent.* events somebody else dispatches. */
+    driven: new Recent<string, true>(maxRuns),
+    /** The next number of a run, from 1. It goes on after the run's context is cleared. */
+    nextSeq(runId: string): number {
+      const seq = (seqs.get(runId) ?? 0) + 1;
+      seqs.set(runId, seq);
+      return seq;
+    },
+    /** Adds to what is known of a run: texts that are not empty, and flags that are said. */
+    register(runId: string, context: AgentRunContext): void {
+      if (!runId) return;
+      const existing = contexts.get(runId);
+      if (existing === undefined) {
+        contexts.set(runId, { ...context });
+        return;
+      }
+      const { sessionKey, verboseLevel, isHeartbeat, isControlUiVisible } = context;
+      if (sessionKey) existing.sessionKey = sessionKey;
+      if (verboseLevel) existing.verboseLevel = verboseLevel;
+      if (isHeartbeat !== undefined) existing.isHeartbeat = isHeartbeat;
+      if (isControlUiVisible !== undefined) existing.isControlUiVisible = isControlUiVisible;
+      contexts.set(runId, existing);
+    },
+    keepParams(runId: string, toolCallId: string, args: unknown): void {
+      params.set(keyOf(runId, toolCallId), args);
+    },
+    takeParams(runId: string, toolCallId: string): unknown {
+      const key = keyOf(runId, toolCallId);
+      const args = params.get(key);
+      params.delete(key);
+      return args;
+    },
+  };
+}
+
+function keyOf(runId: string, toolCallId: string): string {
+  return JSON.stringify([runId, toolCallId]);
 }

@@ -14,12 +14,8 @@ type Pieces = PayloadOf<'agent.prompt.building'>['guidance'];
 
 const modelFields = { modelOverride: 'model', providerOverride: 'provider' } as const;
 /** The fields of an answer by which a plugin writes to the prompt. */
-export const promptFields = [
-  'systemPrompt',
-  'prependContext',
-  'prependSystemContext',
-  'appendSystemContext',
-];
+export const promptFields =
+  'systemPrompt prependContext prependSystemContext appendSystemContext'.split(' ');
 
 const readModel = ({ value }: Answer) => {
   const patch: Record<string, unknown> = {};
@@ -38,10 +34,7 @@ export const readPieces = ({ value }: Answer) => {
     ...piece(value.appendSystemContext, 'after'),
   ];
   if (additions.length + guidance.length === 0) return undefined;
-  return {
-    ...(additions.length > 0 && { additions }),
-    ...(guidance.length > 0 && { guidance }),
-  };
+  return { ...(additions.length > 0 && { additions }), ...(guidance.length > 0 && { guidance }) };
 };
 
 const readSystemPrompt = ({ value }: Answer) =>

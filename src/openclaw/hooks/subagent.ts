@@ -96,10 +96,7 @@ export const subagentHooks = {
     { origin?: LegacyPlace }
   >({
     parts: [
-      {
-        class: 'resolver',
-        read: ({ value: { origin } }) => (origin ? select(origin) : undefined),
-      },
+      { class: 'resolver', read: ({ value: { origin } }) => (origin ? select(origin) : undefined) },
     ],
     why: "An answer is a candidate without rank: the first in run order wins, and an explicit candidate of an extension beats it. Without one the answer goes to the requester's place.",
     merge: 'the first origin; the later handlers still run',

@@ -37,10 +37,7 @@ export const transcriptHooks = {
   >({
     parts: [
       { class: 'mutator', read: readMessage },
-      {
-        class: 'veto',
-        read: ({ value }) => (value.block ? cancel('suppressed') : undefined),
-      },
+      { class: 'veto', read: ({ value }) => (value.block ? cancel('suppressed') : undefined) },
     ],
     why: 'Synchronous on both sides. The message passes by reference. A block drops whatever was changed before it.',
     merge: 'chained: each gets what the one before it left; block: ends the stage',

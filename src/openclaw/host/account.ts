@@ -1,13 +1,13 @@
 import {
   type Clock,
-  definedFields,
   type Fields,
   isFields,
   oneLine,
   pause,
   withTimeout,
 } from '../../kernel/index.js';
-import type { LegacyAccountContext, LegacyChannel, LegacyPlugin } from '../index.js';
+import type { LegacyPlugin } from '../plugin/shape/plugin.js';
+import type { LegacyAccountContext, LegacyChannel } from '../plugin/shape/shapes.js';
 
 /** The waits before an account is started again, as OpenClaw has them. */
 const firstWaitMs = 5_000;
@@ -115,8 +115,6 @@ async function usableAccount(
   const isConfigured: unknown = (await config?.isConfigured?.(account, cfg)) ?? true;
   if (isConfigured !== false) return account;
   const told: unknown = config?.unconfiguredReason?.(account, cfg);
-  const { reason = 'not configured' } = definedFields({
-    reason: typeof told === 'string' ? told : undefined,
-  });
+  const reason = typeof told === 'string' ? told : 'not configured';
   throw new Error(`channel "${id}": account "${accountId}": ${reason}`);
 }

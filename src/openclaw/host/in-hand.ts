@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eventIdOf } from '../../journal/event-id.js';
+import type { PluginHost } from '../../host/index.js';
 import {
   type Deferred,
   deferred,
@@ -14,8 +14,9 @@ import type {
   SendResult,
   UpdateEnd,
 } from '../../sdk/channel/index.js';
-import type { LegacyInbound, LegacyReply, LegacyReplyKind } from '../index.js';
 import { textOf } from '../plugin/channel/settings.js';
+import type { LegacyInbound, LegacyReplyKind } from '../plugin/shape/intake.js';
+import type { LegacyReply } from '../plugin/shape/shapes.js';
 import { decodeContext } from './decode-context.js';
 
 /** A message whose dispatcher waits for its end. */
@@ -45,11 +46,13 @@ export function updateIdOf(context: Fields): string {
 export class InHand {
   readonly #channel: string;
   readonly #config: Fields;
+  readonly #eventIdOf: PluginHost['eventIdOf'];
   readonly #held = new Map<string, Held>();
 
-  constructor(channel: string, config: Fields) {
+  constructor(channel: string, config: Fields, eventIdOf: PluginHost['eventIdOf']) {
     this.#channel = channel;
     this.#config = config;
+    this.#eventIdOf = eventIdOf;
   }
 
   /**
@@ -60,7 +63,7 @@ export class InHand {
    */
   async take(inbound: LegacyInbound, accountId: string, inbox: ChannelInbox): Promise<boolean> {
     const updateId = updateIdOf(inbound.context);
-    const eventId = eventIdOf(this.#channel, accountId, updateId);
+    const eventId = this.#eventIdOf(this.#channel, accountId, updateId);
     const before = this.#held.get(eventId);
     if (before !== undefined) return before.taken.promise; // it came twice at once: the first is answered
     const decoded = decodeContext(this.#channel, accountId, inbound.context, this.#config);
@@ -88,7 +91,7 @@ export class InHand {
 
   /** An update has ended: its dispatcher goes on. */
   end(accountId: string, { updateId }: UpdateEnd): void {
-    this.#held.get(eventIdOf(this.#channel, accountId, updateId ?? ''))?.ended.resolve();
+    this.#held.get(this.#eventIdOf(this.#channel, accountId, updateId ?? ''))?.ended.resolve();
   }
 
   /** Lets all dispatchers of an account go on: nobody answers them any more. */

@@ -1,12 +1,14 @@
-import { type Clock, isSluiceError, oneLine, systemClock } from '../../kernel/index.js';
-import {
-  type ApprovedMessage,
-  type ChannelInbox,
-  type ChannelPlugin,
-  checkPermit,
-  type SendResult,
+import type { PluginHost } from '../../host/index.js';
+import { isSluiceError, oneLine } from '../../kernel/index.js';
+import type {
+  ApprovedMessage,
+  ChannelInbox,
+  ChannelPlugin,
+  SendResult,
 } from '../../sdk/channel/index.js';
-import type { LegacyChannel, LegacyDelivery, LegacyPlugin } from '../index.js';
+import { checkPermit } from '../../sdk/channel/internal.js';
+import type { LegacyPlugin } from '../plugin/shape/plugin.js';
+import type { LegacyChannel, LegacyDelivery } from '../plugin/shape/shapes.js';
 import { type RunningGateway, runAccount } from './account.js';
 import { decodeContext } from './decode-context.js';
 import { InHand } from './in-hand.js';
@@ -16,21 +18,18 @@ import { partsOf, receiptOf } from './outbound.js';
 const defaultAccountId = 'default';
 
 /**
- * Makes the channels of a plugin channels of a host. They send under a permit as every channel does. A channel that has
+ * Makes a channel of a plugin a channel of a host. It sends under a permit as every channel does. One that has
  * `gateway.startAccount` takes in, too: what its dispatchers hand over goes through the host (spec §17.19).
  */
-export function channelsOfPlugin(
+export function legacyChannel(
   plugin: LegacyPlugin,
-  clock: Clock = systemClock,
-): readonly ChannelPlugin[] {
-  return plugin.channels.map((channel) => channelOf(plugin, channel, clock));
-}
-
-function channelOf(plugin: LegacyPlugin, channel: LegacyChannel, clock: Clock): ChannelPlugin {
+  channel: LegacyChannel,
+  { clock, eventIdOf }: PluginHost,
+): ChannelPlugin {
   const { outbound, capabilities, gateway } = channel;
   const id = channel.id.trim();
   const takesIn = gateway?.startAccount !== undefined;
-  const inHand = new InHand(id, plugin.config);
+  const inHand = new InHand(id, plugin.config, eventIdOf);
   const running = new Map<string, { readonly inbox: ChannelInbox; gateway?: RunningGateway }>();
   const taking = new Set<string>(); // the accounts that take in
   let host: ChannelInbox | undefined; // each of its accounts has the same host

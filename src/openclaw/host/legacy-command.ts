@@ -1,39 +1,13 @@
-import {
-  type ChatAnswer,
-  type ChatCommand,
-  type ChatCommandContext,
-  refusal,
-} from '../../host/provided/chat-commands.js';
+import type { ChatAnswer, ChatCommand, ChatCommandContext } from '../../host/index.js';
 import { definedFields, isFields, oneLine } from '../../kernel/index.js';
-import type { LegacyCommand, LegacyCommandContext, LegacyPlugin } from '../index.js';
+import type { LegacyPlugin } from '../plugin/shape/plugin.js';
+import type { LegacyCommand, LegacyCommandContext } from '../plugin/shape/shapes.js';
 
 /** Characters of a command's arguments that are handed on. */
 const maxArgsLength = 4_096;
 
-/**
- * Makes the commands of plugins chat commands. A name stays with the first command that has it, and the plugin of another is
- * told.
- *
- * @param own the host's own commands: no plugin stands over one.
- */
-export function commandsOfPlugins(
-  plugins: readonly LegacyPlugin[],
-  own: readonly ChatCommand[],
-): readonly ChatCommand[] {
-  const taken = new Set(own.map(({ name }) => name));
-  return plugins.flatMap((plugin) =>
-    plugin.commands
-      .map((command) => chatCommandOf(plugin, command))
-      .filter(({ name }) => {
-        const isFree = !taken.has(name);
-        if (!isFree) plugin.logger.warn(`command "${name}" is left out: another has that name`);
-        taken.add(name);
-        return isFree;
-      }),
-  );
-}
-
-function chatCommandOf(plugin: LegacyPlugin, command: LegacyCommand): ChatCommand {
+/** Makes a command of a plugin a chat command. */
+export function legacyCommand(plugin: LegacyPlugin, command: LegacyCommand): ChatCommand {
   const name = command.name.trim().toLowerCase();
   const { handler: answer } = command;
   return {
@@ -42,8 +16,10 @@ function chatCommandOf(plugin: LegacyPlugin, command: LegacyCommand): ChatComman
     ...(command.requireAuth === false && { forAnyone: true }),
     run: async (context) => {
       const called = contextOf(plugin, context);
-      if (called.args !== undefined && command.acceptsArgs !== true)
-        return refusal(`"/${name}" takes nothing after its name.`);
+      if (called.args !== undefined && command.acceptsArgs !== true) {
+        const text = `"/${name}" takes nothing after its name.`;
+        return { text, error: text };
+      }
       let reply: unknown;
       try {
         reply = await answer.call(command, called);

@@ -1,22 +1,26 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { NodeExchange, OtherRoutes, OwnedRoute } from '../../host/provided/routes.js';
-import { type Fields, fieldsOf } from '../../kernel/index.js';
-import type { LegacyHttpRoute, LegacyPlugin } from '../index.js';
+import type { NodeExchange, OwnedRoute, PluginHost, PluginRoutes } from '../../host/index.js';
+import { type Fields, fieldsOf, getOrMake } from '../../kernel/index.js';
 import { pluginRoutesAt } from '../plugin/http/route-match.js';
+import type { LegacyPlugin } from '../plugin/shape/plugin.js';
+import type { LegacyHttpRoute } from '../plugin/shape/shapes.js';
 
-/** The routes of the plugins that may answer (extensions-that-act §9.9): one list, as OpenClaw's gateway has it. */
-export function routesOfPlugins(plugins: readonly LegacyPlugin[]): OtherRoutes {
-  const answering = (): readonly LegacyPlugin[] => plugins.filter((plugin) => plugin.answersHttp);
+/** The plugins of a host that may answer: their routes are one list, as OpenClaw's gateway has it (extensions-that-act §9.9). */
+const answering = new WeakMap<PluginHost, LegacyPlugin[]>();
+
+/** The routes of a plugin. It answers a path if the first route of the path is its own, and has the other plugins answer, too. */
+export function legacyRoutes(plugin: LegacyPlugin, host: PluginHost): PluginRoutes {
+  if (!plugin.answersHttp) return { all: () => [], at: () => undefined };
+  const plugins = getOrMake(answering, host, () => []);
+  plugins.push(plugin);
+  const { httpRoutes } = plugin;
   return {
-    all: () =>
-      answering().flatMap((plugin) =>
-        plugin.httpRoutes.map((route) => ownedRoute(plugin, route.path, [route], false)),
-      ),
+    all: () => httpRoutes.map((route) => ownedRoute(plugin, route.path, [route], false)),
     at: (path) => {
-      const all = answering().flatMap(({ httpRoutes }) => httpRoutes);
+      const all = plugins.flatMap((one) => one.httpRoutes);
       const { routes, needsToken } = pluginRoutesAt(all, path);
-      const owner = plugins.find(({ httpRoutes }) => httpRoutes.some((one) => one === routes[0]));
-      return owner && ownedRoute(owner, path, routes, needsToken);
+      const isOwner = httpRoutes.some((one) => one === routes[0]);
+      return isOwner ? ownedRoute(plugin, path, routes, needsToken) : undefined;
     },
   };
 }

@@ -1,7 +1,8 @@
 import { definedFields, isFields } from '../../kernel/index.js';
 import type { ApprovedMessage, DeliveryReceipt } from '../../sdk/channel/index.js';
-import type { LegacyChannel, LegacyDelivery, LegacyPlugin, LegacySendContext } from '../index.js';
 import { textOf } from '../plugin/channel/settings.js';
+import type { LegacyPlugin } from '../plugin/shape/plugin.js';
+import type { LegacyChannel, LegacyDelivery, LegacySendContext } from '../plugin/shape/shapes.js';
 
 interface Part {
   readonly verb: 'sendText' | 'sendMedia' | 'sendPayload';

@@ -13,11 +13,14 @@ import { contributeAll } from '../facts/contribute-all.js';
 import { isOfLegacyHost } from '../facts/legacy-source.js';
 import { sameFact } from '../facts/same-fact.js';
 import { plainRecords } from '../hooks/plain-records.js';
-import { contributionsOf } from './contribute-hook.js';
-import { createInternalHookEvent, type InternalHookEvent } from './event.js';
+import { contributionsOf, type Registration } from './contribute-hook.js';
+import {
+  createInternalHookEvent,
+  type InternalHookEvent,
+  type InternalHookHandler,
+} from './event.js';
 import { type HookTrigger, hookTrigger } from './hook-trigger.js';
 import type { InternalHookOptions, InternalHooks } from './internal-hooks.js';
-import { registrations } from './registrations.js';
 import type { InternalHookRow, InternalHookSink, SourceStep } from './row.js';
 import { rowOf } from './rows.js';
 
@@ -43,14 +46,7 @@ export function internalHookBus(on: Kernel, options: InternalHookOptions): Inter
   /** The events made of other dispatches, by envelope and row. */
   const triggers = new WeakMap<object, Map<InternalHookRow, HookTrigger | undefined>>();
   const misfits = new Set<InternalHookRow>();
-  const counts = {
-    triggered: 0,
-    dispatched: 0,
-    joined: 0,
-    carried: 0,
-    misfits: 0,
-    failures: 0,
-  };
+  const counts = { triggered: 0, dispatched: 0, joined: 0, carried: 0, misfits: 0, failures: 0 };
 
   /** Checks the payloads of the dispatches that a trigger becomes; nothing if it becomes none. */
   function checked(row: InternalHookRow, event: InternalHookEvent): SourceStep[] | undefined {
@@ -166,5 +162,43 @@ export function internalHookBus(on: Kernel, options: InternalHookOptions): Inter
     },
     stats: () => ({ handlers: registered.size(), ...counts }),
     [Symbol.dispose]: registered.clear,
+  };
+}
+
+interface Live extends Registration {
+  readonly contributions: Disposable;
+}
+
+/** The handlers that are registered on the bus, by key and in order. */
+function registrations(contribute: (registration: Registration) => Disposable) {
+  const byKey = new Map<string, Live[]>();
+  let next = 0;
+  return {
+    size: (): number => [...byKey.values()].reduce((sum, { length }) => sum + length, 0),
+    keys: (): string[] => [...byKey.keys()],
+    add(key: string, handler: InternalHookHandler, owner?: string): void {
+      const registration = { key, handler, index: next++, owner };
+      const live = { ...registration, contributions: contribute(registration) };
+      const all = byKey.get(key);
+      if (all === undefined) byKey.set(key, [live]);
+      else all.push(live);
+    },
+    remove(key: string, handler: InternalHookHandler): void {
+      const all = byKey.get(key) ?? [];
+      const at = all.findIndex((live) => live.handler === handler);
+      if (at < 0) return;
+      for (const { contributions } of all.splice(at, 1)) contributions[Symbol.dispose]();
+      if (all.length === 0) byKey.delete(key);
+    },
+    clear(): void {
+      for (const all of byKey.values())
+        for (const { contributions } of all) contributions[Symbol.dispose]();
+      byKey.clear();
+    },
+    /** The handlers of an event as they are now: those of its type, then those of its action. */
+    handlersOf: (type: string, action: string): readonly InternalHookHandler[] =>
+      [type, `${type}:${action}`]
+        .flatMap((key) => byKey.get(key) ?? [])
+        .map(({ handler }) => handler),
   };
 }

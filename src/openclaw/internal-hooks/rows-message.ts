@@ -19,9 +19,7 @@ const receivedTable: ContextTable<Message> = {
   ...same('from', 'content', 'accountId', 'conversationId', 'messageId'),
   timestamp: 'sentAtMs',
   channelId: 'channel',
-  metadata: {
-    show: (message) => ({ ...message.metadata, ...recordOf(messageFields, message) }),
-  },
+  metadata: { show: (message) => ({ ...message.metadata, ...recordOf(messageFields, message) }) },
 };
 
 function receivedSteps(event: InternalHookEvent): SourceStep[] {

@@ -1,11 +1,8 @@
 import { definedFields, type Kernel } from '../../kernel/index.js';
-import { createTestKernel } from '../../testing/test-kernel.js';
-import {
-  createLegacyHookRunner,
-  type LegacyDivergenceName,
-  type LegacyHookName,
-  type LegacyProfile,
-} from '../index.js';
+import { createTestKernel } from '../../testing/index.js';
+import type { LegacyDivergenceName } from '../mapping/divergences.js';
+import type { LegacyHookName, LegacyProfile } from '../profiles/index.js';
+import { createLegacyHookRunner } from '../runner/hook-runner.js';
 import { type ParityDifference, parityDifferences } from './differences.js';
 import { answersOf, type ComparedStep, divergenceOf } from './divergence-of.js';
 import {

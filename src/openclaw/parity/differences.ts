@@ -1,4 +1,4 @@
-import type { LegacyDivergenceName } from '../index.js';
+import type { LegacyDivergenceName } from '../mapping/divergences.js';
 import { isPlain } from './plain-copy.js';
 
 /** One field in which two runs differ. */

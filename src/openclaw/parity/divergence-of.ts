@@ -2,9 +2,9 @@ import { isFields, isThenable } from '../../kernel/index.js';
 import {
   type LegacyDivergence,
   type LegacyDivergenceName,
-  type LegacyProfile,
   legacyDivergences,
-} from '../index.js';
+} from '../mapping/divergences.js';
+import type { LegacyProfile } from '../profiles/index.js';
 import type { ParityDifference } from './differences.js';
 import type { ParityRun } from './parity-run.js';
 

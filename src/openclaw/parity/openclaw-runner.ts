@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { legacyHookNames } from '../index.js';
-import { rowsOf } from '../profiles/index.js';
+import { legacyHookNames, rowsOf } from '../profiles/index.js';
 import type { MakeLegacyRunner } from './parity-run.js';
 
 /**

@@ -3,9 +3,9 @@ import type {
   LegacyContext,
   LegacyEvent,
   LegacyHookName,
-  LegacyHookRegistration,
   LegacyProfile,
-} from '../index.js';
+} from '../profiles/index.js';
+import type { LegacyHookRegistration } from '../runner/registration.js';
 import { plainCopy } from './plain-copy.js';
 
 /** A handler of a scenario, as a plugin registers it. */

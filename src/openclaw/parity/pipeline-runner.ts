@@ -1,5 +1,7 @@
 import type { Clock, Kernel } from '../../kernel/index.js';
-import { createLegacyHookRunner, type LegacyProfile, registerLegacyHook } from '../index.js';
+import type { LegacyProfile } from '../profiles/index.js';
+import { createLegacyHookRunner } from '../runner/hook-runner.js';
+import { registerLegacyHook } from '../runner/register-hook.js';
 import type { MakeLegacyRunner } from './parity-run.js';
 
 /** How the handlers of a pipeline runner are registered. */

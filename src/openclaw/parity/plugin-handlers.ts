@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { definedFields, fieldsOf, loggerWith } from '../../kernel/index.js';
-import { createTestKernel } from '../../testing/test-kernel.js';
-import {
-  type LegacyHookName,
-  type LoadPluginFromOptions,
-  legacyHookNames,
-  loadLegacyPlugin,
-  loadLegacyPluginFrom,
-} from '../index.js';
+import { createTestKernel } from '../../testing/index.js';
+import { loadLegacyPlugin } from '../plugin/load-plugin.js';
+import { type LoadPluginFromOptions, loadLegacyPluginFrom } from '../plugin/load-plugin-from.js';
 import { pluginExportOf } from '../plugin/shape/module-shape.js';
+import { type LegacyHookName, legacyHookNames } from '../profiles/index.js';
 import type { ParityHandler, PluginLine } from './parity-run.js';
 
 /** A plugin of a scenario, by its path or by its register function, with its options. */

@@ -1,3 +1,5 @@
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { basename, join, resolve, sep } from 'node:path';
 import {
   definedFields,
   isSluiceError,
@@ -8,13 +10,14 @@ import {
 import { fromJsonSchema } from '../../sdk/extension/index.js';
 import { readConfig } from '../../sdk/extension/internal.js';
 import { legacyError } from '../errors.js';
+import { offerOf } from '../host/legacy-offer.js';
 import { apiOf } from './api.js';
 import { withRoutes } from './http/plugin-routes.js';
 import { type NewPlugin, newPlugin } from './new-plugin.js';
 import type { PluginSdk } from './sdk/find-openclaw.js';
 import { type PluginExport, pluginExportOf } from './shape/module-shape.js';
 import type { LegacyPlugin, LegacyPluginOptions, PluginTarget } from './shape/plugin.js';
-import { skillsIn } from './shape/skill-folders.js';
+import type { LegacySkill } from './shape/shapes.js';
 
 /**
  * Loads an unmodified OpenClaw plugin: judges its configuration, and calls its register function with an `api` whose
@@ -34,20 +37,19 @@ export function loadLegacyPlugin(module: unknown, options: LegacyPluginOptions):
   return loadWith(module, options, { warnings: [] });
 }
 
+/** What is known of a plugin that was loaded from a folder. */
+interface PluginFound {
+  readonly warnings: readonly string[];
+  readonly folder?: string;
+  readonly sdk?: PluginSdk;
+  readonly target?: PluginTarget;
+}
+
 /** The same, with what was found out about the plugin before its module was imported. */
 export function loadWith(
   module: unknown,
   options: LegacyPluginOptions,
-  {
-    warnings,
-    folder,
-    ...found
-  }: {
-    readonly warnings: readonly string[];
-    readonly folder?: string;
-    readonly sdk?: PluginSdk;
-    readonly target?: PluginTarget;
-  },
+  { warnings, folder, ...found }: PluginFound,
 ): LegacyPlugin {
   const exported = pluginExportOf(module);
   const plugin = newPlugin(exported.definition, options, folder);
@@ -58,28 +60,28 @@ export function loadWith(
   const skills =
     folder === undefined ? [] : skillsIn(folder, named, (problem) => plugin.tell('warn', problem));
   const error = setUp(plugin, exported, options);
-  if (error !== undefined)
-    plugin.logger.error(`it is not set up (${error.code})`, {
-      code: error.code,
-      hint: error.hint,
-      error,
-    });
+  if (error !== undefined) {
+    const { code, hint } = error;
+    plugin.logger.error(`it is not set up (${code})`, { code, hint, error });
+  }
   const { running, scope } = plugin;
   const dispose: LegacyPlugin['dispose'] = async () => {
     await running.stop();
     plugin.httpRoutes.length = 0;
     return scope.dispose();
   };
-  return {
+  const loaded: LegacyPlugin = {
     ...plugin.shown,
     skills,
     status: error === undefined ? 'loaded' : 'error',
     ...definedFields({ error, ...found }),
+    provide: (host) => offerOf(loaded, host),
     start: () => withRoutes(plugin.httpRoutes, running.start),
     stop: running.stop,
     dispose,
     [Symbol.asyncDispose]: async () => void (await dispose()),
   };
+  return loaded;
 }
 
 /** @returns why it could not be set up. */
@@ -115,4 +117,27 @@ function setUp(
     const details = { extensionId, problem: oneLine(thrown) };
     return legacyError('plugin-failed', details, { cause: thrown });
   }
+}
+
+/**
+ * Finds the skills that a manifest names: each entry is a folder of a skill, or a folder of such folders.
+ *
+ * @param warn is told of an entry without a skill, and of one outside of the plugin's folder, which is left out.
+ */
+function skillsIn(
+  folder: string,
+  entries: readonly string[],
+  warn: (problem: string) => void,
+): readonly LegacySkill[] {
+  return entries.flatMap((entry) => {
+    const path = resolve(folder, entry);
+    if (!existsSync(path) || !realpathSync(path).startsWith(realpathSync(folder) + sep)) {
+      warn(`skills "${entry}" is left out: there is no such folder in the plugin`);
+      return [];
+    }
+    const inside = readdirSync(path).map((name) => join(path, name));
+    const found = [path, ...inside].filter((one) => existsSync(join(one, 'SKILL.md')));
+    if (found.length === 0) warn(`skills "${entry}" is left out: it holds no SKILL.md`);
+    return found.map((one) => ({ name: basename(one), path: one }));
+  });
 }

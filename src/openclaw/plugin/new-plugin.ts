@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import process from 'node:process';
+import { z } from 'zod';
 import {
   definedFields,
   kernelError,
@@ -20,7 +21,6 @@ import { channelRuntimeOf } from './runtime/channel-runtime.js';
 import { pluginIntake } from './shape/intake.js';
 import type { PluginDefinition } from './shape/module-shape.js';
 import type { LegacyPlugin, LegacyPluginOptions, PluginDiagnostic } from './shape/plugin.js';
-import { pluginEntryOf } from './shape/plugin-entry.js';
 import type { LegacyLogger } from './shape/shapes.js';
 import { pluginState } from './state/plugin-state.js';
 
@@ -29,7 +29,7 @@ export interface NewPlugin extends Registering {
   /** The fields that the loaded plugin shows. Their lists grow as the plugin registers. */
   readonly shown: Omit<
     LegacyPlugin,
-    'status' | 'error' | 'start' | 'stop' | 'dispose' | typeof Symbol.asyncDispose
+    'status' | 'error' | 'provide' | 'start' | 'stop' | 'dispose' | typeof Symbol.asyncDispose
   >;
   readonly running: ReturnType<typeof pluginServices>;
 }
@@ -166,4 +166,35 @@ function legacyLoggerOf(logger: Logger, { plain }: Refusals): LegacyLogger {
     const message = plain(typeof said === 'string' ? said : oneLine(said));
     logger[level](message);
   });
+}
+
+const fields = z.record(z.string(), z.unknown());
+
+/** Milliseconds that an operator may give a hook. */
+const budget = z.int().positive().max(600_000);
+
+const entrySchema = z
+  .looseObject({
+    enabled: z.boolean().optional().catch(undefined),
+    hooks: z
+      .looseObject({
+        allowPromptInjection: z.boolean().optional(),
+        allowConversationAccess: z.boolean().optional(),
+        timeoutMs: budget.optional().catch(undefined),
+        timeouts: z.record(z.string(), budget).optional().catch(undefined),
+      })
+      .optional()
+      .catch(undefined),
+    config: fields.optional(),
+  })
+  .catch({});
+
+/** The entry of one plugin in an OpenClaw configuration: `plugins.entries.<id>`. */
+type PluginEntry = Readonly<z.output<typeof entrySchema>>;
+
+/** Reads a plugin's entry; an empty one if there is none, or none that can be read. */
+function pluginEntryOf(config: Readonly<Record<string, unknown>>, id: string): PluginEntry {
+  const entries = z.looseObject({ plugins: z.looseObject({ entries: fields }) }).safeParse(config);
+  const all = entries.data?.plugins.entries ?? {};
+  return Object.hasOwn(all, id) ? entrySchema.parse(all[id]) : {};
 }

@@ -44,10 +44,7 @@ export const promptHooks9 = {
       { prompt: string },
       LegacyAgentContext,
       LegacyModelResult
-    >({
-      ...modelColumns,
-      result: (ending) => merged(ending, modelResult(ending.outcomes[0])),
-    }),
+    >({ ...modelColumns, result: (ending) => merged(ending, modelResult(ending.outcomes[0])) }),
   ),
   agent_turn_prepare: hostedHook<
     { prompt: string; messages: unknown[]; queuedInjections: unknown[] },

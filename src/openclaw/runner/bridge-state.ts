@@ -5,6 +5,7 @@ import {
   type Principal,
   perKernel,
 } from '../../kernel/index.js';
+import { Recent } from '../../sdk/stream/internal.js';
 import type { LegacyHookRow, QueuedInjections } from '../hooks/row.js';
 import { LegacyCall } from './legacy-call.js';
 import type { Registered } from './registration.js';
@@ -35,7 +36,7 @@ export class LegacyBridge {
   /** The calls that come of canonical dispatches, by row and envelope. */
   readonly #seen = new Map<LegacyHookRow, WeakMap<Envelope, LegacyCall>>();
   /** The calls of hooks that answer once per run, by hook and run. */
-  readonly #runs = new Map<string, LegacyCall>();
+  readonly #runs = new Recent<string, LegacyCall>(maxRuns);
   readonly #told = new Set<string>();
   /** The next-turn injections of each plugin that has made some. */
   readonly injections = new Set<(...asked: Parameters<QueuedInjections>) => readonly Injection[]>();
@@ -136,10 +137,7 @@ export class LegacyBridge {
     }
     const call = this.#newCall(hook, row, event);
     if (!isFirst) return call;
-    this.#runs.delete(key);
     this.#runs.set(key, call);
-    const [oldest] = this.#runs.keys();
-    if (this.#runs.size > maxRuns && oldest !== undefined) this.#runs.delete(oldest);
     return call;
   }
 }

@@ -1,6 +1,13 @@
-import { type Call, definedFields, type Fields, isThenable, type Own } from '../../kernel/index.js';
+import {
+  type Call,
+  definedFields,
+  type Fields,
+  isFields,
+  isThenable,
+  type Own,
+} from '../../kernel/index.js';
+import { withoutLive } from '../hooks/plain-records.js';
 import type { Answer, AtCall, HookPart, LegacyHookRow, LegacyView } from '../hooks/row.js';
-import { answeredFields } from './answered-fields.js';
 import { callHandler, isEligible, isolated } from './call-handler.js';
 import { EventWatch, fieldsWritten, ownCopyOf } from './event-watch.js';
 import type { Registered } from './registration.js';
@@ -262,4 +269,29 @@ export class LegacyCall {
     promise.catch(() => undefined); // the code that waits for it hears of it
     this.settling.push(promise);
   }
+}
+
+/**
+ * Reads a handler's result, each field once; `undefined` if it is no object. Live objects that the event holds already
+ * are left out: plugins return `{ params: { ...event.params, path } }`.
+ *
+ * @throws what an accessor of it throws.
+ */
+function answeredFields(
+  result: unknown,
+  { honoursInPlace }: Pick<LegacyHookRow, 'honoursInPlace'>,
+  event: object,
+): Fields | undefined {
+  if (!isFields(result)) return undefined;
+  const value = isBare(result) ? { ...result } : result;
+  if (honoursInPlace === undefined) return value;
+  const record = value[honoursInPlace];
+  if (!isFields(record)) return value;
+  return { ...value, [honoursInPlace]: withoutLive(record, (event as Fields)[honoursInPlace]) };
+}
+
+/** Tells whether an object has no class: its own fields are then its whole content. */
+function isBare(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }

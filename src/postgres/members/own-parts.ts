@@ -1,4 +1,4 @@
-import type { Hold } from '../../journal/hold.js';
+import type { Hold } from '../../journal/index.js';
 import { getOrMake, type SluiceError } from '../../kernel/index.js';
 
 interface OwnPart {

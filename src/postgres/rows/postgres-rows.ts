@@ -1,8 +1,12 @@
-import type { CleanText } from '../../journal/clean-body.js';
-import type { Ownership } from '../../journal/hold.js';
-import { isOneOf, openUpdates } from '../../journal/journal.js';
-import { type JournalChanges, journalChanges } from '../../journal/journal-changes.js';
-import { isOpenUpdate } from '../../journal/rows/journal-schema.js';
+import type { Ownership } from '../../journal/index.js';
+import {
+  type CleanText,
+  isOneOf,
+  isOpenUpdate,
+  type JournalChanges,
+  journalChanges,
+  openUpdates,
+} from '../../journal/internal.js';
 import type { Clock } from '../../kernel/index.js';
 import type { PostgresQuery } from './connections.js';
 import type { JoinedWrites } from './joined-writes.js';

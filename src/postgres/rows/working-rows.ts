@@ -1,5 +1,9 @@
-import { type CleanText, cleanTexts } from '../../journal/clean-body.js';
-import type { ChangeableRows, FieldChanges } from '../../journal/journal-changes.js';
+import {
+  type ChangeableRows,
+  type CleanText,
+  cleanTexts,
+  type FieldChanges,
+} from '../../journal/internal.js';
 import type { PostgresQuery, PostgresValue } from './connections.js';
 import type { JoinedWrites } from './joined-writes.js';
 import { fieldsOf, insertAll, type PostgresTable, recordOf, updateAll } from './postgres-tables.js';

@@ -1,3 +1,4 @@
 // The names of this layer that other layers and tests use. They are no part of the package.
 
+export { checkPermit } from './check-permit.js';
 export { type NumberedPress, numberedPresses, type Press } from './interactive.js';

@@ -31,7 +31,7 @@ export async function fileSource(
   const real = await realpath(resolve(file)).catch(() => undefined);
   for (const root of real === undefined ? [] : mediaRoots) {
     const within = relative(await realpath(resolve(root)).catch(() => root), real ?? '');
-    if (within !== '' && !within.startsWith('../..') && !isAbsolute(within))
+    if (within !== '' && !within.startsWith('..') && !isAbsolute(within))
       return { kind: 'file', path: real ?? '', name: name ?? basename(file) };
   }
   const problem = `the file ${basename(file)} does not lie in one of config.mediaRoots`;

@@ -1,4 +1,5 @@
 import type { Clock, TimerHandle } from '../../kernel/index.js';
+import { Recent } from '../stream/internal.js';
 
 /** The answer to one delivery of an update. */
 export interface Delivery {
@@ -37,7 +38,7 @@ interface Pending {
  */
 export class PendingAcks {
   readonly #pending = new Map<string, Pending>();
-  readonly #done = new Set<string>();
+  readonly #done = new Recent<string, true>(remembered);
   readonly #clock: Clock;
   readonly #patience: Patience;
 
@@ -74,11 +75,7 @@ export class PendingAcks {
   /** Says that an update is done with, or kept. */
   finish(id: string): void {
     this.#release(id, 'done');
-    this.#done.add(id);
-    for (const oldest of this.#done) {
-      if (this.#done.size <= remembered) break;
-      this.#done.delete(oldest);
-    }
+    this.#done.set(id, true);
   }
 
   /** Says that an update was not taken in: it is new when it comes again. */

@@ -2,8 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Clock, type Logger, silentLogger, systemClock } from '../../kernel/index.js';
-import { Refusals } from './refusals.js';
+import { type Clock, type Logger, silentLogger, systemClock, Timer } from '../../kernel/index.js';
 import { Strangers } from './strangers.js';
 
 /** The bounds of a receiver. They hold before anybody is known. */
@@ -247,4 +246,40 @@ function problemOf(request: IncomingMessage): string | undefined {
   if (!URL.canParse(own) || new URL(own).host !== host) return 'the target names another host';
   request.url = pathname + search;
   return undefined;
+}
+
+const tellEveryMs = 60_000;
+
+/** Counts the requests that a receiver refuses. The first one is told at once, and the others with their number, once a minute. */
+class Refusals implements Disposable {
+  readonly #receiver: string;
+  readonly #log: Logger;
+  readonly #timer: Timer;
+  readonly #counts = new Map<string, number>();
+
+  constructor(receiver: string, log: Logger, clock: Clock) {
+    this.#receiver = receiver;
+    this.#log = log;
+    this.#timer = new Timer(clock);
+  }
+
+  /** @param why one of few texts: never a word of whoever asked. */
+  count(why: string): void {
+    this.#counts.set(why, (this.#counts.get(why) ?? 0) + 1);
+    if (!this.#timer.isSet) this.#tell();
+  }
+
+  #tell(): void {
+    if (this.#counts.size === 0) return;
+    const refused = Object.fromEntries(this.#counts);
+    this.#log.warn('requests were refused', { receiver: this.#receiver, refused });
+    this.#counts.clear();
+    this.#timer.setIdly(tellEveryMs, () => this.#tell());
+  }
+
+  /** Tells of those that were not told yet. */
+  [Symbol.dispose](): void {
+    this.#tell();
+    this.#timer.clear();
+  }
 }

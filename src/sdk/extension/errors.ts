@@ -119,7 +119,7 @@ export const extensionErrors = {
   'module-not-found': {
     message: 'Extension module "{specifier}" was not found: {problem}.',
     cause: 'A misspelt path or package name, or a package that is not installed.',
-    hint: 'Paths begin with "./", "../../" or "/" and are read from {from}; anything else is a package name.',
+    hint: 'Paths begin with "./", "../" or "/" and are read from {from}; anything else is a package name.',
   },
   'module-failed': {
     message: 'Extension module {file} could not be imported: {problem}',

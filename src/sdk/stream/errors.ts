@@ -8,6 +8,11 @@ export const streamErrors = {
       'An agent turn or another bridge dispatches the run, or this bridge was run before: its facts would be told twice.',
     hint: 'Give each run its own runId and its own bridge. Inside a turn, a provider yields session events and asks request.gate.',
   },
+  'session-out-of-order': {
+    message: 'Session event {index} breaks the order ({rule}): {problem}.',
+    cause: 'An agent emitted its events in an order that their readers do not expect.',
+    hint: 'Mend what emits them: checkOrdering lists every violation of a recorded run.',
+  },
 } as const satisfies Record<string, ErrorRow>;
 
 /** The rows as a type. */

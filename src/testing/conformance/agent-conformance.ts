@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { givenTools } from '../../agent/internal.js';
-import { checkOrdering } from '../../claude/index.js';
 import { silentLogger, systemClock } from '../../kernel/index.js';
 import type {
   AgentProvider,
@@ -11,6 +10,7 @@ import type {
   ToolDecision,
   ToolGate,
 } from '../../sdk/stream/index.js';
+import { checkOrdering } from '../../sdk/stream/internal.js';
 import { broken, type ConformanceCheck, must, within } from './check.js';
 
 /** An agent provider, and prompts that make it do what a check is about. Each check asks for a new one. */

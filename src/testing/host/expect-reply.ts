@@ -1,4 +1,4 @@
-import type { MessageEnd } from '../../host/index.js';
+import type { MessageEnd } from '../../journal/index.js';
 import { explain, isCancelOf } from '../expect-outcome.js';
 import type { TestMessageEnd } from './test-host.js';
 

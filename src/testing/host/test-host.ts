@@ -4,13 +4,10 @@ import {
   type Host,
   type HostExtension,
   type HostOptions,
-  type Journal,
-  type MessageEnd,
-  memoryJournal,
-  memoryStore,
   type StartReport,
 } from '../../host/index.js';
 import { rolesOf } from '../../host/internal.js';
+import { type Journal, type MessageEnd, memoryJournal, memoryStore } from '../../journal/index.js';
 import { definedFields, type FamilyName, type Kernel, type Outcome } from '../../kernel/index.js';
 import type { Extension, ExtensionStatus } from '../../sdk/extension/index.js';
 import type { TranscriptEntry } from '../../sdk/stream/index.js';

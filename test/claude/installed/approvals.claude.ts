@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createHost, type MessageEnd, memoryJournal } from '../../../src/host/index.js';
+import { createHost } from '../../../src/host/index.js';
+import { type MessageEnd, memoryJournal } from '../../../src/journal/index.js';
 import { allow, ask, definedFields } from '../../../src/kernel/index.js';
 import { createTestKernel, fakeChannel } from '../../../src/testing/index.js';
 import { calls, says } from '../../support/messages-api/reply.js';

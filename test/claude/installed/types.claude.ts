@@ -30,7 +30,7 @@ function compile(source: string): string {
     compilerOptions: {
       paths: {
         '@anthropic-ai/claude-agent-sdk': [sdk],
-        'sluice/*': [join(root, 'src', '*', 'index.ts')],
+        'sluice/*': [join(root, 'src', '*.ts')],
       },
       typeRoots: [join(root, 'node_modules', '@types')],
     },

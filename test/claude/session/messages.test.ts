@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { FrameIds } from '../../../src/claude/frames/frame-ids.js';
-import { GrowingText } from '../../../src/claude/frames/growing-text.js';
 import {
   type CsdkFrame,
   checkOrdering,
@@ -9,6 +8,7 @@ import {
 } from '../../../src/claude/index.js';
 import { SessionNormalizer } from '../../../src/claude/session/session-normalizer.js';
 import { type AssistantMessage, type SessionEvent, textOf } from '../../../src/sdk/stream/index.js';
+import { GrowingText } from '../../../src/sdk/stream/internal.js';
 import { scriptFrames } from '../../support/csdk-script.js';
 import { sessionNotation } from '../../support/session-notation.js';
 

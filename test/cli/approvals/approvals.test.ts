@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openJournal } from '../../../src/host/index.js';
+import { openJournal } from '../../../src/journal/index.js';
 import { testFolder } from '../../support/folder.js';
 import { portLab, until } from '../../support/port-lab.js';
 import { runInMemory } from '../memory-shell.js';

@@ -7,7 +7,8 @@ import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { checkRoles } from '../../../src/cli/doctor/check-access.js';
 import { checkFamilies, probe } from '../../../src/cli/doctor/check-families.js';
-import { dispatchTap, openJournal } from '../../../src/host/index.js';
+import { dispatchTap } from '../../../src/host/index.js';
+import { openJournal } from '../../../src/journal/index.js';
 import {
   canonicalStages,
   createKernel,
@@ -418,6 +419,19 @@ describe('sluice doctor (§20.5)', () => {
     expect(warnings.map(({ what }) => what)).toEqual(['journal.url holds a password, written out']);
     expect(text).not.toContain('hunter22');
   });
+
+  it.each(['mysql://127.0.0.1/none', 'postgres://', 'postgres://[', '127.0.0.1:5432', ''])(
+    'refuses "%s" as the address of a journal: no kind of journals has it',
+    async (url) => {
+      const { found } = await examined(config({ journal: { url } }));
+      expect(found.filter(({ severity }) => severity === 'error')).toEqual([
+        expect.objectContaining({
+          what: 'sluice.config.json at journal.url: expected an address that begins with "postgres://"',
+          hint: 'Write the address of a PostgreSQL that keeps the journal instead of a file, as { "env": "DATABASE_URL" }.',
+        }),
+      ]);
+    },
+  );
 
   it('says that a disabled handler is not reached, which is what the operator wanted', async () => {
     const { code, found } = await examined({

@@ -1,13 +1,8 @@
 import { join } from 'node:path';
 import { CloudEvent } from 'cloudevents';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  keepWay,
-  openJournal,
-  readWay,
-  type WayCloudEvent,
-  wayRecorder,
-} from '../../../src/host/index.js';
+import { keepWay, readWay, type WayCloudEvent, wayRecorder } from '../../../src/host/index.js';
+import { openJournal } from '../../../src/journal/index.js';
 import { startTestHost, virtualClock } from '../../../src/testing/index.js';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.js';
 import { jsonLines } from '../cli.js';

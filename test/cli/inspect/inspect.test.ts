@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { installable } from '../../../src/cli/installed/package-source.js';
-import { openJournal } from '../../../src/host/index.js';
+import { openJournal } from '../../../src/journal/index.js';
 import { testFolder } from '../../support/folder.js';
 import { CliProcess, root } from '../cli.js';
 import { runInMemory } from '../memory-shell.js';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openJournal } from '../../../src/host/index.js';
+import { openJournal } from '../../../src/journal/index.js';
 import { anUpdate } from '../../journal/journal-contract.js';
 import { makeVersion1 } from '../../journal/version-1.js';
 import { testFolder } from '../../support/folder.js';

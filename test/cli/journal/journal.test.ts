@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Journal, openJournal } from '../../../src/host/index.js';
+import { type Journal, openJournal } from '../../../src/journal/index.js';
 import { anUpdate, aSend } from '../../journal/journal-contract.js';
 import { testFolder } from '../../support/folder.js';
 import { hold, holdOf } from '../../support/holds.js';

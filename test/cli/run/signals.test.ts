@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openJournal, startHealthServer } from '../../../src/host/index.js';
+import { startHealthServer } from '../../../src/host/index.js';
+import { openJournal } from '../../../src/journal/index.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { CliProcess, fixture } from '../cli.js';
 import { runInMemory } from '../memory-shell.js';

@@ -3,8 +3,8 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lineLogger, openLog } from '../../../src/cli/settings/logger.js';
-import { hostError } from '../../../src/host/errors.js';
-import { makePrivate } from '../../../src/host/internal.js';
+import { journalError } from '../../../src/journal/errors.js';
+import { makePrivate } from '../../../src/journal/internal.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 /** The lines of a log for people. */
@@ -20,7 +20,7 @@ const at = 'at [^ ]+/line-logger\\.test\\.ts:\\d+:\\d+';
 
 describe('an error in the log for people (event-pipeline §20.3)', () => {
   it('of this project has its code, its text and the place in the code of its author', () => {
-    const [line] = logged({ error: hostError('journal-in-use', { path: './x.db' }) }, false);
+    const [line] = logged({ error: journalError('journal-in-use', { path: './x.db' }) }, false);
     expect(line).toMatch(
       new RegExp(
         `^sluice: error: "/remind" failed \\(journal-in-use: Journal \\./x\\.db is in use by another process\\. ${at}\\)$`,

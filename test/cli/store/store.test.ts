@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openJournal } from '../../../src/host/index.js';
+import { openJournal } from '../../../src/journal/index.js';
 import { openStore } from '../../../src/sdk/extension/internal.js';
 import { testFolder } from '../../support/folder.js';
 import { jsonLines } from '../cli.js';

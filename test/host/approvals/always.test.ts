@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryJournal } from '../../../src/host/index.js';
+import { memoryJournal } from '../../../src/journal/index.js';
 import { explainOutcome, type Principal } from '../../../src/kernel/index.js';
 import { approvalLab } from '../../support/approval-lab.js';
 import { type PortLabOptions, portLab, until } from '../../support/port-lab.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryJournal, openJournal } from '../../../src/host/index.js';
+import { memoryJournal, openJournal } from '../../../src/journal/index.js';
 import { portLab, until } from '../../support/port-lab.js';
 
 describe('a question to a human', () => {

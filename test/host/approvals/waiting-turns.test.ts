@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { memoryJournal } from '../../../src/host/index.js';
+import { memoryJournal } from '../../../src/journal/index.js';
 import { approvalLab, until } from '../../support/approval-lab.js';
 
 it('a turn that waits for a human holds no place and spends no time, and its words were shown (judgement §4.16, judgement §4.20)', async () => {

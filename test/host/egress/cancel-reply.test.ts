@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memoryJournal } from '../../../src/host/index.js';
+import { memoryJournal } from '../../../src/journal/index.js';
 import { allow, cancel, type Kernel } from '../../../src/kernel/index.js';
 import { hold } from '../../support/holds.js';
 import { hostLab } from '../../support/host-lab.js';

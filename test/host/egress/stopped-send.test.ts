@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Journal, memoryJournal } from '../../../src/host/index.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import { actingLab } from '../../support/acting-lab.js';
 import { hostLab } from '../../support/host-lab.js';
 import { mortalJournal } from '../../support/mortal-journal.js';

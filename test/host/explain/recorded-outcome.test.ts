@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dispatchTap, memoryJournal } from '../../../src/host/index.js';
+import { dispatchTap } from '../../../src/host/index.js';
 import { recordedOutcome, replayDispatches } from '../../../src/host/internal.js';
+import { memoryJournal } from '../../../src/journal/index.js';
 import {
   cancel,
   createKernel,

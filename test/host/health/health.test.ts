@@ -4,17 +4,12 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { hostError } from '../../../src/host/errors.js';
-import {
-  createHost,
-  type HostHealth,
-  memoryJournal,
-  openJournal,
-  startHealthServer,
-} from '../../../src/host/index.js';
+import { createHost, type HostHealth, startHealthServer } from '../../../src/host/index.js';
 import { newCounts } from '../../../src/host/parts/counts.js';
 import { Troubles } from '../../../src/host/parts/troubles.js';
 import { createKernel, defineExtension, type SluiceError } from '../../../src/index.js';
+import { journalError } from '../../../src/journal/errors.js';
+import { memoryJournal, openJournal } from '../../../src/journal/index.js';
 import type { AgentTrouble } from '../../../src/sdk/stream/index.js';
 import {
   collectingLogger,
@@ -130,7 +125,7 @@ describe('what the health port tells of a journal', () => {
     let problem: SluiceError | undefined;
     await using lab = await hostLab({ journal: { ...journal, problem: () => problem } });
     await using server = await startHealthServer(lab.host, { port: 0 });
-    problem = hostError('database-full', { path: 'p', problem: 'disk full' });
+    problem = journalError('database-full', { path: 'p', problem: 'disk full' });
     const ready = await ask(`${server.url}/readyz`);
     expect(ready.status).toBe(503);
     expect(JSON.parse(ready.body)).toMatchObject({ journal: { code: 'database-full' } });

@@ -1,6 +1,7 @@
 import { CloudEvent } from 'cloudevents';
 import { describe, expect, it } from 'vitest';
-import { keepWay, memoryJournal, startHealthServer, wayRecorder } from '../../../src/host/index.js';
+import { keepWay, startHealthServer, wayRecorder } from '../../../src/host/index.js';
+import { memoryJournal } from '../../../src/journal/index.js';
 import { startTestHost } from '../../../src/testing/index.js';
 
 const token = 'a token of 24 characters';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Journal, memoryJournal } from '../../../src/host/index.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import type { DecodedIngress } from '../../../src/sdk/channel/index.js';
 import { defineExtension } from '../../../src/sdk/extension/index.js';
 import { virtualClock } from '../../../src/testing/index.js';

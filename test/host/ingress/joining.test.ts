@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createHost, type Journal, memoryJournal } from '../../../src/host/index.js';
+import { createHost } from '../../../src/host/index.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import type { DecodedIngress } from '../../../src/sdk/channel/index.js';
 import { defineExtension, type Question } from '../../../src/sdk/extension/index.js';
 import { virtualClock } from '../../../src/testing/index.js';

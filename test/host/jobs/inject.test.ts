@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Journal, memoryJournal, memoryStore, openJournal } from '../../../src/host/index.js';
+import {
+  type Journal,
+  memoryJournal,
+  memoryStore,
+  openJournal,
+} from '../../../src/journal/index.js';
 import { cancel } from '../../../src/kernel/index.js';
 import { defineExtension, type ExtensionApi } from '../../../src/sdk/extension/index.js';
 import type { AgentProvider, AgentRequest } from '../../../src/sdk/stream/index.js';

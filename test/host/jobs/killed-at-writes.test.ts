@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Journal, memoryJournal } from '../../../src/host/index.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import type { Question, QuestionEnd, ScheduledRun } from '../../../src/sdk/extension/index.js';
 import { type VirtualClock, virtualClock } from '../../../src/testing/index.js';
 import { type ActingLab, actingLab } from '../../support/acting-lab.js';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { memoryJournal, openJournal } from '../../../src/host/index.js';
 import { Lanes } from '../../../src/host/internal.js';
+import { memoryJournal, openJournal } from '../../../src/journal/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { testFolder } from '../../support/folder.js';
 import { type HostLab, hostLab } from '../../support/host-lab.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { openJournal } from '../../../src/host/index.js';
+import { openJournal } from '../../../src/journal/index.js';
 import type { Kernel } from '../../../src/kernel/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { testFolder } from '../../support/folder.js';

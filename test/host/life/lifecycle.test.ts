@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { createHost, type HostOptions, memoryJournal } from '../../../src/host/index.js';
+import { createHost, type HostOptions } from '../../../src/host/index.js';
+import { memoryJournal } from '../../../src/journal/index.js';
 import type { ErrorCode } from '../../../src/kernel/index.js';
 import { defineExtension } from '../../../src/sdk/extension/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';

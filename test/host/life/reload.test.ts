@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Journal, memoryJournal } from '../../../src/host/index.js';
-import { eventIdOf } from '../../../src/host/internal.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
+import { eventIdOf } from '../../../src/journal/internal.js';
 import { defineExtension, ExtensionSet } from '../../../src/sdk/extension/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { createTestKernel, virtualClock } from '../../../src/testing/index.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { hostError } from '../../../src/host/errors.js';
 import { errorSummary } from '../../../src/host/logging/error-summary.js';
+import { journalError } from '../../../src/journal/errors.js';
 import { thisCopy } from '../../../src/sdk/extension/internal.js';
 
 /** An error that Node throws for a wrong argument. */
@@ -24,7 +24,7 @@ describe('what a log says of an error (§20.3)', () => {
   });
 
   it('of an error of this project is its text, too, and the place in the code of its author', () => {
-    const error = hostError('journal-in-use', { path: '/srv/sluice.db' });
+    const error = journalError('journal-in-use', { path: '/srv/sluice.db' });
     error.stack = [
       `${error.name}: ${error.message}`,
       `    at refuse (file://${thisCopy.folder}/dist/chunks/extension-x.js:9579:20)`,
@@ -43,7 +43,7 @@ describe('what a log says of an error (§20.3)', () => {
   it('of an error of this project that quotes another one holds no text, and the place of that one', () => {
     const cause = new TypeError('planted');
     cause.stack = 'TypeError: planted\n    at setup (file:///srv/acme/guard.ts:3:7)';
-    const error = hostError('journal-lost', { path: 'x', problem: String(cause) }, { cause });
+    const error = journalError('journal-lost', { path: 'x', problem: String(cause) }, { cause });
     expect(errorSummary(error)).toEqual({
       type: 'SluiceError',
       code: 'journal-lost',
@@ -77,7 +77,7 @@ describe('what a log says of an error (§20.3)', () => {
   });
 
   it('that quotes a thrown text holds no text', () => {
-    const error = hostError(
+    const error = journalError(
       'journal-lost',
       { path: 'x', problem: 'planted' },
       { cause: 'planted' },

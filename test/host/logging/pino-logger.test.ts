@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pinoLogger } from '../../../src/host/index.js';
-import { withoutSecrets } from '../../../src/host/internal.js';
+import { withoutSecrets } from '../../../src/journal/internal.js';
 
 describe('a structured log (§20.3)', () => {
   it('is a line of JSON per entry, from its level on', () => {

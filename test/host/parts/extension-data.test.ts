@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { memoryJournal, openJournal } from '../../../src/host/index.js';
 import { extensionData } from '../../../src/host/internal.js';
+import { memoryJournal, openJournal } from '../../../src/journal/index.js';
 import {
   defineExtension,
   type Extension,

@@ -73,7 +73,7 @@ describe('what an extension registers by name (extensions-that-act §5.4)', () =
     const { extension } = registered();
     extension.begin();
     const accounts = new Accounts();
-    const routes = new Routes({ all: () => [], at: () => undefined });
+    const routes = new Routes([]);
     const tools = new Tools(silentLogger, []);
     const takenOver = new TakenOver();
     const offers = { channels: [], agents: new Map(), commands: new Map(), providers: [] };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type Journal, memoryJournal, openJournal } from '../../../src/host/index.js';
+import { type Journal, memoryJournal, openJournal } from '../../../src/journal/index.js';
 import type { Question, QuestionEnd } from '../../../src/sdk/extension/index.js';
 import { actingLab } from '../../support/acting-lab.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import ask from '../../../docs/examples/ask.js';
-import { type Journal, memoryJournal } from '../../../src/host/index.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import { cancel } from '../../../src/kernel/index.js';
 import type { DecodedIngress } from '../../../src/sdk/channel/index.js';
 import {

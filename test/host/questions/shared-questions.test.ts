@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hostError } from '../../../src/host/errors.js';
+import { journalError } from '../../../src/journal/errors.js';
 import {
   defineExtension,
   type Question,
@@ -140,7 +140,7 @@ describe('a question of an extension of two hosts on one journal', () => {
     let reads = 0;
     shared.onRead = (host, namespace) => {
       if (host !== 'a' || namespace !== '/questions/asking' || ++reads === 1 || reads > 3) return;
-      throw hostError('database-io', { path: 'memory', problem: 'no answer' });
+      throw journalError('database-io', { path: 'memory', problem: 'no answer' });
     };
     await a.channel.receive({ text: '', press, conversation: 'two' }, '1');
     await clock.advance(10_000);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { hostError } from '../../../src/host/errors.js';
-import { type Journal, memoryJournal } from '../../../src/host/index.js';
+import { journalError } from '../../../src/journal/errors.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { mortalJournal } from '../../support/mortal-journal.js';
 
@@ -58,7 +58,7 @@ it('a message that was kept although the journal could not say so is handled, an
       const accepted = await memory.accept(update, isBegun);
       if (!isCut) return accepted;
       isCut = false;
-      throw hostError('database-io', { path: 'a server', problem: 'no answer' });
+      throw journalError('database-io', { path: 'a server', problem: 'no answer' });
     },
   };
   await using lab = await hostLab({ journal });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryJournal } from '../../../src/host/index.js';
+import { memoryJournal } from '../../../src/journal/index.js';
 import { cancel, type Kernel } from '../../../src/kernel/index.js';
 import { defineExtension, type Question } from '../../../src/sdk/extension/index.js';
 import { held } from '../../support/held-agent.js';

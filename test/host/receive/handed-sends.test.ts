@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Journal, memoryStore } from '../../../src/host/index.js';
+import { type Journal, memoryStore } from '../../../src/journal/index.js';
 import type { ExtensionMessage } from '../../../src/sdk/extension/index.js';
 import type { FakeChannelOptions, VirtualClock } from '../../../src/testing/index.js';
 import { virtualClock } from '../../../src/testing/index.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { type Journal, memoryJournal } from '../../../src/host/index.js';
-import { eventIdOf } from '../../../src/host/internal.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
+import { eventIdOf } from '../../../src/journal/internal.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { type HostLab, type HostLabOptions, hostLab } from '../../support/host-lab.js';
 import { mortalJournal } from '../../support/mortal-journal.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { hostError } from '../../../src/host/errors.js';
-import { type Journal, memoryJournal } from '../../../src/host/index.js';
-import { eventIdOf } from '../../../src/host/internal.js';
+import { journalError } from '../../../src/journal/errors.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
+import { eventIdOf } from '../../../src/journal/internal.js';
 import { cancel, type Kernel } from '../../../src/kernel/index.js';
 import type { AgentProvider, AgentRequest } from '../../../src/sdk/stream/index.js';
 import { type HostLab, type HostLabOptions, hostLab } from '../../support/host-lab.js';
@@ -558,7 +558,7 @@ describe('a send that a killed host has left (durability §7.2)', () => {
   it('is not said again under another key if the journal fails when it is sent again (durability §7.2, durability §7.4)', async () => {
     const journal = memoryJournal();
     const keys = await killedWhileSending(journal, speaker('hello', 'well'));
-    const away = hostError('database-io', { path: 'memory', problem: 'it is away' });
+    const away = journalError('database-io', { path: 'memory', problem: 'it is away' });
     await using second = await keptLab({
       journal,
       provider: speaker('hello', 'well'),

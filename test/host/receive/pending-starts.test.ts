@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryJournal } from '../../../src/host/index.js';
+import { memoryJournal } from '../../../src/journal/index.js';
 import { fakeChannel } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { turns } from '../../support/joining-lab.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Journal, memoryJournal, openJournal } from '../../../src/host/index.js';
+import { type Journal, memoryJournal, openJournal } from '../../../src/journal/index.js';
 import { type VirtualClock, virtualClock, virtualStartMs } from '../../../src/testing/index.js';
 import { actingLab } from '../../support/acting-lab.js';
 import { scheduleLab } from '../../support/schedule-lab.js';

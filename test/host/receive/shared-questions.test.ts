@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hostError } from '../../../src/host/errors.js';
+import { journalError } from '../../../src/journal/errors.js';
 import { askingHosts } from '../../support/asking-hosts.js';
 
 describe('a question to a human of two hosts on one journal', () => {
@@ -182,7 +182,7 @@ describe('a question to a human of two hosts on one journal', () => {
       if (row !== state || isOver) return;
       isOver = true;
       shared.isAway = isWholeAway;
-      if (!isWholeAway) throw hostError('database-io', { path: 'memory', problem: 'no answer' });
+      if (!isWholeAway) throw journalError('database-io', { path: 'memory', problem: 'no answer' });
     };
     await hosts.deploy('v1');
     await hosts.press();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hostError } from '../../../src/host/errors.js';
-import type { Journal } from '../../../src/host/index.js';
+import { journalError } from '../../../src/journal/errors.js';
+import type { Journal } from '../../../src/journal/index.js';
 import { deferred } from '../../../src/kernel/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
@@ -59,7 +59,7 @@ describe('a host whose lease is over by its own clock, and which no other host h
     async (how) => {
       const answer = deferred<void>();
       let isAway = true;
-      const away = () => hostError('database-io', { path: 'memory', problem: 'it is away' });
+      const away = () => journalError('database-io', { path: 'memory', problem: 'it is away' });
       await using host = await stalledHost((journal) => ({
         endSend: async (...given) => {
           if (!isAway) return journal.endSend(...given);
@@ -149,7 +149,7 @@ describe('a host whose lease is over by its own clock, and which no other host h
 
   it('leaves such a send to the host that has its part by then (durability §7.2, durability §12.3)', async () => {
     let isAway = true;
-    const away = () => hostError('database-io', { path: 'memory', problem: 'it is away' });
+    const away = () => journalError('database-io', { path: 'memory', problem: 'it is away' });
     await using host = await stalledHost((journal) => ({
       endSend: (...given) => (isAway ? Promise.reject(away()) : journal.endSend(...given)),
     }));

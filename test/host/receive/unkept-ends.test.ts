@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { hostError } from '../../../src/host/errors.js';
-import { type Journal, memoryJournal } from '../../../src/host/index.js';
+import { journalError } from '../../../src/journal/errors.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { type HostLab, hostLab } from '../../support/host-lab.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
 import { sharedJournal } from '../../support/shared-journal.js';
 
-const away = () => hostError('database-io', { path: 'memory', problem: 'it is away' });
+const away = () => journalError('database-io', { path: 'memory', problem: 'it is away' });
 
 /** The same journal, which keeps some ends of updates only when they are tried again. */
 function forgetful(journal: Journal, unkept: number): Journal {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { hostError } from '../../../src/host/errors.js';
-import { memoryJournal, openJournal, tendJournal } from '../../../src/host/index.js';
+import { journalError } from '../../../src/journal/errors.js';
+import { memoryJournal, openJournal, tendJournal } from '../../../src/journal/index.js';
 import type { SendResult } from '../../../src/sdk/channel/index.js';
 import { testFolder } from '../../support/folder.js';
 import { holdOf } from '../../support/holds.js';
@@ -50,8 +50,8 @@ describe('the end of a send that went out', () => {
 
   const row = { path: 'sluice.db', problem: 'its sum is another', table: 'sends', seq: 2 };
   it.each([
-    hostError('database-damaged', row),
-    hostError('bad-value', { sql: 'UPDATE', problem: 'value 1 is a symbol' }),
+    journalError('database-damaged', row),
+    journalError('bad-value', { sql: 'UPDATE', problem: 'value 1 is a symbol' }),
   ])(
     'is given up if the journal refuses it for good, and holds up nobody: $code (durability §1.6, durability §6.7)',
     async (error) => {

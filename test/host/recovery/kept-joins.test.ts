@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Journal, memoryJournal, openJournal } from '../../../src/host/index.js';
+import { type Journal, memoryJournal, openJournal } from '../../../src/journal/index.js';
 import { type VirtualClock, virtualClock } from '../../../src/testing/index.js';
 import { type JoiningLab, joiningLab, turns, withinMs } from '../../support/joining-lab.js';
 import { type MortalJournal, mortalJournal } from '../../support/mortal-journal.js';

@@ -6,7 +6,7 @@ import {
   memoryStore,
   openJournal,
   type Store,
-} from '../../../src/host/index.js';
+} from '../../../src/journal/index.js';
 import type { AgentProvider, AgentRequest, SessionMessage } from '../../../src/sdk/stream/index.js';
 import { testFolder } from '../../support/folder.js';
 import { type HostLab, hostLab } from '../../support/host-lab.js';

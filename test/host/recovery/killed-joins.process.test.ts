@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { readJournal } from '../../../src/host/index.js';
+import { readJournal } from '../../../src/journal/index.js';
 import { compiled } from '../../support/compiled.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 

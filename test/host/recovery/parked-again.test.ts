@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { type Journal, memoryJournal, openJournal } from '../../../src/host/index.js';
 import { openSqlite } from '../../../src/journal/database/open-sqlite.js';
+import { type Journal, memoryJournal, openJournal } from '../../../src/journal/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { testFolder } from '../../support/folder.js';
 import { hold } from '../../support/holds.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { readJournal, type UpdateRecord } from '../../../src/host/index.js';
+import { readJournal, type UpdateRecord } from '../../../src/journal/index.js';
 import { compiled } from '../../support/compiled.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { type AgentDefinition, type Journal, memoryJournal } from '../../../src/host/index.js';
-import { eventIdOf } from '../../../src/host/internal.js';
+import type { AgentDefinition } from '../../../src/host/index.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
+import { eventIdOf } from '../../../src/journal/internal.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import type { VirtualClock } from '../../../src/testing/index.js';
 import { virtualClock } from '../../../src/testing/index.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hostError } from '../../../src/host/errors.js';
-import { type Journal, memoryJournal } from '../../../src/host/index.js';
+import { journalError } from '../../../src/journal/errors.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import { cancel } from '../../../src/kernel/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { type HostLabOptions, hostLab } from '../../support/host-lab.js';
@@ -235,7 +235,7 @@ describe('a streamed reply in the journal', () => {
     'is stopped by /stop: what was shown is taken back,%s and nothing is left open',
     async (_, at) => {
       const journal = memoryJournal();
-      const away = hostError('database-io', { path: 'memory', problem: 'it is away' });
+      const away = journalError('database-io', { path: 'memory', problem: 'it is away' });
       const failing: Options['failing'] = (write, nth) =>
         write === 'shown' && nth === at ? away : undefined;
       await using lab = await streamLab(journal, { failing });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Journal, memoryStore } from '../../../src/host/index.js';
+import { type Journal, memoryStore } from '../../../src/journal/index.js';
 import { deferred } from '../../../src/kernel/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';

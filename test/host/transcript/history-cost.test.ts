@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
+import { createHost } from '../../../src/host/index.js';
 import {
-  createHost,
   type Journal,
   memoryJournal,
   memoryStore,
   openJournal,
   type Store,
-} from '../../../src/host/index.js';
+} from '../../../src/journal/index.js';
 import type { TranscriptEntry } from '../../../src/sdk/stream/index.js';
 import { hold } from '../../support/holds.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import { replayProvider } from '../../../src/claude/agent/index.js';
-import { type HistoryBounds, memoryStore, type Store } from '../../../src/host/index.js';
+import type { HistoryBounds } from '../../../src/host/index.js';
+import { memoryStore, type Store } from '../../../src/journal/index.js';
 import type {
   AgentProvider,
   AgentRequest,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { memoryStore, openJournal, type Store } from '../../../src/host/index.js';
 import { TurnWrites } from '../../../src/host/transcript/turn-writes.js';
+import { memoryStore, openJournal, type Store } from '../../../src/journal/index.js';
 import { scriptedAgent } from '../../../src/testing/index.js';
 import { testFolder } from '../../support/folder.js';
 import { hold } from '../../support/holds.js';

@@ -3,11 +3,10 @@ import {
   cloudEventOf,
   cursorOf,
   followJournal,
-  type Journal,
   keepWay,
-  memoryJournal,
   type WayRecord,
 } from '../../../src/host/index.js';
+import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 
 const keep = (journal: Journal, ...ids: readonly string[]): void => {
   for (const id of ids)

@@ -6,9 +6,6 @@ import {
   foldWay,
   followJournal,
   keepWay,
-  memoryJournal,
-  openJournal,
-  readJournal,
   readWay,
   type WayRecord,
   wayRecorder,
@@ -16,6 +13,7 @@ import {
 import { WaitingDispatches } from '../../../src/journal/commit/waiting-dispatches.js';
 import { openSqlite } from '../../../src/journal/database/open-sqlite.js';
 import { openJournalFile } from '../../../src/journal/file/journal-file.js';
+import { memoryJournal, openJournal, readJournal } from '../../../src/journal/index.js';
 import type { NewDispatch } from '../../../src/journal/journal.js';
 import { sqliteDispatches } from '../../../src/journal/sqlite/sqlite-rows.js';
 import { createKernel, explainOutcome, systemClock } from '../../../src/kernel/index.js';

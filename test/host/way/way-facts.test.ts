@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  foldWay,
-  keepWay,
-  type LiveFact,
-  memoryJournal,
-  readWay,
-  wayRecorder,
-} from '../../../src/host/index.js';
+import { foldWay, keepWay, type LiveFact, readWay, wayRecorder } from '../../../src/host/index.js';
 import { cancel, createKernel, defineExtension } from '../../../src/index.js';
+import { memoryJournal } from '../../../src/journal/index.js';
 import { collectingLogger, samplePayload, startTestHost } from '../../../src/testing/index.js';
 import { mortalJournal } from '../../support/mortal-journal.js';
 

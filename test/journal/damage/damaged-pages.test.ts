@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openJournal, openSqlite } from '../../../src/host/index.js';
-import { journalProblems, repairJournal } from '../../../src/host/internal.js';
 import { mendInnerPages } from '../../../src/journal/damage/mend-pages.js';
+import { openJournal, openSqlite } from '../../../src/journal/index.js';
+import { journalProblems, repairJournal } from '../../../src/journal/internal.js';
 import { hold } from '../../support/holds.js';
 import { type Dice, diceOf } from '../../support/journal-damage.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openSqlite } from '../../../src/host/index.js';
 import { logDamage } from '../../../src/journal/database/log-damage.js';
+import { openSqlite } from '../../../src/journal/index.js';
 import { testFolder } from '../../support/folder.js';
 
 /** The files of a database whose process was killed: its log's index is gone, as after the end of the machine. */

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openSqlite, type SqliteDatabase, type SqliteValue } from '../../../src/host/index.js';
+import { openSqlite, type SqliteDatabase, type SqliteValue } from '../../../src/journal/index.js';
 import { compiled } from '../../support/compiled.js';
 import { testFolder } from '../../support/folder.js';
 import { folderOfUser } from '../../support/other-user.js';

@@ -86,13 +86,8 @@ it('lets the environment stand for what gateway.auth of an OpenClaw configuratio
   expect(withGatewayAuth({}, { OPENCLAW_GATEWAY_TOKEN: '' })).toEqual({});
   const secrets: string[] = [];
   const kept = (some: readonly string[]): void => void secrets.push(...some);
-  const shell = {
-    cwd: folder,
-    env,
-    keepSecrets: kept,
-    stop: new AbortController().signal,
-    additions: [],
-  };
+  const stop = new AbortController().signal;
+  const shell = { cwd: folder, env, keepSecrets: kept, stop, additions: [], journals: [] };
   const settings = await readSettings({ config: false }, shell);
   expect(settings.openclaw).toEqual({ gateway: { auth: { token: 'planted-token' } } });
   expect(secrets).toContain('planted-token');

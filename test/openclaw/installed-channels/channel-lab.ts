@@ -6,9 +6,9 @@ import {
   createHost,
   type Host,
   type HostOptions,
-  type MessageEnd,
   startHealthServer,
 } from '../../../src/host/index.js';
+import type { MessageEnd } from '../../../src/journal/index.js';
 import { createKernel, type Kernel, loggerWith } from '../../../src/kernel/index.js';
 import { type LegacyPlugin, loadLegacyPluginFrom } from '../../../src/openclaw/index.js';
 

@@ -7,7 +7,7 @@ import base from '../../../vitest.shared.js';
  * package, and ngircd, so `npm test` leaves it out.
  */
 const channels = mergeConfig(base, {
-  root: fileURLToPath(new URL('../../', import.meta.url)),
+  root: fileURLToPath(new URL('../../../', import.meta.url)),
   test: {
     include: ['test/openclaw/installed-channels/**/*.channel.ts'],
     globalSetup: ['test/openclaw/installed-channels/global-setup.ts'],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { select } from '../../../src/kernel/index.js';
-import { compareParity, openclawHookRunner } from '../../../src/testing/index.js';
+import { compareParity, openclawHookRunner } from '../../../src/openclaw/parity/index.js';
 
 const profile = '2026.9';
 

@@ -10,7 +10,7 @@ import {
   recordParityRun,
   watchFetch,
   watchFolder,
-} from '../../../src/testing/index.js';
+} from '../../../src/openclaw/parity/index.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const hook = 'message_sending';

@@ -1,6 +1,6 @@
 import { getEventListeners, once } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { memoryJournal } from '../../../src/host/index.js';
+import { memoryJournal } from '../../../src/journal/index.js';
 import { cancel, type Kernel, select } from '../../../src/kernel/index.js';
 import type { LegacyPlugin } from '../../../src/openclaw/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';

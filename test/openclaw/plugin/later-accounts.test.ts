@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { channelsOfPlugin } from '../../../src/openclaw/host/legacy-channel.js';
+import { eventIdOf } from '../../../src/journal/internal.js';
 import type { ChannelInbox } from '../../../src/sdk/channel/index.js';
 import { memoryKeyValues } from '../../../src/sdk/extension/internal.js';
 import { createTestKernel } from '../../../src/testing/index.js';
@@ -8,10 +8,10 @@ import { postOffice } from './channel-lab.js';
 /** The channel of a plugin with two accounts, started without a host; updates are accepted as `receive` says. */
 async function twoAccounts(receive: ChannelInbox['receive']) {
   const post = postOffice({ members: { config: { listAccountIds: () => ['one', 'two'] } } });
-  const [plugin] = post.load(createTestKernel().kernel);
+  const { kernel, clock } = createTestKernel();
+  const [plugin] = post.load(kernel);
   const values = memoryKeyValues();
-  plugin?.state.keepIn(values);
-  const [channel] = plugin === undefined ? [] : channelsOfPlugin(plugin);
+  const [channel] = plugin?.provide({ clock, keyValues: values, eventIdOf }).channels ?? [];
   if (channel === undefined) throw new Error('it has no channel');
   const start = (accountId: string) =>
     channel.startAccount(accountId, { receive, owns: () => true, ended: () => undefined });

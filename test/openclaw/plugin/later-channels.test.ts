@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { memoryJournal } from '../../../src/host/index.js';
+import { memoryJournal } from '../../../src/journal/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';

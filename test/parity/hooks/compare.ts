@@ -11,7 +11,7 @@ import {
   compareRuns,
   type ParityDifference,
   parityDifferences,
-} from '../../../src/testing/index.js';
+} from '../../../src/openclaw/parity/index.js';
 import { predict } from '../model/model.js';
 import { everyRow } from '../model/rows.js';
 import type { HookSet } from './hook-set.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { legacyHookNames } from '../../../src/openclaw/index.js';
-import { openclawHookRunner } from '../../../src/testing/index.js';
+import { openclawHookRunner } from '../../../src/openclaw/parity/index.js';
 import { openClawPackage } from '../../support/openclaw-package.js';
 import { everyRow } from '../model/rows.js';
 import { compareSet, rowsOf, Tally } from './compare.js';

@@ -4,7 +4,7 @@ import {
   type ParityHandler,
   type ParityRun,
   recordParityRun,
-} from '../../../src/testing/index.js';
+} from '../../../src/openclaw/parity/index.js';
 import {
   type Fields,
   type HandlerSpec,

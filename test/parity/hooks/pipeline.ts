@@ -1,6 +1,7 @@
 import { isSluiceError, type Kernel } from '../../../src/kernel/index.js';
 import { createLegacyHookRunner, registerLegacyHook } from '../../../src/openclaw/index.js';
-import { createTestKernel, type MakeLegacyRunner } from '../../../src/testing/index.js';
+import type { MakeLegacyRunner } from '../../../src/openclaw/parity/index.js';
+import { createTestKernel } from '../../../src/testing/index.js';
 import { itsWords } from '../model/failure.js';
 import { type HookSet, untrustedPlugin } from './hook-set.js';
 import { type Observation, observe, type Rejections } from './observe.js';

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type LegacyDivergenceName, legacyDivergences } from '../../../src/openclaw/index.js';
-import { rowsOf } from '../../../src/openclaw/profiles/index.js';
 import {
   compareRuns,
-  createTestKernel,
   type MakeLegacyRunner,
   type ParityDifference,
   parityDifferences,
   pipelineRunner,
-} from '../../../src/testing/index.js';
+} from '../../../src/openclaw/parity/index.js';
+import { rowsOf } from '../../../src/openclaw/profiles/index.js';
+import { createTestKernel } from '../../../src/testing/index.js';
 import { comparedBy } from '../../support/compared-hooks.js';
 import { type HookSet, untrustedPlugin } from '../hooks/hook-set.js';
 import { type Observation, observe, Rejections } from '../hooks/observe.js';

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { oneLine } from '../../../src/kernel/index.js';
-import type { MakeLegacyRunner } from '../../../src/testing/index.js';
+import type { MakeLegacyRunner } from '../../../src/openclaw/parity/index.js';
 import { verify } from '../../support/openclaw-package.js';
 import { installOnce, npm } from '../../support/package-cache.js';
 import type { HookSet } from '../hooks/hook-set.js';

@@ -6,11 +6,8 @@ import {
   legacyDivergences,
   registerLegacyHook,
 } from '../../../src/openclaw/index.js';
-import {
-  createTestKernel,
-  type MakeLegacyRunner,
-  parityDifferences,
-} from '../../../src/testing/index.js';
+import { type MakeLegacyRunner, parityDifferences } from '../../../src/openclaw/parity/index.js';
+import { createTestKernel } from '../../../src/testing/index.js';
 import { comparedBy } from '../../support/compared-hooks.js';
 import { type Fields, untrustedPlugin } from '../hooks/hook-set.js';
 import { type Observation, observe, Rejections } from '../hooks/observe.js';

@@ -1,6 +1,6 @@
 import type { LegacyDivergenceName } from '../../../src/openclaw/index.js';
+import type { ParityEnding } from '../../../src/openclaw/parity/index.js';
 import { profiles } from '../../../src/openclaw/profiles/index.js';
-import type { ParityEnding } from '../../../src/testing/index.js';
 import type { HookSet } from '../hooks/hook-set.js';
 import type { Observation } from '../hooks/observe.js';
 import { caught, type Followed } from './failure.js';

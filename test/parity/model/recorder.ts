@@ -1,4 +1,4 @@
-import type { ParityCall, ParityEnding, ParityLine } from '../../../src/testing/index.js';
+import type { ParityCall, ParityEnding, ParityLine } from '../../../src/openclaw/parity/index.js';
 import { type Fields, type HookSet, returned, snapshot, thrown, write } from '../hooks/hook-set.js';
 import type { Observation } from '../hooks/observe.js';
 

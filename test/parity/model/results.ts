@@ -1,5 +1,5 @@
 import type { LegacyHookName } from '../../../src/openclaw/index.js';
-import { parityDifferences } from '../../../src/testing/index.js';
+import { parityDifferences } from '../../../src/openclaw/parity/index.js';
 import { isRecord } from './accept.js';
 import { merges } from './merges.js';
 import type { Rows } from './rows.js';

@@ -1,4 +1,4 @@
-import type { ParityEnding } from '../../../src/testing/index.js';
+import type { ParityEnding } from '../../../src/openclaw/parity/index.js';
 import { type Fields, type HandlerSpec, readable } from '../hooks/hook-set.js';
 import { accept } from './accept.js';
 import { type Followed, fail, itsWords, tellOf } from './failure.js';

@@ -1,4 +1,4 @@
-import type { ParityEnding } from '../../../src/testing/index.js';
+import type { ParityEnding } from '../../../src/openclaw/parity/index.js';
 import type { HandlerSpec } from '../hooks/hook-set.js';
 import { caught, type Followed, fail, type Stopped } from './failure.js';
 import type { Placed } from './order.js';

@@ -5,12 +5,8 @@ import {
   type LegacyPlugin,
   loadLegacyPlugin,
 } from '../../../src/openclaw/index.js';
-import {
-  type CollectingLogger,
-  collectingLogger,
-  type MakeLegacyRunner,
-  openclawHookRunner,
-} from '../../../src/testing/index.js';
+import { type MakeLegacyRunner, openclawHookRunner } from '../../../src/openclaw/parity/index.js';
+import { type CollectingLogger, collectingLogger } from '../../../src/testing/index.js';
 
 /** The methods of a runner, as their callers use them. */
 type RealHookRunner = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;

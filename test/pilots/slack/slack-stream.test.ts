@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { createWebApi } from '../../../extensions/slack/src/api/web-api.js';
 import { config } from '../../../extensions/slack/src/config.js';
 import { slackSurface } from '../../../extensions/slack/src/egress/surface.js';
-import { memoryJournal } from '../../../src/host/index.js';
+import { memoryJournal } from '../../../src/journal/index.js';
 import { chatPreviews, chatStreamSender } from '../../../src/sdk/chat/index.js';
 import { collectingLogger, virtualClock } from '../../../src/testing/index.js';
 import { mortalJournal } from '../../support/mortal-journal.js';

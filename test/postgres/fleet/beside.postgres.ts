@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../../extensions/postgres/src/index.js';
-import { openPostgresJournal } from '../../../src/host/index.js';
+import { openPostgresJournal } from '../../../src/postgres/index.js';
 import { CliProcess, jsonLines } from '../../cli/cli.js';
 import { runInMemory } from '../../cli/memory-shell.js';
 import { Fleet, partitions } from './fleet.js';

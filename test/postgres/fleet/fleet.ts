@@ -5,11 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { connect } from '../../../extensions/postgres/src/index.js';
-import {
-  migratePostgres,
-  readPostgresHosts,
-  readPostgresJournal,
-} from '../../../src/host/internal.js';
+import { readPostgresJournal } from '../../../src/postgres/postgres-journal.js';
+import { readPostgresHosts } from '../../../src/postgres/postgres-reader.js';
+import { migratePostgres } from '../../../src/postgres/postgres-schema.js';
 import { cliProgram } from '../../support/compiled.js';
 import { newDatabase, projectFolder } from '../databases.js';
 

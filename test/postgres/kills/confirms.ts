@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { UpdateRecord } from '../../../src/host/index.js';
+import type { UpdateRecord } from '../../../src/journal/index.js';
 
 /** An extension has asked about a message: the question, or the code of the refusal. */
 export interface Wondered {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { PostgresConnections } from '../../../src/host/index.js';
+import type { PostgresConnections } from '../../../src/postgres/index.js';
 
 /** The database itself notes who writes: a host under a name of its connections, beside the host that has the part. */
 const statements: readonly string[] = [

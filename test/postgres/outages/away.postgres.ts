@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../../extensions/postgres/src/index.js';
-import {
-  openPostgresJournal,
-  type PostgresConnections,
-  startHealthServer,
-} from '../../../src/host/index.js';
-import { migratePostgres } from '../../../src/host/internal.js';
+import { startHealthServer } from '../../../src/host/index.js';
 import { deferred } from '../../../src/kernel/index.js';
+import { openPostgresJournal, type PostgresConnections } from '../../../src/postgres/index.js';
+import { migratePostgres } from '../../../src/postgres/postgres-schema.js';
 import { anUpdate } from '../../journal/journal-contract.js';
 import { hostLab } from '../../support/host-lab.js';
 import { PostgresServer } from '../../support/postgres-server.js';

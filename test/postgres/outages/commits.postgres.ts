@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../../extensions/postgres/src/index.js';
-import { openPostgresJournal, type PostgresJournal } from '../../../src/host/index.js';
+import { openPostgresJournal, type PostgresJournal } from '../../../src/postgres/index.js';
 import { anUpdate, aSend } from '../../journal/journal-contract.js';
 import { hold, holdOf } from '../../support/holds.js';
 import { PostgresProxy } from '../../support/postgres-proxy.js';

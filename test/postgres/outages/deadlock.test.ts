@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hostError } from '../../../src/host/errors.js';
+import { journalError } from '../../../src/journal/errors.js';
 import { wholeOwnership } from '../../../src/journal/hold.js';
 import { PostgresBatches } from '../../../src/postgres/postgres-batches.js';
 import { virtualClock } from '../../../src/testing/index.js';
@@ -16,7 +16,7 @@ it.each([true, false])(
         transaction: async (work) => {
           const result = await work(query);
           if (++transactions === 1)
-            throw hostError('database-busy', { path: 'postgres://fake', problem: 'a deadlock' });
+            throw journalError('database-busy', { path: 'postgres://fake', problem: 'a deadlock' });
           return result;
         },
         close: async () => undefined,

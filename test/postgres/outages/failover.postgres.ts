@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { connect } from '../../../extensions/postgres/src/index.js';
-import { openPostgresJournal } from '../../../src/host/index.js';
-import { migratePostgres } from '../../../src/host/internal.js';
+import { openPostgresJournal } from '../../../src/postgres/index.js';
+import { migratePostgres } from '../../../src/postgres/postgres-schema.js';
 import { anUpdate } from '../../journal/journal-contract.js';
 import { PostgresProxy } from '../../support/postgres-proxy.js';
 import { PostgresServer } from '../../support/postgres-server.js';

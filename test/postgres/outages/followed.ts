@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { connect } from '../../../extensions/postgres/src/index.js';
-import type { PostgresConnections } from '../../../src/host/index.js';
+import type { PostgresConnections } from '../../../src/postgres/index.js';
 import type { PostgresServer } from '../../support/postgres-server.js';
 
 const patiently = { timeout: 60_000, interval: 20 };

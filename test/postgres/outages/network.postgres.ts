@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { connect } from '../../../extensions/postgres/src/index.js';
-import { migratePostgres, readPostgresJournal } from '../../../src/host/internal.js';
+import { readPostgresJournal } from '../../../src/postgres/postgres-journal.js';
+import { migratePostgres } from '../../../src/postgres/postgres-schema.js';
 import { bundled } from '../../support/compiled.js';
 import { PostgresProxy } from '../../support/postgres-proxy.js';
 import { PostgresServer } from '../../support/postgres-server.js';

@@ -1,5 +1,5 @@
-import type { PostgresJournal } from '../../../src/host/index.js';
 import { systemClock } from '../../../src/kernel/index.js';
+import type { PostgresJournal } from '../../../src/postgres/index.js';
 
 /** A clock by which nothing comes that is due after a second or more, such as a renewal of a lease. */
 export const withoutRenewals = {

@@ -6,8 +6,8 @@ import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { httpChannel } from '../../../extensions/http/src/channel.js';
 import { config } from '../../../extensions/http/src/config.js';
+import { eventIdOf } from '../../../src/journal/internal.js';
 import { type Kernel, silentLogger, systemClock } from '../../../src/kernel/index.js';
-import { channelsOfPlugin } from '../../../src/openclaw/host/legacy-channel.js';
 import { loadLegacyPlugin } from '../../../src/openclaw/index.js';
 import {
   approveSend,
@@ -17,6 +17,7 @@ import {
   type StreamPermits,
   TerminalScreen,
 } from '../../../src/sdk/channel/index.js';
+import { memoryKeyValues } from '../../../src/sdk/extension/internal.js';
 import { createTestKernel, fakeChannel, samplePayload } from '../../../src/testing/index.js';
 import { emulatedTerminal } from '../../support/emulated-terminal.js';
 import { hostLab } from '../../support/host-lab.js';
@@ -55,7 +56,7 @@ const channels: Readonly<Record<string, () => Promise<Running>>> = {
 
   'sluice/legacy-channel.ts': async () => {
     const sent: unknown[] = [];
-    const { kernel } = createTestKernel();
+    const { kernel, clock } = createTestKernel();
     const outbound = {
       sendText: async (context: object) => {
         sent.push(context);
@@ -67,7 +68,8 @@ const channels: Readonly<Record<string, () => Promise<Running>>> = {
         api.registerChannel({ id: 'pigeon', outbound }),
       { kernel, pluginId: 'pigeons' },
     );
-    const [channel] = channelsOfPlugin(plugin);
+    const { channels } = plugin.provide({ clock, keyValues: memoryKeyValues(), eventIdOf });
+    const [channel] = channels;
     if (channel === undefined) throw new Error('the plugin has a channel');
     const lab = await hostLab({ kernel, channels: [channel] });
     return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '../../../src/host/index.js';
+import { memoryStore } from '../../../src/journal/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { botApiServer } from '../../support/bot-api/bot-api.js';
 import { messageUpdate } from '../../support/bot-api/updates.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { memoryJournal, memoryStore } from '../../../src/host/index.js';
 import { allow, cancel, defineExtension, select } from '../../../src/index.js';
+import { memoryJournal, memoryStore } from '../../../src/journal/index.js';
 import {
   commandContext,
   expectDenied,

@@ -1,13 +1,5 @@
 import type { ApprovedMessage } from 'sluice/channel';
-import {
-  fromMarkdown,
-  type MessageParts,
-  plainText,
-  type RichText,
-  split,
-  trimmed,
-  type Unsendable,
-} from 'sluice/chat';
+import * as chat from 'sluice/chat';
 import type { TelegramConfig } from '../config.js';
 import { fromHtml, toHtml } from '../text/html.js';
 import { type MediaForm, mediaForm, mediaSource } from './media.js';
@@ -24,22 +16,22 @@ export interface Part {
   readonly media: Readonly<Record<string, unknown>>;
   /** The field of its text. */
   readonly textField: 'text' | 'caption';
-  readonly text: RichText;
+  readonly text: chat.RichText;
 }
 
 /** A message's text, read as its format says. HTML that Telegram would refuse is shown as it is written. */
 export function richTextOf(
   { content, format }: Pick<ApprovedMessage, 'content' | 'format'>,
   usual: TelegramConfig['format'],
-): RichText {
+): chat.RichText {
   switch (format ?? usual) {
     case 'plain':
-      return plainText(content);
+      return chat.plainText(content);
     case 'html':
-      return fromHtml(content) ?? plainText(content);
+      return fromHtml(content) ?? chat.plainText(content);
     default: {
-      const rich = fromMarkdown(content);
-      return rich.text.trim() === '' ? plainText(content) : rich; // markup around nothing
+      const rich = chat.fromMarkdown(content);
+      return rich.text.trim() === '' ? chat.plainText(content) : rich; // markup around nothing
     }
   }
 }
@@ -51,13 +43,13 @@ export function richTextOf(
 export async function partsOf(
   message: ApprovedMessage,
   config: Pick<TelegramConfig, 'format' | 'mediaRoots'>,
-  given?: RichText,
-): Promise<MessageParts<Part> | Unsendable> {
-  const text = given ?? trimmed(richTextOf(message, config.format));
+  given?: chat.RichText,
+): Promise<chat.MessageParts<Part> | chat.Unsendable> {
+  const text = given ?? chat.trimmed(richTextOf(message, config.format));
   const { attachments } = message;
   const isCaption =
     given === undefined && attachments.length > 0 && text.text.length <= captionLimit;
-  const parts = isCaption ? [] : split(text, messageLimit).map(textPart);
+  const parts = isCaption ? [] : chat.split(text, messageLimit).map(textPart);
   const startsWithText = parts.length > 0;
   for (const [at, attachment] of attachments.entries()) {
     const { source, problem } = await mediaSource(attachment, config.mediaRoots);
@@ -68,21 +60,21 @@ export async function partsOf(
       method,
       media: { [field]: source },
       textField: 'caption',
-      text: isFirst && text.text !== '' ? text : plainText(''),
+      text: isFirst && text.text !== '' ? text : chat.plainText(''),
     });
   }
   return parts.length > 0 ? { parts, startsWithText } : { problem: 'there is nothing to send' };
 }
 
 /** The call that sends a text. */
-export function textPart(text: RichText): Part {
+export function textPart(text: chat.RichText): Part {
   return { method: 'sendMessage', media: {}, textField: 'text', text };
 }
 
 /** The fields of a text: as HTML where it has marks, else as it is. */
 export function textFields(
   field: Part['textField'],
-  rich: RichText,
+  rich: chat.RichText,
   isPlain = false,
 ): Readonly<Record<string, string>> {
   if (rich.text === '') return {};

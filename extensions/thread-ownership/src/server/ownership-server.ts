@@ -98,13 +98,8 @@ async function respond(
     );
     exchange.answer(reply.status, reply.body);
   }
-  if (response.headersSent)
-    onAnswered?.({
-      method,
-      path,
-      status: response.statusCode,
-      ...(error !== undefined && { error }),
-    });
+  const { headersSent, statusCode: status } = response;
+  if (headersSent) onAnswered?.({ method, path, status, ...(error !== undefined && { error }) });
 }
 
 /** Tells who may not ask at all. A page in a browser may not: it would ask in the name of the person who looks at it. */

@@ -38,10 +38,7 @@ export class GrowingThoughts {
     if (isTag && this.#isInside) this.#open = this.#open.slice(0, -this.#tail.length);
     this.#tail = tagStart(whole);
     const added = this.#read(isTag ? whole : piece);
-    return {
-      text: this.#hasClosed ? this.#closed : this.#open,
-      added: isTag ? undefined : added,
-    };
+    return { text: this.#hasClosed ? this.#closed : this.#open, added: isTag ? undefined : added };
   }
 
   /** Reads a piece. Gives the growth of the thoughts; nothing if they were replaced. */

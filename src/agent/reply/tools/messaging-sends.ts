@@ -77,10 +77,7 @@ function readSend(tool: string, args: Fields): Send | undefined {
   if (!sendsMessage && tool !== 'sessions_send') return undefined;
   const text = said(args, 'content') ?? said(args, 'message');
   const target = sendsMessage ? readTarget(tool, args) : undefined;
-  return {
-    ...definedFields({ text, target }),
-    args,
-  };
+  return { ...definedFields({ text, target }), args };
 }
 
 function readTarget(tool: string, args: Fields): MessagingTarget | undefined {

@@ -1,21 +1,21 @@
 import { type Static, type TObject, Type } from 'typebox';
 import type { Named } from '../../stage/named.js';
-import { closed, object, optional, text, texts } from './field.js';
+import * as f from './field.js';
 
 /**
  * Every annotation there is. Annotations travel downstream, so a field means the same and follows the same law
  * wherever it is set; a stage's row picks the fields that make sense there (spec §7). Lists append.
  */
-export const annotations = object({
-  notes: optional(texts('Diagnostics for people: what a handler found, in a sentence each.')),
-  labels: optional(texts('Words to sort or filter this event and what follows from it by.')),
-  context: optional(texts('Pieces for the model to read this turn; they join the additions.')),
-  memoryKeys: optional(texts('Keys under which memory is to be looked up or kept.')),
-  indexKeys: optional(texts('Keys under which a handler has filed this result or delivery.')),
-  replies: optional(texts('Lines to answer the source with, joined by a blank line.')),
-  language: optional(text('The language of the message or the answer, as a BCP 47 tag.')),
-  summary: optional(text('What this event is about, in a sentence.')),
-  bindingReady: optional(
+export const annotations = f.object({
+  notes: f.optional(f.texts('Diagnostics for people: what a handler found, in a sentence each.')),
+  labels: f.optional(f.texts('Words to sort or filter this event and what follows from it by.')),
+  context: f.optional(f.texts('Pieces for the model to read this turn; they join the additions.')),
+  memoryKeys: f.optional(f.texts('Keys under which memory is to be looked up or kept.')),
+  indexKeys: f.optional(f.texts('Keys under which a handler has filed this result or delivery.')),
+  replies: f.optional(f.texts('Lines to answer the source with, joined by a blank line.')),
+  language: f.optional(f.text('The language of the message or the answer, as a BCP 47 tag.')),
+  summary: f.optional(f.text('What this event is about, in a sentence.')),
+  bindingReady: f.optional(
     Type.Literal(true, { description: 'The place where a child is to talk has been prepared.' }),
   ),
 });
@@ -26,7 +26,7 @@ export interface Annotations extends Readonly<Static<typeof annotations>> {}
 export function annotated<Name extends keyof Annotations = never>(
   ...names: readonly Name[]
 ): Named<Pick<Annotations, 'notes' | 'labels' | Name>> {
-  const picked: TObject = Type.Pick(annotations, ['notes', 'labels', ...names], closed);
+  const picked: TObject = Type.Pick(annotations, ['notes', 'labels', ...names], f.closed);
   return picked as Named<Pick<Annotations, 'notes' | 'labels' | Name>>; // those names were picked
 }
 

@@ -1,3 +1,5 @@
+// The fields of payloads. The catalog imports this module as `f`.
+
 import { type TProperties, Type } from 'typebox';
 
 /** The option of every object schema here: a surplus key is a mistake (spec §2). */

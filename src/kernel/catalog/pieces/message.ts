@@ -1,30 +1,19 @@
 import { type Static, Type } from 'typebox';
-import {
-  amount,
-  count,
-  flag,
-  object,
-  oneOf,
-  opaque,
-  openRecord,
-  optional,
-  providerId,
-  text,
-} from './field.js';
+import * as f from './field.js';
 
 /** A file that comes with a message. */
-export const attachment = object({
-  kind: oneOf(['image', 'audio', 'video', 'document', 'other'], 'What it is.'),
-  id: optional(text('Its id at the provider.')),
-  url: optional(text('Where it can be fetched.')),
-  path: optional(text('Where it lies on this machine.')),
-  name: optional(text('Its file name.')),
-  mimeType: optional(text('Its media type.')),
-  sizeBytes: optional(count('Its size in bytes.')),
-  durationMs: optional(amount('Its playing time in milliseconds.')),
-  caption: optional(text('The text that belongs to it.')),
-  asVoice: optional(flag('Send it as a voice note.')),
-  asAnimation: optional(flag('Send it as a looping animation.')),
+export const attachment = f.object({
+  kind: f.oneOf(['image', 'audio', 'video', 'document', 'other'], 'What it is.'),
+  id: f.optional(f.text('Its id at the provider.')),
+  url: f.optional(f.text('Where it can be fetched.')),
+  path: f.optional(f.text('Where it lies on this machine.')),
+  name: f.optional(f.text('Its file name.')),
+  mimeType: f.optional(f.text('Its media type.')),
+  sizeBytes: f.optional(f.count('Its size in bytes.')),
+  durationMs: f.optional(f.amount('Its playing time in milliseconds.')),
+  caption: f.optional(f.text('The text that belongs to it.')),
+  asVoice: f.optional(f.flag('Send it as a voice note.')),
+  asAnimation: f.optional(f.flag('Send it as a looping animation.')),
 });
 export interface Attachment extends Static<typeof attachment> {}
 
@@ -32,13 +21,13 @@ export interface Attachment extends Static<typeof attachment> {}
 export const attachments = (description: string) => Type.Array(attachment, { description });
 
 /** The writer of a message. */
-export const sender = object(
+export const sender = f.object(
   {
-    id: optional(text('The id at the provider.')),
-    name: optional(text('The name shown to people.')),
-    username: optional(text('The handle, without a leading sign.')),
-    e164: optional(text('The phone number in E.164 form.')),
-    isBot: optional(flag('It is a program.')),
+    id: f.optional(f.text('The id at the provider.')),
+    name: f.optional(f.text('The name shown to people.')),
+    username: f.optional(f.text('The handle, without a leading sign.')),
+    e164: f.optional(f.text('The phone number in E.164 form.')),
+    isBot: f.optional(f.flag('It is a program.')),
   },
   'Who wrote it.',
 );
@@ -46,76 +35,80 @@ export interface Sender extends Static<typeof sender> {}
 
 /** Another message, as far as this one tells of it. */
 const otherMessage = (description: string) =>
-  object(
+  f.object(
     {
-      messageId: optional(providerId('Its id at the provider.')),
-      from: optional(text('The address of its writer.')),
-      sender: optional(sender),
-      channelName: optional(text('The name of the chat that it comes from, if that is another.')),
-      conversationId: optional(text('That chat, as the channel names conversations.')),
-      content: optional(text('Its text, or the part that was quoted.')),
-      isQuote: optional(flag('Its content is the part that was quoted.')),
-      attachments: optional(attachments('Its files.')),
-      sentAtMs: optional(amount('When it was sent, in milliseconds since 1970.')),
+      messageId: f.optional(f.providerId('Its id at the provider.')),
+      from: f.optional(f.text('The address of its writer.')),
+      sender: f.optional(sender),
+      channelName: f.optional(
+        f.text('The name of the chat that it comes from, if that is another.'),
+      ),
+      conversationId: f.optional(f.text('That chat, as the channel names conversations.')),
+      content: f.optional(f.text('Its text, or the part that was quoted.')),
+      isQuote: f.optional(f.flag('Its content is the part that was quoted.')),
+      attachments: f.optional(attachments('Its files.')),
+      sentAtMs: f.optional(f.amount('When it was sent, in milliseconds since 1970.')),
     },
     description,
   );
 
-const shared = object({
-  kind: oneOf(
+const shared = f.object({
+  kind: f.oneOf(
     ['message', 'link', 'file', 'contact', 'location', 'poll', 'story', 'other'],
     'What it is.',
   ),
-  title: optional(text('Its title, or its name.')),
-  from: optional(text('Who wrote it, or where it comes from, as people are shown it.')),
-  text: optional(text('Its text.')),
-  url: optional(text('Where it is.')),
+  title: f.optional(f.text('Its title, or its name.')),
+  from: f.optional(f.text('Who wrote it, or where it comes from, as people are shown it.')),
+  text: f.optional(f.text('Its text.')),
+  url: f.optional(f.text('Where it is.')),
 });
 
 /** The fields that tell who wrote a message, and what stands around it. They are data: they prove nobody. */
 export const aroundFields = {
-  sender: optional(sender),
-  messageId: optional(text('Its id at the provider.')),
-  replyTo: optional(otherMessage('The message that this one answers.')),
-  forwardedFrom: optional(otherMessage('The message that was passed on.')),
-  shared: optional(Type.Array(shared, { description: 'What was shared with it.' })),
+  sender: f.optional(sender),
+  messageId: f.optional(f.text('Its id at the provider.')),
+  replyTo: f.optional(otherMessage('The message that this one answers.')),
+  forwardedFrom: f.optional(otherMessage('The message that was passed on.')),
+  shared: f.optional(Type.Array(shared, { description: 'What was shared with it.' })),
 };
 
 /** The fields of a normalized inbound message. */
 export const inboundMessageFields = {
   ...aroundFields,
-  channel: text('The channel it came by.'),
-  accountId: optional(text("The channel's account that got it.")),
-  provider: optional(text('The provider behind the channel.')),
-  surface: optional(text('The surface it was written on.')),
-  originatingChannel: optional(text('The channel an answer goes back by, where it is another.')),
-  originatingTo: optional(text('The address an answer goes back to.')),
-  from: text('The address it came from, as the channel writes it.'),
-  to: optional(text('The address it was sent to.')),
-  conversationId: optional(text('The conversation: a chat, a channel, a room.')),
-  parentConversationId: optional(text('The conversation that this one hangs off.')),
-  threadId: optional(providerId('The thread within the conversation.')),
-  guildId: optional(text('The community that the conversation belongs to.')),
-  channelName: optional(text('The name of the conversation, where it has one.')),
-  groupId: optional(text('The group, where it was written in one.')),
-  isGroup: optional(flag('Written in a group.')),
-  content: text('What was said: the text without anything added around it.'),
-  body: optional(text('The text with sender and time around it, as shown to people.')),
-  promptText: optional(text('The text as a model is to read it, links and media described.')),
-  transcript: optional(text('What is said in its audio.')),
+  channel: f.text('The channel it came by.'),
+  accountId: f.optional(f.text("The channel's account that got it.")),
+  provider: f.optional(f.text('The provider behind the channel.')),
+  surface: f.optional(f.text('The surface it was written on.')),
+  originatingChannel: f.optional(
+    f.text('The channel an answer goes back by, where it is another.'),
+  ),
+  originatingTo: f.optional(f.text('The address an answer goes back to.')),
+  from: f.text('The address it came from, as the channel writes it.'),
+  to: f.optional(f.text('The address it was sent to.')),
+  conversationId: f.optional(f.text('The conversation: a chat, a channel, a room.')),
+  parentConversationId: f.optional(f.text('The conversation that this one hangs off.')),
+  threadId: f.optional(f.providerId('The thread within the conversation.')),
+  guildId: f.optional(f.text('The community that the conversation belongs to.')),
+  channelName: f.optional(f.text('The name of the conversation, where it has one.')),
+  groupId: f.optional(f.text('The group, where it was written in one.')),
+  isGroup: f.optional(f.flag('Written in a group.')),
+  content: f.text('What was said: the text without anything added around it.'),
+  body: f.optional(f.text('The text with sender and time around it, as shown to people.')),
+  promptText: f.optional(f.text('The text as a model is to read it, links and media described.')),
+  transcript: f.optional(f.text('What is said in its audio.')),
   attachments: attachments('The files that came with it.'),
-  sentAtMs: optional(amount('When it was sent, in milliseconds since 1970.')),
-  isEdited: optional(flag('It replaces an earlier text of the same message.')),
-  wasMentioned: optional(flag('It names the agent.')),
-  commandSource: optional(oneOf(['text', 'native'], 'How a command in it was given.')),
-  commandAuthorized: optional(flag('Its sender may give commands.')),
-  sessionKey: optional(text('The session that its source had in mind.')),
-  targetSessionKey: optional(text('The session that a command in it is about.')),
-  metadata: openRecord('What the source says beyond these fields.'),
+  sentAtMs: f.optional(f.amount('When it was sent, in milliseconds since 1970.')),
+  isEdited: f.optional(f.flag('It replaces an earlier text of the same message.')),
+  wasMentioned: f.optional(f.flag('It names the agent.')),
+  commandSource: f.optional(f.oneOf(['text', 'native'], 'How a command in it was given.')),
+  commandAuthorized: f.optional(f.flag('Its sender may give commands.')),
+  sessionKey: f.optional(f.text('The session that its source had in mind.')),
+  targetSessionKey: f.optional(f.text('The session that a command in it is about.')),
+  metadata: f.openRecord('What the source says beyond these fields.'),
 };
 
 /** A normalized inbound message, as it is routed. */
-export const inboundMessage = object(
+export const inboundMessage = f.object(
   inboundMessageFields,
   'The message, as the ingress stages left it.',
 );
@@ -133,8 +126,8 @@ export const transcriptMessage = (description: string) =>
   Type.Unsafe<TranscriptMessage>(
     Type.Object(
       {
-        role: text('Who speaks: user, assistant, toolResult, ...'),
-        content: optional(opaque('What is said: a text, or blocks.')),
+        role: f.text('Who speaks: user, assistant, toolResult, ...'),
+        content: f.optional(f.opaque('What is said: a text, or blocks.')),
       },
       { additionalProperties: true, description },
     ),

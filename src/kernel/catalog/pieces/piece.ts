@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
-import { flag, object, oneOf, optional, text } from './field.js';
+import * as f from './field.js';
 
 const promptPiece = Type.Union([
   Type.String(),
-  object({
-    text: text('The piece.'),
-    position: oneOf(['before', 'after'], 'Where it stands to the text that it joins.'),
+  f.object({
+    text: f.text('The piece.'),
+    position: f.oneOf(['before', 'after'], 'Where it stands to the text that it joins.'),
   }),
 ]);
 
@@ -18,11 +18,11 @@ export const promptPieces = (description: string) => Type.Array(promptPiece, { d
 /** Files of the workspace that go into the prompt, as a field. */
 export const bootstrapFiles = (description: string) =>
   Type.Array(
-    object({
-      name: text('The name it goes by in the prompt.'),
-      path: optional(text('Where it lies.')),
-      content: optional(text('What it says.')),
-      missing: optional(flag('It was looked for and is not there.')),
+    f.object({
+      name: f.text('The name it goes by in the prompt.'),
+      path: f.optional(f.text('Where it lies.')),
+      content: f.optional(f.text('What it says.')),
+      missing: f.optional(f.flag('It was looked for and is not there.')),
     }),
     { description },
   );

@@ -14,7 +14,7 @@ import {
   secretName,
 } from '../../../cli/index.js';
 import { type LoadedConfig, lineLogger, ownCommand, trapEffects } from '../../../cli/internal.js';
-import { withoutSecrets } from '../../../host/internal.js';
+import { withoutSecrets } from '../../../journal/internal.js';
 import { createKernel, isSluiceError, type Kernel, SluiceError } from '../../../kernel/index.js';
 import { thisCopy } from '../../../sdk/extension/internal.js';
 import { type LegacyPlugin, loadLegacyPluginFrom } from '../../index.js';

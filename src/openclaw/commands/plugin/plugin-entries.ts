@@ -35,7 +35,7 @@ export interface PluginConfig {
 /** Finds and reads the config of a command. */
 export async function pluginConfig(
   { config: given }: { readonly config?: string },
-  shell: Pick<Shell, 'cwd' | 'env' | 'keepSecrets'>,
+  shell: Pick<Shell, 'cwd' | 'env' | 'keepSecrets' | 'journals'>,
 ): Promise<PluginConfig> {
   const name = given ?? findConfigFile(shell.cwd);
   if (name === undefined) {
@@ -77,8 +77,8 @@ export function pluginEntries({ config, folder }: PluginConfig): readonly Plugin
 /** The path of a plugin as a config names it: from the folder of the config. */
 export function pathInConfig({ folder }: PluginConfig, plugin: string): string {
   const path = relative(realpathSync(folder), realpathSync(plugin)).replaceAll('\\', '/');
-  if (path.startsWith('../../../')) return realpathSync(plugin); // it lies elsewhere
-  return path.startsWith('../../../cli/') || path === '' ? path || '.' : `./${path}`;
+  if (path.startsWith('../../')) return realpathSync(plugin); // it lies elsewhere
+  return path.startsWith('../') || path === '' ? path || '.' : `./${path}`;
 }
 
 /** The element of `plugins` that names a plugin. */

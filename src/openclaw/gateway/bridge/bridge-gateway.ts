@@ -1,4 +1,4 @@
-import { isRunDriven } from '../../../agent/run/index.js';
+import { isRunDriven } from '../../../agent/internal.js';
 import { type Kernel, type Logger, silentLogger } from '../../../kernel/index.js';
 import { Recent } from '../../../sdk/stream/internal.js';
 import type { OpenClawClient } from '../client/client.js';
@@ -58,13 +58,8 @@ export function bridgeGateway(
   const drives = new Set<Promise<void>>();
   let bridged = 0;
   let refused = 0;
-  const settings = {
-    maxRuns: 50,
-    idleTimeoutMs: 600_000,
-    model: 'default',
-    logger: silentLogger,
-    ...options,
-  };
+  const usual = { maxRuns: 50, idleTimeoutMs: 600_000, model: 'default', logger: silentLogger };
+  const settings = { ...usual, ...options };
   const listening = [
     client.onEvent((event) => take(event)),
     client.onRunsLost(({ error }) => {
@@ -89,10 +84,8 @@ export function bridgeGateway(
   }
 
   /** Begins a run, unless somebody tells it already. */
-  function begin({
-    runId,
-    sessionKey = `gateway:${runId}`,
-  }: WireAgentEvent): BridgedGatewayRun | undefined {
+  function begin(wire: WireAgentEvent): BridgedGatewayRun | undefined {
+    const { runId, sessionKey = `gateway:${runId}` } = wire;
     const { maxRuns, idleTimeoutMs, model, logger } = settings;
     if (ended.has(runId) || isRunDriven(kernel, runId)) return undefined;
     if (client.isCovered(runId, sessionKey)) return undefined;

@@ -66,11 +66,9 @@ export function connection(
   function put(id: string, method: string, params: unknown): void {
     const socket = current;
     if (socket === undefined) throw gatewayError('gateway-disconnected', { method });
-    if (socket.bufferedBytes() > limits.maxBufferedBytes)
-      throw gatewayError('gateway-busy', {
-        method,
-        problem: `${socket.bufferedBytes()} bytes wait to be sent`,
-      });
+    const bytes = socket.bufferedBytes();
+    if (bytes > limits.maxBufferedBytes)
+      throw gatewayError('gateway-busy', { method, problem: `${bytes} bytes wait to be sent` });
     counters.framesSent++;
     socket.send(requestText(id, method, params));
   }

@@ -4,6 +4,12 @@ import { type ResponseFrame, refusalOf } from '../protocol/frame.js';
 
 /** Bounds the requests that wait for an answer at once. */
 const maxPending = 256;
+const tooMany = `${maxPending} requests wait for an answer`;
+
+interface Bounds {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
 
 /** The requests that wait for their answers. Each ends once, and leaves no timer behind. */
 export function pendingRequests(clock: Clock, redact: (text: string) => string) {
@@ -20,17 +26,11 @@ export function pendingRequests(clock: Clock, redact: (text: string) => string) 
     async add(
       id: string,
       method: string,
-      {
-        timeoutMs,
-        signal,
-      }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
+      { timeoutMs, signal }: Bounds,
       send: () => void,
     ): Promise<unknown> {
       if (waiting.size >= maxPending)
-        throw gatewayError('gateway-busy', {
-          method,
-          problem: `${maxPending} requests wait for an answer`,
-        });
+        throw gatewayError('gateway-busy', { method, problem: tooMany });
       const answer = deferred<unknown>();
       waiting.set(id, { ...answer, method });
       using timer = new Timer(clock);
@@ -56,13 +56,9 @@ export function pendingRequests(clock: Clock, redact: (text: string) => string) 
       if (ok) pending.resolve(payload);
       else {
         const { code, message } = refusalOf(error);
-        pending.reject(
-          gatewayError('gateway-refused', {
-            method: pending.method,
-            reason: redact(code),
-            problem: redact(message),
-          }),
-        );
+        const { method } = pending;
+        const details = { method, reason: redact(code), problem: redact(message) };
+        pending.reject(gatewayError('gateway-refused', details));
       }
       return true;
     },

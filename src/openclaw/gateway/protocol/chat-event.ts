@@ -20,12 +20,7 @@ export interface ChatEvent {
 
 const wireChatEvent = Type.Object({
   runId: Type.String({ minLength: 1 }),
-  state: Type.Union([
-    Type.Literal('delta'),
-    Type.Literal('final'),
-    Type.Literal('aborted'),
-    Type.Literal('error'),
-  ]),
+  state: Type.Enum(['delta', 'final', 'aborted', 'error']),
   message: Type.Optional(Type.Unknown()),
   errorMessage: Type.Optional(Type.String()),
   stopReason: Type.Optional(Type.String()),
@@ -39,11 +34,7 @@ export function readChatEvent(payload: unknown): ChatEvent | undefined {
   if (!isChatEvent.Check(payload)) return undefined;
   const { runId, state, message, errorMessage, stopReason, sessionKey } = payload;
   const text = textOfMessage(message);
-  return {
-    runId,
-    state,
-    ...definedFields({ text, errorMessage, stopReason, sessionKey }),
-  };
+  return { runId, state, ...definedFields({ text, errorMessage, stopReason, sessionKey }) };
 }
 
 /** The text of a message of the wire: its text blocks, joined. */

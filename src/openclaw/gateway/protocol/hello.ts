@@ -10,10 +10,7 @@ const hello = Type.Object({
   type: Type.Literal('hello-ok'),
   protocol: Type.Literal(protocolVersion),
   server: Type.Optional(
-    Type.Object({
-      version: Type.Optional(Type.String()),
-      connId: Type.Optional(Type.String()),
-    }),
+    Type.Object({ version: Type.Optional(Type.String()), connId: Type.Optional(Type.String()) }),
   ),
   snapshot: Type.Optional(Type.Object({ uptimeMs: Type.Optional(Type.Number({ minimum: 0 })) })),
   policy: Type.Optional(

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../kernel/index.js';
 import { type StreamDelta, unreachedError } from '../../../sdk/stream/index.js';
+import { Backlog } from '../../../sdk/stream/internal.js';
 import { isAnotherMessage, type RunEndFact, type RunFact } from '../run/run-fact.js';
 
 /** The longest text of a delta, in UTF-16 code units; of a longer one the end is kept. */
@@ -69,4 +70,18 @@ function textTail(text: string, maxLength: number): string {
   const from = text.length - maxLength;
   const isLowHalf = (text.charCodeAt(from) & 0xfc00) === 0xdc00;
   return text.slice(isLowHalf ? from + 1 : from);
+}
+
+/**
+ * Deltas that wait for their reader: the newest of each phase, so three at most. A snapshot takes the place of the one
+ * before it; a `final` or an `error` is the last, and is never dropped (stream §4.5).
+ */
+export class DeltaQueue extends Backlog<StreamDelta> {
+  /** Adds one. After a `final`, an `error` or `close` it is dropped. */
+  push(delta: StreamDelta): void {
+    if (this.isClosed) return;
+    this.waiting = [...this.waiting.filter(({ phase }) => phase !== delta.phase), delta];
+    this.isClosed = delta.phase === 'final' || delta.phase === 'error';
+    this.wake();
+  }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { AgentRequest, AgentTrigger } from '../../../sdk/stream/index.js';
 import { attachedFiles } from '../../../sdk/stream/internal.js';
 
@@ -32,4 +33,23 @@ function boundedMessage(text: string): GatewayMessage {
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxMessageBytes) return { text };
   return { problem: `the message is too long: ${bytes} bytes, of ${maxMessageBytes}` };
+}
+
+/** The longest id within a session key, in code points. */
+const maxIdLength = 256;
+
+/**
+ * The key of an agent's session on the gateway: `agent:<agentId>:sluice-<id>`. An id that a key cannot hold is made to
+ * fit; so that no two conversations share a session then, it gets a mark of its own.
+ */
+export function sessionKeyOf(agentId: string, id: string): string {
+  const fitting = Array.from(id.replace(/\p{Cc}/gu, '').replace(/[:/\\]/g, '-'))
+    .slice(0, maxIdLength)
+    .join('');
+  if (fitting === id) return `agent:${agentId}:sluice-${id}`;
+  const mark = createHash('sha256').update(id).digest('hex').slice(0, 16);
+  const short = Array.from(fitting)
+    .slice(0, maxIdLength - mark.length - 1)
+    .join('');
+  return `agent:${agentId}:sluice-${short}-${mark}`;
 }

@@ -21,13 +21,10 @@ import {
 } from '../run/gateway-run.js';
 import type { RunEndFact } from '../run/run-fact.js';
 import { SessionReader } from '../session/session-reader.js';
-import { answerOf, isTooLong, tooLong } from './chat-answer.js';
 import { type AttemptOutcome, type Circuit, circuit, type EndAttempt } from './circuit.js';
-import { DeltaQueue } from './delta-queue.js';
-import { deltaReader } from './delta-reader.js';
-import { type GatewayMessage, triggerMessage, turnMessage } from './messages.js';
+import { DeltaQueue, deltaReader } from './delta-reader.js';
+import { type GatewayMessage, sessionKeyOf, triggerMessage, turnMessage } from './messages.js';
 import { type OpenClawAgentProviderOptions, providerLimits } from './provider-options.js';
-import { sessionKeyOf } from './session-key.js';
 
 const unavailable = 'the gateway is temporarily unavailable: it has failed several times in a row';
 
@@ -214,4 +211,28 @@ async function* driven<T>(run: GatewayRun, end: EndAttempt, queue: Backlog<T>) {
     run.abort();
     await end('unknown');
   }
+}
+
+/** The longest answer, in bytes of UTF-8. */
+const maxAnswerBytes = 1024 * 1024;
+
+/** The problem with an answer that is too long. */
+const tooLong = `the answer is longer than ${maxAnswerBytes} bytes`;
+
+/** Says if an answer is too long. */
+function isTooLong(text: string): boolean {
+  return Buffer.byteLength(text) > maxAnswerBytes;
+}
+
+/** The answer of a run, of its `chat` events: each holds the whole text so far, the last one too. */
+function answerOf(end: RunEndFact): AgentAnswer {
+  if (end.how === 'aborted') return failed('the run was stopped');
+  if (end.how === 'failed') return failed(end.message, end.reachedAgent);
+  const text = end.text?.trim() ?? '';
+  if (isTooLong(text)) return failed(tooLong);
+  return { status: 'answered', parts: text === '' ? [] : [text] };
+}
+
+function failed(error: string, reachedAgent = true): AgentAnswer {
+  return { status: 'failed', error, reachedAgent };
 }

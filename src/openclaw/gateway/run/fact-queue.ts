@@ -1,4 +1,4 @@
-import { resultText } from '../../../agent/run/index.js';
+import { resultText } from '../../../agent/internal.js';
 import { Backlog } from '../../../sdk/stream/internal.js';
 import type { RunFact, SnapshotFact } from './run-fact.js';
 

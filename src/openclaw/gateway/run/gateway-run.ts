@@ -3,7 +3,6 @@ import type { AgentEventPayload } from '../../../sdk/stream/index.js';
 import type { OpenClawClient } from '../client/client.js';
 import type { OtherAgentEvent } from '../protocol/agent-event.js';
 import type { ChatEvent } from '../protocol/chat-event.js';
-import { acknowledgementOf } from './acknowledgement.js';
 import { factReader } from './fact-reader.js';
 import type { RunEndFact, RunFact } from './run-fact.js';
 
@@ -45,19 +44,8 @@ export interface GatewayRunOptions extends RunLimits {
  * nothing of it is left: no callback, no timer, no listener (stream §4).
  */
 export function gatewayRun(request: RunRequest, options: GatewayRunOptions) {
-  const {
-    client,
-    listen,
-    onTool,
-    isDriven,
-    sendAckTimeoutMs,
-    newId,
-    agentTimeoutMs,
-    idleTimeoutMs,
-    logger,
-    errorGraceMs,
-    tell,
-  } = options;
+  const { client, listen, onTool, isDriven, newId, logger, tell } = options;
+  const { sendAckTimeoutMs, agentTimeoutMs, idleTimeoutMs, errorGraceMs } = options;
   const waiting = new AbortController();
   /** The id that it is registered under. */
   let registered: string | undefined;
@@ -130,11 +118,8 @@ export function gatewayRun(request: RunRequest, options: GatewayRunOptions) {
     state = 'sent';
     let payload: unknown;
     try {
-      payload = await client.requestRun(
-        'chat.send',
-        { sessionKey, message, deliver: false, idempotencyKey: runId },
-        bounds,
-      );
+      const params = { sessionKey, message, deliver: false, idempotencyKey: runId };
+      payload = await client.requestRun('chat.send', params, bounds);
     } catch (error) {
       if (isSluiceError(error) && unsent.has(error.code) && !isOver()) state = 'unsent';
       throw error;
@@ -249,3 +234,24 @@ export type GatewayRun = ReturnType<typeof gatewayRun>;
 
 /** Errors of a request that say that it was not taken. */
 const unsent: ReadonlySet<string> = new Set(['gateway-refused', 'gateway-busy', 'client-stopped']);
+
+/** How a gateway answers a message. */
+type Acknowledgement =
+  | { readonly kind: 'started'; readonly runId: string }
+  /** It was no message for an agent: a word that stops the session's runs. */
+  | { readonly kind: 'handled' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** Reads the answer to `chat.send`. @param runId the id that was proposed, where it names none. */
+function acknowledgementOf(payload: unknown, runId: string): Acknowledgement {
+  const answer: Record<string, unknown> = Object(payload);
+  const { status, summary, aborted } = answer;
+  if (status === 'error')
+    return {
+      kind: 'failed',
+      message: typeof summary === 'string' && summary !== '' ? summary : 'the agent failed',
+    };
+  if (typeof answer.runId === 'string' && answer.runId !== '')
+    return { kind: 'started', runId: answer.runId };
+  return aborted === undefined ? { kind: 'started', runId } : { kind: 'handled' };
+}

@@ -95,13 +95,8 @@ export class SessionReader {
       if (!call.isRunning) continue;
       call.isRunning = false;
       const { toolName } = call.fact;
-      yield {
-        type: 'tool_execution_end',
-        toolCallId,
-        toolName,
-        result: 'no result',
-        isError: true,
-      };
+      const ended = { toolCallId, toolName, result: 'no result', isError: true };
+      yield { type: 'tool_execution_end', ...ended };
     }
     if (this.#isCompacting) yield { type: 'auto_compaction_end', aborted: true, willRetry: false };
     yield {

@@ -9,7 +9,6 @@ import { promptFields } from '../../hooks/prompt.js';
 import { isHookOf, type LegacyProfile, legacyHookNames, rowsOf } from '../../profiles/index.js';
 import { registerLegacyHook } from '../../runner/register-hook.js';
 import type { Registering } from './registering.js';
-import { toolMatcher } from './tool-matcher.js';
 
 type AnyHandler = (event: never, ctx: never) => unknown;
 
@@ -28,6 +27,8 @@ const conversationHookNames: readonly string[] = [
   ...['before_model_resolve', 'agent_turn_prepare', 'before_prompt_build', 'before_agent_reply'],
   ...['llm_input', 'llm_output', 'before_agent_finalize', 'agent_end', 'before_agent_run'],
 ];
+
+const noInjection = 'hooks.allowPromptInjection is false';
 
 /** The hooks that write to the prompt. */
 const promptHookNames: readonly string[] = [
@@ -62,14 +63,8 @@ export function registerOn(
   let called = handler;
   if (!plugin.allowPromptInjection && promptHookNames.includes(hookName)) {
     if (hookName !== 'before_agent_start')
-      return void leaveOut(
-        'warn',
-        `hook "${hookName}" is ignored: hooks.allowPromptInjection is false`,
-      );
-    tell(
-      'warn',
-      `hook "${hookName}" may not write to the prompt: hooks.allowPromptInjection is false`,
-    );
+      return void leaveOut('warn', `hook "${hookName}" is ignored: ${noInjection}`);
+    tell('warn', `hook "${hookName}" may not write to the prompt: ${noInjection}`);
     called = withoutPromptFields(handler);
   }
   const matched = isToolHook(hookName) ? toolMatcher(options.matcher) : { names: undefined };
@@ -94,24 +89,20 @@ export function registerOn(
   };
   let registered: Disposable;
   try {
-    registered = registerLegacyHook<never, LegacyProfile>(kernel, registration as never, {
-      ...{ trusted, profile, clock },
-    }); // of a hook of the profile
+    const how = { trusted, profile, clock };
+    registered = registerLegacyHook<never, LegacyProfile>(kernel, registration as never, how); // of a hook of the profile
   } catch (thrown) {
     const problem = isSluiceError(thrown) ? thrown.message : oneLine(thrown);
     return void leaveOut('error', `hook "${hookName}" cannot be registered: ${problem}`);
   }
   scope.add(`hook ${hookName}`, registered);
-  const { status, why } = rowsOf(profile)[hookName] ?? {};
+  const { status, why, parts = [] } = rowsOf(profile)[hookName] ?? {};
   if (status === 'retired')
     return void leaveOut('warn', `hook "${hookName}" has no moment here. ${why}`);
   plugin.hooks.push({
     hookName,
     ...definedFields({ priority }),
-    parts: (rowsOf(profile)[hookName]?.parts ?? []).map(({ family, class: name }) => ({
-      family,
-      class: name,
-    })),
+    parts: parts.map(({ family, class: name }) => ({ family, class: name })),
   });
 }
 
@@ -167,4 +158,25 @@ function stripped(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null) return answer;
   const left = Object.entries(answer).filter(([field]) => !promptFields.includes(field));
   return left.length === 0 ? undefined : Object.fromEntries(left);
+}
+
+/** The names of tools that a hook of a plugin is for, in lower case; nothing if it is for all of them. */
+type ToolMatcher = readonly string[] | undefined;
+
+const named = (name: unknown): string =>
+  typeof name === 'string' ? name.trim().toLowerCase() : '';
+
+/**
+ * Reads the option `matcher` of a tool hook, as OpenClaw 2026.9 has it: a list of the names of tools, without wildcards.
+ *
+ * @returns the names, or a problem in words.
+ */
+function toolMatcher(given: unknown): { readonly names: ToolMatcher } | string {
+  if (given === undefined) return { names: undefined };
+  if (!Array.isArray(given) || given.length === 0)
+    return 'matcher must be a list of at least one name of a tool';
+  const names = given.map(named);
+  if (names.includes('')) return 'each name in matcher must be a text that is not empty';
+  if (names.includes('*')) return 'matcher takes no wildcard: leave it out for all tools';
+  return { names };
 }

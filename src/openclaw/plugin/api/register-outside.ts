@@ -80,10 +80,8 @@ export function registerHttpRoute(plugin: Registering, given: RouteOptions): voi
     if (typeof handler !== 'function') return 'it has no function "handler"';
     if (auth !== 'gateway' && auth !== 'plugin')
       return 'its auth is neither "gateway" nor "plugin"';
-    return conflictOf(
-      route,
-      httpRoutes.filter((one) => !isReplaced(one)),
-    );
+    const others = httpRoutes.filter((one) => !isReplaced(one));
+    return conflictOf(route, others);
   };
   const why = problem();
   if (why !== undefined) return void httpRoutes.leftOut(path, why);

@@ -20,11 +20,9 @@ export function isReservedCommand(name: string): boolean {
 export function registerService(plugin: Registering, service: LegacyService): void {
   const id = service.id.trim();
   if (id === '') return void plugin.tell('warn', 'a service without an id is ignored');
+  const about = { kind: 'service', name: id };
   if (typeof service.start !== 'function')
-    return void plugin.tell('error', `service "${id}" has no function "start"`, undefined, {
-      kind: 'service',
-      name: id,
-    });
+    return void plugin.tell('error', `service "${id}" has no function "start"`, undefined, about);
   plugin.services.push(service);
 }
 

@@ -76,12 +76,8 @@ export const unsupportedMembers: Readonly<Record<UnsupportedMember, string>> = {
 /** The members of `api.runtime` that are served, although the table has the part that they belong to. */
 export const servedMembers: ReadonlySet<string> = new Set(
   [
-    ...[
-      'config.loadConfig',
-      'config.current',
-      'logging.shouldLogVerbose',
-      'logging.getChildLogger',
-    ],
+    ...['config.loadConfig', 'config.current'],
+    ...['logging.shouldLogVerbose', 'logging.getChildLogger'],
     ...['state.resolveStateDir', 'state.openKeyedStore', 'state.openChannelIngressQueue'],
     ...['system.runCommandWithTimeout', 'system.enqueueSystemEvent'],
     ...['system.formatNativeDependencyHint', 'media.detectMime', 'media.mediaKindFromMime'],

@@ -2,13 +2,9 @@ import { type Fields, isFields } from '../../../kernel/index.js';
 import { textOf } from './settings.js';
 
 /** The texts of a context that a sender has written. */
-const writtenTexts = [
-  'RawBody',
-  'CommandBody',
-  'Transcript',
-  'ThreadStarterBody',
-  'ThreadHistoryBody',
-];
+const writtenTexts = 'RawBody CommandBody Transcript ThreadStarterBody ThreadHistoryBody'.split(
+  ' ',
+);
 
 /** `finalizeInboundContext`: completes the context of a message, in place, as plugins rely on. */
 export function finalizeInboundContext<T extends object>(

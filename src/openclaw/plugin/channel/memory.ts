@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Clock, type Fields, fieldsOf, Timer } from '../../../kernel/index.js';
+import { Recent } from '../../../sdk/stream/internal.js';
 import { accountOf, textOf } from './settings.js';
 
 /** Sessions whose last message is remembered: the oldest are forgotten first. */
@@ -34,16 +35,11 @@ export function activityOf(clock: Clock) {
  * host's: nothing is written.
  */
 export function sessionsOf(clock: Clock, stateDir: string) {
-  const updatedAt = new Map<string, number>();
-  const note = (sessionKey: unknown): void => {
-    const key = textOf(sessionKey)?.toLowerCase();
-    if (key === undefined) return;
-    updatedAt.delete(key); // so that it is the newest
-    updatedAt.set(key, clock.now());
-    const [oldest] = updatedAt.keys();
-    if (updatedAt.size > mostSessions && oldest !== undefined) updatedAt.delete(oldest);
+  const updatedAt = new Recent<string, number>(mostSessions);
+  const record = async (given: Fields): Promise<void> => {
+    const key = textOf(given['sessionKey'])?.toLowerCase();
+    if (key !== undefined) updatedAt.set(key, clock.now());
   };
-  const record = async (given: Fields): Promise<void> => note(given['sessionKey']);
   return {
     resolveStorePath: (store?: unknown, of?: unknown): string => {
       const agent = textOf(fieldsOf(of)['agentId']) ?? 'main';

@@ -1,4 +1,5 @@
 import { definedFields } from '../../../kernel/index.js';
+import { Recent } from '../../../sdk/stream/internal.js';
 import { bridgeOf, type Injection, type LegacyBridge } from '../../runner/bridge-state.js';
 import { registerLegacyHook } from '../../runner/register-hook.js';
 import type { Registering } from '../api/registering.js';
@@ -20,9 +21,11 @@ function waitingTexts(
   { between, most, listed }: { between: string; most: number; listed?: LegacyBridge['injections'] },
 ) {
   const { pluginId, name: pluginName, source, kernel, scope, clock } = plugin;
-  const waiting = new Map<string, readonly Injection[]>();
+  const waiting = new Recent<string, readonly Injection[]>(mostSessions);
   /** The texts of the last prompt of a session: another attempt of its run has them, too. */
-  const taken = new Map<string, { readonly runId: string; readonly due: readonly Injection[] }>();
+  const taken = new Recent<string, { readonly runId: string; readonly due: readonly Injection[] }>(
+    mostSessions,
+  );
   const of = (sessionKey: string): readonly Injection[] => {
     const now = clock.now();
     const isOpen = ({ createdAt, ttlMs = Infinity }: Injection) => now - createdAt <= ttlMs;
@@ -38,7 +41,7 @@ function waitingTexts(
   ) => {
     const due = dueFor(sessionKey, runId);
     if (due !== taken.get(sessionKey)?.due) waiting.delete(sessionKey);
-    if (due.length > 0) setNewest(taken, sessionKey, { runId, due });
+    if (due.length > 0) taken.set(sessionKey, { runId, due });
     else taken.delete(sessionKey);
     const joined = (placement: Injection['placement']): string | undefined =>
       due.flatMap((one) => (one.placement === placement ? [one.text] : [])).join(between) ||
@@ -66,18 +69,10 @@ function waitingTexts(
       }
       isListening = true;
       const whole = { ...text, pluginId, pluginName };
-      setNewest(waiting, sessionKey, [...of(sessionKey), whole].slice(-most));
+      waiting.set(sessionKey, [...of(sessionKey), whole].slice(-most));
       return true;
     },
   };
-}
-
-/** Keeps something of a session, and forgets that of the oldest one if there are too many. */
-function setNewest<Kept>(bySession: Map<string, Kept>, sessionKey: string, kept: Kept): void {
-  bySession.delete(sessionKey); // the newest stands last
-  bySession.set(sessionKey, kept);
-  const [oldest] = bySession.keys();
-  if (bySession.size > mostSessions && oldest !== undefined) bySession.delete(oldest);
 }
 
 /**

@@ -1,6 +1,4 @@
 import type { Fields } from '../../../kernel/index.js';
-import { channelEntry, pluginEntry } from './own-entries.js';
-import { readNumber, readText, readTexts } from './own-params.js';
 
 /** The configuration schema of a plugin that takes none, in both forms that OpenClaw reads. */
 function emptyPluginConfigSchema(): object {
@@ -76,3 +74,102 @@ export const ownNames: Fields = Object.freeze({
   DEFAULT_ACCOUNT_ID: 'default',
   normalizeAccountId,
 });
+
+interface Entry {
+  readonly configSchema?: unknown;
+}
+
+/** The fields of `defineChannelPluginEntry` that are its own. */
+interface ChannelEntry extends Entry {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly plugin: unknown;
+  readonly setRuntime?: (runtime: unknown) => void;
+  readonly registerFull?: (api: ChannelApi) => void;
+}
+
+/** The part of a plugin's api that a channel's entry uses. */
+interface ChannelApi {
+  readonly runtime: unknown;
+  readonly registerChannel: (registration: { readonly plugin: unknown }) => void;
+}
+
+/** `definePluginEntry`: the entry as it is given, with its schema made when it is first read. */
+function pluginEntry(empty: () => object) {
+  return <E extends Entry>({ configSchema = empty, ...entry }: E): object => {
+    let made: unknown;
+    return {
+      ...entry,
+      get configSchema(): unknown {
+        return (made ??= typeof configSchema === 'function' ? configSchema() : configSchema);
+      },
+    };
+  };
+}
+
+/** `defineChannelPluginEntry`: an entry that registers the channel, and then the rest. */
+function channelEntry(empty: () => object) {
+  const define = pluginEntry(empty);
+  return ({ plugin, setRuntime, registerFull, ...entry }: ChannelEntry): object => {
+    const register = (api: ChannelApi): void => {
+      setRuntime?.(api.runtime);
+      api.registerChannel({ plugin });
+      registerFull?.(api);
+    };
+    const defined = define({ ...entry, register });
+    return Object.assign(defined, { channelPlugin: plugin });
+  };
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+interface ParamOptions {
+  readonly required?: boolean;
+  /** The name of the parameter in an error; its key by default. */
+  readonly label?: string;
+}
+
+/** Gives what was read of a parameter; a required one that gives nothing is an error. */
+function orRequired<T>(value: T | undefined, key: string, options: ParamOptions): T | undefined {
+  if (value === undefined && options.required === true)
+    throw new Error(`${options.label ?? key} required`);
+  return value;
+}
+
+/** `readStringParam`: a text of a tool's parameters, without blanks at its ends. */
+function readText(
+  params: Params,
+  key: string,
+  options: ParamOptions & { readonly trim?: boolean; readonly allowEmpty?: boolean } = {},
+): string | undefined {
+  const given = params[key];
+  const text =
+    typeof given === 'string' ? (options.trim === false ? given : given.trim()) : undefined;
+  const isNothing = text === '' && options.allowEmpty !== true;
+  return orRequired(isNothing ? undefined : text, key, options);
+}
+
+/** `readNumberParam`: a number, also one that is written as a text. */
+function readNumber(
+  params: Params,
+  key: string,
+  options: ParamOptions & { readonly integer?: boolean } = {},
+): number | undefined {
+  const given = params[key];
+  const value = typeof given === 'string' ? Number.parseFloat(given) : given;
+  const number = typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+  const read = orRequired(number, key, options);
+  return read !== undefined && options.integer === true ? Math.trunc(read) : read;
+}
+
+/** `readStringArrayParam`: the texts of a list, or a text alone as a list of one. */
+function readTexts(params: Params, key: string, options: ParamOptions = {}): string[] | undefined {
+  const given = params[key];
+  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+  const texts = list
+    .filter((one) => typeof one === 'string')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+  return orRequired(texts.length === 0 ? undefined : texts, key, options);
+}

@@ -44,12 +44,7 @@ export function readPluginFolder(path: string, from: string): PluginFolder {
   const manifest = parseLegacyManifest(text, file);
   const isEntry = !stats.isDirectory() && basename(full) !== manifestName;
   const { entries, target } = packageOf(folder);
-  return {
-    manifest,
-    folder,
-    target,
-    entries: isEntry ? [full] : entriesOf(path, folder, entries),
-  };
+  return { manifest, folder, target, entries: isEntry ? [full] : entriesOf(path, folder, entries) };
 }
 
 /** Finds the folder of an installed package by its name, as Node does. */
@@ -124,20 +119,14 @@ function packageOf(folder: string): PluginPackage {
     .filter((entry) => typeof entry === 'string')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
-  const ofBuild = fieldsOf(build);
-  const ofCompat = fieldsOf(compat);
-  const builtWith = firstText([
-    ofBuild['pluginSdkVersion'],
-    ofBuild['openclawVersion'],
-    fieldsOf(devDependencies)['openclaw'],
-  ]);
-  const asksFor = firstText([
-    fieldsOf(peerDependencies)['openclaw'],
-    fieldsOf(install)['minHostVersion'],
-    ofCompat['minGatewayVersion'],
-    ofCompat['pluginApiRange'],
-    ofCompat['pluginApi'],
-  ]);
+  const { pluginSdkVersion, openclawVersion } = fieldsOf(build);
+  const { minGatewayVersion, pluginApiRange, pluginApi } = fieldsOf(compat);
+  const { minHostVersion } = fieldsOf(install);
+  const { openclaw: ofPeer } = fieldsOf(peerDependencies);
+  const { openclaw: ofDevelopment } = fieldsOf(devDependencies);
+  const builtWith = firstText([pluginSdkVersion, openclawVersion, ofDevelopment]);
+  const asked = [ofPeer, minHostVersion, minGatewayVersion, pluginApiRange, pluginApi];
+  const asksFor = firstText(asked);
   return { entries, target: definedFields({ builtWith, asksFor }) };
 }
 

@@ -1,3 +1,4 @@
+import type { HostPlugin } from '../../../host/index.js';
 import type {
   Clock,
   FamilyName,
@@ -118,8 +119,7 @@ export interface LegacyPluginOptions {
  * A loaded plugin. Its hooks are live as soon as it is loaded; a host, given it in `plugins`, runs the rest: it starts
  * its services, answers its commands and sends by its channels. The code that loaded it disposes it.
  */
-export interface LegacyPlugin extends AsyncDisposable {
-  readonly pluginId: string;
+export interface LegacyPlugin extends HostPlugin, AsyncDisposable {
   readonly name: string;
   readonly version?: string;
   readonly description?: string;
@@ -133,13 +133,10 @@ export interface LegacyPlugin extends AsyncDisposable {
   /** `error` where it could not be set up. What it had registered before stays, as it does in OpenClaw. */
   readonly status: 'loaded' | 'error';
   readonly error?: SluiceError;
-  readonly kernel: Kernel;
   /** The OpenClaw configuration that it was shown. */
   readonly config: Fields;
   /** The folder that its services and tools are told. */
   readonly workspaceDir: string;
-  /** Writes under its name. */
-  readonly logger: Logger;
   readonly hooks: readonly PluginHook[];
   readonly internalHooks: readonly PluginInternalHook[];
   readonly services: readonly LegacyService[];
@@ -161,10 +158,6 @@ export interface LegacyPlugin extends AsyncDisposable {
   /** The members that it asked for in vain so far, once per method. */
   readonly unsupported: readonly UnsupportedCall[];
   readonly diagnostics: readonly PluginDiagnostic[];
-  /** Starts its services, one after the other. One that fails is told of and left out. Never rejects. */
-  start(): Promise<void>;
-  /** Stops the services that run, the last one first. Never rejects. */
-  stop(): Promise<void>;
   /** Stops it, and takes back its hooks and listeners. Never rejects. */
   dispose(): Promise<UndoReport>;
 }

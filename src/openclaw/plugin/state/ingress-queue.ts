@@ -88,14 +88,8 @@ export function ingressQueue(given: {
     const { status, updatedAt: at, reason, lastError: message, ...event } = kept;
     if (status === 'completed')
       return { ...named, id, completedAt: at, ...definedFields({ metadata: kept.metadata }) };
-    return {
-      ...named,
-      id,
-      ...event,
-      updatedAt: at,
-      failedAt: at,
-      ...definedFields({ reason, message }),
-    };
+    const more = definedFields({ reason, message });
+    return { ...named, id, ...event, updatedAt: at, failedAt: at, ...more };
   };
   const add = (id: string, open: Open): void => {
     const { receivedAt } = open.kept;
@@ -243,11 +237,8 @@ export function ingressQueue(given: {
       change(name, async (id, open) => {
         const { lastError, recordAttempt, releasedAt: updatedAt = clock.now() } = how;
         const kept = recordAttempt === false ? open.kept : tried(open.kept, updatedAt);
-        const isKept = await keep(id, open, {
-          ...kept,
-          updatedAt,
-          ...definedFields({ lastError }),
-        });
+        const more = definedFields({ lastError });
+        const isKept = await keep(id, open, { ...kept, updatedAt, ...more });
         if (isKept) giveBack(id, open);
         return isKept;
       }),

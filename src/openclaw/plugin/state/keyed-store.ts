@@ -33,13 +33,7 @@ export interface KeyedStoreParts {
 
 /** `state.openKeyedStore`: values by key, in a namespace of the plugin's store. */
 export function keyedStore({ store, clock, remove }: KeyedStoreParts, options: KeyedStoreOptions) {
-  const {
-    namespace,
-    retention,
-    maxEntries = Number.POSITIVE_INFINITY,
-    overflowPolicy,
-    defaultTtlMs,
-  } = options;
+  const { namespace, retention, maxEntries = Infinity, overflowPolicy, defaultTtlMs } = options;
   const named = retention === undefined ? namespace : [retention, namespace];
   const prefix = `${JSON.stringify([named]).slice(0, -1)},`;
   const run = inTurn();

@@ -23,21 +23,7 @@ import type { DisabledExtension, LoadOptions, LoadResult } from './load-result.j
 import { openRegistration, type RegistrationWindow } from './registration-window.js';
 
 /** Milliseconds that setup may take by default. */
-export const defaultSetupTimeoutMs = 30_000;
-
-/** An extension whose setup has ended. Nothing of it is live. */
-export interface PreparedExtension {
-  readonly status: 'prepared';
-  readonly extensionId: string;
-  /**
-   * Makes it live in one synchronous step, in which it takes the place of a predecessor.
-   *
-   * @throws SluiceError of the kernel, if it refuses a contribution. The contributions of the predecessor are as they were.
-   */
-  goLive(predecessor?: LiveExtension): LiveExtension;
-  /** Undoes the setup of an extension that was refused. */
-  refused(why: unknown): Promise<DisabledExtension>;
-}
+const defaultSetupTimeoutMs = 30_000;
 
 /**
  * Loads an extension: reads its configuration, runs its setup, then makes all its contributions live in one
@@ -48,26 +34,24 @@ export interface PreparedExtension {
  * if (result.status === 'disabled') console.error(result.error.message);
  * else await result.dispose();
  */
-export async function loadExtension(
+export function loadExtension(
   kernel: Kernel,
   extension: Extension,
   options: LoadOptions = {},
 ): Promise<LoadResult> {
-  const prepared = await prepareExtension(kernel, extension, options);
-  if (prepared.status === 'disabled') return prepared;
-  try {
-    return prepared.goLive();
-  } catch (refused) {
-    return await prepared.refused(refused);
-  }
+  return startExtension(kernel, extension, options);
 }
 
-/** The part of loading that may wait: configuration and setup. */
-export async function prepareExtension(
+/**
+ * The same in the place of a predecessor, which it takes in the step in which it goes live. If the kernel refuses a
+ * contribution, those of the predecessor are as they were.
+ */
+export async function startExtension(
   kernel: Kernel,
   extension: Extension,
   options: LoadOptions,
-): Promise<PreparedExtension | DisabledExtension> {
+  predecessor?: LiveExtension,
+): Promise<LiveExtension | DisabledExtension> {
   const { logger = silentLogger, clock = systemClock } = options;
   const extensionId = idOf(extension, 'unnamed');
   const log = loggerOf(logger, extensionId);
@@ -109,18 +93,11 @@ export async function prepareExtension(
     });
     await setUp(extension, api, config, options);
     if (kernel.isAudited(extensionId)) checkProvisions(extensionId, window);
-    return {
-      status: 'prepared',
-      extensionId,
-      goLive: (predecessor) => {
-        window.close();
-        const parts = { kernel, extensionId, manifest, window, resources, log, options };
-        const running = new LiveExtension(parts);
-        running.begin(predecessor);
-        return running;
-      },
-      refused: async (why) => disabled(extensionId, why, await resources.dispose(), logger),
-    };
+    window.close();
+    const parts = { kernel, extensionId, manifest, window, resources, log, options };
+    const running = new LiveExtension(parts);
+    running.begin(predecessor);
+    return running;
   } catch (thrown) {
     registration?.close();
     return disabled(extensionId, thrown, await resources.dispose(), logger);

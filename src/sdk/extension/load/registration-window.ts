@@ -60,16 +60,7 @@ export interface RegistrationWindow {
 
 type OpenHandler = OpenContribution['handler'];
 
-const optionNames = [
-  'priority',
-  'timeoutMs',
-  'match',
-  'mode',
-  'detached',
-  'failClosed',
-  'recheck',
-  'preview',
-];
+const optionNames = 'priority timeoutMs match mode detached failClosed recheck preview'.split(' ');
 
 /**
  * Opens the registration window of an extension (spec §13).

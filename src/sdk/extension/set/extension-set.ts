@@ -12,8 +12,8 @@ import type { ExtensionHost } from '../define/extension-host.js';
 import type { UndoFailure } from '../define/scope.js';
 import { extensionError } from '../errors.js';
 import type { LiveExtension } from '../load/live-extension.js';
-import { logDisabled, type PreparedExtension, prepareExtension } from '../load/load.js';
-import type { DisabledExtension, LoadedExtension, LoadOptions } from '../load/load-result.js';
+import { logDisabled, startExtension } from '../load/load.js';
+import type { LoadedExtension, LoadOptions } from '../load/load-result.js';
 import type { ExtensionStatus, ReloadResult } from './extension-status.js';
 import { type Member, newMember, noteReload, type ReloadEnd, statusOf } from './member.js';
 import type { ExtensionSource } from './source.js';
@@ -186,11 +186,8 @@ export class ExtensionSet implements AsyncDisposable {
       extension = await source.load();
     } catch (thrown) {
       if (isSluiceError(thrown)) return thrown;
-      return extensionError(
-        'module-failed',
-        { file: source.name, problem: oneLine(thrown) },
-        { cause: thrown },
-      );
+      const details = { file: source.name, problem: oneLine(thrown) };
+      return extensionError('module-failed', details, { cause: thrown });
     }
     const extensionId = idOf(extension, source.name);
     if (before !== undefined && before.id !== extensionId) {
@@ -213,13 +210,9 @@ export class ExtensionSet implements AsyncDisposable {
   ): Promise<SluiceError | undefined> {
     member.extension = extension;
     member.extensionId = idOf(extension, member.source.name);
-    const prepared = await prepareExtension(this.#kernel, extension, {
-      ...this.#options,
-      host: this.#host,
-      ...definedFields({ configDir: member.source.configDir }),
-      config: member.source.config,
-    });
-    const started = prepared.status === 'disabled' ? prepared : await goLive(prepared, predecessor);
+    const { config, configDir } = member.source;
+    const options = { ...this.#options, host: this.#host, config, ...definedFields({ configDir }) };
+    const started = await startExtension(this.#kernel, extension, options, predecessor);
     if (started.status === 'disabled') {
       member.error = started.error;
       member.undoFailures = started.undoFailures;
@@ -278,16 +271,5 @@ export class ExtensionSet implements AsyncDisposable {
     if (member.live !== undefined) return { result: 'kept', error };
     if (member.error?.code !== 'not-undone') member.error = error;
     return { result: 'disabled', error };
-  }
-}
-
-async function goLive(
-  prepared: PreparedExtension,
-  predecessor: LiveExtension | undefined,
-): Promise<LiveExtension | DisabledExtension> {
-  try {
-    return prepared.goLive(predecessor);
-  } catch (thrown) {
-    return prepared.refused(thrown);
   }
 }

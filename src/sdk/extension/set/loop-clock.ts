@@ -110,8 +110,5 @@ function ticksOfThread(): Ticks {
   });
   thread.on('error', () => counted.fill(0)); // it has ended: the platform's clock is read again
   thread.unref();
-  return {
-    counted: countOf(counted),
-    [Symbol.dispose]: () => void thread.terminate(),
-  };
+  return { counted: countOf(counted), [Symbol.dispose]: () => void thread.terminate() };
 }

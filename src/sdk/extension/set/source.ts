@@ -23,11 +23,7 @@ export interface ExtensionSource {
  * await extensions.add(givenSource(quietHours, { from: '22:00' }));
  */
 export function givenSource(extension: Extension, config?: unknown): ExtensionSource {
-  return {
-    name: idOf(extension, 'unnamed'),
-    config,
-    load: async () => extension,
-  };
+  return { name: idOf(extension, 'unnamed'), config, load: async () => extension };
 }
 
 /**

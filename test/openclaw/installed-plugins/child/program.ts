@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { openPipeline } from '../../../../src/cli/pipeline/pipeline.js';
 import { readSettings } from '../../../../src/cli/settings/settings.js';
 import { isSluiceError, type Logger, type Outcome } from '../../../../src/kernel/index.js';
+import type { LegacyPlugin } from '../../../../src/openclaw/index.js';
 import { openclawAddition } from '../../../../src/openclaw/internal.js';
 import { HandlerWatch } from '../../../../src/sdk/extension/index.js';
 import { callCommands } from './call-commands.js';
@@ -38,7 +39,7 @@ writeFileSync(
 );
 const stop = new AbortController().signal;
 const additions = [openclawAddition];
-const shell = { cwd: job.folder, env: {}, keepSecrets: () => {}, stop, additions };
+const shell = { cwd: job.folder, env: {}, keepSecrets: () => {}, stop, additions, journals: [] };
 const settings = await readSettings({ config: job.config }, shell);
 const watch = new HandlerWatch({ logger });
 const pipeline = await openPipeline(settings, logger, {
@@ -46,7 +47,7 @@ const pipeline = await openPipeline(settings, logger, {
   trace: true,
   tap: { outcome: (outcome) => void outcomes.push(outcome) },
 });
-const [plugin] = pipeline.plugins;
+const plugin = pipeline.plugins[0] as LegacyPlugin | undefined; // the addition loads plugins of OpenClaw alone
 const error = plugin?.error ?? pipeline.errors[0];
 const trial = new Trial(job, plugin, complaints);
 trial.answered({ SERVER: server.place, HOME: job.folder });

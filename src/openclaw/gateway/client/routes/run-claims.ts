@@ -1,4 +1,4 @@
-import { HeldKeys } from '../../../../agent/run/index.js';
+import { HeldKeys } from '../../../../agent/internal.js';
 import { Recent } from '../../../../sdk/stream/internal.js';
 
 /** Bounds the runs that are remembered after their claim has ended, since events of them may still come. */

@@ -1,5 +1,6 @@
 import { type Clock, definedFields, type Logger } from '../../../../kernel/index.js';
 import type { AgentEventPayload } from '../../../../sdk/stream/index.js';
+import { gatewayError } from '../../errors.js';
 import {
   isGapReport,
   isNamedStream,
@@ -9,8 +10,7 @@ import {
 } from '../../protocol/agent-event.js';
 import { type ChatEvent, type LostReason, readChatEvent } from '../../protocol/chat-event.js';
 import type { ClientCounters } from './client-stats.js';
-import { earlyEvents } from './early-events.js';
-import { type RegisteredRun, runCallbacks } from './run-callbacks.js';
+import { type EarlyEvents, earlyEvents } from './early-events.js';
 
 /** Hears each event of one run whose stream seed 003 names. */
 export type AgentCallback = (event: AgentEventPayload) => void;
@@ -126,3 +126,68 @@ export function runRoutes(maxRuns: number, counters: ClientCounters, clock: Cloc
 
 /** The parts of `runRoutes` that others use. */
 export type RunRoutes = ReturnType<typeof runRoutes>;
+
+/** A registered run with its callbacks. */
+interface RegisteredRun<Callback> {
+  readonly callback: Callback;
+  /** Hears the `agent` events of streams that seed 003 does not name. */
+  readonly other: ((event: OtherAgentEvent) => void) | undefined;
+  /** The number of the last event that was let through; 0 before the first. */
+  lastSeq: number;
+}
+
+/**
+ * One kind of events, by run: each run has one callback, and nobody takes another's (stream §3).
+ *
+ * @param deliver gives an event to its run. Does not throw.
+ */
+function runCallbacks<Event extends { readonly runId: string }, Callback>(
+  kind: 'agent' | 'chat',
+  maxRuns: number,
+  early: EarlyEvents<Event>,
+  deliver: (event: Event, run: RegisteredRun<Callback>) => void,
+) {
+  const runs = new Map<string, RegisteredRun<Callback>>();
+
+  return {
+    size: (): number => runs.size,
+    /** The events of runs that are not registered yet. */
+    early,
+
+    /** @throws SluiceError `run-registered`, `too-many-runs`. */
+    register(runId: string, callback: Callback, other?: (event: OtherAgentEvent) => void): void {
+      if (runs.has(runId)) throw gatewayError('run-registered', { runId, kind });
+      if (runs.size >= maxRuns)
+        throw gatewayError('too-many-runs', { runId, kind, count: maxRuns });
+      const run: RegisteredRun<Callback> = { callback, other, lastSeq: 0 };
+      runs.set(runId, run);
+      for (const event of early.take(runId)) if (runs.get(runId) === run) deliver(event, run);
+    },
+
+    /**
+     * @param callback if it is given, a run with another callback is left alone.
+     *
+     * @returns true if the run was registered.
+     */
+    unregister(runId: string, callback?: Callback): boolean {
+      const run = runs.get(runId);
+      if (run === undefined || (callback !== undefined && run.callback !== callback)) return false;
+      return runs.delete(runId);
+    },
+
+    /** @param chars the length of the event's frame. @returns true if the event's run is registered. */
+    route(event: Event, chars: number): boolean {
+      const run = runs.get(event.runId);
+      if (run === undefined) early.keep(event, chars);
+      else deliver(event, run);
+      return run !== undefined;
+    },
+
+    /** Takes every run away. @returns the callbacks, by run. */
+    takeAll(): readonly (readonly [runId: string, callback: Callback])[] {
+      const all = [...runs].map(([runId, { callback }]) => [runId, callback] as const);
+      runs.clear();
+      return all;
+    },
+  };
+}

@@ -1,5 +1,5 @@
-import type { SessionEvent } from '../../sdk/stream/index.js';
-import { csdkError } from '../errors.js';
+import { streamError } from '../errors.js';
+import type { SessionEvent } from '../session-event.js';
 import { orderingChecker } from './ordering-checker.js';
 import type { OrderingViolation } from './ordering-violation.js';
 
@@ -31,15 +31,15 @@ export async function* assertOrdering(
 ): AsyncGenerator<SessionEvent> {
   const checker = orderingChecker();
   for await (const event of events) {
-    refuse(checker.take(event));
+    refuseDisorder(checker.take(event));
     yield event;
   }
-  refuse(checker.finish());
+  refuseDisorder(checker.finish());
 }
 
 /** Throws the first of some violations. @throws `session-out-of-order`. */
-export function refuse([violation]: readonly OrderingViolation[]): void {
+export function refuseDisorder([violation]: readonly OrderingViolation[]): void {
   if (violation === undefined) return;
   const { index, rule, message } = violation;
-  throw csdkError('session-out-of-order', { index, rule, problem: message });
+  throw streamError('session-out-of-order', { index, rule, problem: message });
 }

@@ -1,5 +1,5 @@
-import type { AssistantMessageEvent, SessionEvent } from '../../sdk/stream/index.js';
-import { GrowingText } from '../frames/growing-text.js';
+import { GrowingText } from '../flow/growing-text.js';
+import type { AssistantMessageEvent, SessionEvent } from '../session-event.js';
 import type { OrderingRule, OrderingViolation } from './ordering-violation.js';
 
 /** Checks a stream of session events as it goes by. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { withoutSecrets } from '../../../src/host/logging/without-secrets.js';
-import { cleanBody } from '../../../src/journal/clean-body.js';
+import { cleanBody } from '../../src/journal/rows/clean-body.js';
+import { withoutSecrets } from '../../src/journal/without-secrets.js';
 
 const secret = 'p/ss "wörd"+&';
 const clean = withoutSecrets([secret, 'x', 'abcde']);

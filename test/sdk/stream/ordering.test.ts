@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { assertOrdering, checkOrdering, orderingChecker } from '../../src/claude/index.js';
-import { isSluiceError } from '../../src/kernel/index.js';
+import { isSluiceError } from '../../../src/kernel/index.js';
 import type {
   AssistantMessage,
   AssistantMessageEvent,
   SessionEvent,
-} from '../../src/sdk/stream/index.js';
+} from '../../../src/sdk/stream/index.js';
+import {
+  assertOrdering,
+  checkOrdering,
+  orderingChecker,
+} from '../../../src/sdk/stream/internal.js';
 
 const message: AssistantMessage = { role: 'assistant', content: [] };
 const agentStart: SessionEvent = { type: 'agent_start' };

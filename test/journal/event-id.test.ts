@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { eventIdOf, randomId } from '../../../src/journal/event-id.js';
+import { eventIdOf, randomId } from '../../src/journal/event-id.js';
 
 /** The bytes that each of many texts keeps in the heap. */
 function bytesOf(make: (at: number) => string): number {

@@ -1,6 +1,6 @@
-import type { Envelope, FamilyName, Outcome, Tap } from '../kernel/index.js';
+import type { Journal } from '../../journal/index.js';
+import type { Envelope, FamilyName, Outcome, Tap } from '../../kernel/index.js';
 import { boundedJson, secretKeys } from './bounded-json.js';
-import type { Journal } from './journal.js';
 
 /** The parts of dispatches that are written. */
 export interface DispatchTapOptions {

@@ -1,0 +1,6 @@
+export {
+  openPostgresJournal,
+  type PostgresJournal,
+  type PostgresJournalOptions,
+} from './postgres-journal.js';
+export type * from './rows/connections.js';
