@@ -1,4 +1,4 @@
-/** The invariants of a stream of session events (seeds 000 and 001; csdk §10). */
+/** The invariants of a stream of session events (seeds 000 and 001). */
 export type OrderingRule =
   | 'agent-start-first'
   | 'agent-start-once'
