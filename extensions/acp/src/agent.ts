@@ -44,10 +44,7 @@ export function acpAgent(
     return begun;
   }
 
-  async function* answer(
-    request: AgentRequest,
-    left: AbortSignal,
-  ): AsyncGenerator<SessionEvent, void> {
+  async function* answer(request: AgentRequest, left: AbortSignal): AsyncGenerator<SessionEvent> {
     const { sessionId } = request;
     const stopped = AbortSignal.any([request.signal, left]);
     yield { type: 'agent_start' };

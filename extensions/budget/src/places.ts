@@ -66,10 +66,7 @@ function senderOf({ principal, conversation }: Whose): readonly string[] | undef
   return conversation && ['unproven', ...conversation];
 }
 
-function capOfRoles(
-  principal: Principal | undefined,
-  { perPrincipal, byRole }: Settings,
-): Cap | undefined {
+function capOfRoles(principal: Principal | undefined, { perPrincipal, byRole }: Settings) {
   if (principal === undefined) return perPrincipal;
   const { roles, isOwner } = principal;
   const role = Object.keys(byRole).find(

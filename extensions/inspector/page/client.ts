@@ -69,10 +69,8 @@ export async function followEvents(): Promise<never> {
   let last = '';
   for (;;) {
     try {
-      const answer = await asked(
-        'events',
-        last === '' ? {} : { headers: { 'last-event-id': last } },
-      );
+      const since = last === '' ? {} : { headers: { 'last-event-id': last } };
+      const answer = await asked('events', since);
       const reader = answer.ok ? answer.body?.getReader() : undefined;
       isConnected.value = reader !== undefined;
       const decoder = new TextDecoder();

@@ -103,10 +103,8 @@ export function slackChannel(options: SlackChannelOptions): SlackChannel {
 
     send: async (permit, { signal: waiting }) => {
       checkPermit(permit, host);
-      return sendMessage(
-        { surface, clock, signal: AbortSignal.any([closing.signal, waiting]) },
-        permit,
-      );
+      const either = AbortSignal.any([closing.signal, waiting]);
+      return sendMessage({ surface, clock, signal: either }, permit);
     },
 
     ...(config.streaming && {

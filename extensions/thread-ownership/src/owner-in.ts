@@ -21,10 +21,7 @@ export async function ownerIn(
   }
 }
 
-async function textOf(
-  body: ReadableStream<Uint8Array> | null,
-  signal: AbortSignal,
-): Promise<string> {
+async function textOf(body: ReadableStream<Uint8Array> | null, signal: AbortSignal) {
   if (body === null) return '';
   const reader = body.getReader();
   let giveUp = (): void => undefined;

@@ -27,12 +27,7 @@ export function partialReplies(
   }
 
   /** Shows a message's text. @param isPartial it may grow. */
-  function show(
-    text: string,
-    delta: string,
-    mediaUrls: readonly string[],
-    isPartial: boolean,
-  ): void {
+  function show(text: string, delta: string, mediaUrls: readonly string[], isPartial: boolean) {
     const media = mediaUrls.length === 0 ? {} : { mediaUrls };
     hasShown = true;
     const partial = (): void => {

@@ -107,10 +107,7 @@ export async function judgeAsking<F extends AskingFamily>(
 
 const none: readonly ApprovalQuestion[] = Object.freeze([]);
 
-async function askAll<F extends AskingFamily>(
-  action: AskedAction<F>,
-  first: Outcome<F>,
-): Promise<Judged<F>> {
+async function askAll<F extends AskingFamily>(action: AskedAction<F>, first: Outcome<F>) {
   const { approvals, dispatch, signal, question: own, allowed: before = none, ...about } = action;
   const answered: AnsweredAsker[] = [...(first.answered ?? [])];
   const uses: Use[] = [];
@@ -162,10 +159,7 @@ interface Use {
 }
 
 /** @returns how the answer is used if it is yes, or why the action is refused. */
-async function askOnce(
-  approvals: Approvals,
-  request: ApprovalRequest,
-): Promise<Use | CancelRecord> {
+async function askOnce(approvals: Approvals, request: ApprovalRequest) {
   const { question, signal } = request;
   let answer: ApprovalAnswer;
   try {
@@ -192,10 +186,7 @@ async function askOnce(
 
 const gone = 'nobody waits for the answer of a human any more';
 
-async function useAll(
-  uses: readonly Use[],
-  signal: AbortSignal,
-): Promise<CancelRecord | undefined> {
+async function useAll(uses: readonly Use[], signal: AbortSignal) {
   for (const { question, use } of uses) {
     if (signal.aborted) return refused(question, 'approval-required', gone);
     const problem = await use().then(

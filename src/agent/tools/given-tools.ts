@@ -140,13 +140,8 @@ async function runTool(
   const failed = (problem: string, error?: unknown): void => {
     if (isOver) return;
     end(said(`the tool ${problem}`, true));
-    logger.warn('a tool failed', {
-      tool: name,
-      runId,
-      toolCallId,
-      problem,
-      ...definedFields({ error }),
-    });
+    const fields = { tool: name, runId, toolCallId, problem, ...definedFields({ error }) };
+    logger.warn('a tool failed', fields);
   };
   using timer = new Timer(clock);
   timer.set(timeoutMs, () => {

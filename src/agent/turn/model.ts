@@ -24,17 +24,14 @@ export async function resolveModel(scope: AttemptScope): Promise<ModelChoice> {
   const { options, trail, fields, signal } = scope;
   const { provider, model = provider.models[0] ?? '', message, providers = [provider] } = options;
   const emitted = { provider: provider.id, model };
-  const outcome = await trail.dispatch(
-    'agent.model.resolving',
-    {
-      prompt: message.text,
-      providers: providers.map(({ id }) => id),
-      imagesCount: imagesIn(message.attachments),
-      ...emitted,
-      ...fields,
-    },
-    { signal },
-  );
+  const payload = {
+    prompt: message.text,
+    providers: providers.map(({ id }) => id),
+    imagesCount: imagesIn(message.attachments),
+    ...emitted,
+    ...fields,
+  };
+  const outcome = await trail.dispatch('agent.model.resolving', payload, { signal });
   mustPass(outcome);
   const resolved = {
     provider: outcome.payload.provider ?? emitted.provider,

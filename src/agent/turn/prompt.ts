@@ -22,19 +22,15 @@ export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> 
   const { message, session, systemPrompt } = options;
   const { sender, messageId, replyTo, forwardedFrom, shared } = message.about ?? {};
   const own = systemPrompt === undefined ? {} : { systemPrompt };
-  const outcome = await trail.dispatch(
-    'agent.prompt.building',
-    {
-      prompt: message.text,
-      messages: [...session.history, ...begun],
-      guidance: [],
-      additions: [],
-      ...own,
-      ...definedFields({ sender, messageId, replyTo, forwardedFrom, shared }),
-      ...fields,
-    },
-    { signal },
-  );
+  const asked = {
+    prompt: message.text,
+    messages: [...session.history, ...begun],
+    ...{ guidance: [], additions: [] },
+    ...own,
+    ...definedFields({ sender, messageId, replyTo, forwardedFrom, shared }),
+    ...fields,
+  };
+  const outcome = await trail.dispatch('agent.prompt.building', asked, { signal });
   mustPass(outcome);
   const { payload, annotations } = outcome;
   const anew = payload.systemPrompt === systemPrompt ? '' : (payload.systemPrompt ?? '').trim();

@@ -113,11 +113,8 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
     async failed(message: string): Promise<void> {
       if (endIsTold || isClosed) return;
       endIsTold = true;
-      const end: SessionEvent = {
-        type: 'agent_end',
-        messages: [],
-        error: { subtype: 'failed', message },
-      };
+      const error = { subtype: 'failed', message };
+      const end: SessionEvent = { type: 'agent_end', messages: [], error };
       await called(end, 'the reply callbacks', () => reply(end));
     },
     /**

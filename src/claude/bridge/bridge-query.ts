@@ -99,10 +99,7 @@ export function bridgeQuery<
 }
 
 /** The hooks of a query, each answered by the run that is under way when it is called. */
-function routed(
-  template: CsdkHooks,
-  now: (event: keyof CsdkHooks) => readonly CsdkHookMatcher[],
-): CsdkHooks {
+function routed(template: CsdkHooks, now: (event: keyof CsdkHooks) => readonly CsdkHookMatcher[]) {
   const routes = csdkHookEvents.map((event) => [
     event,
     template[event].map((matcher, at) => ({

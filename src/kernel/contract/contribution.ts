@@ -164,10 +164,7 @@ export function entryOf(
   };
 }
 
-function budgetFrom(
-  handlerMs: number | undefined,
-  operatorMs: number | undefined,
-): Entry['budgetFrom'] {
+function budgetFrom(handlerMs: number | undefined, operatorMs: number | undefined) {
   if (operatorMs !== undefined) return 'operator'; // who has the last word
   return handlerMs === undefined ? undefined : 'handler';
 }
@@ -202,11 +199,7 @@ function isAsyncFunction(handler: unknown): boolean {
   return name === '[object AsyncFunction]' || name === '[object AsyncGeneratorFunction]';
 }
 
-function checkNumber(
-  value: number | undefined,
-  name: string,
-  refuse: (problem: string) => never,
-): void {
+function checkNumber(value: number | undefined, name: string, refuse: (problem: string) => never) {
   if (value !== undefined && !Number.isFinite(value))
     refuse(`${name} must be a finite number, and it is ${String(value)}`);
 }

@@ -25,7 +25,6 @@ import {
 import { specimensOf } from '../run/specimens.js';
 import { stageFailed } from '../run/state/failures.js';
 import type { Nested } from '../run/state/origin.js';
-import type { Run } from '../run/state/run.js';
 import {
   type CloseReport,
   drainWithin,
@@ -239,12 +238,7 @@ class PipelineKernel implements Services {
     return nowMs;
   }
 
-  #start(
-    slot: FamilyState,
-    payload: object,
-    given: Given | undefined,
-    nested: Nested | undefined,
-  ): Run {
+  #start(slot: FamilyState, payload: object, given: Given | undefined, nested: Nested | undefined) {
     const { stage } = slot;
     if (this.#closed && nested === undefined)
       throw kernelError('kernel-closed', { family: stage.family });

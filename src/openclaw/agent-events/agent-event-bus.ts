@@ -102,12 +102,7 @@ export function agentEventBus(on: Kernel, options: AgentEventsOptions): AgentEve
     }
   }
 
-  function begin(
-    row: AgentEventRow,
-    family: string,
-    payload: object,
-    { stream, ts }: AgentEvent,
-  ): void {
+  function begin(row: AgentEventRow, family: string, payload: object, { stream, ts }: AgentEvent) {
     const metadata = { legacyBus: 'agent-events', stream };
     const gate = row.observeOnly === true ? { gate: 'observe-only' as const } : {};
     const given = { ...gate, occurredAt: ts, metadata };

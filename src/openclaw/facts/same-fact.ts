@@ -83,11 +83,7 @@ function factRegistry({
       .find((fact) => fact.family === family && !fact.buses.has(bus) && fact.touchedMs >= sinceMs);
   }
 
-  async function tell(
-    bus: FactBus,
-    about: FactIdentity,
-    dispatch: () => Promise<Outcome>,
-  ): Promise<Outcome> {
+  async function tell(bus: FactBus, about: FactIdentity, dispatch: () => Promise<Outcome>) {
     dispatched++;
     const { promise: outcome, resolve: settle } = deferred<Outcome>();
     // It is there before the dispatch begins: a handler may announce it on another bus.

@@ -142,11 +142,7 @@ function joined(texts: readonly string[]): string | undefined {
 }
 
 /** An answer where a handler gave one, or where the pipeline has one to give. */
-function answered(
-  { answers }: Ending,
-  known: readonly string[],
-  fields: Record<string, unknown>,
-): unknown {
+function answered({ answers }: Ending, known: readonly string[], fields: Record<string, unknown>) {
   if (answers.length === 0 && Object.keys(fields).length === 0) return undefined;
   return { ...extrasOf(answers, known), ...fields };
 }

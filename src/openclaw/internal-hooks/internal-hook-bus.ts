@@ -111,11 +111,7 @@ export function internalHookBus(on: Kernel, options: InternalHookOptions): Inter
   }
 
   /** Finds the trigger of a dispatch for a row: the origin that announced it, or one made of the envelope, once. */
-  function triggerOf(
-    row: InternalHookRow,
-    sink: InternalHookSink,
-    call: Call,
-  ): HookTrigger | undefined {
+  function triggerOf(row: InternalHookRow, sink: InternalHookSink, call: Call) {
     const { event } = call;
     const origin = origins.get(event.metadata);
     if (origin !== undefined) return origin.row === row ? origin.trigger : undefined;
@@ -125,11 +121,7 @@ export function internalHookBus(on: Kernel, options: InternalHookOptions): Inter
     return made.get(row);
   }
 
-  function madeOf(
-    row: InternalHookRow,
-    sink: InternalHookSink,
-    call: Call,
-  ): HookTrigger | undefined {
+  function madeOf(row: InternalHookRow, sink: InternalHookSink, call: Call) {
     if (row.ownEventOnly === true && isOfLegacyHost(call.event)) return undefined;
     const content = sink.content(call);
     if (content === undefined) return undefined;

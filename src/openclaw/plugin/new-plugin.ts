@@ -90,11 +90,7 @@ export function newPlugin(
     name: definition.name ?? manifest?.name ?? pluginId,
     ...definedFields({ version, description }),
     source: options.source ?? pluginId,
-    profile,
-    kernel,
-    config,
-    workspaceDir,
-    logger,
+    ...{ profile, kernel, config, workspaceDir, logger },
     hooks: [],
     internalHooks: [],
     services,
@@ -133,10 +129,7 @@ export function newPlugin(
     timeouts: hooks ?? {},
     pluginConfig: options.pluginConfig ?? entry.config,
     optionalTools: options.optionalTools ?? [],
-    legacyLogger,
-    clock,
-    stateDir,
-    intake,
+    ...{ legacyLogger, clock, stateDir, intake },
     channelRuntime: () => {
       channelRuntime ??= channelRuntimeOf(plugin);
       return channelRuntime;

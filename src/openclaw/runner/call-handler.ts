@@ -61,10 +61,7 @@ export function budgetOf({
   return Number.isFinite(timeoutMs) && timeoutMs > 0 ? timeoutMs : row.timeoutMs;
 }
 
-function whenOver(
-  settled: PromiseLike<unknown>,
-  invocation: { isActive: boolean },
-): Promise<unknown> {
+function whenOver(settled: PromiseLike<unknown>, invocation: { isActive: boolean }) {
   return Promise.resolve(settled).finally(() => {
     invocation.isActive = false;
   });

@@ -129,12 +129,7 @@ function hookRuns(
   const bandOf = bandsOf(profile);
   const countOf = hookReach(on, bridge, profile, bandOf);
 
-  async function run(
-    hook: string,
-    row: LegacyHookRow,
-    event: object,
-    ctx: object,
-  ): Promise<unknown> {
+  async function run(hook: string, row: LegacyHookRow, event: object, ctx: object) {
     const begun = begin(hook, row, event, ctx);
     const { listener } = begun;
     const outcomes: Outcome[] = [];
@@ -180,10 +175,7 @@ function hookRuns(
   }
 
   /** Checks the payload of an announcement, and notes that its dispatch is this call. */
-  function prepared(
-    { row, call, listener: { signal } }: Begun,
-    announcement: Announcement,
-  ): Announcement {
+  function prepared({ row, call, listener: { signal } }: Begun, announcement: Announcement) {
     const { family, payload, given } = announcement;
     const parsed = kernel.parsePayload(family, plainRecords(payload));
     const metadata = { legacyHook: call.hook };

@@ -104,10 +104,8 @@ function decodeCommand(body: unknown, { accountId, config }: DecodeContext): Dec
   const read = slashCommand.safeParse(body);
   if (!read.success) return undecodable('its command has no name, person or channel', '/body');
   const { user_id: user, channel_id: channel, thread_ts: threadId, ...command } = read.data;
-  const sender = {
-    id: user,
-    ...(command.user_name !== undefined && { username: command.user_name }),
-  };
+  const { user_name: username } = command;
+  const sender = { id: user, ...(username !== undefined && { username }) };
   const { isGroup, admission } = visitOf(channel, sender, true, config);
   if (!admission.isAdmitted) return ignored(admission.reason);
   const said = readableText(command.text);
@@ -118,11 +116,8 @@ function decodeCommand(body: unknown, { accountId, config }: DecodeContext): Dec
   const at = { accountId, channel, isGroup, threadId };
   const interaction: Interaction = {
     interactionId: command.trigger_id ?? name,
-    kind: 'command',
-    name,
-    values: words,
+    ...{ kind: 'command', name, values: words, sender },
     ...addressOf(at),
-    sender,
   };
   const message: InboundMessage = {
     ...messageAt({ ...at, user }),
@@ -148,17 +143,11 @@ function decodePress(body: Body, { accountId, config }: DecodeContext): DecodedI
   const { isGroup, admission } = visitOf(channel.id, sender, true, config);
   if (!admission.isAdmitted) return ignored(admission.reason);
   const press = pressOf(read.data);
-  return {
-    kind: 'interaction',
-    interaction: {
-      interactionId: trigger ?? actions[0]?.action_ts ?? press.name,
-      ...press,
-      ...addressOf({ accountId, channel: channel.id, isGroup, threadId: message?.thread_ts }),
-      ...(message !== undefined && { messageId: message.ts }),
-      sender,
-    },
-    senderProof: 'account',
-  };
+  const interactionId = trigger ?? actions[0]?.action_ts ?? press.name;
+  const at = addressOf({ accountId, channel: channel.id, isGroup, threadId: message?.thread_ts });
+  const under = message && { messageId: message.ts };
+  const interaction = { interactionId, ...press, ...at, ...under, sender };
+  return { kind: 'interaction', interaction, senderProof: 'account' };
 }
 
 type Body = SlackUpdate['body'];

@@ -49,10 +49,7 @@ function timestampOf({ headers }: IncomingMessage): string {
 }
 
 /** Reads a body: events are JSON, commands are a form, presses are JSON in a form. */
-function readBody(
-  body: string,
-  contentType: string,
-): { readonly type: string; readonly body: unknown } {
+function readBody(body: string, contentType: string) {
   if (!contentType.startsWith('application/x-www-form-urlencoded'))
     return { type: 'events_api', body: jsonOf(body) };
   const form = new URLSearchParams(body);

@@ -71,7 +71,7 @@ function decodeMessage(
   const admission = admit({ ...groupOf(place), sender, isAddressed }, config);
   if (!admission.isAdmitted) return ignored(admission.reason);
   const decoded: InboundMessage = {
-    ...inboundMessageOf(message, { accountId, bot }),
+    ...inboundMessageOf(message, context),
     commandAuthorized: admission.mayCommand, // also of a text: the host may read it as a command
   };
   const { content, attachments, shared } = decoded;
@@ -84,25 +84,15 @@ function decodeMessage(
   const values = rest.split(/\s+/).filter((word) => word !== '');
   const interaction: Interaction = {
     interactionId: String(message.message_id),
-    kind: 'command',
-    name,
-    values,
+    ...{ kind: 'command', name, values, sender },
     ...addressOf(message, place, accountId),
-    sender,
     sentAtMs: message.date * 1_000,
   };
   // what every chat with a bot begins with; it asks what the bot can do
   const known = name.toLowerCase() === 'start' ? 'help' : name;
-  return {
-    kind: 'command',
-    interaction,
-    message: {
-      ...decoded,
-      content: [`/${known}`, rest].filter((part) => part !== '').join(' '),
-      commandSource: 'native',
-    },
-    ...proof,
-  };
+  const said = [`/${known}`, rest].filter((part) => part !== '').join(' ');
+  const asked: InboundMessage = { ...decoded, content: said, commandSource: 'native' };
+  return { kind: 'command', interaction, message: asked, ...proof };
 }
 
 function decodePress(query: CallbackQuery, context: DecodeContext): DecodedIngress {
@@ -114,27 +104,24 @@ function decodePress(query: CallbackQuery, context: DecodeContext): DecodedIngre
   const place = pressPlaceOf(message, context.bot);
   const admission = admit({ ...groupOf(place), sender, isAddressed: true }, context.config);
   if (!admission.isAdmitted) return ignored(admission.reason);
-  return {
-    kind: 'interaction',
-    interaction: {
-      interactionId: query.id,
-      ...pressOf(data ?? game ?? ''),
-      ...addressOf(message, place, context.accountId),
-      sender,
-    },
-    senderProof: 'account',
-  };
+  const press = pressOf(data ?? game ?? '');
+  const at = addressOf(message, place, context.accountId);
+  const interaction = { interactionId: query.id, ...press, ...at, sender };
+  return { kind: 'interaction', interaction, senderProof: 'account' };
 }
 
+/** A place, as far as a press under an old message tells it. */
+type Spot = Omit<Place, 'from' | 'title'>;
+
 /** The group of a place, as the settings name it. */
-function groupOf({ isGroup, conversationId }: Pick<Place, 'isGroup' | 'conversationId'>) {
+function groupOf({ isGroup, conversationId }: Spot) {
   return isGroup ? { groupId: conversationId.replace(/^telegram:/, '') } : {};
 }
 
 /** The fields of an interaction, and of a message, that say where it was made. */
 function addressOf(
   { message_id: messageId }: MaybeInaccessibleMessage,
-  { conversationId, threadId, isGroup }: Pick<Place, 'isGroup' | 'conversationId' | 'threadId'>,
+  { conversationId, threadId, isGroup }: Spot,
   accountId: string,
 ) {
   return {
@@ -148,10 +135,7 @@ function addressOf(
 }
 
 /** The place of a button. Of a message that is too old only its chat is known. */
-function pressPlaceOf(
-  message: MaybeInaccessibleMessage,
-  bot: BotIdentity,
-): Pick<Place, 'isGroup' | 'conversationId' | 'threadId'> {
+function pressPlaceOf(message: MaybeInaccessibleMessage, bot: BotIdentity): Spot {
   if (message.date !== 0) return placeOf(message, bot);
   const { id, type } = message.chat;
   return { isGroup: type !== 'private', conversationId: conversationIdOf(id) };
@@ -178,19 +162,15 @@ function isMessage(message: unknown): message is Message {
 }
 
 /** Makes the payload of `ingress.normalized`, field by field as spec/pilots/telegram.md has it. */
-function inboundMessageOf(
-  message: Message,
-  { accountId, bot }: { readonly accountId: string; readonly bot: BotIdentity },
-): InboundMessage {
+function inboundMessageOf(message: Message, { accountId, bot }: DecodeContext): InboundMessage {
   const place = placeOf(message, bot);
   const { conversationId } = place;
   const promptText = markdownOf(message);
   const sentAtMs = (message.edit_date ?? message.date) * 1_000;
+  const languageCode = message.from?.language_code;
   return {
     ...addressOf(message, place, accountId),
-    provider: 'telegram',
-    surface: 'telegram',
-    originatingChannel: 'telegram',
+    ...{ provider: 'telegram', surface: 'telegram', originatingChannel: 'telegram' },
     originatingTo: conversationId,
     from: place.from,
     to: conversationId,
@@ -207,9 +187,7 @@ function inboundMessageOf(
     metadata: {
       chatType: message.chat.type,
       ...(message.media_group_id !== undefined && { mediaGroupId: message.media_group_id }),
-      ...(message.from?.language_code !== undefined && {
-        languageCode: message.from.language_code,
-      }),
+      ...(languageCode !== undefined && { languageCode }),
     },
   };
 }

@@ -24,12 +24,8 @@ export function placeOf(message: Message, { hasTopics = false }: BotIdentity): P
   const { chat, message_thread_id: threadId, is_topic_message: isInTopic = false } = message;
   const conversationId = conversationIdOf(chat.id);
   if (chat.type === 'private') {
-    return {
-      isGroup: false,
-      conversationId,
-      from: conversationId,
-      ...(threadId !== undefined && (isInTopic || hasTopics) && { threadId }),
-    };
+    const topic = threadId !== undefined && (isInTopic || hasTopics) && { threadId };
+    return { isGroup: false, conversationId, from: conversationId, ...topic };
   }
   const isForum = 'is_forum' in chat && chat.is_forum === true;
   const topicId = isForum ? ((isInTopic ? threadId : undefined) ?? generalTopic) : undefined;

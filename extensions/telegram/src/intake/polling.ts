@@ -45,16 +45,10 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
 
   const ask = async (timeoutS: number): Promise<ApiAnswer<Update[]>> => {
     const { offset } = pending;
-    const answer = await api.call(
-      'getUpdates',
-      {
-        ...(offset !== undefined && { offset }),
-        limit: batch,
-        timeout: timeoutS,
-        allowed_updates: wantedUpdates,
-      },
-      { signal, timeoutMs: (timeoutS + 15) * 1_000 },
-    );
+    const from = offset !== undefined && { offset };
+    const wanted = { ...from, limit: batch, timeout: timeoutS, allowed_updates: wantedUpdates };
+    const timeoutMs = (timeoutS + 15) * 1_000;
+    const answer = await api.call('getUpdates', wanted, { signal, timeoutMs });
     if (answer.status !== 'done') return answer;
     // what stands between may answer in Telegram's place
     if (!Array.isArray(answer.result))

@@ -119,12 +119,7 @@ function readTags(rule: TagRule, text: string, place: TagPlace, isEnd: boolean):
 }
 
 /** Goes past a line that is a fence. Nothing if it is not known yet whether it is one. */
-function readLineStart(
-  text: string,
-  at: number,
-  place: TagPlace,
-  isEnd: boolean,
-): number | undefined {
+function readLineStart(text: string, at: number, place: TagPlace, isEnd: boolean) {
   const indent = endOfRun(text, at, ' ', 3);
   const sign = text[indent];
   if (sign === undefined) return isEnd ? at : undefined;
@@ -151,12 +146,7 @@ function nextSign(text: string, from: number): number {
   return text.length;
 }
 
-function endOfRun(
-  text: string,
-  from: number,
-  sign: string,
-  most = Number.POSITIVE_INFINITY,
-): number {
+function endOfRun(text: string, from: number, sign: string, most = Number.POSITIVE_INFINITY) {
   let at = from;
   while (text[at] === sign && at - from < most) at++;
   return at;

@@ -13,10 +13,7 @@ export function factReader(tell: (fact: RunFact) => void, keepsSilence = false) 
   /** A text that may become `NO_REPLY`: it is held back until it is clear that it does not. */
   let held: string | undefined;
 
-  function snapshot(
-    kind: 'thinking' | 'text',
-    { text, delta }: Readonly<Record<string, unknown>>,
-  ): void {
+  function snapshot(kind: 'thinking' | 'text', { text, delta }: Readonly<Record<string, unknown>>) {
     if (typeof text !== 'string') return; // no snapshot: the next one has it
     const opens = delta === text;
     if (kind === 'text') {

@@ -116,10 +116,7 @@ export class SessionReader {
     return message;
   }
 
-  *#endMessage(
-    stopReason: StopReason,
-    how: Parameters<OpenMessage['end']>[1] = {},
-  ): Generator<SessionEvent> {
+  *#endMessage(stopReason: StopReason, how: Parameters<OpenMessage['end']>[1] = {}) {
     const message = this.#open;
     this.#open = undefined;
     if (message !== undefined) this.#messages.push(yield* message.end(stopReason, how));

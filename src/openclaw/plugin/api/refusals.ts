@@ -20,11 +20,7 @@ export function refusalsOf(
   const calls: UnsupportedCall[] = [];
 
   /** @param called the function that the plugin has called: its caller is the place. */
-  const note = (
-    member: UnsupportedMember,
-    method: string = member,
-    called?: () => unknown,
-  ): void => {
+  const note = (member: UnsupportedMember, method: string = member, called?: () => unknown) => {
     if (calls.some((call) => call.method === method)) return;
     const place = called && placeOfCall(called, method);
     const call = { method, instead: unsupportedMembers[member], ...definedFields({ place }) };

@@ -27,9 +27,7 @@ export function registerTool(plugin: Registering, given: unknown, options: ToolO
   }
   const own = tool === undefined ? [] : [tool.name];
   const named = [options.names ?? options.name ?? [], own].flat();
-  const names = [...new Set(named.map((name) => String(name).trim()))].filter(
-    (name) => name !== '',
-  );
+  const names = [...new Set(named.map((name) => String(name).trim()).filter(Boolean))];
   const optional = options.optional === true;
   const told = new Set<string>();
   const leftOut = (about: string, problem: unknown): void => {

@@ -68,10 +68,7 @@ function cellsOf(line: string): readonly string[] {
     .map((cell) => cell.trim().replaceAll(String.raw`\|`, '|'));
 }
 
-function shown(
-  table: readonly (readonly string[])[],
-  mode: Exclude<TableMode, 'off'>,
-): readonly string[] {
+function shown(table: readonly (readonly string[])[], mode: Exclude<TableMode, 'off'>) {
   const [head = [], ...rows] = table;
   if (mode === 'code') {
     const widths = head.map((_, column) =>

@@ -172,10 +172,7 @@ export class HandlerWatch implements Disposable {
     this.#kernel?.blame(mark, `${what}: ${oneLine(error)}`);
   }
 
-  #blocked(
-    { extensionId, contributionId, family }: Parameters<Instrument>[1],
-    tookMs: number,
-  ): void {
+  #blocked({ extensionId, contributionId, family }: Parameters<Instrument>[1], tookMs: number) {
     this.#explainedMs += tookMs;
     const ms = Math.round(tookMs);
     this.#options.logger.warn(
