@@ -1,2 +1,2 @@
-export * from './agent/index.js';
-export * from './claude/agent/index.js';
+export * from '@sluice/agent';
+export * from '@sluice/claude/agent';

@@ -1,1 +1,1 @@
-export * from './sdk/channel/index.js';
+export * from '@sluice/sdk/channel';

@@ -1,1 +1,1 @@
-export * from './sdk/chat/index.js';
+export * from '@sluice/sdk/chat';

@@ -1,1 +1,1 @@
-export * from './claude/index.js';
+export * from '@sluice/claude';

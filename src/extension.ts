@@ -1,1 +1,1 @@
-export * from './sdk/extension/index.js';
+export * from '@sluice/sdk/extension';

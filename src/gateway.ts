@@ -1,1 +1,1 @@
-export * from './openclaw/gateway/index.js';
+export * from '@sluice/openclaw/gateway';

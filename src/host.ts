@@ -1,3 +1,3 @@
-export * from './host/index.js';
-export * from './journal/index.js';
-export * from './postgres/index.js';
+export * from '@sluice/host';
+export * from '@sluice/journal';
+export * from '@sluice/postgres';

@@ -1,9 +1,9 @@
 // what api.provide takes; the types alone
 
 export { type ErrorTable, errorTable } from './error-table.js';
-export type { AgentDefinition, ChatCommand, HttpRoute } from './host/index.js';
-export * from './kernel/public.js';
-export type { ChannelPlugin } from './sdk/channel/index.js';
+export type { AgentDefinition, ChatCommand, HttpRoute } from '@sluice/host';
+export * from 'sluice-kernel';
+export type { ChannelPlugin } from '@sluice/sdk/channel';
 export {
   defineExtension,
   type Extension,
@@ -12,4 +12,4 @@ export {
   fromTypebox,
   // open to merging, as Families is
   type Provisions,
-} from './sdk/extension/index.js';
+} from '@sluice/sdk/extension';

@@ -1,1 +1,1 @@
-export * from './openclaw/index.js';
+export * from '@sluice/openclaw';

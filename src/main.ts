@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { Console } from 'node:console';
 import process from 'node:process';
-import { claudeAddition } from './claude/internal.js';
+import { claudeAddition } from '@sluice/claude/internal';
 import {
   defaultWidth,
   outputTo,
@@ -9,11 +9,11 @@ import {
   runCommandLine,
   screenOutput,
   stopSignal,
-} from './cli/index.js';
-import { openclawAddition } from './openclaw/internal.js';
-import { postgresJournals } from './postgres/internal.js';
-import { TerminalScreen } from './sdk/channel/index.js';
-import { sluiceVersion } from './sdk/extension/index.js';
+} from '@sluice/cli';
+import { openclawAddition } from '@sluice/openclaw/internal';
+import { postgresJournals } from '@sluice/postgres/internal';
+import { TerminalScreen } from '@sluice/sdk/channel';
+import { sluiceVersion } from '@sluice/sdk/extension';
 
 // an extension or a plugin that prints by itself must not write into the output of a command, which a program may read
 globalThis.console = new Console(process.stderr);

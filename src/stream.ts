@@ -1,1 +1,1 @@
-export * from './sdk/stream/index.js';
+export * from '@sluice/sdk/stream';

@@ -1,2 +1,2 @@
-export * from './openclaw/parity/index.js';
-export * from './testing/index.js';
+export * from '@sluice/openclaw/parity';
+export * from '@sluice/testing';

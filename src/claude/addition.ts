@@ -1,4 +1,4 @@
-import type { Addition } from '../cli/index.js';
+import type { Addition } from '@sluice/cli';
 
 /** Claude in the command line: the agent itself, its recorded streams, and the command that prints those. */
 export const claudeAddition: Addition = {

@@ -1,4 +1,4 @@
-import { type ErrorRow, errorMaker } from '../kernel/index.js';
+import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
 
 /** The errors of reading a CSDK stream, and of the agent that makes one. */
 export const csdkErrors = {
@@ -24,7 +24,7 @@ export const csdkErrors = {
 /** The rows as a type. */
 export type CsdkErrors = typeof csdkErrors;
 
-declare module '../kernel/errors.js' {
+declare module 'sluice-kernel/internal' {
   interface ErrorRows extends CsdkErrors {}
 }
 

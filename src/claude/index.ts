@@ -1,6 +1,6 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
-export type { SessionEvent, SessionMessage } from '../sdk/stream/index.js';
+export type { SessionEvent, SessionMessage } from '@sluice/sdk/stream';
 export {
   assertOrdering,
   checkOrdering,
@@ -8,7 +8,7 @@ export {
   type OrderingRule,
   type OrderingViolation,
   orderingChecker,
-} from '../sdk/stream/internal.js';
+} from '@sluice/sdk/stream/internal';
 export { bridgeCsdk, type CsdkBridge, type ObservingBridge } from './bridge/bridge-csdk.js';
 export type { BridgeOptions } from './bridge/bridge-options.js';
 export { bridgeQuery, type QueryBridge, type QueryBridgeOptions } from './bridge/bridge-query.js';

@@ -1,7 +1,7 @@
-import type { HostPlugin } from '../host/index.js';
-import type { Kernel, Logger, SluiceError } from '../kernel/index.js';
-import type { Scope } from '../sdk/extension/index.js';
-import type { AgentProvider } from '../sdk/stream/index.js';
+import type { HostPlugin } from '@sluice/host';
+import type { Kernel, Logger, SluiceError } from 'sluice-kernel';
+import type { Scope } from '@sluice/sdk/extension';
+import type { AgentProvider } from '@sluice/sdk/stream';
 import type { CommandError } from './errors/command-error.js';
 import type { GatewaySetting } from './settings/gateway-setting.js';
 import type { MalformedLine } from './settings/recording-file.js';

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { isSluiceError } from '../kernel/index.js';
+import { isSluiceError } from 'sluice-kernel';
 import type { Addition, CommandRow } from './addition.js';
 import { badArguments, CommandError } from './errors/command-error.js';
 import { errorLine } from './errors/error-line.js';

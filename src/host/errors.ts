@@ -1,4 +1,4 @@
-import { type ErrorRow, errorMaker } from '../kernel/index.js';
+import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
 
 /** The errors of the host. */
 export const hostErrors = {
@@ -104,7 +104,7 @@ export const hostErrors = {
 /** The rows as a type. */
 export type HostErrors = typeof hostErrors;
 
-declare module '../kernel/errors.js' {
+declare module 'sluice-kernel/internal' {
   interface ErrorRows extends HostErrors {}
 }
 

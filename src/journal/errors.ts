@@ -1,4 +1,4 @@
-import { type ErrorRow, errorMaker } from '../kernel/index.js';
+import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
 
 /** The errors of a journal and of its database. */
 export const journalErrors = {
@@ -87,7 +87,7 @@ export const journalErrors = {
 /** The rows as a type. */
 export type JournalErrors = typeof journalErrors;
 
-declare module '../kernel/errors.js' {
+declare module 'sluice-kernel/internal' {
   interface ErrorRows extends JournalErrors {}
 }
 

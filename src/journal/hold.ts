@@ -1,4 +1,4 @@
-import type { SluiceError } from '../kernel/index.js';
+import type { SluiceError } from 'sluice-kernel';
 import { journalError } from './errors.js';
 
 /**

@@ -1,4 +1,4 @@
-import { type Clock, definedFields } from '../kernel/index.js';
+import { type Clock, definedFields } from 'sluice-kernel/internal';
 import { journalError } from './errors.js';
 import { held, notHeld, type Ownership, type UpdateHold } from './hold.js';
 import {

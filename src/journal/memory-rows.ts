@@ -1,4 +1,4 @@
-import { getOrMake } from '../kernel/index.js';
+import { getOrMake } from 'sluice-kernel/internal';
 import { defaultLimit, type JournalFilter } from './journal.js';
 
 /** The fields of a row that a filter is compared with. */

@@ -1,4 +1,4 @@
-import type { SendReport } from '../sdk/extension/index.js';
+import type { SendReport } from '@sluice/sdk/extension';
 
 export type { SendReport };
 

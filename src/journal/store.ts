@@ -1,5 +1,5 @@
-import { getOrMake } from '../kernel/index.js';
-import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../sdk/stream/index.js';
+import { getOrMake } from 'sluice-kernel/internal';
+import { isPrompt, type TranscriptEntry, type TranscriptSize } from '@sluice/sdk/stream';
 import type { SessionWrite } from './hold.js';
 
 /** The record of a session beside its transcript. Plain data. */

@@ -1,31 +1,65 @@
-// The names of this layer that authors and the other layers use.
+// The names of this layer that authors import from `sluice`.
 
-export { mayMatch, previewNotice } from './contract/may-match.js';
-export { type OpenContribution, type OpenKernel, openKernel } from './contract/open-kernel.js';
-export { perKernel } from './contract/per-kernel.js';
-export { errorMaker, type KernelErrors, kernelError, kernelErrors } from './errors.js';
-export { matchFields } from './match/match-fields.js';
-export { nameOf } from './outcome/entry.js';
-export { principalText } from './outcome/principal.js';
-export { approvalScopes } from './outcome/question.js';
-export * from './public.js';
-export { hasGrant } from './registry/grants.js';
-export type { Counters } from './run/services/services.js';
-export { isBegunBy, isOutcome } from './run/state/unheard.js';
-export { loggerWith, longestTimerMs, unfailing } from './stage/ports.js';
-export { defaultStageTimeoutMs, defaultTimeoutMs } from './stage/stage.js';
-export type { FamilyShape } from './stage/stage-types.js';
-export { bands, executionModes, handlerClasses, patchLaws } from './stage/vocabulary.js';
-export { onAbort, pause, type StopSignal, Timer, withTimeout } from './stage/waits.js';
-export { copyPlain } from './value/copy-plain.js';
-export { type Deferred, deferred } from './value/deferred.js';
-export { type DefinedFields, definedFields } from './value/defined-fields.js';
-export { type Fields, fieldsOf, isFields } from './value/fields.js';
-export { freezePlain } from './value/freeze.js';
-export { getOrMake } from './value/get-or-make.js';
-export { inertJson, inertText } from './value/inert-text.js';
-export { didYouMean, nearest, nearestHint } from './value/nearest.js';
-export { cut, oneLine } from './value/one-line.js';
-export { isPlain, maxDepth, type PlainProblem } from './value/plain.js';
-export { sameData } from './value/same-data.js';
-export { isThenable } from './value/thenable.js';
+export { type Annotations, type CanonicalFamilies, canonicalStages } from './catalog/index.js';
+export type * from './contract/contract.js';
+export type { Override } from './contract/contribution.js';
+export type { Instrument } from './contract/instrument.js';
+export { previewObstacles } from './contract/may-match.js';
+export {
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorRow,
+  type ErrorRows,
+  isSluiceError,
+  SluiceError,
+} from './errors.js';
+export { explainOutcome } from './explain/explain.js';
+export { explainAudit } from './explain/explain-audit.js';
+export { type Ask, type AskOptions, ask } from './handler/ask.js';
+export * from './handler/decisions.js';
+export type * from './handler/handler.js';
+export type { MatchOf, MatchOptions } from './match/match-of.js';
+export type { AuditRecord, AuditVerdict } from './outcome/audit.js';
+export type { Envelope, Metadata, Ref } from './outcome/envelope.js';
+// Families is open to merging: declare module 'sluice' { interface Families { ... } }
+export type * from './outcome/families.js';
+export type { Given } from './outcome/given.js';
+export type { Match, MatchScalar } from './outcome/matching.js';
+export type * from './outcome/outcome.js';
+export type { Principal, ProvenSender } from './outcome/principal.js';
+export type { ApprovalQuestion, ApprovalScope, Approver, AskAnswer } from './outcome/question.js';
+export type { QuarantinedHandler, QuarantineOptions } from './run/services/quarantine.js';
+export type { Late, Place, StillRunning, Tap } from './run/services/services.js';
+export type { CloseReport, RunningHandler } from './run/state/running.js';
+export type { ValueOf } from './stage/named.js';
+export {
+  type Clock,
+  type IdSource,
+  type Logger,
+  silentLogger,
+  sortableIds,
+  systemClock,
+  type TimerHandle,
+} from './stage/ports.js';
+export {
+  type Deprecation,
+  defineStage,
+  type NoFields,
+  type Stage,
+  type StageSpec,
+} from './stage/stage.js';
+export type { FieldsOf, StageTypes } from './stage/stage-types.js';
+export type {
+  ApprovalCode,
+  Band,
+  EmissionSource,
+  Emitter,
+  ExecutionMode,
+  FailPolicy,
+  Gate,
+  HandlerClass,
+  HandlerMode,
+  PatchLaw,
+  PatchLawSpec,
+} from './stage/vocabulary.js';
+export { createKernel } from './surface/kernel.js';

@@ -1,4 +1,4 @@
-import type { Addition } from '../cli/index.js';
+import type { Addition } from '@sluice/cli';
 
 /** OpenClaw in the command line: the agent behind its gateway, its plugins, and the commands about them. */
 export const openclawAddition: Addition = {

@@ -1,4 +1,4 @@
-import { type ErrorRow, errorMaker } from '../kernel/index.js';
+import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
 
 /** The errors of a legacy plugin. */
 export const legacyErrors = {
@@ -66,7 +66,7 @@ export const legacyErrors = {
 /** The rows as a type. */
 export type LegacyErrors = typeof legacyErrors;
 
-declare module '../kernel/errors.js' {
+declare module 'sluice-kernel/internal' {
   interface ErrorRows extends LegacyErrors {}
 }
 

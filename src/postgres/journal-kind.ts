@@ -1,4 +1,4 @@
-import type { JournalAddress, JournalKind } from '../journal/internal.js';
+import type { JournalAddress, JournalKind } from '@sluice/journal/internal';
 import type { PostgresConnections } from './rows/connections.js';
 
 /** Milliseconds that a statement of a migration may take: it may look at each row. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { JournalStats, NewDispatch } from '../journal/index.js';
-import { journalError, type WaitingDispatches } from '../journal/internal.js';
-import { isSluiceError, type SluiceError, Timer, type TimerHandle } from '../kernel/index.js';
+import type { JournalStats, NewDispatch } from '@sluice/journal';
+import { journalError, type WaitingDispatches } from '@sluice/journal/internal';
+import { isSluiceError, type SluiceError, Timer, type TimerHandle } from 'sluice-kernel/internal';
 import { CommitFates } from './members/commit-fates.js';
 import { unfenced } from './postgres-fence.js';
 import type { PostgresConnections, PostgresQuery } from './rows/connections.js';

@@ -1,5 +1,5 @@
-import { journalError } from '../journal/internal.js';
-import { type ErrorCode, isSluiceError, oneLine, type SluiceError } from '../kernel/index.js';
+import { journalError } from '@sluice/journal/internal';
+import { type ErrorCode, isSluiceError, oneLine, type SluiceError } from 'sluice-kernel/internal';
 import type { PostgresConnections } from './rows/connections.js';
 
 /** The beginnings of the codes of PostgreSQL, and the codes that lead to the cure. The first that fits counts. */

@@ -4,14 +4,14 @@ import type {
   NewDispatch,
   Store,
   TendedJournal,
-} from '../journal/index.js';
+} from '@sluice/journal';
 import {
   noteTending,
   WaitingDispatches,
   wholeOwnership,
   withoutSecrets,
-} from '../journal/internal.js';
-import { type Clock, systemClock } from '../kernel/index.js';
+} from '@sluice/journal/internal';
+import { type Clock, systemClock } from 'sluice-kernel';
 import { PostgresBatches } from './postgres-batches.js';
 import { makeDays } from './postgres-days.js';
 import { withFailures } from './postgres-failure.js';

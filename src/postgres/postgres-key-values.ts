@@ -1,4 +1,4 @@
-import type { KeptValue, KeyValueReader, KeyValues, WriteResult } from '../sdk/extension/index.js';
+import type { KeptValue, KeyValueReader, KeyValues, WriteResult } from '@sluice/sdk/extension';
 import type { PostgresBatches } from './postgres-batches.js';
 import type { PostgresConnections, PostgresRow } from './rows/connections.js';
 import type { SharedTransaction } from './rows/postgres-rows.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Hold, Ownership } from '../journal/index.js';
-import { digestOf, journalError } from '../journal/internal.js';
-import type { Clock, SluiceError, TimerHandle } from '../kernel/index.js';
+import type { Hold, Ownership } from '@sluice/journal';
+import { digestOf, journalError } from '@sluice/journal/internal';
+import type { Clock, SluiceError, TimerHandle } from 'sluice-kernel';
 import { Hints, hintOfHosts } from './members/hints.js';
 import { OwnLease } from './members/own-lease.js';
 import { OwnParts } from './members/own-parts.js';

@@ -1,5 +1,5 @@
-import type { DispatchFilter, DispatchRecord, JournalReader } from '../journal/index.js';
-import type { JournalHost } from '../journal/internal.js';
+import type { DispatchFilter, DispatchRecord, JournalReader } from '@sluice/journal';
+import type { JournalHost } from '@sluice/journal/internal';
 import {
   defaultLimit,
   isNotEnded,
@@ -10,7 +10,7 @@ import {
   openUpdates,
   type RowFilter,
   wayKinds,
-} from '../journal/internal.js';
+} from '@sluice/journal/internal';
 import { withFailures } from './postgres-failure.js';
 import { checkPostgresSchema } from './postgres-schema.js';
 import type { PostgresConnections, PostgresValue } from './rows/connections.js';

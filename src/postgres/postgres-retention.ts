@@ -1,5 +1,5 @@
-import { usualKeepForMs } from '../journal/internal.js';
-import type { Clock, TimerHandle } from '../kernel/index.js';
+import { usualKeepForMs } from '@sluice/journal/internal';
+import type { Clock, TimerHandle } from 'sluice-kernel';
 import type { PostgresBatches } from './postgres-batches.js';
 import { dayMs, dropDays, makeDays, otherDispatches } from './postgres-days.js';
 import type { PostgresConnections } from './rows/connections.js';

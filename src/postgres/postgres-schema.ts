@@ -1,6 +1,6 @@
-import type { JournalMigration } from '../journal/internal.js';
-import { isNotEnded, isOpenSend, isOpenUpdate, journalError } from '../journal/internal.js';
-import { systemClock } from '../kernel/index.js';
+import type { JournalMigration } from '@sluice/journal/internal';
+import { isNotEnded, isOpenSend, isOpenUpdate, journalError } from '@sluice/journal/internal';
+import { systemClock } from 'sluice-kernel';
 import { dispatchesByDay, divideDispatches } from './postgres-days.js';
 import { withFailures } from './postgres-failure.js';
 import type { PostgresConnections, PostgresQuery } from './rows/connections.js';

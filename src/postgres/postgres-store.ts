@@ -1,6 +1,6 @@
-import type { SessionRecord, Store } from '../journal/index.js';
-import { type CleanText, cleanBody, held, sessionWrites } from '../journal/internal.js';
-import { isPrompt, type TranscriptEntry } from '../sdk/stream/index.js';
+import type { SessionRecord, Store } from '@sluice/journal';
+import { type CleanText, cleanBody, held, sessionWrites } from '@sluice/journal/internal';
+import { isPrompt, type TranscriptEntry } from '@sluice/sdk/stream';
 import type { PostgresBatches } from './postgres-batches.js';
 import type { PostgresConnections } from './rows/connections.js';
 import type { SharedTransaction } from './rows/postgres-rows.js';

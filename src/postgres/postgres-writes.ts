@@ -1,5 +1,5 @@
-import type { Hold, Journal } from '../journal/index.js';
-import { isRefusedForGood, type JournalChanges } from '../journal/internal.js';
+import type { Hold, Journal } from '@sluice/journal';
+import { isRefusedForGood, type JournalChanges } from '@sluice/journal/internal';
 import type { PostgresBatches } from './postgres-batches.js';
 import type { NeededRows } from './rows/postgres-rows.js';
 

@@ -1,4 +1,4 @@
-import { type Logger, loggerWith } from '../kernel/index.js';
+import { type Logger, loggerWith } from 'sluice-kernel/internal';
 
 /** One thing that was logged. */
 export interface LogEntry {

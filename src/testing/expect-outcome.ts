@@ -8,7 +8,7 @@ import {
   nameOf,
   type Outcome,
   type Passed,
-} from '../kernel/index.js';
+} from 'sluice-kernel/internal';
 
 /**
  * Explains the result of a dispatch and the work of each handler, as lines of text.

@@ -1,6 +1,6 @@
-import { wayRecorder } from '../host/index.js';
-import { extensionData, newCounts } from '../host/internal.js';
-import { memoryJournal } from '../journal/index.js';
+import { wayRecorder } from '@sluice/host';
+import { extensionData, newCounts } from '@sluice/host/internal';
+import { memoryJournal } from '@sluice/journal';
 import {
   type AsyncFamily,
   definedFields,
@@ -10,7 +10,7 @@ import {
   type Outcome,
   type PayloadOf,
   type SyncFamily,
-} from '../kernel/index.js';
+} from 'sluice-kernel/internal';
 import {
   type Extension,
   type ExtensionStore,
@@ -23,7 +23,7 @@ import {
   type Registration,
   type ScheduledRun,
   type UnloadReport,
-} from '../sdk/extension/index.js';
+} from '@sluice/sdk/extension';
 import { samplePayloads } from './samples.js';
 import { createTestKernel, type TestKernel, type TestKernelOptions } from './test-kernel.js';
 

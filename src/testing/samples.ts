@@ -1,4 +1,4 @@
-import type { CanonicalFamilies } from '../kernel/index.js';
+import type { CanonicalFamilies } from 'sluice-kernel';
 
 const sentAtMs = 1_773_532_800_000; // 2026-03-15, midnight in UTC
 

@@ -1,4 +1,4 @@
-import type { IdSource } from '../kernel/index.js';
+import type { IdSource } from 'sluice-kernel';
 
 /**
  * Ids that are the same in every run of a test: a prefix and the number of the dispatch.

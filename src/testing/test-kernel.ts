@@ -5,7 +5,7 @@ import {
   type KernelOptions,
   type Late,
   type Outcome,
-} from '../kernel/index.js';
+} from 'sluice-kernel';
 import { type CollectingLogger, collectingLogger, printError } from './collecting-logger.js';
 import { sequentialIds } from './sequential-ids.js';
 import { type VirtualClock, virtualClock } from './virtual-clock.js';

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Clock, TimerHandle } from '../kernel/index.js';
+import type { Clock, TimerHandle } from 'sluice-kernel';
 
 /** A clock that a test turns by hand. */
 export interface VirtualClock extends Clock {

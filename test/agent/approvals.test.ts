@@ -9,7 +9,7 @@ import {
 import { prepareSend } from '../../src/host/egress/prepare-send.js';
 import type { SendParts } from '../../src/host/parts/parts.js';
 import { wayRecorder } from '../../src/host/way/way-recorder.js';
-import { allow, ask, type Contribution, cancel } from '../../src/kernel/index.js';
+import { allow, ask, type Contribution, cancel } from '../../src/kernel/internal.js';
 import { createTestKernel } from '../../src/testing/index.js';
 import { end, scripted, start, turnLab } from '../support/turn-lab.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cancel, type Kernel, select } from '../../src/kernel/index.js';
+import { cancel, type Kernel, select } from '../../src/kernel/internal.js';
 import { textOf } from '../../src/sdk/stream/index.js';
 import { end, said, scripted, start, turnLab } from '../support/turn-lab.js';
 

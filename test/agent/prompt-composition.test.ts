@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Kernel } from '../../src/kernel/index.js';
+import type { Kernel } from '../../src/kernel/internal.js';
 import { registerLegacyHook } from '../../src/openclaw/index.js';
 import type { AgentRequest } from '../../src/sdk/stream/index.js';
 import { end, scripted, start, turnLab } from '../support/turn-lab.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentTurnCallbacks } from '../../src/agent/index.js';
-import { type FamilyName, type Kernel, silentLogger } from '../../src/kernel/index.js';
+import { type FamilyName, type Kernel, silentLogger } from '../../src/kernel/internal.js';
 import {
   type LegacyHookName,
   legacyHookNames,

@@ -5,7 +5,7 @@ import {
   replayProvider,
 } from '../../src/claude/agent/index.js';
 import type { CsdkFrame } from '../../src/claude/index.js';
-import { cancel, type FamilyName, type Kernel } from '../../src/kernel/index.js';
+import { cancel, type FamilyName, type Kernel } from '../../src/kernel/internal.js';
 import { loadLegacyPlugin } from '../../src/openclaw/index.js';
 import type { AgentProvider } from '../../src/sdk/stream/index.js';
 import { frames } from '../support/bridge-lab.js';

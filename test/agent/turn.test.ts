@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import { replayProvider } from '../../src/claude/agent/index.js';
-import { cancel, type Kernel } from '../../src/kernel/index.js';
+import { cancel, type Kernel } from '../../src/kernel/internal.js';
 import type { TranscriptEntry } from '../../src/sdk/stream/index.js';
 import { end, said, scripted, start, toolEnd, toolStart, turnLab } from '../support/turn-lab.js';
 

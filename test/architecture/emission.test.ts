@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { canonicalStages } from '../../src/kernel/index.js';
+import { canonicalStages } from '../../src/kernel/internal.js';
 import { readProjectFile } from '../support/source-tree.js';
 
 /** The file that dispatches each family. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { getOrMake } from '../../src/kernel/index.js';
+import { getOrMake } from '../../src/kernel/internal.js';
 import { type SourceFile, sourceFiles } from '../support/source-tree.js';
 import { isNode, literalOf, nameOf, nodesOf, parse, type SyntaxNode } from '../support/syntax.js';
 

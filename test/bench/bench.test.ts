@@ -18,7 +18,7 @@ const scenarios = [
   'veto',
   'mixed',
 ];
-const loadKernel = () => import('../../src/kernel/index.js');
+const loadKernel = () => import('../../src/kernel/internal.js');
 
 describe('the benchmark', () => {
   for (const scenario of scenarios)
@@ -72,7 +72,7 @@ describe('the benchmark', () => {
     const modules = {
       ...(await import('../../src/host.js')),
       ...(await import('../../src/agent/index.js')),
-      ...(await import('../../src/kernel/index.js')),
+      ...(await import('../../src/kernel/internal.js')),
     };
     const alone = await lineHost(modules);
     const ofAlone = await stepsOfMessage(alone);

@@ -1,6 +1,6 @@
 import type { echoProvider } from '../../src/agent/index.js';
 import type { createHost, Host, HostOptions } from '../../src/host/index.js';
-import type { silentLogger } from '../../src/kernel/index.js';
+import type { silentLogger } from '../../src/kernel/internal.js';
 
 interface Modules {
   readonly createHost: typeof createHost;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { getOrMake } from '../../src/kernel/index.js';
+import { getOrMake } from '../../src/kernel/internal.js';
 import { readPostgresHosts } from '../../src/postgres/postgres-reader.js';
 import { migratePostgres } from '../../src/postgres/postgres-schema.js';
 import { installPostgres, PostgresServer } from '../support/postgres-server.js';

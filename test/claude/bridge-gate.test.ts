@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bridgeCsdk, type CsdkFrame } from '../../src/claude/index.js';
-import { ask, cancel, type Kernel } from '../../src/kernel/index.js';
+import { ask, cancel, type Kernel } from '../../src/kernel/internal.js';
 import { createTestKernel } from '../../src/testing/index.js';
 import { bridged, bridgedSession, frames, type Script, sdkSide } from '../support/bridge-lab.js';
 import { deferred } from '../support/kernel-lab.js';

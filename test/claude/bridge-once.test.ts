@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CsdkFrame } from '../../src/claude/index.js';
-import type { FamilyName } from '../../src/kernel/index.js';
+import type { FamilyName } from '../../src/kernel/internal.js';
 import { type BridgeLab, bridged, frames, type SdkSide } from '../support/bridge-lab.js';
 
 const { init, text, call, answer, result, system } = frames;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isRunDriven } from '../../src/agent/run/index.js';
 import { bridgeQuery, type CsdkFrame, checkOrdering } from '../../src/claude/index.js';
-import { cancel } from '../../src/kernel/index.js';
+import { cancel } from '../../src/kernel/internal.js';
 import type { SessionEvent } from '../../src/sdk/stream/index.js';
 import { createTestKernel } from '../../src/testing/index.js';
 import { bridgedSession, frames } from '../support/bridge-lab.js';

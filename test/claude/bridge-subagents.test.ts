@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CsdkFrame } from '../../src/claude/index.js';
-import { cancel, type FamilyName, type Kernel } from '../../src/kernel/index.js';
+import { cancel, type FamilyName, type Kernel } from '../../src/kernel/internal.js';
 import { bridged, bridgedSession, frames, type Script } from '../support/bridge-lab.js';
 import { recordings } from '../support/recordings.js';
 

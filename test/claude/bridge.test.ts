@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runAgentTurn } from '../../src/agent/index.js';
 import { isRunDriven } from '../../src/agent/run/index.js';
 import { bridgeCsdk, type CsdkFrame, splitRuns } from '../../src/claude/index.js';
-import { cancel, type FamilyName } from '../../src/kernel/index.js';
+import { cancel, type FamilyName } from '../../src/kernel/internal.js';
 import type { SessionEvent } from '../../src/sdk/stream/index.js';
 import { createTestKernel } from '../../src/testing/index.js';
 import { bridged, bridgedSession, frames, sdkSide } from '../support/bridge-lab.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import { createHost } from '../../src/host/index.js';
-import { cancel, type Outcome } from '../../src/kernel/index.js';
+import { cancel, type Outcome } from '../../src/kernel/internal.js';
 import type { ChannelPlugin, SendResult } from '../../src/sdk/channel/index.js';
 import { faultClock, settleAll } from '../support/faults-clock.js';
 import type { LabContribution, LabKernel } from '../support/kernel-lab.js';

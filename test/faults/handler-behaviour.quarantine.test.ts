@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allow, cancel, type HandlerResult } from '../../src/kernel/index.js';
+import { allow, cancel, type HandlerResult } from '../../src/kernel/internal.js';
 import { createTestKernel, samplePayload } from '../../src/testing/index.js';
 
 const quarantine = { failures: 3, windowMs: 10_000, coolDownMs: 5_000 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allow, cancel, type HandlerClass, select } from '../../src/kernel/index.js';
+import { allow, cancel, type HandlerClass, select } from '../../src/kernel/internal.js';
 import { afterFailure, bench, combinations, failuresOf } from '../support/faults.js';
 import { faultClock, settleAll } from '../support/faults-clock.js';
 

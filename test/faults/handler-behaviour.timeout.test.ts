@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cancel, type Late, type SluiceError } from '../../src/kernel/index.js';
+import { cancel, type Late, type SluiceError } from '../../src/kernel/internal.js';
 import {
   afterFailure,
   bench,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SqliteJournal } from '../../src/journal/index.js';
-import { isSluiceError } from '../../src/kernel/index.js';
+import { isSluiceError } from '../../src/kernel/internal.js';
 import { anUpdate, aSend, settableClock } from '../journal/journal-contract.js';
 import { type DiskFailure, type DriverCall, onFaultyDisk } from '../support/faulty-disk.js';
 import { testFolder } from '../support/folder.js';

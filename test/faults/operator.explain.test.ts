@@ -8,7 +8,7 @@ import {
   createKernel,
   explainOutcome,
   type Kernel,
-} from '../../src/kernel/index.js';
+} from '../../src/kernel/internal.js';
 import { samplePayload } from '../../src/testing/index.js';
 
 const stage = canonicalStages.find(({ family }) => family === 'egress.preparing');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allow, cancel, select } from '../../src/kernel/index.js';
+import { allow, cancel, select } from '../../src/kernel/internal.js';
 import { budgetMs, faultSample, faultStage } from '../support/faults.js';
 import { faultClock, settleAll } from '../support/faults-clock.js';
 import {

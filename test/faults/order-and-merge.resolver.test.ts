@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Select, select } from '../../src/kernel/index.js';
+import { type Select, select } from '../../src/kernel/internal.js';
 import { faultSample, faultStage } from '../support/faults.js';
 import { labKernel } from '../support/kernel-lab.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allow, cancel, type HandlerClass, select } from '../../src/kernel/index.js';
+import { allow, cancel, type HandlerClass, select } from '../../src/kernel/internal.js';
 import { faultSample, faultStage } from '../support/faults.js';
 import { faultClock } from '../support/faults-clock.js';
 import { type Bag, type LabOutcome, labKernel } from '../support/kernel-lab.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type CanonicalFamilies, canonicalStages } from '../../src/kernel/catalog/index.js';
-import { createKernel, isSluiceError } from '../../src/kernel/index.js';
+import { createKernel, isSluiceError } from '../../src/kernel/internal.js';
 import { samplePayloads } from '../../src/testing/samples.js';
 
 type Family = keyof CanonicalFamilies;

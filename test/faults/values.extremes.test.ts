@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SluiceError } from '../../src/kernel/index.js';
+import type { SluiceError } from '../../src/kernel/internal.js';
 import { faultSample, faultStage } from '../support/faults.js';
 import { type Bag, labKernel } from '../support/kernel-lab.js';
 

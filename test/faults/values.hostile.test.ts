@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSluiceError, type SluiceError, select } from '../../src/kernel/index.js';
+import { isSluiceError, type SluiceError, select } from '../../src/kernel/internal.js';
 import { bench, combinations, failuresOf, faultSample, faultStage } from '../support/faults.js';
 import { type Bag, type LabHandler, labKernel } from '../support/kernel-lab.js';
 

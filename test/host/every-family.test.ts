@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cancel, canonicalStages } from '../../src/kernel/index.js';
+import { cancel, canonicalStages } from '../../src/kernel/internal.js';
 import { defineExtension } from '../../src/sdk/extension/index.js';
 import { samplePayload } from '../../src/testing/index.js';
 import { hostLab } from '../support/host-lab.js';

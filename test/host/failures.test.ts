@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import { memoryStore, type Store } from '../../src/journal/index.js';
-import { select } from '../../src/kernel/index.js';
+import { select } from '../../src/kernel/internal.js';
 import type { DecodedIngress } from '../../src/sdk/channel/index.js';
 import { hostLab } from '../support/host-lab.js';
 import { scriptedChannel } from '../support/scripted-channel.js';

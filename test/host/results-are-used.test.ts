@@ -7,7 +7,7 @@ import {
   type HandlerClass,
   type Kernel,
   select,
-} from '../../src/kernel/index.js';
+} from '../../src/kernel/internal.js';
 import type { DecodedIngress } from '../../src/sdk/channel/index.js';
 import { type HostLabOptions, hostLab } from '../support/host-lab.js';
 import { type Said, scriptedChannel } from '../support/scripted-channel.js';

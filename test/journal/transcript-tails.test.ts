@@ -9,7 +9,7 @@ import { openJournal, openSqlite, type Store } from '../../src/journal/index.js'
 import type { CleanText } from '../../src/journal/rows/clean-body.js';
 import { sqliteStore } from '../../src/journal/sqlite/sqlite-store.js';
 import { TranscriptTails } from '../../src/journal/sqlite/transcript-tails.js';
-import { systemClock } from '../../src/kernel/index.js';
+import { systemClock } from '../../src/kernel/internal.js';
 import { testFolder } from '../support/folder.js';
 import { hold } from '../support/holds.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/kernel/index.js';
-import { allow, createKernel, longestTimerMs } from '../../src/kernel/index.js';
+import type { Outcome } from '../../src/kernel/internal.js';
+import { allow, createKernel, longestTimerMs } from '../../src/kernel/internal.js';
 import { contributor, createLab, deferred } from '../support/kernel-lab.js';
 import { labSample } from '../support/kernel-stages.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock, Outcome } from '../../src/kernel/index.js';
+import type { Clock, Outcome } from '../../src/kernel/internal.js';
 import { systemClock } from '../../src/kernel/stage/ports.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { deferred, type LabKernel, labKernel } from '../support/kernel-lab.js';

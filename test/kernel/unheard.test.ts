@@ -7,7 +7,7 @@ import {
   isOutcome,
   type Outcome,
   openKernel,
-} from '../../src/kernel/index.js';
+} from '../../src/kernel/internal.js';
 import { contributor, createLab, gist } from '../support/kernel-lab.js';
 import { labSample, labStages } from '../support/kernel-stages.js';
 

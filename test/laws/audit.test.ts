@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AuditRecord, allow, previewObstacles } from '../../src/kernel/index.js';
+import { type AuditRecord, allow, previewObstacles } from '../../src/kernel/internal.js';
 import { byName, createLab, type LabCall, type LabOutcome } from '../support/kernel-lab.js';
 import { install, type Program, payloads, programs } from '../support/kernel-programs.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cancel, select } from '../../src/kernel/index.js';
+import { cancel, select } from '../../src/kernel/internal.js';
 import { createLab } from '../support/kernel-lab.js';
 import { install, type Program, payloads, programs } from '../support/kernel-programs.js';
 

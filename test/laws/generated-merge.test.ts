@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type TSchema, Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { defineStage, type PatchLaw, type Stage } from '../../src/kernel/index.js';
+import { defineStage, type PatchLaw, type Stage } from '../../src/kernel/internal.js';
 import { gist, labKernel } from '../support/kernel-lab.js';
 
 const words = Type.Array(Type.String());

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Clock, createKernel, openKernel, sortableIds } from '../../src/kernel/index.js';
+import { type Clock, createKernel, openKernel, sortableIds } from '../../src/kernel/internal.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { labSample, labStages } from '../support/kernel-stages.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/kernel/index.js';
+import type { Outcome } from '../../src/kernel/internal.js';
 import { createLab, gist, type LabHandler } from '../support/kernel-lab.js';
 import { install, type Program, payloads, programs } from '../support/kernel-programs.js';
 

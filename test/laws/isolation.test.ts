@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { select } from '../../src/kernel/index.js';
+import { select } from '../../src/kernel/internal.js';
 import { createLab, type LabCall, type LabOwn } from '../support/kernel-lab.js';
 
 type Write = (target: object) => void;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allow } from '../../src/kernel/index.js';
+import { allow } from '../../src/kernel/internal.js';
 import { byName, createLab, type LabCall, type LabOutcome } from '../support/kernel-lab.js';
 import { install, type Program, payloads, programs } from '../support/kernel-programs.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { handlerClasses, type Outcome } from '../../src/kernel/index.js';
+import { handlerClasses, type Outcome } from '../../src/kernel/internal.js';
 import { createLab, gist } from '../support/kernel-lab.js';
 import { install, type Program, payloads, programs } from '../support/kernel-programs.js';
 

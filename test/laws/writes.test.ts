@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cancel, type Outcome } from '../../src/kernel/index.js';
+import { cancel, type Outcome } from '../../src/kernel/internal.js';
 import { contributor, createLab, type LabCall } from '../support/kernel-lab.js';
 import { labSample } from '../support/kernel-stages.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PayloadOf } from '../../src/kernel/index.js';
+import type { PayloadOf } from '../../src/kernel/internal.js';
 import { bridgeInternalHooks } from '../../src/openclaw/internal-hooks/bridge-internal-hooks.js';
 import type { InternalHookEvent } from '../../src/openclaw/internal-hooks/event.js';
 import { createTestKernel } from '../../src/testing/index.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ask } from '../../src/kernel/index.js';
+import { ask } from '../../src/kernel/internal.js';
 import { defineExtension } from '../../src/sdk/extension/index.js';
 import { ada, messageUpdate, pressUpdate } from '../support/bot-api/updates.js';
 import { deployer } from '../support/deployer.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { allow, cancel } from '../../src/kernel/index.js';
+import { allow, cancel } from '../../src/kernel/internal.js';
 import { virtualClock } from '../../src/testing/index.js';
 import {
   badMarkup,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Kernel } from '../../src/kernel/index.js';
+import type { Kernel } from '../../src/kernel/internal.js';
 import type { Interactive } from '../../src/sdk/channel/index.js';
 import { messageUpdate, pressUpdate } from '../support/bot-api/updates.js';
 import { telegramLab } from '../support/telegram-lab.js';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PayloadOf } from '../../src/kernel/index.js';
+import type { PayloadOf } from '../../src/kernel/internal.js';
 import { blocked, type Fault, tooMany } from '../support/bot-api/fault.js';
 import { type TelegramLab, telegramLab } from '../support/telegram-lab.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { deferred } from '../../src/kernel/index.js';
+import { deferred } from '../../src/kernel/internal.js';
 import {
   openPostgresJournal,
   type PostgresConnections,

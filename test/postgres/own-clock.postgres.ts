@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { deferred } from '../../src/kernel/index.js';
+import { deferred } from '../../src/kernel/internal.js';
 import { openPostgresJournal, type PostgresConnections } from '../../src/postgres/index.js';
 import { migratePostgres } from '../../src/postgres/postgres-schema.js';
 import { virtualClock } from '../../src/testing/index.js';

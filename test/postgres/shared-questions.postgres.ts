@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
 import { answerAsOperator } from '../../src/cli/approvals/approvals.js';
-import { ask } from '../../src/kernel/index.js';
+import { ask } from '../../src/kernel/internal.js';
 import { tendPostgresJournal } from '../../src/postgres/postgres-journal.js';
 import { deployer } from '../support/deployer.js';
 import { sharedDatabase, sharing } from './sharing.js';

@@ -1,5 +1,5 @@
 import { connect } from '../../extensions/postgres/src/index.js';
-import { definedFields } from '../../src/kernel/index.js';
+import { definedFields } from '../../src/kernel/internal.js';
 import { openPostgresJournal, type PostgresConnections } from '../../src/postgres/index.js';
 import { migratePostgres } from '../../src/postgres/postgres-schema.js';
 import { type HostLabOptions, hostLab } from '../support/host-lab.js';

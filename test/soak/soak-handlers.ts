@@ -1,4 +1,4 @@
-import { allow, cancel, type Kernel, select } from '../../src/kernel/index.js';
+import { allow, cancel, type Kernel, select } from '../../src/kernel/internal.js';
 
 /** Milliseconds that a handler which hangs has. */
 const hangTimeoutMs = 30;

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { echoProvider } from '../../src/agent/index.js';
 import { createHost, dispatchTap } from '../../src/host/index.js';
 import { type MessageEnd, openJournal, readJournal } from '../../src/journal/index.js';
-import { createKernel } from '../../src/kernel/index.js';
+import { createKernel } from '../../src/kernel/internal.js';
 import type { AgentProvider } from '../../src/sdk/stream/index.js';
 import { type SoakChannel, soakChannel } from './soak-channel.js';
 import { contributeSoakHandlers } from './soak-handlers.js';

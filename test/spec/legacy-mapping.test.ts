@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalStages } from '../../src/kernel/index.js';
+import { canonicalStages } from '../../src/kernel/internal.js';
 import { type LegacyProfile, legacyMapping, type MappedSource } from '../../src/openclaw/index.js';
 import { type ComparedBy, comparedBy } from '../support/compared-hooks.js';
 import { expectFresh, heading, table } from '../support/generated.js';

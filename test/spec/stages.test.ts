@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalStages, type FamilyName } from '../../src/kernel/index.js';
+import { canonicalStages, type FamilyName } from '../../src/kernel/internal.js';
 import { expectFresh, heading, table } from '../support/generated.js';
 import { stageLink, stageList, stageSection } from '../support/stage-document.js';
 

@@ -1,4 +1,4 @@
-import { type AskOptions, ask } from '../../src/kernel/index.js';
+import { type AskOptions, ask } from '../../src/kernel/internal.js';
 import type { DecodedIngress } from '../../src/sdk/channel/index.js';
 import type { ExtensionApi } from '../../src/sdk/extension/index.js';
 import { type ActingLabOptions, actingLab } from './acting-lab.js';

@@ -1,5 +1,5 @@
 import { journalError } from '../../src/journal/errors.js';
-import { type AskOptions, ask, select } from '../../src/kernel/index.js';
+import { type AskOptions, ask, select } from '../../src/kernel/internal.js';
 import { deployer } from './deployer.js';
 import { twoHosts } from './two-hosts.js';
 

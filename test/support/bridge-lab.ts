@@ -4,7 +4,7 @@ import {
   type CsdkBridge,
   type CsdkFrame,
 } from '../../src/claude/index.js';
-import type { FamilyName, Kernel, Outcome } from '../../src/kernel/index.js';
+import type { FamilyName, Kernel, Outcome } from '../../src/kernel/internal.js';
 import type { SessionEvent, TranscriptEntry } from '../../src/sdk/stream/index.js';
 import { createTestKernel, type TestKernel } from '../../src/testing/index.js';
 import { outcomesOf } from './outcomes-of.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/kernel/index.js';
+import type { Clock } from '../../src/kernel/internal.js';
 
 /** A clock that stands still until it is told to go on. Wall time and monotonic time move apart on request. */
 export interface FaultClock extends Clock {

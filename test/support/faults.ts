@@ -9,7 +9,7 @@ import {
   handlerClasses,
   type KernelOptions,
   type Stage,
-} from '../../src/kernel/index.js';
+} from '../../src/kernel/internal.js';
 import {
   type Bag,
   type LabCall,

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import { createHost, type Host, type HostOptions, type HostPlugin } from '../../src/host/index.js';
 import type { MessageEnd } from '../../src/journal/index.js';
-import type { FamilyName, Kernel, Outcome } from '../../src/kernel/index.js';
+import type { FamilyName, Kernel, Outcome } from '../../src/kernel/internal.js';
 import {
   createTestKernel,
   type TestKernel,

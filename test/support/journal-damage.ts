@@ -9,7 +9,7 @@ import {
   type SqliteJournal,
 } from '../../src/journal/index.js';
 import { journalProblems, repairJournal } from '../../src/journal/internal.js';
-import { isSluiceError } from '../../src/kernel/index.js';
+import { isSluiceError } from '../../src/kernel/internal.js';
 import { hold, holdOf } from './holds.js';
 
 /** The files of a journal as they lie on the disk, and what is true of them. */

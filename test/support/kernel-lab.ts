@@ -8,7 +8,7 @@ import {
   type Outcome,
   type Own,
   type Stage,
-} from '../../src/kernel/index.js';
+} from '../../src/kernel/internal.js';
 import { type VirtualClock, virtualClock } from '../../src/testing/virtual-clock.js';
 import { labStages } from './kernel-stages.js';
 

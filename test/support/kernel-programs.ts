@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { allow, ask, cancel, type HandlerClass, select } from '../../src/kernel/index.js';
+import { allow, ask, cancel, type HandlerClass, select } from '../../src/kernel/internal.js';
 import type { LabCall, LabContribution, LabHandler, LabKernel } from './kernel-lab.js';
 
 /** A generated handler: what it does is a pure function of what it is called with. */

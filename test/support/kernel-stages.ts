@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { defineStage, type Stage } from '../../src/kernel/index.js';
+import { defineStage, type Stage } from '../../src/kernel/internal.js';
 
 const maybe = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) => Type.Optional(schema);
 const words = Type.Array(Type.String());

@@ -4,7 +4,7 @@ import { createReadStream, existsSync, mkdirSync, mkdtempSync, renameSync, rmSyn
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { oneLine } from '../../src/kernel/index.js';
+import { oneLine } from '../../src/kernel/internal.js';
 import { npm, packageCache } from './package-cache.js';
 
 const run = promisify(execFile);

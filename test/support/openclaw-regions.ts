@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { oneLine } from '../../src/kernel/index.js';
+import { oneLine } from '../../src/kernel/internal.js';
 import { regionOf } from '../../src/openclaw/parity/openclaw-runner.js';
 import { verify } from './openclaw-package.js';
 import { npm, packageCache } from './package-cache.js';

@@ -1,4 +1,4 @@
-import type { FamilyName, Outcome } from '../../src/kernel/index.js';
+import type { FamilyName, Outcome } from '../../src/kernel/internal.js';
 
 /** The outcomes of one family. */
 export function outcomesOf<F extends FamilyName>(

@@ -6,7 +6,7 @@ import type { ApprovalOptions } from '../../src/host/parts/options.js';
 import type { HostParts } from '../../src/host/parts/parts.js';
 import { underHold } from '../../src/host/parts/under-hold.js';
 import { type Journal, type MessageEnd, memoryJournal } from '../../src/journal/index.js';
-import type { ApprovalQuestion, Envelope, Principal } from '../../src/kernel/index.js';
+import type { ApprovalQuestion, Envelope, Principal } from '../../src/kernel/internal.js';
 import { type AgentProvider, MessageWriter } from '../../src/sdk/stream/index.js';
 import { fakeChannel, type VirtualClock, virtualClock } from '../../src/testing/index.js';
 import { mortalJournal } from './mortal-journal.js';

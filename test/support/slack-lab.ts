@@ -4,7 +4,7 @@ import { slackUpdate, updateIdOf } from '../../extensions/slack/src/ingress/upda
 import { echoProvider } from '../../src/agent/index.js';
 import { createHost, type Host, type HostOptions } from '../../src/host/index.js';
 import type { MessageEnd } from '../../src/journal/index.js';
-import type { FamilyName, Kernel, Outcome } from '../../src/kernel/index.js';
+import type { FamilyName, Kernel, Outcome } from '../../src/kernel/internal.js';
 import {
   createTestKernel,
   type TestKernel,

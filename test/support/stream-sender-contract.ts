@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PayloadOf } from '../../src/kernel/index.js';
+import type { PayloadOf } from '../../src/kernel/internal.js';
 import {
   approveSend,
   type ChannelPreviews,

@@ -5,7 +5,7 @@ import {
   echoProvider,
   runAgentTurn,
 } from '../../src/agent/index.js';
-import type { FamilyName, Kernel } from '../../src/kernel/index.js';
+import type { FamilyName, Kernel } from '../../src/kernel/internal.js';
 import type {
   AgentEnd,
   AgentProvider,

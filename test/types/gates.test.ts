@@ -12,7 +12,7 @@ import {
   type Outcome,
   type SelectionOf,
   select,
-} from '../../src/kernel/index.js';
+} from '../../src/kernel/internal.js';
 
 const kernel = createKernel();
 const at = { extensionId: 'types', id: 'x' } as const;

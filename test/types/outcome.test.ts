@@ -8,7 +8,7 @@ import {
   type Given,
   type Outcome,
   openKernel,
-} from '../../src/kernel/index.js';
+} from '../../src/kernel/internal.js';
 
 type Preparing = Outcome<'egress.preparing'>;
 type Received = Outcome<'ingress.received'>;

@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { canonicalStages } from '../../src/kernel/index.js';
+import { canonicalStages } from '../../src/kernel/internal.js';
 import { describeDeclarations } from '../support/described-declarations.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

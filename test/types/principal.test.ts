@@ -1,5 +1,5 @@
 import { expectTypeOf, it } from 'vitest';
-import { createKernel, type Handler, type Principal } from '../../src/kernel/index.js';
+import { createKernel, type Handler, type Principal } from '../../src/kernel/internal.js';
 
 const kernel = createKernel();
 

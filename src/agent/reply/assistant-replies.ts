@@ -2,7 +2,7 @@ import type {
   AssistantMessage,
   AssistantMessageEvent,
   MessageUpdate,
-} from '../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 import { blockReplies, type ReplyScope } from './block-replies.js';
 import { partialReplies } from './partial-replies.js';
 import { reasoningReplies } from './reasoning-replies.js';

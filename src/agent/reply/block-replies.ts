@@ -1,4 +1,4 @@
-import { definedFields } from '../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 import { BlockChunker } from './block-chunker.js';
 import type { BlockReply } from './emit/reply-payload.js';
 import type { RunTexts } from './run-texts.js';

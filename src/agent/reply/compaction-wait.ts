@@ -1,4 +1,4 @@
-import { type Deferred, deferred } from '../../kernel/index.js';
+import { type Deferred, deferred } from 'sluice-kernel/internal';
 
 /** Knows when a run's compactions are done, and the tries that follow them. */
 export function compactionWait() {

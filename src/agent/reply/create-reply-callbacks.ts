@@ -3,7 +3,7 @@ import type {
   AssistantMessage,
   MessageUpdate,
   SessionEvent,
-} from '../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 import { assistantReplies } from './assistant-replies.js';
 import { compactionWait } from './compaction-wait.js';
 import { eventQueue } from './emit/event-queue.js';

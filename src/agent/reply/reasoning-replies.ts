@@ -1,4 +1,4 @@
-import type { AssistantMessage, MessageUpdate } from '../../sdk/stream/index.js';
+import type { AssistantMessage, MessageUpdate } from '@sluice/sdk/stream';
 import type { ReplyEmitter } from './emit/reply-emitter.js';
 import { GrowingReasoning } from './text/reasoning-text.js';
 

@@ -1,4 +1,4 @@
-import type { SessionEvent } from '../../sdk/stream/index.js';
+import type { SessionEvent } from '@sluice/sdk/stream';
 import type { MessagingTarget } from './tools/messaging-sends.js';
 import type { ToolFailure } from './tools/tool-failures.js';
 import type { ToolMeta } from './tools/tool-replies.js';

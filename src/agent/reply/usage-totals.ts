@@ -1,4 +1,4 @@
-import type { SessionUsage } from '../../sdk/stream/index.js';
+import type { SessionUsage } from '@sluice/sdk/stream';
 
 /** The usage of a run's messages, in tokens. A count that is zero is absent. */
 export interface UsageTotals {

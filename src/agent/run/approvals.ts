@@ -10,7 +10,7 @@ import {
   oneLine,
   type PayloadOf,
   type Principal,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 
 /** A question that a human is to answer, about the payload that every veto has judged (judgement §4.7). */
 export interface ApprovalRequest {

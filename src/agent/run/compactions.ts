@@ -1,9 +1,9 @@
-import { definedFields, type Logger } from '../../kernel/index.js';
+import { definedFields, type Logger } from 'sluice-kernel/internal';
 import type {
   AutoCompactionEnd,
   AutoCompactionStart,
   TranscriptEntry,
-} from '../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
 

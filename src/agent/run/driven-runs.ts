@@ -1,4 +1,4 @@
-import { type Kernel, perKernel } from '../../kernel/index.js';
+import { type Kernel, perKernel } from 'sluice-kernel/internal';
 
 /** Keys that somebody holds, each as long as one of its holders does. */
 export class HeldKeys {

@@ -1,9 +1,9 @@
-import { type Clock, getOrMake, type PayloadOf } from '../../kernel/index.js';
+import { type Clock, getOrMake, type PayloadOf } from 'sluice-kernel/internal';
 import type {
   AssistantMessage,
   MessageUpdate,
   ToolExecutionUpdate,
-} from '../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
 

@@ -1,4 +1,4 @@
-import { type Clock, definedFields, type Logger, type Outcome } from '../../kernel/index.js';
+import { type Clock, definedFields, type Logger, type Outcome } from 'sluice-kernel/internal';
 import {
   type AgentEnd,
   type AgentToolResult,
@@ -12,7 +12,7 @@ import {
   type ToolExecutionEnd,
   type TranscriptEntry,
   textOf,
-} from '../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 import type { Approvals } from './approvals.js';
 import { type Compactions, compactions } from './compactions.js';
 import { driveRun } from './driven-runs.js';

@@ -1,4 +1,4 @@
-import type { CancelRecord, Outcome } from '../../kernel/index.js';
+import type { CancelRecord, Outcome } from 'sluice-kernel';
 import type { RunError } from './run-fields.js';
 
 /** Ends a run from inside it. The driver of the run turns it into a `RunError`; nobody else sees it. */

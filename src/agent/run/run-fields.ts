@@ -1,5 +1,5 @@
-import type { CancelRecord, Outcome } from '../../kernel/index.js';
-import type { SessionUsage, TranscriptEntry, TranscriptSize } from '../../sdk/stream/index.js';
+import type { CancelRecord, Outcome } from 'sluice-kernel';
+import type { SessionUsage, TranscriptEntry, TranscriptSize } from '@sluice/sdk/stream';
 
 /** The fields of a run in each of its payloads. */
 export interface RunFields {

@@ -6,14 +6,14 @@ import {
   type Outcome,
   onAbort,
   oneLine,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import type {
   AgentToolResult,
   ToolCall,
   ToolDecision,
   ToolEnd,
   ToolResultMessage,
-} from '../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 import { type AnsweredPass, type Approvals, judgeAsking, refusalOf } from './approvals.js';
 import { whyNot } from './run-failure.js';
 import type { RunFields } from './run-fields.js';

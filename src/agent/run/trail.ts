@@ -5,7 +5,7 @@ import type {
   Outcome,
   PayloadOf,
   SyncFamily,
-} from '../../kernel/index.js';
+} from 'sluice-kernel';
 
 /** The refs that every dispatch of a trail carries in its envelope. */
 export type TrailRefs = Pick<

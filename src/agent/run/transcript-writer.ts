@@ -1,5 +1,5 @@
-import { oneLine } from '../../kernel/index.js';
-import type { SessionMessage, ToolResultMessage, TranscriptEntry } from '../../sdk/stream/index.js';
+import { oneLine } from 'sluice-kernel/internal';
+import type { SessionMessage, ToolResultMessage, TranscriptEntry } from '@sluice/sdk/stream';
 import { RunFailure } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';

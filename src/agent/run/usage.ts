@@ -1,5 +1,5 @@
-import { definedFields, type PayloadOf } from '../../kernel/index.js';
-import type { SessionUsage } from '../../sdk/stream/index.js';
+import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
+import type { SessionUsage } from '@sluice/sdk/stream';
 
 /** Turns usage into the form of the pipeline's events. */
 export function usagePayload(

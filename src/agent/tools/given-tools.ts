@@ -8,8 +8,8 @@ import {
   onAbort,
   oneLine,
   Timer,
-} from '../../kernel/index.js';
-import { fromJsonSchema } from '../../sdk/extension/index.js';
+} from 'sluice-kernel/internal';
+import { fromJsonSchema } from '@sluice/sdk/extension';
 import type {
   AgentTool,
   AgentToolCall,
@@ -17,8 +17,8 @@ import type {
   ToolCall,
   ToolDefinition,
   ToolGate,
-} from '../../sdk/stream/index.js';
-import { mendSchema } from '../../sdk/stream/internal.js';
+} from '@sluice/sdk/stream';
+import { mendSchema } from '@sluice/sdk/stream/internal';
 import type { RunFields } from '../run/index.js';
 import { readAnswer, said, shownSchema } from './tool-answer.js';
 

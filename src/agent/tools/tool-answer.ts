@@ -1,5 +1,5 @@
-import { type Fields, isFields } from '../../kernel/index.js';
-import type { AgentToolResult } from '../../sdk/stream/index.js';
+import { type Fields, isFields } from 'sluice-kernel/internal';
+import type { AgentToolResult } from '@sluice/sdk/stream';
 
 type Block = AgentToolResult['content'][number];
 

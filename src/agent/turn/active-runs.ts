@@ -1,4 +1,4 @@
-import { type Clock, deferred, systemClock, Timer } from '../../kernel/index.js';
+import { type Clock, deferred, systemClock, Timer } from 'sluice-kernel/internal';
 
 /** A run that is under way. */
 export interface ActiveRun {

@@ -1,5 +1,5 @@
-import { definedFields, oneLine } from '../../kernel/index.js';
-import { tapRelayOf } from '../../sdk/extension/internal.js';
+import { definedFields, oneLine } from 'sluice-kernel/internal';
+import { tapRelayOf } from '@sluice/sdk/extension/internal';
 import {
   type AgentProvider,
   type AgentRequest,
@@ -10,7 +10,7 @@ import {
   type SessionMessage,
   type ToolDefinition,
   type TranscriptEntry,
-} from '../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 import { saysSomething } from '../reply/text/directives/read-directives.js';
 import { readMessage } from '../reply/text/message-text.js';
 import { RunDispatcher, RunFailure, type RunFallback, type RunStop } from '../run/index.js';

@@ -1,4 +1,4 @@
-import { type Clock, onAbort, type StopSignal, Timer } from '../../kernel/index.js';
+import { type Clock, onAbort, type StopSignal, Timer } from 'sluice-kernel/internal';
 
 /**
  * The end of the waits of a turn: some time after the turn was told to stop. Disposing it takes its timer back.

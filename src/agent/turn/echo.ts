@@ -5,7 +5,7 @@ import {
   type SessionEvent,
   type SessionMessage,
   textOf,
-} from '../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 import { say } from './say.js';
 
 /**

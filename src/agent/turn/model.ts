@@ -1,4 +1,4 @@
-import type { AgentProvider } from '../../sdk/stream/index.js';
+import type { AgentProvider } from '@sluice/sdk/stream';
 import { mustPass, RunFailure } from '../run/index.js';
 import { type AttemptScope, imagesIn } from './turn-fields.js';
 import type { ModelRef } from './turn-options.js';

@@ -1,4 +1,4 @@
-import { definedFields, Timer } from '../../kernel/index.js';
+import { definedFields, Timer } from 'sluice-kernel/internal';
 import type { RunFallback } from '../run/index.js';
 import { untilCut } from './cut-off.js';
 import { chooseModel, type ModelChoice, refOf } from './model.js';

@@ -1,4 +1,4 @@
-import type { AssistantContent, MessageWriter, SessionEvent } from '../../sdk/stream/index.js';
+import type { AssistantContent, MessageWriter, SessionEvent } from '@sluice/sdk/stream';
 
 /** Says one message of an agent, a word at a time. The events are no async generator, which makes three promises for a word. */
 export function* say(

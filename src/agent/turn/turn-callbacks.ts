@@ -1,4 +1,4 @@
-import type { SessionEvent, SubagentAnswer } from '../../sdk/stream/index.js';
+import type { SessionEvent, SubagentAnswer } from '@sluice/sdk/stream';
 import type { ReplyCallbackOptions } from '../reply/emit/reply-options.js';
 
 /**

@@ -3,8 +3,8 @@ import type {
   SessionEvent,
   SubagentAnswer,
   ToolExecutionEnd,
-} from '../../sdk/stream/index.js';
-import { traceEvent } from '../../sdk/stream/internal.js';
+} from '@sluice/sdk/stream';
+import { traceEvent } from '@sluice/sdk/stream/internal';
 import { createReplyCallbacks } from '../reply/create-reply-callbacks.js';
 import { saysSomething } from '../reply/text/directives/read-directives.js';
 import { resultText } from '../run/index.js';

@@ -1,4 +1,4 @@
-import type { Clock, Kernel, Logger, Outcome } from '../../kernel/index.js';
+import type { Clock, Kernel, Logger, Outcome } from 'sluice-kernel';
 import type {
   AgentProvider,
   Around,
@@ -6,7 +6,7 @@ import type {
   SessionContext,
   ToolDefinition,
   TranscriptEntry,
-} from '../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 import type { Approvals, RunReport, RunSession, TrailRefs } from '../run/index.js';
 import type { ActiveRuns } from './active-runs.js';
 import type { AgentTurnCallbacks } from './turn-callbacks.js';

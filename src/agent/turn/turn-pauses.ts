@@ -1,4 +1,4 @@
-import { type Clock, Timer } from '../../kernel/index.js';
+import { type Clock, Timer } from 'sluice-kernel/internal';
 
 /**
  * The pauses of a turn: while it waits for a person, its time does not run. Several may overlap.

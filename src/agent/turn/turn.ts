@@ -1,6 +1,6 @@
-import { definedFields, onAbort, silentLogger, systemClock } from '../../kernel/index.js';
-import type { SessionUsage, TranscriptEntry } from '../../sdk/stream/index.js';
-import { surroundingsOf } from '../../sdk/stream/internal.js';
+import { definedFields, onAbort, silentLogger, systemClock } from 'sluice-kernel/internal';
+import type { SessionUsage, TranscriptEntry } from '@sluice/sdk/stream';
+import { surroundingsOf } from '@sluice/sdk/stream/internal';
 import { addUsage, driveRun, RunFailure, Trail } from '../run/index.js';
 import { type AttemptStart, type EndedAttempt, runAttempt } from './attempt.js';
 import { Cut } from './cut-off.js';

@@ -1,5 +1,5 @@
-import type { Logger } from '../../kernel/index.js';
-import type { AgentRequest } from '../../sdk/stream/index.js';
+import type { Logger } from 'sluice-kernel';
+import type { AgentRequest } from '@sluice/sdk/stream';
 import type { CsdkFrame } from '../index.js';
 import { type ClaudeMemory, type KnownSession, type Recalled, tokenOf } from './claude-memory.js';
 import type { ClaudeRun } from './claude-sdk.js';

@@ -1,5 +1,5 @@
-import { type AgentRequest, isPrompt, type SessionMessage } from '../../sdk/stream/index.js';
-import { Recent } from '../../sdk/stream/internal.js';
+import { type AgentRequest, isPrompt, type SessionMessage } from '@sluice/sdk/stream';
+import { Recent } from '@sluice/sdk/stream/internal';
 
 /**
  * The knowledge of a session of the SDK, when a turn in it has ended. Numbers count the prompts of our session, from

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '../../kernel/index.js';
+import type { Clock, Logger } from 'sluice-kernel';
 import { csdkError } from '../errors.js';
 import type { SdkQuestions } from '../index.js';
 import { type ClaudePermissionMode, type ClaudeQuery, sdkPackage } from './claude-sdk.js';

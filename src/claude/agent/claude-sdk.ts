@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { oneLine, type SluiceError } from '../../kernel/index.js';
+import { oneLine, type SluiceError } from 'sluice-kernel/internal';
 import { csdkError } from '../errors.js';
 import type { CsdkFrame, CsdkToolGate } from '../index.js';
 

@@ -1,5 +1,5 @@
-import { untilCut } from '../../agent/internal.js';
-import { deferred } from '../../kernel/index.js';
+import { untilCut } from '@sluice/agent/internal';
+import { deferred } from 'sluice-kernel/internal';
 
 /**
  * One turn at a time for each session: the SDK goes on writing a session down for a moment after a turn was

@@ -5,14 +5,14 @@ import {
   silentLogger,
   systemClock,
   Timer,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import {
   type AgentProvider,
   type AgentRequest,
   leavable,
   promptText,
   type SessionEvent,
-} from '../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 import {
   type CallbackQueue,
   type CsdkFrame,

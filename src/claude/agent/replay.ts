@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { type AgentProvider, isPrompt, readLines } from '../../sdk/stream/index.js';
+import { type AgentProvider, isPrompt, readLines } from '@sluice/sdk/stream';
 import {
   type CsdkFrame,
   type MalformedLine,

@@ -1,5 +1,5 @@
-import type { Kernel } from '../../kernel/index.js';
-import type { SessionEvent } from '../../sdk/stream/index.js';
+import type { Kernel } from 'sluice-kernel';
+import type { SessionEvent } from '@sluice/sdk/stream';
 import { csdkError } from '../errors.js';
 import type { CallbackQueue } from '../frames/callback.js';
 import type { CsdkFrame } from '../frames/frame.js';

@@ -1,5 +1,5 @@
-import type { Approvals, RunSession, TrailRefs } from '../../agent/run/index.js';
-import type { Clock, Gate, Logger, Outcome } from '../../kernel/index.js';
+import type { Approvals, RunSession, TrailRefs } from '@sluice/agent/run';
+import type { Clock, Gate, Logger, Outcome } from 'sluice-kernel';
 import type { CsdkPermissionAnswer, CsdkPermissionOptions } from '../gate/sdk-callbacks.js';
 import type { ToolGateOptions } from '../gate/tool-gate.js';
 import type { NormalizeOptions } from '../session/normalize-options.js';

@@ -1,13 +1,13 @@
-import { isRunDriven, RunDispatcher, type RunStop, Trail } from '../../agent/run/index.js';
-import { definedFields, type Kernel, silentLogger, systemClock } from '../../kernel/index.js';
+import { isRunDriven, RunDispatcher, type RunStop, Trail } from '@sluice/agent/run';
+import { definedFields, type Kernel, silentLogger, systemClock } from 'sluice-kernel/internal';
 import {
   leavable,
   type SessionEvent,
   type SubagentFact,
   type ToolCall,
   type ToolDecision,
-} from '../../sdk/stream/index.js';
-import { streamError } from '../../sdk/stream/internal.js';
+} from '@sluice/sdk/stream';
+import { streamError } from '@sluice/sdk/stream/internal';
 import type { Frames } from '../frames/arrivals.js';
 import { callbackQueue } from '../frames/callback.js';
 import { type CsdkFrame, textField } from '../frames/frame.js';

@@ -1,4 +1,4 @@
-import { definedFields, oneLine } from '../../kernel/index.js';
+import { definedFields, oneLine } from 'sluice-kernel/internal';
 import type { CsdkCallback } from '../frames/callback.js';
 import {
   type CsdkBlock,

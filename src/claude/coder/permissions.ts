@@ -1,4 +1,4 @@
-import { Recent } from '../../sdk/stream/internal.js';
+import { Recent } from '@sluice/sdk/stream/internal';
 import type { CoderBody } from './blocks/coder-body.js';
 import type { PermissionDecision } from './blocks/coder-event.js';
 

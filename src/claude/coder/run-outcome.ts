@@ -1,4 +1,4 @@
-import { oneLine } from '../../kernel/index.js';
+import { oneLine } from 'sluice-kernel/internal';
 import { type Fields, isFields, textField } from '../frames/frame.js';
 import {
   failureCode,

@@ -1,4 +1,4 @@
-import { definedFields, systemClock } from '../../kernel/index.js';
+import { definedFields, systemClock } from 'sluice-kernel/internal';
 import { type Fields, isFields } from '../frames/frame.js';
 import { isErrorResult } from '../frames/result.js';
 import { assistantText } from './blocks/assistant-text.js';

@@ -1,5 +1,5 @@
-import type { MalformedLine } from '../../cli/internal.js';
-import type { AgentProvider } from '../../sdk/stream/index.js';
+import type { MalformedLine } from '@sluice/cli/internal';
+import type { AgentProvider } from '@sluice/sdk/stream';
 import type { CsdkFrame } from '../frames/frame.js';
 import { readFrames } from '../frames/read-frames.js';
 import { liveRuns } from '../runs/live-runs.js';

@@ -1,4 +1,4 @@
-import { type Clock, Timer } from '../../kernel/index.js';
+import { type Clock, Timer } from 'sluice-kernel/internal';
 import { type CallingQueue, type CsdkCallback, onCallback } from './callback.js';
 import type { CsdkFrame } from './frame.js';
 

@@ -1,4 +1,4 @@
-import type { SubagentStatus } from '../../sdk/stream/index.js';
+import type { SubagentStatus } from '@sluice/sdk/stream';
 import { type CsdkFrame, isFields, isTyped, textField } from './frame.js';
 import { isOfNoTurn, isOthersResult } from './result.js';
 

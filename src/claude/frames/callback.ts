@@ -1,4 +1,4 @@
-import { Backlog } from '../../sdk/stream/internal.js';
+import { Backlog } from '@sluice/sdk/stream/internal';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { type Fields, isFields } from '../../kernel/index.js';
+import { type Fields, isFields } from 'sluice-kernel/internal';
 
 export { type Fields, isFields };
 

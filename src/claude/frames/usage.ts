@@ -1,4 +1,4 @@
-import type { SessionUsage } from '../../sdk/stream/index.js';
+import type { SessionUsage } from '@sluice/sdk/stream';
 
 /** The counts of the Messages API that session events have. */
 export const countedFields = [

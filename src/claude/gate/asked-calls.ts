@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { definedFields, onAbort, oneLine } from '../../kernel/index.js';
-import type { ToolCall, ToolDecision, ToolGate } from '../../sdk/stream/index.js';
+import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
+import type { ToolCall, ToolDecision, ToolGate } from '@sluice/sdk/stream';
 import type { CallbackQueue, CsdkCallback } from '../frames/callback.js';
 
 type Told = Pick<

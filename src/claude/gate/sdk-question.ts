@@ -1,4 +1,4 @@
-import { type ApprovalQuestion, oneLine } from '../../kernel/index.js';
+import { type ApprovalQuestion, oneLine } from 'sluice-kernel/internal';
 import type { CsdkPermissionOptions } from './sdk-callbacks.js';
 
 /** The questions of the SDK that humans answer: none, those that a rule or a hook asks for, or each (judgement §4.32). */

@@ -1,4 +1,4 @@
-import { GrowingText } from '../../sdk/stream/internal.js';
+import { GrowingText } from '@sluice/sdk/stream/internal';
 import { type CsdkBlock, type Fields, isFields, textField } from '../frames/frame.js';
 
 interface Common {

@@ -1,4 +1,4 @@
-import { Recent } from '../../sdk/stream/internal.js';
+import { Recent } from '@sluice/sdk/stream/internal';
 import {
   blockIndex,
   type CsdkBlock,

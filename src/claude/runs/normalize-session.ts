@@ -1,4 +1,4 @@
-import { leavable, type SessionEvent } from '../../sdk/stream/index.js';
+import { leavable, type SessionEvent } from '@sluice/sdk/stream';
 import type { CsdkFrame } from '../frames/frame.js';
 import type { NormalizeOptions } from '../session/normalize-options.js';
 import { SessionReading } from './session-reading.js';

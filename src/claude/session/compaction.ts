@@ -1,4 +1,4 @@
-import type { AutoCompactionStart, SessionEvent } from '../../sdk/stream/index.js';
+import type { AutoCompactionStart, SessionEvent } from '@sluice/sdk/stream';
 import { type CsdkFrame, type Fields, isFields, textField } from '../frames/frame.js';
 import type { MessageReader } from '../messages/message-reader.js';
 import type { DiagnosticFact } from './session-diagnostic.js';

@@ -1,4 +1,4 @@
-import type { SessionEvent } from '../../sdk/stream/index.js';
+import type { SessionEvent } from '@sluice/sdk/stream';
 import type { CsdkCallback } from '../frames/callback.js';
 import {
   blocksOf,

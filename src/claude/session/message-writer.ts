@@ -1,4 +1,4 @@
-import { definedFields } from '../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 import {
   type AssistantContent,
   type AssistantMessage,
@@ -6,7 +6,7 @@ import {
   type SessionEvent,
   type StopReason,
   textOf,
-} from '../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 import { type CsdkBlock, type CsdkFrame, textField } from '../frames/frame.js';
 import { type ToolAnswer, toolAnswer } from '../frames/tool-answer.js';
 import { sessionUsage } from '../frames/usage.js';

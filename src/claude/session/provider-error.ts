@@ -1,4 +1,4 @@
-import type { ProviderError } from '../../sdk/stream/index.js';
+import type { ProviderError } from '@sluice/sdk/stream';
 import { type CsdkFrame, textField } from '../frames/frame.js';
 
 /**

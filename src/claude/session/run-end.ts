@@ -1,5 +1,5 @@
-import { addUsage } from '../../agent/run/index.js';
-import type { AgentEnd, SessionUsage } from '../../sdk/stream/index.js';
+import { addUsage } from '@sluice/agent/run';
+import type { AgentEnd, SessionUsage } from '@sluice/sdk/stream';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import { failureCode, isErrorResult, isInterruptedResult } from '../frames/result.js';
 import { sessionUsage } from '../frames/usage.js';

@@ -1,4 +1,4 @@
-import { definedFields } from '../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 import type {
   AgentEnd,
   AnsweredBy,
@@ -6,7 +6,7 @@ import type {
   SessionEvent,
   SessionUsage,
   SubagentFact,
-} from '../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 import { BackgroundWork, type ResultOf } from '../frames/background-work.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';

@@ -1,4 +1,4 @@
-import { definedFields } from '../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 import { blocksOf, type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import type { DiagnosticFact } from './session-diagnostic.js';
 import type { ToolCalls } from './tool-calls.js';

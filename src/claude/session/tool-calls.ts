@@ -1,4 +1,4 @@
-import type { SessionEvent } from '../../sdk/stream/index.js';
+import type { SessionEvent } from '@sluice/sdk/stream';
 import type { Fields } from '../frames/frame.js';
 import type { DiagnosticFact } from './session-diagnostic.js';
 import type { TaskOutcome, ToolPartial } from './tool-partial.js';

@@ -1,4 +1,4 @@
-import { definedFields } from '../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 import { isTaskOver } from '../frames/background-work.js';
 import { type CsdkBlock, type CsdkFrame, isFields, textField } from '../frames/frame.js';
 

@@ -1,5 +1,5 @@
-import { definedFields } from '../../kernel/index.js';
-import type { SubagentFact } from '../../sdk/stream/index.js';
+import { definedFields } from 'sluice-kernel/internal';
+import type { SubagentFact } from '@sluice/sdk/stream';
 import { isSubagent, isTaskOver } from '../frames/background-work.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import {

@@ -1,4 +1,4 @@
-import type { SubagentStart, ToolCall } from '../../sdk/stream/index.js';
+import type { SubagentStart, ToolCall } from '@sluice/sdk/stream';
 import { textField } from '../frames/frame.js';
 
 /** The agent that the SDK takes if a call names none. */

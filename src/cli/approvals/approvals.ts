@@ -7,16 +7,16 @@ import {
   grantLine,
   shortIdOf,
   whyNotAlways,
-} from '../../host/internal.js';
-import type { TendedJournal } from '../../journal/index.js';
+} from '@sluice/host/internal';
+import type { TendedJournal } from '@sluice/journal';
 import {
   approvalScopes,
   inertJson,
   principalText,
   silentLogger,
   systemClock,
-} from '../../kernel/index.js';
-import type { KeyValues } from '../../sdk/extension/index.js';
+} from 'sluice-kernel/internal';
+import type { KeyValues } from '@sluice/sdk/extension';
 import { badArguments } from '../errors/command-error.js';
 import { addJournalOptions, type JournalChoice, tendJournalOf } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';

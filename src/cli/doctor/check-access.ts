@@ -1,7 +1,7 @@
-import { roleEntry } from '../../host/internal.js';
-import { didYouMean, hasGrant, nearestHint } from '../../kernel/index.js';
-import type { ChannelPlugin } from '../../sdk/channel/index.js';
-import type { ExtensionStatus } from '../../sdk/extension/index.js';
+import { roleEntry } from '@sluice/host/internal';
+import { didYouMean, hasGrant, nearestHint } from 'sluice-kernel/internal';
+import type { ChannelPlugin } from '@sluice/sdk/channel';
+import type { ExtensionStatus } from '@sluice/sdk/extension';
 import type { Settings } from '../settings/settings.js';
 import { type Finding, findingsOf } from './finding.js';
 

@@ -1,5 +1,5 @@
-import { nameOfRoute, type OwnedRoute, routeProblem } from '../../host/internal.js';
-import type { ChannelPlugin } from '../../sdk/channel/index.js';
+import { nameOfRoute, type OwnedRoute, routeProblem } from '@sluice/host/internal';
+import type { ChannelPlugin } from '@sluice/sdk/channel';
 import { noSuchChannel } from '../pipeline/channel-packages.js';
 import type { Settings } from '../settings/settings.js';
 import { type Finding, findingsOf } from './finding.js';

@@ -1,4 +1,4 @@
-import { hostExtensionId } from '../../host/internal.js';
+import { hostExtensionId } from '@sluice/host/internal';
 import {
   allow,
   createKernel,
@@ -10,8 +10,8 @@ import {
   type PlannedHandler,
   previewNotice,
   type StageInfo,
-} from '../../kernel/index.js';
-import type { AgentProvider } from '../../sdk/stream/index.js';
+} from 'sluice-kernel/internal';
+import type { AgentProvider } from '@sluice/sdk/stream';
 import { counted } from '../shell/text.js';
 import { type Finding, findingsOf } from './finding.js';
 

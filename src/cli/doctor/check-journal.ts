@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { suspendedNames } from '../../host/internal.js';
-import type { JournalReader } from '../../journal/index.js';
+import { suspendedNames } from '@sluice/host/internal';
+import type { JournalReader } from '@sluice/journal';
 import { placeName, readPlace } from '../settings/journal-place.js';
 import type { Settings } from '../settings/settings.js';
 import { counted } from '../shell/text.js';

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
-import { type RecordedOutcome, recordedOutcome } from '../../host/internal.js';
+import { type RecordedOutcome, recordedOutcome } from '@sluice/host/internal';
 import {
   mayMatch,
   nameOf,
   type PlannedHandler,
   type Stage,
   type StageInfo,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { matchTexts } from '../print/match-text.js';
 import { type JournalPlace, readPlace } from '../settings/journal-place.js';
 import { counted } from '../shell/text.js';

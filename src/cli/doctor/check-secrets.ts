@@ -1,4 +1,4 @@
-import { placeOf } from '../../host/internal.js';
+import { placeOf } from '@sluice/host/internal';
 import type { DeclaredChannel } from '../pipeline/channel-packages.js';
 import type { LoadedConfig } from '../settings/config-file.js';
 import type { ExtensionSetting } from '../settings/settings.js';

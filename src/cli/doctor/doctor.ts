@@ -1,7 +1,7 @@
-import { usualTurnMs } from '../../host/internal.js';
-import { oneLine, silentLogger } from '../../kernel/index.js';
-import { type LoadedExtension, Scope } from '../../sdk/extension/index.js';
-import type { AgentProvider } from '../../sdk/stream/index.js';
+import { usualTurnMs } from '@sluice/host/internal';
+import { oneLine, silentLogger } from 'sluice-kernel/internal';
+import { type LoadedExtension, Scope } from '@sluice/sdk/extension';
+import type { AgentProvider } from '@sluice/sdk/stream';
 import { CommandError, ConfigError } from '../errors/command-error.js';
 import {
   agentDefinitions,

@@ -1,4 +1,4 @@
-import { definedFields } from '../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 
 /** The weight of a finding. `error`: something does not work. `warning`: it works, and should be looked at. `ok`: all is well. */
 export type Severity = 'error' | 'warning' | 'ok';

@@ -1,4 +1,4 @@
-import { type ConfigProblem, placeOf } from '../../host/internal.js';
+import { type ConfigProblem, placeOf } from '@sluice/host/internal';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 
 /** The codes of the mistakes of a command line, a config or a file. */

@@ -1,5 +1,5 @@
-import { authorPlace } from '../../host/internal.js';
-import { inertText, oneLine } from '../../kernel/index.js';
+import { authorPlace } from '@sluice/host/internal';
+import { inertText, oneLine } from 'sluice-kernel/internal';
 import { printable, sentence } from '../shell/text.js';
 import { CommandError, ConfigError } from './command-error.js';
 

@@ -1,5 +1,5 @@
 import { type Stats, statSync } from 'node:fs';
-import { oneLine } from '../../kernel/index.js';
+import { oneLine } from 'sluice-kernel/internal';
 import { CommandError } from './command-error.js';
 
 /** Makes the error of a file that cannot be read. The noun says which kind of file it is. */

@@ -1,8 +1,8 @@
 import { Option } from 'commander';
-import { cloudEventOf, type FollowOptions, followJournal } from '../../host/index.js';
-import type { WayKind } from '../../journal/index.js';
-import { wayKinds } from '../../journal/internal.js';
-import { definedFields, isSluiceError } from '../../kernel/index.js';
+import { cloudEventOf, type FollowOptions, followJournal } from '@sluice/host';
+import type { WayKind } from '@sluice/journal';
+import { wayKinds } from '@sluice/journal/internal';
+import { definedFields, isSluiceError } from 'sluice-kernel/internal';
 import { badArguments } from '../errors/command-error.js';
 import { addJournalOptions, type JournalChoice, journalPlace } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';

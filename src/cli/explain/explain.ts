@@ -1,11 +1,11 @@
-import { type DispatchFact, foldWay, readWay, type WayFact } from '../../host/index.js';
-import { wayKinds } from '../../journal/internal.js';
+import { type DispatchFact, foldWay, readWay, type WayFact } from '@sluice/host';
+import { wayKinds } from '@sluice/journal/internal';
 import {
   type AuditRecord,
   canonicalStages,
   explainAudit,
   explainOutcome,
-} from '../../kernel/index.js';
+} from 'sluice-kernel';
 import {
   addJournalOptions,
   type JournalChoice,

@@ -1,4 +1,4 @@
-import { digestOf } from '../../journal/internal.js';
+import { digestOf } from '@sluice/journal/internal';
 import { badArguments } from '../errors/command-error.js';
 import { journalPlace } from '../journal/journal-of.js';
 import { printData } from '../print/print-data.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { ChannelDeclaration } from '../../sdk/channel/index.js';
+import type { ChannelDeclaration } from '@sluice/sdk/channel';
 import { packageSource } from '../installed/package-source.js';
 import { declaredChannels, noSuchChannel, packageOf } from '../pipeline/channel-packages.js';
 

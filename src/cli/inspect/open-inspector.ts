@@ -1,6 +1,6 @@
-import type { Host } from '../../host/index.js';
-import type { Journal, TendedJournal } from '../../journal/index.js';
-import type { Logger } from '../../kernel/index.js';
+import type { Host } from '@sluice/host';
+import type { Journal, TendedJournal } from '@sluice/journal';
+import type { Logger } from 'sluice-kernel';
 import { answerAsOperator, keptQuestions } from '../approvals/approvals.js';
 import { portOf, unusablePort } from '../errors/port.js';
 import { ownPackage } from '../installed/own-package.js';

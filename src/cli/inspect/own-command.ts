@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { isDetached } from '../../sdk/extension/internal.js';
+import { isDetached } from '@sluice/sdk/extension/internal';
 import type { PipelineOptions } from '../settings/settings.js';
 import type { Shell } from '../shell/shell.js';
 

@@ -1,4 +1,4 @@
-import { findModule } from '../../sdk/extension/internal.js';
+import { findModule } from '@sluice/sdk/extension/internal';
 import { CommandError } from '../errors/command-error.js';
 import { installable } from './package-source.js';
 

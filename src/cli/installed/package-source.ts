@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { thisCopy } from '../../sdk/extension/internal.js';
+import { thisCopy } from '@sluice/sdk/extension/internal';
 import { asWord } from '../shell/text.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { SendRecord, UpdateRecord } from '../../journal/index.js';
+import type { SendRecord, UpdateRecord } from '@sluice/journal';
 import { printable } from '../shell/text.js';
 
 /** Writes an update of the journal in one line: its time, its id, its channel, its state and the reason. */

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
-import type { JournalReader, TendedJournal } from '../../journal/index.js';
-import { compactJournal, damageLine, repairJournal } from '../../journal/internal.js';
-import { inertJson } from '../../kernel/index.js';
+import type { JournalReader, TendedJournal } from '@sluice/journal';
+import { compactJournal, damageLine, repairJournal } from '@sluice/journal/internal';
+import { inertJson } from 'sluice-kernel/internal';
 import { badArguments, type CommandError } from '../errors/command-error.js';
 import { jsonLine } from '../print/json-line.js';
 import { printData } from '../print/print-data.js';

@@ -1,7 +1,7 @@
-import type { AgentDefinition } from '../../host/index.js';
-import { definedFields, getOrMake } from '../../kernel/index.js';
-import type { ExtensionSet } from '../../sdk/extension/index.js';
-import type { AgentProvider } from '../../sdk/stream/index.js';
+import type { AgentDefinition } from '@sluice/host';
+import { definedFields, getOrMake } from 'sluice-kernel/internal';
+import type { ExtensionSet } from '@sluice/sdk/extension';
+import type { AgentProvider } from '@sluice/sdk/stream';
 import type { AgentContext, AgentKind } from '../addition.js';
 import { badArguments } from '../errors/command-error.js';
 import { noAgent } from '../settings/agent-choice.js';

@@ -1,11 +1,11 @@
-import { isSluiceError } from '../../kernel/index.js';
-import type { ChannelDeclaration, ChannelPlugin } from '../../sdk/channel/index.js';
+import { isSluiceError } from 'sluice-kernel';
+import type { ChannelDeclaration, ChannelPlugin } from '@sluice/sdk/channel';
 import {
   type Extension,
   type LoadedExtension,
   loadExtensionModule,
-} from '../../sdk/extension/index.js';
-import { findModule } from '../../sdk/extension/internal.js';
+} from '@sluice/sdk/extension';
+import { findModule } from '@sluice/sdk/extension/internal';
 import { badArguments, type CommandError } from '../errors/command-error.js';
 import { installable } from '../installed/package-source.js';
 import type { ExtensionSetting, Settings } from '../settings/settings.js';

@@ -1,8 +1,8 @@
-import { type HostOptions, keepWay, type WayRecorder } from '../../host/index.js';
-import { type ExtensionData, extensionData } from '../../host/internal.js';
-import { type Journal, memoryJournal } from '../../journal/index.js';
-import type { AddressedJournal } from '../../journal/internal.js';
-import { definedFields } from '../../kernel/index.js';
+import { type HostOptions, keepWay, type WayRecorder } from '@sluice/host';
+import { type ExtensionData, extensionData } from '@sluice/host/internal';
+import { type Journal, memoryJournal } from '@sluice/journal';
+import type { AddressedJournal } from '@sluice/journal/internal';
+import { definedFields } from 'sluice-kernel/internal';
 import { type JournalPlace, openPlace } from '../settings/journal-place.js';
 import type { Settings } from '../settings/settings.js';
 

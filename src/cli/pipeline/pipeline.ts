@@ -1,5 +1,5 @@
-import { type ExtensionData, extensionData, hostExtensionId } from '../../host/internal.js';
-import { memoryJournal } from '../../journal/index.js';
+import { type ExtensionData, extensionData, hostExtensionId } from '@sluice/host/internal';
+import { memoryJournal } from '@sluice/journal';
 import {
   createKernel,
   definedFields,
@@ -9,8 +9,8 @@ import {
   type Logger,
   nameOf,
   nearest,
-} from '../../kernel/index.js';
-import { ExtensionSet, type HandlerWatch, moduleSource } from '../../sdk/extension/index.js';
+} from 'sluice-kernel/internal';
+import { ExtensionSet, type HandlerWatch, moduleSource } from '@sluice/sdk/extension';
 import type { LoadedPlugin } from '../addition.js';
 import { CommandError } from '../errors/command-error.js';
 import { askedOfPackages } from '../settings/agent-choice.js';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { recordedOutcome } from '../../host/internal.js';
-import type { Given } from '../../kernel/index.js';
+import { recordedOutcome } from '@sluice/host/internal';
+import type { Given } from 'sluice-kernel';
 import { badArguments } from '../errors/command-error.js';
 import { ownPackage } from '../installed/own-package.js';
 import {

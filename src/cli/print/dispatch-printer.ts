@@ -1,4 +1,4 @@
-import { explainOutcome, type Outcome, type Tap } from '../../kernel/index.js';
+import { explainOutcome, type Outcome, type Tap } from 'sluice-kernel';
 import type { Shell } from '../shell/shell.js';
 import { cut, printable } from '../shell/text.js';
 import { jsonLine, outcomeLine } from './json-line.js';

@@ -1,4 +1,4 @@
-import { inertJson, type Outcome, oneLine } from '../../kernel/index.js';
+import { inertJson, type Outcome, oneLine } from 'sluice-kernel/internal';
 
 /**
  * Writes a value as one line of JSON that does nothing to a terminal. A bigint, which JSON does not have, becomes a text of its

@@ -1,4 +1,4 @@
-import type { Match, PlannedHandler } from '../../kernel/index.js';
+import type { Match, PlannedHandler } from 'sluice-kernel';
 
 /** The conditions of a handler in words: `if toolName is Bash or exec_*`; nothing if it is called for each dispatch. */
 export function matchTexts({

@@ -1,4 +1,4 @@
-import { nameOf, type Outcome, type OutcomeRecord, type Step } from '../../kernel/index.js';
+import { nameOf, type Outcome, type OutcomeRecord, type Step } from 'sluice-kernel/internal';
 
 /**
  * A dispatch that handlers have only watched: it passed, and none of them did anything. Such dispatches that follow one another,

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { oneLine } from '../../kernel/index.js';
+import { oneLine } from 'sluice-kernel/internal';
 import { CommandError } from '../errors/command-error.js';
 import { exitCodes } from '../shell/exit-codes.js';
 

@@ -1,12 +1,12 @@
-import { hostExtensionId, type ReplayedDispatch, replayDispatches } from '../../host/internal.js';
-import type { DispatchRecord } from '../../journal/index.js';
+import { hostExtensionId, type ReplayedDispatch, replayDispatches } from '@sluice/host/internal';
+import type { DispatchRecord } from '@sluice/journal';
 import {
   type Author,
   definedFields,
   type Kernel,
   nameOf,
   type PlannedHandler,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { jsonLine } from '../print/json-line.js';
 import { laidOut } from '../print/layout.js';
 import type { Shell } from '../shell/shell.js';

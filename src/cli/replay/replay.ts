@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { runAgentTurn } from '../../agent/index.js';
-import { contributeDefaultChoices } from '../../host/internal.js';
-import type { DispatchRecord, JournalReader } from '../../journal/index.js';
+import { runAgentTurn } from '@sluice/agent';
+import { contributeDefaultChoices } from '@sluice/host/internal';
+import type { DispatchRecord, JournalReader } from '@sluice/journal';
 import {
   definedFields,
   type FamilyName,
@@ -11,8 +11,8 @@ import {
   type Kernel,
   type Logger,
   openKernel,
-} from '../../kernel/index.js';
-import type { AgentProvider, TranscriptEntry } from '../../sdk/stream/index.js';
+} from 'sluice-kernel/internal';
+import type { AgentProvider, TranscriptEntry } from '@sluice/sdk/stream';
 import type { Addition, RecordingReader } from '../addition.js';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';

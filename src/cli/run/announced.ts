@@ -1,4 +1,4 @@
-import { digestOf } from '../../journal/internal.js';
+import { digestOf } from '@sluice/journal/internal';
 import { knownForms } from '../doctor/check-secrets.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import type { Settings } from '../settings/settings.js';

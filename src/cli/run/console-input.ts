@@ -1,5 +1,5 @@
-import type { Host } from '../../host/index.js';
-import { readLines } from '../../sdk/stream/index.js';
+import type { Host } from '@sluice/host';
+import { readLines } from '@sluice/sdk/stream';
 import type { Shell } from '../shell/shell.js';
 import type { RunView } from './run-view.js';
 

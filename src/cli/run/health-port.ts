@@ -3,8 +3,8 @@ import {
   type Host,
   type HostOptions,
   startHealthServer,
-} from '../../host/index.js';
-import { definedFields } from '../../kernel/index.js';
+} from '@sluice/host';
+import { definedFields } from 'sluice-kernel/internal';
 import { CommandError } from '../errors/command-error.js';
 import { portOf, unusablePort } from '../errors/port.js';
 import type { Settings } from '../settings/settings.js';

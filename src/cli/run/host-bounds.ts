@@ -1,6 +1,6 @@
-import type { HostOptions } from '../../host/index.js';
-import { withoutSecrets } from '../../journal/internal.js';
-import { definedFields } from '../../kernel/index.js';
+import type { HostOptions } from '@sluice/host';
+import { withoutSecrets } from '@sluice/journal/internal';
+import { definedFields } from 'sluice-kernel/internal';
 import type { Settings } from '../settings/settings.js';
 
 /** Names the bounds of the config as the host does. */

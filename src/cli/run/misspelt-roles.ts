@@ -1,5 +1,5 @@
-import { roleEntry } from '../../host/internal.js';
-import { nearest } from '../../kernel/index.js';
+import { roleEntry } from '@sluice/host/internal';
+import { nearest } from 'sluice-kernel/internal';
 import { CommandError } from '../errors/command-error.js';
 import type { Settings } from '../settings/settings.js';
 

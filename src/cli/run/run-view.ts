@@ -1,6 +1,6 @@
-import type { LogLevel, WayListener } from '../../host/index.js';
-import { systemClock } from '../../kernel/index.js';
-import type { ApprovedMessage, ConsoleTerminal } from '../../sdk/channel/index.js';
+import type { LogLevel, WayListener } from '@sluice/host';
+import { systemClock } from 'sluice-kernel';
+import type { ApprovedMessage, ConsoleTerminal } from '@sluice/sdk/channel';
 import type { LoadedPlugin } from '../addition.js';
 import { outcomeLine } from '../print/json-line.js';
 import { laidOut, layoutOf } from '../print/layout.js';

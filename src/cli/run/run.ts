@@ -1,9 +1,9 @@
 import { pid } from 'node:process';
 import { type Command, Option } from 'commander';
-import { createHost, type Host, wayRecorder } from '../../host/index.js';
-import { definedFields } from '../../kernel/index.js';
-import { consoleChannel } from '../../sdk/channel/index.js';
-import { HandlerWatch, Scope } from '../../sdk/extension/index.js';
+import { createHost, type Host, wayRecorder } from '@sluice/host';
+import { definedFields } from 'sluice-kernel/internal';
+import { consoleChannel } from '@sluice/sdk/channel';
+import { HandlerWatch, Scope } from '@sluice/sdk/extension';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import type { InspectorChoice } from '../inspect/open-inspector.js';

@@ -1,10 +1,10 @@
-import type { UpdateFact } from '../../host/index.js';
+import type { UpdateFact } from '@sluice/host';
 import {
   type Clock,
   explainOutcome,
   type Outcome,
   type OutcomeRecord,
-} from '../../kernel/index.js';
+} from 'sluice-kernel';
 import { type Layout, laidOut } from '../print/layout.js';
 import { oneMore, type Watched, watched } from '../print/watched.js';
 import { counted, printable, span } from '../shell/text.js';

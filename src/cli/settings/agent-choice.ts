@@ -1,5 +1,5 @@
-import { agentPackages, packageAgentForms } from '../../host/internal.js';
-import { nearest } from '../../kernel/index.js';
+import { agentPackages, packageAgentForms } from '@sluice/host/internal';
+import { nearest } from 'sluice-kernel/internal';
 import type { Addition, AgentKind, NamedAgent } from '../addition.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
 
@@ -16,7 +16,7 @@ const echo: AgentKind = {
   forms: ['echo'],
   form: /^echo$/,
   load: async () => {
-    const { echoProvider } = await import('../../agent/index.js');
+    const { echoProvider } = await import('@sluice/agent');
     return { makeAgent: async () => echoProvider() };
   },
 };

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
-import { definedFields, type Fields, fieldsOf } from '../../kernel/index.js';
-import { homeFolder } from '../../sdk/extension/internal.js';
+import { definedFields, type Fields, fieldsOf } from 'sluice-kernel/internal';
+import { homeFolder } from '@sluice/sdk/extension/internal';
 import type { Shell } from '../shell/shell.js';
 import type { LoadedConfig } from './config-file.js';
 

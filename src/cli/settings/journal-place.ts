@@ -1,4 +1,4 @@
-import type { ConfigProblem } from '../../host/internal.js';
+import type { ConfigProblem } from '@sluice/host/internal';
 import {
   type JournalOptions,
   type JournalReader,
@@ -7,8 +7,8 @@ import {
   readJournal,
   type TendedJournal,
   tendJournal,
-} from '../../journal/index.js';
-import type { JournalAddress, JournalKind, JournalTerms } from '../../journal/internal.js';
+} from '@sluice/journal';
+import type { JournalAddress, JournalKind, JournalTerms } from '@sluice/journal/internal';
 import { ownPackage } from '../installed/own-package.js';
 
 /** The place of a journal: a file, or an address. */

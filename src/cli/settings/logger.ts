@@ -1,9 +1,9 @@
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { type LogLevel, pinoLogger } from '../../host/index.js';
-import { allFields, type ErrorSummary, publicFields } from '../../host/internal.js';
-import { makePrivate } from '../../journal/internal.js';
-import { definedFields, type Logger, loggerWith, oneLine } from '../../kernel/index.js';
+import { type LogLevel, pinoLogger } from '@sluice/host';
+import { allFields, type ErrorSummary, publicFields } from '@sluice/host/internal';
+import { makePrivate } from '@sluice/journal/internal';
+import { definedFields, type Logger, loggerWith, oneLine } from 'sluice-kernel/internal';
 import { jsonLine } from '../print/json-line.js';
 import { type Output, outputTo } from '../shell/output.js';
 import type { Shell } from '../shell/shell.js';

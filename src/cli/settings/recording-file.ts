@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { thisCopy } from '../../sdk/extension/internal.js';
-import { readLines } from '../../sdk/stream/index.js';
+import { thisCopy } from '@sluice/sdk/extension/internal';
+import { readLines } from '@sluice/sdk/stream';
 import { CommandError } from '../errors/command-error.js';
 import { checkFile, fileError } from '../errors/file-error.js';
 import { exitCodes } from '../shell/exit-codes.js';

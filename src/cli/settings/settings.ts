@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { AgentDefinition } from '../../host/index.js';
-import { configSchema, type HostConfig } from '../../host/internal.js';
-import { definedFields } from '../../kernel/index.js';
+import type { AgentDefinition } from '@sluice/host';
+import { configSchema, type HostConfig } from '@sluice/host/internal';
+import { definedFields } from 'sluice-kernel/internal';
 import type { Addition, PluginLoader } from '../addition.js';
 import { badArguments } from '../errors/command-error.js';
 import type { Shell } from '../shell/shell.js';

@@ -1,5 +1,5 @@
-import { runCommand } from '../../host/internal.js';
-import type { Kernel } from '../../kernel/index.js';
+import { runCommand } from '@sluice/host/internal';
+import type { Kernel } from 'sluice-kernel';
 import type { ExitCode } from './exit-codes.js';
 import type { Shell } from './shell.js';
 import { printable } from './text.js';

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
-import { withoutSecrets } from '../../journal/internal.js';
-import type { TerminalScreen } from '../../sdk/channel/index.js';
+import { withoutSecrets } from '@sluice/journal/internal';
+import type { TerminalScreen } from '@sluice/sdk/channel';
 
 /** A stream to write to, whose reader may go away. */
 export interface Output {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
-import type { JournalKind } from '../../journal/internal.js';
-import type { TerminalScreen } from '../../sdk/channel/index.js';
+import type { JournalKind } from '@sluice/journal/internal';
+import type { TerminalScreen } from '@sluice/sdk/channel';
 import type { Addition } from '../addition.js';
 import type { ExitCode } from './exit-codes.js';
 import type { Output } from './output.js';

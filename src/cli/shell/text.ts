@@ -1,4 +1,4 @@
-import { inertText } from '../../kernel/index.js';
+import { inertText } from 'sluice-kernel/internal';
 
 /** The names that fields with a secret have. */
 export const secretName = /(token|secret|password|passphrase|api_?key|credentials?|private_?key)$/i;

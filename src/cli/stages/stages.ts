@@ -6,7 +6,7 @@ import {
   type Stage,
   type StageInfo,
   silentLogger,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { errorLine } from '../errors/error-line.js';
 import { openPipeline } from '../pipeline/pipeline.js';
 import type { Layout } from '../print/layout.js';

@@ -1,4 +1,4 @@
-import type { ApprovalScope, Approver, Principal } from '../../kernel/index.js';
+import type { ApprovalScope, Approver, Principal } from 'sluice-kernel';
 import { scopeText } from './approval-buttons.js';
 import { type ApprovalRow, shortIdOf } from './approval-row.js';
 import type { ApprovalEnd } from './approval-rows.js';

@@ -1,4 +1,4 @@
-import { type ApprovalScope, approvalScopes } from '../../kernel/index.js';
+import { type ApprovalScope, approvalScopes } from 'sluice-kernel/internal';
 import type { ApprovalRow } from './approval-row.js';
 import { offeredScopes } from './grants.js';
 

@@ -1,5 +1,5 @@
-import { patiently } from '../../journal/internal.js';
-import { approvalScopes, type Clock, type Principal } from '../../kernel/index.js';
+import { patiently } from '@sluice/journal/internal';
+import { approvalScopes, type Clock, type Principal } from 'sluice-kernel/internal';
 import type { ChatCommand, ChatCommandContext } from '../provided/chat-commands.js';
 import { answerApproval, whyNotAnswer } from './answer-approval.js';
 import { shortIdOf } from './approval-row.js';

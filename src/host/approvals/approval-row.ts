@@ -1,5 +1,5 @@
-import type { ApprovalRequest } from '../../agent/index.js';
-import { digestOf } from '../../journal/internal.js';
+import type { ApprovalRequest } from '@sluice/agent';
+import { digestOf } from '@sluice/journal/internal';
 import {
   type ApprovalQuestion,
   type ApprovalScope,
@@ -7,7 +7,7 @@ import {
   definedFields,
   type PayloadOf,
   type Principal,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import type { WaitingRow } from '../questions/waiting-rows.js';
 
 /** The states of a question to a human (judgement §4.14). */

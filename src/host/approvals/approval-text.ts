@@ -1,4 +1,4 @@
-import { inertJson, inertText, oneLine, principalText } from '../../kernel/index.js';
+import { inertJson, inertText, oneLine, principalText } from 'sluice-kernel/internal';
 import { scopeText } from './approval-buttons.js';
 import { type AnsweredBy, type ApprovalRow, shortIdOf } from './approval-row.js';
 import { type GrantRow, offeredScopes } from './grants.js';

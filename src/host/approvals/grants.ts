@@ -1,4 +1,4 @@
-import { digestOf } from '../../journal/internal.js';
+import { digestOf } from '@sluice/journal/internal';
 import {
   type ApprovalScope,
   type Approver,
@@ -6,7 +6,7 @@ import {
   type Author,
   definedFields,
   type Principal,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { type WaitingRow, WaitingRows, type WaitingRowsParts } from '../questions/waiting-rows.js';
 import { type AnsweredBy, type ApprovalRow, shortIdOf } from './approval-row.js';
 

@@ -1,4 +1,4 @@
-import type { Hold, Ownership } from '../../journal/index.js';
+import type { Hold, Ownership } from '@sluice/journal';
 import { HostSign } from '../questions/host-sign.js';
 import type { WaitingRows, WaitingRowsParts } from '../questions/waiting-rows.js';
 import { type ApprovalRow, type ApprovalState, shortIdOf } from './approval-row.js';

@@ -1,4 +1,4 @@
-import { oneLine } from '../../kernel/index.js';
+import { oneLine } from 'sluice-kernel/internal';
 import { type ConfigProblem, problemsOf } from './problem.js';
 import { configSchema, type HostConfig } from './schema.js';
 

@@ -1,5 +1,5 @@
-import type { RunError } from '../../agent/run/index.js';
-import type { CancelCodeOf } from '../../kernel/index.js';
+import type { RunError } from '@sluice/agent/run';
+import type { CancelCodeOf } from 'sluice-kernel';
 
 /**
  * Says why a message could not be answered. `routing`: no agent was chosen. `session`: its session could not be opened, or the

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearestHint, oneLine } from '../../kernel/index.js';
+import { nearestHint, oneLine } from 'sluice-kernel/internal';
 import { configSchema } from './schema.js';
 
 /** One problem of a config, with its place and its cure. */

@@ -3,9 +3,9 @@ import {
   type ApprovalRequest,
   type Approvals,
   Trail,
-} from '../../agent/index.js';
-import { digestOf, patiently } from '../../journal/internal.js';
-import { definedFields, oneLine } from '../../kernel/index.js';
+} from '@sluice/agent';
+import { digestOf, patiently } from '@sluice/journal/internal';
+import { definedFields, oneLine } from 'sluice-kernel/internal';
 import { approvalButtons } from '../approvals/approval-buttons.js';
 import {
   type ApprovalAddress,

@@ -1,7 +1,7 @@
-import type { Trail } from '../../agent/index.js';
-import type { SendReport } from '../../journal/index.js';
-import { type Ending, stopped } from '../../journal/internal.js';
-import { oneLine } from '../../kernel/index.js';
+import type { Trail } from '@sluice/agent';
+import type { SendReport } from '@sluice/journal';
+import { type Ending, stopped } from '@sluice/journal/internal';
+import { oneLine } from 'sluice-kernel/internal';
 import type { CancelTexts } from '../config/failure-text.js';
 import type { HeldParts } from '../parts/parts.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';

@@ -1,7 +1,7 @@
-import type { Trail } from '../../agent/index.js';
-import type { SendReport } from '../../journal/index.js';
-import { definedFields, oneLine, pause } from '../../kernel/index.js';
-import { approveSend, type SendApproval } from '../../sdk/channel/index.js';
+import type { Trail } from '@sluice/agent';
+import type { SendReport } from '@sluice/journal';
+import { definedFields, oneLine, pause } from 'sluice-kernel/internal';
+import { approveSend, type SendApproval } from '@sluice/sdk/channel';
 import type { SendParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import {

@@ -1,14 +1,14 @@
-import { type Trail, whyNot } from '../../agent/index.js';
-import type { SendEndRecord, SendReport } from '../../journal/index.js';
-import { leftBehind, problemOfText } from '../../journal/internal.js';
+import { type Trail, whyNot } from '@sluice/agent';
+import type { SendEndRecord, SendReport } from '@sluice/journal';
+import { leftBehind, problemOfText } from '@sluice/journal/internal';
 import {
   type CancelRecord,
   definedFields,
   type Outcome,
   oneLine,
   type PayloadOf,
-} from '../../kernel/index.js';
-import type { ApprovedMessage, DeliveryReceipt } from '../../sdk/channel/index.js';
+} from 'sluice-kernel/internal';
+import type { ApprovedMessage, DeliveryReceipt } from '@sluice/sdk/channel';
 import type { SendParts } from '../parts/parts.js';
 import type { PreparedSend } from './prepare-send.js';
 import { tellSend } from './prepare-send.js';

@@ -1,7 +1,7 @@
-import { Trail, type TrailRefs } from '../../agent/index.js';
-import type { Hold, SendReport } from '../../journal/index.js';
-import { definedFields, onAbort, oneLine } from '../../kernel/index.js';
-import type { KeptSend } from '../../sdk/extension/index.js';
+import { Trail, type TrailRefs } from '@sluice/agent';
+import type { Hold, SendReport } from '@sluice/journal';
+import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
+import type { KeptSend } from '@sluice/sdk/extension';
 import type { HostParts } from '../parts/parts.js';
 import { underHold, underOwnHold } from '../parts/under-hold.js';
 import { keyOfAccount } from '../provided/accounts.js';

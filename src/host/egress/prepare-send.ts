@@ -1,11 +1,11 @@
-import type { Trail } from '../../agent/index.js';
-import { judgeAsking } from '../../agent/run/index.js';
+import type { Trail } from '@sluice/agent';
+import { judgeAsking } from '@sluice/agent/run';
 import {
   type CancelRecord,
   definedFields,
   type Outcome,
   type PayloadOf,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import type { SendParts } from '../parts/parts.js';
 import type { SendFact } from '../way/way-record.js';
 

@@ -1,7 +1,7 @@
-import type { Trail } from '../../agent/index.js';
-import type { SendReport } from '../../journal/index.js';
-import type { Ending } from '../../journal/internal.js';
-import { definedFields } from '../../kernel/index.js';
+import type { Trail } from '@sluice/agent';
+import type { SendReport } from '@sluice/journal';
+import type { Ending } from '@sluice/journal/internal';
+import { definedFields } from 'sluice-kernel/internal';
 import { type AnswerFailure, failureTextOf } from '../config/failure-text.js';
 import type { HeldParts } from '../parts/parts.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';

@@ -3,8 +3,8 @@ import type {
   DispatchRecord,
   JournalReader,
   WayKind,
-} from '../../journal/index.js';
-import { wayKinds } from '../../journal/internal.js';
+} from '@sluice/journal';
+import { wayKinds } from '@sluice/journal/internal';
 import {
   type Clock,
   isSluiceError,
@@ -12,8 +12,8 @@ import {
   oneLine,
   pause,
   systemClock,
-} from '../../kernel/index.js';
-import type { KeyValues } from '../../sdk/extension/index.js';
+} from 'sluice-kernel/internal';
+import type { KeyValues } from '@sluice/sdk/extension';
 import { wayRecord } from '../way/read-way.js';
 import type { WayRecord } from '../way/way-record.js';
 

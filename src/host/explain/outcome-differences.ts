@@ -1,4 +1,4 @@
-import { type Author, nameOf, type Outcome, oneLine, type Stage } from '../../kernel/index.js';
+import { type Author, nameOf, type Outcome, oneLine, type Stage } from 'sluice-kernel/internal';
 import type { RecordedOutcome } from '../way/recorded-outcome.js';
 
 /** One difference between a recorded dispatch and the dispatch of today. */

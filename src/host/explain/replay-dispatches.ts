@@ -1,4 +1,4 @@
-import type { DispatchRecord } from '../../journal/index.js';
+import type { DispatchRecord } from '@sluice/journal';
 import {
   type Author,
   definedFields,
@@ -8,8 +8,8 @@ import {
   type Outcome,
   openKernel,
   type Stage,
-} from '../../kernel/index.js';
-import { Recent } from '../../sdk/stream/internal.js';
+} from 'sluice-kernel/internal';
+import { Recent } from '@sluice/sdk/stream/internal';
 import { type RecordedOutcome, recordedOutcome } from '../way/recorded-outcome.js';
 import { type OutcomeDifference, outcomeDifferences } from './outcome-differences.js';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Exchange } from '../../sdk/chat/internal.js';
+import type { Exchange } from '@sluice/sdk/chat/internal';
 import type { Host } from '../life/host.js';
 import { wrongMethod } from '../routes/answer-request.js';
 import type { HttpRouteStatus } from '../routes/host-routes.js';

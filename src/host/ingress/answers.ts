@@ -1,12 +1,12 @@
-import type { Trail } from '../../agent/index.js';
-import { type Ending, patiently } from '../../journal/internal.js';
+import type { Trail } from '@sluice/agent';
+import { type Ending, patiently } from '@sluice/journal/internal';
 import {
   definedFields,
   oneLine,
   type PayloadOf,
   type Principal,
   type ProvenSender,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { answerApproval } from '../approvals/answer-approval.js';
 import { answerOfButton } from '../approvals/approval-buttons.js';
 import { endFailed } from '../egress/reply.js';

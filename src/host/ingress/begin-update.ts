@@ -1,5 +1,5 @@
-import type { UpdateHold } from '../../journal/index.js';
-import { logJournalFailure } from '../../journal/internal.js';
+import type { UpdateHold } from '@sluice/journal';
+import { logJournalFailure } from '@sluice/journal/internal';
 import type { HeldParts, HostParts } from '../parts/parts.js';
 import { underHold } from '../parts/under-hold.js';
 import { tellUpdate } from '../way/tell-update.js';

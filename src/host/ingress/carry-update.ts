@@ -1,7 +1,7 @@
-import { Trail } from '../../agent/index.js';
-import type { MessageEnd } from '../../journal/index.js';
-import { type EarlyEnding, fullReason, stopped } from '../../journal/internal.js';
-import { definedFields, oneLine } from '../../kernel/index.js';
+import { Trail } from '@sluice/agent';
+import type { MessageEnd } from '@sluice/journal';
+import { type EarlyEnding, fullReason, stopped } from '@sluice/journal/internal';
+import { definedFields, oneLine } from 'sluice-kernel/internal';
 import { guarded, withCancelReply } from '../egress/cancel-reply.js';
 import { endFailed } from '../egress/reply.js';
 import { runJob } from '../jobs/run-job.js';

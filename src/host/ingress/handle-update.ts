@@ -1,4 +1,4 @@
-import type { SendRecord, UpdateHold } from '../../journal/index.js';
+import type { SendRecord, UpdateHold } from '@sluice/journal';
 import type { Place } from '../lanes/slots.js';
 import type { HeldParts, HostParts } from '../parts/parts.js';
 import { beginUpdate, giveBack, isLeftToNext } from './begin-update.js';

@@ -1,6 +1,6 @@
-import type { UpdateRecord } from '../../journal/index.js';
-import { openUpdates } from '../../journal/internal.js';
-import type { InboundMessage } from '../../sdk/channel/index.js';
+import type { UpdateRecord } from '@sluice/journal';
+import { openUpdates } from '@sluice/journal/internal';
+import type { InboundMessage } from '@sluice/sdk/channel';
 import { joinAtMost, longestJoin } from '../lanes/joins.js';
 import type { HostParts } from '../parts/parts.js';
 import { parseCommandLine } from '../provided/commands.js';

@@ -1,5 +1,5 @@
-import { definedFields, type Principal, type ProvenSender } from '../../kernel/index.js';
-import type { SenderProof } from '../../sdk/channel/index.js';
+import { definedFields, type Principal, type ProvenSender } from 'sluice-kernel/internal';
+import type { SenderProof } from '@sluice/sdk/channel';
 import type { Decoded } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';

@@ -1,6 +1,6 @@
-import type { Trail } from '../../agent/index.js';
-import type { Ending } from '../../journal/internal.js';
-import { definedFields, oneLine, type Principal } from '../../kernel/index.js';
+import type { Trail } from '@sluice/agent';
+import type { Ending } from '@sluice/journal/internal';
+import { definedFields, oneLine, type Principal } from 'sluice-kernel/internal';
 import { replyTo } from '../egress/reply.js';
 import type { HeldParts } from '../parts/parts.js';
 import { type ChatAnswer, refusal } from '../provided/chat-commands.js';

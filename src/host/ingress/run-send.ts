@@ -1,5 +1,5 @@
-import { type EarlyEnding, stopped } from '../../journal/internal.js';
-import { definedFields, pause } from '../../kernel/index.js';
+import { type EarlyEnding, stopped } from '@sluice/journal/internal';
+import { definedFields, pause } from 'sluice-kernel/internal';
 import { endOf } from '../egress/extension-sends.js';
 import { type OwnMessage, sendOwn } from '../egress/own-send.js';
 import type { SendJob } from '../jobs/job.js';

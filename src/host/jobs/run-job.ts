@@ -1,6 +1,6 @@
-import { Trail, whyNot } from '../../agent/index.js';
-import { type EarlyEnding, stopped } from '../../journal/internal.js';
-import { definedFields, type Outcome, oneLine, type PayloadOf } from '../../kernel/index.js';
+import { Trail, whyNot } from '@sluice/agent';
+import { type EarlyEnding, stopped } from '@sluice/journal/internal';
+import { definedFields, type Outcome, oneLine, type PayloadOf } from 'sluice-kernel/internal';
 import type { Place } from '../lanes/slots.js';
 import type { HeldParts } from '../parts/parts.js';
 import { asPrincipal } from '../provided/roles.js';

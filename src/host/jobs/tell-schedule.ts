@@ -1,5 +1,5 @@
-import { Trail } from '../../agent/index.js';
-import type { Outcome, PayloadOf } from '../../kernel/index.js';
+import { Trail } from '@sluice/agent';
+import type { Outcome, PayloadOf } from 'sluice-kernel';
 import { attempt } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import type { TakenRegistration } from '../parts/taken-over.js';

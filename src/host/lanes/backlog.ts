@@ -1,4 +1,4 @@
-import type { UpdateHold } from '../../journal/index.js';
+import type { UpdateHold } from '@sluice/journal';
 import type { SuspectRules } from './suspects.js';
 import { Suspects } from './suspects.js';
 

@@ -1,4 +1,4 @@
-import { type Clock, type Deferred, deferred } from '../../kernel/index.js';
+import { type Clock, type Deferred, deferred } from 'sluice-kernel/internal';
 
 /**
  * A gate where messages wait while extensions are replaced: what has begun goes on, what has not begun does not begin before the

@@ -1,5 +1,5 @@
-import type { Clock } from '../../kernel/index.js';
-import type { InboundUpdate } from '../../sdk/channel/index.js';
+import type { Clock } from 'sluice-kernel';
+import type { InboundUpdate } from '@sluice/sdk/channel';
 
 /** Messages that one turn answers, at most (durability §10.3). */
 export const joinAtMost = 50;

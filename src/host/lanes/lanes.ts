@@ -1,4 +1,4 @@
-import { getOrMake } from '../../kernel/index.js';
+import { getOrMake } from 'sluice-kernel/internal';
 import type { ReloadGate } from './gate.js';
 import type { Slots } from './slots.js';
 import { noPlace, type Place, placeOf } from './slots.js';

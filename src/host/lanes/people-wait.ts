@@ -1,4 +1,4 @@
-import type { TurnPauses } from '../../agent/index.js';
+import type { TurnPauses } from '@sluice/agent';
 import type { Place } from './slots.js';
 
 /**

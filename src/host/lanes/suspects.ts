@@ -1,4 +1,4 @@
-import { type Clock, getOrMake, Timer } from '../../kernel/index.js';
+import { type Clock, getOrMake, Timer } from 'sluice-kernel/internal';
 
 /** Suspects that run beside each other, where none of them is at its last attempt. */
 const suspectsAtOnce = 4;

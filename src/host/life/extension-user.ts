@@ -1,4 +1,4 @@
-import type { ExtensionUser } from '../../sdk/extension/index.js';
+import type { ExtensionUser } from '@sluice/sdk/extension';
 import { attempt } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { isToStart } from '../parts/start-only.js';

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import type { JournalCounts, SendReport } from '../../journal/index.js';
-import { deferred, definedFields, type Kernel, onAbort } from '../../kernel/index.js';
-import type { Interactive } from '../../sdk/channel/index.js';
-import type { ExtensionStatus, Figures, ReloadResult } from '../../sdk/extension/index.js';
+import type { JournalCounts, SendReport } from '@sluice/journal';
+import { deferred, definedFields, type Kernel, onAbort } from 'sluice-kernel/internal';
+import type { Interactive } from '@sluice/sdk/channel';
+import type { ExtensionStatus, Figures, ReloadResult } from '@sluice/sdk/extension';
 import { hostError } from '../errors.js';
 import type { HostStats } from '../parts/counts.js';
 import { partsOf } from '../parts/make-parts.js';
@@ -36,7 +36,7 @@ export interface UnpromptedMessage {
   readonly signal?: AbortSignal;
 }
 
-declare module '../../sdk/extension/define/extension-host.js' {
+declare module '@sluice/sdk/extension' {
   interface Figures {
     readonly stats: HostStats;
     /** Its kernel's counts with the handlers in quarantine, its accounts, its extensions. */

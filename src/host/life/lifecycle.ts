@@ -1,11 +1,11 @@
-import { deferred, definedFields, previewNotice } from '../../kernel/index.js';
+import { deferred, definedFields, previewNotice } from 'sluice-kernel/internal';
 import {
   type ExtensionHost,
   ExtensionSet,
   type ExtensionStatus,
   givenSource,
   moduleSource,
-} from '../../sdk/extension/index.js';
+} from '@sluice/sdk/extension';
 import { extensionSends } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import { giveBackAll } from '../ingress/begin-update.js';

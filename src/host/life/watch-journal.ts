@@ -1,4 +1,4 @@
-import { type ErrorCode, Timer } from '../../kernel/index.js';
+import { type ErrorCode, Timer } from 'sluice-kernel/internal';
 import type { HostParts } from '../parts/parts.js';
 import { feed, freeHeldUp, isHeldUp, rewind } from '../queue/feeder.js';
 import { resumeSends } from '../queue/resume-all.js';

@@ -1,4 +1,4 @@
-import { definedFields, isSluiceError, oneLine } from '../../kernel/index.js';
+import { definedFields, isSluiceError, oneLine } from 'sluice-kernel/internal';
 import { authorPlace, causesOf, placesIn } from './foreign-place.js';
 
 /** The parts of an error that hold nobody's text, which are fit for a log at every level. */

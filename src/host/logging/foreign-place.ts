@@ -1,6 +1,6 @@
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { thisCopy } from '../../sdk/extension/internal.js';
+import { thisCopy } from '@sluice/sdk/extension/internal';
 
 /** The folders of this package's own code: an error that is thrown there has its reason elsewhere. */
 const own = ['dist', 'src'].map((name) => `${join(thisCopy.folder, name)}${sep}`);

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { withoutSecrets } from '../../journal/internal.js';
-import { inertJson, type Logger, loggerWith } from '../../kernel/index.js';
+import { withoutSecrets } from '@sluice/journal/internal';
+import { inertJson, type Logger, loggerWith } from 'sluice-kernel/internal';
 import { allFields, publicFields } from './public-fields.js';
 
 /** The levels of a log, from the least important up. */

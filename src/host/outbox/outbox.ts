@@ -1,5 +1,5 @@
-import type { Hold, Journal, SendEndRecord, SendRecord, SendReport } from '../../journal/index.js';
-import { digestOf, isRefusedForGood, logJournalFailure } from '../../journal/internal.js';
+import type { Hold, Journal, SendEndRecord, SendRecord, SendReport } from '@sluice/journal';
+import { digestOf, isRefusedForGood, logJournalFailure } from '@sluice/journal/internal';
 import {
   definedFields,
   isSluiceError,
@@ -7,7 +7,7 @@ import {
   type Outcome,
   oneLine,
   type PayloadOf,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { boundedJson } from '../way/bounded-json.js';
 import { reportOfRecord } from './report-of-record.js';
 

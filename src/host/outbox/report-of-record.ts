@@ -1,5 +1,5 @@
-import type { SendRecord, SendReport } from '../../journal/index.js';
-import { definedFields, type PayloadOf } from '../../kernel/index.js';
+import type { SendRecord, SendReport } from '@sluice/journal';
+import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
 
 type Said = Pick<PayloadOf<'egress.preparing'>, 'content'>;
 

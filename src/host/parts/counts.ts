@@ -1,4 +1,4 @@
-import type { JournalStats } from '../../journal/index.js';
+import type { JournalStats } from '@sluice/journal';
 
 /** Makes the counts of a host, at nought. */
 export function newCounts() {

@@ -1,6 +1,6 @@
-import { ActiveRuns } from '../../agent/index.js';
-import { type Journal, memoryJournal, memoryStore } from '../../journal/index.js';
-import { eventIdOf, randomId } from '../../journal/internal.js';
+import { ActiveRuns } from '@sluice/agent';
+import { type Journal, memoryJournal, memoryStore } from '@sluice/journal';
+import { eventIdOf, randomId } from '@sluice/journal/internal';
 import {
   type Clock,
   createKernel,
@@ -12,8 +12,8 @@ import {
   oneLine,
   silentLogger,
   systemClock,
-} from '../../kernel/index.js';
-import { ExtensionSet } from '../../sdk/extension/index.js';
+} from 'sluice-kernel/internal';
+import { ExtensionSet } from '@sluice/sdk/extension';
 import { approvalCommands } from '../approvals/approval-commands.js';
 import { KeptApprovals } from '../approvals/kept-approvals.js';
 import { hostError } from '../errors.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/index.js';
+import type { Clock } from 'sluice-kernel';
 
 /** Milliseconds of a minute. */
 const minuteMs = 60_000;

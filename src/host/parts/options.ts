@@ -1,9 +1,9 @@
-import type { AgentRetry, AgentTurnCallbacks } from '../../agent/index.js';
-import type { Journal, MessageEnd, Store } from '../../journal/index.js';
-import type { Clock, Kernel, KernelOptions, Logger } from '../../kernel/index.js';
-import type { ChannelPlugin } from '../../sdk/channel/index.js';
-import type { Extension, ExtensionSet } from '../../sdk/extension/index.js';
-import type { AgentProvider } from '../../sdk/stream/index.js';
+import type { AgentRetry, AgentTurnCallbacks } from '@sluice/agent';
+import type { Journal, MessageEnd, Store } from '@sluice/journal';
+import type { Clock, Kernel, KernelOptions, Logger } from 'sluice-kernel';
+import type { ChannelPlugin } from '@sluice/sdk/channel';
+import type { Extension, ExtensionSet } from '@sluice/sdk/extension';
+import type { AgentProvider } from '@sluice/sdk/stream';
 import type { CancelTexts, FailureTextOption } from '../config/failure-text.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
 import type { HostPlugin } from '../provided/plugins.js';
@@ -192,7 +192,7 @@ export interface HostOptions {
   };
 }
 
-declare module '../../sdk/extension/define/provisions.js' {
+declare module '@sluice/sdk/extension' {
   interface Provisions {
     /** Routes may choose it. */
     agent: AgentDefinition;

@@ -1,9 +1,9 @@
-import type { ActiveRuns, Approvals } from '../../agent/index.js';
-import type { Hold, Journal, Store } from '../../journal/index.js';
-import type { Clock, Kernel, Logger } from '../../kernel/index.js';
-import type { ChannelPlugin } from '../../sdk/channel/index.js';
-import type { ExtensionSet } from '../../sdk/extension/index.js';
-import type { AgentProvider } from '../../sdk/stream/index.js';
+import type { ActiveRuns, Approvals } from '@sluice/agent';
+import type { Hold, Journal, Store } from '@sluice/journal';
+import type { Clock, Kernel, Logger } from 'sluice-kernel';
+import type { ChannelPlugin } from '@sluice/sdk/channel';
+import type { ExtensionSet } from '@sluice/sdk/extension';
+import type { AgentProvider } from '@sluice/sdk/stream';
 import type { KeptApprovals } from '../approvals/kept-approvals.js';
 import type { Backlog } from '../lanes/backlog.js';
 import type { ReloadGate } from '../lanes/gate.js';

@@ -1,5 +1,5 @@
-import type { TrailRefs } from '../../agent/index.js';
-import type { Ref } from '../../kernel/index.js';
+import type { TrailRefs } from '@sluice/agent';
+import type { Ref } from 'sluice-kernel';
 
 /** An id as its channel writes it, for an envelope. */
 export function refOf(channel: string, id: string): Ref {

@@ -1,4 +1,4 @@
-import type { ChannelPlugin } from '../../sdk/channel/index.js';
+import type { ChannelPlugin } from '@sluice/sdk/channel';
 import type { HostOptions } from './options.js';
 
 /** Tells whether a channel's accounts are to be started: all of them, or those that the operator names and those that only send. */

@@ -1,7 +1,7 @@
-import type { Journal } from '../../journal/index.js';
-import { definedFields, type Kernel, type Logger, nameOf } from '../../kernel/index.js';
-import type { ExtensionStatus } from '../../sdk/extension/index.js';
-import type { AgentTrouble } from '../../sdk/stream/index.js';
+import type { Journal } from '@sluice/journal';
+import { definedFields, type Kernel, type Logger, nameOf } from 'sluice-kernel/internal';
+import type { ExtensionStatus } from '@sluice/sdk/extension';
+import type { AgentTrouble } from '@sluice/sdk/stream';
 import type { Counts } from './counts.js';
 import type { AgentDefinition } from './options.js';
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import type { Hold } from '../../journal/index.js';
-import { notHeld } from '../../journal/internal.js';
-import { getOrMake } from '../../kernel/index.js';
+import type { Hold } from '@sluice/journal';
+import { notHeld } from '@sluice/journal/internal';
+import { getOrMake } from 'sluice-kernel/internal';
 import type { HeldParts, HostParts } from './parts.js';
 
 /** The services for work under a hold: its signal aborts with the host's, and when the hold is lost. */

@@ -1,4 +1,4 @@
-import { type Clock, oneLine } from '../../kernel/index.js';
+import { type Clock, oneLine } from 'sluice-kernel/internal';
 
 /** The end of a call to somebody else's code. */
 export type CallEnd<T> =

@@ -1,4 +1,4 @@
-import type { CapabilitiesOf, ChannelPlugin } from '../../sdk/channel/index.js';
+import type { CapabilitiesOf, ChannelPlugin } from '@sluice/sdk/channel';
 
 /** An account that has been started. */
 export interface RunningAccount {

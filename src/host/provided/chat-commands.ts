@@ -1,4 +1,4 @@
-import type { PayloadOf, Principal } from '../../kernel/index.js';
+import type { PayloadOf, Principal } from 'sluice-kernel';
 
 /** An answer that is more than a text. */
 export interface ChatAnswer {
@@ -52,7 +52,7 @@ export interface ChatCommand {
   run(context: ChatCommandContext): string | ChatAnswer | Promise<string | ChatAnswer>;
 }
 
-declare module '../../sdk/extension/define/provisions.js' {
+declare module '@sluice/sdk/extension' {
   interface Provisions {
     command: ChatCommand;
   }

@@ -1,4 +1,4 @@
-import { Trail } from '../../agent/index.js';
+import { Trail } from '@sluice/agent';
 import {
   type Clock,
   type Kernel,
@@ -6,7 +6,7 @@ import {
   type PayloadOf,
   type Principal,
   systemClock,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 
 /** A command from any surface. */
 export type CommandCall = Omit<

@@ -1,4 +1,4 @@
-import { type Kernel, select } from '../../kernel/index.js';
+import { type Kernel, select } from 'sluice-kernel';
 
 /** The id that the host's own contributions carry. */
 export const hostExtensionId = 'host';

@@ -1,5 +1,5 @@
-import type { ChannelPlugin } from '../../sdk/channel/index.js';
-import type { RegistrationKind } from '../../sdk/extension/index.js';
+import type { ChannelPlugin } from '@sluice/sdk/channel';
+import type { RegistrationKind } from '@sluice/sdk/extension';
 import type { RunningAccount } from './accounts.js';
 
 /** The host's own channel: jobs come by it, and nothing goes out. It is never started, and nobody can choose it. */

@@ -1,4 +1,4 @@
-import { type Clock, type Logger, Timer } from '../../kernel/index.js';
+import { type Clock, type Logger, Timer } from 'sluice-kernel/internal';
 
 const firstWaitMs = 1_000;
 const longestWaitMs = 30_000;

@@ -1,6 +1,6 @@
-import type { Clock, Kernel, Logger } from '../../kernel/index.js';
-import type { ChannelPlugin } from '../../sdk/channel/index.js';
-import type { KeyValues } from '../../sdk/extension/index.js';
+import type { Clock, Kernel, Logger } from 'sluice-kernel';
+import type { ChannelPlugin } from '@sluice/sdk/channel';
+import type { KeyValues } from '@sluice/sdk/extension';
 import type { ChatCommand } from './chat-commands.js';
 import type { PluginRoutes } from './routes.js';
 import type { ToolSource } from './tools.js';

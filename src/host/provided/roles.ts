@@ -1,4 +1,4 @@
-import type { Principal, ProvenSender } from '../../kernel/index.js';
+import type { Principal, ProvenSender } from 'sluice-kernel';
 import { roleEntry } from '../config/setting.js';
 
 /**

@@ -20,7 +20,7 @@ export interface HttpRoute {
 /** Bytes that the body of a request may have if its route does not say. */
 export const usualBodyBytes = 1_048_576;
 
-declare module '../../sdk/extension/define/provisions.js' {
+declare module '@sluice/sdk/extension' {
   interface Provisions {
     /** A path of the host's own HTTP port. */
     route: HttpRoute;

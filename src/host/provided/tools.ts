@@ -1,8 +1,8 @@
-import type { Logger, PayloadOf, Principal } from '../../kernel/index.js';
-import type { AgentProvider, ToolDefinition } from '../../sdk/stream/index.js';
-import { toolProblem } from '../../sdk/stream/internal.js';
+import type { Logger, PayloadOf, Principal } from 'sluice-kernel';
+import type { AgentProvider, ToolDefinition } from '@sluice/sdk/stream';
+import { toolProblem } from '@sluice/sdk/stream/internal';
 
-declare module '../../sdk/extension/define/provisions.js' {
+declare module '@sluice/sdk/extension' {
   interface Provisions {
     /** Agents may call it, if their providers take tools. */
     tool: ToolDefinition;

@@ -1,5 +1,5 @@
-import type { Ownership } from '../../journal/index.js';
-import type { KeyValues } from '../../sdk/extension/index.js';
+import type { Ownership } from '@sluice/journal';
+import type { KeyValues } from '@sluice/sdk/extension';
 
 /** A sign by which the hosts of a journal let each other look at it: a value that is written anew each time. */
 export class HostSign {

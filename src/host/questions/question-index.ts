@@ -1,5 +1,5 @@
-import { digestOf } from '../../journal/internal.js';
-import type { KeyValues } from '../../sdk/extension/index.js';
+import { digestOf } from '@sluice/journal/internal';
+import type { KeyValues } from '@sluice/sdk/extension';
 import type { QuestionRow } from './open-questions.js';
 
 const namespace = '/questions-in';

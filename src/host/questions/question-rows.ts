@@ -1,4 +1,4 @@
-import type { KeyValueReader } from '../../sdk/extension/index.js';
+import type { KeyValueReader } from '@sluice/sdk/extension';
 import { hostError } from '../errors.js';
 import type { QuestionEnding, QuestionRow } from './open-questions.js';
 import { readRows } from './waiting-rows.js';

@@ -1,4 +1,4 @@
-import type { Ownership } from '../../journal/index.js';
+import type { Ownership } from '@sluice/journal';
 import {
   type AnsweredPlace,
   conversationKey,

@@ -1,6 +1,6 @@
-import type { UpdateRecord } from '../../journal/index.js';
-import { mayPass, openUpdates } from '../../journal/internal.js';
-import { getOrMake } from '../../kernel/index.js';
+import type { UpdateRecord } from '@sluice/journal';
+import { mayPass, openUpdates } from '@sluice/journal/internal';
+import { getOrMake } from 'sluice-kernel/internal';
 import { isLeftToNext } from '../ingress/begin-update.js';
 import { decodeUpdate, laneOf, runsAtOnce } from '../ingress/decode-update.js';
 import { updateOf, type Worked } from '../ingress/taken-update.js';

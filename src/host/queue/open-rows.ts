@@ -1,6 +1,6 @@
-import type { UpdateFilter, UpdateRecord } from '../../journal/index.js';
-import { openUpdates } from '../../journal/internal.js';
-import { isSluiceError } from '../../kernel/index.js';
+import type { UpdateFilter, UpdateRecord } from '@sluice/journal';
+import { openUpdates } from '@sluice/journal/internal';
+import { isSluiceError } from 'sluice-kernel';
 import type { HostParts } from '../parts/parts.js';
 
 const never = AbortSignal.abort();

@@ -1,5 +1,5 @@
-import type { SendRecord } from '../../journal/index.js';
-import { openSends, openUpdates } from '../../journal/internal.js';
+import type { SendRecord } from '@sluice/journal';
+import { openSends, openUpdates } from '@sluice/journal/internal';
 import type { HostParts } from '../parts/parts.js';
 import { underHoldOf } from '../parts/under-hold.js';
 import { settleSend } from '../recovery/settle-send.js';

@@ -1,4 +1,4 @@
-import { definedFields, type PayloadOf, Timer } from '../../kernel/index.js';
+import { definedFields, type PayloadOf, Timer } from 'sluice-kernel/internal';
 import { laneOfJob, type ScheduleJob } from '../jobs/job.js';
 import { tellSchedule } from '../jobs/tell-schedule.js';
 import { attempt } from '../parts/attempt.js';

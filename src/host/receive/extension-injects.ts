@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { digestOf, problemOfText } from '../../journal/internal.js';
-import type { ExtensionHost } from '../../sdk/extension/index.js';
-import { Recent } from '../../sdk/stream/internal.js';
+import { digestOf, problemOfText } from '@sluice/journal/internal';
+import type { ExtensionHost } from '@sluice/sdk/extension';
+import { Recent } from '@sluice/sdk/stream/internal';
 import { hostError } from '../errors.js';
 import type { InjectJob } from '../jobs/job.js';
 import { usualUpdateLength } from '../parts/options.js';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { againMs, digestOf, eventIdOf, openUpdates } from '../../journal/internal.js';
-import { definedFields, isSluiceError, pause, Timer } from '../../kernel/index.js';
+import { againMs, digestOf, eventIdOf, openUpdates } from '@sluice/journal/internal';
+import { definedFields, isSluiceError, pause, Timer } from 'sluice-kernel/internal';
 import type {
   AskedQuestion,
   ExtensionHost,
   ExtensionMessage,
   QuestionOption,
   QuestionToAsk,
-} from '../../sdk/extension/index.js';
-import { notPlain } from '../../sdk/extension/internal.js';
+} from '@sluice/sdk/extension';
+import { notPlain } from '@sluice/sdk/extension/internal';
 import { endOf, sendIdOf } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import type { QuestionJob } from '../jobs/job.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { SendReport } from '../../journal/index.js';
-import { eventIdOf, isOneOf, openSends, openUpdates } from '../../journal/internal.js';
-import { definedFields, pause } from '../../kernel/index.js';
+import type { SendReport } from '@sluice/journal';
+import { eventIdOf, isOneOf, openSends, openUpdates } from '@sluice/journal/internal';
+import { definedFields, pause } from 'sluice-kernel/internal';
 import { failedReport } from '../egress/end-send.js';
 import {
   type JudgedSend,

@@ -1,5 +1,5 @@
-import { Trail } from '../../agent/index.js';
-import { isOneOf, openSends, openUpdates } from '../../journal/internal.js';
+import { Trail } from '@sluice/agent';
+import { isOneOf, openSends, openUpdates } from '@sluice/journal/internal';
 import { type ApprovalRow, shortIdOf } from '../approvals/approval-row.js';
 import { sendApproval, sendIdOfApproval, unsentEnd } from '../egress/ask-people.js';
 import { deliver } from '../egress/delivery.js';

@@ -1,13 +1,13 @@
-import type { Journal } from '../../journal/index.js';
+import type { Journal } from '@sluice/journal';
 import {
   eventIdOf,
   fullReason,
   isOneOf,
   logJournalFailure,
   openUpdates,
-} from '../../journal/internal.js';
-import { deferred, definedFields, isSluiceError, oneLine } from '../../kernel/index.js';
-import type { InboundUpdate } from '../../sdk/channel/index.js';
+} from '@sluice/journal/internal';
+import { deferred, definedFields, isSluiceError, oneLine } from 'sluice-kernel/internal';
+import type { InboundUpdate } from '@sluice/sdk/channel';
 import { hostError } from '../errors.js';
 import { carryToEnd } from '../ingress/carry-update.js';
 import { besideLane, decodeUpdate, laneOf, partOf, runsAtOnce } from '../ingress/decode-update.js';

@@ -1,6 +1,6 @@
-import type { JournalReader } from '../../journal/index.js';
-import { openUpdates } from '../../journal/internal.js';
-import type { Registration } from '../../sdk/extension/index.js';
+import type { JournalReader } from '@sluice/journal';
+import { openUpdates } from '@sluice/journal/internal';
+import type { Registration } from '@sluice/sdk/extension';
 import { accountOfJobs, jobsChannel } from '../provided/jobs-channel.js';
 import { openQuestionsOf } from '../questions/question-rows.js';
 import { schedulesNamespace } from './due-schedules.js';

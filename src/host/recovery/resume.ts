@@ -1,6 +1,6 @@
-import type { MessageEnd, SendRecord, UpdateRecord } from '../../journal/index.js';
-import { endOf, isOneOf, leftBehind, openUpdates } from '../../journal/internal.js';
-import { definedFields, type Principal } from '../../kernel/index.js';
+import type { MessageEnd, SendRecord, UpdateRecord } from '@sluice/journal';
+import { endOf, isOneOf, leftBehind, openUpdates } from '@sluice/journal/internal';
+import { definedFields, type Principal } from 'sluice-kernel/internal';
 import { beginUpdate, giveBack, isLeftToNext } from '../ingress/begin-update.js';
 import { decodeUpdate } from '../ingress/decode-update.js';
 import { endAsJoined, endUpdate, isEndOfAll } from '../ingress/end-update.js';

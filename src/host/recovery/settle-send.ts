@@ -1,6 +1,6 @@
-import { Trail } from '../../agent/index.js';
-import type { SendRecord } from '../../journal/index.js';
-import { definedFields, type Principal } from '../../kernel/index.js';
+import { Trail } from '@sluice/agent';
+import type { SendRecord } from '@sluice/journal';
+import { definedFields, type Principal } from 'sluice-kernel/internal';
 import { deliverPrepared } from '../egress/delivery.js';
 import { endSend, failedSend } from '../egress/end-send.js';
 import { prepareSend } from '../egress/prepare-send.js';

@@ -1,6 +1,6 @@
-import { type Trail, whyNot } from '../../agent/index.js';
-import { type CancelRecord, definedFields, type PayloadOf } from '../../kernel/index.js';
-import type { ExplicitRoute, InboundMessage } from '../../sdk/channel/index.js';
+import { type Trail, whyNot } from '@sluice/agent';
+import { type CancelRecord, definedFields, type PayloadOf } from 'sluice-kernel/internal';
+import type { ExplicitRoute, InboundMessage } from '@sluice/sdk/channel';
 import type { AgentDefinition } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 

@@ -1,6 +1,6 @@
-import type { UpdateRecord } from '../../journal/index.js';
-import { isOneOf, mayPass, openUpdates } from '../../journal/internal.js';
-import { pause } from '../../kernel/index.js';
+import type { UpdateRecord } from '@sluice/journal';
+import { isOneOf, mayPass, openUpdates } from '@sluice/journal/internal';
+import { pause } from 'sluice-kernel/internal';
 import type { Place } from '../lanes/slots.js';
 import type { HeldParts } from '../parts/parts.js';
 

@@ -1,7 +1,7 @@
-import { type Trail, whyNot } from '../../agent/index.js';
-import type { SessionRecord } from '../../journal/index.js';
-import { definedFields, type FamilyName } from '../../kernel/index.js';
-import type { TranscriptEntry, TranscriptSize } from '../../sdk/stream/index.js';
+import { type Trail, whyNot } from '@sluice/agent';
+import type { SessionRecord } from '@sluice/journal';
+import { definedFields, type FamilyName } from 'sluice-kernel/internal';
+import type { TranscriptEntry, TranscriptSize } from '@sluice/sdk/stream';
 import type { HeldParts, HostParts } from '../parts/parts.js';
 import type { TurnWrites } from '../transcript/turn-writes.js';
 import type { RoutedMessage } from './routing.js';

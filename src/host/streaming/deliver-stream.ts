@@ -1,6 +1,6 @@
-import { Trail } from '../../agent/index.js';
-import { memoryJournal, type SendReport } from '../../journal/index.js';
-import { endOf } from '../../journal/internal.js';
+import { Trail } from '@sluice/agent';
+import { memoryJournal, type SendReport } from '@sluice/journal';
+import { endOf } from '@sluice/journal/internal';
 import {
   type Clock,
   definedFields,
@@ -9,10 +9,10 @@ import {
   type Outcome,
   silentLogger,
   systemClock,
-} from '../../kernel/index.js';
-import type { ChannelPlugin } from '../../sdk/channel/index.js';
-import type { AgentProvider, AgentTrigger } from '../../sdk/stream/index.js';
-import { stopOf } from '../../sdk/stream/internal.js';
+} from 'sluice-kernel/internal';
+import type { ChannelPlugin } from '@sluice/sdk/channel';
+import type { AgentProvider, AgentTrigger } from '@sluice/sdk/stream';
+import { stopOf } from '@sluice/sdk/stream/internal';
 import { deliver } from '../egress/delivery.js';
 import type { OutgoingMessage } from '../egress/prepare-send.js';
 import { hostError } from '../errors.js';

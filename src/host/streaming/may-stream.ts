@@ -1,4 +1,4 @@
-import { previewObstacles } from '../../kernel/index.js';
+import { previewObstacles } from 'sluice-kernel';
 import type { OutgoingMessage } from '../egress/prepare-send.js';
 import type { SendParts } from '../parts/parts.js';
 

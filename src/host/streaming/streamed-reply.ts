@@ -1,12 +1,12 @@
-import type { Trail } from '../../agent/index.js';
-import type { SendReport } from '../../journal/index.js';
-import { oneLine } from '../../kernel/index.js';
+import type { Trail } from '@sluice/agent';
+import type { SendReport } from '@sluice/journal';
+import { oneLine } from 'sluice-kernel/internal';
 import {
   approveSend,
   type ChannelPlugin,
   StreamApproval,
   type StreamPermits,
-} from '../../sdk/channel/index.js';
+} from '@sluice/sdk/channel';
 import { type Attempt, deliver, deliverPrepared } from '../egress/delivery.js';
 import { endOfUnpassed, endSend, failedSend, type SendEnd } from '../egress/end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from '../egress/prepare-send.js';

@@ -1,5 +1,5 @@
-import type { Store } from '../../journal/index.js';
-import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../../sdk/stream/index.js';
+import type { Store } from '@sluice/journal';
+import { isPrompt, type TranscriptEntry, type TranscriptSize } from '@sluice/sdk/stream';
 import type { History, HistoryBounds } from './history.js';
 
 /** Messages that are read at once. */

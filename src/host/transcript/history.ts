@@ -1,6 +1,6 @@
-import type { Store } from '../../journal/index.js';
-import { kernelError } from '../../kernel/index.js';
-import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../../sdk/stream/index.js';
+import type { Store } from '@sluice/journal';
+import { kernelError } from 'sluice-kernel/internal';
+import { isPrompt, type TranscriptEntry, type TranscriptSize } from '@sluice/sdk/stream';
 
 /** How much of its session's transcript an agent gets. */
 export interface HistoryBounds {

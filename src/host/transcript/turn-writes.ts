@@ -1,5 +1,5 @@
-import type { Store } from '../../journal/index.js';
-import { oneLine } from '../../kernel/index.js';
+import type { Store } from '@sluice/journal';
+import { oneLine } from 'sluice-kernel/internal';
 
 /**
  * The writes of one turn to its store. None of them is waited for by itself: they are kept before a tool of the turn runs,

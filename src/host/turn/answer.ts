@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type ProviderSessions, runAgentTurn, type Trail } from '../../agent/index.js';
-import { TurnPauses } from '../../agent/internal.js';
-import type { SessionRecord } from '../../journal/index.js';
-import { endOf, stopped } from '../../journal/internal.js';
-import { definedFields, onAbort } from '../../kernel/index.js';
-import type { TranscriptSize } from '../../sdk/stream/index.js';
+import { type ProviderSessions, runAgentTurn, type Trail } from '@sluice/agent';
+import { TurnPauses } from '@sluice/agent/internal';
+import type { SessionRecord } from '@sluice/journal';
+import { endOf, stopped } from '@sluice/journal/internal';
+import { definedFields, onAbort } from 'sluice-kernel/internal';
+import type { TranscriptSize } from '@sluice/sdk/stream';
 import { askPeople } from '../egress/ask-people.js';
 import type { CancelledEnding } from '../egress/cancel-reply.js';
 import { addressOf, endFailed } from '../egress/reply.js';

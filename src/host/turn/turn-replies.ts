@@ -1,6 +1,6 @@
-import type { AgentTurnCallbacks } from '../../agent/index.js';
-import type { SendReport } from '../../journal/index.js';
-import { definedFields } from '../../kernel/index.js';
+import type { AgentTurnCallbacks } from '@sluice/agent';
+import type { SendReport } from '@sluice/journal';
+import { definedFields } from 'sluice-kernel/internal';
 import type { Reply } from '../egress/reply.js';
 import type { ReplyOptions } from '../parts/options.js';
 import type { GrowingReply, ReplySink } from './reply-sink.js';

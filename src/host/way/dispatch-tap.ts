@@ -1,5 +1,5 @@
-import type { Journal } from '../../journal/index.js';
-import type { Envelope, FamilyName, Outcome, Tap } from '../../kernel/index.js';
+import type { Journal } from '@sluice/journal';
+import type { Envelope, FamilyName, Outcome, Tap } from 'sluice-kernel';
 import { boundedJson, secretKeys } from './bounded-json.js';
 
 /** The parts of dispatches that are written. */

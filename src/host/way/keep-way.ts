@@ -1,5 +1,5 @@
-import type { Journal } from '../../journal/index.js';
-import { oneLine } from '../../kernel/index.js';
+import type { Journal } from '@sluice/journal';
+import { oneLine } from 'sluice-kernel/internal';
 import { boundedJson, secretKeys } from './bounded-json.js';
 import { type DispatchTapOptions, dispatchTap } from './dispatch-tap.js';
 import type { LiveFact } from './way-record.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { DispatchFilter, DispatchRecord, JournalReader } from '../../journal/index.js';
-import { kindOf, wayKinds } from '../../journal/internal.js';
+import type { DispatchFilter, DispatchRecord, JournalReader } from '@sluice/journal';
+import { kindOf, wayKinds } from '@sluice/journal/internal';
 import { recordedAudit } from './recorded-audit.js';
 import { recordedBody, recordedOutcome } from './recorded-outcome.js';
 import type { WayRecord } from './way-record.js';

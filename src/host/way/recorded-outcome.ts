@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { DispatchRecord } from '../../journal/index.js';
-import { definedFields, type Envelope, type OutcomeRecord } from '../../kernel/index.js';
+import type { DispatchRecord } from '@sluice/journal';
+import { definedFields, type Envelope, type OutcomeRecord } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
 
 /** The record of a dispatch in a journal, read back. */

@@ -1,4 +1,4 @@
-import { definedFields } from '../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 import type { UpdateFact } from './way-record.js';
 import type { WayRecorder } from './way-recorder.js';
 

@@ -1,5 +1,5 @@
-import type { MessageEnd, SendState } from '../../journal/index.js';
-import type { AuditRecord, Envelope, Outcome, OutcomeRecord } from '../../kernel/index.js';
+import type { MessageEnd, SendState } from '@sluice/journal';
+import type { AuditRecord, Envelope, Outcome, OutcomeRecord } from 'sluice-kernel';
 
 /** The fields of every fact. */
 interface Fact {

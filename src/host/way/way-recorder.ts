@@ -7,11 +7,11 @@ import {
   silentLogger,
   systemClock,
   type Tap,
-} from '../../kernel/index.js';
-import { tapRelayOf } from '../../sdk/extension/internal.js';
+} from 'sluice-kernel/internal';
+import { tapRelayOf } from '@sluice/sdk/extension/internal';
 import type { LiveFact, NewFact } from './way-record.js';
 
-declare module '../../sdk/extension/define/extension-host.js' {
+declare module '@sluice/sdk/extension' {
   interface Facts {
     readonly live: LiveFact;
   }

@@ -1,4 +1,4 @@
-import { isSluiceError, type SluiceError, Timer } from '../../kernel/index.js';
+import { isSluiceError, type SluiceError, Timer } from 'sluice-kernel/internal';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { journalError } from '../errors.js';
 import { type TransactionOptions, transactions, type Write } from './transactions.js';

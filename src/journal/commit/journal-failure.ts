@@ -1,4 +1,4 @@
-import { type Clock, isSluiceError, type Logger, pause } from '../../kernel/index.js';
+import { type Clock, isSluiceError, type Logger, pause } from 'sluice-kernel/internal';
 import { isOfOneRow } from '../rows/table-rows.js';
 
 /**

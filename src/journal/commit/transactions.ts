@@ -1,4 +1,4 @@
-import { type Clock, isSluiceError } from '../../kernel/index.js';
+import { type Clock, isSluiceError } from 'sluice-kernel';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { isOfOneRow } from '../rows/table-rows.js';
 

@@ -1,4 +1,4 @@
-import { type Clock, Timer } from '../../kernel/index.js';
+import { type Clock, Timer } from 'sluice-kernel/internal';
 import type { NewDispatch } from '../journal.js';
 import type { JournalStats } from '../journal-counts.js';
 import type { CleanText } from '../rows/clean-body.js';

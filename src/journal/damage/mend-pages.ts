@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
-import { getOrMake } from '../../kernel/index.js';
+import { getOrMake } from 'sluice-kernel/internal';
 
 /** Bytes of a page of each journal. */
 const pageBytes = 4096;

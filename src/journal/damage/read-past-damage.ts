@@ -1,4 +1,4 @@
-import { isSluiceError } from '../../kernel/index.js';
+import { isSluiceError } from 'sluice-kernel';
 import type { SqliteDatabase, SqliteStatement } from '../database/open-sqlite.js';
 import type { SqliteValue, StoredRow } from '../database/sqlite-values.js';
 import type { SummedTable } from '../rows/row-sums.js';

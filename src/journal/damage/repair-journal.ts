@@ -9,7 +9,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
-import { isSluiceError } from '../../kernel/index.js';
+import { isSluiceError } from 'sluice-kernel';
 import { logDamage } from '../database/log-damage.js';
 import { openSqlite, type SqliteDatabase } from '../database/open-sqlite.js';
 import { entryAt } from '../database/private-file.js';

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { SluiceError } from '../../kernel/index.js';
-import { isDetached } from '../../sdk/extension/internal.js';
+import type { SluiceError } from 'sluice-kernel';
+import { isDetached } from '@sluice/sdk/extension/internal';
 import { journalError } from '../errors.js';
 import { sqliteFailure } from './sqlite-failure.js';
 import { shortened } from './sqlite-values.js';

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type Driver from 'libsql';
-import { isSluiceError, type SluiceError } from '../../kernel/index.js';
+import { isSluiceError, type SluiceError } from 'sluice-kernel';
 import { journalError } from '../errors.js';
 import { logDamage } from './log-damage.js';
 import { makePrivate } from './private-file.js';

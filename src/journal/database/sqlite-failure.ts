@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ErrorCode, oneLine, SluiceError } from '../../kernel/index.js';
+import { type ErrorCode, oneLine, SluiceError } from 'sluice-kernel/internal';
 import { journalError } from '../errors.js';
 import { entryAt } from './private-file.js';
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { SluiceError } from '../../kernel/index.js';
+import type { SluiceError } from 'sluice-kernel';
 import { journalError } from '../errors.js';
 
 /** A value that can be bound and read back unchanged. Its owner puts any other value into a JSON text. */

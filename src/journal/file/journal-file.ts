@@ -1,4 +1,4 @@
-import { isSluiceError } from '../../kernel/index.js';
+import { isSluiceError } from 'sluice-kernel';
 import { openSqlite, type SqliteDatabase, type SqliteOptions } from '../database/open-sqlite.js';
 import { entryAt } from '../database/private-file.js';
 import { journalError } from '../errors.js';

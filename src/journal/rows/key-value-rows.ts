@@ -1,5 +1,5 @@
-import type { KeptValue, KeyValueQuota, NewValue } from '../../sdk/extension/index.js';
-import { bytesOf, fits } from '../../sdk/extension/internal.js';
+import type { KeptValue, KeyValueQuota, NewValue } from '@sluice/sdk/extension';
+import { bytesOf, fits } from '@sluice/sdk/extension/internal';
 import type { SqliteDatabase, SqliteRow } from '../database/open-sqlite.js';
 import { keyValuesTable } from './journal-rows.js';
 import { type HowRead, tableRows } from './table-rows.js';

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { definedFields } from '../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 import type { DispatchRecord, NewDispatch } from '../journal.js';
 
 /** The mark of a row that holds several dispatches, in the column that says of one why its payloads are left out. */

@@ -1,4 +1,4 @@
-import { getOrMake, isSluiceError, type SluiceError } from '../../kernel/index.js';
+import { getOrMake, isSluiceError, type SluiceError } from 'sluice-kernel/internal';
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from '../database/open-sqlite.js';
 import type { SqliteValue, StoredRow } from '../database/sqlite-values.js';
 import { journalError } from '../errors.js';

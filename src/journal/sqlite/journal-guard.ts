@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { isSluiceError, oneLine, type SluiceError } from '../../kernel/index.js';
+import { isSluiceError, oneLine, type SluiceError } from 'sluice-kernel/internal';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { journalError } from '../errors.js';
 

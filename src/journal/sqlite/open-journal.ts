@@ -1,4 +1,4 @@
-import { definedFields, isSluiceError, systemClock } from '../../kernel/index.js';
+import { definedFields, isSluiceError, systemClock } from 'sluice-kernel/internal';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import {
   isCheckedWhole,

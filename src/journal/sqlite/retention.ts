@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/index.js';
+import type { Clock } from 'sluice-kernel';
 import type { GroupCommit } from '../commit/group-commit.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { numberOf } from '../file/journal-file.js';

@@ -1,4 +1,4 @@
-import { type Clock, isSluiceError, type SluiceError, systemClock } from '../../kernel/index.js';
+import { type Clock, isSluiceError, type SluiceError, systemClock } from 'sluice-kernel';
 import { GroupCommit } from '../commit/group-commit.js';
 import { WaitingDispatches } from '../commit/waiting-dispatches.js';
 import { checkInChild } from '../database/check-in-child.js';

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { KeptValue, KeyValueReader, KeyValues } from '../../sdk/extension/index.js';
-import { isAsExpected } from '../../sdk/extension/internal.js';
+import type { KeptValue, KeyValueReader, KeyValues } from '@sluice/sdk/extension';
+import { isAsExpected } from '@sluice/sdk/extension/internal';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { type KeyValueRows, keyValueRows } from '../rows/key-value-rows.js';
 

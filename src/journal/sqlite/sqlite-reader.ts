@@ -1,5 +1,5 @@
-import { getOrMake, isSluiceError, systemClock } from '../../kernel/index.js';
-import type { KeyValueReader } from '../../sdk/extension/index.js';
+import { getOrMake, isSluiceError, systemClock } from 'sluice-kernel/internal';
+import type { KeyValueReader } from '@sluice/sdk/extension';
 import { readPastDamage } from '../damage/read-past-damage.js';
 import { logDamage } from '../database/log-damage.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isPrompt, type TranscriptEntry } from '../../sdk/stream/index.js';
+import { isPrompt, type TranscriptEntry } from '@sluice/sdk/stream';
 import type { GroupCommit } from '../commit/group-commit.js';
 import { sessionWrites } from '../commit/session-writes.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';

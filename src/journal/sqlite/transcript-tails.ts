@@ -1,5 +1,5 @@
-import { freezePlain } from '../../kernel/index.js';
-import type { TranscriptEntry, TranscriptSize } from '../../sdk/stream/index.js';
+import { freezePlain } from 'sluice-kernel/internal';
+import type { TranscriptEntry, TranscriptSize } from '@sluice/sdk/stream';
 import type { TranscriptPart } from '../store.js';
 
 /** A message as it is in the file: its JSON, and the size of its transcript up to it. */

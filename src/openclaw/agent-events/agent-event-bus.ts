@@ -9,8 +9,8 @@ import {
   silentLogger,
   systemClock,
   unfailing,
-} from '../../kernel/index.js';
-import { Recent } from '../../sdk/stream/internal.js';
+} from 'sluice-kernel/internal';
+import { Recent } from '@sluice/sdk/stream/internal';
 import { announce } from '../facts/announce.js';
 import { contributeAll } from '../facts/contribute-all.js';
 import { isOfLegacyHost } from '../facts/legacy-source.js';

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '../../kernel/index.js';
+import type { Clock, Logger } from 'sluice-kernel';
 import type { AgentEventInput, AgentEventListener, AgentRunContext } from './event.js';
 
 /** How the agent event bus is bridged. */

@@ -1,4 +1,4 @@
-import type { Kernel } from '../../kernel/index.js';
+import type { Kernel } from 'sluice-kernel';
 import { sharedBus } from '../facts/shared-bus.js';
 import { agentEventBus } from './agent-event-bus.js';
 import type { AgentEvents, AgentEventsOptions } from './agent-events.js';

@@ -1,4 +1,4 @@
-import type { FamilyName, PayloadOf } from '../../kernel/index.js';
+import type { FamilyName, PayloadOf } from 'sluice-kernel';
 import { definedRecordOf, type Field, payloadFields } from '../facts/field-table.js';
 import type { AgentEvent, AgentRunContext } from './event.js';
 

@@ -1,4 +1,4 @@
-import { definedFields, type FamilyName, isFields, type PayloadOf } from '../../kernel/index.js';
+import { definedFields, type FamilyName, isFields, type PayloadOf } from 'sluice-kernel/internal';
 import { payloadFields, recordOf, same } from '../facts/field-table.js';
 import type { AgentEvent } from './event.js';
 import { type AgentEventRow, becomes } from './row.js';

@@ -1,4 +1,4 @@
-import type { AsyncFamily, Outcome, PayloadOf } from '../../kernel/index.js';
+import type { AsyncFamily, Outcome, PayloadOf } from 'sluice-kernel';
 import { factOf, isSharedFact, type SharedFactFamily } from './fact-identity.js';
 import type { FactBus, SameFact } from './same-fact.js';
 

@@ -1,4 +1,4 @@
-import type { OpenContribution, OpenKernel } from '../../kernel/index.js';
+import type { OpenContribution, OpenKernel } from 'sluice-kernel/internal';
 
 /**
  * Makes several contributions, or none: where one is refused, those before it are taken back.

@@ -1,4 +1,4 @@
-import type { PayloadOf } from '../../kernel/index.js';
+import type { PayloadOf } from 'sluice-kernel';
 import type { FactIdentity } from './same-fact.js';
 
 /** The families whose facts more than one legacy bus tells of. */

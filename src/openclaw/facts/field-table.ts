@@ -1,4 +1,4 @@
-import { definedFields, type Envelope, type Principal } from '../../kernel/index.js';
+import { definedFields, type Envelope, type Principal } from 'sluice-kernel/internal';
 
 /** One field of a legacy record that a payload does not hold as it is. */
 export interface Field<Value, Payload> {

@@ -1,4 +1,4 @@
-import type { Envelope } from '../../kernel/index.js';
+import type { Envelope } from 'sluice-kernel';
 
 /**
  * Tells whether a dispatch repeats an event that a legacy host told one of its buses: its metadata then name the hook

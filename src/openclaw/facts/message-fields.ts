@@ -1,4 +1,4 @@
-import type { PayloadOf } from '../../kernel/index.js';
+import type { PayloadOf } from 'sluice-kernel';
 import { type FieldTable, same } from './field-table.js';
 
 type Message = PayloadOf<'ingress.normalized'>;

@@ -1,4 +1,4 @@
-import { definedFields, type Given } from '../../kernel/index.js';
+import { definedFields, type Given } from 'sluice-kernel/internal';
 
 /** The agent, the session and the places that a payload names, for the envelope of its event. */
 export function refsOf(payload: Readonly<Record<string, unknown>>): Given {

@@ -5,7 +5,7 @@ import {
   type Outcome,
   perKernel,
   systemClock,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 
 /** The legacy buses that may tell of one fact. */
 export type FactBus = 'plugin-hooks' | 'internal-hooks' | 'agent-events';

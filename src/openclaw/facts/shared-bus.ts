@@ -1,4 +1,4 @@
-import { type Kernel, perKernel } from '../../kernel/index.js';
+import { type Kernel, perKernel } from 'sluice-kernel/internal';
 
 /**
  * Shares one bus of a kind per kernel. The legacy system has one per process, so that handlers and callers meet.

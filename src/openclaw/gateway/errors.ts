@@ -1,4 +1,4 @@
-import { type ErrorRow, errorMaker } from '../../kernel/index.js';
+import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
 
 /** The errors of the gateway client. */
 export const gatewayErrors = {
@@ -64,7 +64,7 @@ export const gatewayErrors = {
 /** The rows as a type. */
 export type GatewayErrors = typeof gatewayErrors;
 
-declare module '../../kernel/errors.js' {
+declare module 'sluice-kernel/internal' {
   interface ErrorRows extends GatewayErrors {}
 }
 

@@ -8,7 +8,7 @@ export {
   type AgentTrigger,
   hasReachedAgent,
   type StreamDelta,
-} from '../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 export * from './bridge/bridge-gateway.js';
 export { OpenClawClient } from './client/client.js';
 export type { OpenClawClientOptions, ReconnectOptions } from './client/client-options.js';

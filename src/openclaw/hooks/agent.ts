@@ -1,4 +1,4 @@
-import { definedFields, type PayloadOf } from '../../kernel/index.js';
+import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
 import { definedRecordOf, type FieldTable, payloadFields, same } from '../facts/field-table.js';
 import { counted, measured } from '../facts/known.js';
 import { voidHook } from './make-row.js';

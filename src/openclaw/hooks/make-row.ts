@@ -5,7 +5,7 @@ import {
   type Fields,
   type HandlerClass,
   type PayloadOf,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import {
   definedRecordOf,
   type FieldTable,

@@ -1,4 +1,4 @@
-import { cancel, definedFields, type Fields, type PayloadOf } from '../../kernel/index.js';
+import { cancel, definedFields, type Fields, type PayloadOf } from 'sluice-kernel/internal';
 import { definedRecordOf, type FieldTable, payloadFields, same } from '../facts/field-table.js';
 import { measured } from '../facts/known.js';
 import { messageFields, sentFields } from '../facts/message-fields.js';

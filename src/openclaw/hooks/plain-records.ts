@@ -1,4 +1,4 @@
-import { copyPlain, type Fields, isFields } from '../../kernel/index.js';
+import { copyPlain, type Fields, isFields } from 'sluice-kernel/internal';
 
 /** The open records of legacy events: what is in them is anybody's. */
 const records = ['metadata', 'params'] as const;

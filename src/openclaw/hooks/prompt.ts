@@ -3,7 +3,7 @@ import {
   definedFields,
   type Outcome,
   type PayloadOf,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { same } from '../facts/field-table.js';
 import { modifyingHook, waysOf } from './make-row.js';
 import { type Answer, type AtCall, type Ending, extrasOf, isGiven } from './row.js';

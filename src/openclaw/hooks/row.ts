@@ -6,7 +6,7 @@ import type {
   HandlerClass,
   Outcome,
   Principal,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 
 /** How a hook's handlers are run by the legacy runner. */
 export type LegacyHookKind = 'void' | 'modifying' | 'claim' | 'sync';

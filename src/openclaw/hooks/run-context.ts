@@ -1,4 +1,4 @@
-import type { Envelope, Fields } from '../../kernel/index.js';
+import type { Envelope, Fields } from 'sluice-kernel/internal';
 import { type FieldTable, same } from '../facts/field-table.js';
 import type { LegacyAgentContext } from './shapes.js';
 

@@ -4,7 +4,7 @@ import {
   definedFields,
   type PayloadOf,
   select,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { type FieldTable, same, shown } from '../facts/field-table.js';
 import { known, measured } from '../facts/known.js';
 import { modifyingHook, voidHook } from './make-row.js';

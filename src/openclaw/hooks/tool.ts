@@ -7,7 +7,7 @@ import {
   isFields,
   type PayloadOf,
   type Principal,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { type FieldTable, same, shown } from '../facts/field-table.js';
 import { measured } from '../facts/known.js';
 import { modifyingHook, voidHook } from './make-row.js';

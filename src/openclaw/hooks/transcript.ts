@@ -1,4 +1,4 @@
-import { cancel, type PayloadOf } from '../../kernel/index.js';
+import { cancel, type PayloadOf } from 'sluice-kernel';
 import { same } from '../facts/field-table.js';
 import { syncHook } from './make-row.js';
 import { type Answer, isGiven } from './row.js';

@@ -5,7 +5,7 @@ import {
   oneLine,
   pause,
   withTimeout,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import type { LegacyPlugin } from '../plugin/shape/plugin.js';
 import type { LegacyAccountContext, LegacyChannel } from '../plugin/shape/shapes.js';
 

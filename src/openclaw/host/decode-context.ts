@@ -1,5 +1,5 @@
-import { definedFields, type Fields, isFields } from '../../kernel/index.js';
-import type { DecodedIngress, ExplicitRoute, InboundMessage } from '../../sdk/channel/index.js';
+import { definedFields, type Fields, isFields } from 'sluice-kernel/internal';
+import type { DecodedIngress, ExplicitRoute, InboundMessage } from '@sluice/sdk/channel';
 import { defaultAgentOf } from '../plugin/channel/routing.js';
 import { listOf, textOf } from '../plugin/channel/settings.js';
 

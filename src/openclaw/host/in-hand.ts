@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PluginHost } from '../../host/index.js';
+import type { PluginHost } from '@sluice/host';
 import {
   type Deferred,
   deferred,
@@ -7,13 +7,13 @@ import {
   type Fields,
   fieldsOf,
   oneLine,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import type {
   ApprovedMessage,
   ChannelInbox,
   SendResult,
   UpdateEnd,
-} from '../../sdk/channel/index.js';
+} from '@sluice/sdk/channel';
 import { textOf } from '../plugin/channel/settings.js';
 import type { LegacyInbound, LegacyReplyKind } from '../plugin/shape/intake.js';
 import type { LegacyReply } from '../plugin/shape/shapes.js';

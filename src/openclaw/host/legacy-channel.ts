@@ -1,12 +1,12 @@
-import type { PluginHost } from '../../host/index.js';
-import { isSluiceError, oneLine } from '../../kernel/index.js';
+import type { PluginHost } from '@sluice/host';
+import { isSluiceError, oneLine } from 'sluice-kernel/internal';
 import type {
   ApprovedMessage,
   ChannelInbox,
   ChannelPlugin,
   SendResult,
-} from '../../sdk/channel/index.js';
-import { checkPermit } from '../../sdk/channel/internal.js';
+} from '@sluice/sdk/channel';
+import { checkPermit } from '@sluice/sdk/channel/internal';
 import type { LegacyPlugin } from '../plugin/shape/plugin.js';
 import type { LegacyChannel, LegacyDelivery } from '../plugin/shape/shapes.js';
 import { type RunningGateway, runAccount } from './account.js';

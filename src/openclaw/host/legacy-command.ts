@@ -1,5 +1,5 @@
-import type { ChatAnswer, ChatCommand, ChatCommandContext } from '../../host/index.js';
-import { definedFields, isFields, oneLine } from '../../kernel/index.js';
+import type { ChatAnswer, ChatCommand, ChatCommandContext } from '@sluice/host';
+import { definedFields, isFields, oneLine } from 'sluice-kernel/internal';
 import type { LegacyPlugin } from '../plugin/shape/plugin.js';
 import type { LegacyCommand, LegacyCommandContext } from '../plugin/shape/shapes.js';
 

@@ -1,5 +1,5 @@
-import type { PluginHost, PluginOffer, ToolTurn } from '../../host/index.js';
-import { definedFields } from '../../kernel/index.js';
+import type { PluginHost, PluginOffer, ToolTurn } from '@sluice/host';
+import { definedFields } from 'sluice-kernel/internal';
 import type { LegacyPlugin } from '../plugin/shape/plugin.js';
 import type { LegacyToolTurn } from '../plugin/shape/shapes.js';
 import { legacyChannel } from './legacy-channel.js';

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { NodeExchange, OwnedRoute, PluginHost, PluginRoutes } from '../../host/index.js';
-import { type Fields, fieldsOf, getOrMake } from '../../kernel/index.js';
+import type { NodeExchange, OwnedRoute, PluginHost, PluginRoutes } from '@sluice/host';
+import { type Fields, fieldsOf, getOrMake } from 'sluice-kernel/internal';
 import { pluginRoutesAt } from '../plugin/http/route-match.js';
 import type { LegacyPlugin } from '../plugin/shape/plugin.js';
 import type { LegacyHttpRoute } from '../plugin/shape/shapes.js';

@@ -1,4 +1,4 @@
-import { definedFields, type PayloadOf } from '../../kernel/index.js';
+import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
 import type { InternalHookEvent } from './event.js';
 
 /** Files of the workspace, as `agent.prompt.building` carries them. */

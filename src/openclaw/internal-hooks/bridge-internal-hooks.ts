@@ -1,4 +1,4 @@
-import type { Kernel } from '../../kernel/index.js';
+import type { Kernel } from 'sluice-kernel';
 import { sharedBus } from '../facts/shared-bus.js';
 import type { InternalHookHandler } from './event.js';
 import { internalHookBus } from './internal-hook-bus.js';

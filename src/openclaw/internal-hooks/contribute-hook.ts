@@ -1,4 +1,4 @@
-import type { Call, OpenContribution } from '../../kernel/index.js';
+import type { Call, OpenContribution } from 'sluice-kernel/internal';
 import { type BootstrapFiles, bootstrapView } from './bootstrap-files.js';
 import type { InternalHookHandler } from './event.js';
 import type { HookTrigger } from './hook-trigger.js';

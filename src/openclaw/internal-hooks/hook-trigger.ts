@@ -1,4 +1,4 @@
-import { isThenable, type Logger } from '../../kernel/index.js';
+import { isThenable, type Logger } from 'sluice-kernel/internal';
 import type { bootstrapView } from './bootstrap-files.js';
 import type { InternalHookEvent, InternalHookHandler } from './event.js';
 

@@ -7,7 +7,7 @@ import {
   systemClock,
   unfailing,
   withTimeout,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { announce } from '../facts/announce.js';
 import { contributeAll } from '../facts/contribute-all.js';
 import { isOfLegacyHost } from '../facts/legacy-source.js';

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '../../kernel/index.js';
+import type { Clock, Logger } from 'sluice-kernel';
 import type { InternalHookEvent, InternalHookHandler, InternalHookType } from './event.js';
 
 /** How the internal hook bus is bridged. */

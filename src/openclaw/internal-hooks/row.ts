@@ -1,4 +1,4 @@
-import type { AsyncFamily, Call, Given, PayloadOf } from '../../kernel/index.js';
+import type { AsyncFamily, Call, Given, PayloadOf } from 'sluice-kernel';
 import type { Field } from '../facts/field-table.js';
 import type { InternalHookEvent, InternalHookType } from './event.js';
 

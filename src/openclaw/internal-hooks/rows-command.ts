@@ -1,4 +1,4 @@
-import type { PayloadOf } from '../../kernel/index.js';
+import type { PayloadOf } from 'sluice-kernel';
 import { payloadFields, recordOf, same, shown } from '../facts/field-table.js';
 import { refsOf } from '../facts/refs.js';
 import type { InternalHookEvent } from './event.js';

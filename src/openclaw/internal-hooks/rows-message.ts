@@ -1,4 +1,4 @@
-import { definedFields, type PayloadOf } from '../../kernel/index.js';
+import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
 import { payloadFields, recordOf, same } from '../facts/field-table.js';
 import { messageFields, sentFields } from '../facts/message-fields.js';
 import { refsOf } from '../facts/refs.js';

@@ -1,4 +1,4 @@
-import type { PayloadOf } from '../../kernel/index.js';
+import type { PayloadOf } from 'sluice-kernel';
 import { payloadFields, recordOf, same } from '../facts/field-table.js';
 import { refsOf } from '../facts/refs.js';
 import { type ContextTable, hookRow, sessionKeyOf, sink } from './row.js';

@@ -1,4 +1,4 @@
-import type { FamilyName, HandlerClass } from '../../kernel/index.js';
+import type { FamilyName, HandlerClass } from 'sluice-kernel';
 import { agentEventRows } from '../agent-events/rows.js';
 import type { BridgeStatus, LegacyHookRow } from '../hooks/row.js';
 import { internalHookRows } from '../internal-hooks/rows.js';

@@ -1,5 +1,5 @@
-import { definedFields, type Kernel } from '../../kernel/index.js';
-import { createTestKernel } from '../../testing/index.js';
+import { definedFields, type Kernel } from 'sluice-kernel/internal';
+import { createTestKernel } from '@sluice/testing';
 import type { LegacyDivergenceName } from '../mapping/divergences.js';
 import type { LegacyHookName, LegacyProfile } from '../profiles/index.js';
 import { createLegacyHookRunner } from '../runner/hook-runner.js';

@@ -1,4 +1,4 @@
-import { isFields, isThenable } from '../../kernel/index.js';
+import { isFields, isThenable } from 'sluice-kernel/internal';
 import {
   type LegacyDivergence,
   type LegacyDivergenceName,

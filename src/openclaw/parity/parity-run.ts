@@ -1,4 +1,4 @@
-import { definedFields, isThenable } from '../../kernel/index.js';
+import { definedFields, isThenable } from 'sluice-kernel/internal';
 import type {
   LegacyContext,
   LegacyEvent,

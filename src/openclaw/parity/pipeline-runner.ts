@@ -1,4 +1,4 @@
-import type { Clock, Kernel } from '../../kernel/index.js';
+import type { Clock, Kernel } from 'sluice-kernel';
 import type { LegacyProfile } from '../profiles/index.js';
 import { createLegacyHookRunner } from '../runner/hook-runner.js';
 import { registerLegacyHook } from '../runner/register-hook.js';

@@ -6,9 +6,9 @@ import {
   isThenable,
   oneLine,
   type SluiceError,
-} from '../../kernel/index.js';
-import { fromJsonSchema } from '../../sdk/extension/index.js';
-import { readConfig } from '../../sdk/extension/internal.js';
+} from 'sluice-kernel/internal';
+import { fromJsonSchema } from '@sluice/sdk/extension';
+import { readConfig } from '@sluice/sdk/extension/internal';
 import { legacyError } from '../errors.js';
 import { offerOf } from '../host/legacy-offer.js';
 import { apiOf } from './api.js';

@@ -9,8 +9,8 @@ import {
   oneLine,
   silentLogger,
   systemClock,
-} from '../../kernel/index.js';
-import { Scope } from '../../sdk/extension/index.js';
+} from 'sluice-kernel/internal';
+import { Scope } from '@sluice/sdk/extension';
 import { profiles } from '../profiles/index.js';
 import { pluginBuses } from './api/buses.js';
 import { type Refusals, refusalsOf } from './api/refusals.js';

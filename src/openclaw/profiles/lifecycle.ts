@@ -1,4 +1,4 @@
-import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
+import { cancel, definedFields, type PayloadOf } from 'sluice-kernel/internal';
 import { same } from '../facts/field-table.js';
 import { gatewayHooks } from '../hooks/gateway.js';
 import { voidHook } from '../hooks/make-row.js';

@@ -1,4 +1,4 @@
-import { definedFields, type Envelope, type Fields } from '../../kernel/index.js';
+import { definedFields, type Envelope, type Fields } from 'sluice-kernel/internal';
 import { coverageOf } from '../hooks/make-row.js';
 import type {
   Ending,

@@ -1,4 +1,4 @@
-import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
+import { cancel, definedFields, type PayloadOf } from 'sluice-kernel/internal';
 import { messageHooks } from '../hooks/message.js';
 import { type Answer, type HookPart, isGiven, lastGiven } from '../hooks/row.js';
 import { fieldsOf, hostedHook, merged } from './merging.js';

@@ -1,4 +1,4 @@
-import type { Fields, PayloadOf } from '../../kernel/index.js';
+import type { Fields, PayloadOf } from 'sluice-kernel/internal';
 import { modifyingHook, waysOf } from '../hooks/make-row.js';
 import {
   modelColumns,

@@ -1,4 +1,4 @@
-import { cancel, type Fields, isFields, type PayloadOf } from '../../kernel/index.js';
+import { cancel, type Fields, isFields, type PayloadOf } from 'sluice-kernel/internal';
 import { type Answer, type AtCall, lastGiven } from '../hooks/row.js';
 import { readApproval, readParams, toolHooks } from '../hooks/tool.js';
 import { fieldsOf, hostedHook, merged } from './merging.js';

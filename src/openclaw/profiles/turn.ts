@@ -8,7 +8,7 @@ import {
   type PayloadOf,
   type Principal,
   select,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { definedRecordOf } from '../facts/field-table.js';
 import { agentHooks } from '../hooks/agent.js';
 import { claimingHook, modifyingHook } from '../hooks/make-row.js';

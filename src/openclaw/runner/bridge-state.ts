@@ -4,8 +4,8 @@ import {
   type Own,
   type Principal,
   perKernel,
-} from '../../kernel/index.js';
-import { Recent } from '../../sdk/stream/internal.js';
+} from 'sluice-kernel/internal';
+import { Recent } from '@sluice/sdk/stream/internal';
 import type { LegacyHookRow, QueuedInjections } from '../hooks/row.js';
 import { LegacyCall } from './legacy-call.js';
 import type { Registered } from './registration.js';

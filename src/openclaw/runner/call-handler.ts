@@ -1,4 +1,4 @@
-import { isThenable, withTimeout } from '../../kernel/index.js';
+import { isThenable, withTimeout } from 'sluice-kernel/internal';
 import type { Registered } from './registration.js';
 
 /** The event of a hook could not be copied for its handlers: nothing is decided by what they would share. */

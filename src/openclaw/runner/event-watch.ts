@@ -1,4 +1,4 @@
-import { copyPlain, type Fields, isFields, sameData } from '../../kernel/index.js';
+import { copyPlain, type Fields, isFields, sameData } from 'sluice-kernel/internal';
 import { isPlainValue } from '../hooks/plain-records.js';
 
 /** The changes of a handler to its event. */

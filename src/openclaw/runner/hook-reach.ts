@@ -1,4 +1,4 @@
-import type { Band, FamilyName, Kernel, PlannedHandler } from '../../kernel/index.js';
+import type { Band, FamilyName, Kernel, PlannedHandler } from 'sluice-kernel';
 import type { LegacyHookRow } from '../hooks/row.js';
 import { type LegacyProfile, rowsOf } from '../profiles/index.js';
 import type { LegacyBridge } from './bridge-state.js';

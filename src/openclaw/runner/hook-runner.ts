@@ -5,7 +5,7 @@ import {
   type Kernel,
   type Outcome,
   openKernel,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { announce } from '../facts/announce.js';
 import { known } from '../facts/known.js';
 import { sameFact } from '../facts/same-fact.js';

@@ -5,7 +5,7 @@ import {
   isFields,
   isThenable,
   type Own,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { withoutLive } from '../hooks/plain-records.js';
 import type { Answer, AtCall, HookPart, LegacyHookRow, LegacyView } from '../hooks/row.js';
 import { callHandler, isEligible, isolated } from './call-handler.js';

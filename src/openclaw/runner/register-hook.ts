@@ -11,7 +11,7 @@ import {
   type Own,
   openKernel,
   systemClock,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import type { HookPart, LegacyHookRow } from '../hooks/row.js';
 import {
   isHookOf,

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/index.js';
+import type { Clock } from 'sluice-kernel';
 import type { LegacyHookRow } from '../hooks/row.js';
 import type {
   LegacyContext,

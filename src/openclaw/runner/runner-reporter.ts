@@ -1,4 +1,4 @@
-import { definedFields, isSluiceError, type Logger } from '../../kernel/index.js';
+import { definedFields, isSluiceError, type Logger } from 'sluice-kernel/internal';
 import type { LegacyHookKind, LegacyHookRow } from '../hooks/row.js';
 import type { LegacyProfile } from '../profiles/index.js';
 import { IsolationError } from './call-handler.js';

@@ -1,4 +1,4 @@
-import { type Clock, isSluiceError } from '../../kernel/index.js';
+import { type Clock, isSluiceError } from 'sluice-kernel';
 
 /** Runs one statement by itself. */
 type Query = (

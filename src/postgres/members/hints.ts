@@ -1,4 +1,4 @@
-import { type Clock, pause, Timer } from '../../kernel/index.js';
+import { type Clock, pause, Timer } from 'sluice-kernel/internal';
 import type { PostgresConnections } from '../rows/connections.js';
 
 /** Milliseconds between two looks for updates that other hosts have taken in. */

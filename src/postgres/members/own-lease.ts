@@ -1,4 +1,4 @@
-import { type Clock, Timer } from '../../kernel/index.js';
+import { type Clock, Timer } from 'sluice-kernel/internal';
 
 /**
  * The lease of a host by its own monotonic clock, counted from before a renewal was sent (durability §11.4): it is over before

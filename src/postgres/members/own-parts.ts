@@ -1,5 +1,5 @@
-import type { Hold } from '../../journal/index.js';
-import { getOrMake, type SluiceError } from '../../kernel/index.js';
+import type { Hold } from '@sluice/journal';
+import { getOrMake, type SluiceError } from 'sluice-kernel/internal';
 
 interface OwnPart {
   readonly part: number;

@@ -1,4 +1,4 @@
-import type { Ownership } from '../../journal/index.js';
+import type { Ownership } from '@sluice/journal';
 import {
   type CleanText,
   isOneOf,
@@ -6,8 +6,8 @@ import {
   type JournalChanges,
   journalChanges,
   openUpdates,
-} from '../../journal/internal.js';
-import type { Clock } from '../../kernel/index.js';
+} from '@sluice/journal/internal';
+import type { Clock } from 'sluice-kernel';
 import type { PostgresQuery } from './connections.js';
 import type { JoinedWrites } from './joined-writes.js';
 import { sendsTable, updatesTable } from './postgres-tables.js';

@@ -1,4 +1,4 @@
-import type { DispatchRecord, SendRecord, UpdateRecord } from '../../journal/index.js';
+import type { DispatchRecord, SendRecord, UpdateRecord } from '@sluice/journal';
 import type { PostgresRow, PostgresValue } from './connections.js';
 import type { JoinedWrites } from './joined-writes.js';
 

@@ -1,4 +1,4 @@
-import { getOrMake } from '../../kernel/index.js';
+import { getOrMake } from 'sluice-kernel/internal';
 import type { PostgresQuery } from './connections.js';
 
 type Values = NonNullable<Parameters<PostgresQuery>[1]>;

@@ -3,7 +3,7 @@ import {
   type CleanText,
   cleanTexts,
   type FieldChanges,
-} from '../../journal/internal.js';
+} from '@sluice/journal/internal';
 import type { PostgresQuery, PostgresValue } from './connections.js';
 import type { JoinedWrites } from './joined-writes.js';
 import { fieldsOf, insertAll, type PostgresTable, recordOf, updateAll } from './postgres-tables.js';

@@ -1,4 +1,4 @@
-import { type ErrorRow, errorMaker } from '../../kernel/index.js';
+import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
 
 /** The errors of permits and streams of a channel. */
 export const channelErrors = {
@@ -56,7 +56,7 @@ export const channelErrors = {
 /** The rows as a type. */
 export type ChannelErrors = typeof channelErrors;
 
-declare module '../../kernel/errors.js' {
+declare module 'sluice-kernel/internal' {
   interface ErrorRows extends ChannelErrors {}
 }
 

@@ -1,4 +1,4 @@
-import type { PayloadOf } from '../../kernel/index.js';
+import type { PayloadOf } from 'sluice-kernel';
 
 /** A message that came in, decoded: the payload of `ingress.normalized`. */
 export type InboundMessage = PayloadOf<'ingress.normalized'>;

@@ -4,7 +4,7 @@ import {
   type Kernel,
   type Outcome,
   type PayloadOf,
-} from '../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import type { ChannelCapabilities } from '../stream/index.js';
 import { channelError } from './errors.js';
 import { withElementsAsText } from './interactive.js';

@@ -1,4 +1,4 @@
-export { pause } from '../../kernel/index.js';
+export { pause } from 'sluice-kernel/internal';
 export * from './access.js';
 export { type FileSource, fileSource } from './file-source.js';
 export { jsonOf } from './json-of.js';

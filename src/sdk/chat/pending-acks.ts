@@ -1,4 +1,4 @@
-import type { Clock, TimerHandle } from '../../kernel/index.js';
+import type { Clock, TimerHandle } from 'sluice-kernel';
 import { Recent } from '../stream/internal.js';
 
 /** The answer to one delivery of an update. */

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Clock, type Logger, silentLogger, systemClock, Timer } from '../../kernel/index.js';
+import { type Clock, type Logger, silentLogger, systemClock, Timer } from 'sluice-kernel/internal';
 import { Strangers } from './strangers.js';
 
 /** The bounds of a receiver. They hold before anybody is known. */

@@ -1,4 +1,4 @@
-import { type ErrorRow, errorMaker } from '../../kernel/index.js';
+import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
 
 /** The errors of defining, loading and running an extension. */
 export const extensionErrors = {
@@ -142,7 +142,7 @@ export const extensionErrors = {
 /** The rows as a type. */
 export type ExtensionErrors = typeof extensionErrors;
 
-declare module '../../kernel/errors.js' {
+declare module 'sluice-kernel/internal' {
   interface ErrorRows extends ExtensionErrors {}
 }
 

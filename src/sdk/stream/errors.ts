@@ -1,4 +1,4 @@
-import { type ErrorRow, errorMaker } from '../../kernel/index.js';
+import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
 
 /** The errors of reading the facts of a run. */
 export const streamErrors = {
@@ -18,7 +18,7 @@ export const streamErrors = {
 /** The rows as a type. */
 export type StreamErrors = typeof streamErrors;
 
-declare module '../../kernel/errors.js' {
+declare module 'sluice-kernel/internal' {
   interface ErrorRows extends StreamErrors {}
 }
 

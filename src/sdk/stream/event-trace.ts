@@ -1,4 +1,4 @@
-import type { Logger } from '../../kernel/index.js';
+import type { Logger } from 'sluice-kernel';
 import type { SessionEvent } from './session-event.js';
 
 /** The run that events belong to. */

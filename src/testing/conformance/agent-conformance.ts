@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { givenTools } from '../../agent/internal.js';
-import { silentLogger, systemClock } from '../../kernel/index.js';
+import { givenTools } from '@sluice/agent/internal';
+import { silentLogger, systemClock } from 'sluice-kernel';
 import type {
   AgentProvider,
   AgentRequest,
@@ -9,8 +9,8 @@ import type {
   ToolCall,
   ToolDecision,
   ToolGate,
-} from '../../sdk/stream/index.js';
-import { checkOrdering } from '../../sdk/stream/internal.js';
+} from '@sluice/sdk/stream';
+import { checkOrdering } from '@sluice/sdk/stream/internal';
 import { broken, type ConformanceCheck, must, within } from './check.js';
 
 /** An agent provider, and prompts that make it do what a check is about. Each check asks for a new one. */

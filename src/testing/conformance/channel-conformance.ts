@@ -1,4 +1,4 @@
-import type { SendResult } from '../../sdk/channel/index.js';
+import type { SendResult } from '@sluice/sdk/channel';
 import { type ConformanceCheck, must } from './check.js';
 import {
   type ChannelConformanceOptions,

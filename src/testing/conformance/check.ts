@@ -1,4 +1,4 @@
-import { systemClock, withTimeout } from '../../kernel/index.js';
+import { systemClock, withTimeout } from 'sluice-kernel/internal';
 
 /** One check of a conformance kit. */
 export interface ConformanceCheck {

@@ -1,4 +1,4 @@
-import { deferred, type PayloadOf, systemClock } from '../../kernel/index.js';
+import { deferred, type PayloadOf, systemClock } from 'sluice-kernel/internal';
 import {
   approveSend,
   type ChannelInbox,
@@ -7,7 +7,7 @@ import {
   type SendApproval,
   type SendContext,
   type SendResult,
-} from '../../sdk/channel/index.js';
+} from '@sluice/sdk/channel';
 import { samplePayload } from '../samples.js';
 import { createTestKernel } from '../test-kernel.js';
 import { within } from './check.js';

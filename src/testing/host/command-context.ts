@@ -1,4 +1,4 @@
-import type { ChatCommandContext } from '../../host/index.js';
+import type { ChatCommandContext } from '@sluice/host';
 import { samplePayload } from '../samples.js';
 
 /**

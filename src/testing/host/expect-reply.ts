@@ -1,4 +1,4 @@
-import type { MessageEnd } from '../../journal/index.js';
+import type { MessageEnd } from '@sluice/journal';
 import { explain, isCancelOf } from '../expect-outcome.js';
 import type { TestMessageEnd } from './test-host.js';
 

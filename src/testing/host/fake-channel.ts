@@ -1,4 +1,4 @@
-import { definedFields } from '../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 import {
   type ApprovedMessage,
   type ChannelInbox,
@@ -9,7 +9,7 @@ import {
   type InboundUpdate,
   type SendPermit,
   type SendResult,
-} from '../../sdk/channel/index.js';
+} from '@sluice/sdk/channel';
 
 /** A message that a test says in a fake channel. */
 export interface Said {

@@ -1,5 +1,5 @@
-import { say } from '../../agent/internal.js';
-import { onAbort } from '../../kernel/index.js';
+import { say } from '@sluice/agent/internal';
+import { onAbort } from 'sluice-kernel/internal';
 import {
   type AgentProvider,
   type AgentRequest,
@@ -8,7 +8,7 @@ import {
   type AssistantContent,
   MessageWriter,
   type SessionEvent,
-} from '../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 
 /**
  * A tool call of a scripted agent. It runs only if the gate allows it, with the arguments that the gate gives back. Without a

@@ -1,16 +1,16 @@
-import { echoProvider } from '../../agent/index.js';
+import { echoProvider } from '@sluice/agent';
 import {
   createHost,
   type Host,
   type HostExtension,
   type HostOptions,
   type StartReport,
-} from '../../host/index.js';
-import { rolesOf } from '../../host/internal.js';
-import { type Journal, type MessageEnd, memoryJournal, memoryStore } from '../../journal/index.js';
-import { definedFields, type FamilyName, type Kernel, type Outcome } from '../../kernel/index.js';
-import type { Extension, ExtensionStatus } from '../../sdk/extension/index.js';
-import type { TranscriptEntry } from '../../sdk/stream/index.js';
+} from '@sluice/host';
+import { rolesOf } from '@sluice/host/internal';
+import { type Journal, type MessageEnd, memoryJournal, memoryStore } from '@sluice/journal';
+import { definedFields, type FamilyName, type Kernel, type Outcome } from 'sluice-kernel/internal';
+import type { Extension, ExtensionStatus } from '@sluice/sdk/extension';
+import type { TranscriptEntry } from '@sluice/sdk/stream';
 import type { CollectingLogger } from '../collecting-logger.js';
 import { createTestKernel, type TestKernelOptions } from '../test-kernel.js';
 import { type VirtualClock, virtualClock } from '../virtual-clock.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApprovalAnswer, ApprovalRequest } from '../../../src/agent/index.js';
 import { type BridgeOptions, bridgeCsdk, bridgeQuery } from '../../../src/claude/index.js';
-import { allow, ask, cancel, type Handler, type Kernel } from '../../../src/kernel/index.js';
+import { allow, ask, cancel, type Handler, type Kernel } from '../../../src/kernel/internal.js';
 import { createTestKernel } from '../../../src/testing/index.js';
 import { bridged, bridgedSession, frames, type Script } from '../../support/bridge-lab.js';
 

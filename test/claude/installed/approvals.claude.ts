@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createHost } from '../../../src/host/index.js';
 import { type MessageEnd, memoryJournal } from '../../../src/journal/index.js';
-import { allow, ask, definedFields } from '../../../src/kernel/index.js';
+import { allow, ask, definedFields } from '../../../src/kernel/internal.js';
 import { createTestKernel, fakeChannel } from '../../../src/testing/index.js';
 import { calls, says } from '../../support/messages-api/reply.js';
 import { ClaudeLab, describeClaude, until } from './claude-lab.js';

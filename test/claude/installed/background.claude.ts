@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { CsdkFrame } from '../../../src/claude/index.js';
-import type { FamilyName } from '../../../src/kernel/index.js';
+import type { FamilyName } from '../../../src/kernel/internal.js';
 import { calls, held, says } from '../../support/messages-api/reply.js';
 import { ClaudeLab, type ClaudeTurn, describeClaude, until } from './claude-lab.js';
 import { expectSound } from './soundness.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { loadClaudeSdk } from '../../../src/claude/agent/index.js';
 import { bridgeCsdk, checkOrdering } from '../../../src/claude/index.js';
-import { cancel } from '../../../src/kernel/index.js';
+import { cancel } from '../../../src/kernel/internal.js';
 import type { SessionEvent } from '../../../src/sdk/stream/index.js';
 import { calls, says } from '../../support/messages-api/reply.js';
 import { ClaudeLab, describeClaude, sdkFolder } from './claude-lab.js';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { cancel, type FamilyName } from '../../../src/kernel/index.js';
+import { cancel, type FamilyName } from '../../../src/kernel/internal.js';
 import type { SessionEvent } from '../../../src/sdk/stream/index.js';
 import { calls, overloaded, says, stalls, thinks } from '../../support/messages-api/reply.js';
 import { afterDeltas, ClaudeLab, describeClaude } from './claude-lab.js';

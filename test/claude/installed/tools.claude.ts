@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cancel, type FamilyName } from '../../../src/kernel/index.js';
+import { cancel, type FamilyName } from '../../../src/kernel/internal.js';
 import type { ToolDefinition, ToolUse } from '../../../src/sdk/stream/index.js';
 import { calls, says } from '../../support/messages-api/reply.js';
 import { ClaudeLab, describeClaude } from './claude-lab.js';

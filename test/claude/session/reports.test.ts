@@ -9,7 +9,7 @@ import {
   normalizeSession,
   splitRuns,
 } from '../../../src/claude/index.js';
-import type { Clock } from '../../../src/kernel/index.js';
+import type { Clock } from '../../../src/kernel/internal.js';
 import type { SessionEvent } from '../../../src/sdk/stream/index.js';
 import { frames } from '../../support/bridge-lab.js';
 import { scriptFrames } from '../../support/csdk-script.js';

@@ -17,7 +17,7 @@ import {
   type Kernel,
   type OpenContribution,
   openKernel,
-} from '../../../src/kernel/index.js';
+} from '../../../src/kernel/internal.js';
 import type { Question } from '../../../src/sdk/extension/index.js';
 import { actingLab } from '../../support/acting-lab.js';
 import { holdOf } from '../../support/holds.js';

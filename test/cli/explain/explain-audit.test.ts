@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { dispatchTap, keepWay, wayRecorder } from '../../../src/host/index.js';
 import { openJournal } from '../../../src/journal/index.js';
-import { cancel, createKernel } from '../../../src/kernel/index.js';
+import { cancel, createKernel } from '../../../src/kernel/internal.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { jsonLines } from '../cli.js';
 import { runInMemory } from '../memory-shell.js';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { dispatchTap } from '../../../src/host/index.js';
 import { openJournal } from '../../../src/journal/index.js';
-import { cancel, createKernel } from '../../../src/kernel/index.js';
+import { cancel, createKernel } from '../../../src/kernel/internal.js';
 import { samplePayload } from '../../../src/testing/index.js';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.js';
 import { jsonLines, runCli } from '../cli.js';

@@ -1,4 +1,4 @@
-import { silentLogger } from '../../../src/kernel/index.js';
+import { silentLogger } from '../../../src/kernel/internal.js';
 import { Scope } from '../../../src/sdk/extension/index.js';
 
 /** The parts of a command that agents are made with, in a folder. */

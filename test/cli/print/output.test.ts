@@ -4,7 +4,7 @@ import { jsonLine, outcomeLine } from '../../../src/cli/print/json-line.js';
 import { outputTo } from '../../../src/cli/shell/output.js';
 import { paletteFor, plainPalette } from '../../../src/cli/shell/palette.js';
 import { span, wrap } from '../../../src/cli/shell/text.js';
-import { createKernel } from '../../../src/kernel/index.js';
+import { createKernel } from '../../../src/kernel/internal.js';
 import { samplePayload } from '../../../src/testing/samples.js';
 
 describe('output', () => {

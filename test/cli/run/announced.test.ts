@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { announced } from '../../../src/cli/run/announced.js';
 import type { Settings } from '../../../src/cli/settings/settings.js';
-import { createKernel } from '../../../src/kernel/index.js';
+import { createKernel } from '../../../src/kernel/internal.js';
 import { ExtensionSet } from '../../../src/sdk/extension/index.js';
 
 /** The set-up that a host with this config tells the others. */

@@ -8,7 +8,7 @@ import {
   type Kernel,
   type Outcome,
   systemClock,
-} from '../../../src/kernel/index.js';
+} from '../../../src/kernel/internal.js';
 import { samplePayload } from '../../../src/testing/samples.js';
 
 const layout: Layout = { palette: plainPalette, width: 80 };

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import { createHost, pinoLogger } from '../../../src/host/index.js';
-import { inertJson, inertText } from '../../../src/kernel/index.js';
+import { inertJson, inertText } from '../../../src/kernel/internal.js';
 import { consoleChannel } from '../../../src/sdk/channel/index.js';
 import { testFolder } from '../../support/folder.js';
 import { jsonLines } from '../cli.js';

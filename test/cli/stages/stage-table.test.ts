@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { plainPalette } from '../../../src/cli/shell/palette.js';
 import { stageTable } from '../../../src/cli/stages/stages.js';
-import { allow, canonicalStages, createKernel, defineStage } from '../../../src/kernel/index.js';
+import { allow, canonicalStages, createKernel, defineStage } from '../../../src/kernel/internal.js';
 
 const layout = { palette: plainPalette, width: 80, observeOnly: new Set<string>() };
 

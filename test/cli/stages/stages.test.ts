@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalStages } from '../../../src/kernel/index.js';
+import { canonicalStages } from '../../../src/kernel/internal.js';
 import { fixture, jsonLines, runCli } from '../cli.js';
 
 interface StageLine {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryJournal } from '../../../src/journal/index.js';
-import { explainOutcome, type Principal } from '../../../src/kernel/index.js';
+import { explainOutcome, type Principal } from '../../../src/kernel/internal.js';
 import { approvalLab } from '../../support/approval-lab.js';
 import { type PortLabOptions, portLab, until } from '../../support/port-lab.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryJournal } from '../../../src/journal/index.js';
-import { allow, cancel, type Kernel } from '../../../src/kernel/index.js';
+import { allow, cancel, type Kernel } from '../../../src/kernel/internal.js';
 import { hold } from '../../support/holds.js';
 import { hostLab } from '../../support/host-lab.js';
 import { outcomesOf } from '../../support/outcomes-of.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { select } from '../../../src/kernel/index.js';
+import { select } from '../../../src/kernel/internal.js';
 import type { SendResult } from '../../../src/sdk/channel/index.js';
 import { type HostLabOptions, hostLab } from '../../support/host-lab.js';
 import {

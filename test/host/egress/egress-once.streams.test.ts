@@ -6,7 +6,7 @@ import {
   type Kernel,
   type Outcome,
   type PayloadOf,
-} from '../../../src/kernel/index.js';
+} from '../../../src/kernel/internal.js';
 import type { SendResult } from '../../../src/sdk/channel/index.js';
 import { type VirtualClock, virtualClock } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';

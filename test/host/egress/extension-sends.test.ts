@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Journal, memoryJournal, openJournal } from '../../../src/journal/index.js';
-import { ask, cancel } from '../../../src/kernel/index.js';
+import { ask, cancel } from '../../../src/kernel/internal.js';
 import type { ExtensionApi, ExtensionMessage, KeptSend } from '../../../src/sdk/extension/index.js';
 import { defineExtension } from '../../../src/sdk/extension/index.js';
 import { loadForTest } from '../../../src/testing/index.js';

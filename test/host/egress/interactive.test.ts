@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Kernel } from '../../../src/kernel/index.js';
+import type { Kernel } from '../../../src/kernel/internal.js';
 import type { Interactive } from '../../../src/sdk/channel/index.js';
 import { numberedPresses } from '../../../src/sdk/channel/internal.js';
 import { hostLab } from '../../support/host-lab.js';

@@ -11,7 +11,7 @@ import {
   type Kernel,
   type Outcome,
   select,
-} from '../../../src/kernel/index.js';
+} from '../../../src/kernel/internal.js';
 import { samplePayload } from '../../../src/testing/index.js';
 
 const record = (body: string) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cancel, type FamilyName, type Kernel } from '../../../src/kernel/index.js';
+import { cancel, type FamilyName, type Kernel } from '../../../src/kernel/internal.js';
 import type { DecodedIngress, Interaction } from '../../../src/sdk/channel/index.js';
 import { type HostLab, hostLab } from '../../support/host-lab.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';

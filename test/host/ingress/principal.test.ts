@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import { createHost } from '../../../src/host/index.js';
 import { memoryJournal } from '../../../src/journal/index.js';
-import type { FamilyName, Outcome, Principal } from '../../../src/kernel/index.js';
+import type { FamilyName, Outcome, Principal } from '../../../src/kernel/internal.js';
 import { consoleChannel } from '../../../src/sdk/channel/index.js';
 import { defineExtension, type Question } from '../../../src/sdk/extension/index.js';
 import {

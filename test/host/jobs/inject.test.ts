@@ -6,7 +6,7 @@ import {
   memoryStore,
   openJournal,
 } from '../../../src/journal/index.js';
-import { cancel } from '../../../src/kernel/index.js';
+import { cancel } from '../../../src/kernel/internal.js';
 import { defineExtension, type ExtensionApi } from '../../../src/sdk/extension/index.js';
 import type { AgentProvider, AgentRequest } from '../../../src/sdk/stream/index.js';
 import { loadForTest } from '../../../src/testing/index.js';

@@ -4,7 +4,7 @@ import { ReloadGate } from '../../../src/host/lanes/gate.js';
 import { PeopleWait } from '../../../src/host/lanes/people-wait.js';
 import type { Place } from '../../../src/host/lanes/slots.js';
 import { Suspects } from '../../../src/host/lanes/suspects.js';
-import { deferred, systemClock } from '../../../src/kernel/index.js';
+import { deferred, systemClock } from '../../../src/kernel/internal.js';
 import { virtualClock } from '../../../src/testing/index.js';
 
 /** A place that writes down what is done with it. */

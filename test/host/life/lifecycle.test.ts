@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import { createHost, type HostOptions } from '../../../src/host/index.js';
 import { memoryJournal } from '../../../src/journal/index.js';
-import type { ErrorCode } from '../../../src/kernel/index.js';
+import type { ErrorCode } from '../../../src/kernel/internal.js';
 import { defineExtension } from '../../../src/sdk/extension/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { hostLab } from '../../support/host-lab.js';

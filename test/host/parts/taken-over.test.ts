@@ -3,7 +3,7 @@ import { TakenOver } from '../../../src/host/parts/taken-over.js';
 import { Accounts } from '../../../src/host/provided/accounts.js';
 import { Routes } from '../../../src/host/provided/routes.js';
 import { Tools } from '../../../src/host/provided/tools.js';
-import { silentLogger } from '../../../src/kernel/index.js';
+import { silentLogger } from '../../../src/kernel/internal.js';
 import type { Registration } from '../../../src/sdk/extension/index.js';
 import { Scope } from '../../../src/sdk/extension/index.js';
 import { LiveExtension } from '../../../src/sdk/extension/load/live-extension.js';

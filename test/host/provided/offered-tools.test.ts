@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cancel, type Kernel } from '../../../src/kernel/index.js';
+import { cancel, type Kernel } from '../../../src/kernel/internal.js';
 import type {
   AgentProvider,
   SessionMessage,

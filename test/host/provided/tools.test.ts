@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { givenTools } from '../../../src/agent/tools/given-tools.js';
-import { cancel, deferred, type Kernel } from '../../../src/kernel/index.js';
+import { cancel, deferred, type Kernel } from '../../../src/kernel/internal.js';
 import { defineExtension } from '../../../src/sdk/extension/index.js';
 import type { AgentProvider, ToolDefinition, ToolUse } from '../../../src/sdk/stream/index.js';
 import {

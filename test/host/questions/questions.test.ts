@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import ask from '../../../docs/examples/ask.js';
 import { type Journal, memoryJournal } from '../../../src/journal/index.js';
-import { cancel } from '../../../src/kernel/index.js';
+import { cancel } from '../../../src/kernel/internal.js';
 import type { DecodedIngress } from '../../../src/sdk/channel/index.js';
 import {
   defineExtension,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryJournal } from '../../../src/journal/index.js';
-import { cancel, type Kernel } from '../../../src/kernel/index.js';
+import { cancel, type Kernel } from '../../../src/kernel/internal.js';
 import { defineExtension, type Question } from '../../../src/sdk/extension/index.js';
 import { held } from '../../support/held-agent.js';
 import { hostLab } from '../../support/host-lab.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { journalError } from '../../../src/journal/errors.js';
 import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import { eventIdOf } from '../../../src/journal/internal.js';
-import { cancel, type Kernel } from '../../../src/kernel/index.js';
+import { cancel, type Kernel } from '../../../src/kernel/internal.js';
 import type { AgentProvider, AgentRequest } from '../../../src/sdk/stream/index.js';
 import { type HostLab, type HostLabOptions, hostLab } from '../../support/host-lab.js';
 import { type MortalJournal, mortalJournal } from '../../support/mortal-journal.js';

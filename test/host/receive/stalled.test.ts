@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { journalError } from '../../../src/journal/errors.js';
 import type { Journal } from '../../../src/journal/index.js';
-import { deferred } from '../../../src/kernel/index.js';
+import { deferred } from '../../../src/kernel/internal.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { type ScriptedChannelOptions, scriptedChannel } from '../../support/scripted-channel.js';

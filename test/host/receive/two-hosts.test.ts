@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { select } from '../../../src/kernel/index.js';
+import { select } from '../../../src/kernel/internal.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';

@@ -6,7 +6,7 @@ import {
   deliverStream,
   type TriggeredAgent,
 } from '../../../src/host/index.js';
-import { allow } from '../../../src/kernel/index.js';
+import { allow } from '../../../src/kernel/internal.js';
 import {
   type AgentAnswer,
   type AgentTrigger,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { journalError } from '../../../src/journal/errors.js';
 import { type Journal, memoryJournal } from '../../../src/journal/index.js';
-import { cancel } from '../../../src/kernel/index.js';
+import { cancel } from '../../../src/kernel/internal.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { type HostLabOptions, hostLab } from '../../support/host-lab.js';
 import { mortalJournal } from '../../support/mortal-journal.js';

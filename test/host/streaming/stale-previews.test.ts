@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Journal, memoryStore } from '../../../src/journal/index.js';
-import { deferred } from '../../../src/kernel/index.js';
+import { deferred } from '../../../src/kernel/internal.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { sharedJournal } from '../../support/shared-journal.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allow, cancel, type Kernel, select } from '../../../src/kernel/index.js';
+import { allow, cancel, type Kernel, select } from '../../../src/kernel/internal.js';
 import type { SendResult } from '../../../src/sdk/channel/index.js';
 import { MessageWriter, type SessionEvent } from '../../../src/sdk/stream/index.js';
 import { virtualClock } from '../../../src/testing/index.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cancel, select } from '../../../src/kernel/index.js';
+import { cancel, select } from '../../../src/kernel/internal.js';
 import type { SessionEvent } from '../../../src/sdk/stream/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { end, said, scripted, start, turnLab } from '../../support/turn-lab.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { normalizeSession } from '../../../src/claude/index.js';
-import { cancel, type Kernel, select } from '../../../src/kernel/index.js';
+import { cancel, type Kernel, select } from '../../../src/kernel/internal.js';
 import type { AgentProvider, SubagentFact } from '../../../src/sdk/stream/index.js';
 import { type HostLab, hostLab } from '../../support/host-lab.js';
 import { deferred } from '../../support/kernel-lab.js';

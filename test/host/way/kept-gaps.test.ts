@@ -16,7 +16,7 @@ import { openJournalFile } from '../../../src/journal/file/journal-file.js';
 import { memoryJournal, openJournal, readJournal } from '../../../src/journal/index.js';
 import type { NewDispatch } from '../../../src/journal/journal.js';
 import { sqliteDispatches } from '../../../src/journal/sqlite/sqlite-rows.js';
-import { createKernel, explainOutcome, systemClock } from '../../../src/kernel/index.js';
+import { createKernel, explainOutcome, systemClock } from '../../../src/kernel/internal.js';
 import { samplePayload } from '../../../src/testing/index.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 

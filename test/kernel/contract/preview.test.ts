@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allow, createKernel, previewObstacles } from '../../../src/kernel/index.js';
+import { allow, createKernel, previewObstacles } from '../../../src/kernel/internal.js';
 import { createTestKernel, samplePayload } from '../../../src/testing/index.js';
 
 const at = { extensionId: 'acme', family: 'egress.preparing' } as const;

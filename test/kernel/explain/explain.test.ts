@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cancel, select } from '../../../src/kernel/index.js';
+import { cancel, select } from '../../../src/kernel/internal.js';
 import { createTestKernel, explain, samplePayload } from '../../../src/testing/index.js';
 
 const { kernel } = createTestKernel({ overrides: { 'b/off': { disabled: true } } });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allow, type Call, cancel } from '../../../src/kernel/index.js';
+import { allow, type Call, cancel } from '../../../src/kernel/internal.js';
 import { createTestKernel, samplePayload } from '../../../src/testing/index.js';
 
 const at = { extensionId: 'test', family: 'egress.preparing' } as const;

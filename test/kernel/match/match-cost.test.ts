@@ -4,7 +4,7 @@ import {
   createKernel,
   type KernelOptions,
   type PlannedHandler,
-} from '../../../src/kernel/index.js';
+} from '../../../src/kernel/internal.js';
 import { checkMatch, conditionsOf } from '../../../src/kernel/match/conditions.js';
 import { MatchIndex } from '../../../src/kernel/match/match-index.js';
 import type { Entry } from '../../../src/kernel/outcome/entry.js';

@@ -5,7 +5,7 @@ import {
   canonicalStages,
   createKernel,
   type Given,
-} from '../../../src/kernel/index.js';
+} from '../../../src/kernel/internal.js';
 import { checkMatch, conditionsOf } from '../../../src/kernel/match/conditions.js';
 import { matchFields } from '../../../src/kernel/match/match-fields.js';
 import { MatchIndex } from '../../../src/kernel/match/match-index.js';

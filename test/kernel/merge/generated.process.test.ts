@@ -6,7 +6,7 @@ const tsx = new URL('../../../node_modules/tsx/dist/loader.mjs', import.meta.url
 
 const program = `
 import { canGenerateCode } from './src/kernel/merge/generated.ts';
-import { createKernel } from './src/kernel/index.ts';
+import { createKernel } from './src/kernel/internal.ts';
 import { samplePayload } from './src/testing/index.ts';
 
 const kernel = createKernel();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKernel } from '../../../src/kernel/index.js';
+import { createKernel } from '../../../src/kernel/internal.js';
 
 describe('a shared field that a patch sets (§1.7)', () => {
   const family = 'transcript.message.writing';

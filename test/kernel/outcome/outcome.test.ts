@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { allow, cancel, createKernel, openKernel, select } from '../../../src/kernel/index.js';
+import { allow, cancel, createKernel, openKernel, select } from '../../../src/kernel/internal.js';
 import { collectingLogger } from '../../../src/testing/collecting-logger.js';
 import { byName, contributor, createLab, type LabHandler } from '../../support/kernel-lab.js';
 import { labSample, labStages } from '../../support/kernel-stages.js';

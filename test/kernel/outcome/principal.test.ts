@@ -5,7 +5,7 @@ import {
   type Kernel,
   type Outcome,
   type Principal,
-} from '../../../src/kernel/index.js';
+} from '../../../src/kernel/internal.js';
 import { createTestKernel, samplePayload } from '../../../src/testing/index.js';
 
 const ann: Principal = {

@@ -7,7 +7,7 @@ import {
   createKernel,
   type KernelOptions,
   select,
-} from '../../../src/kernel/index.js';
+} from '../../../src/kernel/internal.js';
 import { createLab, type LabContribution } from '../../support/kernel-lab.js';
 
 const family = 'lab.sequential';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKernel, type Kernel } from '../../../src/kernel/index.js';
+import { createKernel, type Kernel } from '../../../src/kernel/internal.js';
 import { samplePayload } from '../../../src/testing/index.js';
 
 const family = 'agent.model.resolving';

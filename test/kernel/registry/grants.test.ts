@@ -6,7 +6,7 @@ import {
   defineStage,
   type HandlerClass,
   type KernelOptions,
-} from '../../../src/kernel/index.js';
+} from '../../../src/kernel/internal.js';
 import { createTestKernel, samplePayload } from '../../../src/testing/index.js';
 
 /** Contributes a handler that does nothing. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../../src/kernel/index.js';
+import type { Outcome } from '../../../src/kernel/internal.js';
 import { contributor, createLab } from '../../support/kernel-lab.js';
 import { labSample } from '../../support/kernel-stages.js';
 

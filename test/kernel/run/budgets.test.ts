@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Late, Outcome } from '../../../src/kernel/index.js';
-import { allow, cancel, select } from '../../../src/kernel/index.js';
+import type { Late, Outcome } from '../../../src/kernel/internal.js';
+import { allow, cancel, select } from '../../../src/kernel/internal.js';
 import {
   byName,
   contributor,

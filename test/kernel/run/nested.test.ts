@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome, SluiceError } from '../../../src/kernel/index.js';
+import type { Outcome, SluiceError } from '../../../src/kernel/internal.js';
 import {
   contributor,
   createLab,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSluiceError } from '../../../src/kernel/index.js';
+import { isSluiceError } from '../../../src/kernel/internal.js';
 import { createLab } from '../../support/kernel-lab.js';
 import { labSample } from '../../support/kernel-stages.js';
 

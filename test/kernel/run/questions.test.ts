@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allow, ask, cancel, explainOutcome } from '../../../src/kernel/index.js';
+import { allow, ask, cancel, explainOutcome } from '../../../src/kernel/internal.js';
 import { createLab, type LabGiven, type LabHandler } from '../../support/kernel-lab.js';
 import { askingStages, labSample } from '../../support/kernel-stages.js';
 

@@ -1,4 +1,4 @@
-import { select } from '../../../src/kernel/index.js';
+import { select } from '../../../src/kernel/internal.js';
 import { augmenter, boom, mutator, observer, resolver, type Scenario, veto } from './scenarios.js';
 
 /** Observers: the rows that a parallel stage runs as well. */

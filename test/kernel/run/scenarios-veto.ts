@@ -1,4 +1,4 @@
-import { allow, cancel, select } from '../../../src/kernel/index.js';
+import { allow, cancel, select } from '../../../src/kernel/internal.js';
 import { augmenter, boom, mutator, observer, resolver, type Scenario, veto } from './scenarios.js';
 
 /** Cancels, judging again, and failing closed. */

@@ -1,4 +1,4 @@
-import type { HandlerClass, KernelOptions } from '../../../src/kernel/index.js';
+import type { HandlerClass, KernelOptions } from '../../../src/kernel/internal.js';
 import type { LabCall, LabContribution, LabGiven } from '../../support/kernel-lab.js';
 
 /** A handler of a scenario. Handlers stand in run order, unless one says its own priority. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Failure, Outcome } from '../../../src/kernel/index.js';
+import type { Failure, Outcome } from '../../../src/kernel/internal.js';
 import { collectingLogger } from '../../../src/testing/collecting-logger.js';
 import { byName, contributor, createLab, deferred } from '../../support/kernel-lab.js';
 import { labSample } from '../../support/kernel-stages.js';

@@ -5,7 +5,7 @@ import {
   defaultTimeoutMs,
   defineStage,
   type Stage,
-} from '../../../src/kernel/index.js';
+} from '../../../src/kernel/internal.js';
 
 const payload = Type.Object({ text: Type.String(), n: Type.Optional(Type.Number()) });
 const patch = Type.Object({ text: Type.Optional(Type.String()) });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKernel } from '../../../src/kernel/index.js';
+import { createKernel } from '../../../src/kernel/internal.js';
 import { contributor, createLab } from '../../support/kernel-lab.js';
 import { labSample, labStages } from '../../support/kernel-stages.js';
 

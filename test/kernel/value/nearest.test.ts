@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nearest } from '../../../src/kernel/index.js';
+import { nearest } from '../../../src/kernel/internal.js';
 
 const families = ['egress.preparing', 'egress.sending', 'egress.sent', 'routing.resolving'];
 

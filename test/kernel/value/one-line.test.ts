@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { oneLine } from '../../../src/kernel/index.js';
+import { oneLine } from '../../../src/kernel/internal.js';
 
 const smile = '\u{1f600}';
 const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);

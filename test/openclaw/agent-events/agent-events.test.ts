@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { FamilyName, Outcome } from '../../../src/kernel/index.js';
+import type { FamilyName, Outcome } from '../../../src/kernel/internal.js';
 import type { AgentEventsOptions } from '../../../src/openclaw/agent-events/agent-events.js';
 import { bridgeAgentEvents } from '../../../src/openclaw/agent-events/bridge-agent-events.js';
 import type { AgentEvent } from '../../../src/openclaw/agent-events/event.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createKernel, type Outcome } from '../../../src/kernel/index.js';
+import { createKernel, type Outcome } from '../../../src/kernel/internal.js';
 import { factOf } from '../../../src/openclaw/facts/fact-identity.js';
 import { type SameFactOptions, sameFact } from '../../../src/openclaw/facts/same-fact.js';
 import { samplePayload, virtualClock } from '../../../src/testing/index.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runAgentTurn } from '../../../src/agent/index.js';
 import { isRunDriven } from '../../../src/agent/run/index.js';
-import type { FamilyName, Kernel } from '../../../src/kernel/index.js';
+import type { FamilyName, Kernel } from '../../../src/kernel/internal.js';
 import { bridgeGateway, type GatewayBridgeOptions } from '../../../src/openclaw/gateway/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';
 import { until } from '../../support/gateway-server.js';

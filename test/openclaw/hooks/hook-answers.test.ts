@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { echoProvider, runAgentTurn } from '../../../src/agent/index.js';
-import { cancel } from '../../../src/kernel/index.js';
+import { cancel } from '../../../src/kernel/internal.js';
 import {
   bridgeInternalHooks,
   createInternalHookEvent,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createKernel, type Envelope } from '../../../src/kernel/index.js';
+import { createKernel, type Envelope } from '../../../src/kernel/internal.js';
 import { type LegacyHookName, legacyHookNames } from '../../../src/openclaw/index.js';
 import { profiles } from '../../../src/openclaw/profiles/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalStages, type Envelope } from '../../../src/kernel/index.js';
+import { canonicalStages, type Envelope } from '../../../src/kernel/internal.js';
 import { type LegacyHookName, legacyHookNames } from '../../../src/openclaw/index.js';
 import { profiles } from '../../../src/openclaw/profiles/index.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgeAsking } from '../../../src/agent/run/index.js';
-import { ask } from '../../../src/kernel/index.js';
+import { ask } from '../../../src/kernel/internal.js';
 import { createLegacyHookRunner, registerLegacyHook } from '../../../src/openclaw/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
-import { isSluiceError } from '../../../src/kernel/index.js';
+import { isSluiceError } from '../../../src/kernel/internal.js';
 import { createTestKernel } from '../../../src/testing/index.js';
 import { expectFresh, table } from '../../support/generated.js';
 import { installOpenClaw } from '../../support/openclaw-install.js';

@@ -9,7 +9,7 @@ import {
   startHealthServer,
 } from '../../../src/host/index.js';
 import type { MessageEnd } from '../../../src/journal/index.js';
-import { createKernel, type Kernel, loggerWith } from '../../../src/kernel/index.js';
+import { createKernel, type Kernel, loggerWith } from '../../../src/kernel/internal.js';
 import { type LegacyPlugin, loadLegacyPluginFrom } from '../../../src/openclaw/index.js';
 
 /** A host that runs one unmodified plugin of OpenClaw as its channel. */

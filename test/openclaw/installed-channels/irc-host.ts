@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { echoProvider } from '../../../src/agent/index.js';
 import { createHost } from '../../../src/host/index.js';
 import { openJournal } from '../../../src/journal/index.js';
-import { createKernel } from '../../../src/kernel/index.js';
+import { createKernel } from '../../../src/kernel/internal.js';
 import { loadLegacyPluginFrom } from '../../../src/openclaw/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 

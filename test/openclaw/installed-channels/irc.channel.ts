@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { cancel } from '../../../src/kernel/index.js';
+import { cancel } from '../../../src/kernel/internal.js';
 import { compiled } from '../../support/compiled.js';
 import { channelLab } from './channel-lab.js';
 import { type IrcServer, ircPerson, startNgircd } from './ngircd.js';
@@ -54,7 +54,7 @@ describe.skipIf(openclaw === undefined)('the unmodified irc of OpenClaw, at a re
   it('delivers nothing that a veto of egress.preparing has cancelled', async () => {
     await using ada = await ircPerson(server.port, 'eve', '#room');
     await using lab = await labOf('vet', {
-      contribute: (kernel: import('../../../src/kernel/index.js').Kernel) =>
+      contribute: (kernel: import('../../../src/kernel/internal.js').Kernel) =>
         void kernel.contribute({
           ...{ family: 'egress.preparing', class: 'veto', extensionId: 'quiet', id: 'quiet' },
           handler: ({ payload }) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Kernel } from '../../../src/kernel/index.js';
+import type { Kernel } from '../../../src/kernel/internal.js';
 import { bridgeInternalHooks } from '../../../src/openclaw/internal-hooks/bridge-internal-hooks.js';
 import {
   createInternalHookEvent,

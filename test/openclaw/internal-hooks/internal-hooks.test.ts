@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { cancel } from '../../../src/kernel/index.js';
+import { cancel } from '../../../src/kernel/internal.js';
 import { bridgeInternalHooks } from '../../../src/openclaw/internal-hooks/bridge-internal-hooks.js';
 import {
   createInternalHookEvent,

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { select } from '../../../src/kernel/index.js';
+import { select } from '../../../src/kernel/internal.js';
 import { compareParity, openclawHookRunner } from '../../../src/openclaw/parity/index.js';
 
 const profile = '2026.9';

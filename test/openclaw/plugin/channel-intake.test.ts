@@ -1,7 +1,7 @@
 import { getEventListeners, once } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { memoryJournal } from '../../../src/journal/index.js';
-import { cancel, type Kernel, select } from '../../../src/kernel/index.js';
+import { cancel, type Kernel, select } from '../../../src/kernel/internal.js';
 import type { LegacyPlugin } from '../../../src/openclaw/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { collectingLogger, virtualClock } from '../../../src/testing/index.js';

@@ -1,4 +1,4 @@
-import type { Kernel } from '../../../src/kernel/index.js';
+import type { Kernel } from '../../../src/kernel/internal.js';
 import {
   type LegacyAccountContext,
   type LegacyPlugin,

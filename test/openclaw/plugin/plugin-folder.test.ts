@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileFunction, constants } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKernel } from '../../../src/kernel/index.js';
+import { createKernel } from '../../../src/kernel/internal.js';
 import { loadLegacyPluginFrom } from '../../../src/openclaw/index.js';
 import { collectingLogger } from '../../../src/testing/index.js';
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import { createHost } from '../../../src/host/index.js';
-import type { Kernel } from '../../../src/kernel/index.js';
+import type { Kernel } from '../../../src/kernel/internal.js';
 import {
   type LegacyPlugin,
   type LegacyPluginOptions,

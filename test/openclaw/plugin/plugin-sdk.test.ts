@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { compileFunction, constants } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKernel, isSluiceError } from '../../../src/kernel/index.js';
+import { createKernel, isSluiceError } from '../../../src/kernel/internal.js';
 import { type LegacyPlugin, loadLegacyPluginFrom } from '../../../src/openclaw/index.js';
 
 /** Node's own `import()`: the one in this file is the test runner's, which calls no hooks. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process, { execPath } from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKernel } from '../../../src/kernel/index.js';
+import { createKernel } from '../../../src/kernel/internal.js';
 import {
   createLegacyHookRunner,
   type LegacyPluginOptions,

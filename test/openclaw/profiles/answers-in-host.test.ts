@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryJournal } from '../../../src/journal/index.js';
-import type { Kernel } from '../../../src/kernel/index.js';
+import type { Kernel } from '../../../src/kernel/internal.js';
 import {
   createLegacyHookRunner,
   type LegacyHookName,

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { cancel, createKernel, type KernelOptions } from '../../../src/kernel/index.js';
+import { cancel, createKernel, type KernelOptions } from '../../../src/kernel/internal.js';
 import {
   bridgeAgentEvents,
   bridgeInternalHooks,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKernel, type Principal } from '../../../src/kernel/index.js';
+import { createKernel, type Principal } from '../../../src/kernel/internal.js';
 import {
   createLegacyHookRunner,
   type LegacyHookName,

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { definedFields } from '../../../src/kernel/index.js';
+import { definedFields } from '../../../src/kernel/internal.js';
 import {
   type LegacyDivergence,
   type LegacyDivergenceName,

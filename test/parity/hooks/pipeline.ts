@@ -1,4 +1,4 @@
-import { isSluiceError, type Kernel } from '../../../src/kernel/index.js';
+import { isSluiceError, type Kernel } from '../../../src/kernel/internal.js';
 import { createLegacyHookRunner, registerLegacyHook } from '../../../src/openclaw/index.js';
 import type { MakeLegacyRunner } from '../../../src/openclaw/parity/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { oneLine } from '../../../src/kernel/index.js';
+import { oneLine } from '../../../src/kernel/internal.js';
 import type { MakeLegacyRunner } from '../../../src/openclaw/parity/index.js';
 import { verify } from '../../support/openclaw-package.js';
 import { installOnce, npm } from '../../support/package-cache.js';

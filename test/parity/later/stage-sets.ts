@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { FamilyName, Fields, Outcome } from '../../../src/kernel/index.js';
+import type { FamilyName, Fields, Outcome } from '../../../src/kernel/internal.js';
 import { rowsOf } from '../../../src/openclaw/profiles/index.js';
 import { samplePayload } from '../../../src/testing/index.js';
 import { handlersOf } from '../hooks/generate.js';

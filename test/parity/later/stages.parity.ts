@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openKernel } from '../../../src/kernel/index.js';
+import { openKernel } from '../../../src/kernel/internal.js';
 import {
   type LegacyDivergenceName,
   legacyDivergences,

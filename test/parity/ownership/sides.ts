@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 import threadOwnership from '../../../extensions/thread-ownership/src/index.js';
-import type { Kernel, Outcome } from '../../../src/kernel/index.js';
+import type { Kernel, Outcome } from '../../../src/kernel/internal.js';
 import { loadForTest, samplePayload } from '../../../src/testing/index.js';
 import { bridgedSide } from '../plugins/plugin-lab.js';
 import type { Asked, Network } from './network.js';

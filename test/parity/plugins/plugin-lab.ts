@@ -1,4 +1,4 @@
-import { createKernel, definedFields } from '../../../src/kernel/index.js';
+import { createKernel, definedFields } from '../../../src/kernel/internal.js';
 import {
   createLegacyHookRunner,
   type LegacyHookRunner,

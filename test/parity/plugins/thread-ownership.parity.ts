@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createKernel } from '../../../src/kernel/index.js';
+import { createKernel } from '../../../src/kernel/internal.js';
 import { loadLegacyPluginFrom } from '../../../src/openclaw/index.js';
 import { expectCancelled, expectPassed, samplePayload } from '../../../src/testing/index.js';
 import { openClawPackage } from '../../support/openclaw-package.js';

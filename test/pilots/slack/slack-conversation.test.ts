@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ask, type Kernel, type PayloadOf } from '../../../src/kernel/index.js';
+import { ask, type Kernel, type PayloadOf } from '../../../src/kernel/internal.js';
 import { defineExtension } from '../../../src/sdk/extension/index.js';
 import { deployer } from '../../support/deployer.js';
 import { edited, event, pressed, said, slash, tsOf } from '../../support/slack-api/envelopes.js';

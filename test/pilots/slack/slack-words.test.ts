@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Kernel, PayloadOf } from '../../../src/kernel/index.js';
+import type { Kernel, PayloadOf } from '../../../src/kernel/internal.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { said as saidOnSlack } from '../../support/slack-api/envelopes.js';
 import { slackLab } from '../../support/slack-lab.js';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/kernel/index.js';
+import { systemClock } from '../../../src/kernel/internal.js';
 import type { PostgresJournal } from '../../../src/postgres/index.js';
 
 /** A clock by which nothing comes that is due after a second or more, such as a renewal of a lease. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import { createHost } from '../../../src/host/index.js';
 import type { MessageEnd } from '../../../src/journal/index.js';
-import { createKernel } from '../../../src/kernel/index.js';
+import { createKernel } from '../../../src/kernel/internal.js';
 import {
   type ApprovedMessage,
   consoleChannel,

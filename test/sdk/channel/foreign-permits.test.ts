@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { httpChannel } from '../../../extensions/http/src/channel.js';
 import { config } from '../../../extensions/http/src/config.js';
 import { eventIdOf } from '../../../src/journal/internal.js';
-import { type Kernel, silentLogger, systemClock } from '../../../src/kernel/index.js';
+import { type Kernel, silentLogger, systemClock } from '../../../src/kernel/internal.js';
 import { loadLegacyPlugin } from '../../../src/openclaw/index.js';
 import {
   approveSend,

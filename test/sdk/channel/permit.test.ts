@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cancel, type Outcome, type PayloadOf, select } from '../../../src/kernel/index.js';
+import { cancel, type Outcome, type PayloadOf, select } from '../../../src/kernel/internal.js';
 import {
   approveSend,
   type ChannelPlugin,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PayloadOf } from '../../../src/kernel/index.js';
+import type { PayloadOf } from '../../../src/kernel/internal.js';
 import { approveSend, StreamApproval } from '../../../src/sdk/channel/index.js';
 import { createTestKernel, samplePayload } from '../../../src/testing/index.js';
 

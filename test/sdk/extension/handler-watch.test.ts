@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKernel } from '../../../src/kernel/index.js';
+import { createKernel } from '../../../src/kernel/internal.js';
 import { HandlerWatch } from '../../../src/sdk/extension/index.js';
 import { collectingLogger } from '../../../src/testing/index.js';
 import { faultClock } from '../../support/faults-clock.js';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { KernelOptions } from '../../../src/kernel/index.js';
+import type { KernelOptions } from '../../../src/kernel/internal.js';
 import {
   defineExtension,
   type ExtensionApi,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cancel } from '../../../src/kernel/index.js';
+import { cancel } from '../../../src/kernel/internal.js';
 import { defineExtension, loadExtension } from '../../../src/sdk/extension/index.js';
 import { createTestKernel, expectPassed, samplePayload } from '../../../src/testing/index.js';
 

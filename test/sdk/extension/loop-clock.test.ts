@@ -5,7 +5,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/kernel/index.js';
+import { systemClock } from '../../../src/kernel/internal.js';
 import { LoopClock, type Ticks, tickMs } from '../../../src/sdk/extension/set/loop-clock.js';
 import { compiled } from '../../support/compiled.js';
 import { faultClock } from '../../support/faults-clock.js';

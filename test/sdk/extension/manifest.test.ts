@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allow } from '../../../src/kernel/index.js';
+import { allow } from '../../../src/kernel/internal.js';
 import { defineExtension, loadExtension } from '../../../src/sdk/extension/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import { createHost } from '../../../src/host/index.js';
-import { cancel, createKernel } from '../../../src/kernel/index.js';
+import { cancel, createKernel } from '../../../src/kernel/internal.js';
 import {
   defineExtension,
   type ExtensionApi,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSluiceError } from '../../../src/kernel/index.js';
+import { isSluiceError } from '../../../src/kernel/internal.js';
 import type {
   AssistantMessage,
   AssistantMessageEvent,

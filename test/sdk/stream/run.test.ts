@@ -5,7 +5,7 @@ import {
   type RunSession,
   Trail,
 } from '../../../src/agent/run/index.js';
-import { cancel, type FamilyName } from '../../../src/kernel/index.js';
+import { cancel, type FamilyName } from '../../../src/kernel/internal.js';
 import type { SessionEvent } from '../../../src/sdk/stream/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';
 import { deferred } from '../../support/kernel-lab.js';

@@ -3,7 +3,7 @@ import { slackChannel } from '../../../extensions/slack/src/channel.js';
 import { config as slackConfig } from '../../../extensions/slack/src/config.js';
 import { telegramChannel } from '../../../extensions/telegram/src/channel.js';
 import { config } from '../../../extensions/telegram/src/config.js';
-import { systemClock } from '../../../src/kernel/index.js';
+import { systemClock } from '../../../src/kernel/internal.js';
 import { type ChannelPlugin, consoleChannel } from '../../../src/sdk/channel/index.js';
 import {
   type ChannelUnderTest,

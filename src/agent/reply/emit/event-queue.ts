@@ -1,4 +1,4 @@
-import type { SessionEvent } from '../../../sdk/stream/index.js';
+import type { SessionEvent } from '@sluice/sdk/stream';
 
 /**
  * Handles events one by one, in the order they come: at once, unless one before has to wait. An event that comes out

@@ -1,4 +1,4 @@
-import { type Fields, isThenable, silentLogger, unfailing } from '../../../kernel/index.js';
+import { type Fields, isThenable, silentLogger, unfailing } from 'sluice-kernel/internal';
 import type { ReplyCallbackFunctions, ReplyCallbackOptions } from './reply-options.js';
 import type { ReplyEventStream } from './reply-payload.js';
 

@@ -1,5 +1,5 @@
-import type { Logger } from '../../../kernel/index.js';
-import type { AssistantMessage } from '../../../sdk/stream/index.js';
+import type { Logger } from 'sluice-kernel';
+import type { AssistantMessage } from '@sluice/sdk/stream';
 import type {
   AgentEventRecord,
   AgentEventReport,

@@ -1,4 +1,4 @@
-import type { AssistantContent, AssistantMessage } from '../../../sdk/stream/index.js';
+import type { AssistantContent, AssistantMessage } from '@sluice/sdk/stream';
 import type { ReplyWording } from '../emit/reply-options.js';
 import { noTags, stripTags } from './strip-tags.js';
 import { stripWhole } from './strip-whole.js';

@@ -1,4 +1,4 @@
-import { definedFields, type Fields, isFields } from '../../../kernel/index.js';
+import { definedFields, type Fields, isFields } from 'sluice-kernel/internal';
 import { comparable, saysTheSame } from '../text/comparable.js';
 import { parsed, textBlocks } from './tool-result.js';
 

@@ -1,9 +1,9 @@
-import { definedFields } from '../../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 import type {
   ToolExecutionEnd,
   ToolExecutionStart,
   ToolExecutionUpdate,
-} from '../../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 import type { ReplyEmitter } from '../emit/reply-emitter.js';
 import type {
   FinishedToolCall,

@@ -1,4 +1,4 @@
-import { isFields } from '../../../kernel/index.js';
+import { isFields } from 'sluice-kernel/internal';
 import { readDirectives } from '../text/directives/read-directives.js';
 
 /** Longer texts of tools are cut. In UTF-16 code units. */

@@ -1,4 +1,4 @@
-import { Recent } from '../../../sdk/stream/internal.js';
+import { Recent } from '@sluice/sdk/stream/internal';
 
 /** A tool call that has begun. */
 export interface OpenCall {

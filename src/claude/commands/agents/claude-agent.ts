@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AgentContext, CommandError, type MakeAgent } from '../../../cli/index.js';
-import { isSluiceError } from '../../../kernel/index.js';
+import { type AgentContext, CommandError, type MakeAgent } from '@sluice/cli';
+import { isSluiceError } from 'sluice-kernel';
 import { claudeProvider } from '../../agent/claude.js';
 import { type ClaudeQuery, loadClaudeSdk } from '../../agent/claude-sdk.js';
 

@@ -1,5 +1,5 @@
-import type { MakeAgent } from '../../../cli/index.js';
-import { fileError, lineError, recordingPath } from '../../../cli/internal.js';
+import type { MakeAgent } from '@sluice/cli';
+import { fileError, lineError, recordingPath } from '@sluice/cli/internal';
 import { readRecording, replayProvider } from '../../agent/replay.js';
 
 /** Makes the agent that answers with a recorded stream. */

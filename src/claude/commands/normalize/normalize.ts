@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { cutOff } from '../../../agent/index.js';
+import { cutOff } from '@sluice/agent';
 import {
   type AddCommand,
   CommandError,
@@ -10,9 +10,9 @@ import {
   type Output,
   printable,
   type Shell,
-} from '../../../cli/index.js';
-import { checkRecording, lineError, recordingLines } from '../../../cli/internal.js';
-import type { SessionEvent } from '../../../sdk/stream/index.js';
+} from '@sluice/cli';
+import { checkRecording, lineError, recordingLines } from '@sluice/cli/internal';
+import type { SessionEvent } from '@sluice/sdk/stream';
 import {
   type CsdkFrame,
   coderStream,

@@ -2,7 +2,7 @@ import type {
   AssistantMessage,
   AssistantMessageEvent,
   SessionEvent,
-} from '../../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 import type { CsdkFrame } from '../../index.js';
 
 /**

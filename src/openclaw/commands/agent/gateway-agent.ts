@@ -5,8 +5,8 @@ import {
   badArguments,
   CommandError,
   type MakeAgent,
-} from '../../../cli/index.js';
-import { definedFields, oneLine } from '../../../kernel/index.js';
+} from '@sluice/cli';
+import { definedFields, oneLine } from 'sluice-kernel/internal';
 import { loadDeviceIdentity, OpenClawAgentProvider, OpenClawClient } from '../../gateway/index.js';
 
 /** Makes the agent behind an OpenClaw gateway. It is a provider of its own, and all of them would have one name. */

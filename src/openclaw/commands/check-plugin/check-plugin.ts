@@ -8,7 +8,7 @@ import {
   jsonLine,
   printData,
   type Shell,
-} from '../../../cli/index.js';
+} from '@sluice/cli';
 import {
   type LegacyOptions,
   type LoadedConfig,
@@ -16,8 +16,8 @@ import {
   profileOption,
   readConfigFile,
   writeTextFile,
-} from '../../../cli/internal.js';
-import { definedFields, isSluiceError } from '../../../kernel/index.js';
+} from '@sluice/cli/internal';
+import { definedFields, isSluiceError } from 'sluice-kernel/internal';
 import type { PluginTarget } from '../../index.js';
 import { readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 import { pluginPath } from '../installed/installed-plugins.js';

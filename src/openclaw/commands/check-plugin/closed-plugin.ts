@@ -12,11 +12,11 @@ import {
   printable,
   type Shell,
   secretName,
-} from '../../../cli/index.js';
-import { type LoadedConfig, lineLogger, ownCommand, trapEffects } from '../../../cli/internal.js';
-import { withoutSecrets } from '../../../journal/internal.js';
-import { createKernel, isSluiceError, type Kernel, SluiceError } from '../../../kernel/index.js';
-import { thisCopy } from '../../../sdk/extension/internal.js';
+} from '@sluice/cli';
+import { type LoadedConfig, lineLogger, ownCommand, trapEffects } from '@sluice/cli/internal';
+import { withoutSecrets } from '@sluice/journal/internal';
+import { createKernel, isSluiceError, type Kernel, SluiceError } from 'sluice-kernel';
+import { thisCopy } from '@sluice/sdk/extension/internal';
 import { type LegacyPlugin, loadLegacyPluginFrom } from '../../index.js';
 import { sourceFiles } from './plugin-mentions.js';
 

@@ -3,7 +3,7 @@ import {
   type ExecutionMode,
   type Kernel,
   type SluiceError,
-} from '../../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import {
   type LegacyDivergence,
   type LegacyPlugin,

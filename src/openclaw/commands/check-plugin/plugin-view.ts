@@ -1,4 +1,4 @@
-import { type Layout, laidOut, printable, sentence } from '../../../cli/index.js';
+import { type Layout, laidOut, printable, sentence } from '@sluice/cli';
 import type { PluginCapability } from '../../plugin/api/capabilities.js';
 import type { HookReport, PluginReport, PluginVerdict } from './plugin-report.js';
 

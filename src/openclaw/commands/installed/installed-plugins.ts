@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { kill, pid } from 'node:process';
-import { CommandError, type Shell } from '../../../cli/index.js';
+import { CommandError, type Shell } from '@sluice/cli';
 import { manifestName } from '../../plugin/shape/manifest.js';
 import { type PluginFolder, readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 import { npmInstall } from './npm-install.js';

@@ -1,6 +1,6 @@
-import { CommandError } from '../../../cli/index.js';
-import type { PluginSettings } from '../../../cli/internal.js';
-import { definedFields, type Kernel, type Logger } from '../../../kernel/index.js';
+import { CommandError } from '@sluice/cli';
+import type { PluginSettings } from '@sluice/cli/internal';
+import { definedFields, type Kernel, type Logger } from 'sluice-kernel/internal';
 import { type LegacyPlugin, loadLegacyPluginFrom } from '../../index.js';
 
 export { pluginPath } from './installed-plugins.js';

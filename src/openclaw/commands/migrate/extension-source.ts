@@ -1,4 +1,4 @@
-import type { HandlerClass } from '../../../kernel/index.js';
+import type { HandlerClass } from 'sluice-kernel';
 import { type LegacyPlugin, legacyMapping } from '../../index.js';
 import { rowsOf } from '../../profiles/index.js';
 

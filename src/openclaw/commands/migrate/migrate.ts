@@ -10,7 +10,7 @@ import {
   printable,
   printData,
   type Shell,
-} from '../../../cli/index.js';
+} from '@sluice/cli';
 import {
   type LegacyOptions,
   legacySetting,
@@ -18,9 +18,9 @@ import {
   profileOption,
   readConfigFile,
   writeTextFile,
-} from '../../../cli/internal.js';
-import { isSluiceError } from '../../../kernel/index.js';
-import { thisCopy } from '../../../sdk/extension/internal.js';
+} from '@sluice/cli/internal';
+import { isSluiceError } from 'sluice-kernel';
+import { thisCopy } from '@sluice/sdk/extension/internal';
 import type { LegacyPlugin } from '../../index.js';
 import { readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 import { loadOptions } from '../check-plugin/check-plugin.js';

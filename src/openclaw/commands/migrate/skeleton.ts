@@ -1,5 +1,5 @@
-import { devDependencies, json, tsconfigOf } from '../../../cli/internal.js';
-import { fromJsonSchema } from '../../../sdk/extension/index.js';
+import { devDependencies, json, tsconfigOf } from '@sluice/cli/internal';
+import { fromJsonSchema } from '@sluice/sdk/extension';
 import type { LegacyHookName, LegacyPlugin } from '../../index.js';
 import { pluginCapabilities } from '../../plugin/api/capabilities.js';
 import type { LegacyManifest } from '../../plugin/shape/manifest.js';

@@ -9,8 +9,8 @@ import {
   printable,
   type Shell,
   sentence,
-} from '../../../cli/index.js';
-import { isSluiceError, nearest } from '../../../kernel/index.js';
+} from '@sluice/cli';
+import { isSluiceError, nearest } from 'sluice-kernel/internal';
 import { type PluginFolder, readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 import { type CheckOptions, inspectPlugin, printReport } from '../check-plugin/check-plugin.js';
 import type { PluginReport } from '../check-plugin/plugin-report.js';

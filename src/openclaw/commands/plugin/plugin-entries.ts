@@ -9,15 +9,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, extname, join, relative, resolve } from 'node:path';
-import { CommandError, exitCodes, type Shell } from '../../../cli/index.js';
+import { CommandError, exitCodes, type Shell } from '@sluice/cli';
 import {
   findConfigFile,
   type LoadedConfig,
   readConfigFile,
   withElement,
   withoutElement,
-} from '../../../cli/internal.js';
-import { isSluiceError, oneLine } from '../../../kernel/index.js';
+} from '@sluice/cli/internal';
+import { isSluiceError, oneLine } from 'sluice-kernel/internal';
 import { readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 
 /** The config whose plugins a command lists and changes. */

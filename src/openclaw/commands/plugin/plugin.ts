@@ -7,9 +7,9 @@ import {
   jsonLine,
   printable,
   type Shell,
-} from '../../../cli/index.js';
-import { collect, type PipelineOptions, profileOption } from '../../../cli/internal.js';
-import { definedFields } from '../../../kernel/index.js';
+} from '@sluice/cli';
+import { collect, type PipelineOptions, profileOption } from '@sluice/cli/internal';
+import { definedFields } from 'sluice-kernel/internal';
 import { type CheckOptions, checkPlugin } from '../check-plugin/check-plugin.js';
 import { installedPlugins } from '../installed/installed-plugins.js';
 import { addPlugin, removePlugin } from './add-plugin.js';

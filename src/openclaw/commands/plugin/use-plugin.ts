@@ -11,13 +11,13 @@ import {
   jsonLine,
   type Output,
   type Shell,
-} from '../../../cli/index.js';
+} from '@sluice/cli';
 import {
   lineLogger,
   type PipelineOptions,
   type PluginSetting,
   readSettings,
-} from '../../../cli/internal.js';
+} from '@sluice/cli/internal';
 import {
   createKernel,
   inertText,
@@ -26,7 +26,7 @@ import {
   oneLine,
   systemClock,
   withTimeout,
-} from '../../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import type { LegacyGatewayAnswer, LegacyPlugin } from '../../index.js';
 import { readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 import { pluginPath } from '../installed/installed-plugins.js';

@@ -1,4 +1,4 @@
-import type { Clock, Logger, SluiceError } from '../../../kernel/index.js';
+import type { Clock, Logger, SluiceError } from 'sluice-kernel';
 import { gatewayError } from '../errors.js';
 import type { ClientIntroduction } from '../protocol/connect-params.js';
 

@@ -6,7 +6,7 @@ import {
   silentLogger,
   systemClock,
   unfailing,
-} from '../../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { gatewayError } from '../errors.js';
 import type { OtherAgentEvent } from '../protocol/agent-event.js';
 import type { LostReason } from '../protocol/chat-event.js';

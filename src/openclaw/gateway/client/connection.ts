@@ -1,4 +1,4 @@
-import { systemClock, Timer } from '../../../kernel/index.js';
+import { systemClock, Timer } from 'sluice-kernel/internal';
 import { gatewayError } from '../errors.js';
 import { connectParams } from '../protocol/connect-params.js';
 import {

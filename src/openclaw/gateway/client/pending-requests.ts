@@ -1,4 +1,4 @@
-import { type Clock, type Deferred, deferred, onAbort, Timer } from '../../../kernel/index.js';
+import { type Clock, type Deferred, deferred, onAbort, Timer } from 'sluice-kernel/internal';
 import { gatewayError } from '../errors.js';
 import { type ResponseFrame, refusalOf } from '../protocol/frame.js';
 

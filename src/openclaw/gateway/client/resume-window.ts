@@ -1,4 +1,4 @@
-import { type Clock, Timer } from '../../../kernel/index.js';
+import { type Clock, Timer } from 'sluice-kernel/internal';
 import type { LostReason } from '../protocol/chat-event.js';
 import type { Hello } from '../protocol/hello.js';
 

@@ -1,4 +1,4 @@
-import { type Clock, deferred, onAbort, type SluiceError, Timer } from '../../../kernel/index.js';
+import { type Clock, deferred, onAbort, type SluiceError, Timer } from 'sluice-kernel/internal';
 import { gatewayError } from '../errors.js';
 import type { ClientState, RequestOptions } from './client-state.js';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, link, mkdir, open, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { SluiceError } from '../../../kernel/index.js';
+import type { SluiceError } from 'sluice-kernel';
 import { gatewayError } from '../errors.js';
 import { type DeviceIdentity, identityOfText, newKeyText } from './device-identity.js';
 

@@ -1,4 +1,4 @@
-import { definedFields } from '../../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 import type { DeviceIdentity } from '../device/device-identity.js';
 import { protocolVersion } from './hello.js';
 

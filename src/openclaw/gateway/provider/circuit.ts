@@ -5,7 +5,7 @@ import {
   handleWhenResult,
   type IHalfOpenAfterBackoffContext,
 } from 'cockatiel';
-import type { Clock } from '../../../kernel/index.js';
+import type { Clock } from 'sluice-kernel';
 
 /** When a circuit opens, and for how long. */
 export interface CircuitOptions {

@@ -1,6 +1,6 @@
-import type { Clock } from '../../../kernel/index.js';
-import { type StreamDelta, unreachedError } from '../../../sdk/stream/index.js';
-import { Backlog } from '../../../sdk/stream/internal.js';
+import type { Clock } from 'sluice-kernel';
+import { type StreamDelta, unreachedError } from '@sluice/sdk/stream';
+import { Backlog } from '@sluice/sdk/stream/internal';
 import { isAnotherMessage, type RunEndFact, type RunFact } from '../run/run-fact.js';
 
 /** The longest text of a delta, in UTF-16 code units; of a longer one the end is kept. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { AgentRequest, AgentTrigger } from '../../../sdk/stream/index.js';
-import { attachedFiles } from '../../../sdk/stream/internal.js';
+import type { AgentRequest, AgentTrigger } from '@sluice/sdk/stream';
+import { attachedFiles } from '@sluice/sdk/stream/internal';
 
 /** The longest message, in bytes of UTF-8. */
 const maxMessageBytes = 100 * 1024;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { deferred, type Logger, onAbort, silentLogger } from '../../../kernel/index.js';
+import { deferred, type Logger, onAbort, silentLogger } from 'sluice-kernel/internal';
 import {
   type AgentAnswer,
   type AgentProvider,
@@ -9,8 +9,8 @@ import {
   type SessionEvent,
   type StreamDelta,
   unreachedError,
-} from '../../../sdk/stream/index.js';
-import { type Backlog, stopOf } from '../../../sdk/stream/internal.js';
+} from '@sluice/sdk/stream';
+import { type Backlog, stopOf } from '@sluice/sdk/stream/internal';
 import { FactQueue } from '../run/fact-queue.js';
 import {
   type GatewayRun,

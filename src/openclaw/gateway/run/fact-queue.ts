@@ -1,5 +1,5 @@
-import { resultText } from '../../../agent/internal.js';
-import { Backlog } from '../../../sdk/stream/internal.js';
+import { resultText } from '@sluice/agent/internal';
+import { Backlog } from '@sluice/sdk/stream/internal';
 import type { RunFact, SnapshotFact } from './run-fact.js';
 
 /** Facts that may wait, at most. */

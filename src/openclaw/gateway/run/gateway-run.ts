@@ -1,5 +1,5 @@
-import { isSluiceError, type Logger, oneLine, Timer } from '../../../kernel/index.js';
-import type { AgentEventPayload } from '../../../sdk/stream/index.js';
+import { isSluiceError, type Logger, oneLine, Timer } from 'sluice-kernel/internal';
+import type { AgentEventPayload } from '@sluice/sdk/stream';
 import type { OpenClawClient } from '../client/client.js';
 import type { OtherAgentEvent } from '../protocol/agent-event.js';
 import type { ChatEvent } from '../protocol/chat-event.js';

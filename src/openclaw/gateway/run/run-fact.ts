@@ -1,4 +1,4 @@
-import { type Fields, isFields } from '../../../kernel/index.js';
+import { type Fields, isFields } from 'sluice-kernel/internal';
 
 /** Text so far, of what is thought or of what is said. */
 export interface SnapshotFact {

@@ -5,7 +5,7 @@ import type {
   SessionEvent,
   StopReason,
   ToolCallContent,
-} from '../../../sdk/stream/index.js';
+} from '@sluice/sdk/stream';
 import { isAnotherMessage, type SnapshotFact } from '../run/run-fact.js';
 
 type Kind = SnapshotFact['kind'];

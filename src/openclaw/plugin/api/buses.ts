@@ -1,4 +1,4 @@
-import { type Kernel, perKernel } from '../../../kernel/index.js';
+import { type Kernel, perKernel } from 'sluice-kernel/internal';
 import type { AgentEvents } from '../../agent-events/agent-events.js';
 import { bridgeAgentEvents } from '../../agent-events/bridge-agent-events.js';
 import type { AgentEventListener } from '../../agent-events/event.js';

@@ -1,4 +1,4 @@
-import { definedFields, type EmissionSource } from '../../../kernel/index.js';
+import { definedFields, type EmissionSource } from 'sluice-kernel/internal';
 import { type LegacyDivergence, legacyDivergences } from '../../mapping/divergences.js';
 import type { LegacyPlugin, UnsupportedCall } from '../shape/plugin.js';
 

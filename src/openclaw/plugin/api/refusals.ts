@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { definedFields, type SluiceError } from '../../../kernel/index.js';
+import { definedFields, type SluiceError } from 'sluice-kernel/internal';
 import { legacyError } from '../../errors.js';
 import type { UnsupportedCall } from '../shape/plugin.js';
 import { mostSearched, StandIns, tooMany } from './stand-ins.js';

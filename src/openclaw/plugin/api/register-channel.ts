@@ -1,4 +1,4 @@
-import { oneLine } from '../../../kernel/index.js';
+import { oneLine } from 'sluice-kernel/internal';
 import { resolveTextChunkLimit } from '../channel/chunks.js';
 import { withRoutes } from '../http/plugin-routes.js';
 import type {

@@ -1,4 +1,4 @@
-import { isThenable } from '../../../kernel/index.js';
+import { isThenable } from 'sluice-kernel/internal';
 import type { InternalHookHandler } from '../../internal-hooks/event.js';
 import type { Registering } from './registering.js';
 

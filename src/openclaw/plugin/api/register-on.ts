@@ -4,7 +4,7 @@ import {
   isThenable,
   nearest,
   oneLine,
-} from '../../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { promptFields } from '../../hooks/prompt.js';
 import { isHookOf, type LegacyProfile, legacyHookNames, rowsOf } from '../../profiles/index.js';
 import { registerLegacyHook } from '../../runner/register-hook.js';

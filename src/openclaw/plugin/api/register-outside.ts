@@ -1,4 +1,4 @@
-import type { Fields } from '../../../kernel/index.js';
+import type { Fields } from 'sluice-kernel/internal';
 import { conflictOf } from '../http/plugin-routes.js';
 import type { LegacyCliCommands, LegacyGatewayAnswer, LegacyHttpRoute } from '../shape/shapes.js';
 import type { Registering } from './registering.js';

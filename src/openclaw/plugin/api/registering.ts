@@ -1,5 +1,5 @@
-import type { Clock } from '../../../kernel/index.js';
-import type { Scope } from '../../../sdk/extension/index.js';
+import type { Clock } from 'sluice-kernel';
+import type { Scope } from '@sluice/sdk/extension';
 import type { RouteList } from '../http/plugin-routes.js';
 import type { PluginIntake } from '../shape/intake.js';
 import type { LegacyPlugin, PluginDiagnostic } from '../shape/plugin.js';

@@ -1,4 +1,4 @@
-import { type Clock, systemClock, withTimeout } from '../../../kernel/index.js';
+import { type Clock, systemClock, withTimeout } from 'sluice-kernel/internal';
 import type { LegacyService, LegacyServiceContext } from '../shape/shapes.js';
 
 /** The options of a plugin's services. */

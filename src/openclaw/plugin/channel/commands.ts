@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../../kernel/index.js';
+import { fieldsOf } from 'sluice-kernel/internal';
 
 /** Tells whether a text begins with a command, such as `/new` or `/fly: home`. @param names the commands there are. */
 export function isCommandLine(text: unknown, names: (name: string) => boolean): boolean {

@@ -1,4 +1,4 @@
-import { type Fields, isFields } from '../../../kernel/index.js';
+import { type Fields, isFields } from 'sluice-kernel/internal';
 import { textOf } from './settings.js';
 
 /** The texts of a context that a sender has written. */

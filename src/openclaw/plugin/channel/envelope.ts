@@ -1,4 +1,4 @@
-import { definedFields, fieldsOf } from '../../../kernel/index.js';
+import { definedFields, fieldsOf } from 'sluice-kernel/internal';
 import { agentSettings, textOf } from './settings.js';
 
 interface EnvelopeOptions {

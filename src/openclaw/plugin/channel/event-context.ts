@@ -1,4 +1,4 @@
-import { definedFields, type Fields, fieldsOf, isFields } from '../../../kernel/index.js';
+import { definedFields, type Fields, fieldsOf, isFields } from 'sluice-kernel/internal';
 import { finalizeInboundContext } from './context.js';
 import { listOf } from './settings.js';
 

@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf } from '../../../kernel/index.js';
+import { type Fields, fieldsOf } from 'sluice-kernel/internal';
 import { sectionsOf, textOf } from './settings.js';
 
 interface Asked {

@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../../kernel/index.js';
+import { fieldsOf } from 'sluice-kernel/internal';
 import { agentSettings, textOf } from './settings.js';
 
 /** Marks that nobody sees and that hide a name from a pattern. */

@@ -7,7 +7,7 @@ import {
   fieldsOf,
   isFields,
   type PayloadOf,
-} from '../../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { accountOf, textOf } from './settings.js';
 
 /** How long a request to be let in stands, and how many stand at once. */

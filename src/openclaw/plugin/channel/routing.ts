@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf } from '../../../kernel/index.js';
+import { type Fields, fieldsOf } from 'sluice-kernel/internal';
 import { chatTypeOf } from './context.js';
 import { accountOf, listOf, textOf } from './settings.js';
 

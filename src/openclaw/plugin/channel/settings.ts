@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf } from '../../../kernel/index.js';
+import { type Fields, fieldsOf } from 'sluice-kernel/internal';
 
 /** A text without blanks at its ends; `undefined` where there is none. */
 export function textOf(value: unknown): string | undefined {

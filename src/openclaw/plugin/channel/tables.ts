@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../../kernel/index.js';
+import { fieldsOf } from 'sluice-kernel/internal';
 import { fencesOf } from './chunks.js';
 import { sectionsOf, textOf } from './settings.js';
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Kernel, perKernel } from '../../../kernel/index.js';
+import { type Kernel, perKernel } from 'sluice-kernel/internal';
 import type { LegacyHttpRoute } from '../shape/shapes.js';
 import { doOverlap } from './route-match.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
-import { definedFields } from '../../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 import { textOf } from '../channel/settings.js';
 import { detectMime, endingOf } from './mime.js';
 import { fromWeb, usualMaxBytes } from './web-media.js';

@@ -1,4 +1,4 @@
-import type { PayloadOf } from '../../../kernel/index.js';
+import type { PayloadOf } from 'sluice-kernel';
 import { isReservedCommand } from '../api/register-rest.js';
 import type { Registering } from '../api/registering.js';
 import * as chunks from '../channel/chunks.js';

@@ -1,4 +1,4 @@
-import { definedFields, type Fields, fieldsOf, isFields } from '../../../kernel/index.js';
+import { definedFields, type Fields, fieldsOf, isFields } from 'sluice-kernel/internal';
 import { eventContext } from '../channel/event-context.js';
 import { textOf } from '../channel/settings.js';
 import {

@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, isFields } from '../../../kernel/index.js';
+import { type Fields, fieldsOf, isFields } from 'sluice-kernel/internal';
 import type { Registering } from '../api/registering.js';
 import { finalizeInboundContext, plainContext } from '../channel/context.js';
 import {

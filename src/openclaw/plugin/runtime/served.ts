@@ -1,4 +1,4 @@
-import { definedFields, type Fields, loggerWith } from '../../../kernel/index.js';
+import { definedFields, type Fields, loggerWith } from 'sluice-kernel/internal';
 import type { Registering } from '../api/registering.js';
 import { detectMime, isVoiceCompatibleAudio, mediaKindFromMime } from './mime.js';
 import { systemEvents } from './next-prompt.js';

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import process from 'node:process';
-import { isDetached } from '../../../sdk/extension/internal.js';
+import { isDetached } from '@sluice/sdk/extension/internal';
 
 /** The programs that run: they end with the host. */
 const running = new Set<ChildProcess>();

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { basename, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { definedFields } from '../../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 import { detectMime, type MediaKind, mediaKindFromMime } from './mime.js';
 
 /** The options of `loadWebMedia`. */

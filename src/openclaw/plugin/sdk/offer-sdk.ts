@@ -3,7 +3,7 @@ import { dirname, join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
 import type * as Esbuild from 'esbuild';
-import { compilerUrl, markedUrl } from '../../../sdk/extension/internal.js';
+import { compilerUrl, markedUrl } from '@sluice/sdk/extension/internal';
 import type { PluginSdk } from './find-openclaw.js';
 import { ownNames } from './own-names.js';
 import { isModuleText, sdkHooks } from './sdk-hooks.js';

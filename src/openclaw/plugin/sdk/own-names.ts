@@ -1,4 +1,4 @@
-import type { Fields } from '../../../kernel/index.js';
+import type { Fields } from 'sluice-kernel/internal';
 
 /** The configuration schema of a plugin that takes none, in both forms that OpenClaw reads. */
 function emptyPluginConfigSchema(): object {

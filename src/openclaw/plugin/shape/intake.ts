@@ -1,4 +1,4 @@
-import type { KeyValues } from '../../../sdk/extension/index.js';
+import type { KeyValues } from '@sluice/sdk/extension';
 import { legacyError } from '../../errors.js';
 import type { LegacyReply } from './shapes.js';
 

@@ -1,4 +1,4 @@
-import { oneLine } from '../../../kernel/index.js';
+import { oneLine } from 'sluice-kernel/internal';
 
 /** The names that a plugin's object may have. */
 export interface PluginDefinition {

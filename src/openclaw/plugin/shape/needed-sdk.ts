@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { missingIn } from '../../../sdk/extension/internal.js';
+import { missingIn } from '@sluice/sdk/extension/internal';
 import type { PluginSdk } from '../sdk/find-openclaw.js';
 
 /** The import of OpenClaw's own code that a plugin could not be loaded for. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { definedFields, fieldsOf, type SluiceError } from '../../../kernel/index.js';
+import { definedFields, fieldsOf, type SluiceError } from 'sluice-kernel/internal';
 import { legacyError } from '../../errors.js';
 import type { LegacyProfile } from '../../profiles/index.js';
 import { type LegacyManifest, manifestName, notJson, parseLegacyManifest } from './manifest.js';

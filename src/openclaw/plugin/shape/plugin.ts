@@ -1,4 +1,4 @@
-import type { HostPlugin } from '../../../host/index.js';
+import type { HostPlugin } from '@sluice/host';
 import type {
   Clock,
   FamilyName,
@@ -6,8 +6,8 @@ import type {
   Kernel,
   Logger,
   SluiceError,
-} from '../../../kernel/index.js';
-import type { UndoReport } from '../../../sdk/extension/index.js';
+} from 'sluice-kernel';
+import type { UndoReport } from '@sluice/sdk/extension';
 import type { LegacyHookName, LegacyProfile } from '../../profiles/index.js';
 import type { PluginSdk } from '../sdk/find-openclaw.js';
 import type { LegacyIntake, LegacyState } from './intake.js';

@@ -1,7 +1,7 @@
 /** The shapes that an OpenClaw plugin registers beside hooks, and those that it is called with; profile 2026.3. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ToolDefinition } from '../../../sdk/stream/index.js';
+import type { ToolDefinition } from '@sluice/sdk/stream';
 
 type Fields = Readonly<Record<string, unknown>>;
 

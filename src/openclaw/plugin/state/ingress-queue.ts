@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import process from 'node:process';
-import { type Clock, definedFields } from '../../../kernel/index.js';
-import type { KeyValues } from '../../../sdk/extension/index.js';
+import { type Clock, definedFields } from 'sluice-kernel/internal';
+import type { KeyValues } from '@sluice/sdk/extension';
 import { textOf } from '../channel/settings.js';
 import { inTurn } from './in-turn.js';
 import {

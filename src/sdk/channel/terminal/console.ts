@@ -1,4 +1,4 @@
-import { inertText } from '../../../kernel/index.js';
+import { inertText } from 'sluice-kernel/internal';
 import type { ChannelInbox, ChannelPlugin, DecodedIngress } from '../channel.js';
 import { checkedPermits, checkPermit } from '../check-permit.js';
 import { numberedPresses, type Press, withElementsAsText } from '../interactive.js';

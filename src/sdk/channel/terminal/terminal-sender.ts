@@ -1,4 +1,4 @@
-import { oneLine } from '../../../kernel/index.js';
+import { oneLine } from 'sluice-kernel/internal';
 import type { StreamSender } from '../../stream/index.js';
 import type { ApprovedMessage } from '../message.js';
 import type { StreamPermits } from '../stream-permits.js';

@@ -1,4 +1,4 @@
-import { pause } from '../../../kernel/index.js';
+import { pause } from 'sluice-kernel/internal';
 import type { SendPermit, SendResult } from '../../channel/index.js';
 import type { ChatPort, MessageId } from './port.js';
 import type { SendParts } from './surface.js';

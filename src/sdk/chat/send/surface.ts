@@ -1,4 +1,4 @@
-import type { Clock } from '../../../kernel/index.js';
+import type { Clock } from 'sluice-kernel';
 import type { ApprovedMessage } from '../../channel/index.js';
 import type { RichText } from '../text/rich-text.js';
 import type { ChatPort } from './port.js';

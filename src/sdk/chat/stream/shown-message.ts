@@ -1,4 +1,4 @@
-import { type Clock, type Logger, pause } from '../../../kernel/index.js';
+import { type Clock, type Logger, pause } from 'sluice-kernel/internal';
 import type { SendResult } from '../../channel/index.js';
 import type { CallAnswer, ChatPort, MessageId, PartCall } from '../send/port.js';
 

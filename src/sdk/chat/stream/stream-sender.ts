@@ -1,4 +1,4 @@
-import type { Logger, TimerHandle } from '../../../kernel/index.js';
+import type { Logger, TimerHandle } from 'sluice-kernel';
 import type {
   ApprovedMessage,
   StreamDelta,

@@ -5,7 +5,7 @@ import type {
   HandlerClass,
   Logger,
   OptionsOf,
-} from '../../../kernel/index.js';
+} from 'sluice-kernel';
 import type { ScheduleHandler, ScheduleTimes } from '../named/schedule.js';
 import type { ExtensionTap, TapListeners } from './extension-host.js';
 import type { ProvisionKind, Provisions } from './provisions.js';

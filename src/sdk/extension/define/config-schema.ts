@@ -1,4 +1,4 @@
-import { oneLine, type SluiceError } from '../../../kernel/index.js';
+import { oneLine, type SluiceError } from 'sluice-kernel/internal';
 import { extensionError } from '../errors.js';
 
 /**

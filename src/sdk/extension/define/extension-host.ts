@@ -1,4 +1,4 @@
-import type { Envelope, Tap } from '../../../kernel/index.js';
+import type { Envelope, Tap } from 'sluice-kernel';
 import type { AskedQuestion, QuestionToAsk } from './question.js';
 import type { ExtensionMessage, InjectOptions, KeptSend } from './send.js';
 import type { ExtensionStore } from './store.js';

@@ -1,4 +1,4 @@
-import { definedFields } from '../../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 import { extensionError } from '../errors.js';
 import type { ExtensionApi } from './api.js';
 import type { ConfigSchema } from './config-schema.js';

@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { Errors } from 'typebox/schema';
 import { Value } from 'typebox/value';
-import { didYouMean } from '../../../kernel/index.js';
+import { didYouMean } from 'sluice-kernel/internal';
 import type { ConfigIssue, ConfigSchema } from './config-schema.js';
 
 /** One error as TypeBox reports it. */

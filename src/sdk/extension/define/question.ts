@@ -1,4 +1,4 @@
-import type { Principal } from '../../../kernel/index.js';
+import type { Principal } from 'sluice-kernel';
 import type { ExtensionMessage } from './send.js';
 import type { Storable } from './store.js';
 

@@ -6,7 +6,7 @@ import {
   silentLogger,
   systemClock,
   withTimeout,
-} from '../../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { extensionError } from '../errors.js';
 
 /** The undo of an effect: a disposable, or a function. Either may be async. */

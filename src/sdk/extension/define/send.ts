@@ -1,4 +1,4 @@
-import type { CancelRecord, Envelope, PayloadOf } from '../../../kernel/index.js';
+import type { CancelRecord, Envelope, PayloadOf } from 'sluice-kernel';
 
 type Outgoing = PayloadOf<'egress.preparing'>;
 

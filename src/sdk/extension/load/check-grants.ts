@@ -1,4 +1,4 @@
-import { type Kernel, kernelError, type SluiceError } from '../../../kernel/index.js';
+import { type Kernel, kernelError, type SluiceError } from 'sluice-kernel/internal';
 
 /** The one who may or may not do something. */
 export interface Asking {

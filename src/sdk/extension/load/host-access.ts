@@ -6,7 +6,7 @@ import {
   type Logger,
   silentLogger,
   systemClock,
-} from '../../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import type { ExtensionApi } from '../define/api.js';
 import type { ExtensionHost } from '../define/extension-host.js';
 import type { Question } from '../define/question.js';

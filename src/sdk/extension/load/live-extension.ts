@@ -1,4 +1,4 @@
-import type { Kernel, Logger } from '../../../kernel/index.js';
+import type { Kernel, Logger } from 'sluice-kernel';
 import type { Manifest } from '../define/manifest.js';
 import {
   labelOf,

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { isSluiceError, oneLine, type SluiceError } from '../../../kernel/index.js';
+import { isSluiceError, oneLine, type SluiceError } from 'sluice-kernel/internal';
 import { type Extension, extensionProblem } from '../define/extension.js';
 import { extensionError } from '../errors.js';
 import { installModuleHooks, versionUrl } from './module-hooks.js';

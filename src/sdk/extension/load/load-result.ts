@@ -1,4 +1,4 @@
-import type { Clock, Logger, RunningHandler, SluiceError } from '../../../kernel/index.js';
+import type { Clock, Logger, RunningHandler, SluiceError } from 'sluice-kernel';
 import type { ExtensionHost } from '../define/extension-host.js';
 import type { Manifest } from '../define/manifest.js';
 import type { ProvisionKind, Provisions } from '../define/provisions.js';

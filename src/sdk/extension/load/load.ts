@@ -8,7 +8,7 @@ import {
   silentLogger,
   systemClock,
   withTimeout,
-} from '../../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import type { ExtensionApi } from '../define/api.js';
 import { readConfig } from '../define/config-schema.js';
 import { otherCopyOf, type PackageCopy, thisCopy } from '../define/copy.js';

@@ -5,7 +5,7 @@ import {
   type Kernel,
   type OpenContribution,
   openKernel,
-} from '../../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import type { ExtensionApi } from '../define/api.js';
 import type { TapListeners } from '../define/extension-host.js';
 import type { Provision } from '../define/provisions.js';

@@ -1,4 +1,4 @@
-import { perKernel } from '../../../kernel/index.js';
+import { perKernel } from 'sluice-kernel/internal';
 import type { Around, ExtensionCall, Fact } from '../define/extension-host.js';
 
 /** Tells facts: the recorder of a host. */

@@ -1,5 +1,5 @@
 import { Cron } from 'croner';
-import { didYouMean, oneLine } from '../../../kernel/index.js';
+import { didYouMean, oneLine } from 'sluice-kernel/internal';
 import type { RegisteredSchedule, ScheduleHandler, ScheduleTimes } from './schedule.js';
 
 const names = ['cron', 'at', 'timeZone', 'misfire'];

@@ -6,7 +6,7 @@ import {
   oneLine,
   type SluiceError,
   silentLogger,
-} from '../../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { type Extension, idOf } from '../define/extension.js';
 import type { ExtensionHost } from '../define/extension-host.js';
 import type { UndoFailure } from '../define/scope.js';

@@ -1,4 +1,4 @@
-import type { RunningHandler, SluiceError } from '../../../kernel/index.js';
+import type { RunningHandler, SluiceError } from 'sluice-kernel';
 import type { Manifest } from '../define/manifest.js';
 import type { UndoFailure } from '../define/scope.js';
 

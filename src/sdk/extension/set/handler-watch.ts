@@ -10,7 +10,7 @@ import {
   oneLine,
   systemClock,
   Timer,
-} from '../../../kernel/index.js';
+} from 'sluice-kernel/internal';
 import { type TapRelay, tapRelayOf } from '../load/tap-relay.js';
 import { LoopClock } from './loop-clock.js';
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { type Clock, systemClock } from '../../../kernel/index.js';
+import { type Clock, systemClock } from 'sluice-kernel';
 
 /** The first element is a count of milliseconds, or 0. */
 type Counted = { readonly [0]: number };

@@ -1,4 +1,4 @@
-import { definedFields, type Logger, type SluiceError } from '../../../kernel/index.js';
+import { definedFields, type Logger, type SluiceError } from 'sluice-kernel/internal';
 import type { Extension } from '../define/extension.js';
 import type { UndoFailure } from '../define/scope.js';
 import type { LiveExtension } from '../load/live-extension.js';

@@ -1,4 +1,4 @@
-import { type Clock, definedFields } from '../../../kernel/index.js';
+import { type Clock, definedFields } from 'sluice-kernel/internal';
 import type { ExtensionStore, StoreEntry } from '../define/store.js';
 import type { KeptValue } from './key-values.js';
 import { memoryKeyValues } from './memory-key-values.js';

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../../kernel/index.js';
+import { type Clock, systemClock } from 'sluice-kernel';
 import type { KeptValue, KeyValues } from './key-values.js';
 import { byCodePoint, bytesOf, fits, isAsExpected } from './sizes.js';
 

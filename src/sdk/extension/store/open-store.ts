@@ -1,4 +1,4 @@
-import { definedFields, nearest, type SluiceError } from '../../../kernel/index.js';
+import { definedFields, nearest, type SluiceError } from 'sluice-kernel/internal';
 import type {
   ExtensionStore,
   StoreEntry,

@@ -1,4 +1,4 @@
-import { cut, type PayloadOf } from '../../../kernel/index.js';
+import { cut, type PayloadOf } from 'sluice-kernel/internal';
 import type { SessionMessage } from '../session-message.js';
 
 type Message = PayloadOf<'ingress.normalized'>;

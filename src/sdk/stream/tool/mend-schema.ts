@@ -1,4 +1,4 @@
-import { type Fields, getOrMake, isFields, oneLine } from '../../../kernel/index.js';
+import { type Fields, getOrMake, isFields, oneLine } from 'sluice-kernel/internal';
 
 /** A schema that can be compiled and shown to a model. */
 export interface MendedSchema {

@@ -1,4 +1,4 @@
-import type { ApprovalQuestion } from '../../../kernel/index.js';
+import type { ApprovalQuestion } from 'sluice-kernel';
 
 /** A tool call that wants to run. */
 export interface ToolCall {

@@ -1,4 +1,4 @@
-import { isFields, oneLine } from '../../../kernel/index.js';
+import { isFields, oneLine } from 'sluice-kernel/internal';
 import { fromJsonSchema } from '../../extension/index.js';
 import { mendSchema } from './mend-schema.js';
 

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../../../src/kernel/index.js';
+import type { Outcome } from '../../../../src/kernel/internal.js';
 import { createLegacyHookRunner, type LegacyPlugin } from '../../../../src/openclaw/index.js';
 import type { TrialJob } from './found.js';
 import type { Trial } from './trial.js';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Host, startHealthServer } from '../../../../src/host/index.js';
-import { fieldsOf } from '../../../../src/kernel/index.js';
+import { fieldsOf } from '../../../../src/kernel/internal.js';
 import type { LegacyPlugin } from '../../../../src/openclaw/index.js';
 import type { TrialJob } from './found.js';
 import type { Trial } from './trial.js';

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../../../src/kernel/index.js';
+import type { Outcome } from '../../../../src/kernel/internal.js';
 import type { Fields } from '../corpus.js';
 import type { Trial } from './trial.js';
 import type { TrialHost } from './trial-host.js';

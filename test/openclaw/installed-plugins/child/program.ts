@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { openPipeline } from '../../../../src/cli/pipeline/pipeline.js';
 import { readSettings } from '../../../../src/cli/settings/settings.js';
-import { isSluiceError, type Logger, type Outcome } from '../../../../src/kernel/index.js';
+import { isSluiceError, type Logger, type Outcome } from '../../../../src/kernel/internal.js';
 import type { LegacyPlugin } from '../../../../src/openclaw/index.js';
 import { openclawAddition } from '../../../../src/openclaw/internal.js';
 import { HandlerWatch } from '../../../../src/sdk/extension/index.js';

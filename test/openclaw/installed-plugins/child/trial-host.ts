@@ -1,5 +1,5 @@
 import { createHost, type Host } from '../../../../src/host/index.js';
-import type { Kernel, Logger } from '../../../../src/kernel/index.js';
+import type { Kernel, Logger } from '../../../../src/kernel/internal.js';
 import type { LegacyPlugin } from '../../../../src/openclaw/index.js';
 import type { AgentTool } from '../../../../src/sdk/stream/index.js';
 import {

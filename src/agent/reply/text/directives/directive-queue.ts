@@ -1,4 +1,4 @@
-import { definedFields } from '../../../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 import { type DirectedText, readDirectives, silentReply } from './read-directives.js';
 
 /**

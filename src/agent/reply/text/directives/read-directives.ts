@@ -1,4 +1,4 @@
-import { definedFields } from '../../../../kernel/index.js';
+import { definedFields } from 'sluice-kernel/internal';
 import { fenceAround, fenceSpans } from './fence-line.js';
 import { readMediaLine } from './media-line.js';
 

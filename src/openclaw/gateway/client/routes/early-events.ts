@@ -1,4 +1,4 @@
-import { type Clock, Timer } from '../../../../kernel/index.js';
+import { type Clock, Timer } from 'sluice-kernel/internal';
 
 /** Bounds the events of runs that are not registered yet. */
 const maxEvents = 1_000;

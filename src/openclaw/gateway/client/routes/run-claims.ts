@@ -1,5 +1,5 @@
-import { HeldKeys } from '../../../../agent/internal.js';
-import { Recent } from '../../../../sdk/stream/internal.js';
+import { HeldKeys } from '@sluice/agent/internal';
+import { Recent } from '@sluice/sdk/stream/internal';
 
 /** Bounds the runs that are remembered after their claim has ended, since events of them may still come. */
 const maxReleased = 1_000;
