@@ -1,37 +1,13 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig } from 'rolldown';
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
-/** Packages that stay outside: those that users install with this one: peers, and packages with native code. */
-const outside = ['libsql', 'esbuild', ...Object.keys(manifest.peerDependencies)];
-
+/** Packages that stay outside: those that users install with this one: the kernel, peers, and packages with native code. */
+const outside = ['libsql', 'esbuild', 'sluice-kernel', ...Object.keys(manifest.peerDependencies)];
 const entries = Object.values(manifest.exports).flatMap(({ default: file }) =>
   file === undefined ? [] : [/^\.\/dist\/(.*)\.js$/.exec(file)[1]],
 );
-
-/** Adds a declaration to those that are reached, and each declaration that it imports. */
-function reach(file, reached) {
-  if (reached.has(file) || !existsSync(file)) return;
-  reached.add(file);
-  for (const [, name] of readFileSync(file, 'utf8').matchAll(/['"](\.[^'"]+)\.js['"]/g))
-    reach(join(dirname(file), `${name}.d.ts`), reached);
-}
-
-/** Removes the files of the build that this bundle replaces, and the declarations that no entry point reaches. */
-const withoutBuild = {
-  name: 'without-build',
-  generateBundle() {
-    rmSync('dist/chunks', { recursive: true, force: true });
-    const reached = new Set();
-    for (const { types } of Object.values(manifest.exports))
-      if (types !== undefined) reach(join(types), reached);
-    for (const entry of readdirSync('dist', { recursive: true })) {
-      const file = join('dist', String(entry));
-      if (file.endsWith('.js') || (file.endsWith('.d.ts') && !reached.has(file))) rmSync(file);
-    }
-  },
-};
 
 /** Writes the licences of the packages whose code is in the bundle. */
 const licences = {
@@ -53,16 +29,57 @@ const licences = {
   },
 };
 
-/** The published package: one file for each entry point, and the parts that they share. One kernel serves all of them. */
-export default defineConfig({
-  input: {
-    main: 'src/main.ts',
-    ...Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
-  },
+/**
+ * The packages below `src`, and the parts of one that others import, lowest first: each is one file, so that a start reads few.
+ * What is in none of them is read when it is asked for, command by command.
+ */
+const parts = {
+  extension: 'sdk/extension',
+  stream: 'sdk/stream',
+  channel: 'sdk/channel',
+  chat: 'sdk/chat',
+  run: 'agent/run',
+  agent: 'agent',
+  logging: 'host/logging/(?!pino)[^/]*$', // what a command says of an error
+  journal: 'journal',
+  host: 'host',
+  'claude-agent': 'claude/agent',
+  claude: 'claude',
+  gateway: 'openclaw/gateway',
+  openclaw: 'openclaw',
+  postgres: 'postgres',
+};
+const groups = Object.entries(parts).map(([name, place], at) => ({
+  name,
+  test: new RegExp(`/src/${place.includes('$') ? place : `${place}/(?!commands/)`}`),
+  priority: -at,
+}));
+
+/** A published package: one file for each entry point, and the parts that they share. */
+const published = (dir, input) => ({
+  input,
   platform: 'node',
   external: (id) =>
     id.startsWith('node:') || outside.some((name) => id === name || id.startsWith(`${name}/`)),
   transform: { target: 'node20' },
-  plugins: [withoutBuild, licences],
-  output: { dir: 'dist', format: 'esm', chunkFileNames: 'chunks/[name]-[hash].js' },
+  plugins: [licences],
+  output: {
+    dir,
+    format: 'esm',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    // one file for each package, or part of one, that others import: a start reads few files
+    codeSplitting: { groups },
+  },
 });
+
+/** The kernel, and `sluice` around it: one kernel serves all. */
+export default defineConfig([
+  published('src/kernel/dist', {
+    index: 'src/kernel/index.ts',
+    internal: 'src/kernel/internal.ts',
+  }),
+  published('dist', {
+    main: 'src/main.ts',
+    ...Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
+  }),
+]);

@@ -11,6 +11,8 @@ export default defineConfig({
     alias: [
       { find: /^sluice$/, replacement: `${src}index.ts` },
       { find: /^sluice\/([a-z]+)$/, replacement: `${src}$1.ts` },
+      { find: /^sluice-kernel$/, replacement: `${src}kernel/index.ts` },
+      { find: /^sluice-kernel\/internal$/, replacement: `${src}kernel/internal.ts` },
     ],
   },
   test: {

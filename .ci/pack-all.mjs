@@ -1,8 +1,17 @@
-// Packs the core and every package beside it into a folder, and prints how another folder installs them.
+// Packs the core, its kernel and every package beside it into a folder, and prints how another folder installs them.
 // npm run pack:all [-- FOLDER]; `packed` in the clone where unsaid. The names of the tarballs have no version, so that a line of
 // a page stays right.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +21,8 @@ const to = resolve(process.argv[2] ?? join(root, 'packed'));
 
 const manifestOf = (folder) => JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
 const folders = readdirSync(join(root, 'extensions')).map((name) => `extensions/${name}`);
-const beside = folders.filter((folder) => manifestOf(folder).private !== true);
+const kernel = 'src/kernel';
+const beside = [kernel, ...folders].filter((folder) => manifestOf(folder).private !== true);
 
 const npm = (...args) =>
   execFileSync('npm', args, {
@@ -23,11 +33,10 @@ const npm = (...args) =>
   });
 
 // Each `dist` is made anew, so that nothing of a file that is gone is packed; once for all, and not once for each package.
-for (const folder of ['.', ...folders])
+for (const folder of ['.', kernel, ...folders])
   rmSync(join(root, folder, 'dist'), { recursive: true, force: true });
 npm('run', '--silent', 'build');
 npm('run', '--silent', 'build', '--workspace', 'extensions/create-sluice');
-npm('run', '--silent', 'bundle');
 
 mkdirSync(to, { recursive: true });
 const workspaces = beside.flatMap((folder) => ['--workspace', folder]);
@@ -37,9 +46,12 @@ const packed = [['--workspaces=false'], workspaces].flatMap((what) =>
 );
 for (const { name, filename } of packed) renameSync(join(to, filename), tarball(name));
 const names = packed.map(({ name }) => name);
+nameKernel();
 
 const core = quoted(tarball('sluice'));
-const extensions = names.filter((name) => name !== 'sluice' && name !== 'create-sluice');
+const extensions = names.filter(
+  (name) => !['sluice', 'sluice-kernel', 'create-sluice'].includes(name),
+);
 const lines = [
   `${names.length} packages are in ${to}. In another folder, this installs Sluice:`,
   '',
@@ -54,6 +66,18 @@ const lines = [
   `  npx --yes --package ${quoted(tarball('create-sluice'))} create-sluice extension tea-time`,
 ];
 process.stdout.write(`${lines.join('\n')}\n`);
+
+/** Lets the core name the tarball of its kernel, so that one path installs both: no registry has them yet. */
+function nameKernel() {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-pack-'));
+  execFileSync('tar', ['-xzf', tarball('sluice'), '-C', folder]);
+  const file = join(folder, 'package/package.json');
+  const manifest = JSON.parse(readFileSync(file, 'utf8'));
+  manifest.dependencies['sluice-kernel'] = `file:${tarball('sluice-kernel')}`;
+  writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
+  execFileSync('tar', ['-czf', tarball('sluice'), '-C', folder, 'package']);
+  rmSync(folder, { recursive: true });
+}
 
 function tarball(name) {
   return join(to, `${name}.tgz`);

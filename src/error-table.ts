@@ -1,12 +1,12 @@
 import { type CsdkErrors, csdkErrors } from '@sluice/claude/errors';
 import { type HostErrors, hostErrors } from '@sluice/host/errors';
 import { type JournalErrors, journalErrors } from '@sluice/journal/errors';
-import { type KernelErrors, kernelErrors } from 'sluice-kernel/internal';
 import { type LegacyErrors, legacyErrors } from '@sluice/openclaw/errors';
 import { type GatewayErrors, gatewayErrors } from '@sluice/openclaw/gateway/errors';
 import { type ChannelErrors, channelErrors } from '@sluice/sdk/channel/errors';
 import { type ExtensionErrors, extensionErrors } from '@sluice/sdk/extension/errors';
 import { type StreamErrors, streamErrors } from '@sluice/sdk/stream/errors';
+import { type KernelErrors, kernelErrors } from 'sluice-kernel/internal';
 
 /** The rows of all layers. */
 export interface ErrorTable

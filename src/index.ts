@@ -1,8 +1,6 @@
 // what api.provide takes; the types alone
 
-export { type ErrorTable, errorTable } from './error-table.js';
 export type { AgentDefinition, ChatCommand, HttpRoute } from '@sluice/host';
-export * from 'sluice-kernel';
 export type { ChannelPlugin } from '@sluice/sdk/channel';
 export {
   defineExtension,
@@ -13,3 +11,5 @@ export {
   // open to merging, as Families is
   type Provisions,
 } from '@sluice/sdk/extension';
+export * from 'sluice-kernel';
+export { type ErrorTable, errorTable } from './error-table.js';

@@ -1,11 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { isSluiceError } from 'sluice-kernel';
-import type { Addition, CommandRow } from './addition.js';
 import { badArguments, CommandError } from './errors/command-error.js';
 import { errorLine } from './errors/error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './shell/exit-codes.js';
 import { secretKeeper } from './shell/output.js';
-import type { Shell } from './shell/shell.js';
+import type { Addition, CommandRow, Shell } from './shell/shell.js';
 
 /** The commands, as their list has them. */
 const summaries = {

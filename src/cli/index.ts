@@ -1,6 +1,5 @@
 // The names with which a package adds to the command line, and with which a program runs it.
 
-export type * from './addition.js';
 export { runCommandLine, type Surroundings } from './command-line.js';
 export { badArguments, CommandError } from './errors/command-error.js';
 export { errorLine } from './errors/error-line.js';
@@ -10,6 +9,6 @@ export { printData } from './print/print-data.js';
 export { type ExitCode, exitCodes } from './shell/exit-codes.js';
 export { type Output, outputTo, screenOutput } from './shell/output.js';
 export { paletteFor } from './shell/palette.js';
-export type { AddCommand, Shell } from './shell/shell.js';
+export type * from './shell/shell.js';
 export { stopSignal } from './shell/stop-signal.js';
 export { asWord, counted, printable, secretName, sentence } from './shell/text.js';

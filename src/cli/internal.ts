@@ -12,7 +12,6 @@ export { lineLogger } from './settings/logger.js';
 export {
   checkRecording,
   lineError,
-  type MalformedLine,
   recordingLines,
   recordingPath,
 } from './settings/recording-file.js';
@@ -21,8 +20,6 @@ export {
   type LegacyOptions,
   legacySetting,
   type PipelineOptions,
-  type PluginSetting,
-  type PluginSettings,
   profileOption,
   readSettings,
 } from './settings/settings.js';

@@ -12,7 +12,7 @@ export { held, notHeld, wholeOwnership } from './hold.js';
 export { defaultLimit, isOneOf, leftBehind, openSends, openUpdates } from './journal.js';
 export * from './journal-changes.js';
 export { mostCounted } from './journal-counts.js';
-export type * from './journal-kind.js';
+export type * from './kinds/journal-kind.js';
 export * from './message-end.js';
 export { type CleanText, cleanBody, cleanTexts } from './rows/clean-body.js';
 export type { RowFilter } from './rows/journal-rows.js';

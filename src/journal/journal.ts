@@ -1,5 +1,5 @@
-import type { FamilyName, Outcome, SluiceError } from 'sluice-kernel';
 import type { KeyValueReader, KeyValues } from '@sluice/sdk/extension';
+import type { FamilyName, Outcome, SluiceError } from 'sluice-kernel';
 import type { Hold, Ownership, UpdateHold } from './hold.js';
 import type { JournalCounts, JournalStats } from './journal-counts.js';
 import type { MessageEnd } from './message-end.js';

@@ -1,5 +1,5 @@
-import { type Clock, definedFields, systemClock } from 'sluice-kernel/internal';
 import { memoryKeyValues } from '@sluice/sdk/extension/internal';
+import { type Clock, definedFields, systemClock } from 'sluice-kernel/internal';
 import { type Ownership, wholeOwnership } from './hold.js';
 import {
   type DispatchRecord,

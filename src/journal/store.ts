@@ -1,5 +1,5 @@
-import { getOrMake } from 'sluice-kernel/internal';
 import { isPrompt, type TranscriptEntry, type TranscriptSize } from '@sluice/sdk/stream';
+import { getOrMake } from 'sluice-kernel/internal';
 import type { SessionWrite } from './hold.js';
 
 /** The record of a session beside its transcript. Plain data. */

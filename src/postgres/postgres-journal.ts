@@ -1,10 +1,4 @@
-import type {
-  Journal,
-  JournalReader,
-  NewDispatch,
-  Store,
-  TendedJournal,
-} from '@sluice/journal';
+import type { Journal, JournalReader, NewDispatch, Store, TendedJournal } from '@sluice/journal';
 import {
   noteTending,
   WaitingDispatches,

@@ -2,16 +2,6 @@ import { wayRecorder } from '@sluice/host';
 import { extensionData, newCounts } from '@sluice/host/internal';
 import { memoryJournal } from '@sluice/journal';
 import {
-  type AsyncFamily,
-  definedFields,
-  type FamilyName,
-  type Given,
-  type Kernel,
-  type Outcome,
-  type PayloadOf,
-  type SyncFamily,
-} from 'sluice-kernel/internal';
-import {
   type Extension,
   type ExtensionStore,
   type Figures,
@@ -24,6 +14,16 @@ import {
   type ScheduledRun,
   type UnloadReport,
 } from '@sluice/sdk/extension';
+import {
+  type AsyncFamily,
+  definedFields,
+  type FamilyName,
+  type Given,
+  type Kernel,
+  type Outcome,
+  type PayloadOf,
+  type SyncFamily,
+} from 'sluice-kernel/internal';
 import { samplePayloads } from './samples.js';
 import { createTestKernel, type TestKernel, type TestKernelOptions } from './test-kernel.js';
 

@@ -68,7 +68,7 @@ it.each(canonicalStages.map((stage) => [stage.family, stage.emittedBy] as const)
     const file = Object.keys(dispatchedIn).find((one) => dispatchedIn[one]?.includes(family));
     const [, layer = ''] = file?.split('/') ?? [];
     const byHost = ['host', 'interactive-channel', 'subagent'];
-    const sources = { host: byHost, legacy: byHost }[layer] ?? ['turn', 'subagent'];
+    const sources = { host: byHost, openclaw: byHost }[layer] ?? ['turn', 'subagent'];
     expect(sources).toContain(source);
   },
 );

@@ -3,7 +3,7 @@ import { type ErrorRow, errorTable } from '../../src/index.js';
 import { expectFresh, heading, table } from '../support/generated.js';
 import { type SourceFile, sourceFiles } from '../support/source-tree.js';
 import { literalOf, nodesOf, parse } from '../support/syntax.js';
-import { layers } from './layers.js';
+import { layerOf, layers } from './layers.js';
 
 const rows: readonly (readonly [string, ErrorRow])[] = Object.entries(errorTable);
 const codes = rows.map(([code]) => code);
@@ -19,7 +19,7 @@ function literalsOf(files: readonly SourceFile[]): Set<string> {
 }
 
 function isErrorFile(path: string): boolean {
-  return /^src\/\w+\/errors\.ts$/.test(path);
+  return /^src\/[\w/]+\/errors\.ts$/.test(path);
 }
 
 /** The codes of each layer's rows, which are the keys of the object in its errors.ts. */
@@ -27,7 +27,7 @@ const codesByLayer = new Map(
   sourceFiles('src')
     .filter(({ path }) => isErrorFile(path))
     .map(({ path, text }) => [
-      path.split('/')[1] ?? '',
+      layerOf(path) ?? '',
       [...text.matchAll(/^ {2}'?([\w-]+)'?: \{$/gm)].map(([, code]) => code ?? ''),
     ]),
 );

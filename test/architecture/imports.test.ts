@@ -3,23 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readProjectFile, root, sourceFiles } from '../support/source-tree.js';
 import { parse } from '../support/syntax.js';
+import { type Manifest, manifestOf, workspaces } from '../support/workspaces.js';
 import { circlesOf, graphOf, importsOf } from './imports.js';
 import { packageOf, wrongExtensionImports, wrongImports } from './layers.js';
 
 const src = sourceFiles('src');
-
-/** Packages whose code is in the published files: nobody installs them, and no declaration names them. */
-const bundled = ['cockatiel', 'commander', 'croner', 'pino', 'semver', 'string-width', 'ws', 'zod'];
-
-interface PackageJson {
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly devDependencies?: Readonly<Record<string, string>>;
-  readonly peerDependencies?: Readonly<Record<string, string>>;
-}
-
-function dependenciesOf(path: string): PackageJson {
-  return JSON.parse(readProjectFile(path)) as PackageJson;
-}
 
 describe('the imports of src', () => {
   it('point one way', () => {
@@ -39,19 +27,51 @@ describe('the imports of src', () => {
     );
     expect(lost).toEqual([]);
   });
+});
 
-  it('name only Node, run-time dependencies of the package and those whose code it bundles', () => {
-    const manifest = dependenciesOf('package.json');
-    expect(Object.keys(manifest.devDependencies ?? {})).toEqual(expect.arrayContaining(bundled));
-    const known = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
-    known.push(...bundled);
-    const unknown = src.flatMap((file) =>
-      importsOf(file)
-        .filter(({ specifier }) => !/^(\.|node:|<computed>)/.test(specifier))
-        .filter(({ specifier }) => !known.includes(packageOf(specifier)))
-        .map(({ specifier }) => `${file.path} imports "${specifier}"`),
+describe('the manifests of src', () => {
+  const own = [...workspaces].map(([folder, manifest]) => ({ folder, manifest }));
+  const dependenciesIn = ({ dependencies, peerDependencies }: Manifest): string[] =>
+    Object.keys({ ...dependencies, ...peerDependencies });
+
+  it('stand in each folder, and are those of private packages, but for the kernel', () => {
+    const folders = readdirSync(join(root, 'src'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => `src/${name}`);
+    expect(own.map(({ folder }) => folder)).toEqual(folders);
+    const published = own.filter(({ manifest }) => manifest.private !== true);
+    expect(published.map(({ manifest }) => manifest.name)).toEqual(['sluice-kernel']);
+  });
+
+  it('declare nothing that no file imports', () => {
+    const surplus = own.flatMap(({ folder, manifest }) => {
+      const files = src.filter(({ path }) => path.startsWith(`${folder}/`));
+      const imported = new Set(
+        files.flatMap((file) => importsOf(file).map(({ specifier }) => packageOf(specifier))),
+      );
+      const texts = files.map(({ text }) => text).join('\n'); // native packages are required by a name in a string
+      return dependenciesIn(manifest)
+        .filter((name) => !imported.has(name) && !texts.includes(`'${name}'`))
+        .map((name) => `${folder}: ${name}`);
+    });
+    expect(surplus).toEqual([]);
+  });
+
+  it('form no circle, and have the versions of the root', () => {
+    const graph = new Map(
+      own.map(({ manifest }) => [
+        manifest.name,
+        dependenciesIn(manifest).filter((name) => /^(@sluice\/|sluice-kernel$)/.test(name)),
+      ]),
     );
-    expect(unknown).toEqual([]);
+    expect(circlesOf(graph)).toEqual([]);
+    const { version, dependencies = {} } = manifestOf('.');
+    for (const { manifest } of own) {
+      expect([manifest.name, manifest.version]).toEqual([manifest.name, version]);
+      for (const [name, at] of Object.entries(manifest.dependencies ?? {}))
+        if (/sluice/.test(name)) expect([name, at]).toEqual([name, version]);
+        else if (name in dependencies) expect([name, at]).toEqual([name, dependencies[name]]);
+    }
   });
 });
 
@@ -72,7 +92,7 @@ describe('the imports of extensions', () => {
     .map(({ name }) => name);
 
   it.each(names)('%s imports sluice by name, its own files and its own dependencies', (name) => {
-    const manifest = dependenciesOf(`extensions/${name}/package.json`);
+    const manifest = manifestOf(`extensions/${name}`);
     const packages = Object.keys({
       ...manifest.dependencies,
       ...manifest.peerDependencies,
@@ -86,7 +106,7 @@ describe('the imports of extensions', () => {
   });
 
   it.each(names)('%s needs at run time only sluice and what it installs itself', (name) => {
-    const { dependencies, peerDependencies } = dependenciesOf(`extensions/${name}/package.json`);
+    const { dependencies, peerDependencies } = manifestOf(`extensions/${name}`);
     const files = sourceFiles(`extensions/${name}/src`);
     const allowed = Object.keys({ ...peerDependencies, ...dependencies });
     expect(files.flatMap((file) => wrongExtensionImports(file, allowed))).toEqual([]);

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { SourceFile } from '../support/source-tree.js';
 import { isNode, lineOf, literalOf, nodesOf, parse } from '../support/syntax.js';
+import { sourcesByName } from '../support/workspaces.js';
 
 /** One import of a file: static, of types, by re-export, or dynamic. */
 export interface Import {
@@ -40,16 +41,16 @@ function sourceOf(node: { readonly type: string; readonly [field: string]: unkno
   }
 }
 
-/** The file that a relative import means, or nothing where it names a package. */
+/** The file that an import means, relative or by the name of a package below `src`; nothing for every other package. */
 export function targetOf(from: string, specifier: string): string | undefined {
-  if (!specifier.startsWith('.')) return undefined;
+  if (!specifier.startsWith('.')) return sourcesByName.get(specifier);
   return posix.join(posix.dirname(from), specifier).replace(/\.([cm]?)js$/, '.$1ts');
 }
 
 /** Which files each file imports. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
-/** The graph of some files; imports of packages are left out. */
+/** The graph of some files; imports of packages that are not below `src` are left out. */
 export function graphOf(files: readonly SourceFile[]): ImportGraph {
   return new Map(
     files.map((file) => [

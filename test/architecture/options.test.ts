@@ -26,6 +26,7 @@ const readByOthers: Readonly<Record<string, string>> = {
 const readIn: Readonly<Record<string, string>> = {
   AskOptions: 'src/host',
   ResendPolicy: 'src/host',
+  AgentContext: 'src/claude',
 };
 
 interface Field {

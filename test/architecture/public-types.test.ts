@@ -9,26 +9,42 @@ const modules = new Modules(freshDeclarations());
 const manifest = JSON.parse(readProjectFile('package.json')) as { readonly exports: object };
 const entries = Object.keys(manifest.exports)
   .filter((name) => name !== './package.json' && !name.startsWith('./extensions/'))
-  .map((name) => (name === '.' ? '' : `${name.slice(2)}/`));
-const owners: Readonly<Record<string, string>> = { kernel: '', run: 'agent/' };
+  .map((name) => (name === '.' ? 'index' : name.slice(2)));
+/** The entry point that exports the types of each folder; the first that fits counts. */
+const owners: readonly (readonly [folder: string, entry: string])[] = [
+  ['kernel/', 'index'],
+  ['sdk/extension/', 'extension'],
+  ['sdk/stream/', 'stream'],
+  ['sdk/channel/', 'channel'],
+  ['sdk/chat/', 'chat'],
+  ['claude/agent/', 'agent'],
+  ['claude/', 'csdk'],
+  ['openclaw/gateway/', 'gateway'],
+  ['openclaw/parity/', 'testing'],
+  ['openclaw/', 'legacy'],
+  ['agent/', 'agent'],
+  ['journal/', 'host'],
+  ['postgres/', 'host'],
+  ['host/', 'host'],
+  ['testing/', 'testing'],
+];
 
 /** Types that authors name although no signature does, by name or by module, each with its reason. */
 const named: Readonly<Record<string, string>> = {
   ToolPartial: 'the partialResult of a tool_execution_update, which is unknown there',
-  'legacy/hooks/shapes.d.ts':
+  'openclaw/hooks/shapes.d.ts':
     'LegacyEvent, LegacyContext and LegacyResult come to these, by the rows of the hooks',
-  'legacy/profiles/shapes.d.ts': 'those of profile 2026.9, by its rows',
+  'openclaw/profiles/shapes.d.ts': 'those of profile 2026.9, by its rows',
 };
 
 const keyOf = ({ module, name }: Declared): string => `${module} ${name}`;
 const isType = ({ kind }: { readonly kind: string }): boolean =>
   kind === 'interface' || kind === 'type';
-const exportsOf = (entry: string) => [...modules.exportsOf(`${entry}index.d.ts`)];
+const exportsOf = (entry: string) => [...modules.exportsOf(`${entry}.d.ts`)];
 
-/** The entry point of the layer that declares a name. */
+/** The entry point of the folder that declares a name. */
 function ownerOf({ module }: Declared): string {
-  const layer = module.includes('/') ? module.slice(0, module.indexOf('/')) : '';
-  return owners[layer] ?? (layer === '' ? '' : `${layer}/`);
+  return owners.find(([folder]) => module.startsWith(folder))?.[1] ?? 'index';
 }
 
 interface Reached extends Declared {
@@ -85,7 +101,7 @@ describe('an exported type', () => {
         })
         .map(
           ([name]) =>
-            `${name}: take it from src/${entry}index.ts; if other layers use it, put it into internal.ts beside that`,
+            `${name}: take it from what src/${entry}.ts exports; if other packages use it, put it into internal.ts`,
         ),
     );
     expect(surplus).toEqual([]);
@@ -98,7 +114,7 @@ describe('an exported type', () => {
       .filter((one) => modules.isExported(one) || !isType({ kind: modules.kindOf(one.from) }))
       .map(
         (one) =>
-          `${one.name} of ${one.module}, which ${one.from.name} names: export it from src/${ownerOf(one)}index.ts, or write out there what it stands for`,
+          `${one.name} of ${one.module}, which ${one.from.name} names: export it from src/${ownerOf(one)}.ts, or write out there what it stands for`,
       );
     expect(missing.sort()).toEqual([]);
   });

@@ -16,9 +16,9 @@ const entries = Object.keys(manifest.exports).filter((name) => name !== './packa
 const modules = new Modules(sourceFiles('src', 'extensions'));
 const stable = ['.', './testing', './legacy', './csdk', './channel'];
 
-/** An entry is a folder of src. */
+/** An entry is a file of src. */
 function sourceOf(entry: string): string {
-  return entry === '.' ? 'src/index.ts' : `src/${entry.slice(2)}/index.ts`;
+  return entry === '.' ? 'src/index.ts' : `src/${entry.slice(2)}.ts`;
 }
 
 function builtOf(entry: string): string {
@@ -48,7 +48,7 @@ function section(entry: string): string {
 }
 
 describe('the entry points', () => {
-  it('are each src/<name>/index.ts, built to dist, types first', () => {
+  it('are each src/<name>.ts, built to dist, types first', () => {
     for (const entry of entries) {
       const built = builtOf(entry);
       expect(Object.entries(manifest.exports[entry] ?? {})).toEqual([
@@ -77,20 +77,20 @@ describe('the entry points', () => {
   );
 });
 
-describe('the budget of values', () => {
-  /** Functions, classes and constants that an author has to learn. A change that raises a number gives its reason. */
-  const budget: Readonly<Record<string, number>> = {
-    '.': 20,
-    './testing': 28, // 17, the test host with its fakes, two kits of conformance, OpenClaw's runner and two watches for parity
-    './legacy': 12,
-    './csdk': 14,
-    './channel': 8,
-    './chat': 17, // what every channel of a chat provider needs, once: how its start has failed, too
-    './stream': 10, // 7, and three for agents that speak a protocol: a writer of messages, a prompt as one text, and messages as any model takes them
-    './extension': 12, // 11, and the group of a process that a library starts
-    './gateway': 6,
-    './agent': 14,
-    './host': 25, // 15, the two rules that tell a command and a session before the host does, seven of the ways, and a journal that is no file
+describe('the budget of names', () => {
+  /** Functions, classes and constants that an author has to learn, and all names with the types. A change that raises a number gives its reason. */
+  const budget: Readonly<Record<string, readonly [values: number, names: number]>> = {
+    '.': [20, 144],
+    './testing': [28, 68], // 17, the test host with its fakes, two kits of conformance, OpenClaw's runner and two watches for parity
+    './legacy': [12, 100],
+    './csdk': [14, 64],
+    './channel': [8, 40],
+    './chat': [17, 45], // what every channel of a chat provider needs, once: how its start has failed, too
+    './stream': [10, 67], // 7, and three for agents that speak a protocol: a writer of messages, a prompt as one text, and messages as any model takes them
+    './extension': [12, 84], // 11, and the group of a process that a library starts
+    './gateway': [6, 33],
+    './agent': [14, 68],
+    './host': [25, 148], // 15, the two rules that tell a command and a session before the host does, seven of the ways, and a journal that is no file
   };
 
   it('names each entry point', () => {
@@ -98,7 +98,9 @@ describe('the budget of values', () => {
   });
 
   it.each(entries)('holds %s', (entry) => {
-    expect(valuesOf(entry).length).toBeLessThanOrEqual(budget[entry] ?? 0);
+    const [values = 0, names = 0] = budget[entry] ?? [];
+    expect(valuesOf(entry).length).toBeLessThanOrEqual(values);
+    expect(exportsOf(entry).length).toBeLessThanOrEqual(names);
   });
 });
 

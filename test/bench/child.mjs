@@ -17,13 +17,15 @@ const jobs = {
 };
 
 const task = JSON.parse(process.argv[2]);
-const dist = task.dist ?? new URL('../../dist/', import.meta.url).href;
-const loadKernel = () => import(new URL('kernel/index.js', dist).href);
+const tree = task.tree ?? new URL('../../', import.meta.url).href;
+const load = (file) => import(new URL(file, tree).href);
+const loadKernel = () =>
+  load('src/kernel/dist/internal.js').catch(() => load('dist/kernel/index.js')); // as commits before the packages had it
 const measured =
   task.job === 'frames'
     ? await frameFigures(task, {
-        ...(await import(new URL('csdk/index.js', dist).href)),
-        ...(await import(new URL('index.js', dist).href)),
+        ...(await load('dist/csdk.js').catch(() => load('dist/csdk/index.js'))),
+        ...(await load('dist/index.js')),
       })
     : await jobs[task.job](
         task.job === 'steps' ? undefined : await contenderNamed(task.contender, loadKernel),

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -27,9 +27,18 @@ function built(ref, folder, trees) {
   const tree = join(folder, ref.replaceAll(/\W/g, '-'));
   execFileSync('git', ['worktree', 'add', '--detach', tree, ref], { cwd: root, stdio: 'ignore' });
   trees.push(tree);
-  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
-  execFileSync('npx', ['tsc', '-p', 'tsconfig.build.json'], { cwd: tree, stdio: 'inherit' });
-  return { name: ref, dist: pathToFileURL(join(tree, 'dist/')).href };
+  const modules = join(tree, 'node_modules');
+  mkdirSync(join(modules, '@sluice'), { recursive: true });
+  for (const name of readdirSync(join(root, 'node_modules')))
+    if (!/^@?sluice/.test(name)) symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  symlinkSync(join(tree, 'src/kernel'), join(modules, 'sluice-kernel'));
+  for (const name of readdirSync(join(tree, 'src')))
+    symlinkSync(join(tree, 'src', name), join(modules, '@sluice', name));
+  execFileSync('npm', ['run', '--silent', 'build:core'], {
+    cwd: tree,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return { name: ref, tree: pathToFileURL(`${tree}/`).href };
 }
 
 /** The middle half of the figures, as a part of their median: what one side differs from itself. */
@@ -47,7 +56,7 @@ function timed(ids, sides, launches, say) {
     for (let launch = 0; launch < launches; launch++)
       for (let i = 0; i < sides.length; i++) {
         const side = (i + launch) % sides.length;
-        const task = { job: 'scenario', contender: 'sluice', id, dist: sides[side].dist, ...pace };
+        const task = { job: 'scenario', contender: 'sluice', id, tree: sides[side].tree, ...pace };
         figures[side].push(once(task));
       }
     const [base, other] = figures.map((list) => list.map(({ ns }) => ns));
@@ -77,7 +86,7 @@ function exact(ids, sides, launches, say) {
   };
   for (const id of ids) {
     say(id);
-    const counted = sides.map(({ dist }) => once({ job: 'steps', id, dist }));
+    const counted = sides.map(({ tree }) => once({ job: 'steps', id, tree }));
     for (const what of Object.keys(counted[0]))
       row(
         id,
@@ -85,12 +94,12 @@ function exact(ids, sides, launches, say) {
         counted.map((one) => one[what]),
         1,
       );
-    const bytes = sides.map(({ dist }) =>
+    const bytes = sides.map(({ tree }) =>
       Math.round(
         Math.min(
           ...Array.from(
             { length: launches },
-            () => once({ job: 'scenario', contender: 'sluice', id, dist, ...pace }).bytes,
+            () => once({ job: 'scenario', contender: 'sluice', id, tree, ...pace }).bytes,
           ),
         ),
       ),
@@ -125,7 +134,7 @@ function main() {
   const trees = [];
   const take = (ref) => built(ref, folder, trees);
   try {
-    const here = { name: 'the working tree', dist: new URL('../../dist/', import.meta.url).href };
+    const here = { name: 'the working tree', tree: new URL('../../', import.meta.url).href };
     const sides = [take(base), other === undefined ? here : take(other)];
     const say = (what) => process.stderr.write(`${what}\n`);
     const { rows, worse } = (values.exact ? exact : timed)(ids, sides, launches, say);

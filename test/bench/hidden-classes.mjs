@@ -42,11 +42,11 @@ export function hiddenClassesOfMessage() {
 }
 
 async function answer(messages) {
-  const dist = (path) => import(new URL(`../../dist/${path}/index.js`, import.meta.url).href);
+  const dist = (path) => import(new URL(`../../dist/${path}.js`, import.meta.url).href);
   const modules = {
     ...(await dist('host')),
     ...(await dist('agent')),
-    ...(await dist('kernel')),
+    ...(await dist('index')),
   };
   const { host, say } = await lineHost(modules);
   for (let at = 0; at < messages; at++) await say(`c${at % 10}`);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { createHost, memoryJournal, openJournal } from '../../dist/host.js';
-import { silentLogger } from '../../dist/kernel/index.js';
+import { silentLogger } from '../../dist/index.js';
 import { lineHost } from './line-host.mjs';
 
 const { values } = parseArgs({ options: { rows: { type: 'string' } } });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { echoProvider } from '../../dist/agent.js';
 import { createHost, openJournal } from '../../dist/host.js';
-import { silentLogger } from '../../dist/kernel/index.js';
+import { silentLogger } from '../../dist/index.js';
 import { lineHost, stepsOfMessage } from './line-host.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));

@@ -3,7 +3,7 @@
  * handlers, makes them with the harness's kit, and returns a dispatch of its event. Build first.
  */
 import { Type } from 'typebox';
-import { createKernel, defineStage } from '../../dist/kernel/index.js';
+import { createKernel, defineStage } from '../../dist/index.js';
 
 const number = Type.Optional(Type.Integer());
 const keys = Type.Object(

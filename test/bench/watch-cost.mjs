@@ -2,7 +2,7 @@
 // variants take turns; the figure is the CPU time of the best round of each.
 import { setTimeout } from 'node:timers/promises';
 import { HandlerWatch } from '../../dist/extension.js';
-import { createKernel, silentLogger } from '../../dist/kernel/index.js';
+import { createKernel, silentLogger } from '../../dist/index.js';
 import { samplePayload } from '../../dist/testing.js';
 
 const rounds = 60;

@@ -2,7 +2,7 @@
 // is its parent: updates and answers come as messages; sends, previews and acknowledgements go there.
 import { defineExtension, ExtensionSet, givenSource } from '../../dist/extension.js';
 import { createHost, dispatchTap, openJournal, openPostgresJournal } from '../../dist/host.js';
-import { ask as askHuman, cancel, createKernel, systemClock } from '../../dist/kernel/index.js';
+import { ask as askHuman, cancel, createKernel, systemClock } from '../../dist/index.js';
 
 const [, , path, policy, keepBytes, slowness = '1'] = process.argv;
 const answers = new Map(); // of sends that wait for the provider

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { JournalReader, SendRecord, UpdateRecord } from '../../src/journal/index.js';
-import { bundled } from '../support/compiled.js';
+import { compiled } from '../support/compiled.js';
 import { Operator, type OperatorPlace } from './operator.js';
 import { acts, type Moment, Provider, type ProviderUpdate } from './provider.js';
 
@@ -88,7 +88,7 @@ async function killAgainAndAgain(
   policy: 'fail' | 'resend',
   seed: number,
 ): Promise<Killed> {
-  const program = await bundled(fileURLToPath(new URL('host.mjs', import.meta.url)));
+  const program = await compiled(fileURLToPath(new URL('host.mjs', import.meta.url)));
   await using journal = await make();
   // what has not ended and what must be kept has room; the dispatches of each round do not: they are dropped meanwhile
   const provider = new Provider(program, journal.name, policy, 500_000 + rounds * 30_000, slowness);

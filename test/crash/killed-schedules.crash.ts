@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { readJournal } from '../../src/journal/index.js';
-import { bundled } from '../support/compiled.js';
+import { compiled } from '../support/compiled.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-const program = await bundled(fileURLToPath(new URL('schedule-host.mjs', import.meta.url)));
+const program = await compiled(fileURLToPath(new URL('schedule-host.mjs', import.meta.url)));
 const rounds = Number(process.env['ACTS_RUNS'] ?? 20); // ten or more: each end comes
 const everyMs = { quick: 1_000, slow: 2_000, rare: 5_000 };
 

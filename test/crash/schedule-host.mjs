@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { echoProvider } from '../../dist/agent.js';
 import { defineExtension } from '../../dist/extension.js';
 import { createHost, openJournal } from '../../dist/host.js';
-import { virtualClock } from '../../dist/testing/virtual-clock.js';
+import { virtualClock } from '../../dist/testing.js';
 
 const [, , path, log, point = 'time', nth = '0'] = process.argv;
 const write = (...words) => appendFileSync(log, `${words.join(' ')}\n`);

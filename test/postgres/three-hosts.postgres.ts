@@ -4,7 +4,7 @@ import { describe, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
 import { readPostgresJournal } from '../../src/postgres/postgres-journal.js';
 import { migratePostgres } from '../../src/postgres/postgres-schema.js';
-import { bundled } from '../support/compiled.js';
+import { compiled } from '../support/compiled.js';
 import { PostgresProxy } from '../support/postgres-proxy.js';
 import { newDatabase } from './databases.js';
 import { watched } from './kills/watched.js';
@@ -26,7 +26,7 @@ describe('three hosts that share a journal, of which one is killed again and aga
     const watch = isLong ? await watched(admin) : undefined;
     await using proxy = await PostgresProxy.to(url);
     const far = isLong ? proxy.url(url) : url;
-    const program = await bundled(fileURLToPath(new URL('../crash/host.mjs', import.meta.url)));
+    const program = await compiled(fileURLToPath(new URL('../crash/host.mjs', import.meta.url)));
     await using provider = new ProviderOfHosts(program, 4, isLong);
     for (let at = 0; at < 3; at++) await provider.start(far);
     const stopped: ChildProcess[] = [];

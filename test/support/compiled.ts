@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { rename } from 'node:fs/promises';
-import { basename, extname, join, resolve } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
@@ -11,46 +11,13 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 export const cliProgram = join(root, 'dist/main.js');
 
 /**
- * Compiles a program that a test starts into one file of JavaScript, which imports the compiled source in `dist`. Node
- * starts it about four times as fast as with a compiler in its process.
- *
- * @param program the path of a TypeScript file.
- * @returns the path of the JavaScript file. It lies in this project, so that packages are found from there.
- */
-export async function compiled(program: string): Promise<string> {
-  const outfile = join(root, '.cache/compiled', `${basename(program, '.ts')}-${process.pid}.mjs`);
-  await whole(outfile, {
-    entryPoints: [program],
-    bundle: true,
-    packages: 'external',
-    format: 'esm',
-    target: 'es2023',
-    platform: 'node',
-    logLevel: 'error',
-    plugins: [
-      {
-        name: 'source-is-compiled',
-        setup: ({ onResolve }) => {
-          onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) => {
-            const file = resolve(resolveDir, path);
-            if (!file.startsWith(join(root, 'src/'))) return undefined;
-            return { path: file.replace(join(root, 'src/'), join(root, 'dist/')), external: true };
-          });
-        },
-      },
-    ],
-  });
-  return outfile;
-}
-
-/**
  * Bundles a program, the source that it imports and the packages of that, into one file. Node starts
  * it about four times as fast as the program itself, which is read from a thousand files.
  *
  * @param program the path of a file of JavaScript or TypeScript.
  * @returns the path of the bundle. It lies in this project, so that native packages are found from there.
  */
-export async function bundled(program: string): Promise<string> {
+export async function compiled(program: string): Promise<string> {
   const outfile = join(
     root,
     '.cache/compiled',

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { SourceFile } from './source-tree.js';
 import { isNode, literalOf, nameOf, nodesOf, parse, type SyntaxNode } from './syntax.js';
+import { sourcesByName } from './workspaces.js';
 
 /** A name that a module declares. */
 export interface Declared {
@@ -134,12 +135,19 @@ export class Modules {
     for (const node of bodyOf(parse(text, path))) {
       const target = node.type === 'TSModuleDeclaration' ? this.#target(path, node.id) : undefined;
       if (target === undefined || !isNode(node.body)) continue;
-      for (const one of bodyOf(node.body)) addSites(this.#module(target).sites, path, text, one);
+      for (const one of bodyOf(node.body)) {
+        const declared = isNode(one.declaration) ? one.declaration : one;
+        const module = this.#exported(target, nameOf(declared.id) ?? '')?.module ?? target;
+        addSites(this.#module(module).sites, path, text, one);
+      }
     }
   }
 
   #target(from: string, source: unknown): string | undefined {
-    const path = posix.join(posix.dirname(from), literalOf(source) ?? '').replace(/\.js$/, '');
+    const name = literalOf(source) ?? '';
+    const known = sourcesByName.get(name);
+    if (known !== undefined) return this.#texts.has(known) ? known : declarationOf(known);
+    const path = posix.join(posix.dirname(from), name).replace(/\.js$/, '');
     return [`${path}.ts`, `${path}.d.ts`].find((one) => this.#texts.has(one));
   }
 
@@ -177,6 +185,11 @@ export class Modules {
         return undefined;
     }
   }
+}
+
+/** Among declarations: those of the build have no folder `src`. */
+function declarationOf(source: string): string {
+  return source.replace(/^src\//, '').replace(/\.ts$/, '.d.ts');
 }
 
 function bodyOf(node: SyntaxNode): readonly SyntaxNode[] {

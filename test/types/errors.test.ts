@@ -2,7 +2,12 @@ import { describe, expectTypeOf, it } from 'vitest';
 import { csdkError } from '../../src/claude/errors.js';
 import type { ErrorTable } from '../../src/index.js';
 import { journalError } from '../../src/journal/errors.js';
-import { type ErrorCode, errorMaker, isSluiceError, kernelError } from '../../src/kernel/internal.js';
+import {
+  type ErrorCode,
+  errorMaker,
+  isSluiceError,
+  kernelError,
+} from '../../src/kernel/internal.js';
 import { gatewayError } from '../../src/openclaw/gateway/errors.js';
 
 /** Each body compiles, and is never run: the compiler is the test. */

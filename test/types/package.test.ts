@@ -14,7 +14,7 @@ import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canonicalStages } from '../../src/kernel/internal.js';
-import { describeDeclarations } from '../support/described-declarations.js';
+import { finishDeclarations } from '../support/finish-declarations.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
@@ -158,9 +158,18 @@ beforeAll(() => {
   // what is wrong in src is found by `npm run typecheck`; this is about what gets out of it
   const outDir = join(installed, 'dist');
   compile('-p', join(root, 'tsconfig.build.json'), '--outDir', outDir, '--noCheck');
-  const catalog = join(outDir, 'kernel/catalog');
-  cpSync(catalog, join(outDir, 'kernel/inferred'), { recursive: true });
-  describeDeclarations(outDir);
+  cpSync(outDir, join(project, 'inferred'), { recursive: true });
+  const kernel = join(project, 'node_modules/sluice-kernel');
+  finishDeclarations(outDir, join(kernel, 'dist'));
+  copyFileSync(join(root, 'src/kernel/package.json'), join(kernel, 'package.json'));
+  for (const [from, to] of [
+    ['dist', outDir],
+    ['src/kernel/dist', join(kernel, 'dist')],
+  ] as const)
+    cpSync(join(root, from), to, {
+      recursive: true,
+      filter: (path) => !path.endsWith('.d.ts'),
+    });
   const beside = join(project, 'node_modules/sluice-thread-ownership');
   copyPackage('thread-ownership', beside);
   compile('-p', beside, '--noCheck');
@@ -221,7 +230,7 @@ describe('the built package, imported by its name (§2, §13)', () => {
   });
 
   it('has fields with descriptions that are the types of the schemas, no looser and no stricter (§2.6, §20.1)', () => {
-    const inferred = join(project, 'node_modules/sluice/dist/kernel/inferred');
+    const inferred = join(project, 'inferred/kernel/catalog');
     const names = readdirSync(inferred, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.d.ts'))
       .flatMap((file) => [
@@ -234,10 +243,10 @@ describe('the built package, imported by its name (§2, §13)', () => {
     writeFileSync(
       join(project, 'same.ts'),
       `import type { z } from 'zod';
-import type { configSchema } from './node_modules/sluice/dist/host/config/schema.js';
+import type { configSchema } from './inferred/host/config/schema.js';
 import type { SluiceConfig } from './node_modules/sluice/dist/host/config/sluice-config.js';
-import type * as described from './node_modules/sluice/dist/kernel/catalog/index.js';
-import type * as inferred from './node_modules/sluice/dist/kernel/inferred/index.js';
+import type * as described from './node_modules/sluice-kernel/dist/catalog/index.js';
+import type * as inferred from './inferred/kernel/catalog/index.js';
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 // @ts-expect-error it tells an optional field from another
 export const other: Same<{ a?: string }, { a: string }> = true;

@@ -1,8 +1,4 @@
-import type {
-  AssistantMessage,
-  AssistantMessageEvent,
-  MessageUpdate,
-} from '@sluice/sdk/stream';
+import type { AssistantMessage, AssistantMessageEvent, MessageUpdate } from '@sluice/sdk/stream';
 import { blockReplies, type ReplyScope } from './block-replies.js';
 import { partialReplies } from './partial-replies.js';
 import { reasoningReplies } from './reasoning-replies.js';

@@ -1,9 +1,4 @@
-import type {
-  AgentEnd,
-  AssistantMessage,
-  MessageUpdate,
-  SessionEvent,
-} from '@sluice/sdk/stream';
+import type { AgentEnd, AssistantMessage, MessageUpdate, SessionEvent } from '@sluice/sdk/stream';
 import { assistantReplies } from './assistant-replies.js';
 import { compactionWait } from './compaction-wait.js';
 import { eventQueue } from './emit/event-queue.js';

@@ -1,10 +1,10 @@
-import { type Clock, definedFields, type Gate, type PayloadOf } from 'sluice-kernel/internal';
 import type {
   RunningSubagent,
   SubagentAnswer,
   SubagentStart,
   SubagentStatus,
 } from '@sluice/sdk/stream';
+import { type Clock, definedFields, type Gate, type PayloadOf } from 'sluice-kernel/internal';
 import { type Approvals, judgeAsking, refusalOf } from './approvals.js';
 import { whyNot } from './run-failure.js';
 import type { RunSession } from './run-fields.js';

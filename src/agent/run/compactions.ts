@@ -1,9 +1,5 @@
+import type { AutoCompactionEnd, AutoCompactionStart, TranscriptEntry } from '@sluice/sdk/stream';
 import { definedFields, type Logger } from 'sluice-kernel/internal';
-import type {
-  AutoCompactionEnd,
-  AutoCompactionStart,
-  TranscriptEntry,
-} from '@sluice/sdk/stream';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
 

@@ -1,9 +1,5 @@
+import type { AssistantMessage, MessageUpdate, ToolExecutionUpdate } from '@sluice/sdk/stream';
 import { type Clock, getOrMake, type PayloadOf } from 'sluice-kernel/internal';
-import type {
-  AssistantMessage,
-  MessageUpdate,
-  ToolExecutionUpdate,
-} from '@sluice/sdk/stream';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
 

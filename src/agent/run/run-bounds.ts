@@ -1,5 +1,5 @@
-import { definedFields, type Gate, type PayloadOf } from 'sluice-kernel/internal';
 import type { AgentProvider, AnsweredBy, AssistantMessage } from '@sluice/sdk/stream';
+import { definedFields, type Gate, type PayloadOf } from 'sluice-kernel/internal';
 import type { RunFields, RunReport } from './run-fields.js';
 import type { Trail } from './trail.js';
 import { usagePayload } from './usage.js';

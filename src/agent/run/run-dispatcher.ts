@@ -1,4 +1,3 @@
-import { type Clock, definedFields, type Logger, type Outcome } from 'sluice-kernel/internal';
 import {
   type AgentEnd,
   type AgentToolResult,
@@ -13,6 +12,7 @@ import {
   type TranscriptEntry,
   textOf,
 } from '@sluice/sdk/stream';
+import { type Clock, definedFields, type Logger, type Outcome } from 'sluice-kernel/internal';
 import type { Approvals } from './approvals.js';
 import { type Compactions, compactions } from './compactions.js';
 import { driveRun } from './driven-runs.js';

@@ -1,5 +1,5 @@
-import { definedFields, oneLine } from 'sluice-kernel/internal';
 import type { AgentEnd } from '@sluice/sdk/stream';
+import { definedFields, oneLine } from 'sluice-kernel/internal';
 import { RunFailure } from './run-failure.js';
 import type { RunError, RunReport } from './run-fields.js';
 

@@ -1,5 +1,5 @@
-import type { CancelRecord, Outcome } from 'sluice-kernel';
 import type { SessionUsage, TranscriptEntry, TranscriptSize } from '@sluice/sdk/stream';
+import type { CancelRecord, Outcome } from 'sluice-kernel';
 
 /** The fields of a run in each of its payloads. */
 export interface RunFields {

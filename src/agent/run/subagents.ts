@@ -1,5 +1,5 @@
-import { type Clock, definedFields, type Logger } from 'sluice-kernel/internal';
 import type { AgentProvider, SubagentFact, ToolCall } from '@sluice/sdk/stream';
+import { type Clock, definedFields, type Logger } from 'sluice-kernel/internal';
 import type { Approvals } from './approvals.js';
 import { type ChildCall, childRuns } from './child-runs.js';
 import type { RunFields, RunSession } from './run-fields.js';

@@ -1,3 +1,10 @@
+import type {
+  AgentToolResult,
+  ToolCall,
+  ToolDecision,
+  ToolEnd,
+  ToolResultMessage,
+} from '@sluice/sdk/stream';
 import {
   type ApprovalQuestion,
   type Clock,
@@ -7,13 +14,6 @@ import {
   onAbort,
   oneLine,
 } from 'sluice-kernel/internal';
-import type {
-  AgentToolResult,
-  ToolCall,
-  ToolDecision,
-  ToolEnd,
-  ToolResultMessage,
-} from '@sluice/sdk/stream';
 import { type AnsweredPass, type Approvals, judgeAsking, refusalOf } from './approvals.js';
 import { whyNot } from './run-failure.js';
 import type { RunFields } from './run-fields.js';

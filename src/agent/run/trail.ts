@@ -1,11 +1,4 @@
-import type {
-  AsyncFamily,
-  Given,
-  Kernel,
-  Outcome,
-  PayloadOf,
-  SyncFamily,
-} from 'sluice-kernel';
+import type { AsyncFamily, Given, Kernel, Outcome, PayloadOf, SyncFamily } from 'sluice-kernel';
 
 /** The refs that every dispatch of a trail carries in its envelope. */
 export type TrailRefs = Pick<

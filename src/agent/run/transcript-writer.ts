@@ -1,5 +1,5 @@
-import { oneLine } from 'sluice-kernel/internal';
 import type { SessionMessage, ToolResultMessage, TranscriptEntry } from '@sluice/sdk/stream';
+import { oneLine } from 'sluice-kernel/internal';
 import { RunFailure } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';

@@ -1,5 +1,5 @@
-import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
 import type { SessionUsage } from '@sluice/sdk/stream';
+import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
 
 /** Turns usage into the form of the pipeline's events. */
 export function usagePayload(

@@ -1,3 +1,13 @@
+import { fromJsonSchema } from '@sluice/sdk/extension';
+import type {
+  AgentTool,
+  AgentToolCall,
+  AgentToolResult,
+  ToolCall,
+  ToolDefinition,
+  ToolGate,
+} from '@sluice/sdk/stream';
+import { mendSchema } from '@sluice/sdk/stream/internal';
 import {
   type Clock,
   deferred,
@@ -9,16 +19,6 @@ import {
   oneLine,
   Timer,
 } from 'sluice-kernel/internal';
-import { fromJsonSchema } from '@sluice/sdk/extension';
-import type {
-  AgentTool,
-  AgentToolCall,
-  AgentToolResult,
-  ToolCall,
-  ToolDefinition,
-  ToolGate,
-} from '@sluice/sdk/stream';
-import { mendSchema } from '@sluice/sdk/stream/internal';
 import type { RunFields } from '../run/index.js';
 import { readAnswer, said, shownSchema } from './tool-answer.js';
 

@@ -1,5 +1,5 @@
-import { type Fields, isFields } from 'sluice-kernel/internal';
 import type { AgentToolResult } from '@sluice/sdk/stream';
+import { type Fields, isFields } from 'sluice-kernel/internal';
 
 type Block = AgentToolResult['content'][number];
 

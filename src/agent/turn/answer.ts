@@ -1,5 +1,5 @@
-import { definedFields, type SelectionOf } from 'sluice-kernel/internal';
 import { MessageWriter, type SessionEvent } from '@sluice/sdk/stream';
+import { definedFields, type SelectionOf } from 'sluice-kernel/internal';
 import { mustPass } from '../run/index.js';
 import { type ModelChoice, refOf } from './model.js';
 import type { ComposedPrompt } from './prompt.js';

@@ -1,4 +1,3 @@
-import { definedFields, oneLine } from 'sluice-kernel/internal';
 import { tapRelayOf } from '@sluice/sdk/extension/internal';
 import {
   type AgentProvider,
@@ -11,6 +10,7 @@ import {
   type ToolDefinition,
   type TranscriptEntry,
 } from '@sluice/sdk/stream';
+import { definedFields, oneLine } from 'sluice-kernel/internal';
 import { saysSomething } from '../reply/text/directives/read-directives.js';
 import { readMessage } from '../reply/text/message-text.js';
 import { RunDispatcher, RunFailure, type RunFallback, type RunStop } from '../run/index.js';

@@ -1,6 +1,6 @@
-import { definedFields } from 'sluice-kernel/internal';
 import { isSessionMessage, modelMessages } from '@sluice/sdk/stream';
 import { modelHistory } from '@sluice/sdk/stream/internal';
+import { definedFields } from 'sluice-kernel/internal';
 import { mustPass } from '../run/index.js';
 import { judgePrompt, resolveAnswer } from './answer.js';
 import { type ModelChoice, resolveModel } from './model.js';

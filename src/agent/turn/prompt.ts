@@ -1,5 +1,5 @@
-import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
 import { withSurroundings } from '@sluice/sdk/stream/internal';
+import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
 import { mustPass } from '../run/index.js';
 import type { AttemptScope } from './turn-fields.js';
 

@@ -1,5 +1,5 @@
-import { type Clock, definedFields, type Logger, type StopSignal } from 'sluice-kernel/internal';
 import type { TranscriptEntry } from '@sluice/sdk/stream';
+import { type Clock, definedFields, type Logger, type StopSignal } from 'sluice-kernel/internal';
 import type { RunDispatcher, RunFields, Trail } from '../run/index.js';
 import type { AgentTurnOptions } from './turn-options.js';
 

@@ -1,4 +1,3 @@
-import type { Clock, Kernel, Logger, Outcome } from 'sluice-kernel';
 import type {
   AgentProvider,
   Around,
@@ -7,6 +6,7 @@ import type {
   ToolDefinition,
   TranscriptEntry,
 } from '@sluice/sdk/stream';
+import type { Clock, Kernel, Logger, Outcome } from 'sluice-kernel';
 import type { Approvals, RunReport, RunSession, TrailRefs } from '../run/index.js';
 import type { ActiveRuns } from './active-runs.js';
 import type { AgentTurnCallbacks } from './turn-callbacks.js';

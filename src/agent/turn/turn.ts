@@ -1,6 +1,6 @@
-import { definedFields, onAbort, silentLogger, systemClock } from 'sluice-kernel/internal';
 import type { SessionUsage, TranscriptEntry } from '@sluice/sdk/stream';
 import { surroundingsOf } from '@sluice/sdk/stream/internal';
+import { definedFields, onAbort, silentLogger, systemClock } from 'sluice-kernel/internal';
 import { addUsage, driveRun, RunFailure, Trail } from '../run/index.js';
 import { type AttemptStart, type EndedAttempt, runAttempt } from './attempt.js';
 import { Cut } from './cut-off.js';

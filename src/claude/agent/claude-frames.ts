@@ -1,5 +1,5 @@
-import type { Logger } from 'sluice-kernel';
 import type { AgentRequest } from '@sluice/sdk/stream';
+import type { Logger } from 'sluice-kernel';
 import type { CsdkFrame } from '../index.js';
 import { type ClaudeMemory, type KnownSession, type Recalled, tokenOf } from './claude-memory.js';
 import type { ClaudeRun } from './claude-sdk.js';

@@ -1,5 +1,5 @@
-import { definedFields, type Logger, silentLogger } from 'sluice-kernel/internal';
 import type { AgentRequest } from '@sluice/sdk/stream';
+import { definedFields, type Logger, silentLogger } from 'sluice-kernel/internal';
 import type { CallbackQueue } from '../index.js';
 import { toolGate } from '../index.js';
 import type { Recalled } from './claude-memory.js';

@@ -1,5 +1,5 @@
-import { type Fields, isFields } from 'sluice-kernel/internal';
 import type { AgentTool } from '@sluice/sdk/stream';
+import { type Fields, isFields } from 'sluice-kernel/internal';
 import type { CsdkFrame, CsdkHook, CsdkToolGate } from '../index.js';
 import type { ClaudeQueryOptions } from './claude-sdk.js';
 import { type McpToolServer, toolServer } from './tool-server.js';

@@ -1,4 +1,11 @@
 import {
+  type AgentProvider,
+  type AgentRequest,
+  leavable,
+  promptText,
+  type SessionEvent,
+} from '@sluice/sdk/stream';
+import {
   type Clock,
   definedFields,
   onAbort,
@@ -6,13 +13,6 @@ import {
   systemClock,
   Timer,
 } from 'sluice-kernel/internal';
-import {
-  type AgentProvider,
-  type AgentRequest,
-  leavable,
-  promptText,
-  type SessionEvent,
-} from '@sluice/sdk/stream';
 import {
   type CallbackQueue,
   type CsdkFrame,

@@ -1,5 +1,5 @@
-import { type Fields, isFields } from 'sluice-kernel/internal';
 import type { AgentTool } from '@sluice/sdk/stream';
+import { type Fields, isFields } from 'sluice-kernel/internal';
 
 /** The connection to an MCP server in this process, as the SDK makes it. */
 export interface McpTransport {

@@ -1,5 +1,5 @@
-import type { Kernel } from 'sluice-kernel';
 import type { SessionEvent } from '@sluice/sdk/stream';
+import type { Kernel } from 'sluice-kernel';
 import { csdkError } from '../errors.js';
 import type { CallbackQueue } from '../frames/callback.js';
 import type { CsdkFrame } from '../frames/frame.js';

@@ -1,5 +1,5 @@
-import { definedFields, type Kernel } from 'sluice-kernel/internal';
 import { leavable, type SessionEvent } from '@sluice/sdk/stream';
+import { definedFields, type Kernel } from 'sluice-kernel/internal';
 import { type CallbackQueue, callbackQueue } from '../frames/callback.js';
 import type { CsdkFrame } from '../frames/frame.js';
 import { csdkHookEvents } from '../gate/hook-events.js';

@@ -1,5 +1,4 @@
 import { isRunDriven, RunDispatcher, type RunStop, Trail } from '@sluice/agent/run';
-import { definedFields, type Kernel, silentLogger, systemClock } from 'sluice-kernel/internal';
 import {
   leavable,
   type SessionEvent,
@@ -8,6 +7,7 @@ import {
   type ToolDecision,
 } from '@sluice/sdk/stream';
 import { streamError } from '@sluice/sdk/stream/internal';
+import { definedFields, type Kernel, silentLogger, systemClock } from 'sluice-kernel/internal';
 import type { Frames } from '../frames/arrivals.js';
 import { callbackQueue } from '../frames/callback.js';
 import { type CsdkFrame, textField } from '../frames/frame.js';

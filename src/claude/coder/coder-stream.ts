@@ -1,5 +1,5 @@
-import { systemClock } from 'sluice-kernel';
 import { leavable } from '@sluice/sdk/stream';
+import { systemClock } from 'sluice-kernel';
 import { type Arrival, Arrivals } from '../frames/arrivals.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import type { CsdkFrame } from '../frames/frame.js';

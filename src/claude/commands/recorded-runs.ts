@@ -1,4 +1,4 @@
-import type { MalformedLine } from '@sluice/cli/internal';
+import type { MalformedLine } from '@sluice/cli';
 import type { AgentProvider } from '@sluice/sdk/stream';
 import type { CsdkFrame } from '../frames/frame.js';
 import { readFrames } from '../frames/read-frames.js';

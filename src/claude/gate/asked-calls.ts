@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
 import type { ToolCall, ToolDecision, ToolGate } from '@sluice/sdk/stream';
+import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
 import type { CallbackQueue, CsdkCallback } from '../frames/callback.js';
 
 type Told = Pick<

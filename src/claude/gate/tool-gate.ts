@@ -1,5 +1,5 @@
-import { definedFields, oneLine } from 'sluice-kernel/internal';
 import type { ToolCall, ToolGate } from '@sluice/sdk/stream';
+import { definedFields, oneLine } from 'sluice-kernel/internal';
 import { csdkError } from '../errors.js';
 import type { CallbackQueue } from '../frames/callback.js';
 import { isFields } from '../frames/frame.js';

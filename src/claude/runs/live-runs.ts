@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from 'sluice-kernel';
 import { leavable } from '@sluice/sdk/stream';
+import { type Clock, systemClock } from 'sluice-kernel';
 import { type Arrival, Arrivals, type Frames } from '../frames/arrivals.js';
 import { type CsdkFrame, isFields } from '../frames/frame.js';
 import { endOfResult } from '../session/run-end.js';

@@ -1,6 +1,6 @@
-import { systemClock } from 'sluice-kernel';
 import type { SessionEvent, SubagentFact } from '@sluice/sdk/stream';
 import { orderingChecker, refuseDisorder, traceEvent } from '@sluice/sdk/stream/internal';
+import { systemClock } from 'sluice-kernel';
 import { type Arrival, Arrivals, type Frames } from '../frames/arrivals.js';
 import type { RunRest } from '../frames/background-work.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';

@@ -1,4 +1,3 @@
-import { definedFields } from 'sluice-kernel/internal';
 import {
   type AssistantContent,
   type AssistantMessage,
@@ -7,6 +6,7 @@ import {
   type StopReason,
   textOf,
 } from '@sluice/sdk/stream';
+import { definedFields } from 'sluice-kernel/internal';
 import { type CsdkBlock, type CsdkFrame, textField } from '../frames/frame.js';
 import { type ToolAnswer, toolAnswer } from '../frames/tool-answer.js';
 import { sessionUsage } from '../frames/usage.js';

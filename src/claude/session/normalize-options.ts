@@ -1,5 +1,5 @@
-import type { Clock, Logger } from 'sluice-kernel';
 import type { SubagentFact } from '@sluice/sdk/stream';
+import type { Clock, Logger } from 'sluice-kernel';
 import type { CsdkCallback } from '../frames/callback.js';
 import type { SessionDiagnostic } from './session-diagnostic.js';
 

@@ -1,4 +1,3 @@
-import { definedFields } from 'sluice-kernel/internal';
 import type {
   AgentEnd,
   AnsweredBy,
@@ -7,6 +6,7 @@ import type {
   SessionUsage,
   SubagentFact,
 } from '@sluice/sdk/stream';
+import { definedFields } from 'sluice-kernel/internal';
 import { BackgroundWork, type ResultOf } from '../frames/background-work.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';

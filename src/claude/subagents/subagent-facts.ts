@@ -1,5 +1,5 @@
-import { definedFields } from 'sluice-kernel/internal';
 import type { SubagentFact } from '@sluice/sdk/stream';
+import { definedFields } from 'sluice-kernel/internal';
 import { isSubagent, isTaskOver } from '../frames/background-work.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import {

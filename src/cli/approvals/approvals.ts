@@ -9,6 +9,7 @@ import {
   whyNotAlways,
 } from '@sluice/host/internal';
 import type { TendedJournal } from '@sluice/journal';
+import type { KeyValues } from '@sluice/sdk/extension';
 import {
   approvalScopes,
   inertJson,
@@ -16,7 +17,6 @@ import {
   silentLogger,
   systemClock,
 } from 'sluice-kernel/internal';
-import type { KeyValues } from '@sluice/sdk/extension';
 import { badArguments } from '../errors/command-error.js';
 import { addJournalOptions, type JournalChoice, tendJournalOf } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';

@@ -1,7 +1,7 @@
 import { roleEntry } from '@sluice/host/internal';
-import { didYouMean, hasGrant, nearestHint } from 'sluice-kernel/internal';
 import type { ChannelPlugin } from '@sluice/sdk/channel';
 import type { ExtensionStatus } from '@sluice/sdk/extension';
+import { didYouMean, hasGrant, nearestHint } from 'sluice-kernel/internal';
 import type { Settings } from '../settings/settings.js';
 import { type Finding, findingsOf } from './finding.js';
 

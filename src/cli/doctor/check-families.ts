@@ -1,4 +1,5 @@
 import { hostExtensionId } from '@sluice/host/internal';
+import type { AgentProvider } from '@sluice/sdk/stream';
 import {
   allow,
   createKernel,
@@ -11,7 +12,6 @@ import {
   previewNotice,
   type StageInfo,
 } from 'sluice-kernel/internal';
-import type { AgentProvider } from '@sluice/sdk/stream';
 import { counted } from '../shell/text.js';
 import { type Finding, findingsOf } from './finding.js';
 

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
-import { z } from 'zod';
 import { oneLine } from 'sluice-kernel/internal';
+import { z } from 'zod';
 import { badArguments } from '../errors/command-error.js';
 import type { Settings } from '../settings/settings.js';
 import { counted } from '../shell/text.js';

@@ -1,7 +1,7 @@
 import { usualTurnMs } from '@sluice/host/internal';
-import { oneLine, silentLogger } from 'sluice-kernel/internal';
 import { type LoadedExtension, Scope } from '@sluice/sdk/extension';
 import type { AgentProvider } from '@sluice/sdk/stream';
+import { oneLine, silentLogger } from 'sluice-kernel/internal';
 import { CommandError, ConfigError } from '../errors/command-error.js';
 import {
   agentDefinitions,
@@ -12,6 +12,7 @@ import { declaredChannels } from '../pipeline/channel-packages.js';
 import { openPipeline, type Pipeline } from '../pipeline/pipeline.js';
 import { type Layout, laidOut } from '../print/layout.js';
 import { printData } from '../print/print-data.js';
+import { lineError } from '../settings/recording-file.js';
 import {
   addPipelineOptions,
   type PipelineOptions,
@@ -19,7 +20,7 @@ import {
   type Settings,
 } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { AddCommand, Shell } from '../shell/shell.js';
+import type { AddCommand, AgentContext, Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 import { checkGrants, checkRoles } from './check-access.js';
 import { checkChannels, checkRoutes } from './check-channels.js';
@@ -200,8 +201,8 @@ async function agentsOf(
   findings: Finding[],
 ): Promise<AgentProvider[]> {
   const agentFindings = findingsOf('agents');
-  const onMalformed = (error: CommandError): void =>
-    void findings.push(agentFindings.thrown(error));
+  const onMalformed: AgentContext['onMalformed'] = (file, line) =>
+    void findings.push(agentFindings.thrown(lineError(file, line)));
   await using scope = new Scope('agents');
   try {
     const agents = await agentDefinitions(settings, provided, {

@@ -1,7 +1,7 @@
-import { Option } from 'commander';
 import { cloudEventOf, type FollowOptions, followJournal } from '@sluice/host';
 import type { WayKind } from '@sluice/journal';
 import { wayKinds } from '@sluice/journal/internal';
+import { Option } from 'commander';
 import { definedFields, isSluiceError } from 'sluice-kernel/internal';
 import { badArguments } from '../errors/command-error.js';
 import { addJournalOptions, type JournalChoice, journalPlace } from '../journal/journal-of.js';

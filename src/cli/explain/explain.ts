@@ -1,11 +1,6 @@
 import { type DispatchFact, foldWay, readWay, type WayFact } from '@sluice/host';
 import { wayKinds } from '@sluice/journal/internal';
-import {
-  type AuditRecord,
-  canonicalStages,
-  explainAudit,
-  explainOutcome,
-} from 'sluice-kernel';
+import { type AuditRecord, canonicalStages, explainAudit, explainOutcome } from 'sluice-kernel';
 import {
   addJournalOptions,
   type JournalChoice,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { definedFields } from 'sluice-kernel/internal';
 import { thisCopy } from '@sluice/sdk/extension/internal';
+import { definedFields } from 'sluice-kernel/internal';
 import { CommandError } from '../errors/command-error.js';
 import { packageSource } from '../installed/package-source.js';
 import { printData } from '../print/print-data.js';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import type { DispatchFilter, DispatchRecord, JournalReader } from '@sluice/journal';
+import type { Command } from 'commander';
 import { badArguments, CommandError } from '../errors/command-error.js';
 import { checkFile } from '../errors/file-error.js';
 import { type JournalPlace, readPlace, tendPlace } from '../settings/journal-place.js';

@@ -1,6 +1,6 @@
-import { Option } from 'commander';
 import type { JournalReader, TendedJournal } from '@sluice/journal';
 import { compactJournal, damageLine, repairJournal } from '@sluice/journal/internal';
+import { Option } from 'commander';
 import { inertJson } from 'sluice-kernel/internal';
 import { badArguments, type CommandError } from '../errors/command-error.js';
 import { jsonLine } from '../print/json-line.js';

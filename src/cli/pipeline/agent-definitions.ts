@@ -1,12 +1,11 @@
 import type { AgentDefinition } from '@sluice/host';
-import { definedFields, getOrMake } from 'sluice-kernel/internal';
 import type { ExtensionSet } from '@sluice/sdk/extension';
 import type { AgentProvider } from '@sluice/sdk/stream';
-import type { AgentContext, AgentKind } from '../addition.js';
+import { definedFields, getOrMake } from 'sluice-kernel/internal';
 import { badArguments } from '../errors/command-error.js';
 import { noAgent } from '../settings/agent-choice.js';
 import type { AgentSetting, Settings } from '../settings/settings.js';
-import type { Shell } from '../shell/shell.js';
+import type { AgentContext, AgentKind, Shell } from '../shell/shell.js';
 import { packageHints } from './channel-packages.js';
 
 /** The agents that extensions provide. */

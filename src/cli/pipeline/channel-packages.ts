@@ -1,11 +1,7 @@
-import { isSluiceError } from 'sluice-kernel';
 import type { ChannelDeclaration, ChannelPlugin } from '@sluice/sdk/channel';
-import {
-  type Extension,
-  type LoadedExtension,
-  loadExtensionModule,
-} from '@sluice/sdk/extension';
+import { type Extension, type LoadedExtension, loadExtensionModule } from '@sluice/sdk/extension';
 import { findModule } from '@sluice/sdk/extension/internal';
+import { isSluiceError } from 'sluice-kernel';
 import { badArguments, type CommandError } from '../errors/command-error.js';
 import { installable } from '../installed/package-source.js';
 import type { ExtensionSetting, Settings } from '../settings/settings.js';

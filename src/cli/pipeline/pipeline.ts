@@ -1,5 +1,6 @@
 import { type ExtensionData, extensionData, hostExtensionId } from '@sluice/host/internal';
 import { memoryJournal } from '@sluice/journal';
+import { ExtensionSet, type HandlerWatch, moduleSource } from '@sluice/sdk/extension';
 import {
   createKernel,
   definedFields,
@@ -10,11 +11,10 @@ import {
   nameOf,
   nearest,
 } from 'sluice-kernel/internal';
-import { ExtensionSet, type HandlerWatch, moduleSource } from '@sluice/sdk/extension';
-import type { LoadedPlugin } from '../addition.js';
 import { CommandError } from '../errors/command-error.js';
 import { askedOfPackages } from '../settings/agent-choice.js';
 import type { ExtensionSetting, Settings } from '../settings/settings.js';
+import type { LoadedPlugin } from '../shell/shell.js';
 import { channelPackages, installedPackages, type NamedPackage } from './channel-packages.js';
 import { doubtfulSets, unmistakable, withSet } from './with-set.js';
 

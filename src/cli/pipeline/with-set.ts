@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { nearestHint } from 'sluice-kernel/internal';
 import type { Extension, ExtensionSource } from '@sluice/sdk/extension';
 import { readConfig } from '@sluice/sdk/extension/internal';
+import { nearestHint } from 'sluice-kernel/internal';
 import { badArguments, type CommandError } from '../errors/command-error.js';
 import type { SetConfig } from '../settings/settings.js';
 

@@ -3,6 +3,7 @@ import { basename, resolve } from 'node:path';
 import { runAgentTurn } from '@sluice/agent';
 import { contributeDefaultChoices } from '@sluice/host/internal';
 import type { DispatchRecord, JournalReader } from '@sluice/journal';
+import type { AgentProvider, TranscriptEntry } from '@sluice/sdk/stream';
 import {
   definedFields,
   type FamilyName,
@@ -12,8 +13,6 @@ import {
   type Logger,
   openKernel,
 } from 'sluice-kernel/internal';
-import type { AgentProvider, TranscriptEntry } from '@sluice/sdk/stream';
-import type { Addition, RecordingReader } from '../addition.js';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import { checkFile } from '../errors/file-error.js';
@@ -25,7 +24,7 @@ import { checkRecording, lineError, recordingLines } from '../settings/recording
 import { addPipelineOptions, type PipelineOptions, readSettings } from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { AddCommand, Shell } from '../shell/shell.js';
+import type { AddCommand, Addition, RecordingReader, Shell } from '../shell/shell.js';
 import { type EffectsTrap, trapEffects } from './effects-trap.js';
 import { observersOf, replayJournal } from './replay-journal.js';
 

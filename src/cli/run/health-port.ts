@@ -1,9 +1,4 @@
-import {
-  type HealthServer,
-  type Host,
-  type HostOptions,
-  startHealthServer,
-} from '@sluice/host';
+import { type HealthServer, type Host, type HostOptions, startHealthServer } from '@sluice/host';
 import { definedFields } from 'sluice-kernel/internal';
 import { CommandError } from '../errors/command-error.js';
 import { portOf, unusablePort } from '../errors/port.js';

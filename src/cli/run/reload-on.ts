@@ -1,9 +1,9 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Host } from '@sluice/host';
-import { getOrMake } from 'sluice-kernel/internal';
 import type { ExtensionSet } from '@sluice/sdk/extension';
 import { moduleFiles } from '@sluice/sdk/extension/internal';
+import { getOrMake } from 'sluice-kernel/internal';
 import { errorLine } from '../errors/error-line.js';
 import type { Shell } from '../shell/shell.js';
 

@@ -1,11 +1,10 @@
 import type { LogLevel, WayListener } from '@sluice/host';
-import { systemClock } from 'sluice-kernel';
 import type { ApprovedMessage, ConsoleTerminal } from '@sluice/sdk/channel';
-import type { LoadedPlugin } from '../addition.js';
+import { systemClock } from 'sluice-kernel';
 import { outcomeLine } from '../print/json-line.js';
 import { laidOut, layoutOf } from '../print/layout.js';
 import type { Palette } from '../shell/palette.js';
-import type { Shell } from '../shell/shell.js';
+import type { LoadedPlugin, Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
 import { wayPrinter } from './way.js';
 

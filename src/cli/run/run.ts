@@ -1,9 +1,9 @@
 import { pid } from 'node:process';
-import { type Command, Option } from 'commander';
 import { createHost, type Host, wayRecorder } from '@sluice/host';
-import { definedFields } from 'sluice-kernel/internal';
 import { consoleChannel } from '@sluice/sdk/channel';
 import { HandlerWatch, Scope } from '@sluice/sdk/extension';
+import { type Command, Option } from 'commander';
+import { definedFields } from 'sluice-kernel/internal';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import type { InspectorChoice } from '../inspect/open-inspector.js';
@@ -14,6 +14,7 @@ import { openKept } from '../pipeline/open-kept.js';
 import { openPipeline } from '../pipeline/pipeline.js';
 import { agentForms } from '../settings/agent-choice.js';
 import { openLog } from '../settings/logger.js';
+import { lineError } from '../settings/recording-file.js';
 import { addPipelineOptions, collect, readSettings, type Settings } from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
@@ -194,7 +195,7 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
   const agents = await agentDefinitions(settings, providedBy(extensions), {
     ...shell,
     ...{ plugins, logger, scope },
-    onMalformed: report,
+    onMalformed: (file, line) => report(lineError(file, line)),
   });
   const input = consoleInput(shell, view, () => made);
   const channels = channelsOf(

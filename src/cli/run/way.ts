@@ -1,10 +1,5 @@
 import type { UpdateFact } from '@sluice/host';
-import {
-  type Clock,
-  explainOutcome,
-  type Outcome,
-  type OutcomeRecord,
-} from 'sluice-kernel';
+import { type Clock, explainOutcome, type Outcome, type OutcomeRecord } from 'sluice-kernel';
 import { type Layout, laidOut } from '../print/layout.js';
 import { oneMore, type Watched, watched } from '../print/watched.js';
 import { counted, printable, span } from '../shell/text.js';

@@ -1,7 +1,7 @@
 import { agentPackages, packageAgentForms } from '@sluice/host/internal';
 import { nearest } from 'sluice-kernel/internal';
-import type { Addition, AgentKind, NamedAgent } from '../addition.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
+import type { Addition, AgentKind, NamedAgent } from '../shell/shell.js';
 
 /** An agent of a kind that the command line or an addition has. */
 export interface KnownAgent extends NamedAgent {

@@ -1,18 +1,8 @@
 import { join, resolve } from 'node:path';
-import { definedFields, type Fields, fieldsOf } from 'sluice-kernel/internal';
 import { homeFolder } from '@sluice/sdk/extension/internal';
-import type { Shell } from '../shell/shell.js';
+import { definedFields, type Fields, fieldsOf } from 'sluice-kernel/internal';
+import type { GatewaySetting, Shell } from '../shell/shell.js';
 import type { LoadedConfig } from './config-file.js';
-
-/** The OpenClaw gateway of the agents `openclaw`. */
-export interface GatewaySetting {
-  /** `ws://` for this machine, `wss://` for any. */
-  readonly url: string;
-  readonly token?: string;
-  readonly password?: string;
-  /** The file of the key that this host is known by. It is made if it is missing. A user without a home has to name one. */
-  readonly device?: string;
-}
 
 /** The usual address of a gateway. */
 const usualUrl = 'ws://127.0.0.1:18789';

@@ -5,7 +5,7 @@ import { readLines } from '@sluice/sdk/stream';
 import { CommandError } from '../errors/command-error.js';
 import { checkFile, fileError } from '../errors/file-error.js';
 import { exitCodes } from '../shell/exit-codes.js';
-import type { Shell } from '../shell/shell.js';
+import type { MalformedLine, Shell } from '../shell/shell.js';
 
 const hint = 'Name a file with one JSON message a line, or - for stdin.';
 
@@ -50,14 +50,6 @@ export async function* recordingLines(
 
 function nameOf(file: string): string {
   return file === '-' ? 'stdin' : file;
-}
-
-/** A line that holds no message. */
-export interface MalformedLine {
-  /** From 1. */
-  readonly number: number;
-  /** The fault of the line, in words. */
-  readonly problem: string;
 }
 
 /** Makes the error of a line that holds no message. */

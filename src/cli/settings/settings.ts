@@ -1,20 +1,21 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Command, Option } from 'commander';
 import type { AgentDefinition } from '@sluice/host';
 import { configSchema, type HostConfig } from '@sluice/host/internal';
+import { type Command, Option } from 'commander';
 import { definedFields } from 'sluice-kernel/internal';
-import type { Addition, PluginLoader } from '../addition.js';
 import { badArguments } from '../errors/command-error.js';
-import type { Shell } from '../shell/shell.js';
+import type {
+  Addition,
+  GatewaySetting,
+  PluginLoader,
+  PluginSetting,
+  PluginSettings,
+  Shell,
+} from '../shell/shell.js';
 import { type AgentChoice, agentChoice } from './agent-choice.js';
 import { findConfigFile, type LoadedConfig, readConfigFile } from './config-file.js';
-import {
-  type GatewaySetting,
-  gatewayAuth,
-  gatewaySetting,
-  withGatewayAuth,
-} from './gateway-setting.js';
+import { gatewayAuth, gatewaySetting, withGatewayAuth } from './gateway-setting.js';
 import { type JournalPlace, placeOf } from './journal-place.js';
 
 /** The options that every command on the pipeline takes. */
@@ -38,15 +39,6 @@ export interface ExtensionSetting extends Omit<HostConfig['extensions'][number],
   readonly from: string;
 }
 
-/** An OpenClaw plugin to load, with its place and its settings. */
-export type PluginSetting = HostConfig['plugins'][number] & {
-  /** The folder that it is read from. */
-  readonly from: string;
-};
-
-/** The plugins to load, with the settings of all of them. */
-export type PluginSettings = Pick<Settings, 'plugins' | 'openclaw' | 'legacy' | 'workspaceDir'>;
-
 /** An agent to offer, with its choice of a provider. */
 export interface AgentSetting
   extends Pick<AgentDefinition, 'id' | 'systemPrompt' | 'timeoutMs' | 'maxRunning'> {
@@ -55,13 +47,16 @@ export interface AgentSetting
 
 /** The settings of a command: those of the config file, and over them the command line. Without a file its defaults hold. */
 export interface Settings
-  extends Omit<HostConfig, '$schema' | 'agent' | 'agents' | 'extensions' | 'plugins' | 'gateway'> {
+  extends PluginSettings,
+    Omit<
+      HostConfig,
+      '$schema' | 'agent' | 'agents' | 'extensions' | keyof PluginSettings | 'gateway'
+    > {
   /** The config file that was read, if any. */
   readonly config?: LoadedConfig;
   /** The first is the default, unless `defaultAgent` names another. */
   readonly agents: readonly AgentSetting[];
   readonly extensions: readonly ExtensionSetting[];
-  readonly plugins: readonly PluginSetting[];
   /** Loads the plugins, if there are any. */
   readonly pluginLoader?: PluginLoader;
   /** Settings of extensions that the command line gives, by specifier: they win over those of the config file. */
@@ -74,8 +69,6 @@ export interface Settings
   readonly secrets: readonly string[];
   /** The place of the journal; absent without one. */
   readonly place?: JournalPlace;
-  /** The folder that the command was given in. */
-  readonly workspaceDir: string;
 }
 
 /** Adds the options that every command on the pipeline takes. */

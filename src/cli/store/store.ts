@@ -1,5 +1,5 @@
-import { inertJson, nearestHint } from 'sluice-kernel/internal';
 import type { KeyValueReader } from '@sluice/sdk/extension';
+import { inertJson, nearestHint } from 'sluice-kernel/internal';
 import { badArguments, type CommandError } from '../errors/command-error.js';
 import { addJournalOptions, type JournalChoice, journalPlace } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';

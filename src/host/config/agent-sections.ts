@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { canonicalStages } from 'sluice-kernel';
+import { z } from 'zod';
 import { agentPackages, packageAgentForms } from './agent-packages.js';
 import type { CancelReplyCode, FailureTexts } from './failure-text.js';
 import { atOnce, milliseconds, name, setting } from './setting.js';

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { nearestHint, oneLine } from 'sluice-kernel/internal';
+import { z } from 'zod';
 import { configSchema } from './schema.js';
 
 /** One problem of a config, with its place and its cure. */

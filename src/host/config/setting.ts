@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { longestTimerMs } from 'sluice-kernel/internal';
+import { z } from 'zod';
 
 /** A setting that a config may leave out. Its text ends the sentence "Write ...". */
 export const setting = <Type extends z.ZodType>(type: Type, text: string) =>

@@ -1,9 +1,4 @@
-import {
-  type ApprovalAnswer,
-  type ApprovalRequest,
-  type Approvals,
-  Trail,
-} from '@sluice/agent';
+import { type ApprovalAnswer, type ApprovalRequest, type Approvals, Trail } from '@sluice/agent';
 import { digestOf, patiently } from '@sluice/journal/internal';
 import { definedFields, oneLine } from 'sluice-kernel/internal';
 import { approvalButtons } from '../approvals/approval-buttons.js';

@@ -1,7 +1,7 @@
 import type { Trail } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
-import { definedFields, oneLine, pause } from 'sluice-kernel/internal';
 import { approveSend, type SendApproval } from '@sluice/sdk/channel';
+import { definedFields, oneLine, pause } from 'sluice-kernel/internal';
 import type { SendParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import {

@@ -1,6 +1,7 @@
 import { type Trail, whyNot } from '@sluice/agent';
 import type { SendEndRecord, SendReport } from '@sluice/journal';
 import { leftBehind, problemOfText } from '@sluice/journal/internal';
+import type { ApprovedMessage, DeliveryReceipt } from '@sluice/sdk/channel';
 import {
   type CancelRecord,
   definedFields,
@@ -8,7 +9,6 @@ import {
   oneLine,
   type PayloadOf,
 } from 'sluice-kernel/internal';
-import type { ApprovedMessage, DeliveryReceipt } from '@sluice/sdk/channel';
 import type { SendParts } from '../parts/parts.js';
 import type { PreparedSend } from './prepare-send.js';
 import { tellSend } from './prepare-send.js';

@@ -1,8 +1,8 @@
 import type { SendRecord, SendReport } from '@sluice/journal';
 import { digestOf, isOneOf, openSends } from '@sluice/journal/internal';
-import { type Clock, definedFields, pause, sameData } from 'sluice-kernel/internal';
 import type { ExtensionHost, ExtensionMessage, KeptSend } from '@sluice/sdk/extension';
 import { Recent } from '@sluice/sdk/stream/internal';
+import { type Clock, definedFields, pause, sameData } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
 import { fingerprintOf } from '../outbox/outbox.js';
 import { reportOfRecord } from '../outbox/report-of-record.js';

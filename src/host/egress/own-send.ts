@@ -1,7 +1,7 @@
 import { Trail, type TrailRefs } from '@sluice/agent';
 import type { Hold, SendReport } from '@sluice/journal';
-import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
 import type { KeptSend } from '@sluice/sdk/extension';
+import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
 import type { HostParts } from '../parts/parts.js';
 import { underHold, underOwnHold } from '../parts/under-hold.js';
 import { keyOfAccount } from '../provided/accounts.js';

@@ -1,6 +1,6 @@
 import type { Trail } from '@sluice/agent';
-import { oneLine } from 'sluice-kernel/internal';
 import type { SendApproval, SendContext, SendPermit, SendResult } from '@sluice/sdk/channel';
+import { oneLine } from 'sluice-kernel/internal';
 import type { SendParts } from '../parts/parts.js';
 import { type CallEnd, callWithin } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';

@@ -1,10 +1,6 @@
-import type {
-  DispatchFilter,
-  DispatchRecord,
-  JournalReader,
-  WayKind,
-} from '@sluice/journal';
+import type { DispatchFilter, DispatchRecord, JournalReader, WayKind } from '@sluice/journal';
 import { wayKinds } from '@sluice/journal/internal';
+import type { KeyValues } from '@sluice/sdk/extension';
 import {
   type Clock,
   isSluiceError,
@@ -13,7 +9,6 @@ import {
   pause,
   systemClock,
 } from 'sluice-kernel/internal';
-import type { KeyValues } from '@sluice/sdk/extension';
 import { wayRecord } from '../way/read-way.js';
 import type { WayRecord } from '../way/way-record.js';
 

@@ -1,4 +1,5 @@
 import type { DispatchRecord } from '@sluice/journal';
+import { Recent } from '@sluice/sdk/stream/internal';
 import {
   type Author,
   definedFields,
@@ -9,7 +10,6 @@ import {
   openKernel,
   type Stage,
 } from 'sluice-kernel/internal';
-import { Recent } from '@sluice/sdk/stream/internal';
 import { type RecordedOutcome, recordedOutcome } from '../way/recorded-outcome.js';
 import { type OutcomeDifference, outcomeDifferences } from './outcome-differences.js';
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Clock, definedFields, type Logger } from 'sluice-kernel/internal';
 import { type Exchange, startReceiver } from '@sluice/sdk/chat/internal';
+import { type Clock, definedFields, type Logger } from 'sluice-kernel/internal';
 import type { Host } from '../life/host.js';
 import { type HostNames, hostCheck, isLoopback } from './host-header.js';
 import { type EventFeedOptions, eventFeed } from './serve-events.js';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { JournalReader, WayKind } from '@sluice/journal';
 import { wayKinds } from '@sluice/journal/internal';
-import { definedFields, isSluiceError } from 'sluice-kernel/internal';
 import { type Exchange, isSameSecret } from '@sluice/sdk/chat/internal';
 import type { KeyValues } from '@sluice/sdk/extension';
+import { definedFields, isSluiceError } from 'sluice-kernel/internal';
 import { cloudEventOf } from '../explain/cloud-event.js';
 import { checkPlace, followJournal } from '../explain/follow-journal.js';
 

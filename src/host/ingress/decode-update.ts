@@ -1,5 +1,5 @@
-import { oneLine } from 'sluice-kernel/internal';
 import type { InboundUpdate } from '@sluice/sdk/channel';
+import { oneLine } from 'sluice-kernel/internal';
 import { atOnce, type Decoded, jobOf, laneOfJob } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
 import { keyOfAccount, type RunningAccount } from '../provided/accounts.js';

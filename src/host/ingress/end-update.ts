@@ -1,7 +1,7 @@
 import type { MessageEnd } from '@sluice/journal';
 import { joinedReason, logJournalFailure } from '@sluice/journal/internal';
-import { definedFields, oneLine } from 'sluice-kernel/internal';
 import type { InboundUpdate, UpdateEnd } from '@sluice/sdk/channel';
+import { definedFields, oneLine } from 'sluice-kernel/internal';
 import type { HeldParts, HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { tellUpdate } from '../way/tell-update.js';

@@ -1,6 +1,6 @@
 import { type Trail, whyNot } from '@sluice/agent';
-import { definedFields, type Outcome } from 'sluice-kernel/internal';
 import type { InboundMessage } from '@sluice/sdk/channel';
+import { definedFields, type Outcome } from 'sluice-kernel/internal';
 import type { HeldParts } from '../parts/parts.js';
 import { refOf, refsOf } from '../parts/refs.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';

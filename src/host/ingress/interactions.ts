@@ -1,7 +1,7 @@
 import { Trail } from '@sluice/agent';
 import { type Ending, endOf, stopped } from '@sluice/journal/internal';
-import { definedFields, type Kernel, type Outcome, type PayloadOf } from 'sluice-kernel/internal';
 import type { DecodedIngress, Interaction } from '@sluice/sdk/channel';
+import { definedFields, type Kernel, type Outcome, type PayloadOf } from 'sluice-kernel/internal';
 import { guarded, withCancelReply } from '../egress/cancel-reply.js';
 import { endFailed, replyTo } from '../egress/reply.js';
 import type { Place } from '../lanes/slots.js';

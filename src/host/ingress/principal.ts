@@ -1,5 +1,5 @@
-import { definedFields, type Principal, type ProvenSender } from 'sluice-kernel/internal';
 import type { SenderProof } from '@sluice/sdk/channel';
+import { definedFields, type Principal, type ProvenSender } from 'sluice-kernel/internal';
 import type { Decoded } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';

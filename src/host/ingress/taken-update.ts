@@ -1,6 +1,6 @@
 import type { UpdateRecord } from '@sluice/journal';
-import { definedFields } from 'sluice-kernel/internal';
 import type { InboundUpdate } from '@sluice/sdk/channel';
+import { definedFields } from 'sluice-kernel/internal';
 import type { Decoded } from '../jobs/job.js';
 import type { RunningAccount } from '../provided/accounts.js';
 

@@ -1,7 +1,7 @@
 import type { TrailRefs } from '@sluice/agent';
-import type { ProvenSender } from 'sluice-kernel';
 import type { DecodedIngress, InboundUpdate } from '@sluice/sdk/channel';
 import type { QuestionOutcome, QuestionPlace } from '@sluice/sdk/extension';
+import type { ProvenSender } from 'sluice-kernel';
 import type { RunningAccount } from '../provided/accounts.js';
 import { jobsChannel, type Named } from '../provided/jobs-channel.js';
 

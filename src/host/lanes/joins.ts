@@ -1,5 +1,5 @@
-import type { Clock } from 'sluice-kernel';
 import type { InboundUpdate } from '@sluice/sdk/channel';
+import type { Clock } from 'sluice-kernel';
 
 /** Messages that one turn answers, at most (durability §10.3). */
 export const joinAtMost = 50;

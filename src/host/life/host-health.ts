@@ -1,5 +1,5 @@
-import type { ErrorCode, KernelStats } from 'sluice-kernel';
 import type { ExtensionStatus } from '@sluice/sdk/extension';
+import type { ErrorCode, KernelStats } from 'sluice-kernel';
 import type { HostParts } from '../parts/parts.js';
 import type { HostTrouble } from '../parts/troubles.js';
 import type { PendingStart } from '../provided/pending-starts.js';

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { JournalCounts, SendReport } from '@sluice/journal';
-import { deferred, definedFields, type Kernel, onAbort } from 'sluice-kernel/internal';
 import type { Interactive } from '@sluice/sdk/channel';
 import type { ExtensionStatus, Figures, ReloadResult } from '@sluice/sdk/extension';
+import { deferred, definedFields, type Kernel, onAbort } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
 import type { HostStats } from '../parts/counts.js';
 import { partsOf } from '../parts/make-parts.js';

@@ -1,4 +1,3 @@
-import { deferred, definedFields, previewNotice } from 'sluice-kernel/internal';
 import {
   type ExtensionHost,
   ExtensionSet,
@@ -6,6 +5,7 @@ import {
   givenSource,
   moduleSource,
 } from '@sluice/sdk/extension';
+import { deferred, definedFields, previewNotice } from 'sluice-kernel/internal';
 import { extensionSends } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import { giveBackAll } from '../ingress/begin-update.js';

@@ -1,5 +1,5 @@
-import { pino } from 'pino';
 import { withoutSecrets } from '@sluice/journal/internal';
+import { pino } from 'pino';
 import { inertJson, type Logger, loggerWith } from 'sluice-kernel/internal';
 import { allFields, publicFields } from './public-fields.js';
 

@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Journal } from '@sluice/journal';
-import { type Clock, getOrMake, oneLine, systemClock } from 'sluice-kernel/internal';
 import type { ExtensionHost, ExtensionStore } from '@sluice/sdk/extension';
 import { openStore } from '@sluice/sdk/extension/internal';
+import { type Clock, getOrMake, oneLine, systemClock } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
 
 /** The data of extensions: their stores, and their folders. To dispose it removes folders that are temporary. */

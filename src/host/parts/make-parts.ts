@@ -1,6 +1,7 @@
 import { ActiveRuns } from '@sluice/agent';
 import { type Journal, memoryJournal, memoryStore } from '@sluice/journal';
 import { eventIdOf, randomId } from '@sluice/journal/internal';
+import { ExtensionSet } from '@sluice/sdk/extension';
 import {
   type Clock,
   createKernel,
@@ -13,7 +14,6 @@ import {
   silentLogger,
   systemClock,
 } from 'sluice-kernel/internal';
-import { ExtensionSet } from '@sluice/sdk/extension';
 import { approvalCommands } from '../approvals/approval-commands.js';
 import { KeptApprovals } from '../approvals/kept-approvals.js';
 import { hostError } from '../errors.js';

@@ -1,9 +1,9 @@
 import type { AgentRetry, AgentTurnCallbacks } from '@sluice/agent';
 import type { Journal, MessageEnd, Store } from '@sluice/journal';
-import type { Clock, Kernel, KernelOptions, Logger } from 'sluice-kernel';
 import type { ChannelPlugin } from '@sluice/sdk/channel';
 import type { Extension, ExtensionSet } from '@sluice/sdk/extension';
 import type { AgentProvider } from '@sluice/sdk/stream';
+import type { Clock, Kernel, KernelOptions, Logger } from 'sluice-kernel';
 import type { CancelTexts, FailureTextOption } from '../config/failure-text.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
 import type { HostPlugin } from '../provided/plugins.js';

@@ -1,9 +1,9 @@
 import type { ActiveRuns, Approvals } from '@sluice/agent';
 import type { Hold, Journal, Store } from '@sluice/journal';
-import type { Clock, Kernel, Logger } from 'sluice-kernel';
 import type { ChannelPlugin } from '@sluice/sdk/channel';
 import type { ExtensionSet } from '@sluice/sdk/extension';
 import type { AgentProvider } from '@sluice/sdk/stream';
+import type { Clock, Kernel, Logger } from 'sluice-kernel';
 import type { KeptApprovals } from '../approvals/kept-approvals.js';
 import type { Backlog } from '../lanes/backlog.js';
 import type { ReloadGate } from '../lanes/gate.js';

@@ -1,7 +1,7 @@
-import type { Logger } from 'sluice-kernel';
 import type { ChannelPlugin } from '@sluice/sdk/channel';
 import type { LoadedExtension, Registration, RegistrationKind } from '@sluice/sdk/extension';
 import type { AgentProvider } from '@sluice/sdk/stream';
+import type { Logger } from 'sluice-kernel';
 import { type Accounts, type RunningAccount, remove } from '../provided/accounts.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
 import { accountOfJobs } from '../provided/jobs-channel.js';

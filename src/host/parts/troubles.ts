@@ -1,7 +1,7 @@
 import type { Journal } from '@sluice/journal';
-import { definedFields, type Kernel, type Logger, nameOf } from 'sluice-kernel/internal';
 import type { ExtensionStatus } from '@sluice/sdk/extension';
 import type { AgentTrouble } from '@sluice/sdk/stream';
+import { definedFields, type Kernel, type Logger, nameOf } from 'sluice-kernel/internal';
 import type { Counts } from './counts.js';
 import type { AgentDefinition } from './options.js';
 

@@ -1,6 +1,6 @@
-import type { Clock, Kernel, Logger } from 'sluice-kernel';
 import type { ChannelPlugin } from '@sluice/sdk/channel';
 import type { KeyValues } from '@sluice/sdk/extension';
+import type { Clock, Kernel, Logger } from 'sluice-kernel';
 import type { ChatCommand } from './chat-commands.js';
 import type { PluginRoutes } from './routes.js';
 import type { ToolSource } from './tools.js';

@@ -1,6 +1,6 @@
-import type { Logger, PayloadOf, Principal } from 'sluice-kernel';
 import type { AgentProvider, ToolDefinition } from '@sluice/sdk/stream';
 import { toolProblem } from '@sluice/sdk/stream/internal';
+import type { Logger, PayloadOf, Principal } from 'sluice-kernel';
 
 declare module '@sluice/sdk/extension' {
   interface Provisions {

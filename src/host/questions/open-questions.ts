@@ -1,10 +1,10 @@
-import type { ProvenSender } from 'sluice-kernel';
 import type {
   ExtensionMessage,
   QuestionOption,
   QuestionOutcome,
   QuestionPlace,
 } from '@sluice/sdk/extension';
+import type { ProvenSender } from 'sluice-kernel';
 import { parseCommandLine } from '../provided/commands.js';
 
 /** The end of a question, with the event id of the update that brought it and its proven sender if there is one. */

@@ -1,10 +1,5 @@
+import type { KeyValueQuota, KeyValueReader, KeyValues, WriteResult } from '@sluice/sdk/extension';
 import { type Clock, definedFields, type Logger, type TimerHandle } from 'sluice-kernel/internal';
-import type {
-  KeyValueQuota,
-  KeyValueReader,
-  KeyValues,
-  WriteResult,
-} from '@sluice/sdk/extension';
 import type { WayRecorder } from '../way/way-recorder.js';
 
 /** A row that waits for its end: an answer of a person, or its deadline. */

@@ -1,5 +1,5 @@
-import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
 import { type ChannelPlugin, SendPermit } from '@sluice/sdk/channel';
+import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
 import { errorSummary } from '../logging/error-summary.js';
 import { attempt, attemptWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';

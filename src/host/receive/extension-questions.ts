@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { againMs, digestOf, eventIdOf, openUpdates } from '@sluice/journal/internal';
-import { definedFields, isSluiceError, pause, Timer } from 'sluice-kernel/internal';
 import type {
   AskedQuestion,
   ExtensionHost,
@@ -9,6 +8,7 @@ import type {
   QuestionToAsk,
 } from '@sluice/sdk/extension';
 import { notPlain } from '@sluice/sdk/extension/internal';
+import { definedFields, isSluiceError, pause, Timer } from 'sluice-kernel/internal';
 import { endOf, sendIdOf } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import type { QuestionJob } from '../jobs/job.js';

@@ -6,8 +6,8 @@ import {
   logJournalFailure,
   openUpdates,
 } from '@sluice/journal/internal';
-import { deferred, definedFields, isSluiceError, oneLine } from 'sluice-kernel/internal';
 import type { InboundUpdate } from '@sluice/sdk/channel';
+import { deferred, definedFields, isSluiceError, oneLine } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
 import { carryToEnd } from '../ingress/carry-update.js';
 import { besideLane, decodeUpdate, laneOf, partOf, runsAtOnce } from '../ingress/decode-update.js';

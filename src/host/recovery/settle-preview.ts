@@ -1,7 +1,7 @@
 import type { Trail } from '@sluice/agent';
 import type { SendRecord } from '@sluice/journal';
-import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
 import type { ChannelPreviews } from '@sluice/sdk/channel';
+import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
 import { type Attempt, deliverPrepared } from '../egress/delivery.js';
 import { endSend, failedSend } from '../egress/end-send.js';
 import { type PreparedSend, prepareSend } from '../egress/prepare-send.js';

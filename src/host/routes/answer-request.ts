@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { onAbort, Timer } from 'sluice-kernel/internal';
 import { tapRelayOf } from '@sluice/sdk/extension/internal';
+import { onAbort, Timer } from 'sluice-kernel/internal';
 import type { HostParts } from '../parts/parts.js';
 import { callWithin } from '../parts/within-time.js';
 import { type NodeExchange, nameOfRoute, type OwnedRoute } from '../provided/routes.js';

@@ -1,6 +1,6 @@
 import { type Trail, whyNot } from '@sluice/agent';
-import { type CancelRecord, definedFields, type PayloadOf } from 'sluice-kernel/internal';
 import type { ExplicitRoute, InboundMessage } from '@sluice/sdk/channel';
+import { type CancelRecord, definedFields, type PayloadOf } from 'sluice-kernel/internal';
 import type { AgentDefinition } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 

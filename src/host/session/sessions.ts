@@ -1,7 +1,7 @@
 import { type Trail, whyNot } from '@sluice/agent';
 import type { SessionRecord } from '@sluice/journal';
-import { definedFields, type FamilyName } from 'sluice-kernel/internal';
 import type { TranscriptEntry, TranscriptSize } from '@sluice/sdk/stream';
+import { definedFields, type FamilyName } from 'sluice-kernel/internal';
 import type { HeldParts, HostParts } from '../parts/parts.js';
 import type { TurnWrites } from '../transcript/turn-writes.js';
 import type { RoutedMessage } from './routing.js';

@@ -1,6 +1,9 @@
 import { Trail } from '@sluice/agent';
 import { memoryJournal, type SendReport } from '@sluice/journal';
 import { endOf } from '@sluice/journal/internal';
+import type { ChannelPlugin } from '@sluice/sdk/channel';
+import type { AgentProvider, AgentTrigger } from '@sluice/sdk/stream';
+import { stopOf } from '@sluice/sdk/stream/internal';
 import {
   type Clock,
   definedFields,
@@ -10,9 +13,6 @@ import {
   silentLogger,
   systemClock,
 } from 'sluice-kernel/internal';
-import type { ChannelPlugin } from '@sluice/sdk/channel';
-import type { AgentProvider, AgentTrigger } from '@sluice/sdk/stream';
-import { stopOf } from '@sluice/sdk/stream/internal';
 import { deliver } from '../egress/delivery.js';
 import type { OutgoingMessage } from '../egress/prepare-send.js';
 import { hostError } from '../errors.js';

@@ -1,7 +1,7 @@
 import { cutOff, type Trail } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
-import { oneLine } from 'sluice-kernel/internal';
 import { type AgentTrigger, hasReachedAgent, type StreamDelta } from '@sluice/sdk/stream';
+import { oneLine } from 'sluice-kernel/internal';
 import type { OutgoingMessage } from '../egress/prepare-send.js';
 import type { SendParts } from '../parts/parts.js';
 import { StreamedReply } from './streamed-reply.js';

@@ -1,7 +1,7 @@
 import type { Trail } from '@sluice/agent';
-import type { Clock, Logger } from 'sluice-kernel';
 import type { SendApproval, StreamApproval } from '@sluice/sdk/channel';
 import type { StreamDelta, StreamSender } from '@sluice/sdk/stream';
+import type { Clock, Logger } from 'sluice-kernel';
 import { type AttemptResult, answerOf, tellSending } from '../egress/send-attempt.js';
 import type { SendParts } from '../parts/parts.js';
 import { type CallEnd, callWithin } from '../parts/within-time.js';

@@ -1,12 +1,12 @@
 import type { Trail } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
-import { oneLine } from 'sluice-kernel/internal';
 import {
   approveSend,
   type ChannelPlugin,
   StreamApproval,
   type StreamPermits,
 } from '@sluice/sdk/channel';
+import { oneLine } from 'sluice-kernel/internal';
 import { type Attempt, deliver, deliverPrepared } from '../egress/delivery.js';
 import { endOfUnpassed, endSend, failedSend, type SendEnd } from '../egress/end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from '../egress/prepare-send.js';

@@ -1,6 +1,6 @@
 import type { Store } from '@sluice/journal';
-import { kernelError } from 'sluice-kernel/internal';
 import { isPrompt, type TranscriptEntry, type TranscriptSize } from '@sluice/sdk/stream';
+import { kernelError } from 'sluice-kernel/internal';
 
 /** How much of its session's transcript an agent gets. */
 export interface HistoryBounds {

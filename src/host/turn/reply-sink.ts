@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Trail, whyNot } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
-import { definedFields, type Outcome, type PayloadOf } from 'sluice-kernel/internal';
 import type { SubagentAnswer } from '@sluice/sdk/stream';
+import { definedFields, type Outcome, type PayloadOf } from 'sluice-kernel/internal';
 import { addressOf, type Reply, type ReplyAddress, replyTo } from '../egress/reply.js';
 import type { HeldParts } from '../parts/parts.js';
 import type { RoutedMessage } from '../session/routing.js';

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import type { DispatchFilter, DispatchRecord, JournalReader } from '@sluice/journal';
 import { kindOf, wayKinds } from '@sluice/journal/internal';
+import { z } from 'zod';
 import { recordedAudit } from './recorded-audit.js';
 import { recordedBody, recordedOutcome } from './recorded-outcome.js';
 import type { WayRecord } from './way-record.js';

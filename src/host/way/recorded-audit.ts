@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import type { DispatchRecord } from '@sluice/journal';
 import type { AuditRecord } from 'sluice-kernel';
+import { z } from 'zod';
 import { recordedBody } from './recorded-outcome.js';
 
 const bodySchema = z.looseObject({

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import type { DispatchRecord } from '@sluice/journal';
 import { definedFields, type Envelope, type OutcomeRecord } from 'sluice-kernel/internal';
+import { z } from 'zod';
 import { hostError } from '../errors.js';
 
 /** The record of a dispatch in a journal, read back. */

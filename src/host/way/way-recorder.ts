@@ -1,3 +1,4 @@
+import { tapRelayOf } from '@sluice/sdk/extension/internal';
 import {
   type Clock,
   isThenable,
@@ -8,7 +9,6 @@ import {
   systemClock,
   type Tap,
 } from 'sluice-kernel/internal';
-import { tapRelayOf } from '@sluice/sdk/extension/internal';
 import type { LiveFact, NewFact } from './way-record.js';
 
 declare module '@sluice/sdk/extension' {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { SluiceError } from 'sluice-kernel';
 import { isDetached } from '@sluice/sdk/extension/internal';
+import type { SluiceError } from 'sluice-kernel';
 import { journalError } from '../errors.js';
 import { sqliteFailure } from './sqlite-failure.js';
 import { shortened } from './sqlite-values.js';

@@ -1,5 +1,5 @@
-import { getOrMake, isSluiceError, systemClock } from 'sluice-kernel/internal';
 import type { KeyValueReader } from '@sluice/sdk/extension';
+import { getOrMake, isSluiceError, systemClock } from 'sluice-kernel/internal';
 import { readPastDamage } from '../damage/read-past-damage.js';
 import { logDamage } from '../database/log-damage.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';

@@ -1,5 +1,5 @@
-import { freezePlain } from 'sluice-kernel/internal';
 import type { TranscriptEntry, TranscriptSize } from '@sluice/sdk/stream';
+import { freezePlain } from 'sluice-kernel/internal';
 import type { TranscriptPart } from '../store.js';
 
 /** A message as it is in the file: its JSON, and the size of its transcript up to it. */

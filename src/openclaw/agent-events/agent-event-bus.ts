@@ -1,3 +1,4 @@
+import { Recent } from '@sluice/sdk/stream/internal';
 import {
   type Call,
   definedFields,
@@ -10,7 +11,6 @@ import {
   systemClock,
   unfailing,
 } from 'sluice-kernel/internal';
-import { Recent } from '@sluice/sdk/stream/internal';
 import { announce } from '../facts/announce.js';
 import { contributeAll } from '../facts/contribute-all.js';
 import { isOfLegacyHost } from '../facts/legacy-source.js';

@@ -1,5 +1,5 @@
-import { definedFields, type Fields, isFields } from 'sluice-kernel/internal';
 import type { DecodedIngress, ExplicitRoute, InboundMessage } from '@sluice/sdk/channel';
+import { definedFields, type Fields, isFields } from 'sluice-kernel/internal';
 import { defaultAgentOf } from '../plugin/channel/routing.js';
 import { listOf, textOf } from '../plugin/channel/settings.js';
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PluginHost } from '@sluice/host';
+import type { ApprovedMessage, ChannelInbox, SendResult, UpdateEnd } from '@sluice/sdk/channel';
 import {
   type Deferred,
   deferred,
@@ -8,12 +9,6 @@ import {
   fieldsOf,
   oneLine,
 } from 'sluice-kernel/internal';
-import type {
-  ApprovedMessage,
-  ChannelInbox,
-  SendResult,
-  UpdateEnd,
-} from '@sluice/sdk/channel';
 import { textOf } from '../plugin/channel/settings.js';
 import type { LegacyInbound, LegacyReplyKind } from '../plugin/shape/intake.js';
 import type { LegacyReply } from '../plugin/shape/shapes.js';

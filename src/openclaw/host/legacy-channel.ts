@@ -1,12 +1,7 @@
 import type { PluginHost } from '@sluice/host';
-import { isSluiceError, oneLine } from 'sluice-kernel/internal';
-import type {
-  ApprovedMessage,
-  ChannelInbox,
-  ChannelPlugin,
-  SendResult,
-} from '@sluice/sdk/channel';
+import type { ApprovedMessage, ChannelInbox, ChannelPlugin, SendResult } from '@sluice/sdk/channel';
 import { checkPermit } from '@sluice/sdk/channel/internal';
+import { isSluiceError, oneLine } from 'sluice-kernel/internal';
 import type { LegacyPlugin } from '../plugin/shape/plugin.js';
 import type { LegacyChannel, LegacyDelivery } from '../plugin/shape/shapes.js';
 import { type RunningGateway, runAccount } from './account.js';

@@ -1,5 +1,5 @@
-import { definedFields, isFields } from 'sluice-kernel/internal';
 import type { ApprovedMessage, DeliveryReceipt } from '@sluice/sdk/channel';
+import { definedFields, isFields } from 'sluice-kernel/internal';
 import { textOf } from '../plugin/channel/settings.js';
 import type { LegacyPlugin } from '../plugin/shape/plugin.js';
 import type { LegacyChannel, LegacyDelivery, LegacySendContext } from '../plugin/shape/shapes.js';

@@ -1,5 +1,5 @@
-import { definedFields, type Kernel } from 'sluice-kernel/internal';
 import { createTestKernel } from '@sluice/testing';
+import { definedFields, type Kernel } from 'sluice-kernel/internal';
 import type { LegacyDivergenceName } from '../mapping/divergences.js';
 import type { LegacyHookName, LegacyProfile } from '../profiles/index.js';
 import { createLegacyHookRunner } from '../runner/hook-runner.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { definedFields, fieldsOf, loggerWith } from 'sluice-kernel/internal';
 import { createTestKernel } from '@sluice/testing';
+import { definedFields, fieldsOf, loggerWith } from 'sluice-kernel/internal';
 import { loadLegacyPlugin } from '../plugin/load-plugin.js';
 import { type LoadPluginFromOptions, loadLegacyPluginFrom } from '../plugin/load-plugin-from.js';
 import { pluginExportOf } from '../plugin/shape/module-shape.js';

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
-import { definedFields } from 'sluice-kernel/internal';
 import { homeFolder } from '@sluice/sdk/extension/internal';
+import { definedFields } from 'sluice-kernel/internal';
 import { registerChannel } from './api/register-channel.js';
 import { registerInternal } from './api/register-internal.js';
 import { registerOn } from './api/register-on.js';

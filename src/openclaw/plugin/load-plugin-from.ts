@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import process from 'node:process';
-import { definedFields, isSluiceError } from 'sluice-kernel/internal';
 import { importError } from '@sluice/sdk/extension/internal';
+import { definedFields, isSluiceError } from 'sluice-kernel/internal';
 import { legacyError } from '../errors.js';
 import { loadWith } from './load-plugin.js';
 import { findOpenclaw, versionWarning } from './sdk/find-openclaw.js';

@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, join, resolve, sep } from 'node:path';
+import { fromJsonSchema } from '@sluice/sdk/extension';
+import { readConfig } from '@sluice/sdk/extension/internal';
 import {
   definedFields,
   isSluiceError,
@@ -7,8 +9,6 @@ import {
   oneLine,
   type SluiceError,
 } from 'sluice-kernel/internal';
-import { fromJsonSchema } from '@sluice/sdk/extension';
-import { readConfig } from '@sluice/sdk/extension/internal';
 import { legacyError } from '../errors.js';
 import { offerOf } from '../host/legacy-offer.js';
 import { apiOf } from './api.js';
@@ -37,7 +37,7 @@ export function loadLegacyPlugin(module: unknown, options: LegacyPluginOptions):
   return loadWith(module, options, { warnings: [] });
 }
 
-/** What is known of a plugin that was loaded from a folder. */
+/** The facts of a plugin that was loaded from a folder. */
 interface PluginFound {
   readonly warnings: readonly string[];
   readonly folder?: string;

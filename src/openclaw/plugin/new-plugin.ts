@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import process from 'node:process';
-import { z } from 'zod';
+import { Scope } from '@sluice/sdk/extension';
 import {
   definedFields,
   kernelError,
@@ -10,7 +10,7 @@ import {
   silentLogger,
   systemClock,
 } from 'sluice-kernel/internal';
-import { Scope } from '@sluice/sdk/extension';
+import { z } from 'zod';
 import { profiles } from '../profiles/index.js';
 import { pluginBuses } from './api/buses.js';
 import { type Refusals, refusalsOf } from './api/refusals.js';

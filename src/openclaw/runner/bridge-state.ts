@@ -1,3 +1,4 @@
+import { Recent } from '@sluice/sdk/stream/internal';
 import {
   type Author,
   type Envelope,
@@ -5,7 +6,6 @@ import {
   type Principal,
   perKernel,
 } from 'sluice-kernel/internal';
-import { Recent } from '@sluice/sdk/stream/internal';
 import type { LegacyHookRow, QueuedInjections } from '../hooks/row.js';
 import { LegacyCall } from './legacy-call.js';
 import type { Registered } from './registration.js';

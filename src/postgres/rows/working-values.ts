@@ -1,6 +1,6 @@
-import { getOrMake } from 'sluice-kernel/internal';
 import type { KeyValues, NewValue, WriteResult } from '@sluice/sdk/extension';
 import { bytesOf, fits, isAsExpected } from '@sluice/sdk/extension/internal';
+import { getOrMake } from 'sluice-kernel/internal';
 import type { PostgresQuery } from './connections.js';
 import type { JoinedWrites } from './joined-writes.js';
 

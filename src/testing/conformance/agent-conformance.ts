@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { givenTools } from '@sluice/agent/internal';
-import { silentLogger, systemClock } from 'sluice-kernel';
 import type {
   AgentProvider,
   AgentRequest,
@@ -11,6 +10,7 @@ import type {
   ToolGate,
 } from '@sluice/sdk/stream';
 import { checkOrdering } from '@sluice/sdk/stream/internal';
+import { silentLogger, systemClock } from 'sluice-kernel';
 import { broken, type ConformanceCheck, must, within } from './check.js';
 
 /** An agent provider, and prompts that make it do what a check is about. Each check asks for a new one. */

@@ -1,4 +1,3 @@
-import { deferred, type PayloadOf, systemClock } from 'sluice-kernel/internal';
 import {
   approveSend,
   type ChannelInbox,
@@ -8,6 +7,7 @@ import {
   type SendContext,
   type SendResult,
 } from '@sluice/sdk/channel';
+import { deferred, type PayloadOf, systemClock } from 'sluice-kernel/internal';
 import { samplePayload } from '../samples.js';
 import { createTestKernel } from '../test-kernel.js';
 import { within } from './check.js';

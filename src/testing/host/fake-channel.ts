@@ -1,4 +1,3 @@
-import { definedFields } from 'sluice-kernel/internal';
 import {
   type ApprovedMessage,
   type ChannelInbox,
@@ -10,6 +9,7 @@ import {
   type SendPermit,
   type SendResult,
 } from '@sluice/sdk/channel';
+import { definedFields } from 'sluice-kernel/internal';
 
 /** A message that a test says in a fake channel. */
 export interface Said {

@@ -1,5 +1,4 @@
 import { say } from '@sluice/agent/internal';
-import { onAbort } from 'sluice-kernel/internal';
 import {
   type AgentProvider,
   type AgentRequest,
@@ -9,6 +8,7 @@ import {
   MessageWriter,
   type SessionEvent,
 } from '@sluice/sdk/stream';
+import { onAbort } from 'sluice-kernel/internal';
 
 /**
  * A tool call of a scripted agent. It runs only if the gate allows it, with the arguments that the gate gives back. Without a

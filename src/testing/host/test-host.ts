@@ -8,9 +8,9 @@ import {
 } from '@sluice/host';
 import { rolesOf } from '@sluice/host/internal';
 import { type Journal, type MessageEnd, memoryJournal, memoryStore } from '@sluice/journal';
-import { definedFields, type FamilyName, type Kernel, type Outcome } from 'sluice-kernel/internal';
 import type { Extension, ExtensionStatus } from '@sluice/sdk/extension';
 import type { TranscriptEntry } from '@sluice/sdk/stream';
+import { definedFields, type FamilyName, type Kernel, type Outcome } from 'sluice-kernel/internal';
 import type { CollectingLogger } from '../collecting-logger.js';
 import { createTestKernel, type TestKernelOptions } from '../test-kernel.js';
 import { type VirtualClock, virtualClock } from '../virtual-clock.js';

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { bundled } from '../../support/compiled.js';
+import { compiled } from '../../support/compiled.js';
 import { fewAtATime, killedAt, killRounds, readLeft } from '../../support/killed-host.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { approvalHost, type approvalPoints } from '../fixtures/approval-host.js';
 
-const program = await bundled(
+const program = await compiled(
   fileURLToPath(new URL('../fixtures/approval-host.ts', import.meta.url)),
 );
 const rounds = Number(process.env['ACTS_RUNS'] ?? 20);

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type DispatchTapOptions, dispatchTap } from '../../../src/host/index.js';
 import { type Journal, memoryJournal } from '../../../src/journal/index.js';
-import { cancel, createKernel, type FamilyName, type Kernel } from '../../../src/kernel/internal.js';
+import {
+  cancel,
+  createKernel,
+  type FamilyName,
+  type Kernel,
+} from '../../../src/kernel/internal.js';
 import { samplePayload } from '../../../src/testing/index.js';
 
 function journaled(options?: DispatchTapOptions): { kernel: Kernel; journal: Journal } {

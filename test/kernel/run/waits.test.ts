@@ -1,5 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createKernel, onAbort, perKernel, Timer, withTimeout } from '../../../src/kernel/internal.js';
+import {
+  createKernel,
+  onAbort,
+  perKernel,
+  Timer,
+  withTimeout,
+} from '../../../src/kernel/internal.js';
 import { virtualClock } from '../../../src/testing/index.js';
 
 describe('a timer', () => {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { connect } from '../../../extensions/postgres/src/index.js';
 import { readPostgresJournal } from '../../../src/postgres/postgres-journal.js';
 import { migratePostgres } from '../../../src/postgres/postgres-schema.js';
-import { bundled } from '../../support/compiled.js';
+import { compiled } from '../../support/compiled.js';
 import { PostgresProxy } from '../../support/postgres-proxy.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { ProviderOfHosts, pass } from '../provider-of-hosts.js';
@@ -21,7 +21,7 @@ it(`three hosts lose nothing, double nothing and keep the order while their data
   await migratePostgres(admin, 8);
   await using standby = await followed(first, admin);
   const proxies: PostgresProxy[] = [];
-  const program = await bundled(fileURLToPath(new URL('../../crash/host.mjs', import.meta.url)));
+  const program = await compiled(fileURLToPath(new URL('../../crash/host.mjs', import.meta.url)));
   await using provider = new ProviderOfHosts(program);
   for (let at = 0; at < 3; at++) {
     const proxy = await PostgresProxy.to(first.url());

@@ -1,5 +1,5 @@
-import type { Logger } from 'sluice-kernel';
 import type { AssistantMessage } from '@sluice/sdk/stream';
+import type { Logger } from 'sluice-kernel';
 import type {
   AgentEventRecord,
   AgentEventReport,

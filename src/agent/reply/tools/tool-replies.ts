@@ -1,9 +1,5 @@
+import type { ToolExecutionEnd, ToolExecutionStart, ToolExecutionUpdate } from '@sluice/sdk/stream';
 import { definedFields } from 'sluice-kernel/internal';
-import type {
-  ToolExecutionEnd,
-  ToolExecutionStart,
-  ToolExecutionUpdate,
-} from '@sluice/sdk/stream';
 import type { ReplyEmitter } from '../emit/reply-emitter.js';
 import type {
   FinishedToolCall,

@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import { cutOff } from '@sluice/agent';
 import {
   type AddCommand,
@@ -13,6 +12,7 @@ import {
 } from '@sluice/cli';
 import { checkRecording, lineError, recordingLines } from '@sluice/cli/internal';
 import type { SessionEvent } from '@sluice/sdk/stream';
+import { Option } from 'commander';
 import {
   type CsdkFrame,
   coderStream,

@@ -1,8 +1,4 @@
-import type {
-  AssistantMessage,
-  AssistantMessageEvent,
-  SessionEvent,
-} from '@sluice/sdk/stream';
+import type { AssistantMessage, AssistantMessageEvent, SessionEvent } from '@sluice/sdk/stream';
 import type { CsdkFrame } from '../../index.js';
 
 /**

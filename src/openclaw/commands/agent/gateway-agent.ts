@@ -1,11 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import {
-  type AgentContext,
-  badArguments,
-  CommandError,
-  type MakeAgent,
-} from '@sluice/cli';
+import { type AgentContext, badArguments, CommandError, type MakeAgent } from '@sluice/cli';
 import { definedFields, oneLine } from 'sluice-kernel/internal';
 import { loadDeviceIdentity, OpenClawAgentProvider, OpenClawClient } from '../../gateway/index.js';
 

@@ -3,7 +3,6 @@ import Module from 'node:module';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { text as textOf } from 'node:stream/consumers';
-import { Option } from 'commander';
 import {
   CommandError,
   type ExitCode,
@@ -15,8 +14,9 @@ import {
 } from '@sluice/cli';
 import { type LoadedConfig, lineLogger, ownCommand, trapEffects } from '@sluice/cli/internal';
 import { withoutSecrets } from '@sluice/journal/internal';
-import { createKernel, isSluiceError, type Kernel, SluiceError } from 'sluice-kernel';
 import { thisCopy } from '@sluice/sdk/extension/internal';
+import { Option } from 'commander';
+import { createKernel, isSluiceError, type Kernel, SluiceError } from 'sluice-kernel';
 import { type LegacyPlugin, loadLegacyPluginFrom } from '../../index.js';
 import { sourceFiles } from './plugin-mentions.js';
 

@@ -1,5 +1,5 @@
+import type { PluginSettings } from '@sluice/cli';
 import { CommandError } from '@sluice/cli';
-import type { PluginSettings } from '@sluice/cli/internal';
 import { definedFields, type Kernel, type Logger } from 'sluice-kernel/internal';
 import { type LegacyPlugin, loadLegacyPluginFrom } from '../../index.js';
 

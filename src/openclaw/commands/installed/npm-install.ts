@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { platform } from 'node:process';
 import { CommandError, exitCodes, type Shell } from '@sluice/cli';
-import { onAbort } from 'sluice-kernel/internal';
 import { isDetached } from '@sluice/sdk/extension/internal';
+import { onAbort } from 'sluice-kernel/internal';
 
 /** Without scripts: nothing of a package runs before it was looked at. Without what only a build or OpenClaw itself needs. */
 const options = [

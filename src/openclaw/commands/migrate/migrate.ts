@@ -19,8 +19,8 @@ import {
   readConfigFile,
   writeTextFile,
 } from '@sluice/cli/internal';
-import { isSluiceError } from 'sluice-kernel';
 import { thisCopy } from '@sluice/sdk/extension/internal';
+import { isSluiceError } from 'sluice-kernel';
 import type { LegacyPlugin } from '../../index.js';
 import { readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 import { loadOptions } from '../check-plugin/check-plugin.js';

@@ -1,5 +1,4 @@
 import { realpathSync } from 'node:fs';
-import type { Command } from 'commander';
 import {
   type AddCommand,
   type ExitCode,
@@ -9,6 +8,7 @@ import {
   type Shell,
 } from '@sluice/cli';
 import { collect, type PipelineOptions, profileOption } from '@sluice/cli/internal';
+import type { Command } from 'commander';
 import { definedFields } from 'sluice-kernel/internal';
 import { type CheckOptions, checkPlugin } from '../check-plugin/check-plugin.js';
 import { installedPlugins } from '../installed/installed-plugins.js';

@@ -1,7 +1,6 @@
 import { Console } from 'node:console';
 import process from 'node:process';
 import { Writable } from 'node:stream';
-import { Command, CommanderError } from 'commander';
 import {
   badArguments,
   CommandError,
@@ -10,14 +9,11 @@ import {
   exitCodes,
   jsonLine,
   type Output,
+  type PluginSetting,
   type Shell,
 } from '@sluice/cli';
-import {
-  lineLogger,
-  type PipelineOptions,
-  type PluginSetting,
-  readSettings,
-} from '@sluice/cli/internal';
+import { lineLogger, type PipelineOptions, readSettings } from '@sluice/cli/internal';
+import { Command, CommanderError } from 'commander';
 import {
   createKernel,
   inertText,

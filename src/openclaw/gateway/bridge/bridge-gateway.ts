@@ -1,6 +1,6 @@
 import { isRunDriven } from '@sluice/agent/internal';
-import { type Kernel, type Logger, silentLogger } from 'sluice-kernel';
 import { Recent } from '@sluice/sdk/stream/internal';
+import { type Kernel, type Logger, silentLogger } from 'sluice-kernel';
 import type { OpenClawClient } from '../client/client.js';
 import { isGapReport, readAgentEvent, type WireAgentEvent } from '../protocol/agent-event.js';
 import { readChatEvent } from '../protocol/chat-event.js';

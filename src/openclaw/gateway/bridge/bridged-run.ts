@@ -1,6 +1,6 @@
 import { isRunDriven, RunDispatcher, type RunStop, Trail } from '@sluice/agent/internal';
-import { type Kernel, type Logger, Timer } from 'sluice-kernel/internal';
 import { streamError } from '@sluice/sdk/stream/internal';
+import { type Kernel, type Logger, Timer } from 'sluice-kernel/internal';
 import type { OpenClawClient } from '../client/client.js';
 import { isNamedStream, type OtherAgentEvent } from '../protocol/agent-event.js';
 import type { ChatEvent } from '../protocol/chat-event.js';

@@ -1,5 +1,5 @@
-import { type RawData, WebSocket } from 'ws';
 import type { Clock } from 'sluice-kernel';
+import { type RawData, WebSocket } from 'ws';
 import type { ClientLimits } from './client-options.js';
 
 /** How long the other side may take to close, once it was told. */

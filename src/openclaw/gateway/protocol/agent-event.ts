@@ -1,6 +1,6 @@
+import type { AgentEventPayload, AgentEventStream } from '@sluice/sdk/stream';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { AgentEventPayload, AgentEventStream } from '@sluice/sdk/stream';
 
 /** An `agent` event as it comes over the wire: more tolerant than the public type. */
 const wireAgentEvent = Type.Object({

@@ -1,6 +1,6 @@
-import type { Clock } from 'sluice-kernel';
 import { type StreamDelta, unreachedError } from '@sluice/sdk/stream';
 import { Backlog } from '@sluice/sdk/stream/internal';
+import type { Clock } from 'sluice-kernel';
 import { isAnotherMessage, type RunEndFact, type RunFact } from '../run/run-fact.js';
 
 /** The longest text of a delta, in UTF-16 code units; of a longer one the end is kept. */

@@ -1,5 +1,5 @@
-import type { Logger } from 'sluice-kernel';
 import type { AgentEventPayload } from '@sluice/sdk/stream';
+import type { Logger } from 'sluice-kernel';
 import type { OpenClawClient } from '../client/client.js';
 import { badOption } from '../client/client-options.js';
 import type { RunLimits } from '../run/gateway-run.js';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { deferred, type Logger, onAbort, silentLogger } from 'sluice-kernel/internal';
 import {
   type AgentAnswer,
   type AgentProvider,
@@ -11,6 +10,7 @@ import {
   unreachedError,
 } from '@sluice/sdk/stream';
 import { type Backlog, stopOf } from '@sluice/sdk/stream/internal';
+import { deferred, type Logger, onAbort, silentLogger } from 'sluice-kernel/internal';
 import { FactQueue } from '../run/fact-queue.js';
 import {
   type GatewayRun,

@@ -1,5 +1,5 @@
-import { definedFields } from 'sluice-kernel/internal';
 import type { AgentEventPayload } from '@sluice/sdk/stream';
+import { definedFields } from 'sluice-kernel/internal';
 import type { OtherAgentEvent } from '../protocol/agent-event.js';
 import type { ChatEvent } from '../protocol/chat-event.js';
 import { type RunEndFact, type RunFact, toolFactOf } from './run-fact.js';

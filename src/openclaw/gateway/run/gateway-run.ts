@@ -1,5 +1,5 @@
-import { isSluiceError, type Logger, oneLine, Timer } from 'sluice-kernel/internal';
 import type { AgentEventPayload } from '@sluice/sdk/stream';
+import { isSluiceError, type Logger, oneLine, Timer } from 'sluice-kernel/internal';
 import type { OpenClawClient } from '../client/client.js';
 import type { OtherAgentEvent } from '../protocol/agent-event.js';
 import type { ChatEvent } from '../protocol/chat-event.js';

@@ -1,5 +1,5 @@
-import type { Clock } from 'sluice-kernel';
 import type { AssistantMessage, SessionEvent, StopReason } from '@sluice/sdk/stream';
+import type { Clock } from 'sluice-kernel';
 import type { RunEndFact, RunFact, SnapshotFact, ToolFact } from '../run/run-fact.js';
 import { OpenMessage } from './open-message.js';
 

@@ -1,10 +1,4 @@
-import {
-  definedFields,
-  isSluiceError,
-  isThenable,
-  nearest,
-  oneLine,
-} from 'sluice-kernel/internal';
+import { definedFields, isSluiceError, isThenable, nearest, oneLine } from 'sluice-kernel/internal';
 import { promptFields } from '../../hooks/prompt.js';
 import { isHookOf, type LegacyProfile, legacyHookNames, rowsOf } from '../../profiles/index.js';
 import { registerLegacyHook } from '../../runner/register-hook.js';

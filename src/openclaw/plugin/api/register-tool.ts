@@ -1,6 +1,6 @@
-import { type Fields, isFields, isThenable, oneLine } from 'sluice-kernel/internal';
 import type { ToolDefinition } from '@sluice/sdk/stream';
 import { toolProblem } from '@sluice/sdk/stream/internal';
+import { type Fields, isFields, isThenable, oneLine } from 'sluice-kernel/internal';
 import { agentSettings } from '../channel/settings.js';
 import type { LegacyToolTurn } from '../shape/shapes.js';
 import type { Registering } from './registering.js';

@@ -1,5 +1,5 @@
-import type { Clock } from 'sluice-kernel';
 import type { Scope } from '@sluice/sdk/extension';
+import type { Clock } from 'sluice-kernel';
 import type { RouteList } from '../http/plugin-routes.js';
 import type { PluginIntake } from '../shape/intake.js';
 import type { LegacyPlugin, PluginDiagnostic } from '../shape/plugin.js';

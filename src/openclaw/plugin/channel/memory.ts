@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type Clock, type Fields, fieldsOf, Timer } from 'sluice-kernel/internal';
 import { Recent } from '@sluice/sdk/stream/internal';
+import { type Clock, type Fields, fieldsOf, Timer } from 'sluice-kernel/internal';
 import { accountOf, textOf } from './settings.js';
 
 /** Sessions whose last message is remembered: the oldest are forgotten first. */

@@ -1,5 +1,5 @@
-import { definedFields } from 'sluice-kernel/internal';
 import { Recent } from '@sluice/sdk/stream/internal';
+import { definedFields } from 'sluice-kernel/internal';
 import { bridgeOf, type Injection, type LegacyBridge } from '../../runner/bridge-state.js';
 import { registerLegacyHook } from '../../runner/register-hook.js';
 import type { Registering } from '../api/registering.js';

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { oneLine } from 'sluice-kernel/internal';
+import { z } from 'zod';
 import { legacyError } from '../../errors.js';
 
 const trimmed = z.string().trim();

@@ -1,13 +1,6 @@
 import type { HostPlugin } from '@sluice/host';
-import type {
-  Clock,
-  FamilyName,
-  HandlerClass,
-  Kernel,
-  Logger,
-  SluiceError,
-} from 'sluice-kernel';
 import type { UndoReport } from '@sluice/sdk/extension';
+import type { Clock, FamilyName, HandlerClass, Kernel, Logger, SluiceError } from 'sluice-kernel';
 import type { LegacyHookName, LegacyProfile } from '../../profiles/index.js';
 import type { PluginSdk } from '../sdk/find-openclaw.js';
 import type { LegacyIntake, LegacyState } from './intake.js';

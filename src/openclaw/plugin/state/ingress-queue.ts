@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import process from 'node:process';
-import { type Clock, definedFields } from 'sluice-kernel/internal';
 import type { KeyValues } from '@sluice/sdk/extension';
+import { type Clock, definedFields } from 'sluice-kernel/internal';
 import { textOf } from '../channel/settings.js';
 import { inTurn } from './in-turn.js';
 import {

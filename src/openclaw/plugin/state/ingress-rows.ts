@@ -1,5 +1,5 @@
-import { definedFields } from 'sluice-kernel/internal';
 import type { KeptValue, KeyValueQuota, KeyValues } from '@sluice/sdk/extension';
+import { definedFields } from 'sluice-kernel/internal';
 import type { Kept } from './ingress-event.js';
 
 /** The bounds of the queue of one account, ended events included: its plugin prunes those. */

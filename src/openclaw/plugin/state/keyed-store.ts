@@ -1,5 +1,5 @@
-import { type Clock, definedFields } from 'sluice-kernel/internal';
 import type { ExtensionStore } from '@sluice/sdk/extension';
+import { type Clock, definedFields } from 'sluice-kernel/internal';
 import { inTurn } from './in-turn.js';
 
 /** The options of `openKeyedStore`. */

@@ -1,6 +1,6 @@
-import { type Clock, getOrMake } from 'sluice-kernel/internal';
 import type { KeyValues } from '@sluice/sdk/extension';
 import { deleteValue, openStore } from '@sluice/sdk/extension/internal';
+import { type Clock, getOrMake } from 'sluice-kernel/internal';
 import { legacyError } from '../../errors.js';
 import { accountOf } from '../channel/settings.js';
 import type { LegacyState } from '../shape/intake.js';

@@ -1,5 +1,5 @@
-import { type Clock, definedFields, type Logger } from 'sluice-kernel/internal';
 import type { AgentEventPayload } from '@sluice/sdk/stream';
+import { type Clock, definedFields, type Logger } from 'sluice-kernel/internal';
 import { gatewayError } from '../../errors.js';
 import {
   isGapReport,

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Histories } from '../../src/host/transcript/histories.js';
-import type { HistoryBounds } from '../../src/host/transcript/history.js';
-import { GroupCommit } from '../../src/journal/commit/group-commit.js';
-import type { SqliteDatabase } from '../../src/journal/database/open-sqlite.js';
-import { openJournal, openSqlite, type Store } from '../../src/journal/index.js';
-import type { CleanText } from '../../src/journal/rows/clean-body.js';
-import { sqliteStore } from '../../src/journal/sqlite/sqlite-store.js';
-import { TranscriptTails } from '../../src/journal/sqlite/transcript-tails.js';
-import { systemClock } from '../../src/kernel/internal.js';
-import { testFolder } from '../support/folder.js';
-import { hold } from '../support/holds.js';
+import { Histories } from '../../../src/host/transcript/histories.js';
+import type { HistoryBounds } from '../../../src/host/transcript/history.js';
+import { GroupCommit } from '../../../src/journal/commit/group-commit.js';
+import type { SqliteDatabase } from '../../../src/journal/database/open-sqlite.js';
+import { openJournal, openSqlite, type Store } from '../../../src/journal/index.js';
+import type { CleanText } from '../../../src/journal/rows/clean-body.js';
+import { sqliteStore } from '../../../src/journal/sqlite/sqlite-store.js';
+import { TranscriptTails } from '../../../src/journal/sqlite/transcript-tails.js';
+import { systemClock } from '../../../src/kernel/internal.js';
+import { testFolder } from '../../support/folder.js';
+import { hold } from '../../support/holds.js';
 
 interface CountedStore extends AsyncDisposable {
   readonly store: Store;

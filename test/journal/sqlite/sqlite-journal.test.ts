@@ -3,12 +3,12 @@ import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { openJournal, openSqlite, readJournal, tendJournal } from '../../src/journal/index.js';
-import { compiled } from '../support/compiled.js';
-import { testFolder } from '../support/folder.js';
-import { hold, holdOf } from '../support/holds.js';
-import { aDispatch, anUpdate, aSend, describeJournal, settableClock } from './journal-contract.js';
-import { describeStore } from './store-contract.js';
+import { openJournal, openSqlite, readJournal, tendJournal } from '../../../src/journal/index.js';
+import { compiled } from '../../support/compiled.js';
+import { testFolder } from '../../support/folder.js';
+import { hold, holdOf } from '../../support/holds.js';
+import { aDispatch, anUpdate, aSend, describeJournal, settableClock } from '../journal-contract.js';
+import { describeStore } from '../store-contract.js';
 
 const code = (wanted: string) => expect.objectContaining({ code: wanted });
 /** For what is done in the background. */
@@ -117,7 +117,7 @@ describe('a journal in a file', () => {
     const path = newPath();
     const journal = await openJournal(path);
     await expect(openJournal(path)).rejects.toThrow(code('journal-in-use'));
-    const child = await compiled(fileURLToPath(new URL('./fixtures/opens.ts', import.meta.url)));
+    const child = await compiled(fileURLToPath(new URL('../fixtures/opens.ts', import.meta.url)));
     const inChild = () => spawnSync(process.execPath, [child, path], { encoding: 'utf8' }).stdout;
     expect(inChild()).toBe('journal-in-use\n');
     await journal.close();

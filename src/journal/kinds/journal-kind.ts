@@ -1,7 +1,7 @@
-import type { Journal, JournalReader } from './journal.js';
-import type { TendedJournal } from './sqlite/open-journal.js';
-import type { JournalOptions } from './sqlite/sqlite-journal.js';
-import type { Store } from './store.js';
+import type { Journal, JournalReader } from '../journal.js';
+import type { TendedJournal } from '../sqlite/open-journal.js';
+import type { JournalOptions } from '../sqlite/sqlite-journal.js';
+import type { Store } from '../store.js';
 
 /**
  * A kind of journals that are found by an address, beside those in a file. The command line is handed those that it is to know, as
