@@ -36,7 +36,7 @@ export function loadLegacyPlugin(module: unknown, options: LegacyPluginOptions):
   return loadWith(module, options, { warnings: [] });
 }
 
-/** What is known of a plugin that was loaded from a folder. */
+/** The facts that are known of a plugin that was loaded from a folder. */
 interface PluginFound {
   readonly warnings: readonly string[];
   readonly folder?: string;
