@@ -40,7 +40,7 @@ const parts = {
   chat: 'sdk/chat',
   run: 'agent/run',
   agent: 'agent',
-  logging: 'host/logging/(?!pino)[^/]*$', // what a command says of an error
+  logging: 'host/(logging/(?!pino)|config/place)[^/]*$', // what a command says of an error
   journal: 'journal',
   host: 'host',
   'claude-agent': 'claude/agent',
@@ -79,7 +79,7 @@ export default defineConfig([
     internal: 'src/kernel/internal.ts',
   }),
   published('dist', {
-    main: 'src/main.ts',
+    'cli/main': 'src/main.ts',
     ...Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
   }),
 ]);

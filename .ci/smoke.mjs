@@ -104,7 +104,7 @@ step('a journal in a file, which outlives its host', async () => {
 step('the command line, with a journal and an extension in TypeScript', () => {
   const file = place('cli.db');
   for (const ending of ['', '-wal', '-shm', '-lock']) rmSync(file + ending, { force: true });
-  const program = join(process.cwd(), 'node_modules/sluice/dist/main.js');
+  const program = join(process.cwd(), 'node_modules/sluice/dist/cli/main.js');
   const own = runtime === 'deno' ? ['run', '-A'] : [];
   const sluice = (args, input) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [...own, program, ...args], {

@@ -1,6 +1,6 @@
 // What a start of the command line costs: the files that it loads, its time on the processor and its memory.
 //   npm run bench:start                      the bundle of this project, made anew
-//   node test/bench/start-up.mjs MAIN        another one, such as node_modules/sluice/dist/main.js
+//   node test/bench/start-up.mjs MAIN        another one, such as node_modules/sluice/dist/cli/main.js
 //   node test/bench/start-up.mjs MAIN 16 48  fails if `--help` loads more than 16 files, or `run` more than 48
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-const [main = fileURLToPath(new URL('../../dist/main.js', import.meta.url)), ...bounds] =
+const [main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url)), ...bounds] =
   process.argv.slice(2);
 const commands = [
   { args: ['--help'], input: '' },

@@ -8,7 +8,7 @@ import { type BuildOptions, build } from 'esbuild';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The compiled command line. The global set-up of the tests keeps it up to date. */
-export const cliProgram = join(root, 'dist/main.js');
+export const cliProgram = join(root, 'dist/cli/main.js');
 
 /**
  * Bundles a program, the source that it imports and the packages of that, into one file. Node starts

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it, vi } from 'vitest';
 
 const fileAt = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const program = fileAt('../../../dist/main.js');
+const program = fileAt('../../../dist/cli/main.js');
 
 /** Starts `sluice run` in a folder. It is killed when it leaves its scope. */
 function runIn(folder: string) {

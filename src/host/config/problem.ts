@@ -36,17 +36,6 @@ export function problemsOf(issue: z.core.$ZodIssue): ConfigProblem[] {
   ];
 }
 
-/**
- * A place in a config as a program would write it.
- *
- * @example
- * placeOf(['extensions', 0, 'path']); // 'extensions[0].path'
- */
-export function placeOf(path: readonly PropertyKey[]): string {
-  if (path.length === 0) return 'its top level';
-  return oneLine(z.core.toDotPath([...path])) || oneLine(JSON.stringify(path));
-}
-
 /** Finds the schema of a place in a config, without the wrappers that make it optional. */
 export function schemaNodeAt(
   schema: z.core.$ZodType,

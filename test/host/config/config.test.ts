@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkConfig } from '../../../src/host/config/check-config.js';
-import { placeOf } from '../../../src/host/config/problem.js';
+import { placeOf } from '../../../src/host/config/place.js';
 import { configSchema } from '../../../src/host/config/schema.js';
 import { defineConfig } from '../../../src/host/index.js';
 import { everySetting } from '../../support/config-settings.js';

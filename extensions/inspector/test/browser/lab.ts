@@ -56,7 +56,7 @@ export class Command implements AsyncDisposable {
   #heard: () => void = () => undefined;
 
   constructor(folder: string, args: readonly string[]) {
-    this.child = spawn(process.execPath, [join(root, 'dist/main.js'), ...args], {
+    this.child = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...args], {
       cwd: folder,
       env: { PATH: process.env['PATH'], HOME: folder },
       stdio: 'pipe',

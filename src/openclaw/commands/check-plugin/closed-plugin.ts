@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
-import Module from 'node:module';
+import Module, { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { text as textOf } from 'node:stream/consumers';
@@ -41,7 +41,7 @@ export async function inClosedProcess<Answer>(
   const hide = (key: string, value: unknown): unknown =>
     typeof value === 'string' && secretName.test(key) ? '[secret]' : value;
   const input = withoutSecrets(config?.secrets ?? [])(JSON.stringify(load, hide));
-  const program = join(thisCopy.folder, 'dist/main.js');
+  const program = join(thisCopy.folder, 'dist/cli/main.js');
   const execArgv = closing([folder, load.openclaw ?? []].flat());
   const hear = (text: string): void => shell.stderr.lines([printable(text.trimEnd())]);
   const { lines, cause } = await ownCommand(
@@ -84,8 +84,11 @@ function closing(folders: readonly string[]): readonly string[] {
   const known = folders.filter((folder) => existsSync(folder));
   const given = known.flatMap((folder) => [folder, realpathSync(folder)]);
   const packages = [thisCopy.folder, realpathSync(thisCopy.folder), ...given].flatMap(above);
+  const kernel = createRequire(import.meta.url).resolve('sluice-kernel/package.json');
   const all = [
-    ...['dist/', 'package.json'].map((part) => join(thisCopy.folder, part)),
+    ...[thisCopy.folder, dirname(kernel)].flatMap((folder) =>
+      ['dist/', 'package.json'].map((part) => join(folder, part)),
+    ),
     ...given.map((one) => join(one, '/')),
     ...packages.map((one) => join(one, 'node_modules/')),
   ];
