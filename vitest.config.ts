@@ -36,7 +36,7 @@ const wholeLane = [
   'test/host/lanes/lane-bounds.test.ts',
   'test/host/lanes/max-running.test.ts',
   'test/host/transcript/history-cost.test.ts',
-  'test/host/recovery/kept-joins.test.ts',
+  'test/host/recovery/persisted-batches.test.ts',
   'test/host/recovery/killed-joins.process.test.ts',
   'test/host/recovery/suspects.process.test.ts',
   'test/kernel/match/match-cost.test.ts',

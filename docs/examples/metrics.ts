@@ -13,9 +13,9 @@ export default defineExtension({
       counts.set(name, (counts.get(name) ?? 0) + 1);
     };
     const tap = api.tap({
-      fact: (fact) => {
-        if (fact.kind !== 'dispatch') return;
-        const { event, status } = fact.outcome;
+      fact: (entry) => {
+        if (entry.kind !== 'dispatch') return;
+        const { event, status } = entry.outcome;
         count(`sluice_dispatches_total{family="${event.family}",status="${status}"}`);
       },
       failure: ({ extensionId = 'sluice', kind }) =>

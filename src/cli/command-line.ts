@@ -62,7 +62,7 @@ export type Surroundings = Omit<Shell, 'keepSecrets'>;
 export async function runCommandLine(surroundings: Surroundings): Promise<ExitCode> {
   const { args } = surroundings;
   const stderr = secretKeeper(surroundings.stderr);
-  const stdout = secretKeeper(surroundings.stdout); // the way of a message, and lines of JSON (spec §20.8)
+  const stdout = secretKeeper(surroundings.stdout); // the timeline of a message, and lines of JSON (spec §20.8)
   const shell: Shell = {
     ...surroundings,
     stdout: stdout.output,

@@ -10,14 +10,15 @@ export type {
   FailureTexts,
 } from './config/failure-text.js';
 export type { SluiceConfig } from './config/sluice-config.js';
+export * from './deprecated.js';
 export type { OutgoingMessage } from './egress/prepare-send.js';
-export { cloudEventOf, type WayCloudEvent } from './explain/cloud-event.js';
+export { cloudEventOf, type TimelineCloudEvent } from './explain/cloud-event.js';
 export {
   type ConsumerOptions,
   cursorOf,
   type FollowOptions,
   followJournal,
-  type WayCursor,
+  type TimelineCursor,
 } from './explain/follow-journal.js';
 export * from './health/health-server.js';
 export { type HostNames, hostCheck, isLoopback } from './health/host-header.js';
@@ -47,10 +48,14 @@ export type { ToolSource, ToolTurn } from './provided/tools.js';
 export type { HttpRouteStatus, HttpRoutes } from './routes/host-routes.js';
 export { sessionKeyOf } from './session/routing.js';
 export * from './streaming/deliver-stream.js';
+export { type DispatchTapOptions, dispatchTap } from './timeline/dispatch-tap.js';
+export * from './timeline/fold-timeline.js';
+export { keepTimeline } from './timeline/keep-timeline.js';
+export { readTimeline } from './timeline/read-timeline.js';
+export type * from './timeline/timeline-entry.js';
+export {
+  type TimelineListener,
+  type TimelineRecorder,
+  timelineRecorder,
+} from './timeline/timeline-recorder.js';
 export type { HistoryBounds } from './transcript/history.js';
-export { type DispatchTapOptions, dispatchTap } from './way/dispatch-tap.js';
-export * from './way/fold-way.js';
-export { keepWay } from './way/keep-way.js';
-export { readWay } from './way/read-way.js';
-export type * from './way/way-record.js';
-export { type WayListener, type WayRecorder, wayRecorder } from './way/way-recorder.js';

@@ -27,5 +27,5 @@ export { contributeDefaultChoices, hostExtensionId } from './provided/default-ch
 export { asPrincipal, rolesOf } from './provided/roles.js';
 export { nameOfRoute, type OwnedRoute, routeProblem } from './provided/routes.js';
 export { type SuspendedName, suspendedNames } from './receive/suspended.js';
-export { recordedAudit } from './way/recorded-audit.js';
-export { type RecordedOutcome, recordedOutcome } from './way/recorded-outcome.js';
+export { recordedAudit } from './timeline/recorded-audit.js';
+export { type RecordedOutcome, recordedOutcome } from './timeline/recorded-outcome.js';

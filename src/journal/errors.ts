@@ -54,7 +54,7 @@ export const journalErrors = {
   'database-failed': {
     message: 'Database {path} cannot do that: {problem}.',
     cause: 'The statement is wrong, or the database was used in a way that it does not allow.',
-    hint: 'Mend the statement, or the call.',
+    hint: 'Fix the statement, or the call.',
   },
   'journal-in-use': {
     message: 'Journal {path} is in use by another process.',

@@ -2,7 +2,9 @@ import './errors.js'; // merges the codes of this layer into ErrorCode
 
 export * from './database/open-sqlite.js';
 export type { SqliteValue, StoredRow } from './database/sqlite-values.js';
-export type { Hold, Ownership, SessionWrite, UpdateHold } from './hold.js';
+export * from './deprecated.js';
+export type { EntryKind, RecordMark } from './entry-kinds.js';
+export type { Fence, Ownership, SessionWrite, UpdateFence } from './fence.js';
 export type {
   DispatchFilter,
   DispatchRecord,
@@ -30,4 +32,3 @@ export type { Retention } from './sqlite/retention.js';
 export type { JournalOptions, SqliteJournal } from './sqlite/sqlite-journal.js';
 export { type ReadOptions, readJournal } from './sqlite/sqlite-reader.js';
 export * from './store.js';
-export type { RecordMark, WayKind } from './way-kinds.js';

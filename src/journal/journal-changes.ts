@@ -1,6 +1,6 @@
 import { type Clock, definedFields } from 'sluice-kernel/internal';
 import { journalError } from './errors.js';
-import { held, notHeld, type Ownership, type UpdateHold } from './hold.js';
+import { checkedFence, noFence, type Ownership, type UpdateFence } from './fence.js';
 import {
   type Journal,
   openSends,
@@ -23,7 +23,7 @@ export type FieldChanges<Record> = {
   readonly [Field in keyof Record]?: Record[Field] | undefined;
 };
 
-/** The same of an update, with its part, if it has one. */
+/** The same of an update, with its partition, if it has one. */
 export interface StandingUpdate extends Standing<UpdateState> {
   readonly part?: unknown;
 }
@@ -50,7 +50,7 @@ export interface JournalRows<Update extends StandingUpdate, Send extends Standin
 }
 
 type Changing =
-  | ('accept' | 'begin' | 'giveBack' | 'endUpdate' | 'retry' | 'purge')
+  | ('accept' | 'begin' | 'release' | 'endUpdate' | 'retry' | 'purge')
   | ('prepare' | 'final' | 'sending' | 'unsent' | 'shown' | 'endSend');
 
 /** The changes of a journal as its interface says them. The caller makes each in one write, or one transaction. */
@@ -73,9 +73,9 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
   ownership: Ownership,
 ): JournalChanges {
   const { updates, sends } = rows;
-  const holdOf = (eventId: string, part: unknown): UpdateHold | undefined => {
-    const hold = ownership.holdOf(Number(part ?? 0));
-    return hold && { eventId, ...hold };
+  const fenceOf = (eventId: string, partition: unknown): UpdateFence | undefined => {
+    const fence = ownership.fenceOf(Number(partition ?? 0));
+    return fence && { eventId, ...fence };
   };
   const update = (id: string, from: readonly UpdateState[], wanted: string): Update =>
     inState({ what: 'update', id, wanted }, updates.find(id), from);
@@ -103,31 +103,31 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
         return { status: 'full' };
       }
       const isNext = isBegun && !(ownership.isShared && rows.openIn(lane, 1) > 0);
-      const hold = isNext ? holdOf(given.eventId, given.part) : undefined;
+      const fence = isNext ? fenceOf(given.eventId, given.part) : undefined;
       const begun =
-        hold === undefined
+        fence === undefined
           ? ({ state: 'accepted', attempts: 0 } as const)
           : ({ state: 'handling', attempts: 1 } as const);
       updates.add(Object.assign({ acceptedAtMs }, begun, given));
-      return { status: 'accepted', ...definedFields({ hold, open }) };
+      return { status: 'accepted', ...definedFields({ fence, open }) };
     },
     begin: (eventId, joined = []) => {
       const was = update(eventId, openUpdates, 'begun');
-      const hold = holdOf(eventId, was.part);
-      if (hold === undefined) throw notHeld('another host has the part of its lane');
+      const fence = fenceOf(eventId, was.part);
+      if (fence === undefined) throw noFence('another host has the partition of its lane');
       const joining = joined.map((id) => update(id, ['accepted'], 'joined'));
       for (const row of joining) updates.change(row, { joinedTo: eventId });
       const attempts = was.attempts + 1;
       updates.change(was, { state: 'handling', attempts });
-      return { attempts, hold };
+      return { attempts, fence };
     },
-    giveBack: (hold) => {
-      const { eventId } = held(hold);
-      const was = update(eventId, ['handling'], 'given back');
+    release: (fence) => {
+      const { eventId } = checkedFence(fence);
+      const was = update(eventId, ['handling'], 'released');
       updates.change(was, { attempts: Math.max(0, was.attempts - 1) });
     },
-    endUpdate: (hold, { isDead, outcome, reason }) => {
-      const { eventId } = held(hold);
+    endUpdate: (fence, { isDead, outcome, reason }) => {
+      const { eventId } = checkedFence(fence);
       updates.change(update(eventId, openUpdates, 'ended'), {
         state: isDead ? 'dead' : 'ended',
         outcome,
@@ -135,7 +135,7 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
         endedAtMs: clock.now(),
         retriedAfterSeq: undefined,
         joinedTo: undefined,
-        ...(!isDead && { body: undefined }), // people's words are not kept longer than they must be
+        ...(!isDead && { body: undefined }), // people's words are not persisted longer than they must be
       });
     },
     retry: (eventId) => {
@@ -152,38 +152,38 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
       for (const row of dead) updates.change(row, { state: 'ended', body: undefined });
       return dead.length;
     },
-    prepare: (hold, given, isSending = false) => {
-      const { part } = held(hold);
+    prepare: (fence, given, isSending = false) => {
+      const { partition } = checkedFence(fence);
       const { sendId: id } = given;
       const state = sends.find(id)?.state;
       if (state !== undefined)
         throw journalError('journal-state', { what: 'send', id, wanted: 'prepared', state });
-      const own = part === 0 ? {} : { part };
+      const own = partition === 0 ? {} : { part: partition };
       const judgement = judged(isSending, 0);
       sends.add(Object.assign({ preparedAtMs: clock.now() }, own, judgement, given));
     },
-    final: (hold, { sendId, kind, fingerprint, channel, accountId, body }, isSending = false) => {
-      held(hold);
+    final: (fence, { sendId, kind, fingerprint, channel, accountId, body }, isSending = false) => {
+      checkedFence(fence);
       const was = send(sendId, ['prepared'], 'made final');
       const said = { kind, fingerprint, channel, accountId, body };
       sends.change(was, { ...judged(isSending, was.attempts), ...said });
     },
-    sending: (hold, sendId) => {
-      held(hold);
+    sending: (fence, sendId) => {
+      checkedFence(fence);
       const was = send(sendId, openSends, 'sent');
       sends.change(was, judged(true, was.attempts));
     },
-    unsent: (hold, sendId) => {
-      held(hold);
-      sends.change(send(sendId, ['sending'], 'given back'), { state: 'prepared' });
+    unsent: (fence, sendId) => {
+      checkedFence(fence);
+      sends.change(send(sendId, ['sending'], 'released'), { state: 'prepared' });
     },
-    shown: (hold, sendId, shown) => {
-      held(hold);
+    shown: (fence, sendId, shown) => {
+      checkedFence(fence);
       const was = send(sendId, openSends, 'shown');
       if (shown !== undefined) sends.change(was, { shown });
     },
-    endSend: (hold, sendId, { state, providerMessageId, cause, reason }) => {
-      held(hold);
+    endSend: (fence, sendId, { state, providerMessageId, cause, reason }) => {
+      checkedFence(fence);
       const end = { state, providerMessageId, cause, reason, endedAtMs: clock.now() };
       sends.change(send(sendId, openSends, state), end);
     },
@@ -214,7 +214,7 @@ export function noteTending({ retry, purge }: Pick<Journal, 'retry' | 'purge'>) 
     };
   return {
     tending: { retry: noted(retry), purge: noted(purge) },
-    /** Tells whether it was tended since the last call. */
+    /** Returns whether it was tended since the last call. */
     wasTended: (): boolean => {
       const was = isTended;
       isTended = false;

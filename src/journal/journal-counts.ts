@@ -15,9 +15,9 @@ export interface JournalStats {
   readonly accepted: number;
   /** The updates that came again. */
   readonly duplicates: number;
-  /** The dispatches that were kept, and the other facts of ways (sight §1). */
+  /** The dispatches that were persisted, and the other entries of timelines (sight §1). */
   readonly dispatches: number;
-  /** Those that were not kept: more of them came than may wait to be written, or a write failed. */
+  /** Those that were not persisted: more of them came than may wait to be written, or a write failed. */
   readonly dispatchesDropped: number;
   /** The characters of the dispatches that wait to be written. */
   readonly charactersWaiting: number;

@@ -1,9 +1,9 @@
 import type { KeyValueReader, KeyValues } from '@sluice/sdk/extension';
 import type { FamilyName, Outcome, SluiceError } from 'sluice-kernel';
-import type { Hold, Ownership, UpdateHold } from './hold.js';
+import type { EntryKind, RecordMark } from './entry-kinds.js';
+import type { Fence, Ownership, UpdateFence } from './fence.js';
 import type { JournalCounts, JournalStats } from './journal-counts.js';
 import type { MessageEnd } from './message-end.js';
-import type { RecordMark, WayKind } from './way-kinds.js';
 
 /**
  * The state of an accepted update. `accepted`: it waits. `handling`: it was begun, and has not ended. `ended`: it is done with.
@@ -20,7 +20,7 @@ export interface NewUpdate {
   readonly updateId?: string;
   /** The key of the lane that it is handled in, as its host writes it: updates of one conversation have the same. */
   readonly lane?: string;
-  /** The part that the lane is of; 0 if absent. */
+  /** The partition that the lane is of; 0 if absent. */
   readonly part?: number;
   /** Milliseconds since 1970. */
   readonly receivedAtMs: number;
@@ -51,7 +51,7 @@ export interface UpdateRecord extends NewUpdate {
 
 /** The end of an update's message. */
 export interface UpdateEnd {
-  /** It goes to the dead letters: its body is kept, and an operator may have it tried again. */
+  /** It goes to the dead letters: its body is persisted, and an operator may have it tried again. */
   readonly isDead: boolean;
   readonly outcome: MessageEnd['status'];
   readonly reason?: string;
@@ -96,7 +96,7 @@ export const leftBehind = 'left-behind';
 /** The record of a send. */
 export interface SendRecord extends NewSend, Omit<SendEndRecord, 'state'> {
   readonly seq: number;
-  /** The part of the hold that it was prepared under; 0 if absent. */
+  /** The partition of the fence that it was prepared under; 0 if absent. */
   readonly part?: number;
   readonly state: SendState;
   /** The attempts that were given to the channel. */
@@ -147,7 +147,7 @@ export interface UpdateFilter extends JournalFilter {
   readonly states?: readonly UpdateState[];
   /** Updates of this lane. With states that have not ended it costs no more than the records that it returns. */
   readonly lane?: string;
-  /** Updates of these parts, if the journal is shared. */
+  /** Updates of these partitions, if the journal is shared. */
   readonly parts?: readonly number[];
   /** Leaves the bodies out. */
   readonly withoutBody?: boolean;
@@ -161,8 +161,8 @@ export interface SendFilter extends JournalFilter {
 /** Says which dispatches to read. */
 export interface DispatchFilter extends JournalFilter {
   readonly family?: FamilyName;
-  /** The records of these kinds: of dispatches alone, if absent. Each `body` is as `wayRecord` reads it. */
-  readonly kinds?: readonly WayKind[];
+  /** The records of these kinds: of dispatches alone, if absent. Each `body` is as `timelineEntry` reads it. */
+  readonly kinds?: readonly EntryKind[];
 }
 
 /** Reads a journal. Reading changes nothing: twice gives the same. */
@@ -182,18 +182,18 @@ export interface JournalReader {
 
 /**
  * The memory that outlives a host: the updates that it took in with their ends, the sends that it prepared with their ends, and
- * the dispatches. A promise that resolves means that the record is kept; a rejection means that it is not, and the caller may
+ * the dispatches. A promise that resolves means that the record is persisted; a rejection means that it is not, and the caller may
  * not go on as if it were.
  */
 export interface Journal extends JournalReader {
   /**
-   * Tells whether a later host goes on with what this journal keeps. If so, an update is acknowledged when it is kept, and may
+   * Returns whether a later host goes on with what this journal keeps. If so, an update is acknowledged when it is persisted, and may
    * be left to that host. If not, an update is acknowledged at its end, and the journal is given no body and no send
    * (durability §6.8).
    */
   readonly outlivesHost: boolean;
   readonly keyValues: KeyValues;
-  /** The parts of the lanes that this host handles. */
+  /** The partitions of the lanes that this host handles. */
   readonly ownership: Ownership;
   /** Aborts when another host has taken it over, with the error as its reason: this host stops then. Absent if none can. */
   readonly lost?: AbortSignal;
@@ -202,8 +202,8 @@ export interface Journal extends JournalReader {
   /**
    * Takes an update in, unless it is known: then nothing changes, and its state is told.
    *
-   * @param isBegun it is handled at once: the same write begins it, if its lane is of a part of this host and has no open
-   *   update of another one. Then there is a `hold`.
+   * @param isBegun it is handled at once: the same write begins it, if its lane is of a partition of this host and has no open
+   *   update of another one. Then there is a `fence`.
    * @param mostOpen if so many updates of its lane are `open` already, it is `full`: the same write makes it a dead letter.
    */
   accept(
@@ -211,7 +211,7 @@ export interface Journal extends JournalReader {
     isBegun?: boolean,
     mostOpen?: number,
   ): Promise<
-    | { readonly status: 'accepted'; readonly hold?: UpdateHold; readonly open?: number }
+    | { readonly status: 'accepted'; readonly fence?: UpdateFence; readonly open?: number }
     | { readonly status: 'full' }
     | { readonly status: 'known'; readonly state: UpdateState; readonly attempts: number }
   >;
@@ -221,66 +221,66 @@ export interface Journal extends JournalReader {
    * @param joined the event ids of updates that join it: the same write gives them `joinedTo`. They were never begun.
    * @returns the number of times that it was begun, with this one, and the hold for all that is written for it.
    * @throws SluiceError (as a rejection) `journal-state` if it, or one that joins it, has ended or is not known;
-   *   `journal-lost`, as from each write under a hold, if this host has not the part of its lane.
+   *   `journal-lost`, as from each write under a fence, if this host has not the partition of its lane.
    */
   begin(
     eventId: string,
     joined?: readonly string[],
-  ): Promise<{ readonly attempts: number; readonly hold: UpdateHold }>;
+  ): Promise<{ readonly attempts: number; readonly fence: UpdateFence }>;
   /**
    * Takes a beginning back: its host stops in good order before the update has come to its end. It is begun one time fewer.
    *
    * @throws SluiceError (as a rejection) `journal-state` if it is not being handled.
    */
-  giveBack(hold: UpdateHold): Promise<void>;
+  release(fence: UpdateFence): Promise<void>;
   /** Ends an update. @throws SluiceError (as a rejection) `journal-state` if it has ended or is not known. */
-  endUpdate(hold: UpdateHold, end: UpdateEnd): Promise<void>;
+  endUpdate(fence: UpdateFence, end: UpdateEnd): Promise<void>;
   /**
    * Keeps a send before anything of it goes out.
    *
-   * @param isSending it goes to its channel as soon as it is kept: the same write does what `sending` does.
+   * @param isSending it goes to its channel as soon as it is persisted: the same write does what `sending` does.
    */
-  prepare(hold: Hold, send: NewSend, isSending?: boolean): Promise<void>;
+  prepare(fence: Fence, send: NewSend, isSending?: boolean): Promise<void>;
   /**
    * Takes the judged final of a stream: from now on it is the text and the address of the send.
    *
    * @param isSending as for `prepare`.
    * @throws SluiceError (as a rejection) `journal-state` if the send is not `prepared`.
    */
-  final(hold: Hold, send: Omit<NewSend, 'correlationId'>, isSending?: boolean): Promise<void>;
+  final(fence: Fence, send: Omit<NewSend, 'correlationId'>, isSending?: boolean): Promise<void>;
   /**
    * A send goes to its channel now. Called before each attempt.
    *
    * @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known.
    */
-  sending(hold: Hold, sendId: string): Promise<void>;
-  /** Takes a send back that its channel gave back unsent, and that is to go out later. */
-  unsent(hold: Hold, sendId: string): Promise<void>;
+  sending(fence: Fence, sendId: string): Promise<void>;
+  /** Takes a send back that its channel released unsent, and that is to go out later. */
+  unsent(fence: Fence, sendId: string): Promise<void>;
   /**
    * Keeps a note of the preview of a send at its provider: enough for the next host to complete the preview or to take
    * it back, if this host ends first. Called whenever that changes; the last note stands, also after the end.
    *
-   * @param shown plain data of the channel as JSON, such as the ids of its messages. Without it the note stays, and the hold is checked.
+   * @param shown plain data of the channel as JSON, such as the ids of its messages. Without it the note stays, and the fence is checked.
    * @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known.
    * @example
    * await journal.shown(hold, sendId, JSON.stringify({ messageIds: [4711] }));
    */
-  shown(hold: Hold, sendId: string, shown?: string): Promise<void>;
+  shown(fence: Fence, sendId: string, shown?: string): Promise<void>;
   /**
    * Ends a send, once.
    *
    * @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known.
    */
-  endSend(hold: Hold, sendId: string, end: SendEndRecord): Promise<void>;
-  /** Keeps a dispatch with the next write. Never fails: what cannot be kept is counted. */
+  endSend(fence: Fence, sendId: string, end: SendEndRecord): Promise<void>;
+  /** Keeps a dispatch with the next write. Never fails: what cannot be persisted is counted. */
   dispatched(dispatch: NewDispatch): void;
   /** Has a dead letter handled again, from its first attempt, with those that had joined it. @returns whether it was one. */
   retry(eventId: string): Promise<boolean>;
   /** Drops dead letters: this one, or all. @returns how many. */
   purge(eventId?: string): Promise<number>;
-  /** Tells whether somebody but the host has changed anything since the last call: a retry, say, also one of this process. */
+  /** Returns whether somebody but the host has changed anything since the last call: a retry, say, also one of this process. */
   changedOutside(): boolean;
-  /** The reason why it takes nothing in now; `undefined` if the last write is kept. A look costs some microseconds. */
+  /** The reason why it takes nothing in now; `undefined` if the last write is persisted. A look costs some microseconds. */
   problem(): SluiceError | undefined;
   stats(): JournalStats;
 }
@@ -294,7 +294,7 @@ export const openSends = ['prepared', 'sending'] as const satisfies readonly Sen
 /** The records that a reader returns by default. */
 export const defaultLimit = 1_000;
 
-/** Tells whether a state is one of these. */
+/** Returns whether a state is one of these. */
 export function isOneOf(states: readonly string[], state: string): boolean {
   return states.includes(state);
 }

@@ -1,6 +1,7 @@
 import { memoryKeyValues } from '@sluice/sdk/extension/internal';
 import { type Clock, definedFields, systemClock } from 'sluice-kernel/internal';
-import { type Ownership, wholeOwnership } from './hold.js';
+import { isOfKind } from './entry-kinds.js';
+import { type Ownership, wholeOwnership } from './fence.js';
 import {
   type DispatchRecord,
   isOneOf,
@@ -17,7 +18,6 @@ import {
   writtenChanges,
 } from './journal-changes.js';
 import { InOrder, MemoryRows, newest } from './memory-rows.js';
-import { isOfKind } from './way-kinds.js';
 
 /** The options of a journal in memory. */
 export interface MemoryJournalOptions {
@@ -25,17 +25,17 @@ export interface MemoryJournalOptions {
   /** If it is `false`, no later host gets the journal (durability §6.8); `true` if absent. */
   readonly outlivesHost?: boolean;
   /**
-   * The number of ended updates that are kept, each with its sends; so many ended sends of no update, and so many dispatches
-   * are kept, too. 10 000 if absent, 0 if the journal does not outlive its host.
+   * The number of ended updates that are persisted, each with its sends; so many ended sends of no update, and so many dispatches
+   * are persisted, too. 10 000 if absent, 0 if the journal does not outlive its host.
    */
   readonly keepRows?: number;
-  /** The parts of the lanes that its host handles: all of them, if absent. */
+  /** The partitions of the lanes that its host handles: all of them, if absent. */
   readonly ownership?: Ownership;
 }
 
 /**
  * A journal in memory: it is gone with the process. A host that is given no journal makes one that does not outlive it.
- * The cost to keep a message and to find it again does not depend on how many were kept before. The oldest rows that have
+ * The cost to keep a message and to find it again does not depend on how many were persisted before. The oldest rows that have
  * ended are dropped, dead letters among them (durability §1.16).
  *
  * @example
@@ -69,7 +69,7 @@ export function memoryJournal({
     for (const { sendId, state } of sends.inGroup(eventId))
       if (!isOneOf(openSends, state)) sends.delete(sendId);
   });
-  const endedSends = newest(keepRows, (sendId) => sends.delete(sendId)); // those of no update that is kept
+  const endedSends = newest(keepRows, (sendId) => sends.delete(sendId)); // those of no update that is persisted
 
   const changeableUpdates = changeable(updates, () => ++seq);
   const changes = journalChanges<UpdateRecord, SendRecord>(
@@ -109,12 +109,12 @@ export function memoryJournal({
       counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
       return accepted;
     },
-    endUpdate: async (hold, end) => {
-      changes.endUpdate(hold, end);
-      endedUpdates.add(hold.eventId);
+    endUpdate: async (fence, end) => {
+      changes.endUpdate(fence, end);
+      endedUpdates.add(fence.eventId);
     },
-    endSend: async (hold, sendId, end) => {
-      changes.endSend(hold, sendId, end);
+    endSend: async (fence, sendId, end) => {
+      changes.endSend(fence, sendId, end);
       const { correlationId = '' } = sends.get(sendId) ?? {};
       if (updates.get(correlationId) === undefined) endedSends.add(sendId);
     },

@@ -33,7 +33,7 @@ export interface MessageEnd {
   readonly channel: string;
   readonly accountId: string;
   readonly updateId?: string;
-  /** The id of the event that began it; every dispatch of the message's way carries it. */
+  /** The id of the event that began it; every dispatch of the message's timeline carries it. */
   readonly correlationId?: string;
   readonly agentId?: string;
   readonly sessionKey?: string;

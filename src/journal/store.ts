@@ -1,6 +1,6 @@
 import { isPrompt, type TranscriptEntry, type TranscriptSize } from '@sluice/sdk/stream';
 import { getOrMake } from 'sluice-kernel/internal';
-import type { SessionWrite } from './hold.js';
+import type { SessionWrite } from './fence.js';
 
 /** The record of a session beside its transcript. Plain data. */
 export interface SessionRecord {
@@ -32,14 +32,14 @@ export interface TranscriptPart {
 }
 
 /**
- * The store in which a host keeps its sessions. A rejection is never swallowed: the message at hand fails visibly. Calls for
- * one session do not overlap, unless the store has `hurry` and the one before `mayWait`; calls for different sessions may. A write has resolved when it
- * is kept. A reading sees all writes that were asked for before it.
+ * The store in which a host keeps its sessions. A rejection is never swallowed: the message at hand fails visibly. Calls for one
+ * session do not overlap, unless the store has `hurry` and the one before `mayWait`; calls for different sessions may. A write has
+ * resolved when it is persisted. A reading sees all writes that were asked for before it.
  */
 export interface Store {
   /** The newest session under a key. */
   loadSession(sessionKey: string): Promise<SessionRecord | undefined>;
-  /** Keeps a session, in place of what was kept under its key. */
+  /** Keeps a session, in place of what was persisted under its key. */
   saveSession(record: SessionRecord, how: SessionWrite): Promise<void>;
   /** Adds to a transcript: exactly what `transcript.message.writing` passed, in the order of the calls. */
   appendMessage(sessionId: string, message: TranscriptEntry, how: SessionWrite): Promise<void>;

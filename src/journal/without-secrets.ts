@@ -101,7 +101,7 @@ interface SecretFilter {
   readonly mark: string;
 }
 
-/** Tells whether a text may be JSON that holds a text which still grows: a delta, or a reply that is shown before it is whole. */
+/** Returns whether a text may be JSON that holds a text which still grows: a delta, or a reply that is shown before it is whole. */
 function mayGrow(text: string): boolean {
   return isObject(text) && (text.includes('"streaming":true') || text.includes('"delta":"'));
 }

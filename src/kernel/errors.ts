@@ -13,7 +13,7 @@ export const kernelErrors = {
   'bad-stage': {
     message: 'Stage "{family}" is not well formed: {problem}.',
     cause: 'A column of the row that was given to defineStage contradicts another.',
-    hint: 'Mend the row. The columns are described at StageSpec.',
+    hint: 'Fix the row. The columns are described at StageSpec.',
   },
   'duplicate-family': {
     message: 'Family "{family}" is defined twice.',
@@ -34,7 +34,7 @@ export const kernelErrors = {
   'bad-contribution': {
     message: '{extensionId}/{contributionId} on "{family}": {problem}.',
     cause: 'A field of the contribution is missing or has a wrong value.',
-    hint: 'Mend the field. The fields are described at Contribution.',
+    hint: 'Fix the field. The fields are described at Contribution.',
   },
   'bad-match': {
     message: '{extensionId}/{contributionId} on "{family}": {problem}.',
@@ -83,7 +83,7 @@ export const kernelErrors = {
   'bad-given': {
     message: 'The given "{field}" of a dispatch to "{family}" is wrong: {problem}.',
     cause: 'The third argument of dispatch carries the envelope’s refs and the dispatch’s options.',
-    hint: 'Mend the field. The fields are described at Given.',
+    hint: 'Fix the field. The fields are described at Given.',
   },
   'call-inactive': {
     message: '{extensionId}/{contributionId}: own.dispatch was used after its stage had ended.',
@@ -95,7 +95,7 @@ export const kernelErrors = {
       '{extensionId}/{contributionId}: own.dispatch is refused, since the handler is in audit mode.',
     cause:
       'The operator has this handler called without effect, and a dispatch has effects on others.',
-    hint: 'Nothing is to be mended: with "mode": "enforce" in its override it may dispatch again.',
+    hint: 'Nothing is to be fixed: with "mode": "enforce" in its override it may dispatch again.',
   },
   'foreign-call': {
     message: '{extensionId}/{contributionId}: own.dispatch was given a call that is not its own.',
@@ -110,7 +110,7 @@ export const kernelErrors = {
   'bad-option': {
     message: 'Option "{option}" is wrong: {problem}.',
     cause: 'An option of createKernel, or of a function that takes its kernel, has a wrong value.',
-    hint: 'Mend the option. The options are described at KernelOptions, and in spec/config.md for a config file.',
+    hint: 'Fix the option. The options are described at KernelOptions, and in spec/config.md for a config file.',
   },
 } as const satisfies Record<string, ErrorRow>;
 
@@ -164,7 +164,7 @@ export function errorMaker<Code extends ErrorCode>(rows: Readonly<Record<Code, E
 export const kernelError = errorMaker(kernelErrors);
 
 /**
- * Tells whether a value is a `SluiceError`, also one of another installed copy of this package; with a code, one of that code.
+ * Returns whether a value is a `SluiceError`, also one of another installed copy of this package; with a code, one of that code.
  *
  * @example
  * catch (error) {

@@ -10,7 +10,7 @@ export const legacyErrors = {
   'bad-manifest': {
     message: 'Plugin manifest {file}: {problem}.',
     cause: 'A field of the manifest is missing or has a wrong value, or the file is not JSON.',
-    hint: 'Mend the file. A manifest is an object with an id and a configSchema, which is a JSON Schema.',
+    hint: 'Fix the file. A manifest is an object with an id and a configSchema, which is a JSON Schema.',
   },
   'plugin-needs-sdk': {
     message: '{extensionId}: {file} imports "{specifier}" when it runs, and {problem}.',
@@ -24,7 +24,7 @@ export const legacyErrors = {
     hint: 'Name the folder of the package itself, such as ./node_modules/openclaw.',
   },
   'channel-closed': {
-    message: '{extensionId}: channel "{channelId}" hands over a message, and no host takes it.',
+    message: '{extensionId}: channel "{channelId}" delivered a message while no host was running.',
     cause:
       'The host does not run the account yet, or not any more, or its journal could not keep the message.',
     hint: 'Hand it over again later, if the provider can bring it again.',
@@ -48,7 +48,7 @@ export const legacyErrors = {
   'plugin-failed': {
     message: '{extensionId}: its register function threw: {problem}',
     cause: 'The plugin cannot be set up, or calls something that is not there.',
-    hint: 'Mend the plugin. What it had registered before stays, as in the system that it was written for.',
+    hint: 'Fix the plugin. What it had registered before stays, as in the system that it was written for.',
   },
   'plugin-unsupported': {
     message: '{extensionId}: {method} is not supported.',

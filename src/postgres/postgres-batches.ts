@@ -26,13 +26,13 @@ type Outcome = { readonly value: unknown } | { readonly error: unknown };
 /** The parts of the batches of a journal. */
 export interface BatchOptions extends RowOptions {
   /**
-   * Checks within the transaction that this process may write, before anything is written, and ends the holds that it has lost.
+   * Checks within the transaction that this process may write, before anything is written, and ends the fences that it has lost.
    *
    * @returns the id of the transaction.
    * @throws SluiceError (as a rejection) `journal-lost` if it may not write at all.
    */
   readonly fence: (query: PostgresQuery) => Promise<string>;
-  /** The right to write may have ended, by the clock of this process: a write that was kept asks for it once more. */
+  /** The right to write may have ended, by the clock of this process: a write that was persisted asks for it once more. */
   readonly isLate?: () => boolean;
   /** The dispatches that go along with other writes, and the place that they are taken from within a transaction. */
   readonly passengers?: {
@@ -87,7 +87,7 @@ export class PostgresBatches {
     this.#probeTimer = new Timer(options.clock);
   }
 
-  /** The reason why the last write was not kept; `undefined` if it was. */
+  /** The reason why the last write was not persisted; `undefined` if it was. */
   get failure(): SluiceError | undefined {
     return this.#failure;
   }
@@ -97,21 +97,21 @@ export class PostgresBatches {
     return { commits: this.#commits, commitMs: this.#commitMs };
   }
 
-  /** Runs a write in the next transaction. It may run again, if that was rolled back. @returns its result, once it is kept. */
+  /** Runs a write in the next transaction. It may run again, if that was rolled back. @returns its result, once it is persisted. */
   write<T>(run: (at: SharedTransaction) => T | Promise<T>, needs: NeededRows = {}): Promise<T> {
     this.#joinLater();
-    const kept = this.#add(this.#waiting, run, needs);
+    const persisted = this.#add(this.#waiting, run, needs);
     this.#start();
-    return kept;
+    return persisted;
   }
 
   /** Renews the right to write, before the writes that wait: they may be many. */
   renew<T>(run: (query: PostgresQuery) => Promise<T>): Promise<T> {
     const list: Job[] = [];
-    const kept = this.#add(list, ({ query }) => run(query), { isRenewal: true });
+    const persisted = this.#add(list, ({ query }) => run(query), { isRenewal: true });
     this.#waiting.unshift(...list);
     this.#start();
-    return kept;
+    return persisted;
   }
 
   /** Runs a write with the next one that somebody waits for, before it; within 100 ms if none comes. */
@@ -219,7 +219,10 @@ export class PostgresBatches {
     }
   }
 
-  /** Remembers a failure until a write is kept. A full disk is asked for room meanwhile: who asks whether all is well may bring nothing. */
+  /**
+   * Remembers a failure until a write is persisted. A full disk is asked for room meanwhile: who asks whether all is well may bring
+   * nothing.
+   */
   #failed(error: unknown): void {
     this.#failure = isSluiceError(error) ? error : undefined;
     if (isSluiceError(error, 'database-io')) this.#fates.lost();
@@ -259,7 +262,7 @@ export class PostgresBatches {
         passengers?.waiting.write({ characters: passengerCharacters, isSpent: () => false });
         insertAll(writes, dispatchesTable, passengers?.taken() ?? []);
         await writes.run(query);
-        id = fenced; // from here on it may be kept
+        id = fenced; // from here on it may be persisted
       });
     } catch (error) {
       const isUnknown = id !== undefined && isSluiceError(error, 'database-io');

@@ -27,10 +27,7 @@ export async function besideHosts(query: PostgresQuery): Promise<string> {
 }
 
 /** Gives the beginnings of updates back that were broken off because their host was stalled: they do not count (durability §7.8). */
-export async function giveBackAttempts(
-  query: PostgresQuery,
-  ids: readonly string[],
-): Promise<void> {
+export async function releaseAttempts(query: PostgresQuery, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await query(
     `UPDATE sluice_updates SET attempts = attempts - 1

@@ -25,18 +25,18 @@ export interface PostgresJournalOptions {
   readonly clock?: Clock;
   /** Texts that no record may quote, such as the secrets of a config (spec §20.8). */
   readonly secrets?: readonly string[];
-  /** Milliseconds for which the end of an update or a send is kept, by default 7 days. */
+  /** Milliseconds for which the end of an update or a send is persisted, by default 7 days. */
   readonly keepForMs?: number;
   /** Milliseconds for which a host that is not heard of keeps the journal, by default 5 000. */
   readonly leaseMs?: number;
   /**
-   * The parts that the conversations are divided into, as `sluice journal migrate` has made them: with 1, one host at a time has the
+   * The partitions that the conversations are divided into, as `sluice journal migrate` has made them: with 1, one host at a time has the
    * journal; with more, hosts share it. Absent: as the database says.
    */
   readonly partitions?: number;
   /** Hosts that share the journal tell each other of their work (`NOTIFY`), by default. If not, each looks twice a second. */
   readonly listen?: boolean;
-  /** The host calls `announce` when all of it is there. Before that it takes no part of a journal that hosts share. */
+  /** The host calls `announce` when all of it is there. Before that it takes no partition of a journal that hosts share. */
   readonly announces?: boolean;
 }
 

@@ -18,7 +18,7 @@ export function postgresValueReader(
         `SELECT ${fields} FROM sluice_key_values WHERE namespace = $1 AND key = $2 AND ${alive}`,
         [namespace, key, now()],
       );
-      return row === undefined ? undefined : keptOf(row);
+      return row === undefined ? undefined : keyValueOf(row);
     },
     list: async (namespace, { prefix, after = '', limit }) => {
       const rows = await query(
@@ -26,7 +26,7 @@ export function postgresValueReader(
           AND key > $4 AND starts_with(key, $2) ORDER BY key LIMIT $5`,
         [namespace, prefix, now(), after, Math.min(limit, Number.MAX_SAFE_INTEGER)],
       );
-      return rows.map(keptOf);
+      return rows.map(keyValueOf);
     },
     namespaces: async () => {
       const rows = await query(
@@ -66,7 +66,7 @@ export function postgresKeyValues(
   };
 }
 
-function keptOf(row: PostgresRow): KeptValue {
+function keyValueOf(row: PostgresRow): KeptValue {
   const { key, body, version, expires_at_ms: expiresAtMs } = row;
   return {
     ...{ key: String(key), body: String(body), version: String(version) },

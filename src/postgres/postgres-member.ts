@@ -1,34 +1,34 @@
 import { randomUUID } from 'node:crypto';
-import type { Hold, Ownership } from '@sluice/journal';
+import type { Fence, Ownership } from '@sluice/journal';
 import { digestOf, journalError } from '@sluice/journal/internal';
 import type { Clock, SluiceError, TimerHandle } from 'sluice-kernel';
 import { Hints, hintOfHosts } from './members/hints.js';
 import { OwnLease } from './members/own-lease.js';
-import { OwnParts } from './members/own-parts.js';
-import { planParts } from './members/part-plan.js';
+import { OwnPartitions } from './members/own-partitions.js';
+import { planPartitions } from './members/partition-plan.js';
 import type { PostgresBatches } from './postgres-batches.js';
-import { giveBackAttempts, stalledAfter } from './postgres-fence.js';
+import { releaseAttempts, stalledAfter } from './postgres-fence.js';
 import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
 
 /** The renewals of one lease: it outlives some that are late or lost. A long lease is renewed each second, too. */
 const renewalsPerLease = 5;
 const longestRenewalMs = 1_000;
 
-/** Milliseconds between two tries to take a journal of one part that another host has. */
+/** Milliseconds between two tries to take a journal of one partition that another host has. */
 const takeAgainMs = 50;
 
 /**
  * A host among those that share a journal. It has one lease, whose end is a time of the database; the host itself counts by its
  * monotonic clock from before a renewal was sent. When the lease has ended, any other host removes the row of this one, and its
- * parts are free. Each transaction keeps its own host's row until it ends, and reads the epochs of the parts that it writes for:
- * a host that has slept writes nothing for a part that another has taken.
+ * partitions are free. Each transaction keeps its own host's row until it ends, and reads the epochs of the partitions that it writes for:
+ * a host that has slept writes nothing for a partition that another has taken.
  */
 export class PostgresMember implements Ownership {
   readonly #connections: PostgresConnections;
   readonly #clock: Clock;
   readonly #leaseMs: number;
   readonly #hostId = randomUUID();
-  readonly #own = new OwnParts(() => this.#hints.renewSoon());
+  readonly #own = new OwnPartitions(() => this.#hints.renewSoon());
   readonly #lease: OwnLease;
   readonly #late: string;
   readonly #hints: Hints;
@@ -45,7 +45,7 @@ export class PostgresMember implements Ownership {
   #renewNow: () => Promise<void> = async () => undefined;
   #about: () => object = () => ({});
 
-  /** @param isTaking it takes parts of a journal that hosts share; otherwise not before it is announced. */
+  /** @param isTaking it takes partitions of a journal that hosts share; otherwise not before it is announced. */
   constructor(connections: PostgresConnections, clock: Clock, leaseMs: number, isTaking = true) {
     this.#connections = connections;
     this.#clock = clock;
@@ -54,13 +54,13 @@ export class PostgresMember implements Ownership {
     this.#late = `its lease of ${leaseMs} ms could not be renewed in time`;
     this.#lease = new OwnLease(clock, leaseMs, () => this.#own.suspend(this.#removed(this.#late)));
     this.#hints = new Hints(connections, clock, {
-      parts: this.parts,
+      partitions: this.partitions,
       wake: () => this.#wake(),
       renew: () => this.#renewNow(),
     });
   }
 
-  /** Aborts when another host has taken a journal of one part over. */
+  /** Aborts when another host has taken a journal of one partition over. */
   get lost(): AbortSignal {
     return this.#losing.signal;
   }
@@ -74,23 +74,23 @@ export class PostgresMember implements Ownership {
     return (this.#partitions ?? 1) > 1;
   }
 
-  partOf(key: string): number {
+  partitionOf(key: string): number {
     return Number.parseInt(digestOf(key).slice(0, 8), 16) % (this.#partitions ?? 1);
   }
 
-  readonly holdOf = (part: number): Hold | undefined => this.#own.holdOf(part);
+  readonly fenceOf = (partition: number): Fence | undefined => this.#own.fenceOf(partition);
 
-  readonly parts = (): readonly number[] => this.#own.parts();
+  readonly partitions = (): readonly number[] => this.#own.partitions();
 
-  readonly epochOf = (part: number): number | undefined => this.#own.epochOf(part);
+  readonly epochOf = (partition: number): number | undefined => this.#own.epochOf(partition);
 
   onWork(listener: () => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
   }
 
-  onLeave(hold: Hold, leave: () => Promise<void>): Disposable {
-    return this.#own.onLeave(hold, leave);
+  onLeave(fence: Fence, leave: () => Promise<void>): Disposable {
+    return this.#own.onLeave(fence, leave);
   }
 
   withdraw(): void {
@@ -100,16 +100,16 @@ export class PostgresMember implements Ownership {
     void this.#renewNow();
   }
 
-  begun(hold: Hold | undefined, id: string): void {
-    this.#own.begun(hold, id);
+  begun(fence: Fence | undefined, id: string): void {
+    this.#own.begun(fence, id);
   }
 
-  ended(hold: Hold, id: string): void {
-    this.#own.ended(hold, id);
+  ended(fence: Fence, id: string): void {
+    this.#own.ended(fence, id);
   }
 
   /**
-   * Joins the hosts of the journal. If it has one part, it waits for one lease for a host that has it: that host may have died.
+   * Joins the hosts of the journal. If it has one partition, it waits for one lease for a host that has it: that host may have died.
    *
    * @param wanted the partitions that it is to have.
    * @throws SluiceError (as a rejection) `journal-in-use` if that one lives; `not-a-journal` if it has other partitions.
@@ -124,7 +124,7 @@ export class PostgresMember implements Ownership {
         const problem = `it has ${this.#partitions} partitions, and the config says ${wanted}; \`sluice journal migrate\` changes it when no host runs`;
         throw journalError('not-a-journal', { path: this.#connections.address, problem });
       }
-      if (this.isShared || this.parts().length > 0) return;
+      if (this.isShared || this.partitions().length > 0) return;
       if (isLast) {
         await this.leave();
         throw journalError('journal-in-use', { path: this.#connections.address });
@@ -133,7 +133,7 @@ export class PostgresMember implements Ownership {
     }
   }
 
-  /** Tells the other hosts of this one, now and with each renewal, and takes parts from now on. */
+  /** Tells the other hosts of this one, now and with each renewal, and takes partitions from now on. */
   async announce(about: () => object): Promise<void> {
     this.#about = about;
     this.#isTaking = true;
@@ -159,31 +159,31 @@ export class PostgresMember implements Ownership {
   }
 
   hint(part?: number): void {
-    if (part === undefined || this.holdOf(part) === undefined) this.#hints.give(part ?? 'all');
+    if (part === undefined || this.fenceOf(part) === undefined) this.#hints.give(part ?? 'all');
   }
 
-  /** Renews the lease, removes hosts whose lease has ended, and goes a step towards the fair share of parts. */
+  /** Renews the lease, removes hosts whose lease has ended, and goes a step towards the fair share of partitions. */
   async renew(
     transaction: <T>(work: (query: PostgresQuery) => Promise<T>) => Promise<T>,
   ): Promise<void> {
     const fromMs = this.#clock.monotonicMs();
-    const before = new Set(this.parts().map(this.holdOf));
+    const before = new Set(this.partitions().map(this.fenceOf));
     const { suspensions } = this.#own;
     const owned = await transaction((query) => this.#step(query));
     this.#lease.renewed(fromMs);
     if (this.#keep(owned)) this.#hints.give('hosts');
     const isOver = this.#lease.isOver && this.#timer !== undefined; // one that joins may be slow
     if (isOver || suspensions !== this.#own.suspensions) return this.#hints.renewSoon();
-    for (const [part, epoch] of owned) this.#own.take(part, epoch);
-    // a part was taken, or is given up no more
-    if (this.parts().some((part) => !before.has(this.holdOf(part)))) this.#wake();
+    for (const [partition, epoch] of owned) this.#own.take(partition, epoch);
+    // a partition was taken, or is given up no more
+    if (this.partitions().some((partition) => !before.has(this.fenceOf(partition)))) this.#wake();
   }
 
   #wake(): void {
     for (const listener of this.#listeners) listener();
   }
 
-  /** @returns the epochs of the parts that this host has now. */
+  /** @returns the epochs of the partitions that this host has now. */
   async #step(query: PostgresQuery): Promise<ReadonlyMap<number, number>> {
     await query(
       `INSERT INTO sluice_hosts (host_id, lease_until, is_taking, about)
@@ -206,22 +206,22 @@ export class PostgresMember implements Ownership {
     const { partitions, touched, hosts } = rows[0] ?? {};
     if (this.#partitions !== undefined && this.#partitions !== partitions)
       throw this.#loseAll(`it had ${this.#partitions} partitions, and now has ${partitions}`);
-    const all = Array.from({ length: Number(partitions) }, (_, part) => part);
+    const all = Array.from({ length: Number(partitions) }, (_, partition) => partition);
     this.#partitions = all.length;
     this.#touched = Number(touched);
     const taken = new Set(rows.map(({ part }) => part));
     const mine = rows.filter((row) => row['is_mine'] === true);
     const owned = new Map(mine.map(({ part, epoch }) => [Number(part), Number(epoch)]));
-    const ownedParts = [...owned.keys()];
-    const isIdle = (part: number): boolean => this.#own.workOf(part) === 0;
+    const ours = [...owned.keys()];
+    const isIdle = (partition: number): boolean => this.#own.workOf(partition) === 0;
     const { take, drain } = this.#isWithdrawn
-      ? { take: [], drain: ownedParts.filter(isIdle) }
-      : planParts({
+      ? { take: [], drain: ours.filter(isIdle) }
+      : planPartitions({
           ...{ partitions: all.length, hosts: Number(hosts) },
           isTaking: this.#isTaking || !this.isShared,
-          owned: new Map(ownedParts.map((part) => [part, this.#own.workOf(part)])),
+          owned: new Map(ours.map((partition) => [partition, this.#own.workOf(partition)])),
           draining: this.#own.draining,
-          free: all.filter((part) => !taken.has(part)),
+          free: all.filter((partition) => !taken.has(partition)),
         });
     this.#own.drain(drain); // from here on it begins nothing in them, whatever becomes of this transaction
     const idle = drain.filter(isIdle);
@@ -229,7 +229,7 @@ export class PostgresMember implements Ownership {
       await query('DELETE FROM sluice_parts WHERE host_id = $1 AND part = ANY($2)', [
         ...[this.#hostId, idle],
       ]);
-    for (const part of idle) owned.delete(part);
+    for (const partition of idle) owned.delete(partition);
     const got =
       take.length === 0
         ? []
@@ -240,11 +240,11 @@ export class PostgresMember implements Ownership {
             [this.#hostId, take],
           );
     for (const { part, epoch } of got) owned.set(Number(part), Number(epoch));
-    await giveBackAttempts(query, this.#own.stalledIn(owned));
+    await releaseAttempts(query, this.#own.stalledIn(owned));
     return owned;
   }
 
-  /** Keeps others from removing this host until the transaction ends, and ends the holds of parts that it has no more. */
+  /** Keeps others from removing this host until the transaction ends, and ends the fences of partitions that it has no more. */
   async fence(query: PostgresQuery): Promise<string> {
     const [row] = await query(
       `SELECT pg_current_xact_id()::text AS id, ${stalledAfter('$2')}, (SELECT string_agg(
@@ -260,7 +260,7 @@ export class PostgresMember implements Ownership {
     return String(row['id']);
   }
 
-  /** Ends the holds of parts that this host has no more, or in another epoch. @returns whether there are any. */
+  /** Ends the fences of partitions that this host has no more, or in another epoch. @returns whether there are any. */
   #keep(epochs: ReadonlyMap<number, number>): boolean {
     const hasLost = this.#own.keep(epochs, () => this.#removed());
     if (hasLost && !this.isShared) this.#loseAll();

@@ -2,6 +2,7 @@ import type { DispatchFilter, DispatchRecord, JournalReader } from '@sluice/jour
 import type { JournalHost } from '@sluice/journal/internal';
 import {
   defaultLimit,
+  entryKinds,
   isNotEnded,
   isOneOf,
   isOpenSend,
@@ -9,7 +10,6 @@ import {
   mostCounted,
   openUpdates,
   type RowFilter,
-  wayKinds,
 } from '@sluice/journal/internal';
 import { withFailures } from './postgres-failure.js';
 import { checkPostgresSchema } from './postgres-schema.js';
@@ -24,7 +24,7 @@ import {
 } from './rows/postgres-tables.js';
 
 /** The kind of a record of the dispatches, as an expression. */
-const kindOfRow = `CASE WHEN omitted IN (${wayKinds.map((kind) => `'${kind}'`).join(', ')})
+const kindOfRow = `CASE WHEN omitted IN (${entryKinds.map((kind) => `'${kind}'`).join(', ')})
   THEN omitted ELSE 'dispatch' END`;
 
 /** Reads the records of a journal in PostgreSQL. */
@@ -66,7 +66,7 @@ export function postgresRecords({
     filter: RowFilter & Pick<DispatchFilter, 'kinds'>,
   ): Promise<readonly Record[]> {
     const { eventId, correlationId, sinceMs, afterSeq, withinLast, limit = defaultLimit } = filter;
-    const { family, lane, parts, states, kinds, withoutBody = false } = filter;
+    const { family, lane, parts: partitions, states, kinds, withoutBody = false } = filter;
     const values: (PostgresValue | readonly PostgresValue[])[] = [];
     const conditions = ['true'];
     const where = (
@@ -82,7 +82,7 @@ export function postgresRecords({
     where((at) => `seq > (SELECT max(seq) FROM ${table.name}) - ${at}`, withinLast);
     where((at) => `family = ${at}`, family);
     where((at) => `lane = ${at}`, lane);
-    where((at) => `coalesce(part, 0) = ANY(${at})`, parts);
+    where((at) => `coalesce(part, 0) = ANY(${at})`, partitions);
     where((at) => `state = ANY(${at})`, states);
     where((at) => `${kindOfRow} = ANY(${at})`, kinds);
     if (table.kind === 'updates' && states?.includes('ended') === false)

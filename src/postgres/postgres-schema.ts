@@ -11,7 +11,7 @@ export const postgresSchemaVersion = 3;
 
 /**
  * The part of the schema that tables of version 1 do not have: the transactions of updates, and the hosts that live, and the
- * parts that they have. A host's parts are free when its row is gone. An epoch is a number that comes once.
+ * partitions that they have. A host's partitions are free when its row is gone. An epoch is a number that comes once.
  */
 const sinceVersion1: readonly string[] = [
   'ALTER TABLE sluice_updates ADD COLUMN xid xid8 DEFAULT pg_current_xact_id()',
@@ -108,7 +108,7 @@ export async function checkPostgresSchema({ query, address }: PostgresConnection
   throw journalError('not-a-journal', { path: address, problem });
 }
 
-/** Divides the lanes into so many parts. The rows that are open keep the part that they have, so there may be none. */
+/** Divides the lanes into so many partitions. The rows that are open keep the partition that they have, so there may be none. */
 async function divide(query: PostgresQuery, partitions: number, path: string): Promise<void> {
   await query('LOCK TABLE sluice_hosts IN EXCLUSIVE MODE'); // no host begins meanwhile
   const [now] = await query(
@@ -122,24 +122,24 @@ async function divide(query: PostgresQuery, partitions: number, path: string): P
     const problem = `it has ${now['partitions']} partitions, and messages that have not ended; a host with that number brings them to their end first`;
     throw journalError('not-a-journal', { path, problem });
   }
-  await query('DELETE FROM sluice_hosts'); // one that slept all the time has no part any more
+  await query('DELETE FROM sluice_hosts'); // one that slept all the time has no partition any more
   await query(`UPDATE sluice_updates SET part = part % $1 WHERE ${isNotEnded}`, [partitions]);
   await query('UPDATE sluice_journal SET partitions = $1', [partitions]);
 }
 
 /** A host of version 1 would not know the new tables. None can begin until the migration has ended. */
 async function checkUnused(query: PostgresQuery, path: string): Promise<void> {
-  const [kept] = await query(
+  const [persisted] = await query(
     `SELECT owner IS NOT NULL AND lease_until > clock_timestamp() AS is_used FROM sluice_journal FOR UPDATE`,
   );
-  if (kept?.['is_used'] === true) throw journalError('journal-in-use', { path });
+  if (persisted?.['is_used'] === true) throw journalError('journal-in-use', { path });
 }
 
 async function versionOf(query: PostgresQuery): Promise<number> {
   const [row] = await query(`SELECT to_regclass('sluice_journal') IS NOT NULL AS is_there`);
   if (row?.['is_there'] !== true) return 0;
-  const [kept] = await query('SELECT version FROM sluice_journal');
-  return Number(kept?.['version'] ?? 0);
+  const [persisted] = await query('SELECT version FROM sluice_journal');
+  return Number(persisted?.['version'] ?? 0);
 }
 
 function newerVersion(path: string, version: number): Error {

@@ -1,5 +1,5 @@
 import type { SessionRecord, Store } from '@sluice/journal';
-import { type CleanText, cleanBody, held, sessionWrites } from '@sluice/journal/internal';
+import { type CleanText, checkedFence, cleanBody, sessionWrites } from '@sluice/journal/internal';
 import { isPrompt, type TranscriptEntry } from '@sluice/sdk/stream';
 import type { PostgresBatches } from './postgres-batches.js';
 import type { PostgresConnections } from './rows/connections.js';
@@ -26,7 +26,7 @@ export function postgresStore(
       const { sessionKey, sessionId } = record;
       const body = JSON.stringify(record);
       const save = ({ sessions }: SharedTransaction): void => {
-        held(how.hold); // the transaction has looked which parts this host has
+        checkedFence(how.fence); // the transaction has looked which partitions this host has
         sessions.save(sessionKey, sessionId, body);
       };
       return write(sessionKey, save, how);
@@ -34,7 +34,7 @@ export function postgresStore(
     appendMessage: (sessionId, message, how) => {
       const body = cleanBody('transcripts', JSON.stringify(message), clean);
       const append = ({ sessions }: SharedTransaction): void => {
-        held(how.hold);
+        checkedFence(how.fence);
         sessions.append(sessionId, isPrompt(message) ? 1 : 0, body);
       };
       return write(sessionId, append, how);

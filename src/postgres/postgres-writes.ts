@@ -1,14 +1,14 @@
-import type { Hold, Journal } from '@sluice/journal';
+import type { Fence, Journal } from '@sluice/journal';
 import { isRefusedForGood, type JournalChanges } from '@sluice/journal/internal';
 import type { PostgresBatches } from './postgres-batches.js';
 import type { NeededRows } from './rows/postgres-rows.js';
 
 type Changing = keyof JournalChanges;
 
-/** The work that a host has in hand, by parts: a part is released when it has none. */
-interface WorkOfParts {
-  begun(hold: Hold | undefined, id: string): void;
-  ended(hold: Hold, id: string): void;
+/** The active work of a host, by partition: a partition is released when it has none. */
+interface WorkOfPartitions {
+  begun(fence: Fence | undefined, id: string): void;
+  ended(fence: Fence, id: string): void;
 }
 
 /** The rows that each change looks at, by its arguments. */
@@ -20,7 +20,7 @@ const needs: {
     ...((isBegun === true || most !== undefined) && { lane: { key: lane, most } }),
   }),
   begin: (eventId, joined = []) => ({ updates: [eventId, ...joined] }),
-  giveBack: ({ eventId }) => ({ updates: [eventId] }),
+  release: ({ eventId }) => ({ updates: [eventId] }),
   endUpdate: ({ eventId }) => ({ updates: [eventId] }),
   retry: (eventId) => ({ updates: [eventId], isOfDead: true, isAlone: true }),
   purge: (eventId = '') => ({ updates: [eventId], isOfDead: true, isAlone: true }),
@@ -49,45 +49,45 @@ export function postgresChanges(batches: PostgresBatches): Pick<Journal, Changin
   return Object.fromEntries(written) as Pick<Journal, Changing>; // each name is there
 }
 
-/** The changes of a host, which count the updates and sends of each part that it has in hand. */
+/** The changes of a host, which count the updates and sends of each part that it handles. */
 export function countedChanges(
   changes: Pick<Journal, Changing>,
-  work: WorkOfParts,
+  work: WorkOfPartitions,
 ): Pick<Journal, Changing> {
   return {
     ...changes,
     accept: async (update, isBegun, mostOpen) => {
       const accepted = await changes.accept(update, isBegun, mostOpen);
-      if (accepted.status === 'accepted') work.begun(accepted.hold, update.eventId);
+      if (accepted.status === 'accepted') work.begun(accepted.fence, update.eventId);
       return accepted;
     },
     begin: async (eventId, joined) => {
       const begun = await changes.begin(eventId, joined);
-      work.begun(begun.hold, eventId);
+      work.begun(begun.fence, eventId);
       return begun;
     },
-    giveBack: (hold) => changes.giveBack(hold).finally(() => work.ended(hold, hold.eventId)),
-    // an end that was not kept is found by the host that has the part then
-    endUpdate: (hold, end) =>
-      changes.endUpdate(hold, end).finally(() => work.ended(hold, hold.eventId)),
-    prepare: async (hold, send, isSending) => {
-      work.begun(hold, send.sendId);
+    release: (fence) => changes.release(fence).finally(() => work.ended(fence, fence.eventId)),
+    // an end that was not persisted is found by the host that has the partition then
+    endUpdate: (fence, end) =>
+      changes.endUpdate(fence, end).finally(() => work.ended(fence, fence.eventId)),
+    prepare: async (fence, send, isSending) => {
+      work.begun(fence, send.sendId);
       try {
-        await changes.prepare(hold, send, isSending);
+        await changes.prepare(fence, send, isSending);
       } catch (error) {
-        work.ended(hold, send.sendId);
+        work.ended(fence, send.sendId);
         throw error;
       }
     },
-    endSend: async (hold, sendId, end) => {
+    endSend: async (fence, sendId, end) => {
       try {
-        await changes.endSend(hold, sendId, end);
+        await changes.endSend(fence, sendId, end);
       } catch (error) {
         if (end.state === 'sent' && !isRefusedForGood(error)) throw error; // the outbox tries again
-        work.ended(hold, sendId);
+        work.ended(fence, sendId);
         throw error;
       }
-      work.ended(hold, sendId);
+      work.ended(fence, sendId);
     },
   };
 }

@@ -81,7 +81,7 @@ function unexpected<F extends FamilyName>(outcome: Outcome<F> | undefined, wante
   );
 }
 
-/** Tells whether a cancel has the code, and is by the extension or the contribution, that is wanted. */
+/** Returns whether a cancel has the code, and is by the extension or the contribution, that is wanted. */
 export function isCancelOf(
   cancel: CancelRecord,
   { code, by }: { readonly code?: string; readonly by?: string },

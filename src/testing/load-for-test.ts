@@ -1,4 +1,4 @@
-import { wayRecorder } from '@sluice/host';
+import { timelineRecorder } from '@sluice/host';
 import { extensionData, newCounts } from '@sluice/host/internal';
 import { memoryJournal } from '@sluice/journal';
 import {
@@ -85,7 +85,7 @@ export async function loadForTest(
   const { kernel, clock, log } = test;
   const journal = memoryJournal({ clock, outlivesHost: false });
   const data = extensionData(journal, { clock });
-  wayRecorder({ clock, logger: log }).attach(kernel);
+  timelineRecorder({ clock, logger: log }).attach(kernel);
   const loaded = await loadExtension(kernel, extension, {
     config,
     host: {

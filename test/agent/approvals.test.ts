@@ -8,7 +8,7 @@ import {
 } from '../../src/agent/index.js';
 import { prepareSend } from '../../src/host/egress/prepare-send.js';
 import type { SendParts } from '../../src/host/parts/parts.js';
-import { wayRecorder } from '../../src/host/way/way-recorder.js';
+import { timelineRecorder } from '../../src/host/timeline/timeline-recorder.js';
 import { allow, ask, type Contribution, cancel } from '../../src/kernel/internal.js';
 import { createTestKernel } from '../../src/testing/index.js';
 import { end, scripted, start, turnLab } from '../support/turn-lab.js';
@@ -228,8 +228,8 @@ describe('a send that a veto asks about (judgement §4.7)', () => {
         kept.push(event.payload, payload);
       },
     };
-    const way = wayRecorder();
-    const parts = { kernel, clock, accounts, outbox, asking, way } as unknown as SendParts; // what prepareSend reads
+    const timeline = timelineRecorder();
+    const parts = { kernel, clock, accounts, outbox, asking, timeline } as unknown as SendParts; // what prepareSend reads
     const prepare = (kind: 'reply' | 'approval', streaming = false) =>
       prepareSend(
         parts,

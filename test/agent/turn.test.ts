@@ -147,7 +147,7 @@ describe('a compaction in a turn', () => {
   it.each([
     ['openclaw', ['auto_compaction_start', 'compaction.before']], // as the live system tells it
     ['seed', ['compaction.before', 'auto_compaction_start']],
-  ] as const)('is told in the order "%s", and holds nothing up (§16.6)', async (order, begins) => {
+  ] as const)('is told in the order "%s", and blocks nothing (§16.6)', async (order, begins) => {
     const heard: string[] = [];
     const provider = scripted(async function* () {
       yield start;

@@ -14,7 +14,7 @@ const dispatchedIn: Readonly<Record<string, readonly string[]>> = {
   'src/host/provided/commands.ts': ['command.received', 'command.completed'],
   'src/openclaw/plugin/runtime/channel-runtime.ts': ['account.pairing.requested'],
   'src/host/receive/due-schedules.ts': ['schedule.reconciled'],
-  'src/host/jobs/tell-schedule.ts': ['schedule.changed'],
+  'src/host/jobs/report-schedule.ts': ['schedule.changed'],
   'src/host/receive/account.ts': ['account.started', 'account.stopped'],
   'src/host/ingress/ingress-stages.ts': ['ingress.received', 'ingress.normalized'],
   'src/host/session/routing.ts': ['routing.resolving', 'routing.resolved'],

@@ -40,7 +40,11 @@ const named: Readonly<Record<string, string>> = {
 const keyOf = ({ module, name }: Declared): string => `${module} ${name}`;
 const isType = ({ kind }: { readonly kind: string }): boolean =>
   kind === 'interface' || kind === 'type';
-const exportsOf = (entry: string) => [...modules.exportsOf(`${entry}.d.ts`)];
+/** Without the old names of what has a new one. */
+const exportsOf = (entry: string) =>
+  [...modules.exportsOf(`${entry}.d.ts`)].filter(
+    ([, { module }]) => !module.endsWith('/deprecated.d.ts'),
+  );
 
 /** The entry point of the folder that declares a name. */
 function ownerOf({ module }: Declared): string {

@@ -3,7 +3,7 @@ import { connect } from '../../extensions/postgres/src/index.js';
 import { type Journal, openJournal } from '../../src/journal/index.js';
 import { openPostgresJournal } from '../../src/postgres/index.js';
 import { migratePostgres } from '../../src/postgres/postgres-schema.js';
-import { hold, holdOf } from '../support/holds.js';
+import { fence, fenceOf } from '../support/fences.js';
 import { installPostgres, PostgresServer } from '../support/postgres-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -18,9 +18,9 @@ async function message(journal: Journal, eventId: string): Promise<void> {
   await journal.begin(eventId);
   const sendId = `${eventId}.1`;
   const said = { kind: 'reply', fingerprint: 'f', body };
-  await journal.prepare(hold, { sendId, correlationId: eventId, ...said }, true);
-  await journal.endSend(hold, sendId, { state: 'sent' });
-  await journal.endUpdate(holdOf(eventId), { isDead: false, outcome: 'answered' });
+  await journal.prepare(fence, { sendId, correlationId: eventId, ...said }, true);
+  await journal.endSend(fence, sendId, { state: 'sent' });
+  await journal.endUpdate(fenceOf(eventId), { isDead: false, outcome: 'answered' });
 }
 
 async function conversation(journal: Journal, name: string, messages: number): Promise<void> {

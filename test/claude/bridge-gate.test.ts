@@ -184,7 +184,7 @@ describe('the gate of a live run', () => {
     expect(of('agent.tool.called')[0]?.payload.params).toEqual({ command: 'ls -l' });
   });
 
-  it('holds up the call that a person is asked about, and nothing else of the run', async () => {
+  it('blocks the call that a person is asked about, and nothing else of the run', async () => {
     const person = deferred<null>();
     const seen: string[] = [];
     const running = bridged(

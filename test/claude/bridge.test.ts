@@ -367,7 +367,7 @@ describe('a run that somebody drives already', () => {
         run: ({ runId }) => bridgeCsdk(kernel, { session: bridgedSession, runId }).run([]),
       },
     });
-    expect(result.error?.message).toMatch(/Run "r-1" is driven already/);
+    expect(result.error?.message).toMatch(/Run "r-1" already has a dispatcher/);
     const completed = outcomes.filter(({ event }) => event.family === 'agent.completed');
     expect(completed).toHaveLength(1);
   });
@@ -392,7 +392,7 @@ describe('a run that somebody drives already', () => {
     const reading = bridgeCsdk(kernel, options).run([text('m1', 'a'), result()]);
     await reading.next();
     expect(JSON.stringify(await sdkSide(late).pre('t', 'Bash', {}))).toMatch(
-      /deny.*driven already/,
+      /deny.*already has a dispatcher/,
     );
     await expect(late.run([]).next()).rejects.toThrow(refused);
     for await (const _ of reading);

@@ -412,7 +412,7 @@ describe('permissions (C9)', () => {
     expect(events).toEqual(['init', 'call Bash(t1)', 'ask Bash', 'done']);
   });
 
-  it('do not hold up the end: nobody closes the queue', async () => {
+  it('do not block the end: nobody closes the queue', async () => {
     expect(told(await eventsOf([init, result()], { callbacks: callbackQueue() }))).toEqual([
       'init',
       'done',

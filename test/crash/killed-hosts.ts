@@ -240,7 +240,7 @@ export function describeKilledHosts(on: string, options: KillingOptions): void {
         // the operator's commands worked beside hosts that live and die
         expect(operator.problems).toEqual([]);
         expect(operator.looks).toBeGreaterThan(0);
-        // the rounds were worth it: hosts died with work in hand, and of many rounds some in each way
+        // the rounds were worth it: hosts died with active work, and of many rounds some in each way
         expect(updates.filter(({ attempts }) => attempts > 1).length).toBeGreaterThan(rounds / 4);
         if (rounds < 60) return;
         expect(policy === 'resend' ? again : ambiguous).toBeGreaterThan(0);

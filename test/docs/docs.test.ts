@@ -23,7 +23,7 @@ const exampleText = new Map(
   examples.map((name) => [name, unindented(readProjectFile(`docs/examples/${name}`))]),
 );
 
-/** Tells whether the counts of a page are figures: it is generated, or says how they were measured. */
+/** Returns whether the counts of a page are figures: it is generated, or says how they were measured. */
 function isMeasured(page: string): boolean {
   const text = readProjectFile(page);
   return text.startsWith('<!-- Generated') || page === 'docs/performance.md';

@@ -4,8 +4,8 @@ import type { SqliteJournal } from '../../src/journal/index.js';
 import { isSluiceError } from '../../src/kernel/internal.js';
 import { anUpdate, aSend, settableClock } from '../journal/journal-contract.js';
 import { type DiskFailure, type DriverCall, onFaultyDisk } from '../support/faulty-disk.js';
+import { fence, fenceOf } from '../support/fences.js';
 import { testFolder } from '../support/folder.js';
-import { hold, holdOf } from '../support/holds.js';
 
 const on = onFaultyDisk(() => import('../../src/journal/index.js'));
 
@@ -18,26 +18,26 @@ function writesTo(journal: SqliteJournal): (() => Promise<unknown>)[] {
     () => journal.accept(anUpdate('a', { lane: 'l' })),
     () => journal.accept(anUpdate('b', { lane: 'l', body: `"${'words '.repeat(3_000)}"` })),
     () => journal.begin('a'),
-    () => journal.giveBack(holdOf('a')),
+    () => journal.release(fenceOf('a')),
     () => journal.begin('a'),
-    () => store.saveSession({ ...session, sessionKey: 'k', sessionId: 's' }, { hold }),
-    () => store.appendMessage('s', said('one'), { hold }),
-    () => journal.prepare(hold, aSend('a.1', { correlationId: 'a' })),
-    () => journal.shown(hold, 'a.1', '{"messageIds":[1]}'),
-    () => journal.final(hold, { ...aSend('a.1'), body: '{"content":"more"}' }),
-    () => journal.sending(hold, 'a.1'),
-    () => journal.unsent(hold, 'a.1'),
-    () => journal.sending(hold, 'a.1'),
-    () => journal.endSend(hold, 'a.1', { state: 'sent', providerMessageId: '1' }),
-    () => journal.endUpdate(holdOf('a'), { isDead: false, outcome: 'answered' }),
-    () => journal.endUpdate(holdOf('b'), { isDead: true, outcome: 'failed', reason: 'why' }),
+    () => store.saveSession({ ...session, sessionKey: 'k', sessionId: 's' }, { fence }),
+    () => store.appendMessage('s', said('one'), { fence }),
+    () => journal.prepare(fence, aSend('a.1', { correlationId: 'a' })),
+    () => journal.shown(fence, 'a.1', '{"messageIds":[1]}'),
+    () => journal.final(fence, { ...aSend('a.1'), body: '{"content":"more"}' }),
+    () => journal.sending(fence, 'a.1'),
+    () => journal.unsent(fence, 'a.1'),
+    () => journal.sending(fence, 'a.1'),
+    () => journal.endSend(fence, 'a.1', { state: 'sent', providerMessageId: '1' }),
+    () => journal.endUpdate(fenceOf('a'), { isDead: false, outcome: 'answered' }),
+    () => journal.endUpdate(fenceOf('b'), { isDead: true, outcome: 'failed', reason: 'why' }),
     () => journal.retry('b'),
-    () => journal.endUpdate(holdOf('b'), { isDead: true, outcome: 'failed', reason: 'why' }),
-    () => store.appendMessage('s', said('two'), { hold }),
+    () => journal.endUpdate(fenceOf('b'), { isDead: true, outcome: 'failed', reason: 'why' }),
+    () => store.appendMessage('s', said('two'), { fence }),
     () =>
       store.saveSession(
         { ...session, memoryKeys: ['m'], sessionKey: 'k', sessionId: 's' },
-        { hold },
+        { fence },
       ),
     () => journal.purge('b'),
   ];

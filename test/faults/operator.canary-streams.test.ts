@@ -62,7 +62,7 @@ function partsIn(text: string): string[] {
 
 describe('M3: secrets in what is streamed (fault 49, §20.3, §20.8)', () => {
   it.each([
-    ['as it is kept where nothing is said, with the way of each message', {}, []],
+    ['as it is kept where nothing is said, with the timeline of each message', {}, []],
     [
       'with all payloads, and every log line',
       { journal: { hotPathPayloads: true }, logging: { level: 'debug', format: 'json' } },

@@ -139,7 +139,7 @@ describe('a journal that does not outlive its host', () => {
     expect(lab.families()).not.toContain('ingress.received');
   });
 
-  it('does not hold up a send whose payload no journal could keep (durability §6.8)', async () => {
+  it('does not block a send whose payload no journal could keep (durability §6.8)', async () => {
     await using lab = await hostLab({});
     const metadata: Record<string, unknown> = { text: 'x'.repeat(17 * 1024 * 1024) };
     const sent = await lab.host.send({

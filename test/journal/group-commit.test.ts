@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openJournal, openSqlite } from '../../src/journal/index.js';
+import { fence } from '../support/fences.js';
 import { testFolder } from '../support/folder.js';
-import { hold } from '../support/holds.js';
 import { aDispatch, anUpdate, settableClock } from './journal-contract.js';
 
 const code = (wanted: string) => expect.objectContaining({ code: wanted });
@@ -19,7 +19,7 @@ function foreignLock(path: string): Disposable {
 }
 
 describe('a write lock of another process', () => {
-  it('M8: does not block the event loop: what waits for it is kept when it is gone (durability §1.8)', async () => {
+  it('M8: does not block the event loop: what waits for it is persisted when it is gone (durability §1.8)', async () => {
     const journal = await openJournal(newPath());
     const lock = foreignLock(journal.path);
     let isKept = false;
@@ -30,7 +30,7 @@ describe('a write lock of another process', () => {
     const later = journal.store.appendMessage(
       's',
       { role: 'user', content: 'hi', timestamp: 1 },
-      { hold },
+      { fence },
     );
     for (let at = 0; at < 100; at++) await turn(); // each of them is a turn in which others may work
     expect(isKept).toBe(false);
@@ -41,10 +41,10 @@ describe('a write lock of another process', () => {
     await journal.close();
   });
 
-  it('M8: fails a write after five seconds, and nothing of it is kept (durability §1.8)', async () => {
+  it('M8: fails a write after five seconds, and nothing of it is persisted (durability §1.8)', async () => {
     const clock = settableClock();
     const journal = await openJournal(newPath(), { clock });
-    for (let at = 0; at < 20; at++) await turn(); // what opening has put off is done
+    for (let at = 0; at < 20; at++) await turn(); // what opening has deferred is done
     const lock = foreignLock(journal.path);
     const failed = journal.accept(anUpdate('a')).catch((error: unknown) => error);
     journal.dispatched(aDispatch('d'));

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openJournal, openSqlite, readJournal, tendJournal } from '../../src/journal/index.js';
 import { repairJournal } from '../../src/journal/internal.js';
+import { fence, fenceOf } from '../support/fences.js';
 import { testFolder } from '../support/folder.js';
-import { hold, holdOf } from '../support/holds.js';
 import { aDispatch, anUpdate, aSend } from './journal-contract.js';
 import { makeVersion1 } from './version-1.js';
 
@@ -17,7 +17,7 @@ async function smallJournal(): Promise<string> {
   const path = newPath();
   const journal = await openJournal(path);
   await journal.accept(anUpdate('u-1', { body: '"the body of an update"', lane: 'a lane' }));
-  await journal.prepare(hold, aSend('s-1', { body: '"the body of a send"' }));
+  await journal.prepare(fence, aSend('s-1', { body: '"the body of a send"' }));
   journal.dispatched(
     aDispatch('d-1', { body: '"the body of a dispatch"', occurredAtMs: Date.now() }),
   );
@@ -30,9 +30,9 @@ async function smallJournal(): Promise<string> {
       memoryKeys: [],
       metadata: {},
     },
-    { hold },
+    { fence },
   );
-  await journal.store.appendMessage('one', { role: 'user', content: 'of a transcript' }, { hold });
+  await journal.store.appendMessage('one', { role: 'user', content: 'of a transcript' }, { fence });
   await journal.close();
   return path;
 }
@@ -68,7 +68,7 @@ describe('H1: one flipped bit of a row', { timeout: secondsMs }, () => {
     const path = await smallJournal();
     const journal = await openJournal(path);
     await journal.begin('u-1');
-    await journal.endUpdate(holdOf('u-1'), {
+    await journal.endUpdate(fenceOf('u-1'), {
       isDead: true,
       outcome: 'failed',
       reason: 'because of this',
@@ -171,7 +171,7 @@ describe('a journal of version 1', { timeout: secondsMs }, () => {
     expect(await store.transcriptSize('s')).toEqual({ messages: 2, prompts: 2 });
     expect(await store.transcriptSize('a')).toEqual({ messages: 4, prompts: 2 });
     expect(await store.transcriptSize('b')).toEqual({ messages: 1, prompts: 0 });
-    await store.appendMessage('a', { role: 'user', content: 'three' }, { hold });
+    await store.appendMessage('a', { role: 'user', content: 'three' }, { fence });
     expect(await store.transcriptSize('a')).toEqual({ messages: 5, prompts: 3 });
     await journal.close();
   });

@@ -10,7 +10,7 @@ import type {
 } from '../../src/journal/index.js';
 import { joinedReason } from '../../src/journal/message-end.js';
 import { type VirtualClock, virtualClock } from '../../src/testing/index.js';
-import { hold, holdOf } from '../support/holds.js';
+import { fence, fenceOf } from '../support/fences.js';
 
 /** A virtual clock whose time of day may be set, as that of a machine. */
 export interface SettableClock extends VirtualClock {
@@ -95,12 +95,12 @@ export function describeJournal(
         expect(journal.stats()).toMatchObject({ accepted: 1, duplicates: 1 });
       }));
 
-    it('are kept when they have a field that no record has (durability §2.2)', () =>
+    it('are persisted when they have a field that no record has (durability §2.2)', () =>
       withJournal(async (journal) => {
         const more: object = { colour: 'red', event_id: 'other', send_id: 'other' }; // also names of columns
         expect(await journal.accept({ ...anUpdate('a'), ...more })).toEqual({ status: 'accepted' });
         expect(await journal.updates()).toMatchObject([anUpdate('a')]);
-        await journal.prepare(hold, { ...aSend('s'), ...more });
+        await journal.prepare(fence, { ...aSend('s'), ...more });
         expect(await journal.sends()).toMatchObject([aSend('s')]);
       }));
 
@@ -109,13 +109,13 @@ export function describeJournal(
         for (const id of ['a', 'b', 'c', 'd', 'e']) await journal.accept(anUpdate(id));
         await journal.begin('b');
         await journal.begin('c');
-        await journal.endUpdate(holdOf('c'), { isDead: true, outcome: 'failed' });
+        await journal.endUpdate(fenceOf('c'), { isDead: true, outcome: 'failed' });
         await journal.begin('d');
-        await journal.endUpdate(holdOf('d'), { isDead: false, outcome: 'answered' });
-        await journal.prepare(hold, aSend('s'));
-        await journal.prepare(hold, aSend('t'), true);
-        await journal.prepare(hold, aSend('u'), true);
-        await journal.endSend(hold, 'u', { state: 'sent' });
+        await journal.endUpdate(fenceOf('d'), { isDead: false, outcome: 'answered' });
+        await journal.prepare(fence, aSend('s'));
+        await journal.prepare(fence, aSend('t'), true);
+        await journal.prepare(fence, aSend('u'), true);
+        await journal.endSend(fence, 'u', { state: 'sent' });
         expect(await journal.counts()).toEqual({
           oldestDeadAtMs: expect.any(Number),
           updates: { accepted: 2, handling: 1, dead: 1 },
@@ -123,27 +123,27 @@ export function describeJournal(
         });
       }));
 
-    it('are begun under a hold, by `begin` or by the write that keeps them (durability §12.1)', () =>
+    it('are begun under a fence, by `begin` or by the write that keeps them (durability §12.1)', () =>
       withJournal(async (journal) => {
-        const own = { part: 0, epoch: expect.any(Number), signal: expect.any(AbortSignal) };
+        const own = { partition: 0, epoch: expect.any(Number), signal: expect.any(AbortSignal) };
         expect(await journal.accept(anUpdate('a'), true)).toEqual({
-          ...{ status: 'accepted', hold: { eventId: 'a', ...own } },
+          ...{ status: 'accepted', fence: { eventId: 'a', ...own } },
         });
         expect(await journal.accept(anUpdate('b'))).toEqual({ status: 'accepted' });
-        expect(await journal.begin('b')).toEqual({ attempts: 1, hold: { eventId: 'b', ...own } });
-        expect(journal.ownership.parts()).toEqual([0]);
-        expect(journal.ownership.holdOf(journal.ownership.partOf('any lane'))).toEqual(own);
-        expect(journal.ownership.holdOf(1)).toBe(undefined);
+        expect(await journal.begin('b')).toEqual({ attempts: 1, fence: { eventId: 'b', ...own } });
+        expect(journal.ownership.partitions()).toEqual([0]);
+        expect(journal.ownership.fenceOf(journal.ownership.partitionOf('any lane'))).toEqual(own);
+        expect(journal.ownership.fenceOf(1)).toBe(undefined);
       }));
 
-    it('are not written under a hold that has ended, and neither are sends (durability §12.1)', () =>
+    it('are not written under a fence that has ended, and neither are sends (durability §12.1)', () =>
       withJournal(async (journal) => {
         await journal.accept(anUpdate('a'), true);
-        await journal.prepare(hold, aSend('s'));
+        await journal.prepare(fence, aSend('s'));
         const before = [await journal.updates(), await journal.sends()];
-        const lost = { ...holdOf('a'), signal: AbortSignal.abort(new Error('it was taken')) };
+        const lost = { ...fenceOf('a'), signal: AbortSignal.abort(new Error('it was taken')) };
         for (const write of [
-          () => journal.giveBack(lost),
+          () => journal.release(lost),
           () => journal.endUpdate(lost, { isDead: false, outcome: 'answered' }),
           () => journal.prepare(lost, aSend('t')),
           () => journal.final(lost, aSend('s')),
@@ -181,7 +181,7 @@ export function describeJournal(
         });
         for (const id of ['a', 'b', 'f']) {
           await journal.begin(id);
-          await journal.endUpdate(holdOf(id), { isDead: false, outcome: 'answered' });
+          await journal.endUpdate(fenceOf(id), { isDead: false, outcome: 'answered' });
         }
         expect(await journal.retry('d')).toBe(true);
         expect(await accept('g', 2)).toEqual({ status: 'accepted', open: 1 });
@@ -193,15 +193,15 @@ export function describeJournal(
         expect(taken.map(({ status }) => status)).toEqual(['accepted', 'known', 'known']);
       }));
 
-    it('that are given back count one beginning fewer (durability §7.8)', () =>
+    it('that are released count one beginning fewer (durability §7.8)', () =>
       withJournal(async (journal) => {
         await journal.accept(anUpdate('a'));
-        await expect(journal.giveBack(holdOf('a'))).rejects.toMatchObject({
+        await expect(journal.release(fenceOf('a'))).rejects.toMatchObject({
           code: 'journal-state',
         });
         await journal.begin('a');
         await journal.begin('a');
-        await journal.giveBack(holdOf('a'));
+        await journal.release(fenceOf('a'));
         expect(await journal.updates()).toMatchObject([{ state: 'handling', attempts: 1 }]);
         expect((await journal.begin('a')).attempts).toBe(2);
       }));
@@ -214,7 +214,7 @@ export function describeJournal(
         await clock.advance(100);
         expect((await journal.begin('a')).attempts).toBe(1);
         expect((await journal.begin('a')).attempts).toBe(2);
-        await journal.endUpdate(holdOf('a'), { isDead: true, outcome: 'failed', reason: 'why' });
+        await journal.endUpdate(fenceOf('a'), { isDead: true, outcome: 'failed', reason: 'why' });
         const [a, b] = await journal.updates();
         expect(a).toEqual({
           ...anUpdate('a'),
@@ -256,7 +256,7 @@ export function describeJournal(
         ] as const)
           await journal.accept(anUpdate(id, lane === undefined ? {} : { lane }));
         await journal.begin('a');
-        await journal.endUpdate(holdOf('a'), { isDead: false, outcome: 'answered' });
+        await journal.endUpdate(fenceOf('a'), { isDead: false, outcome: 'answered' });
         await journal.begin('c');
         const idsOf = async (filter: UpdateFilter) =>
           (await journal.updates(filter)).map(({ eventId }) => eventId);
@@ -266,7 +266,7 @@ export function describeJournal(
         expect(await idsOf({ lane: 'two', states: ['accepted'], limit: 1 })).toEqual(['b']);
         expect(await idsOf({ lane: 'none' })).toEqual([]);
         const [first, , , , last] = await journal.updates();
-        expect(first).toMatchObject({ eventId: 'a', lane: 'one' }); // it is kept after the end
+        expect(first).toMatchObject({ eventId: 'a', lane: 'one' }); // it is persisted after the end
         expect(last).not.toHaveProperty('lane');
       }));
 
@@ -274,11 +274,11 @@ export function describeJournal(
       withJournal(async (journal) => {
         await journal.accept(anUpdate('a'));
         await journal.begin('a');
-        await journal.endUpdate(holdOf('a'), { isDead: false, outcome: 'answered' });
+        await journal.endUpdate(fenceOf('a'), { isDead: false, outcome: 'answered' });
         expect((await journal.updates())[0]).not.toHaveProperty('body');
         for (const again of [
           () => journal.begin('a'),
-          () => journal.endUpdate(holdOf('a'), { isDead: false, outcome: 'answered' }),
+          () => journal.endUpdate(fenceOf('a'), { isDead: false, outcome: 'answered' }),
           () => journal.begin('unknown'),
         ])
           await expect(again()).rejects.toThrow(code('journal-state'));
@@ -290,7 +290,7 @@ export function describeJournal(
         for (const id of ['a', 'b', 'c']) {
           await journal.accept(anUpdate(id));
           await journal.begin(id);
-          await journal.endUpdate(holdOf(id), {
+          await journal.endUpdate(fenceOf(id), {
             isDead: id !== 'c',
             outcome: 'failed',
             reason: 'why',
@@ -316,8 +316,8 @@ export function describeJournal(
         await journal.accept(anUpdate('a'));
         const die = async (sendId: string) => {
           await journal.begin('a');
-          await journal.prepare(hold, aSend(sendId, { correlationId: 'a' }));
-          await journal.endUpdate(holdOf('a'), { isDead: true, outcome: 'failed' });
+          await journal.prepare(fence, aSend(sendId, { correlationId: 'a' }));
+          await journal.endUpdate(fenceOf('a'), { isDead: true, outcome: 'failed' });
           const [update] = await journal.updates();
           expect(update).not.toHaveProperty('retriedAfterSeq');
           expect(update).toMatchObject({ state: 'dead', outcome: 'failed' });
@@ -325,12 +325,12 @@ export function describeJournal(
         };
         for (const sendId of ['a.1', 'a.2']) {
           await die(sendId);
-          await journal.prepare(hold, aSend(`${sendId}-other`, { correlationId: 'other' }));
+          await journal.prepare(fence, aSend(`${sendId}-other`, { correlationId: 'other' }));
           await journal.begin('a');
-          await journal.giveBack(holdOf('a'));
+          await journal.release(fenceOf('a'));
           const [update] = await journal.updates();
           expect(update).toMatchObject({ state: 'handling', attempts: 0 });
-          await journal.prepare(hold, aSend(`${sendId}-later`, { correlationId: 'a' }));
+          await journal.prepare(fence, aSend(`${sendId}-later`, { correlationId: 'a' }));
           const after = (await journal.sends({ correlationId: 'a' }))
             .filter(({ seq }) => seq > (update?.retriedAfterSeq ?? 0))
             .map((send) => send.sendId);
@@ -353,7 +353,7 @@ export function describeJournal(
         for (const id of ['a', 'b', 'c']) {
           const outcome = id === 'a' ? 'failed' : 'joined';
           const reason = id === 'a' ? 'why' : joinedReason('a');
-          await journal.endUpdate(holdOf(id), { isDead: true, outcome, reason });
+          await journal.endUpdate(fenceOf(id), { isDead: true, outcome, reason });
         }
         expect(await marks()).toEqual([undefined, undefined, undefined, undefined]);
         expect(await journal.updates({ eventId: 'b' })).toMatchObject([
@@ -368,7 +368,7 @@ export function describeJournal(
         expect(b).toMatchObject({ state: 'accepted', attempts: 0 });
         expect(b).not.toHaveProperty('outcome');
         expect(b).not.toHaveProperty('reason');
-        await journal.endUpdate(holdOf('b'), {
+        await journal.endUpdate(fenceOf('b'), {
           isDead: false,
           outcome: 'joined',
           reason: 'it joined a',
@@ -382,7 +382,7 @@ export function describeJournal(
     it('that are tried again and had sent nothing say so, too (durability §7.6)', () =>
       withJournal(async (journal) => {
         await journal.accept(anUpdate('a'));
-        await journal.endUpdate(holdOf('a'), { isDead: true, outcome: 'failed' });
+        await journal.endUpdate(fenceOf('a'), { isDead: true, outcome: 'failed' });
         await journal.retry('a');
         const [update] = await journal.updates();
         expect(update?.retriedAfterSeq).toBeTypeOf('number');
@@ -393,18 +393,18 @@ export function describeJournal(
     it('reach one terminal state, once (durability §3.1)', () =>
       withJournal(async (journal) => {
         for (const state of ['sent', 'cancelled', 'failed'] as const) {
-          await journal.prepare(hold, aSend(state, { correlationId: 'a' }));
-          await journal.endSend(hold, state, {
+          await journal.prepare(fence, aSend(state, { correlationId: 'a' }));
+          await journal.endSend(fence, state, {
             state,
             providerMessageId: '7',
             cause: 'c',
             reason: 'r',
           });
           for (const again of [
-            () => journal.endSend(hold, state, { state: 'sent' }),
-            () => journal.sending(hold, state),
-            () => journal.unsent(hold, state),
-            () => journal.prepare(hold, aSend(state)),
+            () => journal.endSend(fence, state, { state: 'sent' }),
+            () => journal.sending(fence, state),
+            () => journal.unsent(fence, state),
+            () => journal.prepare(fence, aSend(state)),
           ])
             await expect(again()).rejects.toThrow(code('journal-state'));
         }
@@ -417,32 +417,32 @@ export function describeJournal(
 
     it('of a stream say what their final says, as long as no channel has that (durability §6.4)', () =>
       withJournal(async (journal) => {
-        await journal.prepare(hold, aSend('s', { correlationId: 'a' }));
+        await journal.prepare(fence, aSend('s', { correlationId: 'a' }));
         const { correlationId: _, ...final } = aSend('s', {
           kind: 'reply',
           fingerprint: 'whole',
           body: '{"content":"whole"}',
         });
-        await journal.final(hold, { ...final, channel: 'other', accountId: 'two' });
+        await journal.final(fence, { ...final, channel: 'other', accountId: 'two' });
         expect(await journal.sends({ correlationId: 'a' })).toMatchObject([
           { ...final, channel: 'other', accountId: 'two', state: 'prepared', attempts: 0 },
         ]);
-        await journal.sending(hold, 's');
-        await expect(journal.final(hold, final)).rejects.toThrow(code('journal-state'));
-        await journal.endSend(hold, 's', { state: 'sent' });
+        await journal.sending(fence, 's');
+        await expect(journal.final(fence, final)).rejects.toThrow(code('journal-state'));
+        await journal.endSend(fence, 's', { state: 'sent' });
         for (const sendId of ['s', 'unknown'])
-          await expect(journal.final(hold, { ...final, sendId })).rejects.toThrow(
+          await expect(journal.final(fence, { ...final, sendId })).rejects.toThrow(
             code('journal-state'),
           );
       }));
 
-    it('count the attempts that were given to the channel, and may be given back', () =>
+    it('count the attempts that were given to the channel, and may be released', () =>
       withJournal(async (journal) => {
-        await journal.prepare(hold, aSend('s'));
-        await expect(journal.unsent(hold, 's')).rejects.toThrow(code('journal-state'));
-        await journal.sending(hold, 's');
-        await journal.unsent(hold, 's');
-        await journal.sending(hold, 's');
+        await journal.prepare(fence, aSend('s'));
+        await expect(journal.unsent(fence, 's')).rejects.toThrow(code('journal-state'));
+        await journal.sending(fence, 's');
+        await journal.unsent(fence, 's');
+        await journal.sending(fence, 's');
         expect(await journal.sends({ states: ['prepared', 'sending'] })).toEqual([
           {
             ...aSend('s'),
@@ -452,25 +452,25 @@ export function describeJournal(
             preparedAtMs: expect.any(Number),
           },
         ]);
-        await expect(journal.sending(hold, 'unknown')).rejects.toThrow(code('journal-state'));
+        await expect(journal.sending(fence, 'unknown')).rejects.toThrow(code('journal-state'));
       }));
 
     it('keep what their preview has shown, the last of it, until they have ended (durability §6.5)', () =>
       withJournal(async (journal) => {
-        await journal.prepare(hold, aSend('s'));
-        await journal.shown(hold, 's', '{"messageIds":[1]}');
-        await journal.shown(hold, 's', '{"messageIds":[1,2]}');
-        await journal.sending(hold, 's');
+        await journal.prepare(fence, aSend('s'));
+        await journal.shown(fence, 's', '{"messageIds":[1]}');
+        await journal.shown(fence, 's', '{"messageIds":[1,2]}');
+        await journal.sending(fence, 's');
         expect(await journal.sends()).toMatchObject([
           { sendId: 's', state: 'sending', attempts: 1, shown: '{"messageIds":[1,2]}' },
         ]);
-        await journal.shown(hold, 's'); // it asks for the hold alone
+        await journal.shown(fence, 's'); // it asks for the fence alone
         expect(await journal.sends()).toMatchObject([{ shown: '{"messageIds":[1,2]}' }]);
-        await journal.shown(hold, 's', '{"messageIds":[]}');
-        await journal.endSend(hold, 's', { state: 'sent' });
+        await journal.shown(fence, 's', '{"messageIds":[]}');
+        await journal.endSend(fence, 's', { state: 'sent' });
         expect(await journal.sends()).toMatchObject([{ shown: '{"messageIds":[]}' }]);
         for (const sendId of ['s', 'unknown'])
-          await expect(journal.shown(hold, sendId, '{}')).rejects.toThrow(code('journal-state'));
+          await expect(journal.shown(fence, sendId, '{}')).rejects.toThrow(code('journal-state'));
       }));
 
     it('have exactly one terminal state whatever is done to them, in any order (property)', () =>
@@ -480,12 +480,12 @@ export function describeJournal(
         await fc.assert(
           fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
             const id = `s-${++made}`;
-            await journal.prepare(hold, aSend(id));
+            await journal.prepare(fence, aSend(id));
             const done = await Promise.allSettled(
               steps.map((one) => {
-                if (one === 'sending') return journal.sending(hold, id);
-                if (one === 'unsent') return journal.unsent(hold, id);
-                return journal.endSend(hold, id, { state: one as 'sent' });
+                if (one === 'sending') return journal.sending(fence, id);
+                if (one === 'unsent') return journal.unsent(fence, id);
+                return journal.endSend(fence, id, { state: one as 'sent' });
               }),
             );
             const terminal = steps.filter(
@@ -505,7 +505,7 @@ export function describeJournal(
       withJournal(async (journal, clock) => {
         for (const id of ['a', 'b', 'c', 'd']) {
           await journal.accept(anUpdate(id));
-          await journal.prepare(hold, aSend(`${id}.1`, { correlationId: id }));
+          await journal.prepare(fence, aSend(`${id}.1`, { correlationId: id }));
           journal.dispatched(
             aDispatch(`${id}-1`, { correlationId: id, occurredAtMs: clock.now() }),
           );

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { openJournal, openSqlite, type SqliteDatabase } from '../../src/journal/index.js';
 import { examineRows } from '../../src/journal/rows/examine-rows.js';
+import { fence } from '../support/fences.js';
 import { testFolder } from '../support/folder.js';
-import { hold } from '../support/holds.js';
 import { aDispatch, anUpdate, aSend, settableClock } from './journal-contract.js';
 
 const newPath = () => join(testFolder(), 'sluice.db');
@@ -95,7 +95,7 @@ describe('a look at every row', () => {
     ];
     await Promise.all(
       sizes.map((size, at) =>
-        journal.prepare(hold, aSend(`s-${at}`, { body: 'ä'.repeat(size / 2) })),
+        journal.prepare(fence, aSend(`s-${at}`, { body: 'ä'.repeat(size / 2) })),
       ),
     );
     await journal.close();
@@ -138,11 +138,11 @@ describe('the transcript of a session that was reset', () => {
       memoryKeys: [],
       metadata: {},
     });
-    await store.saveSession(session('one'), { hold });
+    await store.saveSession(session('one'), { fence });
     const large = 'x'.repeat(1_500_000);
     const texts = Array.from({ length: 450 }, (_, at) => (at < 8 ? large : `m-${at}`));
     await Promise.all(
-      texts.map((content) => store.appendMessage('one', { role: 'user', content }, { hold })),
+      texts.map((content) => store.appendMessage('one', { role: 'user', content }, { fence })),
     );
     using reader = openSqlite(path, { readonly: true });
     const left = reader.prepare(
@@ -150,7 +150,7 @@ describe('the transcript of a session that was reset', () => {
     );
     const seen = [left.get()];
     let isOver = false;
-    const reset = store.saveSession(session('two'), { hold }).then(() => {
+    const reset = store.saveSession(session('two'), { fence }).then(() => {
       isOver = true;
     });
     for (; !isOver; await turn()) seen.push(left.get());

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../src/journal/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { compiled } from '../support/compiled.js';
+import { fence } from '../support/fences.js';
 import { testFolder } from '../support/folder.js';
-import { hold } from '../support/holds.js';
 import { aDispatch, anUpdate, aSend } from './journal-contract.js';
 
 const code = (wanted: string) => expect.objectContaining({ code: wanted });
@@ -39,8 +39,8 @@ describe('M7: a journal whose file was', () => {
       const refused = await Promise.allSettled([
         journal.accept(anUpdate('a')),
         journal.begin('before'),
-        journal.prepare(hold, aSend('a.1')),
-        journal.store.appendMessage('s', { role: 'user', content: 'hi', timestamp: 1 }, { hold }),
+        journal.prepare(fence, aSend('a.1')),
+        journal.store.appendMessage('s', { role: 'user', content: 'hi', timestamp: 1 }, { fence }),
       ]);
       expect(refused).toEqual(
         refused.map(() => ({ status: 'rejected', reason: code('journal-lost') })),
@@ -88,7 +88,7 @@ describe('M7: a journal whose file was', () => {
     await expect(journal.accept(anUpdate('a'))).rejects.toThrow(code('database-io'));
     rmSync(path);
     renameSync(`${path}.1`, path);
-    expect(journal.problem()).toEqual(code('database-io')); // until a write is kept
+    expect(journal.problem()).toEqual(code('database-io')); // until a write is persisted
     await clock.advance(1_000);
     await expect.poll(() => journal.problem()).toBeUndefined();
     expect((await journal.accept(anUpdate('b'))).status).toBe('accepted');

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import { createHost } from '../../src/host/index.js';
 import { type Journal, memoryJournal, memoryStore } from '../../src/journal/index.js';
-import { hold, holdOf } from '../support/holds.js';
+import { fence, fenceOf } from '../support/fences.js';
 import { hostLab } from '../support/host-lab.js';
 import { describeJournal } from './journal-contract.js';
 import { describeStore } from './store-contract.js';
@@ -78,19 +78,19 @@ describe('a journal in memory that is long', () => {
   });
 });
 
-describe('a journal in memory that has kept many', () => {
+describe('a journal in memory that has persisted many', () => {
   /** Takes an update through to its end, with one send and one dispatch. */
   const handle = async (journal: Journal, eventId: string, isDead = false): Promise<void> => {
     const about = { channel: 'scripted', accountId: 'default', receivedAtMs: 0, body: '{}' };
     await journal.accept({ eventId, ...about });
     await journal.begin(eventId);
     const said = { kind: 'reply', fingerprint: 'f', body: '{"content":"hi"}' };
-    await journal.prepare(hold, { sendId: `${eventId}.1`, correlationId: eventId, ...said });
-    await journal.sending(hold, `${eventId}.1`);
-    await journal.endSend(hold, `${eventId}.1`, { state: 'sent' });
+    await journal.prepare(fence, { sendId: `${eventId}.1`, correlationId: eventId, ...said });
+    await journal.sending(fence, `${eventId}.1`);
+    await journal.endSend(fence, `${eventId}.1`, { state: 'sent' });
     const dispatch = { family: 'egress.sent', correlationId: eventId, sessionId: null } as const;
     journal.dispatched({ eventId, ...dispatch, status: 'passed', occurredAtMs: 0, body: '{}' });
-    await journal.endUpdate(holdOf(eventId), { isDead, outcome: isDead ? 'failed' : 'answered' });
+    await journal.endUpdate(fenceOf(eventId), { isDead, outcome: isDead ? 'failed' : 'answered' });
   };
   const idsOf = async (journal: Journal): Promise<readonly string[]> =>
     (await journal.updates()).map(({ eventId }) => eventId);
@@ -126,7 +126,7 @@ describe('a journal in memory that has kept many', () => {
     try {
       for (let at = 0; at < 2 * open; at++) {
         await journal.begin(`u-${at}`);
-        await journal.endUpdate(holdOf(`u-${at}`), { isDead: false, outcome: 'answered' });
+        await journal.endUpdate(fenceOf(`u-${at}`), { isDead: false, outcome: 'answered' });
         await accept(at + open);
       }
     } finally {
@@ -148,8 +148,8 @@ describe('a journal in memory that has kept many', () => {
     const journal = memoryJournal({ keepRows: 3 });
     for (let at = 0; at < 50; at++) {
       const said = { kind: 'unprompted', fingerprint: 'f', body: '{}' };
-      await journal.prepare(hold, { sendId: `s-${at}`, ...said });
-      await journal.endSend(hold, `s-${at}`, { state: 'failed' });
+      await journal.prepare(fence, { sendId: `s-${at}`, ...said });
+      await journal.endSend(fence, `s-${at}`, { state: 'failed' });
     }
     expect((await journal.sends()).map(({ sendId }) => sendId)).toEqual(['s-47', 's-48', 's-49']);
   });

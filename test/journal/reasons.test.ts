@@ -10,7 +10,7 @@ const emoji = '\u{1f600}'.repeat(400);
 const kept = /^(?:Error: )?(?:\u{1f600}){140,150}…$/u;
 
 describe('a reason that is cut', () => {
-  it('beside an emoji is kept with the end of its update: the agent takes its turn once (durability §4.6)', async () => {
+  it('beside an emoji is persisted with the end of its update: the agent takes its turn once (durability §4.6)', async () => {
     const clock = virtualClock();
     const journal = await openJournal(join(testFolder(), 'sluice.db'), { clock });
     let turns = 0;
@@ -34,7 +34,7 @@ describe('a reason that is cut', () => {
     expect(turns).toBe(1);
   });
 
-  it('beside an emoji is kept with the end of its send (durability §4.6)', async () => {
+  it('beside an emoji is persisted with the end of its send (durability §4.6)', async () => {
     const clock = virtualClock();
     const journal = await openJournal(join(testFolder(), 'sluice.db'), { clock });
     const channel = scriptedChannel({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionRecord, Store } from '../../src/journal/index.js';
-import { hold } from '../support/holds.js';
+import { fence } from '../support/fences.js';
 
 function session(
   sessionKey: string,
@@ -43,10 +43,10 @@ export function describeStore(
           memoryKeys: ['m'],
           metadata: { x: 1.5 },
         });
-        await store.saveSession(whole, { hold });
-        await store.saveSession(session('other', 's9'), { hold });
+        await store.saveSession(whole, { fence });
+        await store.saveSession(session('other', 's9'), { fence });
         expect(await store.loadSession('k')).toEqual(whole);
-        await store.saveSession(session('k', 's2'), { hold });
+        await store.saveSession(session('k', 's2'), { fence });
         expect((await store.loadSession('k'))?.sessionId).toBe('s2');
       }));
 
@@ -56,8 +56,8 @@ export function describeStore(
         const said = (id: string, at: number) =>
           ({ role: at % 2 === 0 ? 'user' : 'assistant', content: `${id} ${at}` }) as const;
         for (const [at, id] of ids.slice(0, 3).entries()) {
-          await store.saveSession(session(`key ${id}`, id), { hold });
-          for (let n = 0; n < 3 + at; n++) await store.appendMessage(id, said(id, n), { hold });
+          await store.saveSession(session(`key ${id}`, id), { fence });
+          for (let n = 0; n < 3 + at; n++) await store.appendMessage(id, said(id, n), { fence });
         }
         const read = (id: string, at: number) =>
           Promise.all([
@@ -78,9 +78,9 @@ export function describeStore(
         expect(alone[3]).toEqual([undefined, { messages: 0, prompts: 0 }, [], []]);
       }));
 
-    it('writes nothing under a hold that has ended, if it is that of a journal (durability §12.1)', () =>
+    it('writes nothing under a fence that has ended, if it is that of a journal (durability §12.1)', () =>
       withStore(async (store) => {
-        const lost = { hold: { ...hold, signal: AbortSignal.abort(new Error('it was taken')) } };
+        const lost = { fence: { ...fence, signal: AbortSignal.abort(new Error('it was taken')) } };
         const isOfJournal = store.hurry !== undefined;
         const saved = store.saveSession(session('k', 's1'), lost).catch(String);
         const added = store.appendMessage('s1', { role: 'user', content: 'a' }, lost).catch(String);
@@ -92,11 +92,11 @@ export function describeStore(
 
     it('keeps transcripts apart, in the order of the calls', () =>
       withStore(async (store) => {
-        await store.saveSession(session('k', 's1'), { hold });
+        await store.saveSession(session('k', 's1'), { fence });
         const entry = (content: string) => ({ role: 'user' as const, content });
         await Promise.all(
           Array.from({ length: 20 }, (_, at) =>
-            store.appendMessage(at % 2 ? 's1' : 's2', entry(`${at}`), { hold }),
+            store.appendMessage(at % 2 ? 's1' : 's2', entry(`${at}`), { fence }),
           ),
         );
         const texts = async (id: string) =>
@@ -108,7 +108,7 @@ export function describeStore(
 
     it('gives a part of a transcript, counted from its end, and says how much there is', () =>
       withStore(async (store) => {
-        await store.saveSession(session('k', 's1'), { hold });
+        await store.saveSession(session('k', 's1'), { fence });
         for (let at = 0; at < 1_100; at++) {
           await store.appendMessage(
             's1',
@@ -116,10 +116,10 @@ export function describeStore(
               role: at % 2 ? 'assistant' : 'user',
               content: `${at}`,
             },
-            { hold },
+            { fence },
           );
           if (at % 100 === 0)
-            await store.appendMessage('s2', { role: 'user', content: ['no text'] }, { hold });
+            await store.appendMessage('s2', { role: 'user', content: ['no text'] }, { fence });
         }
         const texts = async (last: number, skip?: number) =>
           (await store.readTranscript('s1', { last, ...(skip !== undefined && { skip }) })).map(
@@ -142,12 +142,12 @@ export function describeStore(
 
     it('lets go of the transcript of a session that another has replaced, and of no other', () =>
       withStore(async (store) => {
-        await store.saveSession(session('k', 's1'), { hold });
-        await store.appendMessage('s1', { role: 'user', content: 'old' }, { hold });
-        await store.appendMessage('other', { role: 'user', content: 'other' }, { hold });
-        await store.saveSession(session('k', 's1', { memoryKeys: ['a'] }), { hold });
+        await store.saveSession(session('k', 's1'), { fence });
+        await store.appendMessage('s1', { role: 'user', content: 'old' }, { fence });
+        await store.appendMessage('other', { role: 'user', content: 'other' }, { fence });
+        await store.saveSession(session('k', 's1', { memoryKeys: ['a'] }), { fence });
         expect(await store.readTranscript('s1')).toHaveLength(1);
-        await store.saveSession(session('k', 's2'), { hold });
+        await store.saveSession(session('k', 's2'), { fence });
         expect(await store.readTranscript('s1')).toEqual([]);
         expect(await store.readTranscript('other')).toHaveLength(1);
       }));

@@ -7,8 +7,8 @@ import { openPostgresJournal } from '../../src/postgres/index.js';
 import { jsonLines } from '../cli/cli.js';
 import { runInMemory } from '../cli/memory-shell.js';
 import { anUpdate } from '../journal/journal-contract.js';
+import { fenceOf } from '../support/fences.js';
 import { testFolder } from '../support/folder.js';
-import { holdOf } from '../support/holds.js';
 import { newDatabase, projectFolder } from './databases.js';
 
 const patiently = { timeout: 60_000, interval: 10 };
@@ -56,7 +56,7 @@ describe('a config that names a PostgreSQL', () => {
     const journal = await openPostgresJournal(connect(url));
     for (const id of ['a', 'b']) {
       await journal.accept(anUpdate(id));
-      await journal.endUpdate(holdOf(id), { isDead: true, outcome: 'failed' });
+      await journal.endUpdate(fenceOf(id), { isDead: true, outcome: 'failed' });
     }
     const quota = { maxKeys: 9, maxBytes: 99 };
     await journal.keyValues.write('acme', 'seen', { body: '1' }, { quota });

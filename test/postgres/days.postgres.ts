@@ -84,7 +84,7 @@ describe('the dispatches of a journal in PostgreSQL', () => {
     await add('of yesterday', startMs);
     await add('of a clock that is wrong', startMs + 400 * dayMs);
     expect(await eventsOf(journal)).toEqual([
-      ...['a', 'b', 'of yesterday', 'of a clock that is wrong'], // in the order in which they were kept
+      ...['a', 'b', 'of yesterday', 'of a clock that is wrong'], // in the order in which they were persisted
     ]);
     await journal.close();
   });
@@ -128,7 +128,7 @@ describe('the dispatches of a journal in PostgreSQL', () => {
     await journal.close();
   });
 
-  it('go a few at a time if somebody reads them for long, and if they are kept for less than a day (durability §11.9)', async () => {
+  it('go a few at a time if somebody reads them for long, and if they are persisted for less than a day (durability §11.9)', async () => {
     const url = await newDatabase();
     const { journal, add, pass, tables } = await opened(url);
     await add('a');

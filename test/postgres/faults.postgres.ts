@@ -72,8 +72,8 @@ describe('a commit whose answer comes late', () => {
       },
     };
     const first = await openPostgresJournal(connections, { leaseMs: 60_000, clock });
-    const kept = first.ownership.holdOf(0);
-    if (kept === undefined) throw new Error('it has no part');
+    const kept = first.ownership.fenceOf(0);
+    if (kept === undefined) throw new Error('it has no partition');
     await expect.poll(() => first.stats().commits, { timeout: 60_000 }).toBe(4); // old rows are looked for first
     isWaiting = true;
     const prepared = first.prepare(kept, aSend('s'), true).catch(({ code }) => code);
@@ -152,7 +152,7 @@ describe('many writes in PostgreSQL', () => {
     await journal.close();
   });
 
-  it('are no more to look at for what is old, however many are kept (durability §11.9)', async () => {
+  it('are no more to look at for what is old, however many are persisted (durability §11.9)', async () => {
     const url = await newDatabase();
     const { connections, transactions } = listed(url);
     const clock = virtualClock();

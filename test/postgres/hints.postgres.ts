@@ -44,7 +44,7 @@ async function hostOn({ connections, seen }: ReturnType<typeof heeding>) {
   const lab = await hostLab({ journal, store: journal.store, channel, clock });
   return {
     ...{ seen, journal, channel, clock, lab },
-    parts: () => journal.ownership.parts().length,
+    partitions: () => journal.ownership.partitions().length,
     [Symbol.asyncDispose]: async () => {
       await lab[Symbol.asyncDispose]();
       await journal.close().catch(() => undefined);
@@ -54,7 +54,7 @@ async function hostOn({ connections, seen }: ReturnType<typeof heeding>) {
 
 type TestHost = Awaited<ReturnType<typeof hostOn>>;
 
-/** Two hosts with half of the parts each. The second one listens through a proxy, if there is one. */
+/** Two hosts with half of the partitions each. The second one listens through a proxy, if there is one. */
 async function twoHosts(url: string, proxy?: PostgresProxy) {
   const first = await hostOn(heeding(url));
   const second = await hostOn(heeding(url, proxy?.url(url)));
@@ -73,7 +73,7 @@ async function step(...hosts: readonly TestHost[]): Promise<void> {
 
 async function sharesOf(...hosts: readonly TestHost[]): Promise<readonly number[]> {
   await step(...hosts);
-  return hosts.map((host) => host.parts());
+  return hosts.map((host) => host.partitions());
 }
 
 let messages = 0;
@@ -114,11 +114,11 @@ describe('hints between hosts that share a journal in PostgreSQL', () => {
     proxy.close();
     second.seen.heard.length = 0;
     const texts = await tell(first);
-    const theirs = new Set(second.journal.ownership.parts());
+    const theirs = new Set(second.journal.ownership.partitions());
     const areLeft = async () => {
       await step(first, second);
       const open = await first.journal.updates({ states: openUpdates });
-      return open.length > 0 && open.every(({ part = 0 }) => theirs.has(part));
+      return open.length > 0 && open.every(({ part: partition = 0 }) => theirs.has(partition));
     };
     await expect.poll(areLeft, patiently).toBe(true);
     expect(second.lab.texts()).toEqual([]);
@@ -183,13 +183,13 @@ describe('hints between hosts that share a journal in PostgreSQL', () => {
     await journal.close();
   });
 
-  it('are given for a part of another host alone, and not for an update that was not kept (durability §11.17)', async () => {
+  it('are given for a partition of another host alone, and not for an update that was not persisted (durability §11.17)', async () => {
     const url = directUrl(await sharedDatabase());
     const inner = connect(url);
     let isFailing = false;
     const options = { leaseMs, clock: virtualClock() };
     const owner = await openPostgresJournal(connect(url), options);
-    const asleep = { leaseMs, clock: virtualClock(), announces: true }; // it takes no part
+    const asleep = { leaseMs, clock: virtualClock(), announces: true }; // it takes no partition
     const other = await openPostgresJournal(
       {
         ...inner,
@@ -240,7 +240,7 @@ describe.runIf(inject('pooledUrl') !== undefined)('hints behind a pooler', () =>
     const first = await hostOn(heeding(url));
     const second = await hostOn(heeding(url));
     const pass = () => Promise.all([first, second].map(({ clock }) => clock.advance(500)));
-    const shares = () => pass().then(() => [first.parts(), second.parts()]);
+    const shares = () => pass().then(() => [first.partitions(), second.partitions()]);
     await expect.poll(shares, patiently).toEqual([4, 4]);
     const texts = await tell(first);
     await expect.poll(() => pass().then(() => saidBy(first, second)), patiently).toEqual(texts);

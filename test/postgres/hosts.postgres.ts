@@ -84,7 +84,7 @@ describe('the hosts of a journal in PostgreSQL', () => {
     await admin.close();
   });
 
-  it('are read with the messages of their parts that wait (durability §11.13)', async () => {
+  it('are read with the messages of their partitions that wait (durability §11.13)', async () => {
     const { url, admin } = await sharedDatabase();
     const journal = await openPostgresJournal(connect(url), { leaseMs });
     for (const id of ['a', 'b']) await journal.accept({ ...anUpdate(id), part: 3 });
@@ -95,18 +95,18 @@ describe('the hosts of a journal in PostgreSQL', () => {
     await admin.close();
   });
 
-  it('take no part before they are announced (durability §11.14)', async () => {
+  it('take no partition before they are announced (durability §11.14)', async () => {
     const { url, admin } = await sharedDatabase();
     const journal = await openPostgresJournal(connect(url), { leaseMs, announces: true });
-    expect(journal.ownership.parts()).toEqual([]);
+    expect(journal.ownership.partitions()).toEqual([]);
     await journal.announce(() => ({ sluice: '1.2.3' }));
-    expect(journal.ownership.parts()).toEqual([0, 1, 2, 3]);
+    expect(journal.ownership.partitions()).toEqual([0, 1, 2, 3]);
     expect((await readPostgresHosts(admin))[0]?.about).toEqual({ sluice: '1.2.3' });
     await journal.close();
     await admin.close();
   });
 
-  it('do not start without an extension that their config requires, and have taken no part (durability §11.14)', async () => {
+  it('do not start without an extension that their config requires, and have taken no partition (durability §11.14)', async () => {
     const { url, admin } = await sharedDatabase();
     const extensions = [{ path: './not-there.mjs', required: true }];
     const { code, stderr } = await machine(url, '1.0.0', { extensions })(

@@ -9,7 +9,7 @@ import { readPostgresJournal, tendPostgresJournal } from '../../src/postgres/pos
 import { migratePostgres } from '../../src/postgres/postgres-schema.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { anUpdate, aSend, settableClock } from '../journal/journal-contract.js';
-import { hold, holdOf } from '../support/holds.js';
+import { fence, fenceOf } from '../support/fences.js';
 import { hostLab } from '../support/host-lab.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { endLeases, newDatabase, undivided } from './databases.js';
@@ -80,7 +80,7 @@ describe('the tables of a journal in PostgreSQL', () => {
     const connections = connect(url);
     const journal = await openPostgresJournal(connect(url));
     await journal.accept(anUpdate('a', { lane: 'l' }));
-    await journal.prepare(hold, aSend('s', { correlationId: 'a' }));
+    await journal.prepare(fence, aSend('s', { correlationId: 'a' }));
     await journal.close();
     for (const sql of [
       ...undivided,
@@ -106,7 +106,7 @@ describe('the tables of a journal in PostgreSQL', () => {
     await connections.close();
     const later = await openPostgresJournal(connect(url));
     expect(await idsOf(later)).toEqual(['a']);
-    expect(await later.begin('a')).toMatchObject({ attempts: 1, hold: { part: 0 } });
+    expect(await later.begin('a')).toMatchObject({ attempts: 1, fence: { partition: 0 } });
     expect(await later.sends()).toMatchObject([{ sendId: 's' }]);
     await later.close();
   });
@@ -135,7 +135,7 @@ describe('the lease of a journal in PostgreSQL', () => {
     });
     await first.accept(anUpdate('a'));
     await first.close();
-    const second = await openPostgresJournal(connect(url)); // given back: it need not end
+    const second = await openPostgresJournal(connect(url)); // released: it need not end
     expect(await idsOf(second)).toEqual(['a']);
     await second.close();
   });
@@ -156,7 +156,7 @@ describe('the lease of a journal in PostgreSQL', () => {
     };
     const clock = { ...virtualClock(), monotonicMs: () => nowMs, setTimeout };
     const second = await openPostgresJournal(connections, { leaseMs: 5_000, clock });
-    expect(second.ownership.epochOf(0)).toBeGreaterThan(0); // it may write when a renewal is kept in time
+    expect(second.ownership.epochOf(0)).toBeGreaterThan(0); // it may write when a renewal is persisted in time
     await second.close();
   });
 
@@ -169,9 +169,9 @@ describe('the lease of a journal in PostgreSQL', () => {
     const lost = { code: 'journal-lost' };
     for (const write of [
       () => first.accept(anUpdate('b')),
-      () => first.prepare(hold, aSend('s', { correlationId: 'a' })),
-      () => first.endUpdate(holdOf('a'), { isDead: false, outcome: 'answered' }),
-      () => first.store.appendMessage('s1', { role: 'user', content: 'late' }, { hold }),
+      () => first.prepare(fence, aSend('s', { correlationId: 'a' })),
+      () => first.endUpdate(fenceOf('a'), { isDead: false, outcome: 'answered' }),
+      () => first.store.appendMessage('s1', { role: 'user', content: 'late' }, { fence }),
       () =>
         first.keyValues.write('acme', 'k', { body: '1' }, { quota: { maxKeys: 9, maxBytes: 99 } }),
     ])
@@ -234,9 +234,9 @@ describe('the writes of a journal in PostgreSQL', () => {
       Promise.all(
         ids.flatMap((id) => [
           journal.begin(id),
-          journal.prepare(hold, aSend(`${id}.1`, { correlationId: id }), true),
-          journal.endSend(hold, `${id}.1`, { state: 'sent' }),
-          journal.endUpdate(holdOf(id), { isDead: false, outcome: 'answered' }),
+          journal.prepare(fence, aSend(`${id}.1`, { correlationId: id }), true),
+          journal.endSend(fence, `${id}.1`, { state: 'sent' }),
+          journal.endUpdate(fenceOf(id), { isDead: false, outcome: 'answered' }),
         ]),
       ),
     );
@@ -261,10 +261,10 @@ describe('the writes of a journal in PostgreSQL', () => {
           Array.from({ length: many }, (_, at) => `${at}`).flatMap((key) => [
             store.saveSession(
               { ...session, sessionKey: key, sessionId: `${key}-${round}` },
-              { hold },
+              { fence },
             ),
             ...['one', 'two'].map((content) =>
-              store.appendMessage(`${key}-${round}`, { role: 'user', content }, { hold }),
+              store.appendMessage(`${key}-${round}`, { role: 'user', content }, { fence }),
             ),
             keyValues.write('/turns', key, { body: round }, {}),
             keyValues.write('counted', key, { body: round }, { quota }),
@@ -289,13 +289,13 @@ describe('the writes of a journal in PostgreSQL', () => {
     const journal = await openPostgresJournal(connect(await newDatabase()));
     const { store } = journal;
     const of = { agentId: 'main', context: {}, memoryKeys: [], metadata: {}, sessionKey: 'key' };
-    await store.saveSession({ ...of, sessionId: 'old' }, { hold });
+    await store.saveSession({ ...of, sessionId: 'old' }, { fence });
     await Promise.all([
-      store.appendMessage('old', { role: 'user', content: 'one' }, { hold }),
-      store.saveSession({ ...of, sessionId: 'passing' }, { hold }),
-      store.appendMessage('passing', { role: 'user', content: 'two' }, { hold }),
-      store.saveSession({ ...of, sessionId: 'new' }, { hold }),
-      store.appendMessage('new', { role: 'user', content: 'three' }, { hold }),
+      store.appendMessage('old', { role: 'user', content: 'one' }, { fence }),
+      store.saveSession({ ...of, sessionId: 'passing' }, { fence }),
+      store.appendMessage('passing', { role: 'user', content: 'two' }, { fence }),
+      store.saveSession({ ...of, sessionId: 'new' }, { fence }),
+      store.appendMessage('new', { role: 'user', content: 'three' }, { fence }),
     ]);
     const left = await Promise.all(['old', 'passing', 'new'].map((id) => store.readTranscript(id)));
     expect(left).toMatchObject([[], [], [{ content: 'three' }]]);
@@ -348,13 +348,16 @@ describe('the writes of a journal in PostgreSQL', () => {
     },
   );
 
-  it('are kept without secrets, and without characters that the database has not (durability §4.5, durability §11.8)', async () => {
+  it('are persisted without secrets, and without characters that the database has not (durability §4.5, durability §11.8)', async () => {
     const url = await newDatabase();
     const journal = await openPostgresJournal(connect(url), { secrets: ['hunter22'] });
     await journal.accept(anUpdate('a', { body: '{"text":"it is hunter22"}' }));
-    await journal.prepare(hold, aSend('s', { correlationId: 'a', body: '{"content":"hunter22"}' }));
-    await journal.store.appendMessage('s1', { role: 'user', content: 'hunter22' }, { hold });
-    await journal.endUpdate(holdOf('a'), {
+    await journal.prepare(
+      fence,
+      aSend('s', { correlationId: 'a', body: '{"content":"hunter22"}' }),
+    );
+    await journal.store.appendMessage('s1', { role: 'user', content: 'hunter22' }, { fence });
+    await journal.endUpdate(fenceOf('a'), {
       isDead: true,
       outcome: 'failed',
       reason: 'a\u0000 hunter22',
@@ -389,13 +392,13 @@ describe('the writes of a journal in PostgreSQL', () => {
     const url = await newDatabase();
     const journal = await openPostgresJournal(connect(url));
     await journal.accept(anUpdate('a'));
-    await journal.endUpdate(holdOf('a'), { isDead: true, outcome: 'failed' });
+    await journal.endUpdate(fenceOf('a'), { isDead: true, outcome: 'failed' });
     expect(journal.changedOutside()).toBe(false);
     const beside = await tendPostgresJournal(connect(url));
     expect(await beside.retry('a')).toBe(true);
     await expect.poll(() => journal.changedOutside(), patiently).toBe(true);
     expect(journal.changedOutside()).toBe(false);
-    await journal.endUpdate(holdOf('a'), { isDead: true, outcome: 'failed' });
+    await journal.endUpdate(fenceOf('a'), { isDead: true, outcome: 'failed' });
     expect(await beside.purge()).toBe(1);
     await beside.close();
     await journal.close();
@@ -407,11 +410,11 @@ describe('the writes of a journal in PostgreSQL', () => {
     const first = await openPostgresJournal(connect(url), { clock });
     for (const id of ['open', 'dead', 'ended']) {
       await first.accept(anUpdate(id));
-      await first.prepare(hold, aSend(`${id}.1`, { correlationId: id }), true);
-      await first.endSend(hold, `${id}.1`, { state: 'sent' });
+      await first.prepare(fence, aSend(`${id}.1`, { correlationId: id }), true);
+      await first.endSend(fence, `${id}.1`, { state: 'sent' });
     }
-    await first.endUpdate(holdOf('dead'), { isDead: true, outcome: 'failed' });
-    await first.endUpdate(holdOf('ended'), { isDead: false, outcome: 'answered' });
+    await first.endUpdate(fenceOf('dead'), { isDead: true, outcome: 'failed' });
+    await first.endUpdate(fenceOf('ended'), { isDead: false, outcome: 'answered' });
     await first.close();
     clock.set(8 * 86_400_000);
     const second = await openPostgresJournal(connect(url), { clock });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
-import { type Hold, held } from '../../src/journal/hold.js';
+import { checkedFence, type Fence } from '../../src/journal/fence.js';
 import type { PostgresConnections } from '../../src/postgres/index.js';
 import { PostgresBatches } from '../../src/postgres/postgres-batches.js';
 import { withFailures } from '../../src/postgres/postgres-failure.js';
@@ -69,11 +69,11 @@ class Host {
     await new Promise(setImmediate); // the next renewal is set by then
   }
 
-  /** Writes for a part. @returns whether it was kept. */
-  write(hold: Hold): Promise<boolean> {
+  /** Writes for a partition. @returns whether it was persisted. */
+  write(fence: Fence): Promise<boolean> {
     const row = `INSERT INTO fake.written (part, epoch) VALUES ($1, $2)`;
     return this.batches
-      .write(({ query }) => query(row, [held(hold).part, hold.epoch]))
+      .write(({ query }) => query(row, [checkedFence(fence).partition, fence.epoch]))
       .then(() => true)
       .catch(({ code }: { code?: string }) => {
         expect(code).toBe('journal-lost');
@@ -84,7 +84,7 @@ class Host {
 
 class Model {
   readonly hosts: Host[] = [];
-  readonly holds: { readonly host: Host; readonly hold: Hold }[] = [];
+  readonly fences: { readonly host: Host; readonly fence: Fence }[] = [];
   readonly #ownerOf = new Map<string, Host>();
   readonly #unownedForMs = new Map<number, number>();
 
@@ -103,7 +103,7 @@ class Model {
     this.check();
   }
 
-  /** Ends a process. @param isInOrder it gives its parts up before. */
+  /** Ends a process. @param isInOrder it gives its partitions up before. */
   async end(host: Host, isInOrder: boolean): Promise<void> {
     this.hosts.splice(this.hosts.indexOf(host), 1);
     if (isInOrder) await host.member.leave();
@@ -127,55 +127,55 @@ class Model {
     for (const host of this.hosts) if (host.isAsleep) host.sleptMs += ms;
     await Promise.all(this.running.map((host) => host.pass(ms)));
     this.check();
-    const owned = new Set(this.running.flatMap(({ member }) => member.parts()));
-    for (let part = 0; part < partitions; part++) {
-      const forMs = owned.has(part) ? 0 : (this.#unownedForMs.get(part) ?? 0) + ms;
-      this.#unownedForMs.set(part, this.running.length === 0 ? 0 : forMs);
-      expect(forMs, `part ${part} waits for an owner`).toBeLessThanOrEqual(leaseMs + 2_000);
+    const owned = new Set(this.running.flatMap(({ member }) => member.partitions()));
+    for (let partition = 0; partition < partitions; partition++) {
+      const forMs = owned.has(partition) ? 0 : (this.#unownedForMs.get(partition) ?? 0) + ms;
+      this.#unownedForMs.set(partition, this.running.length === 0 ? 0 : forMs);
+      expect(forMs, `part ${partition} waits for an owner`).toBeLessThanOrEqual(leaseMs + 2_000);
     }
   }
 
   /**
-   * No two hosts that run have a part at once, and no two have had it in one epoch. Its hold is kept for later writes: it will be old
-   * by then.
+   * No two hosts that run have a partition at once, and no two have had it in one epoch. Its fence is persisted for later writes:
+   * it will be old by then.
    */
   check(): void {
-    const owned = this.running.flatMap(({ member }) => member.parts());
-    expect(owned, 'two hosts have a part').toHaveLength(new Set(owned).size);
+    const owned = this.running.flatMap(({ member }) => member.partitions());
+    expect(owned, 'two hosts have a partition').toHaveLength(new Set(owned).size);
     for (const host of this.hosts)
-      for (const part of host.member.parts()) {
-        const hold = host.member.holdOf(part);
-        if (hold === undefined) continue;
-        const name = `${part} in ${hold.epoch}`;
+      for (const partition of host.member.partitions()) {
+        const fence = host.member.fenceOf(partition);
+        if (fence === undefined) continue;
+        const name = `${partition} in ${fence.epoch}`;
         const owner = this.#ownerOf.get(name) ?? host;
-        if (this.holds.every((one) => one.hold.signal !== hold.signal))
-          this.holds.push({ host, hold });
+        if (this.fences.every((one) => one.fence.signal !== fence.signal))
+          this.fences.push({ host, fence });
         this.#ownerOf.set(name, owner);
-        expect(owner === host, `two hosts have part ${name}`).toBe(true);
+        expect(owner === host, `two hosts have partition ${name}`).toBe(true);
       }
   }
 
   /**
-   * Writes by all holds of the hosts that run. A write lands if and only if the database says that its hold is of today, and the
-   * hold has not ended by the clock of its host.
+   * Writes by all holds of the hosts that run. A write lands if and only if the database says that its fence is of today, and the
+   * fence has not ended by the clock of its host.
    */
   async write(): Promise<void> {
     const rows = await this.database.own.query(
       `SELECT part || ' in ' || epoch AS name FROM sluice_parts`,
     );
     const ofToday = new Set(rows.map(({ name }) => name));
-    const writes = this.holds.map(async ({ host, hold }) => {
+    const writes = this.fences.map(async ({ host, fence }) => {
       if (!this.running.includes(host)) return;
-      const name = `${hold.part} in ${hold.epoch}`;
-      const isOver = hold.signal.aborted;
-      const isKept = await host.write(hold);
-      expect(isKept, `a write for part ${name}`).toBe(ofToday.has(name) && !isOver);
-      if (!isKept) expect(hold.signal.aborted).toBe(true);
+      const name = `${fence.partition} in ${fence.epoch}`;
+      const isOver = fence.signal.aborted;
+      const isKept = await host.write(fence);
+      expect(isKept, `a write for partition ${name}`).toBe(ofToday.has(name) && !isOver);
+      if (!isKept) expect(fence.signal.aborted).toBe(true);
     });
     await Promise.all(writes);
   }
 
-  /** In the order of the commits, the epochs of a part never fall. */
+  /** In the order of the commits, the epochs of a partition never fall. */
   async checkWritten(): Promise<void> {
     const rows = await this.database.own.query(
       `SELECT part, epoch, lag(epoch) OVER (PARTITION BY part ORDER BY id) AS before FROM fake.written`,
@@ -230,8 +230,8 @@ const commands = fc.commands<object, Model, false>(
     fc.constant(command('write', (model) => model.write())),
     fc.constant(
       command('renew and write at once', async (model) => {
-        const writes = model.holds.map(async ({ host, hold }) => {
-          if (model.running.includes(host)) await host.write(hold);
+        const writes = model.fences.map(async ({ host, fence }) => {
+          if (model.running.includes(host)) await host.write(fence);
         });
         await Promise.all([model.pass(stepMs), ...writes]);
       }),
@@ -245,7 +245,7 @@ const commands = fc.commands<object, Model, false>(
   { maxCommands: 30, size: 'max' },
 );
 
-describe('the parts of hosts that start, sleep, die and leave', () => {
+describe('the partitions of hosts that start, sleep, die and leave', () => {
   it('have one owner in an epoch, take no write of an old one, and wait for no owner longer than a lease and 2 s (durability §11.11)', {
     timeout: 600_000,
   }, async () => {
@@ -271,15 +271,16 @@ describe('the parts of hosts that start, sleep, die and leave', () => {
   it('are handled again by a host that was to give them up to one that has gone (durability §11.11)', async () => {
     const database = await timedDatabase();
     const first = await new Host(database.url).begin();
-    for (const part of first.member.parts()) first.member.begun(first.member.holdOf(part), 'busy');
+    for (const partition of first.member.partitions())
+      first.member.begun(first.member.fenceOf(partition), 'busy');
     const second = await new Host(database.url).begin();
     await first.pass(stepMs);
-    expect(first.member.parts()).toHaveLength(partitions - 1);
+    expect(first.member.partitions()).toHaveLength(partitions - 1);
     await second.member.leave();
     let times = 0;
     using _heard = first.member.onWork(() => times++);
     await first.pass(stepMs);
-    expect(first.member.parts()).toHaveLength(partitions);
+    expect(first.member.partitions()).toHaveLength(partitions);
     expect(times).toBe(1);
     await first.member.leave();
     for (const { connections } of [first, second]) await connections.close();
@@ -324,7 +325,7 @@ describe('the parts of hosts that start, sleep, die and leave', () => {
     await taken;
     const other = new PostgresMember(two, virtualClock(), 30_000);
     await other.join();
-    expect(other.parts()).toHaveLength(partitions);
+    expect(other.partitions()).toHaveLength(partitions);
     wake();
     await expect(renewal).rejects.toMatchObject({ code: 'database-io' });
     await other.leave();
@@ -335,8 +336,8 @@ describe('the parts of hosts that start, sleep, die and leave', () => {
   it('stay with a host as long as a transaction of it is under way (durability §11.11)', async () => {
     const database = await timedDatabase();
     const first = await new Host(database.url).begin();
-    const [hold] = first.member.parts().map((part) => first.member.holdOf(part));
-    if (hold === undefined) throw new Error('it has no part');
+    const [fence] = first.member.partitions().map((partition) => first.member.fenceOf(partition));
+    if (fence === undefined) throw new Error('it has no partition');
     let goOn = () => {};
     const isUnderWay = new Promise<void>((begun) => {
       void first.batches.write(async ({ query }) => {
@@ -350,14 +351,14 @@ describe('the parts of hosts that start, sleep, die and leave', () => {
     await isUnderWay;
     await database.pass(leaseMs + 1);
     const second = await new Host(database.url).begin();
-    expect(second.member.parts()).toEqual([]);
+    expect(second.member.partitions()).toEqual([]);
     goOn();
     await first.batches.settled();
     expect(await database.own.query('SELECT part FROM fake.written')).toHaveLength(1);
     await second.pass(stepMs);
-    expect(second.member.parts()).toHaveLength(partitions);
-    expect(await first.write(hold)).toBe(false);
-    expect(hold.signal.reason).toMatchObject({ code: 'journal-lost' });
+    expect(second.member.partitions()).toHaveLength(partitions);
+    expect(await first.write(fence)).toBe(false);
+    expect(fence.signal.reason).toMatchObject({ code: 'journal-lost' });
     for (const { member, connections } of [first, second]) {
       await member.leave();
       await connections.close();

@@ -55,7 +55,7 @@ it.each([
     const messages = 10;
     const before = { ...counts };
     for (let at = 0; at < messages; at++) await say(at);
-    // begun, its turn, sending, ended; one that is kept while its conversation is still read begins by one more
+    // begun, its turn, sending, ended; one that is persisted while its conversation is still read begins by one more
     expect((counts.transactions - before.transactions) / messages).toBeLessThan(4.6);
     expect(lab.ends.every(({ status }) => status === 'answered')).toBe(true);
     expect((counts.statements - before.statements) / messages).toBeLessThanOrEqual(15);

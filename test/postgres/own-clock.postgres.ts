@@ -40,7 +40,7 @@ async function cutOffHost(partitions?: number) {
       answers = since;
       return () => since.resolve();
     },
-    /** Resolves when its renewals are kept again. */
+    /** Resolves when its renewals are persisted again. */
     goOn: async () => {
       answers.resolve();
       await expect
@@ -53,7 +53,7 @@ async function cutOffHost(partitions?: number) {
     stall: async () => {
       answers = deferred<void>();
       await clock.advance(leaseMs);
-      await expect.poll(() => journal.ownership.parts(), patiently).toEqual([]);
+      await expect.poll(() => journal.ownership.partitions(), patiently).toEqual([]);
     },
   };
 }
@@ -63,8 +63,8 @@ describe('a host that cannot renew its lease', () => {
     'ends its holds by its own clock, counted from before its last renewal was sent (durability §11.4, %i partitions)',
     async (partitions) => {
       const { journal, clock, begun, cutOff, goOn } = await cutOffHost(partitions);
-      const hold = journal.ownership.holdOf(0);
-      if (hold === undefined) throw new Error('it has no part');
+      const fence = journal.ownership.fenceOf(0);
+      if (fence === undefined) throw new Error('it has no partition');
       const answer = cutOff();
       const before = begun();
       await clock.advance(1_000);
@@ -76,10 +76,10 @@ describe('a host that cannot renew its lease', () => {
       await expect.poll(() => journal.stats().commits, patiently).toBe(commits + 1);
       await clock.advance(1_000);
       await new Promise(setImmediate);
-      expect(hold.signal.aborted).toBe(false);
+      expect(fence.signal.aborted).toBe(false);
       await clock.advance(1);
-      await expect.poll(() => hold.signal.aborted, patiently).toBe(true);
-      expect(hold.signal.reason).toMatchObject({ code: 'journal-lost' });
+      await expect.poll(() => fence.signal.aborted, patiently).toBe(true);
+      expect(fence.signal.reason).toMatchObject({ code: 'journal-lost' });
       expect(journal.problem()).toMatchObject({ code: 'database-io' });
       expect(journal.lost?.aborted).toBe(false);
       await goOn();
@@ -87,32 +87,32 @@ describe('a host that cannot renew its lease', () => {
     },
   );
 
-  it('has its parts again in the same epoch if no other host has taken them, and hears of their work (durability §11.4)', async () => {
+  it('has its partitions again in the same epoch if no other host has taken them, and hears of their work (durability §11.4)', async () => {
     const { journal, stall, goOn } = await cutOffHost(4);
     const { ownership } = journal;
-    const before = ownership.holdOf(2);
+    const before = ownership.fenceOf(2);
     let heard = 0;
     ownership.onWork(() => heard++);
     await stall();
-    expect([ownership.holdOf(2), ownership.epochOf(2)]).toEqual([undefined, before?.epoch]);
+    expect([ownership.fenceOf(2), ownership.epochOf(2)]).toEqual([undefined, before?.epoch]);
     await goOn();
-    await expect.poll(() => ownership.parts().length, patiently).toBe(4);
+    await expect.poll(() => ownership.partitions().length, patiently).toBe(4);
     expect(heard).toBeGreaterThan(0);
-    const after = ownership.holdOf(2);
+    const after = ownership.fenceOf(2);
     expect(after?.epoch).toBe(before?.epoch);
     expect([before?.signal.aborted, after?.signal.aborted]).toEqual([true, false]);
     await journal.close();
   });
 
-  it('writes nothing by a hold that has ended so, also if it has the part again (durability §12.3)', async () => {
+  it('writes nothing by a fence that has ended so, also if it has the partition again (durability §12.3)', async () => {
     const { journal, stall, goOn } = await cutOffHost();
     await journal.accept(anUpdate('a'));
-    const { hold } = await journal.begin('a');
+    const { fence } = await journal.begin('a');
     await stall();
     await goOn();
     for (const write of [
-      () => journal.prepare(hold, aSend('s')),
-      () => journal.endUpdate(hold, { isDead: false, outcome: 'answered' }),
+      () => journal.prepare(fence, aSend('s')),
+      () => journal.endUpdate(fence, { isDead: false, outcome: 'answered' }),
     ])
       await expect(write()).rejects.toMatchObject({ code: 'journal-lost' });
     expect(await journal.sends()).toEqual([]);

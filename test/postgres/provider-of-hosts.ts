@@ -207,7 +207,7 @@ export class ProviderOfHosts implements AsyncDisposable {
 
   /**
    * Waits until all has come to its end, and checks it: nothing that was acknowledged is lost, nothing is said twice, and each
-   * conversation has kept its order.
+   * conversation has persisted its order.
    *
    * @returns the messages that were answered.
    */

@@ -33,7 +33,7 @@ describe('a question of hosts that share a journal in PostgreSQL', () => {
     };
     const shares = async () => {
       await all();
-      return hosts.map((host) => host.parts().length);
+      return hosts.map((host) => host.partitions().length);
     };
     await expect.poll(shares, patiently).toEqual([4, 4]);
     const buttons = () =>
@@ -51,7 +51,7 @@ describe('a question of hosts that share a journal in PostgreSQL', () => {
       const names = Array.from({ length: 100 }, (_, at) => `c${at}`);
       const { ownership } = journal;
       const keyOf = (name: string) => JSON.stringify(['scripted', 'default', name, '']);
-      return names.find((name) => ownership.holdOf(ownership.partOf(keyOf(name)))) ?? '';
+      return names.find((name) => ownership.fenceOf(ownership.partitionOf(keyOf(name)))) ?? '';
     });
     const [one = '', two = ''] = conversations;
     const hasRun = async () => {
@@ -79,7 +79,7 @@ describe('a question of hosts that share a journal in PostgreSQL', () => {
     hosts.shift();
     const parts = async () => {
       await all();
-      return second.parts().length;
+      return second.partitions().length;
     };
     await expect.poll(parts, patiently).toBe(8);
     await second.channel.receive({ text: '', press: `sluice:a:${last}:0`, conversation: two }, 'p');

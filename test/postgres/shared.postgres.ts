@@ -16,7 +16,7 @@ describe('hosts that share a journal in PostgreSQL', () => {
   }, async () => {
     const url = await sharedDatabase();
     const first = await sharing(url);
-    await expect.poll(() => first.parts().length, patiently).toBe(partitions);
+    await expect.poll(() => first.partitions().length, patiently).toBe(partitions);
     const second = await sharing(url);
     const hosts = [first, second];
     const all = async (): Promise<void> => {
@@ -24,7 +24,7 @@ describe('hosts that share a journal in PostgreSQL', () => {
     };
     const shares = async () => {
       await all();
-      return hosts.map((host) => host.parts().length);
+      return hosts.map((host) => host.partitions().length);
     };
     await expect.poll(shares, patiently).toEqual([4, 4]);
     const reader = connect(url);
@@ -47,7 +47,7 @@ describe('hosts that share a journal in PostgreSQL', () => {
       return rows.filter(({ endedAtMs }) => endedAtMs !== undefined).length;
     };
     await expect.poll(ends, patiently).toBe(sent);
-    expect(second.parts()).toHaveLength(partitions);
+    expect(second.partitions()).toHaveLength(partitions);
     // of a send that was cut off, nobody knows whether it is out: it is `failed`, and not sent again
     const sends = await second.journal.sends({ states: ['sent', 'failed'], limit: 1_000 });
     const bodies = sends.map(({ body }) => JSON.parse(body));
@@ -77,8 +77,8 @@ describe('hosts that share a journal in PostgreSQL', () => {
   it('count the messages of a conversation that all of them have taken in (durability §8.2)', async () => {
     const url = await sharedDatabase();
     const owner = await openPostgresJournal(connect(url));
-    await expect.poll(() => owner.ownership.parts().length, patiently).toBe(partitions);
-    const other = await openPostgresJournal(connect(url), { announces: true }); // it takes no part
+    await expect.poll(() => owner.ownership.partitions().length, patiently).toBe(partitions);
+    const other = await openPostgresJournal(connect(url), { announces: true }); // it takes no partition
     const accept = async (id: number) => {
       const update = anUpdate(`u-${id}`, { lane: 'one' });
       return (await (id % 2 ? owner : other).accept(update, false, 3)).status;
@@ -86,8 +86,8 @@ describe('hosts that share a journal in PostgreSQL', () => {
     const taken = [];
     for (let id = 0; id < 6; id++) taken.push(await accept(id));
     expect(taken).toEqual([...Array(3).fill('accepted'), ...Array(3).fill('full')]);
-    const { hold } = await owner.begin('u-0');
-    await owner.endUpdate(hold, { isDead: false, outcome: 'answered' });
+    const { fence } = await owner.begin('u-0');
+    await owner.endUpdate(fence, { isDead: false, outcome: 'answered' });
     expect([await accept(6), await accept(7)]).toEqual(['accepted', 'full']);
     const dead = await owner.updates({ states: ['dead'] });
     expect(dead.map(({ eventId }) => eventId)).toEqual(['u-3', 'u-4', 'u-5', 'u-7']);
@@ -117,44 +117,44 @@ describe('hosts that share a journal in PostgreSQL', () => {
     await owner.close();
   });
 
-  it('give their parts to the others as soon as they are to stop, those with work in hand at its end (durability §11.11)', {
+  it('give their partitions to the others as soon as they are to stop, those with active work at its end (durability §11.11)', {
     timeout: 120_000,
   }, async () => {
     const url = await sharedDatabase();
     const one = await openPostgresJournal(connect(url), { leaseMs: 30_000 });
     const two = await openPostgresJournal(connect(url), { leaseMs: 30_000 });
-    const shares = () => [one, two].map(({ ownership }) => ownership.parts().length);
+    const shares = () => [one, two].map(({ ownership }) => ownership.partitions().length);
     await expect.poll(shares, patiently).toEqual([4, 4]);
-    const [busy = 0, held = 0] = one.ownership.parts();
+    const [busy = 0, held = 0] = one.ownership.partitions();
     const accepted = await one.accept({ ...anUpdate('a'), part: busy }, true);
-    const hold = accepted.status === 'accepted' ? accepted.hold : undefined;
-    const account = one.ownership.holdOf(held);
-    if (hold === undefined || account === undefined) throw new Error('it has no hold');
+    const fence = accepted.status === 'accepted' ? accepted.fence : undefined;
+    const account = one.ownership.fenceOf(held);
+    if (fence === undefined || account === undefined) throw new Error('it has no fence');
     let left = 0;
     one.ownership.onLeave(account, async () => void left++);
     one.ownership.withdraw();
     await expect.poll(shares, patiently).toEqual([2, 6]);
-    await one.endUpdate(hold, { isDead: false, outcome: 'answered' });
+    await one.endUpdate(fence, { isDead: false, outcome: 'answered' });
     await expect.poll(shares, patiently).toEqual([1, 7]);
     expect(left).toBe(0); // its host stops the account itself
     await one.close();
-    await expect.poll(() => two.ownership.parts().length, patiently).toBe(8);
+    await expect.poll(() => two.ownership.partitions().length, patiently).toBe(8);
     await two.close();
   });
 
-  it('release a part when its account is stopped, and not before (durability §11.11)', {
+  it('release a partition when its account is stopped, and not before (durability §11.11)', {
     timeout: 120_000,
   }, async () => {
     const url = await sharedDatabase();
     const one = await openPostgresJournal(connect(url), { leaseMs: 30_000 });
     const letGo: (() => void)[] = [];
-    for (const part of one.ownership.parts()) {
-      const hold = one.ownership.holdOf(part);
+    for (const partition of one.ownership.partitions()) {
+      const fence = one.ownership.fenceOf(partition);
       const leave = () => new Promise<void>((resolve) => letGo.push(resolve));
-      if (hold !== undefined) one.ownership.onLeave(hold, leave);
+      if (fence !== undefined) one.ownership.onLeave(fence, leave);
     }
     const two = await openPostgresJournal(connect(url), { leaseMs: 30_000 });
-    const own = () => two.ownership.parts().length;
+    const own = () => two.ownership.partitions().length;
     await expect.poll(() => letGo.length, patiently).toBe(1); // a quarter of the surplus
     expect(own()).toBe(0);
     letGo[0]?.();

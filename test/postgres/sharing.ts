@@ -51,7 +51,7 @@ export async function sharing(
         });
       else wake();
     },
-    parts: () => journal.ownership.parts(),
+    partitions: () => journal.ownership.partitions(),
     /** Lets the time of the host pass beside that of the database. */
     pass: () => lab.clock.advance(100),
     [Symbol.asyncDispose]: async () => {

@@ -98,13 +98,13 @@ describe('the statements of a connection', () => {
       for (let at = 0; at < many; at++) {
         const id = `m-${++messages}`;
         await journal.accept(anUpdate(id));
-        const { hold } = await journal.begin(id);
+        const { fence } = await journal.begin(id);
         journal.dispatched(aDispatch(id, { occurredAtMs: virtualClock().now() }));
-        await journal.endUpdate(hold, { isDead: false, outcome: 'answered' });
+        await journal.endUpdate(fence, { isDead: false, outcome: 'answered' });
         expect((await journal.updates({ eventId: id }))[0]?.state).toBe('ended');
       }
     };
-    await handle(8); // after five times, a plan is kept
+    await handle(8); // after five times, a plan is persisted
     const beside = connect(url);
     for (const table of ['updates', 'sends', 'dispatches', 'key_values', 'sessions'])
       await beside.query(`ALTER TABLE sluice_${table} ADD COLUMN of_a_later_version text`);

@@ -5,7 +5,7 @@ import { twoHosts } from './two-hosts.js';
 
 const partKey = (conversation: string) => JSON.stringify(['scripted', 'default', conversation, '']);
 
-/** Two hosts whose agent deploys, and whose veto asks a human before. Host a has the part of conversation two. */
+/** Two hosts whose agent deploys, and whose veto asks a human before. Host a has the partition of conversation two. */
 export async function askingHosts({
   question = {},
   isOneSession = false,
@@ -37,7 +37,7 @@ export async function askingHosts({
     ...more,
   });
   const { a, b, clock, shared } = hosts;
-  const [one, two] = ['one', 'two'].map((name) => shared.partOf(partKey(name)));
+  const [one, two] = ['one', 'two'].map((name) => shared.partitionOf(partKey(name)));
   if (one === undefined || two === undefined || one === two) throw new Error('they differ');
   shared.give('a', [two]);
   await clock.advance(100);

@@ -5,7 +5,7 @@ import { root } from './source-tree.js';
 
 const updating = process.env.UPDATE_SPEC === '1';
 
-function howToMend(path: string): string {
+function howToFix(path: string): string {
   return `${path} is generated and no longer fresh. Run UPDATE_SPEC=1 npm test, and review the change.`;
 }
 
@@ -17,7 +17,7 @@ export function expectFresh(path: string, content: string): void {
     writeFileSync(file, content);
   }
   expect(existsSync(file), `${path} does not exist. Run UPDATE_SPEC=1 npm test.`).toBe(true);
-  expect(readFileSync(file, 'utf8'), howToMend(path)).toBe(content);
+  expect(readFileSync(file, 'utf8'), howToFix(path)).toBe(content);
 }
 
 /** Fails if a folder of generated files holds others; with UPDATE_SPEC=1 it removes them instead. */
@@ -25,7 +25,7 @@ export function expectNoOthers(folder: string, names: readonly string[]): void {
   const path = join(root, folder);
   const others = readdirSync(path).filter((name) => !names.includes(name));
   if (updating) for (const name of others) rmSync(join(path, name));
-  else expect(others, howToMend(folder)).toEqual([]);
+  else expect(others, howToFix(folder)).toEqual([]);
 }
 
 /** A Markdown table. Cells are escaped; an empty cell is a dash. */

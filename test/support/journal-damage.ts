@@ -10,7 +10,7 @@ import {
 } from '../../src/journal/index.js';
 import { journalProblems, repairJournal } from '../../src/journal/internal.js';
 import { isSluiceError } from '../../src/kernel/internal.js';
-import { hold, holdOf } from './holds.js';
+import { fence, fenceOf } from './fences.js';
 
 /** The files of a journal as they lie on the disk, and what is true of them. */
 export interface JournalState {
@@ -87,23 +87,23 @@ function* writes(journal: SqliteJournal): Generator<() => Promise<unknown>> {
       fingerprint: `f${at}`,
     };
     yield () =>
-      journal.prepare(hold, { ...send, channel: 'scripted', body: `{"content":"answer ${at}"}` });
+      journal.prepare(fence, { ...send, channel: 'scripted', body: `{"content":"answer ${at}"}` });
     yield async () => {
       journal.dispatched({
         ...{ eventId: `d-${at}`, family: 'egress.sent', correlationId: eventId },
         ...{ sessionId: null, status: 'passed', occurredAtMs: Date.now() },
         body: JSON.stringify({ event: 'x'.repeat(40 * at) }),
       });
-      await journal.sending(hold, send.sendId);
+      await journal.sending(fence, send.sendId);
     };
     if (at % 4 === 2) continue;
-    yield () => journal.endSend(hold, send.sendId, { state: 'sent', providerMessageId: `${at}` });
-    yield () => journal.endUpdate(holdOf(eventId), { isDead: at === 5, outcome: 'answered' });
+    yield () => journal.endSend(fence, send.sendId, { state: 'sent', providerMessageId: `${at}` });
+    yield () => journal.endUpdate(fenceOf(eventId), { isDead: at === 5, outcome: 'answered' });
     const sessionId = sessionIds[at % 2] ?? 'one';
     yield () =>
-      journal.store.saveSession({ ...session, sessionKey: sessionId, sessionId }, { hold });
+      journal.store.saveSession({ ...session, sessionKey: sessionId, sessionId }, { fence });
     yield () =>
-      journal.store.appendMessage(sessionId, { role: 'user', content: `said ${at}` }, { hold });
+      journal.store.appendMessage(sessionId, { role: 'user', content: `said ${at}` }, { fence });
   }
 }
 

@@ -34,7 +34,7 @@ export function dying([, , path = '', file = '', at, how]: readonly string[]) {
   return { path, file, reached };
 }
 
-/** Tells whether a module is what Node was started with. */
+/** Returns whether a module is what Node was started with. */
 export function isProgram(url: string): boolean {
   return process.argv[1] !== undefined && pathToFileURL(process.argv[1]).href === url;
 }

@@ -27,7 +27,7 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
   'src/journal/commit/journal-failure.ts': ['message'], // of whoever calls it: read there
   'src/host/receive/receive-update.ts': ['body.problem'], // one of two words
   'src/host/logging/pino-logger.ts': ['fieldsFor(fields)'], // of pino, which takes the fields first
-  'src/host/parts/taken-over.ts': ['what'], // a kind and an id
+  'src/host/parts/claimed-provisions.ts': ['what'], // a kind and an id
   'src/kernel/run/state/failures.ts': ['who', 'what'], // names; the failures of some kinds, which quote nobody
   'src/openclaw/agent-events/agent-event-bus.ts': ['what'], // a stream and its phase
   'src/openclaw/runner/bridge-state.ts': ["fields.join(', ')", 'row.instead'], // names of fields, a hint

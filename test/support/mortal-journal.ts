@@ -9,7 +9,7 @@ export interface MortalJournal extends Journal {
 type Write =
   | 'accept'
   | 'begin'
-  | 'giveBack'
+  | 'release'
   | 'endUpdate'
   | 'prepare'
   | 'final'
@@ -73,12 +73,12 @@ export function mortalJournal(
     accept: (update, isBegun, mostOpen) =>
       both(['accept', 'begin'], isBegun, (isBoth) => journal.accept(update, isBoth, mostOpen)),
     begin: write('begin', journal.begin),
-    giveBack: write('giveBack', journal.giveBack),
+    release: write('release', journal.release),
     endUpdate: write('endUpdate', journal.endUpdate),
-    prepare: (hold, send, isSending) =>
-      both(['prepare', 'sending'], isSending, (isBoth) => journal.prepare(hold, send, isBoth)),
-    final: (hold, send, isSending) =>
-      both(['final', 'sending'], isSending, (isBoth) => journal.final(hold, send, isBoth)),
+    prepare: (fence, send, isSending) =>
+      both(['prepare', 'sending'], isSending, (isBoth) => journal.prepare(fence, send, isBoth)),
+    final: (fence, send, isSending) =>
+      both(['final', 'sending'], isSending, (isBoth) => journal.final(fence, send, isBoth)),
     sending: write('sending', journal.sending),
     unsent: write('unsent', journal.unsent),
     shown: write('shown', journal.shown),

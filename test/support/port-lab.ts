@@ -4,7 +4,7 @@ import { loadAll, startAll, stopAll } from '../../src/host/life/lifecycle.js';
 import { partsOf } from '../../src/host/parts/make-parts.js';
 import type { ApprovalOptions } from '../../src/host/parts/options.js';
 import type { HostParts } from '../../src/host/parts/parts.js';
-import { underHold } from '../../src/host/parts/under-hold.js';
+import { underFence } from '../../src/host/parts/under-fence.js';
 import { type Journal, type MessageEnd, memoryJournal } from '../../src/journal/index.js';
 import type { ApprovalQuestion, Envelope, Principal } from '../../src/kernel/internal.js';
 import { type AgentProvider, MessageWriter } from '../../src/sdk/stream/index.js';
@@ -65,7 +65,7 @@ export async function portLab({
     models: ['deployer'],
     toolGate: 'enforce',
     async *run({ prompt, signal, runId, sessionKey }) {
-      const [[correlationId, hold] = []] = parts?.backlog.begun ?? [];
+      const [[correlationId, fence] = []] = parts?.backlog.begun ?? [];
       begun.push(prompt);
       const address = {
         channel: channelId,
@@ -73,7 +73,7 @@ export async function portLab({
         to: `${channelId}:ada`,
         explicit: false,
       };
-      const port = parts && hold && askPeople(underHold(parts, hold), { address });
+      const port = parts && fence && askPeople(underFence(parts, fence), { address });
       yield { type: 'agent_start' };
       const results: string[] = [];
       for (const [at, what] of argsOf(prompt).entries()) {

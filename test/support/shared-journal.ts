@@ -1,11 +1,11 @@
 import { journalError } from '../../src/journal/errors.js';
-import { type Hold, type Journal, memoryJournal } from '../../src/journal/index.js';
+import { type Fence, type Journal, memoryJournal } from '../../src/journal/index.js';
 import type { VirtualClock } from '../../src/testing/index.js';
 
-interface Part {
+interface Partition {
   owner: string | undefined;
   epoch: number;
-  /** Its host does not know whether it has the part still. */
+  /** Its host does not know whether it has the partition still. */
   isStalled?: boolean;
   lost: AbortController;
   readonly leaving: Set<() => Promise<void>>;
@@ -15,21 +15,21 @@ interface Part {
 export interface SharedJournal {
   /** The journal as one host has it. */
   of(host: string): Journal;
-  /** The part of a key. */
-  partOf(key: string): number;
-  /** Gives parts to a host; those that had them learn it, unless they sleep; it learns it, unless it is untold. */
+  /** The partition of a key. */
+  partitionOf(key: string): number;
+  /** Gives partitions to a host; those that had them learn it, unless they sleep; it learns it, unless it is untold. */
   give(
     host: string,
-    parts: readonly number[],
+    partitions: readonly number[],
     how?: { readonly isAsleep?: boolean; readonly isUntold?: boolean },
   ): void;
-  /** Takes a part from its host in good order, as soon as what is under it has been let go. */
-  drain(part: number): Promise<void>;
+  /** Takes a partition from its host in good order, as soon as what is under it has been let go. */
+  drain(partition: number): Promise<void>;
   /** Tells the hosts that slept of what they have lost. */
   wake(): void;
   /** Ends the lease of a host by its own clock. */
   stall(host: string): void;
-  /** Renews a lease that was over: the host has its parts in the same epochs. */
+  /** Renews a lease that was over: the host has its partitions in the same epochs. */
   goOn(host: string): void;
   /** The hosts that begin nothing more. */
   readonly withdrawn: Set<string>;
@@ -50,33 +50,34 @@ export interface SharedJournal {
   isAway: boolean;
 }
 
-/** The writes that take a hold first. */
+/** The writes that take a fence first. */
 const heldWrites = [
-  ...(['giveBack', 'endUpdate', 'prepare', 'final', 'sending', 'unsent', 'shown'] as const),
+  ...(['release', 'endUpdate', 'prepare', 'final', 'sending', 'unsent', 'shown'] as const),
 ];
 
 export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJournal {
-  const parts: Part[] = Array.from({ length: partitions }, () => ({
+  const parts: Partition[] = Array.from({ length: partitions }, () => ({
     ...{ owner: undefined, epoch: 0, lost: new AbortController(), leaving: new Set() },
   }));
   const unheard: AbortController[] = [];
   const listeners = new Map<string, Set<() => void>>();
   let current = ''; // the host whose call is under way: a journal in memory changes its rows before a call returns
-  const partOf = (key: string): number =>
+  const partitionOf = (key: string): number =>
     [...key].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_537, 7) % partitions;
   const lost = () =>
     journalError('journal-lost', { path: 'memory', problem: 'another host has it' });
   const ownershipOf = (host: () => string): Journal['ownership'] => ({
     isShared: true,
-    partOf,
-    holdOf: (part): Hold | undefined => {
-      const { owner, epoch, lost, isStalled } = parts[part] ?? {};
+    partitionOf,
+    fenceOf: (partition): Fence | undefined => {
+      const { owner, epoch, lost, isStalled } = parts[partition] ?? {};
       if (owner !== host() || isStalled === true || epoch === undefined || lost === undefined)
         return undefined;
-      return { part, epoch, signal: lost.signal };
+      return { partition, epoch, signal: lost.signal };
     },
-    epochOf: (part) => (parts[part]?.owner === host() ? parts[part]?.epoch : undefined),
-    parts: () =>
+    epochOf: (partition) =>
+      parts[partition]?.owner === host() ? parts[partition]?.epoch : undefined,
+    partitions: () =>
       parts.flatMap(({ owner, isStalled }, at) => (owner === host() && !isStalled ? [at] : [])),
     onWork: (listener) => {
       const own = listeners.get(host()) ?? new Set();
@@ -84,9 +85,9 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
       return { [Symbol.dispose]: () => own.delete(listener) };
     },
     hint: () => undefined,
-    onLeave: ({ part }, leave) => {
-      parts[part]?.leaving.add(leave);
-      return { [Symbol.dispose]: () => parts[part]?.leaving.delete(leave) };
+    onLeave: ({ partition }, leave) => {
+      parts[partition]?.leaving.add(leave);
+      return { [Symbol.dispose]: () => parts[partition]?.leaving.delete(leave) };
     },
     withdraw: () => void shared.withdrawn.add(host()),
   });
@@ -94,8 +95,8 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
   const wake = (host: string | undefined): void => {
     for (const listener of listeners.get(host ?? '') ?? []) listener();
   };
-  const fenced = <T>({ part, epoch }: Hold, write: () => Promise<T>): Promise<T> =>
-    parts[part]?.epoch === epoch ? write() : Promise.reject(lost());
+  const fenced = <T>({ partition, epoch }: Fence, write: () => Promise<T>): Promise<T> =>
+    parts[partition]?.epoch === epoch ? write() : Promise.reject(lost());
   const reads = <Given extends unknown[], T>(read: (...given: Given) => Promise<T>) => {
     return (...given: Given): Promise<T> =>
       shared.isAway
@@ -130,7 +131,7 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
       onRead: () => undefined,
       onSendEnd: () => undefined,
     },
-    partOf,
+    partitionOf,
     all: parts.map((_, at) => at),
     withdrawn: new Set(),
     wake: () => {
@@ -166,12 +167,12 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
       ...Object.fromEntries(
         heldWrites.map((name) => [
           name,
-          (hold: Hold, ...rest: unknown[]) =>
-            fenced(hold, () => Reflect.apply(rows[name], rows, [hold, ...rest])),
+          (fence: Fence, ...rest: unknown[]) =>
+            fenced(fence, () => Reflect.apply(rows[name], rows, [fence, ...rest])),
         ]),
       ),
-      endSend: (hold, sendId, end) =>
-        fenced(hold, () => rows.endSend(hold, sendId, end)).then(() => shared.onSendEnd(sendId)),
+      endSend: (fence, sendId, end) =>
+        fenced(fence, () => rows.endSend(fence, sendId, end)).then(() => shared.onSendEnd(sendId)),
       accept: (update, isBegun, mostOpen) => {
         current = host;
         const { owner } = parts[update.part ?? 0] ?? {};

@@ -11,7 +11,7 @@ import { createTestKernel, samplePayload } from '../../src/testing/index.js';
 /** A stream sender in a test's hands, and what a person sees of it. */
 export interface SenderLab {
   readonly sender: StreamSender;
-  /** Lets everything happen that the sender has put off: throttled edits, retries. */
+  /** Lets everything happen that the sender has deferred: throttled edits, retries. */
   settle(): Promise<void>;
   /** The messages that a person sees now, in order, without what marks them as unfinished. */
   visible(): readonly string[] | Promise<readonly string[]>;

@@ -20,7 +20,7 @@ function slow(clock: ReturnType<typeof virtualClock>): AgentProvider {
   };
 }
 
-/** Two hosts, a and b, on one journal. Host b has all parts, until a test says otherwise. */
+/** Two hosts, a and b, on one journal. Host b has all partitions, until a test says otherwise. */
 export async function twoHosts({
   channel = {},
   of = () => ({}),

@@ -88,7 +88,7 @@ describe('words of a program that come after the end of their prompt', () => {
   );
 
   it(
-    'hold up an answer that was whole for one moment, and no turn that is stopped',
+    'block an answer that was whole for one moment, and no turn that is stopped',
     async () => {
       const clock = virtualClock();
       await using lab = acpLab({ clock, lateMs: 250 });
@@ -131,7 +131,7 @@ describe('words of a program that come after the end of their prompt', () => {
   );
 
   it(
-    'hold up the next prompt no longer if the clock of the machine is put back',
+    'block the next prompt no longer if the clock of the machine is put back',
     async () => {
       const clock = virtualClock();
       let backMs = 0;

@@ -208,7 +208,7 @@ describe('turns at once', () => {
 });
 
 describe('after a restart', () => {
-  it('the accounts are there, and a message that is taken up again has one reservation (judgement §6.10)', async () => {
+  it('the accounts are there, and a message that is claimed again has one reservation (judgement §6.10)', async () => {
     const clock = virtualClock();
     const kept = { clock, journal: memoryJournal({ clock }), store: memoryStore() };
     const config = { perPrincipal: { tokens: 100 }, estimate: { tokens: 60 } };

@@ -1,4 +1,4 @@
-/** A mistake that the person at the command line has to mend. */
+/** A mistake that the person at the command line has to fix. */
 export class Mistake extends Error {
   override readonly name = 'Mistake';
 

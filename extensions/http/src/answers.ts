@@ -59,7 +59,7 @@ export class Answer {
     if (this.isRunning && !isWanted) this.stopTurn?.();
   }
 
-  tell(): void {
+  report(): void {
     for (const read of [...this.readers]) read();
   }
 }
@@ -117,7 +117,7 @@ export class Answers {
   close(answer: Answer, end: UpdateEnd): void {
     answer.kept.end = end;
     this.open.delete(answer.updateId);
-    answer.tell();
+    answer.report();
   }
 
   /** The one answer of an id. All who ask at once get the same, before the store is read. */

@@ -35,7 +35,7 @@ export interface HttpChannelOptions {
 export interface HttpChannel extends ChannelPlugin {
   /** The address of the chat page and of `/v1`, while it listens. */
   readonly url: string | undefined;
-  /** Tells whether nobody wants what is sent there. */
+  /** Returns whether nobody wants what is sent there. */
   wantsNoAnswer(to: string): boolean;
   /** Takes note that the turn of a message has begun, or ended. */
   turn(message: Ref | null, isRunning: boolean): void;
@@ -142,7 +142,7 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
       answer.kept.parts[id] = { field: fieldOf(kind), text };
     }
     if (answer.isKept) await answers.keep(answer);
-    answer.tell();
+    answer.report();
     return { status: 'sent', receipt: { messageId: id } };
   };
 

@@ -120,7 +120,7 @@ const taskNames =
   /^(title|tags|follow_up|query|image_prompt|autocomplete|emoji|moa_response)_generation$/;
 
 /**
- * Tells whether a request is a task of Open WebUI, such as a title: it says so, or it is nothing but the filled template, with the
+ * Returns whether a request is a task of Open WebUI, such as a title: it says so, or it is nothing but the filled template, with the
  * chat in it. A person's message comes with the messages before it, and without that block.
  */
 function isTaskOf({ messages, metadata }: z.infer<typeof completion>, text: string): boolean {

@@ -48,7 +48,7 @@ export function whole(answer: Answer, about?: About) {
 }
 
 /**
- * Writes it while it grows, as server-sent events, as fast as its reader takes it: a slow one holds up nobody. One that takes
+ * Writes it while it grows, as server-sent events, as fast as its reader takes it: a slow one blocks nobody. One that takes
  * nothing between two signs of life is cut off. Nothing that was written can be taken back: if the answer is another in the end,
  * the end is an error (http §3.3).
  */

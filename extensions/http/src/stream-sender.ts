@@ -24,7 +24,7 @@ export function streamSender(
       answer = await answers.at(to);
     }
     answer?.growing.set(self, { field, text });
-    answer?.tell();
+    answer?.report();
   };
   const end = async (): Promise<void> => void answer?.growing.delete(self);
 

@@ -12,11 +12,15 @@ const soon = { timeout: 120_000, interval: 50 };
 
 /** Starts `sluice run` in a folder. It is killed when it leaves its scope, as by kill -9. */
 async function runIn(folder: string) {
-  const child: ChildProcess = spawn(process.execPath, [fileAt('../../../dist/cli/main.js'), 'run'], {
-    cwd: folder,
-    env: { PATH: process.env['PATH'] ?? '', HOME: folder },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [fileAt('../../../dist/cli/main.js'), 'run'],
+    {
+      cwd: folder,
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   const ended = once(child, 'exit');
   let said = '';
   child.stderr?.on('data', (data: Buffer) => {

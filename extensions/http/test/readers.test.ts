@@ -30,7 +30,7 @@ async function deafReader({ url }: HttpLab, text: string, stream = true) {
 }
 
 describe('a reader who takes nothing', () => {
-  it('holds up nobody: the answer is sent, and the lane is free (http §3.5)', async () => {
+  it('blocks nobody: the answer is sent, and the lane is free (http §3.5)', async () => {
     const long = 'x'.repeat(12_000_000);
     const agent = scriptedAgent([[long], ['Short.']]);
     await using lab = await httpLab({}, { agents: [{ id: 'main', provider: agent }] });

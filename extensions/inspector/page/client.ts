@@ -53,7 +53,7 @@ export async function post<T>(name: string, body: object): Promise<T> {
   return dataOf<T>(await asked(name, init));
 }
 
-/** Hears how many facts have happened. */
+/** Hears how many entries have happened. */
 export type Listener = (count: number) => void;
 
 const listeners = new Set<Listener>();
@@ -102,7 +102,7 @@ function heard(event: string): string | undefined {
   );
   const data = fields.get('data');
   if (data === undefined) return undefined;
-  const { count = 1 } = JSON.parse(data) as { readonly count?: number }; // a fact, or a sum of facts
+  const { count = 1 } = JSON.parse(data) as { readonly count?: number }; // an entry, or a sum of entries
   for (const listener of listeners) listener(count);
   return fields.get('id');
 }

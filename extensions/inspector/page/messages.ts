@@ -14,7 +14,7 @@ const lookEveryMs = 1_000;
 /** Lines that the page holds; what is older is read again when it is scrolled to. */
 const keptAtMost = 20_000;
 
-/** The messages, newest first, as they happen; or the facts, all or those that a search finds. */
+/** The messages, newest first, as they happen; or the entries, all or those that a search finds. */
 export function Messages({
   of,
   query,
@@ -91,7 +91,7 @@ export function Messages({
   const row = (at: number) => {
     const one = lines[at];
     if (one === undefined) return null;
-    return 'seq' in one ? html`<${FactLine} row=${one} />` : html`<${MessageLine} row=${one} />`;
+    return 'seq' in one ? html`<${EntryLine} row=${one} />` : html`<${MessageLine} row=${one} />`;
   };
   const name = of === 'list' ? 'fact' : 'message';
   const count = `${lines.length} ${name}${lines.length === 1 ? '' : 's'}`;
@@ -149,7 +149,7 @@ export function Messages({
   <//>`;
 }
 
-/** Puts a part beside what is known. Facts are apart; what two parts know of a message is added up. */
+/** Puts a part beside what is known. Entries are apart; what two parts know of a message is added up. */
 function joined(known: Found, part: Found, isNewer: boolean): Found {
   const [newer, older] = isNewer ? [part, known] : [known, part];
   const rows = new Map<string | number, Row | MessagePart>();
@@ -168,7 +168,7 @@ function joined(known: Found, part: Found, isNewer: boolean): Found {
   const last = Math.max(known.last, part.last);
   const kept = isNewer ? all.slice(0, keptAtMost) : all;
   const end = kept.at(-1);
-  // what fell out of a list of facts can be read again; messages are small, and come once
+  // what fell out of a list of entries can be read again; messages are small, and come once
   const from = kept.length < all.length && end !== undefined && 'seq' in end ? end.seq : before;
   return { rows: kept, last, ...(from !== undefined && { before: from }) };
 }
@@ -202,7 +202,7 @@ function MessageLine({ row }: { readonly row: MessagePart }) {
   </a>`;
 }
 
-function FactLine({ row }: { readonly row: Row }) {
+function EntryLine({ row }: { readonly row: Row }) {
   const { atMs, kind, id, name, status, who, code, correlationId } = row;
   const target = kind === 'dispatch' ? id : correlationId || id;
   return html`<a class="line" href=${linkTo('why', target)}>

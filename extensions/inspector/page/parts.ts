@@ -73,7 +73,7 @@ export function linkTo(view: string, argument: string): string {
   return `#/${view}/${encodeURIComponent(argument.replace(/\p{Surrogate}/gu, '\ufffd'))}`;
 }
 
-/** A link to the way of a message, or to one event on it. */
+/** A link to the timeline of a message, or to one event on it. */
 export function IdLink({ id }: { readonly id: string }) {
   return html`<a class="id" href=${linkTo('why', id)}>${plain(id)}</a>`;
 }

@@ -2,15 +2,15 @@
 import type { extensionsView } from '../src/extensions-view.js';
 import type { nowView } from '../src/now-view.js';
 import type { InspectorSource } from '../src/source.js';
-import type { wayView } from '../src/way-view.js';
+import type { timelineView } from '../src/timeline-view.js';
 
 export type { Minute } from '../src/figures.js';
 export type { MessagePart } from '../src/message-parts.js';
 export type { Row } from '../src/row.js';
 export type { ReplayReport as Replayed } from '../src/source.js';
 
-export type Way = ReturnType<typeof wayView>;
-export type Stage = Way['stages'][number];
+export type Timeline = ReturnType<typeof timelineView>;
+export type Stage = Timeline['stages'][number];
 export type Step = Stage['steps'][number];
 export type Change = Stage['changes'][number];
 export type Now = Awaited<ReturnType<typeof nowView>>;

@@ -1,6 +1,6 @@
 import { type ComponentChildren, html, useEffect } from '../vendor/preact.js';
 import { nameOf, plain, Status, span, Text, Time, useLoaded, View } from './parts.js';
-import type { Way } from './shapes.js';
+import type { Timeline } from './shapes.js';
 import { StageDetails } from './stage-details.js';
 
 /** One entry of the timeline: a bar from a time on, as long as it took. */
@@ -15,24 +15,24 @@ interface Entry {
   readonly isOpen?: boolean;
 }
 
-/** The way of one message: all that happened to it, in order, and why. */
+/** The timeline of one message: all that happened to it, in order, and why. */
 export function Why({ id }: { readonly id: string }) {
-  const { value: way, problem, again } = useLoaded<Way>('way', { id });
+  const { value: timeline, problem, again } = useLoaded<Timeline>('way', { id });
   useEffect(() => {
-    if (way !== undefined)
+    if (timeline !== undefined)
       document.getElementById(`event-${id}`)?.scrollIntoView({ block: 'center' });
-  }, [way, id]);
-  if (way === undefined || way.correlationId === '')
+  }, [timeline, id]);
+  if (timeline === undefined || timeline.correlationId === '')
     return html`<${View} title="Why" problem=${problem}>
-      <p>${way === undefined ? 'Reading…' : 'The journal has nothing of this id.'}</p>
+      <p>${timeline === undefined ? 'Reading…' : 'The journal has nothing of this id.'}</p>
     <//>`;
-  const entries = entriesOf(way, id);
+  const entries = entriesOf(timeline, id);
   const from = Math.min(...entries.map((one) => one.atMs));
   const to = Math.max(...entries.map((one) => one.atMs + one.tookMs), from + 1);
-  const { end, waitedMs, begun, missing } = way;
+  const { end, waitedMs, begun, missing } = timeline;
   return html`<${View} title="Why" problem=${problem}>
     <div class="bar">
-      <span class="id"><${Text} of=${way.correlationId} /></span>
+      <span class="id"><${Text} of=${timeline.correlationId} /></span>
       ${end === undefined ? html`<${Status} of="open" />` : html`<${Status} of=${end.outcome ?? end.state} />`}
       ${end?.reason !== undefined && html`<span><${Text} of=${end.reason} /></span>`}
       <span class="quiet">
@@ -47,21 +47,21 @@ export function Why({ id }: { readonly id: string }) {
   <//>`;
 }
 
-function entriesOf(way: Way, id: string): readonly Entry[] {
+function entriesOf(timeline: Timeline, id: string): readonly Entry[] {
   const entries: Entry[] = [
-    ...way.update.map((fact, at) => ({
-      ...{ key: `update-${at}`, atMs: fact.atMs, tookMs: 0, tone: 'calm' },
-      label: `message ${fact.state}`,
-      note: html`${fact.outcome !== undefined && html`<${Status} of=${fact.outcome} /> `}<${Text}
-          of=${fact.reason ?? fact.channel}
+    ...timeline.update.map((entry, at) => ({
+      ...{ key: `update-${at}`, atMs: entry.atMs, tookMs: 0, tone: 'calm' },
+      label: `message ${entry.state}`,
+      note: html`${entry.outcome !== undefined && html`<${Status} of=${entry.outcome} /> `}<${Text}
+          of=${entry.reason ?? entry.channel}
         />`,
     })),
-    ...way.lanes.map(({ atMs, of, lane, waitedMs }, at) => ({
+    ...timeline.lanes.map(({ atMs, of, lane, waitedMs }, at) => ({
       ...{ key: `lane-${at}`, atMs: atMs - waitedMs, tookMs: waitedMs, tone: 'wait' },
       label: `waited for its ${of}`,
       note: html`${span(waitedMs)} <span class="quiet"><${Text} of=${lane} /></span>`,
     })),
-    ...way.stages.map((stage) => ({
+    ...timeline.stages.map((stage) => ({
       ...{ key: stage.id, atMs: stage.atMs, tookMs: stage.tookMs, tone: stage.status },
       label: html`<span id=${`event-${stage.id}`}>${plain(stage.family)}</span>`,
       note: html`<${Status} of=${stage.status} />
@@ -75,12 +75,12 @@ function entriesOf(way: Way, id: string): readonly Entry[] {
       details: html`<${StageDetails} stage=${stage} />`,
       isOpen: stage.id === id || stage.status !== 'passed' || stage.changes.length > 0,
     })),
-    ...way.questions.map((fact) => ({
-      ...{ key: `question-${fact.id}`, atMs: fact.atMs, tookMs: 0, tone: 'odd' },
+    ...timeline.questions.map((entry) => ({
+      ...{ key: `question-${entry.id}`, atMs: entry.atMs, tookMs: 0, tone: 'odd' },
       label: 'question',
-      note: html`<${Status} of=${fact.state} /> <${Text} of=${fact.title} />`,
+      note: html`<${Status} of=${entry.state} /> <${Text} of=${entry.title} />`,
     })),
-    ...way.sends.flatMap(({ id: sendId, last, attempts }) => [
+    ...timeline.sends.flatMap(({ id: sendId, last, attempts }) => [
       ...attempts.map(({ atMs, attempt, status, durationMs, reason }) => ({
         ...{
           key: `${sendId}-${attempt}`,

@@ -5,7 +5,7 @@ import { nowView } from './now-view.js';
 import { RequestProblem } from './problem.js';
 import { knownMessage, messages, type Part, search } from './search.js';
 import type { InspectorSource, ReplayRequest } from './source.js';
-import { payloadView, wayView } from './way-view.js';
+import { payloadView, timelineView } from './timeline-view.js';
 
 /** The data of a request: the query of a GET, or the body of a POST. */
 export type Given = Readonly<Record<string, unknown>>;
@@ -44,7 +44,7 @@ export function answersOf(source: InspectorSource, allowed: Allowed): Answers {
     list: async ({ q = '', ...part }) =>
       search(reader, { words: String(q), text, ...partIn(part) }),
     messages: async (part) => messages(reader, partIn(part)),
-    way: async ({ id }) => wayView(await knownMessage(reader, textIn(id, 'id'))),
+    way: async ({ id }) => timelineView(await knownMessage(reader, textIn(id, 'id'))),
     payload: async ({ id }) =>
       payloadView(await knownMessage(reader, textIn(id, 'id')), String(id)),
     now: async () => {

@@ -1,5 +1,5 @@
 import type { Clock } from 'sluice';
-import { cursorOf, followJournal, type JournalReader, type WayRecord } from 'sluice/host';
+import { cursorOf, followJournal, type JournalReader, type TimelineEntry } from 'sluice/host';
 import { allKinds } from './search.js';
 
 /** One minute of a host. */
@@ -22,20 +22,20 @@ const openAtMost = 10_000;
 /** Records of the last hour that are read at most, the newest. */
 const readAtMost = 50_000;
 
-/** The last hour of a host, as its facts tell of it: a figure for each minute. */
+/** The last hour of a host, as its entries tell of it: a figure for each minute. */
 export class Figures {
   readonly #minutes = new Map<number, Minute>();
   readonly #began = new Map<string, number>();
 
-  /** Takes the next fact. */
-  add(fact: WayRecord): void {
-    if (fact.kind === 'dispatch') {
-      const { status } = fact.outcome;
-      if (status === 'cancelled') this.#at(fact.atMs).cancelled++;
-      if (status === 'failed') this.#at(fact.atMs).failed++;
+  /** Takes the next entry. */
+  add(entry: TimelineEntry): void {
+    if (entry.kind === 'dispatch') {
+      const { status } = entry.outcome;
+      if (status === 'cancelled') this.#at(entry.atMs).cancelled++;
+      if (status === 'failed') this.#at(entry.atMs).failed++;
     }
-    if (fact.kind !== 'update') return;
-    const { state, correlationId, atMs, outcome } = fact;
+    if (entry.kind !== 'update') return;
+    const { state, correlationId, atMs, outcome } = entry;
     if (state === 'accepted') {
       if (this.#began.size >= openAtMost) this.#began.clear();
       this.#began.set(correlationId, atMs);
@@ -81,6 +81,6 @@ export async function followFigures(
     ...{ kinds: allKinds, sinceMs, withinLast: readAtMost, limit: 1 },
   });
   const from = first === undefined ? 'now' : cursorOf({ seq: Math.max(0, first.seq - 1) });
-  for await (const fact of followJournal(reader, { from, signal, clock, pollMs: 1_000 }))
-    figures.add(fact);
+  for await (const entry of followJournal(reader, { from, signal, clock, pollMs: 1_000 }))
+    figures.add(entry);
 }

@@ -1,6 +1,6 @@
-import type { WayRecord } from 'sluice/host';
+import type { TimelineEntry } from 'sluice/host';
 
-/** The facts of one message in a part of a journal. */
+/** The entries of one message in a part of a journal. */
 export interface MessagePart {
   /** The id of its event. */
   readonly id: string;
@@ -14,13 +14,13 @@ export interface MessagePart {
   readonly failures: number;
 }
 
-/** Counts what belongs to each message. It takes the newest fact first. */
+/** Counts what belongs to each message. It takes the newest entry first. */
 export class MessageParts {
   readonly #parts = new Map<string, MessagePart>();
   /** Messages with a step in this part. */
   known = 0;
 
-  add(record: WayRecord): void {
+  add(record: TimelineEntry): void {
     const { correlationId: id, atMs, kind } = record;
     const of = this.#parts.get(id) ?? { id, cancels: 0, failures: 0 };
     if (kind === 'dispatch') {

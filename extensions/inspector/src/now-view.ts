@@ -1,5 +1,5 @@
 import type { Clock } from 'sluice';
-import { readWay } from 'sluice/host';
+import { readTimeline } from 'sluice/host';
 import type { Figures } from './figures.js';
 import type { InspectorSource } from './source.js';
 
@@ -20,7 +20,7 @@ export async function nowView(
   const begun = open.filter(({ state }) => state === 'handling').slice(0, lookedUpAtMost);
   const sessions = new Map<string, string>();
   for (const { eventId: correlationId } of begun) {
-    const turns = await readWay(reader, { correlationId, kinds: ['lane'], limit: 10 });
+    const turns = await readTimeline(reader, { correlationId, kinds: ['lane'], limit: 10 });
     for (const turn of turns)
       if (turn.kind === 'lane' && turn.of === 'session') sessions.set(correlationId, turn.lane);
   }

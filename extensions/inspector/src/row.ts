@@ -1,10 +1,10 @@
-import type { WayRecord } from 'sluice/host';
+import type { TimelineEntry } from 'sluice/host';
 
-/** A fact in one line of the page. Texts are cut: the whole of it is in the view of its message. */
+/** An entry in one line of the page. Texts are cut: the whole of it is in the view of its message. */
 export interface Row {
   readonly seq: number;
   readonly atMs: number;
-  readonly kind: WayRecord['kind'];
+  readonly kind: TimelineEntry['kind'];
   readonly id: string;
   readonly correlationId: string;
   /** The family of a dispatch; else the step. */
@@ -21,8 +21,8 @@ const longest = 200;
 /** Of an id that can be asked for: a link to a part of one leads nowhere. */
 const longestId = 1_000;
 
-/** Makes the line of a fact. */
-export function rowOf(record: WayRecord): Row {
+/** Makes the line of an entry. */
+export function rowOf(record: TimelineEntry): Row {
   const { seq, atMs, kind, id, correlationId } = record;
   const about = Object.entries(detailsOf(record)).filter(([, value]) => value != null);
   const cut = about.map(([key, value]) => [key, String(value).slice(0, longest)]);
@@ -34,7 +34,7 @@ type Details = {
   readonly [K in 'name' | 'status' | 'who' | 'code' | 'sessionId']?: string | null | undefined;
 };
 
-function detailsOf(record: WayRecord): Details {
+function detailsOf(record: TimelineEntry): Details {
   switch (record.kind) {
     case 'dispatch': {
       const { event, status, cancel, failures } = record.outcome;

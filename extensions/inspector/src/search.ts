@@ -1,9 +1,9 @@
 import {
+  type EntryKind,
   followJournal,
   type JournalReader,
-  readWay,
-  type WayKind,
-  type WayRecord,
+  readTimeline,
+  type TimelineEntry,
 } from 'sluice/host';
 import { type MessagePart, MessageParts } from './message-parts.js';
 import { RequestProblem } from './problem.js';
@@ -11,11 +11,11 @@ import { type Row, rowOf } from './row.js';
 
 type Reader = Pick<JournalReader, 'dispatches'>;
 
-/** Every kind of fact. */
+/** Every kind of entry. */
 export const allKinds = [
   ...(['dispatch', 'audit', 'update', 'lane'] as const),
   ...(['question', 'send', 'attempt', 'gap'] as const),
-] as const satisfies readonly WayKind[];
+] as const satisfies readonly EntryKind[];
 
 /** A part of a journal: what is older than a record, or newer; the newest, if neither is named. */
 export interface Part {
@@ -42,7 +42,7 @@ export interface Found<Line = Row> {
 
 /** Records in the order in which they were kept, the newest block first. */
 interface Block extends Omit<Found, 'rows'> {
-  readonly records: readonly WayRecord[];
+  readonly records: readonly TimelineEntry[];
 }
 
 const readAtOnce = 500;
@@ -55,9 +55,9 @@ export async function search(reader: Reader, { words, text, ...part }: Query): P
   const terms = words.split(/\s+/).filter((word) => word !== '');
   const [id] = terms;
   if (terms.length === 1 && id !== undefined && !/^\w+:/.test(id) && part.before === undefined) {
-    const facts = part.after === undefined ? await messageOf(reader, id) : [];
-    const last = Math.max(...facts.map(({ seq }) => seq));
-    if (facts.length > 0) return { rows: facts.map(rowOf).reverse(), last };
+    const entries = part.after === undefined ? await messageOf(reader, id) : [];
+    const last = Math.max(...entries.map(({ seq }) => seq));
+    if (entries.length > 0) return { rows: entries.map(rowOf).reverse(), last };
   }
   const fits = terms.map((term) => fitOf(term, text));
   const rows: Row[] = [];
@@ -73,7 +73,7 @@ export async function search(reader: Reader, { words, text, ...part }: Query): P
 }
 
 /**
- * Puts a part of a journal together by message. A message may lie in several parts: the page adds them up, since each fact is in
+ * Puts a part of a journal together by message. A message may lie in several parts: the page adds them up, since each entry is in
  * one part.
  */
 export async function messages(reader: Reader, part: Part): Promise<Found<MessagePart>> {
@@ -105,8 +105,8 @@ async function* blocksOf(reader: Reader, { before, after }: Part): AsyncGenerato
   }
 }
 
-async function recordsOf(reader: Reader, after: number, to: number): Promise<WayRecord[]> {
-  const records: WayRecord[] = [];
+async function recordsOf(reader: Reader, after: number, to: number): Promise<TimelineEntry[]> {
+  const records: TimelineEntry[] = [];
   for await (const record of followJournal(reader, { from: String(after), follow: false })) {
     if (record.seq > to) break;
     records.push(record);
@@ -114,17 +114,17 @@ async function recordsOf(reader: Reader, after: number, to: number): Promise<Way
   return records;
 }
 
-/** The facts of a message, by its id or by that of any dispatch of it. */
-export async function messageOf(reader: Reader, id: string): Promise<readonly WayRecord[]> {
-  const [own] = await readWay(reader, { eventId: id, limit: 1 });
+/** The entries of a message, by its id or by that of any dispatch of it. */
+export async function messageOf(reader: Reader, id: string): Promise<readonly TimelineEntry[]> {
+  const [own] = await readTimeline(reader, { eventId: id, limit: 1 });
   const correlationId = own?.correlationId ?? id;
-  return readWay(reader, { correlationId, limit: lookedAtMost });
+  return readTimeline(reader, { correlationId, limit: lookedAtMost });
 }
 
 /** @throws RequestProblem if the journal has no message of this id. */
-export async function knownMessage(reader: Reader, id: string): Promise<readonly WayRecord[]> {
-  const facts = await messageOf(reader, id);
-  if (facts.length > 0) return facts;
+export async function knownMessage(reader: Reader, id: string): Promise<readonly TimelineEntry[]> {
+  const entries = await messageOf(reader, id);
+  if (entries.length > 0) return entries;
   throw new RequestProblem('the journal has no such message', 404);
 }
 
@@ -133,7 +133,7 @@ async function lastSeq(reader: Reader): Promise<number> {
   return last?.seq ?? 0;
 }
 
-type Fit = (row: Row, record: WayRecord) => boolean;
+type Fit = (row: Row, record: TimelineEntry) => boolean;
 
 function fitOf(term: string, mayText: boolean): Fit {
   const [, key = '', value = ''] = /^(\w+):(.*)$/.exec(term) ?? [];
@@ -159,7 +159,7 @@ function fitOf(term: string, mayText: boolean): Fit {
   }
 }
 
-function authorsOf(record: WayRecord): readonly string[] {
+function authorsOf(record: TimelineEntry): readonly string[] {
   if (record.kind !== 'dispatch') return [];
   const { changes, failures, steps, staleApprovals } = record.outcome;
   return [...changes, ...failures, ...steps, ...staleApprovals].map(

@@ -7,7 +7,7 @@ import { guardOf, setSafeHeaders } from './guard.js';
 import { pageFiles } from './page-files.js';
 import { RequestProblem } from './problem.js';
 import type { InspectorSource } from './source.js';
-import { streamFacts } from './stream.js';
+import { streamEntries } from './stream.js';
 
 /** How an inspector is served. */
 export interface InspectorOptions {
@@ -98,7 +98,7 @@ export async function startInspector(
     const last = request.headers['last-event-id'];
     const from = typeof last === 'string' && /^\d{1,15}$/.test(last) ? last : 'now';
     const signal = AbortSignal.any([gone.signal, ended.signal]);
-    await streamFacts(response, source.reader, { from, signal, clock });
+    await streamEntries(response, source.reader, { from, signal, clock });
     response.end();
   };
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from 'sluice';
-import { cursorOf, followJournal, type JournalReader, type WayCursor } from 'sluice/host';
+import { cursorOf, followJournal, type JournalReader, type TimelineCursor } from 'sluice/host';
 import { Pace } from './pace.js';
 import { rowOf } from './row.js';
 
@@ -8,18 +8,18 @@ import { rowOf } from './row.js';
 export type EventSink = Pick<ServerResponse, 'write' | 'writableNeedDrain'>;
 
 /**
- * Writes the facts of a journal as server-sent events, from a cursor on, within the pace of a page. What would be too much
- * is summed: an event `summed` says how many lines there are besides, and where. Each event has the cursor of its last fact as
+ * Writes the entries of a journal as server-sent events, from a cursor on, within the pace of a page. What would be too much
+ * is summed: an event `summed` says how many lines there are besides, and where. Each event has the cursor of its last entry as
  * its id, so that a page goes on where it was.
  */
-export async function streamFacts(
+export async function streamEntries(
   sink: EventSink,
   reader: Pick<JournalReader, 'dispatches'>,
   {
     from,
     signal,
     clock,
-  }: { readonly from: WayCursor | 'now'; readonly signal: AbortSignal; readonly clock: Clock },
+  }: { readonly from: TimelineCursor | 'now'; readonly signal: AbortSignal; readonly clock: Clock },
 ): Promise<void> {
   const pace = new Pace(clock);
   let summed = 0;

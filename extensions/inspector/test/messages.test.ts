@@ -1,5 +1,5 @@
 import { cancel, defineExtension } from 'sluice';
-import { keepWay, memoryJournal, type NewFact, wayRecorder } from 'sluice/host';
+import { keepTimeline, memoryJournal, type NewEntry, timelineRecorder } from 'sluice/host';
 import { startTestHost, virtualClock } from 'sluice/testing';
 import { expect, it } from 'vitest';
 import { type Inspector, startInspector } from '../src/index.js';
@@ -16,25 +16,29 @@ async function found(inspector: Inspector, path: string): Promise<Found> {
   return JSON.parse(body) as Found;
 }
 
-/** A journal that keeps facts, and a page on it. */
+/** A journal that keeps entries, and a page on it. */
 async function lab() {
   const clock = virtualClock(1_000);
   const journal = memoryJournal({ clock, keepRows: 40_000 });
-  const way = wayRecorder({ clock });
-  way.listen(keepWay(journal));
+  const timeline = timelineRecorder({ clock });
+  timeline.listen(keepTimeline(journal));
   const inspector = await startInspector({ name: 'a test', reader: journal });
   return {
-    ...{ clock, journal, way, inspector },
-    tell: (fact: NewFact) => way.record(() => fact),
+    ...{ clock, journal, timeline, inspector },
+    tell: (entry: NewEntry) => timeline.record(() => entry),
     [Symbol.asyncDispose]: () => inspector[Symbol.asyncDispose](),
   };
 }
 
-const update = (id: string, state: 'accepted' | 'begun' | 'ended', more: object = {}): NewFact => ({
+const update = (
+  id: string,
+  state: 'accepted' | 'begun' | 'ended',
+  more: object = {},
+): NewEntry => ({
   ...{ kind: 'update', id, correlationId: id, state, channel: 'fake', accountId: 'default' },
   ...more,
 });
-const send = (id: string): NewFact => ({
+const send = (id: string): NewEntry => ({
   ...{ kind: 'send', id, correlationId: 'none', state: 'sent', sendKind: 'reply' },
 });
 
@@ -49,9 +53,9 @@ it('a message is one line with its channel, its end, its time and its cancels an
       });
     },
   });
-  const { journal, way } = test;
+  const { journal, timeline } = test;
   await using host = await startTestHost({
-    ...{ journal, way, closesJournal: false, extensions: [guard] },
+    ...{ journal, timeline, closesJournal: false, extensions: [guard] },
   });
   await host.say('hello');
   const { rows, before } = await found(test.inspector, 'messages');

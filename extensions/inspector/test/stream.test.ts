@@ -1,8 +1,8 @@
-import { keepWay, memoryJournal, type WayRecorder, wayRecorder } from 'sluice/host';
+import { keepTimeline, memoryJournal, type TimelineRecorder, timelineRecorder } from 'sluice/host';
 import { virtualClock } from 'sluice/testing';
 import { describe, expect, it } from 'vitest';
 import { pacePerSecond } from '../src/pace.js';
-import { streamFacts } from '../src/stream.js';
+import { streamEntries } from '../src/stream.js';
 
 interface Sent {
   readonly atMs: number;
@@ -13,8 +13,8 @@ interface Sent {
 function lab() {
   const clock = virtualClock(1_000_000);
   const journal = memoryJournal({ clock });
-  const way = wayRecorder({ clock });
-  way.listen(keepWay(journal));
+  const timeline = timelineRecorder({ clock });
+  timeline.listen(keepTimeline(journal));
   const follow = (from: string) => {
     const sent: Sent[] = [];
     const stop = new AbortController();
@@ -22,18 +22,18 @@ function lab() {
       writableNeedDrain: false,
       write: (text: string) => sent.push({ atMs: clock.monotonicMs(), text }) > 0,
     };
-    const ended = streamFacts(sink, journal, { from, signal: stop.signal, clock });
+    const ended = streamEntries(sink, journal, { from, signal: stop.signal, clock });
     const end = (): Promise<void> => {
       stop.abort();
       return ended;
     };
     return { sent, end };
   };
-  return { clock, way, follow };
+  return { clock, timeline, follow };
 }
 
-function send(way: WayRecorder, id: string, reason = 'none'): void {
-  way.record(() => ({
+function send(timeline: TimelineRecorder, id: string, reason = 'none'): void {
+  timeline.record(() => ({
     ...{ kind: 'send', id, correlationId: id, state: 'failed', sendKind: 'reply' },
     ...{ cause: reason },
   }));
@@ -46,13 +46,13 @@ const summedIn = (sent: readonly Sent[]) =>
 
 describe('the events of a page', () => {
   it('have the number of their record, so that a page goes on where it was', async () => {
-    const { clock, way, follow } = lab();
-    for (const id of ['a', 'b', 'c']) send(way, id);
+    const { clock, timeline, follow } = lab();
+    for (const id of ['a', 'b', 'c']) send(timeline, id);
     const first = follow('0');
     await clock.advance(1_000);
     await first.end();
     expect(idsOf(first.sent)).toEqual(['1', '2', '3']);
-    send(way, 'd');
+    send(timeline, 'd');
     const second = follow('3');
     await clock.advance(1_000);
     await second.end();
@@ -61,10 +61,10 @@ describe('the events of a page', () => {
   });
 
   it('are at most 10 in any second, and the rest is summed: none is lost or counted twice', async () => {
-    const { clock, way, follow } = lab();
+    const { clock, timeline, follow } = lab();
     const page = follow('0');
     for (let at = 0; at < 20; at++) {
-      for (let more = 0; more < 25; more++) send(way, `${at}-${more}`);
+      for (let more = 0; more < 25; more++) send(timeline, `${at}-${more}`);
       await clock.advance(250);
     }
     await clock.advance(3_000);
@@ -81,9 +81,9 @@ describe('the events of a page', () => {
   });
 
   it('are at most 100 KB in any second, also if texts are long', async () => {
-    const { clock, way, follow } = lab();
+    const { clock, timeline, follow } = lab();
     const page = follow('0');
-    for (let at = 0; at < 30; at++) send(way, 'x'.repeat(10_000), 'y'.repeat(100_000));
+    for (let at = 0; at < 30; at++) send(timeline, 'x'.repeat(10_000), 'y'.repeat(100_000));
     await clock.advance(5_000);
     await page.end();
     expect(page.sent.length).toBeGreaterThan(0);

@@ -29,7 +29,7 @@ export async function* runCalls(
   const told: SessionEvent[] = [];
   let wake = (): void => undefined;
   let open = calls.length;
-  const tell = (event: SessionEvent): void => {
+  const report = (event: SessionEvent): void => {
     told.push(event);
     wake();
   };
@@ -47,14 +47,14 @@ export async function* runCalls(
           ...{ toolCallId, args, signal },
           onUpdate: (partialResult) => {
             if (told.length < maxWaiting)
-              tell({ type: 'tool_execution_update', ...name, args, partialResult });
+              report({ type: 'tool_execution_update', ...name, args, partialResult });
           },
         })
     ).catch((thrown: unknown) => said(String(thrown))); // it never rejects
     answers.set(toolCallId, result);
     open--;
     const { isError } = result;
-    tell({ type: 'tool_execution_end', ...name, result: shownText(result), isError });
+    report({ type: 'tool_execution_end', ...name, result: shownText(result), isError });
   };
   /** A call that cannot run is judged all the same: handlers would think of one that nobody has judged that it has run. */
   const refused = async (call: ToolCall, problem: string): Promise<AgentToolResult> => {

@@ -248,7 +248,7 @@ describe('the budget of a server', () => {
     expect(told?.fields?.['problem']).toMatch(/^not done within .* could not be read: .*_meta/);
   });
 
-  it('holds up nobody longer if the server never answers', async () => {
+  it('blocks nobody longer if the server never answers', async () => {
     const clock = virtualClock();
     const silent = scripted({ pages: [{}], holdPage: 1 }, { startTimeoutMs: 3_000 });
     await using lab = await agentLab(

@@ -8,7 +8,7 @@ import {
 import { type Clock, defineExtension, type Extension } from 'sluice';
 import type { Around, Fact } from 'sluice/extension';
 import { z } from 'zod';
-import { FactMetrics, type Take } from './fact-metrics.js';
+import { EntryMetrics, type Take } from './entry-metrics.js';
 import { gaugesOf } from './figure-gauges.js';
 import { incomingContext, sendContext } from './http-context.js';
 import type { InstrumentName } from './instruments.js';
@@ -79,14 +79,14 @@ export function otel(providers: OtelProviders = {}): Extension<OtelConfig> {
         const handler = async () => new Response(await page.text(), { headers });
         api.provide('route', { method: 'GET', path: settings.path, handler });
       }
-      const values = new FactMetrics((...given) => {
+      const values = new EntryMetrics((...given) => {
         for (const take of takes) take(...given);
       }, now);
       const tap = api.tap({
         ...((spans ?? takes[0]) && {
-          fact: (fact: Fact) => {
-            spans?.hear(fact);
-            if (takes.length > 0) values.hear(fact);
+          fact: (entry: Fact) => {
+            spans?.hear(entry);
+            if (takes.length > 0) values.hear(entry);
           },
         }),
         ...(takes.length > 0 && {

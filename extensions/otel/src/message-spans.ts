@@ -18,21 +18,21 @@ interface Open {
 }
 
 interface Accepted {
-  readonly fact: Of<'update'>;
+  readonly entry: Of<'update'>;
   /** The context in which it came: of an HTTP request, say. */
   readonly from: otel.SpanContext | undefined;
 }
 
-/** Ways that are remembered after their end, for what comes later, such as an observer that nobody waited for. */
+/** Timelines that are remembered after their end, for what comes later, such as an observer that nobody waited for. */
 const remembered = 10_000;
 
-/** Makes one trace of each message from the facts of its way (sight §5). */
+/** Makes one trace of each message from the entries of its timeline (sight §5). */
 export class MessageSpans implements Disposable {
   readonly #options: SpanOptions;
   readonly #stages: StageSpans;
   readonly #open = new Map<string, Open>();
   readonly #accepted = new Recent<Accepted>(remembered);
-  /** The first spans of ways that have ended, and of what belongs to no message. */
+  /** The first spans of timelines that have ended, and of what belongs to no message. */
   readonly #past = new Recent<otel.Context>(remembered);
   readonly #pastSends = new Recent<otel.Span>(remembered);
 
@@ -63,51 +63,51 @@ export class MessageSpans implements Disposable {
     return this.#stages.run(call, of, open.runs.contextOf({ event: of.event }));
   }
 
-  hear(fact: Fact): void {
-    const root = this.#open.get(fact.correlationId)?.root;
-    const at = timeOf(fact.atMs);
-    if (fact.kind === 'dispatch') this.#dispatch(fact.outcome);
-    else if (fact.kind === 'update') this.#update(fact);
-    else if (fact.kind === 'send') this.#send(fact);
-    else if (fact.kind === 'lane')
+  hear(entry: Fact): void {
+    const root = this.#open.get(entry.correlationId)?.root;
+    const at = timeOf(entry.atMs);
+    if (entry.kind === 'dispatch') this.#dispatch(entry.outcome);
+    else if (entry.kind === 'update') this.#update(entry);
+    else if (entry.kind === 'send') this.#send(entry);
+    else if (entry.kind === 'lane')
       root?.addEvent(
         'lane.wait',
-        { 'sluice.lane.of': fact.of, 'sluice.lane.wait_ms': fact.waitedMs },
+        { 'sluice.lane.of': entry.of, 'sluice.lane.wait_ms': entry.waitedMs },
         at,
       );
-    else if (fact.kind === 'attempt') this.#attempt(fact);
-    else if (fact.kind === 'question')
-      root?.addEvent('question', { 'sluice.question.state': fact.state }, at);
-    else if (fact.kind === 'audit') {
-      const { extensionId, contributionId, verdict } = fact.record;
+    else if (entry.kind === 'attempt') this.#attempt(entry);
+    else if (entry.kind === 'question')
+      root?.addEvent('question', { 'sluice.question.state': entry.state }, at);
+    else if (entry.kind === 'audit') {
+      const { extensionId, contributionId, verdict } = entry.record;
       const by = `${extensionId}/${contributionId}`;
       root?.addEvent('audit', { 'sluice.audit.by': by, 'sluice.audit.verdict': verdict }, at);
     }
   }
 
-  #update(fact: Of<'update'>): void {
-    const { id, state } = fact;
+  #update(entry: Of<'update'>): void {
+    const { id, state } = entry;
     if (state === 'accepted') {
-      this.#accepted.set(id, { fact, from: otel.trace.getSpanContext(otel.context.active()) });
-    } else if (state === 'begun') this.#begin(fact);
-    else if (state === 'given-back') this.#end(fact, 'given-back');
+      this.#accepted.set(id, { entry, from: otel.trace.getSpanContext(otel.context.active()) });
+    } else if (state === 'begun') this.#begin(entry);
+    else if (state === 'given-back') this.#end(entry, 'given-back');
     else {
-      if (!this.#open.has(id) && this.#accepted.get(id) !== undefined) this.#begin(fact); // it joined another, or was refused
-      this.#end(fact, fact.outcome ?? state);
+      if (!this.#open.has(id) && this.#accepted.get(id) !== undefined) this.#begin(entry); // it joined another, or was refused
+      this.#end(entry, entry.outcome ?? state);
     }
   }
 
-  #begin(fact: Of<'update'>): void {
-    const { id, atMs, attempt } = fact;
+  #begin(entry: Of<'update'>): void {
+    const { id, atMs, attempt } = entry;
     if (this.#open.has(id)) return;
     const first = this.#accepted.take(id);
-    const { channel = 'unknown', accountId } = first?.fact ?? fact;
+    const { channel = 'unknown', accountId } = first?.entry ?? entry;
     const links: otel.Link[] = first?.from === undefined ? [] : [{ context: first.from }];
     const root = this.#root(
       id,
       first === undefined ? `${id}#${atMs}` : id,
       `process ${channel}`,
-      { kind: otel.SpanKind.CONSUMER, startedAtMs: first?.fact.atMs ?? atMs, links },
+      { kind: otel.SpanKind.CONSUMER, startedAtMs: first?.entry.atMs ?? atMs, links },
       {
         'messaging.system': channel,
         'messaging.operation.type': 'process',
@@ -141,8 +141,8 @@ export class MessageSpans implements Disposable {
     return startSeeded(seed, (root) => this.#options.tracer.startSpan(name, options, root));
   }
 
-  #end(fact: Of<'update'>, outcome: string): void {
-    const { id, channel, accountId, agentId, sessionKey, joinedTo, atMs } = fact;
+  #end(entry: Of<'update'>, outcome: string): void {
+    const { id, channel, accountId, agentId, sessionKey, joinedTo, atMs } = entry;
     const open = this.#open.get(id);
     if (open === undefined) return;
     this.#open.delete(id);
@@ -199,8 +199,8 @@ export class MessageSpans implements Disposable {
     return at;
   }
 
-  #send(fact: Of<'send'>): void {
-    const { id, correlationId, state, channel = 'unknown', sendKind, cause, atMs } = fact;
+  #send(entry: Of<'send'>): void {
+    const { id, correlationId, state, channel = 'unknown', sendKind, cause, atMs } = entry;
     const open = this.#open.get(correlationId);
     const parent = open?.context ?? this.#past.get(correlationId) ?? otel.ROOT_CONTEXT;
     const known = open?.sends.get(id) ?? this.#pastSends.get(id);

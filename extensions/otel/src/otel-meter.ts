@@ -1,5 +1,5 @@
 import type { Attributes, Meter, ObservableGauge } from '@opentelemetry/api';
-import type { Take } from './fact-metrics.js';
+import type { Take } from './entry-metrics.js';
 import { type InstrumentName, labelled, rows, type Values } from './instruments.js';
 
 /** Gives the values of instruments to OpenTelemetry. */

@@ -1,6 +1,6 @@
 import type { FamilyName, Outcome } from 'sluice';
 
-/** Tells whether an outcome is one of a family, whose payload it then has. */
+/** Returns whether an outcome is one of a family, whose payload it then has. */
 export function isOf<F extends FamilyName>(
   outcome: Outcome,
   family: F,

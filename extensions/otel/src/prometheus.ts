@@ -1,6 +1,6 @@
 import type { SpanContext } from '@opentelemetry/api';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Take } from './fact-metrics.js';
+import type { Take } from './entry-metrics.js';
 import { type InstrumentName, labelled, rows } from './instruments.js';
 
 /** The instruments as a page for Prometheus. */

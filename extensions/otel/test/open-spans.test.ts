@@ -10,7 +10,7 @@ afterEach(() => {
   context.disable();
 });
 
-/** Spans of facts that a test tells, with the names of those that were begun and ended. */
+/** Spans of entries that a test tells, with the names of those that were begun and ended. */
 function lab() {
   const begun: string[] = [];
   const ended: string[] = [];

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { context, propagation, trace } from '@opentelemetry/api';
 import { defineExtension } from 'sluice';
-import { memoryJournal, wayRecorder } from 'sluice/host';
+import { memoryJournal, timelineRecorder } from 'sluice/host';
 import { fakeChannel, startTestHost } from 'sluice/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { otel } from '../src/index.js';
@@ -223,11 +223,11 @@ describe('a thousand messages', () => {
 });
 
 describe('nothing is paid', () => {
-  it('if the extension makes neither traces nor metrics: no fact is made (sight §5.7)', async () => {
+  it('if the extension makes neither traces nor metrics: no entry is made (sight §5.7)', async () => {
     const off = { traces: false, metrics: false, path: false } as const;
-    const way = wayRecorder();
-    await using lab = await otelLab(off, { agents, way });
-    expect(way.isHeard).toBe(false);
+    const timeline = timelineRecorder();
+    await using lab = await otelLab(off, { agents, timeline });
+    expect(timeline.isHeard).toBe(false);
     await lab.test.say('hello');
     expect(await lab.spans()).toEqual([]);
   });

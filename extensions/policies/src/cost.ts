@@ -123,7 +123,7 @@ function addPattern(called: 're' | 'glob', pattern: ASTNode | undefined, pattern
   }
 }
 
-/** Tells whether a text that is sought is short, and not from outside. */
+/** Returns whether a text that is sought is short, and not from outside. */
 function isKnown(sought: ASTNode | undefined, known: ReadonlySet<string>): boolean {
   if (sought?.op === 'id') return known.has(sought.args);
   return sought?.op === 'value' && isShort(sought);

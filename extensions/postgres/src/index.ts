@@ -191,10 +191,10 @@ class Statements {
   }
 }
 
-/** Tells whether a connection has a plan that the server does not: the next connection makes it anew. */
+/** Returns whether a connection has a plan that the server does not: the next connection makes it anew. */
 const isStale = ({ code = '' }: pg.DatabaseError): boolean => ['0A000', '26000'].includes(code);
 
-/** Tells whether a connection has one process of the server for itself, and no pooler stands between. */
+/** Returns whether a connection has one process of the server for itself, and no pooler stands between. */
 async function isServedAlone(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
   return rows[0]?.pid === Reflect.get(client, 'processID'); // its types do not name it

@@ -1,4 +1,4 @@
-/** Tells whether a name is a time zone that this platform knows, such as `Europe/Lisbon`. */
+/** Returns whether a name is a time zone that this platform knows, such as `Europe/Lisbon`. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -24,7 +24,7 @@ export function clockIn(timeZone: string): (ms: number) => string {
   return (ms) => format.format(ms);
 }
 
-/** Tells whether a time of day lies in a span that begins at `from` and ends before `to`, over midnight where it must. */
+/** Returns whether a time of day lies in a span that begins at `from` and ends before `to`, over midnight where it must. */
 export function isWithin(time: string, from: string, to: string): boolean {
   return from < to ? time >= from && time < to : time >= from || time < to;
 }

@@ -134,7 +134,7 @@ describe('a message', () => {
     expectDenied(await test.say('three'), refused);
   });
 
-  it('counts once if it is taken up again, however few there may be (judgement §6.4)', async () => {
+  it('counts once if it is claimed again, however few there may be (judgement §6.4)', async () => {
     const one = { ...minute, count: 1 };
     await using lab = await rateLab({ perPrincipal: one, perConversation: one });
     for (let tries = 0; tries < 3; tries++)

@@ -148,7 +148,7 @@ export async function startAccount(
   };
 }
 
-/** Tells whether an event says that the bot's token works no more. Tokens of members are revoked, too. */
+/** Returns whether an event says that the bot's token works no more. Tokens of members are revoked, too. */
 function isTakenOut({
   type,
   tokens,

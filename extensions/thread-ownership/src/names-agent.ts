@@ -1,7 +1,7 @@
 import type { Agent } from './agents.js';
 
 /**
- * Tells whether a text mentions an agent: its name after an `@`, as a whole word and in its own case, or its id as Slack
+ * Returns whether a text mentions an agent: its name after an `@`, as a whole word and in its own case, or its id as Slack
  * writes it, `<@U999>` or `<@U999|name>`. `@TestBot.` mentions TestBot; `@TestBotany`, `@TestBot-2`, `@TestBot.dev`
  * and `ada@TestBot` do not.
  */

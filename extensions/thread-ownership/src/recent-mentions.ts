@@ -22,7 +22,7 @@ export function recentMentions(clock: Clock, ttlMs: number) {
         heardAt.delete(oldest);
       }
     },
-    /** Tells whether there was one, and not more than the time to live ago. */
+    /** Returns whether there was one, and not more than the time to live ago. */
     has(key: string): boolean {
       const atMs = heardAt.get(key);
       return atMs !== undefined && !isOld(atMs);

@@ -108,10 +108,10 @@ export function createReplyCallbacks(options: ReplyCallbackOptions): ReplyCallba
 
   function startCompaction(): void {
     compaction.start();
-    const tell = (): void => emitter.runHook('onBeforeCompaction', options.onBeforeCompaction);
-    if (emitter.isSeedOrder) tell();
+    const report = (): void => emitter.runHook('onBeforeCompaction', options.onBeforeCompaction);
+    if (emitter.isSeedOrder) report();
     emitter.report('compaction', { phase: 'start' });
-    if (!emitter.isSeedOrder) tell();
+    if (!emitter.isSeedOrder) report();
   }
 
   function endCompaction(willRetry: boolean, isDone: boolean): void {

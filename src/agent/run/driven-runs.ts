@@ -30,7 +30,7 @@ export class HeldKeys {
 const drivenRuns = perKernel(() => new HeldKeys());
 
 /**
- * Tells whether a run has a dispatcher now: an agent turn, or a bridge. A second one would tell each fact of the run
+ * Returns whether a run has a dispatcher now: an agent turn, or a bridge. A second one would tell each fact of the run
  * twice.
  */
 export function isRunDriven(kernel: Kernel, runId: string): boolean {

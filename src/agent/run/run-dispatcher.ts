@@ -154,8 +154,8 @@ export class RunDispatcher {
    * Dispatches a fact of a subagent: one fact after the other, and each before the next event that is taken and does not
    * grow. Never rejects.
    */
-  tell(fact: SubagentFact): Promise<void> {
-    return this.ended ? Promise.resolve() : this.#subagents.tell(fact);
+  report(fact: SubagentFact): Promise<void> {
+    return this.ended ? Promise.resolve() : this.#subagents.report(fact);
   }
 
   /** Returns the subagents of the main thread among these runs, as far as they were told. */
@@ -290,7 +290,7 @@ export class RunDispatcher {
   }
 }
 
-/** Tells whether an event says that something grew: such an event is dispatched at once. */
+/** Returns whether an event says that something grew: such an event is dispatched at once. */
 function isGrowth({ type }: SessionEvent): boolean {
   return type === 'message_update' || type === 'tool_execution_update';
 }

@@ -84,7 +84,7 @@ export function subagents(options: SubagentsOptions) {
     /** A call has answered: with its subagent's answer, or that the subagent was launched. */
     answered: children.answered,
     /** Dispatches a fact when those before it have been dispatched. Never rejects. */
-    tell(fact: SubagentFact): Promise<void> {
+    report(fact: SubagentFact): Promise<void> {
       const telling = (waiting ?? Promise.resolve())
         .then(() => dispatch(fact))
         .catch((error: unknown) =>

@@ -7,7 +7,7 @@ import type {
   ToolDefinition,
   ToolGate,
 } from '@sluice/sdk/stream';
-import { mendSchema } from '@sluice/sdk/stream/internal';
+import { fixSchema } from '@sluice/sdk/stream/internal';
 import {
   type Clock,
   deferred,
@@ -66,14 +66,14 @@ const toldBy = new WeakMap<Logger, WeakSet<object>>();
 
 /** The schema of a tool without the keywords that cannot be used (§16.30), which is told once. */
 function usableSchema({ name, inputSchema }: ToolDefinition, logger: Logger): Fields {
-  const mended = mendSchema(inputSchema);
+  const fixed = fixSchema(inputSchema);
   const told = getOrMake(toldBy, logger, () => new WeakSet());
-  if (mended.lost.length > 0 && !told.has(mended)) {
-    told.add(mended);
-    const fields = { problem: mended.lost.slice(0, 5).join('; '), lost: mended.lost.length };
+  if (fixed.lost.length > 0 && !told.has(fixed)) {
+    told.add(fixed);
+    const fields = { problem: fixed.lost.slice(0, 5).join('; '), lost: fixed.lost.length };
     logger.warn('a tool is offered with a part of its schema', { tool: name, ...fields });
   }
-  return mended.schema;
+  return fixed.schema;
 }
 
 async function callTool(
@@ -101,7 +101,7 @@ async function callTool(
 /** Judges the arguments that the pipeline has passed: a patch of them may fit no more. */
 function argumentProblem({ inputSchema }: ToolDefinition, args: Fields): string | undefined {
   try {
-    const verdict = fromJsonSchema(mendSchema(inputSchema).schema)['~standard'].validate(args);
+    const verdict = fromJsonSchema(fixSchema(inputSchema).schema)['~standard'].validate(args);
     if (!('issues' in verdict) || verdict.issues === undefined) return undefined;
     const issues = verdict.issues
       .slice(0, 5)

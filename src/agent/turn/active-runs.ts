@@ -43,7 +43,7 @@ export class ActiveRuns {
     };
   }
 
-  /** Tells whether a run of a session is under way. */
+  /** Returns whether a run of a session is under way. */
   has(sessionKey: string): boolean {
     return [...this.#entries].some(({ run }) => run.sessionKey === sessionKey);
   }

@@ -139,7 +139,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   function take(event: SessionEvent): Promise<void> | undefined {
     if (event.type !== 'message_update' || !isAsked) return takeInOrder(event);
     void run.take(event); // at once: nothing that grows is waited for
-    return wait(listener.tell(event)); // as a rule a piece of a text costs no promise
+    return wait(listener.report(event)); // as a rule a piece of a text costs no promise
   }
 
   async function takeInOrder(event: SessionEvent): Promise<void> {
@@ -149,9 +149,9 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
     if (event.type !== 'message_update') await wait(telling);
     if (isDispatchedFirst(event)) {
       await run.take(event);
-      await wait(listener.tell(event));
+      await wait(listener.report(event));
     } else {
-      await wait(listener.tell(event));
+      await wait(listener.report(event));
       await wait(run.take(event));
     }
     run.told(event);
@@ -189,7 +189,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
    * Dispatches the facts of subagents. Before the next event, the callbacks hear which subagents the answer is about.
    */
   const tell: AgentRequest['tell'] = (fact) => {
-    const told = run.tell(fact);
+    const told = run.report(fact);
     if (fact.kind === 'answered') telling = told.then(() => listener.answered());
     if (fact.kind === 'children_answered')
       telling = told.then(() => listener.answered(run.answering(fact.childRunIds)));

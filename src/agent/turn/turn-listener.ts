@@ -20,7 +20,7 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
   let busy: Promise<void> | undefined;
   let openMessage: AssistantMessage | undefined;
   let endsWithError = false;
-  let endIsTold = false;
+  let endIsReported = false;
   let isClosed = false;
   let hasSaid = false;
   const { runId, sessionId, sessionKey } = fields;
@@ -59,7 +59,7 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
 
   const saysNow = (): boolean => replies?.assistantTexts.some(saysSomething) ?? true;
 
-  function tellRaw(event: SessionEvent): Promise<void> | undefined {
+  function reportRaw(event: SessionEvent): Promise<void> | undefined {
     if (onEvent === undefined) return undefined;
     logger.debug('turn callback', { runId, sessionId, callback: 'onEvent' });
     return called(event, 'callbacks.onEvent', () => onEvent(event));
@@ -70,14 +70,14 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
     what: string,
     call: () => unknown,
   ): Promise<void> | undefined {
-    const tellError = (error: unknown): void =>
+    const reportError = (error: unknown): void =>
       logger.error(`${what} threw at ${event.type}`, { ...fields, error });
     try {
       const returned = call();
       if (typeof returned !== 'object' || returned === null) return undefined; // a delta costs no promise
-      return Promise.resolve(returned).then(() => undefined, tellError);
+      return Promise.resolve(returned).then(() => undefined, reportError);
     } catch (error) {
-      tellError(error);
+      reportError(error);
       return undefined;
     }
   }
@@ -87,21 +87,21 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
     order: callbacks.order ?? 'seed',
     /** The texts as the reply callbacks have cleaned them. */
     replyTexts: replies?.assistantTexts,
-    /** Tells whether the agent has said something, or `NO_REPLY`. Thoughts in tags are not among the texts that are handed over. */
+    /** Returns whether the agent has said something, or `NO_REPLY`. Thoughts in tags are not among the texts that are handed over. */
     hasSaid: (): boolean => hasSaid || saysNow(),
     /** Settles when the event that is being told has been told. */
     told: (): Promise<void> | undefined => busy,
     /** Tells of an event. Returns a promise only where there is something to wait for; it never rejects. */
-    tell(event: SessionEvent): Promise<void> | undefined {
+    report(event: SessionEvent): Promise<void> | undefined {
       if (isClosed) return undefined;
       if (event.type === 'auto_compaction_end') hasSaid ||= saysNow(); // it may begin anew
       if (replies === undefined) traceEvent(logger, fields, event); // else they trace it
       if (event.type === 'agent_end') {
-        if (endIsTold) return undefined;
-        endIsTold = true;
+        if (endIsReported) return undefined;
+        endIsReported = true;
       }
       const first = called(event, 'the reply callbacks', () => reply(event));
-      const raw = (): Promise<void> | undefined => tellRaw(event);
+      const raw = (): Promise<void> | undefined => reportRaw(event);
       const telling = first === undefined ? raw() : first.then(raw);
       if (telling === undefined) return undefined;
       busy = telling.then(() => {
@@ -111,8 +111,8 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
     },
     /** Says to the reply callbacks that the run has failed, where no `agent_end` did. */
     async failed(message: string): Promise<void> {
-      if (endIsTold || isClosed) return;
-      endIsTold = true;
+      if (endIsReported || isClosed) return;
+      endIsReported = true;
       const error = { subtype: 'failed', message };
       const end: SessionEvent = { type: 'agent_end', messages: [], error };
       await called(end, 'the reply callbacks', () => reply(end));
@@ -138,7 +138,7 @@ export function turnListener({ options: turn, fields, clock, logger, signal }: T
   };
 }
 
-/** Tells whether it is of a message in which a provider writes its own failure in the place of an answer. */
+/** Returns whether it is of a message in which a provider writes its own failure in the place of an answer. */
 function isOfProvider(event: SessionEvent): boolean {
   return 'message' in event && event.message.providerError !== undefined;
 }

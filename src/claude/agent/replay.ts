@@ -26,11 +26,11 @@ export function replayProvider(frames: readonly CsdkFrame[]): AgentProvider {
     models: ['recorded'],
     toolGate: 'observe-only',
     subagentOf,
-    run: ({ history, beforeHistory, tell }) => {
+    run: ({ history, beforeHistory, tell: report }) => {
       const asked = (beforeHistory?.prompts ?? 0) + history.filter(isPrompt).length;
       return normalizeSession(runs[asked % runs.length] ?? [], {
         idleTimeoutMs: Infinity,
-        onSubagent: tell,
+        onSubagent: report,
       });
     },
   };

@@ -86,7 +86,7 @@ export function bridgedRun(kernel: Kernel, options: Omit<BridgeOptions, 'permiss
   function note(fact: SubagentFact): void {
     inOrder(async () => {
       await ready();
-      await run.tell(fact);
+      await run.report(fact);
     })?.catch((error: unknown) => {
       logger.error(`${fact.kind} was not dispatched`, { runId, error });
     });
@@ -124,14 +124,14 @@ export function bridgedRun(kernel: Kernel, options: Omit<BridgeOptions, 'permiss
   /** The run has begun, and what it was asked has been told: before anything that it does. */
   function ready(): Promise<void> {
     lastAsked ??= begin()
-      .then(() => tellInput())
+      .then(() => reportInput())
       .then(() => {
         isReady = true;
       });
     return lastAsked;
   }
 
-  async function tellInput(): Promise<void> {
+  async function reportInput(): Promise<void> {
     open();
     if (prompt === undefined) return;
     if (named !== undefined && session.history !== undefined)

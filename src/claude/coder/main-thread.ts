@@ -33,7 +33,7 @@ export function mainThread(sink: CoderSink) {
   /** Tells a call, once. */
   function call(id: string, name: string, args: unknown): void {
     if (!calls.begin(id, name, args)) return;
-    writer.tellWhole();
+    writer.reportWhole();
     emit({
       type: 'tool_use',
       name,

@@ -26,7 +26,7 @@ export function coderMessageWriter(
   /** Tells as whole what was streamed, also what has had no complete frame. */
   function settle(): void {
     completeAll();
-    tellWhole();
+    reportWhole();
   }
 
   function completeAll(): void {
@@ -34,7 +34,7 @@ export function coderMessageWriter(
       if (isPending(block)) complete(block, block.grown.read());
   }
 
-  function tellWhole(): void {
+  function reportWhole(): void {
     const text = whole.join('');
     whole = [];
     if (text !== '') emitOf(item, { type: 'message', role: 'assistant', text });
@@ -81,7 +81,7 @@ export function coderMessageWriter(
   }
 
   function stopped(message: OpenMessage): void {
-    if (message.isStopped && !message.blocks.some((block) => isPending(block))) tellWhole();
+    if (message.isStopped && !message.blocks.some((block) => isPending(block))) reportWhole();
   }
 
   /** People saw pieces of a text that nothing has completed. */
@@ -93,7 +93,7 @@ export function coderMessageWriter(
     takesUnnamed: true,
     settle,
     /** Tells the text whose blocks are whole: something else comes. */
-    tellWhole,
+    reportWhole,
     /** A call that streams here has its answer already: it is told with its arguments as far as they are known. */
     callNow(callId: string): void {
       const block = open?.call(callId);
@@ -108,7 +108,7 @@ export function coderMessageWriter(
     },
     blockOpened(_message: OpenMessage, block: OpenBlock): void {
       if (block.isStreamed) completeAll();
-      if (block.kind !== 'text') tellWhole();
+      if (block.kind !== 'text') reportWhole();
     },
     grew,
     blockEnded(_message: OpenMessage, block: OpenBlock): void {
@@ -129,7 +129,7 @@ export function coderMessageWriter(
     /** The pieces of a broken attempt are given up. */
     displaced(message: OpenMessage): void {
       const isHalfTold = message.blocks.some((block) => isPending(block));
-      if (isHalfTold) tellWhole();
+      if (isHalfTold) reportWhole();
       const detail = 'what was streamed since the last whole message was given up';
       if (message.isStreamed && !message.isStopped && isHalfTold)
         emit({ type: 'progress', label: 'retry', detail });

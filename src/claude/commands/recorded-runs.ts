@@ -24,6 +24,7 @@ function recorded(run: AsyncIterable<CsdkFrame>): AgentProvider {
     models: ['recorded'],
     toolGate: 'observe-only',
     subagentOf,
-    run: ({ tell }) => normalizeSession(run, { idleTimeoutMs: Infinity, onSubagent: tell }),
+    run: ({ tell: report }) =>
+      normalizeSession(run, { idleTimeoutMs: Infinity, onSubagent: report }),
   };
 }

@@ -42,7 +42,7 @@ export function askedCalls(gate: ToolGate, callbacks: CallbackQueue) {
     },
 
     /** Tells what became of a call, the first time. */
-    tell(call: ToolCall, told: Told, requestId?: string): void {
+    report(call: ToolCall, told: Told, requestId?: string): void {
       const asked = askedCalls.get(call.toolCallId);
       if (asked?.isTold === true) return;
       if (asked !== undefined) asked.isTold = true;

@@ -28,7 +28,7 @@ export function sdkQuestion(
   });
 }
 
-/** Tells whether a rule or a hook wanted a human to be asked. If an SDK tells no kind, a cause in words counts. */
+/** Returns whether a rule or a hook wanted a human to be asked. If an SDK tells no kind, a cause in words counts. */
 function isExplicit(sdk: CsdkPermissionOptions): boolean {
   const { decisionReasonType: type, decisionReason, matchedAskRule } = sdk;
   if (matchedAskRule !== undefined) return true;

@@ -110,11 +110,11 @@ function permissions<
     }
     const updatedInput = said.updatedInput ?? passed;
     const changed = changedInput(calls.told(call.toolCallId) ?? call, updatedInput);
-    calls.tell(call, { decision: 'granted', ...changed }, requestId);
+    calls.report(call, { decision: 'granted', ...changed }, requestId);
     return { ...said, updatedInput };
 
     function deny(message: string, answer: Said = { behavior: 'deny', message }): Said {
-      calls.tell(call, { decision: 'denied', message }, requestId);
+      calls.report(call, { decision: 'denied', message }, requestId);
       return answer;
     }
   };
@@ -145,12 +145,12 @@ function hooksOf(
     if (call === undefined) return denied('the SDK gave the tool call no id');
     const decision = await calls.decide(call, signal);
     if (!decision.allowed) {
-      calls.tell(call, { decision: 'denied', message: decision.reason });
+      calls.report(call, { decision: 'denied', message: decision.reason });
       return denied(decision.reason);
     }
     const changed = changedInput(call, decision.args);
     if (onPass === 'allow') {
-      calls.tell(call, { decision: 'granted', ...changed });
+      calls.report(call, { decision: 'granted', ...changed });
       return decided({ permissionDecision: 'allow', ...changed });
     }
     return changed.updatedInput === undefined ? {} : decided(changed);
@@ -162,7 +162,10 @@ function hooksOf(
     // It has run and nobody was asked: the user's own rules allowed it.
     const asked = call && event.startsWith('PostToolUse') ? calls.told(call.toolCallId) : undefined;
     if (call !== undefined && asked !== undefined)
-      calls.tell(call, { decision: 'auto', ...changedInput(asked, inputOf(input) ?? asked.args) });
+      calls.report(call, {
+        decision: 'auto',
+        ...changedInput(asked, inputOf(input) ?? asked.args),
+      });
     const whose = call === undefined ? {} : { toolUseId: call.toolCallId };
     callbacks.push({ kind: 'hook', event, input: { ...input }, ...whose });
     return {};

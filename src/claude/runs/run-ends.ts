@@ -30,7 +30,7 @@ export function runEnds(end: RunsEnd) {
   };
 }
 
-/** Tells whether the model speaks in a frame: in the main thread, for a subagent in the background may outlive a run. */
+/** Returns whether the model speaks in a frame: in the main thread, for a subagent in the background may outlive a run. */
 export function speaks(frame: CsdkFrame): boolean {
   if (!isFields(frame) || typeof frame.parent_tool_use_id === 'string') return false;
   return frame.type === 'assistant' || frame.type === 'stream_event';

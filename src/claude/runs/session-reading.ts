@@ -5,7 +5,7 @@ import { type Arrival, Arrivals, type Frames } from '../frames/arrivals.js';
 import type { RunRest } from '../frames/background-work.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import type { NormalizeOptions } from '../session/normalize-options.js';
-import { diagnosticTeller } from '../session/session-diagnostic.js';
+import { diagnosticReporter } from '../session/session-diagnostic.js';
 import { SessionNormalizer } from '../session/session-normalizer.js';
 import { factsOfCallback, factsOfFrame } from '../subagents/subagent-facts.js';
 
@@ -27,7 +27,7 @@ export interface ReadingOptions extends NormalizeOptions {
 export class SessionReading {
   readonly #options: ReadingOptions;
   readonly #arrivals: Arrivals;
-  readonly #tell: ReturnType<typeof diagnosticTeller>;
+  readonly #report: ReturnType<typeof diagnosticReporter>;
   readonly #session: SessionNormalizer;
   readonly #checker: ReturnType<typeof orderingChecker> | undefined;
   #events: SessionEvent[] = [];
@@ -40,13 +40,13 @@ export class SessionReading {
     const { callbacks, signal, clock = systemClock, onSubagent } = options;
     this.#options = options;
     this.#arrivals = new Arrivals({ messages, callbacks, signal, clock });
-    this.#tell = diagnosticTeller(options.onDiagnostic);
+    this.#report = diagnosticReporter(options.onDiagnostic);
     this.#checker = options.check === true ? orderingChecker() : undefined;
     this.#sessionId = options.sessionId;
     this.#session = new SessionNormalizer(
       options,
       (event) => this.#events.push(event),
-      this.#tell,
+      this.#report,
       (fact) => (this.#events.length === 0 ? onSubagent?.(fact) : this.#facts.push(fact)),
     );
   }
@@ -109,7 +109,7 @@ export class SessionReading {
   /** Lets go of both sources, once. */
   async release(): Promise<void> {
     const failed = await this.#arrivals.release();
-    if (failed !== undefined) this.#tell({ kind: 'source_failed', error: failed.error });
+    if (failed !== undefined) this.#report({ kind: 'source_failed', error: failed.error });
   }
 
   #watch(event: SessionEvent): void {
@@ -147,7 +147,7 @@ export class SessionReading {
         else session.sourceThrew(arrival.error);
         return true;
       case 'callbacksFailed':
-        this.#tell({ kind: 'callbacks_failed', error: arrival.error });
+        this.#report({ kind: 'callbacks_failed', error: arrival.error });
         return true;
       case 'aborted':
         session.abort();

@@ -25,7 +25,7 @@ type Echo = 'none' | 'boundary' | 'frames';
  */
 export function compactions(
   emit: (event: SessionEvent) => void,
-  tell: (fact: DiagnosticFact) => void,
+  report: (fact: DiagnosticFact) => void,
   messages: () => MessageReader,
 ) {
   let open: 'hook' | 'frame' | 'block' | undefined;
@@ -66,7 +66,7 @@ export function compactions(
   /** A boundary would now be about a compaction that has been reported. */
   const isBoundaryRepeated = (): boolean => open === undefined && echo !== 'none';
 
-  const repeated = (type: string): void => tell({ kind: 'repeated_compaction', type });
+  const repeated = (type: string): void => report({ kind: 'repeated_compaction', type });
 
   return {
     /** `system/status`. The CLI has a status for /compact; automatic compactions have the boundary alone. */
@@ -86,7 +86,7 @@ export function compactions(
       }
     },
 
-    /** `system/compact_boundary`: it ends the one that is open, repeats one that has ended, or is all that is told of one. */
+    /** `system/compact_boundary`: it ends an open compaction, repeats an ended one, or reports one that had no start. */
     boundary(frame: CsdkFrame): void {
       if (!isBoundaryRepeated()) messages().displace();
       const { compact_metadata: result } = frame;

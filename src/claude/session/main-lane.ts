@@ -19,7 +19,7 @@ import type { DiagnosticFact } from './session-diagnostic.js';
 import { type KnownCall, type ToolCalls, toolCalls } from './tool-calls.js';
 import { progressPartial } from './tool-partial.js';
 
-type Tell = (fact: DiagnosticFact) => void;
+type Report = (fact: DiagnosticFact) => void;
 
 /** The main lane: what the model says to its user, the tools that it calls, and its compactions. */
 export class MainLane {
@@ -27,22 +27,22 @@ export class MainLane {
   readonly reader: MessageReader;
   readonly tools: ToolCalls;
   readonly compaction: ReturnType<typeof compactions>;
-  readonly #tell: Tell;
+  readonly #report: Report;
   readonly #startsAtMessageEnd: boolean;
   /** Calls of the open message that start after its end. */
   #deferred: [id: string, call: KnownCall][] = [];
 
-  constructor(emit: (event: SessionEvent) => void, tell: Tell, startsAtMessageEnd: boolean) {
-    this.#tell = tell;
+  constructor(emit: (event: SessionEvent) => void, report: Report, startsAtMessageEnd: boolean) {
+    this.#report = report;
     this.#startsAtMessageEnd = startsAtMessageEnd;
     this.tools = toolCalls((event) => {
       if (event.type !== 'tool_execution_update') this.reader.endText();
       emit(event);
-    }, tell);
-    this.compaction = compactions(emit, tell, () => this.reader);
+    }, report);
+    this.compaction = compactions(emit, report, () => this.reader);
     this.writer = new SessionMessageWriter({
       emit,
-      tell,
+      report,
       call: (id, call, isLate) => this.#call(id, call, isLate),
       answer: (answer) => this.#answer(answer),
       compaction: this.compaction.block,
@@ -177,7 +177,7 @@ export class MainLane {
   }
 
   #malformed(frame: CsdkFrame, problem: string): void {
-    this.#tell({ kind: 'malformed_frame', type: frame.type, problem });
+    this.#report({ kind: 'malformed_frame', type: frame.type, problem });
   }
 }
 

@@ -28,7 +28,7 @@ import type { KnownCall } from './tool-calls.js';
 /** Hears the facts of a message that other parts of the lane write. */
 export interface MessageSink {
   emit(event: SessionEvent): void;
-  tell(fact: DiagnosticFact): void;
+  report(fact: DiagnosticFact): void;
   /** A call is whole. @param isLate its message has ended. */
   call(id: string, call: KnownCall, isLate: boolean): void;
   /** A tool of the model's provider has answered. */
@@ -151,7 +151,7 @@ export class SessionMessageWriter implements MessageWriter {
   }
 
   latePiece(messageId: string, block: SpeechBlock['kind'], { length: chars }: string): void {
-    if (chars > 0) this.#sink.tell({ kind: 'late_text', messageId, block, chars });
+    if (chars > 0) this.#sink.report({ kind: 'late_text', messageId, block, chars });
   }
 
   /** The text of a late block was shown. Its call may be new. */
@@ -178,7 +178,7 @@ export class SessionMessageWriter implements MessageWriter {
       block.grown.append(delta);
       if (delta !== '') this.grew(message, block, delta);
     } else if (whole !== streamed)
-      this.#sink.tell({
+      this.#sink.report({
         kind: 'diverging_text',
         messageId: message.id,
         contentIndex: block.contentIndex,

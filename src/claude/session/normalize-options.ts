@@ -7,7 +7,7 @@ import type { SessionDiagnostic } from './session-diagnostic.js';
 export interface NormalizeOptions {
   /**
    * The calls of the SDK to its host: permission requests and hooks. They are merged with the frames in the
-   * order of arrival. A source that never ends does not hold up the run's end; one that fails is told to
+   * order of arrival. A source that never ends does not block the run's end; one that fails is told to
    * `onDiagnostic`, and the run goes on without it.
    */
   readonly callbacks?: AsyncIterable<CsdkCallback>;

@@ -64,7 +64,7 @@ export type SessionDiagnostic = DiagnosticFact & {
 };
 
 /** Counts what is left out, and tells it. An error of the listener goes to the reader of the events. */
-export function diagnosticTeller(
+export function diagnosticReporter(
   onDiagnostic?: (diagnostic: SessionDiagnostic) => void,
 ): (fact: DiagnosticFact) => void {
   const counts = new Map<DiagnosticFact['kind'], number>();

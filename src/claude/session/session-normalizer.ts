@@ -24,8 +24,8 @@ import { type SubagentLanes, subagentLanes } from './subagent-lanes.js';
  */
 export class SessionNormalizer {
   readonly #emit: (event: SessionEvent) => void;
-  readonly #tell: (fact: DiagnosticFact) => void;
-  readonly #tellSubagents: (fact: SubagentFact) => void;
+  readonly #report: (fact: DiagnosticFact) => void;
+  readonly #reportSubagents: (fact: SubagentFact) => void;
   readonly #endsIdle: boolean;
   readonly #ids = new FrameIds();
   readonly #main: MainLane;
@@ -41,24 +41,24 @@ export class SessionNormalizer {
   /**
    * Emits `agent_start`.
    *
-   * @param tellSubagents hears, in its place among the events, whose answer the next ones are.
+   * @param reportSubagents hears, in its place among the events, whose answer the next ones are.
    */
   constructor(
     options: RunOptions,
     emit: (event: SessionEvent) => void,
-    tell: (fact: DiagnosticFact) => void,
-    tellSubagents: (fact: SubagentFact) => void = () => undefined,
+    report: (fact: DiagnosticFact) => void,
+    reportSubagents: (fact: SubagentFact) => void = () => undefined,
   ) {
     this.#emit = emit;
-    this.#tell = tell;
-    this.#tellSubagents = tellSubagents;
+    this.#report = report;
+    this.#reportSubagents = reportSubagents;
     this.#endsIdle = options.end !== 'firstResult';
     const spoken = (event: SessionEvent): void => {
       if (event.type === 'message_start') this.work.spoke();
       emit(event);
     };
-    this.#main = new MainLane(spoken, tell, options.toolStart === 'messageEnd');
-    this.#lanes = subagentLanes(this.#main.tools, tell, options.subagents === 'drop');
+    this.#main = new MainLane(spoken, report, options.toolStart === 'messageEnd');
+    this.#lanes = subagentLanes(this.#main.tools, report, options.subagents === 'drop');
     emit({ type: 'agent_start' });
   }
 
@@ -75,16 +75,16 @@ export class SessionNormalizer {
   /** Reads a frame. A source without types may give other values: such a value is told and left out. */
   take(frame: CsdkFrame): void {
     if (!isFields(frame)) {
-      this.#tell({ kind: 'malformed_frame', type: typeof frame, problem: 'it is no object' });
+      this.#report({ kind: 'malformed_frame', type: typeof frame, problem: 'it is no object' });
       return;
     }
     const { type, uuid } = frame;
     if (this.#ended) {
-      this.#tell({ kind: 'after_end', type });
+      this.#report({ kind: 'after_end', type });
       return;
     }
     if (this.#ids.isRepeated(type, uuid)) {
-      this.#tell({ kind: 'duplicate_frame', type, uuid });
+      this.#report({ kind: 'duplicate_frame', type, uuid });
       return;
     }
     const lane = frame.parent_tool_use_id;
@@ -96,7 +96,7 @@ export class SessionNormalizer {
 
   /** Reads what the SDK told by a call. */
   callback(callback: CsdkCallback): void {
-    if (this.#ended) this.#tell({ kind: 'after_end', type: callback.kind });
+    if (this.#ended) this.#report({ kind: 'after_end', type: callback.kind });
     else this.#main.callback(callback);
   }
 
@@ -114,7 +114,7 @@ export class SessionNormalizer {
   /** The frames’ source threw. After a result that is no news: the CLI exits with an error after an error result. */
   sourceThrew(thrown: unknown): void {
     if (this.#ended || this.#decided() !== undefined)
-      this.#tell({ kind: 'source_failed', error: thrown });
+      this.#report({ kind: 'source_failed', error: thrown });
     this.#end(this.#decided() ?? { error: { subtype: 'threw', message: String(thrown) } });
   }
 
@@ -123,7 +123,7 @@ export class SessionNormalizer {
     const { rest, tasks, queuedTurns } = this.work;
     if (rest === 'turn') return;
     if (rest === 'long')
-      this.#tell({ kind: 'idle_timed_out', backgroundTasks: tasks, queuedTurns });
+      this.#report({ kind: 'idle_timed_out', backgroundTasks: tasks, queuedTurns });
     this.#end(this.#decided() ?? {});
   }
 
@@ -154,7 +154,8 @@ export class SessionNormalizer {
   #takeMain(frame: CsdkFrame): void {
     const read = SessionNormalizer.#readers.get(frame.type);
     if (read !== undefined) read(this, frame);
-    else if (!silentTypes.has(frame.type)) this.#tell({ kind: 'unknown_frame', type: frame.type });
+    else if (!silentTypes.has(frame.type))
+      this.#report({ kind: 'unknown_frame', type: frame.type });
   }
 
   #assistant(frame: CsdkFrame): void {
@@ -169,7 +170,7 @@ export class SessionNormalizer {
     this.work.system(frame);
     this.#lanes.task(frame);
     if (!silentSystemTypes.has(subtype))
-      this.#tell({ kind: 'unknown_frame', type: 'system', subtype });
+      this.#report({ kind: 'unknown_frame', type: 'system', subtype });
   }
 
   #refused(frame: CsdkFrame): void {
@@ -183,7 +184,8 @@ export class SessionNormalizer {
 
   #turnBegan(): void {
     const childRunIds = this.work.turnBegan();
-    if (childRunIds !== undefined) this.#tellSubagents({ kind: 'children_answered', childRunIds });
+    if (childRunIds !== undefined)
+      this.#reportSubagents({ kind: 'children_answered', childRunIds });
     this.#main.compaction.sessionBegan();
   }
 
@@ -200,7 +202,7 @@ export class SessionNormalizer {
     this.#usage = usageSoFar(this.#usage, usageOfResult(frame));
     this.#decide(of, end);
     if (!isOver && of === 'first' && this.work.hasSubagents)
-      this.#tellSubagents({ kind: 'answered' });
+      this.#reportSubagents({ kind: 'answered' });
   }
 
   /** The last result of the run's own says how it ended; one of another turn does if there is no other. */
@@ -209,7 +211,11 @@ export class SessionNormalizer {
     const passed = this.#verdict === undefined ? undefined : isBackground ? end : this.#verdict;
     if (!isBackground || this.#verdict === undefined) this.#verdict = end;
     if (passed !== undefined)
-      this.#tell({ kind: 'result_passed_over', isBackground, failed: passed.error !== undefined });
+      this.#report({
+        kind: 'result_passed_over',
+        isBackground,
+        failed: passed.error !== undefined,
+      });
   }
 
   /** The end of the run, if no turn has begun since the last result. */
@@ -218,7 +224,7 @@ export class SessionNormalizer {
   }
 
   #reset(frame: CsdkFrame): void {
-    this.#tell({ kind: 'reset', ...definedFields({ trigger: textField(frame, 'trigger') }) });
+    this.#report({ kind: 'reset', ...definedFields({ trigger: textField(frame, 'trigger') }) });
     this.#main.closeAll({ aborted: true, keepDetached: false });
     this.work.clear();
   }
@@ -226,7 +232,7 @@ export class SessionNormalizer {
   #retracted(uuids: unknown, by: string): void {
     if (!Array.isArray(uuids) || uuids.length === 0) return;
     const texts = uuids.filter((uuid) => typeof uuid === 'string');
-    this.#tell({ kind: 'retracted', uuids: texts, by });
+    this.#report({ kind: 'retracted', uuids: texts, by });
   }
 
   #end(end: Pick<AgentEnd, 'error' | 'aborted'>): void {

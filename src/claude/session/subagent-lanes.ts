@@ -10,7 +10,7 @@ import { progressPartial, taskOutcome, taskPartial } from './tool-partial.js';
  */
 export function subagentLanes(
   tools: ToolCalls,
-  tell: (fact: DiagnosticFact) => void,
+  report: (fact: DiagnosticFact) => void,
   isDropped: boolean,
 ) {
   /** The lane of each call that a subagent made. */
@@ -21,7 +21,7 @@ export function subagentLanes(
   function progress(lane: string, frame: CsdkFrame): void {
     const call = owner(lane);
     if (call === undefined) {
-      tell({ kind: 'subagent_left_out', lane, type: frame.type });
+      report({ kind: 'subagent_left_out', lane, type: frame.type });
       return;
     }
     const toolCallId = textField(frame, 'tool_use_id');
@@ -56,7 +56,7 @@ export function subagentLanes(
           if (block.type === 'tool_use') laneOf.set(textField(block, 'id') ?? '', lane);
       const call = owner(lane);
       if (call === undefined || blocks.length === 0 || (role !== 'assistant' && role !== 'user')) {
-        tell({ kind: 'subagent_left_out', lane, type: role });
+        report({ kind: 'subagent_left_out', lane, type: role });
         return;
       }
       const agentId = textField(frame, 'agent_id');

@@ -15,7 +15,7 @@ export interface KnownCall {
  */
 export function toolCalls(
   emit: (event: SessionEvent) => void,
-  tell: (fact: DiagnosticFact) => void,
+  report: (fact: DiagnosticFact) => void,
 ) {
   /** Known of, and not started. */
   const noted = new Map<string, KnownCall>();
@@ -38,7 +38,7 @@ export function toolCalls(
   function end(id: string, result: unknown, isError: boolean): void {
     const call = running.get(id);
     if (call === undefined) {
-      if (ended.has(id)) tell({ kind: 'repeated_tool_result', toolCallId: id });
+      if (ended.has(id)) report({ kind: 'repeated_tool_result', toolCallId: id });
       return;
     }
     running.delete(id);

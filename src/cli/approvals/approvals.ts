@@ -101,7 +101,7 @@ async function linesOf(
       throw badArguments(`${id} does not hold any more`, 'See `sluice approvals list`.');
     return [json === true ? jsonLine(grant) : `${shortIdOf(grant)} is revoked`];
   }
-  const all = await keptQuestions(keyValues);
+  const all = await persistedQuestions(keyValues);
   if (action === 'list') {
     const kept = await grants.list();
     if (json === true) return [...all, ...kept].map(jsonLine);
@@ -124,7 +124,7 @@ async function linesOf(
 }
 
 /** Reads the questions that a journal has kept. */
-export function keptQuestions(keyValues: KeyValues): Promise<readonly ApprovalRow[]> {
+export function persistedQuestions(keyValues: KeyValues): Promise<readonly ApprovalRow[]> {
   return approvalRows({ keyValues, clock: systemClock, logger: silentLogger }).load();
 }
 

@@ -68,7 +68,7 @@ export function checkRoles(
     const unmet = entries.flatMap((entry) => {
       const why = whyUnmet(entry, channels);
       if (why === undefined) return [];
-      const hint = `Mend or remove "${entry}": nobody has the role "${role}" by it.`;
+      const hint = `Fix or remove "${entry}": nobody has the role "${role}" by it.`;
       return [roleFindings.warning(why, `${role}: ${entry}`, hint)];
     });
     const met = entries.length - unmet.length;

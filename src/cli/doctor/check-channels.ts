@@ -38,7 +38,7 @@ async function checkAccounts(channel: ChannelPlugin): Promise<Finding[]> {
     } catch (thrown) {
       found.push({
         ...findings.thrown(thrown, `${channel.id}/${accountId}`),
-        hint: 'Mend that: the account cannot be started as it is.',
+        hint: 'Fix that: the account cannot be started as it is.',
       });
     }
   return found.length === 0 ? [isThere(channel.id)] : found;
@@ -69,7 +69,7 @@ export function checkRoutes(
     const name = nameOfRoute(route);
     const problem = routeProblem(one, taken);
     if (problem !== undefined) {
-      const hint = 'Mend that in the extension, or load one of the two.';
+      const hint = 'Fix that in the extension, or load one of the two.';
       return routeFindings.error(`the route ${name} is left out: ${problem}`, extensionId, hint);
     }
     taken.push(one);

@@ -122,7 +122,7 @@ function* textsIn(value: unknown, path: readonly PropertyKey[] = []): Generator<
     yield* textsIn(part, [...path, Array.isArray(value) ? Number(key) : key]);
 }
 
-/** Tells whether a value names a secret, as it should. */
+/** Returns whether a value names a secret, as it should. */
 function isReference(value: object): boolean {
   const [only, ...others] = Object.keys(value);
   return others.length === 0 && (only === 'env' || only === 'secretFile');

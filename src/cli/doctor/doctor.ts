@@ -188,7 +188,7 @@ async function undone(extension: LoadedExtension): Promise<Finding[]> {
     findingsOf('extensions').error(
       `"${label}" could not be undone: ${oneLine(error)}`,
       extension.extensionId,
-      'Mend what undoes it: after a reload, what is left would be there twice.',
+      'Fix what undoes it: after a reload, what is left would be there twice.',
     ),
   );
 }
@@ -215,7 +215,7 @@ async function agentsOf(
       const limit = timeoutMs === false ? 'has no time limit' : `takes ${timeoutMs} ms at most`;
       findings.push(agentFindings.ok(`answered by "${provider.id}", a turn ${limit}`, id));
       await provider.tried?.();
-      for (const { whose, what, detail = 'Mend it, or do without it.' } of provider.troubles?.() ??
+      for (const { whose, what, detail = 'Fix it, or do without it.' } of provider.troubles?.() ??
         [])
         findings.push(agentFindings.warning(what, `${id}: ${whose}`, detail));
     }

@@ -18,7 +18,7 @@ export type CommandErrorCode =
   | 'bad-plugin';
 
 /**
- * A mistake that the person at the command line has to mend.
+ * A mistake that the person at the command line has to fix.
  *
  * @example
  * throw new CommandError('missing-file', 'there is no file "sluice.json"', 'Check the path after --config.');
@@ -62,7 +62,7 @@ export class ConfigError extends CommandError {
     super(
       'bad-config',
       each.map(({ message }) => message).join('; '),
-      first?.hint ?? 'Mend the config.',
+      first?.hint ?? 'Fix the config.',
     );
     this.each = each;
   }

@@ -1,6 +1,6 @@
 import { cloudEventOf, type FollowOptions, followJournal } from '@sluice/host';
-import type { WayKind } from '@sluice/journal';
-import { wayKinds } from '@sluice/journal/internal';
+import type { EntryKind } from '@sluice/journal';
+import { entryKinds } from '@sluice/journal/internal';
 import { Option } from 'commander';
 import { definedFields, isSluiceError } from 'sluice-kernel/internal';
 import { badArguments } from '../errors/command-error.js';
@@ -14,7 +14,7 @@ interface EventsOptions extends JournalChoice {
   readonly follow?: boolean;
   readonly consumer?: string;
   readonly from?: string;
-  readonly kind?: readonly WayKind[];
+  readonly kind?: readonly EntryKind[];
   readonly source: string;
 }
 
@@ -32,7 +32,7 @@ Examples:
   $ sluice events --follow --consumer billing | ./book-each-line
   $ sluice events --follow --from now`;
 
-/** Adds `sluice events`, which prints the facts of a journal for other programs. */
+/** Adds `sluice events`, which prints the entries of a journal for other programs. */
 export const addCommand: AddCommand = (command, shell, done) => {
   addJournalOptions(command)
     .option('-f, --follow', 'wait for more, until Ctrl-C')
@@ -42,7 +42,7 @@ export const addCommand: AddCommand = (command, shell, done) => {
       ),
     )
     .option('--from <sequence>', 'only what comes after this event; "now" for what is to come')
-    .addOption(new Option('--kind <kinds...>', 'only events of these kinds').choices(wayKinds))
+    .addOption(new Option('--kind <kinds...>', 'only events of these kinds').choices(entryKinds))
     .option('--json', 'print lines of JSON, as it always does')
     .option('--source <uri>', 'the source that the events name', '/sluice')
     .addHelpText('after', help)

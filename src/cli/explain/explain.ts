@@ -1,5 +1,5 @@
-import { type DispatchFact, foldWay, readWay, type WayFact } from '@sluice/host';
-import { wayKinds } from '@sluice/journal/internal';
+import { type DispatchEntry, type EntryContent, foldTimeline, readTimeline } from '@sluice/host';
+import { entryKinds } from '@sluice/journal/internal';
 import { type AuditRecord, canonicalStages, explainAudit, explainOutcome } from 'sluice-kernel';
 import {
   addJournalOptions,
@@ -45,26 +45,26 @@ export const addCommand: AddCommand = (command, shell, done) => {
 
 async function explain(id: string, options: ExplainOptions, shell: Shell): Promise<ExitCode> {
   await using reader = await openJournalOf(options, shell);
-  const own = await readWay(reader, { eventId: id, kinds: ['dispatch'] });
+  const own = await readTimeline(reader, { eventId: id, kinds: ['dispatch'] });
   const correlationId = own[0]?.correlationId ?? id;
   const isWhole = options.way === true || own.length === 0;
-  const kinds = isWhole ? wayKinds : (['audit'] as const);
-  const way = await readWay(reader, { correlationId, kinds, limit: mostFacts });
-  const shown = isWhole ? way : own;
+  const kinds = isWhole ? entryKinds : (['audit'] as const);
+  const timeline = await readTimeline(reader, { correlationId, kinds, limit: mostEntries });
+  const shown = isWhole ? timeline : own;
   if (!shown.some(({ kind }) => kind === 'dispatch' || options.json !== true))
     throw unknownEvent(id);
-  const { audits } = foldWay(way);
+  const { audits } = foldTimeline(timeline);
   const { palettes, width, stdout } = shell;
   const palette = palettes.stdout;
-  for (const fact of shown)
-    if (fact.kind === 'dispatch') {
-      const judged = (audits.get(fact.id) ?? []).map(({ record }) => record);
-      if (options.json === true) stdout.lines([dispatchJson(fact, judged)]);
-      else stdout.lines(dispatchLines(fact, judged, { palette, width }));
-    } else if (options.json !== true && fact.kind !== 'audit')
-      stdout.lines(laidOut(factText(fact), 0, palette.quiet, width));
+  for (const entry of shown)
+    if (entry.kind === 'dispatch') {
+      const judged = (audits.get(entry.id) ?? []).map(({ record }) => record);
+      if (options.json === true) stdout.lines([dispatchJson(entry, judged)]);
+      else stdout.lines(dispatchLines(entry, judged, { palette, width }));
+    } else if (options.json !== true && entry.kind !== 'audit')
+      stdout.lines(laidOut(entryText(entry), 0, palette.quiet, width));
   if (isWhole || options.json === true) return exitCodes.ok;
-  const all = await reader.dispatches({ correlationId, limit: mostFacts });
+  const all = await reader.dispatches({ correlationId, limit: mostEntries });
   if (all.length > own.length)
     stdout.lines([
       palette.quiet(
@@ -74,15 +74,15 @@ async function explain(id: string, options: ExplainOptions, shell: Shell): Promi
   return exitCodes.ok;
 }
 
-/** The facts of one message that are shown at most. */
-const mostFacts = 10_000;
+/** The entries of one message that are shown at most. */
+const mostEntries = 10_000;
 
-function dispatchJson({ outcome }: DispatchFact, audits: readonly AuditRecord[]): string {
+function dispatchJson({ outcome }: DispatchEntry, audits: readonly AuditRecord[]): string {
   return jsonLine(audits.length === 0 ? outcome : { ...outcome, audits });
 }
 
 function dispatchLines(
-  { id, atMs, outcome }: DispatchFact,
+  { id, atMs, outcome }: DispatchEntry,
   audits: readonly AuditRecord[],
   { palette, width }: Layout,
 ): string[] {
@@ -99,31 +99,31 @@ function dispatchLines(
   ];
 }
 
-/** Says a fact that is no dispatch in one line. */
-function factText(fact: Exclude<WayFact, { kind: 'dispatch' | 'audit' }>): string {
-  return printable(textOf(fact));
+/** Says an entry that is no dispatch in one line. */
+function entryText(entry: Exclude<EntryContent, { kind: 'dispatch' | 'audit' }>): string {
+  return printable(textOf(entry));
 }
 
-function textOf(fact: Parameters<typeof factText>[0]): string {
-  switch (fact.kind) {
+function textOf(entry: Parameters<typeof entryText>[0]): string {
+  switch (entry.kind) {
     case 'update': {
-      const { state, outcome, reason } = fact;
+      const { state, outcome, reason } = entry;
       const how = outcome === undefined ? '' : `: ${outcome}${because(reason)}`;
-      return `message ${state}${at(fact)}${how}`;
+      return `message ${state}${at(entry)}${how}`;
     }
     case 'lane':
-      return `waited ${span(fact.waitedMs)} for its ${fact.of}`;
+      return `waited ${span(entry.waitedMs)} for its ${entry.of}`;
     case 'question':
-      return `question ${fact.state}: ${fact.title}`;
+      return `question ${entry.state}: ${entry.title}`;
     case 'send': {
-      const { state, sendKind, cause, reason } = fact;
+      const { state, sendKind, cause, reason } = entry;
       const why = cause === undefined ? '' : ` (${cause})`;
-      return `${sendKind} ${state}${at(fact)}${why}${because(reason)}`;
+      return `${sendKind} ${state}${at(entry)}${why}${because(reason)}`;
     }
     case 'attempt':
-      return `attempt ${fact.attempt}${at(fact)}: ${fact.status}${because(fact.reason)}, ${span(fact.durationMs)}`;
+      return `attempt ${entry.attempt}${at(entry)}: ${entry.status}${because(entry.reason)}, ${span(entry.durationMs)}`;
     case 'gap':
-      return `${fact.count} records are missing here`;
+      return `${entry.count} records are missing here`;
   }
 }
 

@@ -43,14 +43,15 @@ async function hosts(options: HostsOptions, shell: Shell): Promise<ExitCode> {
     digest: digestOf(Object.entries(host.about).sort()).slice(0, 16),
   }));
   printData(shell, options, found, () =>
-    found.map(({ hostId, sinceMs, leaseForMs, parts, waiting, oldestWaitingMs, digest }) =>
-      [
-        ...[hostId, `since ${new Date(sinceMs).toISOString()}`],
-        leaseForMs > 0 ? `lease for ${span(leaseForMs)}` : 'its lease has ended',
-        counted(parts.length, 'partition', 'partitions'),
-        `${counted(waiting, 'message waits', 'messages wait')}, for ${span(oldestWaitingMs)}`,
-        `digest ${digest}`,
-      ].join('  '),
+    found.map(
+      ({ hostId, sinceMs, leaseForMs, parts: partitions, waiting, oldestWaitingMs, digest }) =>
+        [
+          ...[hostId, `since ${new Date(sinceMs).toISOString()}`],
+          leaseForMs > 0 ? `lease for ${span(leaseForMs)}` : 'its lease has ended',
+          counted(partitions.length, 'partition', 'partitions'),
+          `${counted(waiting, 'message waits', 'messages wait')}, for ${span(oldestWaitingMs)}`,
+          `digest ${digest}`,
+        ].join('  '),
     ),
   );
   if (found.length === 0) shell.stderr.lines(['sluice: no host has this journal']);

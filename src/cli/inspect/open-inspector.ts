@@ -1,7 +1,7 @@
 import type { Host } from '@sluice/host';
 import type { Journal, TendedJournal } from '@sluice/journal';
 import type { Logger } from 'sluice-kernel';
-import { answerAsOperator, keptQuestions } from '../approvals/approvals.js';
+import { answerAsOperator, persistedQuestions } from '../approvals/approvals.js';
 import { portOf, unusablePort } from '../errors/port.js';
 import { ownPackage } from '../installed/own-package.js';
 import { type JournalPlace, placeName, tendPlace } from '../settings/journal-place.js';
@@ -110,7 +110,7 @@ function sourceOf(
     tended: journal,
     ...(host !== undefined && { host }),
     approvals: {
-      list: () => keptQuestions(keyValues),
+      list: () => persistedQuestions(keyValues),
       answer: async ({
         always: scope,
         ...answer

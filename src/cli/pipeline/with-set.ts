@@ -8,7 +8,7 @@ import type { SetConfig } from '../settings/settings.js';
 /**
  * Puts the settings of `--set` over the configuration of a source, once its id is known.
  *
- * @param report is told of a setting that the schema of the extension leaves out.
+ * @param report is notified of a setting that the schema of the extension leaves out.
  */
 export function withSet(
   source: ExtensionSource,
@@ -44,8 +44,8 @@ export function withSet(
 }
 
 /**
- * Tells whether a schema leaves a setting out: what it makes of the configuration does not have it, and is the same without
- * it. A key that a schema gives another name is in neither way left out.
+ * Returns whether a schema leaves a setting out: what it makes of the configuration does not have it, and is the same without
+ * it. A renamed key counts as present.
  */
 function isLeftOut(
   { id, config: schema }: Extension,

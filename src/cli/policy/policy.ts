@@ -118,7 +118,7 @@ async function tryOnJournal(
       if (tally.samples.length < samplesAtMost) tally.samples.push({ eventId, verdict, why });
     }
   }
-  for (const tally of tallies) tell(tally, options, shell);
+  for (const tally of tallies) report(tally, options, shell);
   if (withoutPayload > 0 && options.json !== true)
     shell.stderr.lines([
       `sluice: warn: ${counted(withoutPayload, 'dispatch', 'dispatches')} of the journal have no payload, and were left out`,
@@ -126,7 +126,11 @@ async function tryOnJournal(
   return exitCodes.ok;
 }
 
-function tell({ rule, tried, counts, samples }: Tally, options: PolicyOptions, shell: Shell): void {
+function report(
+  { rule, tried, counts, samples }: Tally,
+  options: PolicyOptions,
+  shell: Shell,
+): void {
   const { id, family } = rule;
   const { denied, asked, failed } = counts;
   printData(shell, options, [{ id, family, tried, ...counts, samples }], ({ palette, width }) => [

@@ -204,7 +204,7 @@ async function replayFromJournal(
     isOff,
     records: await chosenDispatches({ dispatches }, kernel, options, shell),
   });
-  tellAttempts(trap, shell);
+  reportAttempts(trap, shell);
   return differing === 0 && errors.length === 0 ? exitCodes.ok : exitCodes.failed;
 }
 
@@ -288,7 +288,7 @@ const silentObservers: Instrument = (handler, { class: handlerClass }) =>
   handlerClass === 'observer' ? () => undefined : handler;
 
 /** Names the effects that extensions tried and could not have: their decisions may differ for that. */
-function tellAttempts(trap: EffectsTrap | undefined, { stderr }: Pick<Shell, 'stderr'>): void {
+function reportAttempts(trap: EffectsTrap | undefined, { stderr }: Pick<Shell, 'stderr'>): void {
   const attempts = [...(trap?.attempts ?? [])];
   if (attempts.length === 0) return;
   stderr.lines([

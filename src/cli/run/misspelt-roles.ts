@@ -19,7 +19,7 @@ export function refuseMisspeltRoles(
       const [, id = ''] = roleEntry.exec(entry) ?? [];
       const close = known.includes(id) ? undefined : nearest(id, known);
       const what = `roles.${role} has "${entry}", and there is no channel "${id}"`;
-      const hint = `Did you mean "${close}"? Mend or remove the entry.`;
+      const hint = `Did you mean "${close}"? Fix or remove the entry.`;
       if (close !== undefined) throw new CommandError('bad-config', what, hint);
     }
 }

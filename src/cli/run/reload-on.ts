@@ -48,7 +48,7 @@ class ExtensionWatch implements Disposable {
   #owners = new Map<string, Set<string>>();
   readonly #pending = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #isTelling = false;
+  #isReporting = false;
   #isDisposed = false;
 
   constructor(
@@ -95,16 +95,16 @@ class ExtensionWatch implements Disposable {
 
   #soon(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#tell(), settleMs);
+    this.#timer = setTimeout(() => void this.#report(), settleMs);
   }
 
-  async #tell(): Promise<void> {
-    if (this.#isTelling) return; // the changes that come meanwhile are told afterwards
-    this.#isTelling = true;
+  async #report(): Promise<void> {
+    if (this.#isReporting) return; // the changes that come meanwhile are told afterwards
+    this.#isReporting = true;
     const ids = [...this.#pending];
     this.#pending.clear();
     await this.#changed(ids);
-    this.#isTelling = false;
+    this.#isReporting = false;
     if (this.#isDisposed) return;
     this.#refresh();
     if (this.#pending.size > 0) this.#soon();

@@ -1,4 +1,4 @@
-import type { LogLevel, WayListener } from '@sluice/host';
+import type { LogLevel, TimelineListener } from '@sluice/host';
 import type { ApprovedMessage, ConsoleTerminal } from '@sluice/sdk/channel';
 import { systemClock } from 'sluice-kernel';
 import { outcomeLine } from '../print/json-line.js';
@@ -6,13 +6,13 @@ import { laidOut, layoutOf } from '../print/layout.js';
 import type { Palette } from '../shell/palette.js';
 import type { LoadedPlugin, Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
-import { wayPrinter } from './way.js';
+import { timelinePrinter } from './timeline.js';
 
 /** The view of a running host. */
 export interface RunView {
-  /** Hears the ways of messages. A host that nobody listens to is faster. */
-  readonly hear?: WayListener;
-  /** The lowest level of the log that is shown: the way of a message shows the rest. */
+  /** Hears the timelines of messages. A host that nobody listens to is faster. */
+  readonly hear?: TimelineListener;
+  /** The lowest level of the log that is shown: the timeline of a message shows the rest. */
   readonly logLevel: LogLevel;
   /** Says which tools plugins bring. */
   plugins(plugins: readonly LoadedPlugin[]): readonly string[];
@@ -52,15 +52,15 @@ export function viewFor(
   shell: Shell,
 ): RunView {
   if (json === true) return jsonView(shell);
-  return quiet === true ? quietView(shell) : wayView(shell);
+  return quiet === true ? quietView(shell) : timelineView(shell);
 }
 
 /** Shows each dispatch as a line of JSON. Its `egress.sent` holds a reply. */
 function jsonView(shell: Shell): RunView {
   return {
     ...silentView,
-    hear: (fact) => {
-      if (fact.kind === 'dispatch') shell.stdout.lines([outcomeLine(fact.outcome)]);
+    hear: (entry) => {
+      if (entry.kind === 'dispatch') shell.stdout.lines([outcomeLine(entry.outcome)]);
     },
   };
 }
@@ -80,22 +80,22 @@ function quietView(shell: Shell): RunView {
   };
 }
 
-/** Shows each reply, and under it the way that its message took: on stderr if stdout is no terminal. */
-function wayView(shell: Shell): RunView {
+/** Shows each reply, and under it the timeline that its message took: on stderr if stdout is no terminal. */
+function timelineView(shell: Shell): RunView {
   const { stdout, stderr, palettes, isTerminal } = shell;
   const [output, palette] = isTerminal.stdout
     ? [stdout, palettes.stdout]
     : [stderr, palettes.stderr];
   const layout = layoutOf(shell, palette);
-  const ways = wayPrinter((lines) => output.lines(lines), layout, systemClock);
+  const ways = timelinePrinter((lines) => output.lines(lines), layout, systemClock);
   const said = (text: string): string[] =>
     isTerminal.stdin ? laidOut(text, 0, palettes.stderr.quiet, shell.width) : [];
   return {
     ...quietView(shell),
-    hear: (fact) => {
-      if (fact.kind === 'dispatch') ways.add(fact.outcome);
-      else if (fact.kind === 'update' && fact.outcome !== undefined && !stdout.gone.aborted)
-        ways.end(fact);
+    hear: (entry) => {
+      if (entry.kind === 'dispatch') ways.add(entry.outcome);
+      else if (entry.kind === 'update' && entry.outcome !== undefined && !stdout.gone.aborted)
+        ways.end(entry);
     },
     logLevel: 'error',
     plugins: broughtTools,

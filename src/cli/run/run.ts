@@ -1,5 +1,5 @@
 import { pid } from 'node:process';
-import { createHost, type Host, wayRecorder } from '@sluice/host';
+import { createHost, type Host, timelineRecorder } from '@sluice/host';
 import { consoleChannel } from '@sluice/sdk/channel';
 import { HandlerWatch, Scope } from '@sluice/sdk/extension';
 import { type Command, Option } from 'commander';
@@ -10,7 +10,7 @@ import type { InspectorChoice } from '../inspect/open-inspector.js';
 import { agentDefinitions, providedBy } from '../pipeline/agent-definitions.js';
 import { addChannelOptions, withChannelOptions } from '../pipeline/channel-options.js';
 import { channelsOf } from '../pipeline/channel-packages.js';
-import { openKept } from '../pipeline/open-kept.js';
+import { openPersistence } from '../pipeline/open-persistence.js';
 import { openPipeline } from '../pipeline/pipeline.js';
 import { agentForms } from '../settings/agent-choice.js';
 import { openLog } from '../settings/logger.js';
@@ -46,7 +46,7 @@ interface RunOptions extends Omit<InspectorChoice, 'port'> {
 const help = `
 Each line that you type, or that comes by a pipe, is a message. Under its reply stands
 the way it took: its stages, their handlers in run order and what each of them did.
-If stdout is no terminal, it gets the replies, and stderr gets the way.
+If stdout is no terminal, it gets the replies, and stderr gets the timeline.
 
 Claude works in this folder with all its tools, runs what no veto refuses, and reads
 its key from the environment. It needs @anthropic-ai/claude-agent-sdk installed.
@@ -166,19 +166,19 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
   );
   checkUrl(options.url, settings);
   await using scope = new Scope('agents', logger); // what they hold open goes after the host
-  const way = wayRecorder({ logger });
-  if (view.hear !== undefined) way.listen(view.hear);
+  const timeline = timelineRecorder({ logger });
+  if (view.hear !== undefined) timeline.listen(view.hear);
   const isInspected = options.inspect !== undefined || settings.inspect !== undefined;
   if (!isInspected && (options.inspectWrite === true || options.inspectText === true))
     throw badArguments(
       '--inspect-write and --inspect-text belong to the page, and there is none',
       'Add --inspect.',
     );
-  await using kept = await openKept(settings, way, isInspected);
+  await using kept = await openPersistence(settings, timeline, isInspected);
   const { quarantine, handlerWatch } = settings;
   using watch = handlerWatch === false ? undefined : new HandlerWatch({ ...handlerWatch, logger });
   await using pipeline = await openPipeline(settings, logger, {
-    ...way.kernelOptions(),
+    ...timeline.kernelOptions(),
     data: kept.extensionData,
     ...(quarantine !== false && { quarantine }),
     ...definedFields({ watch }),
@@ -210,7 +210,7 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     kernel, // the extensions in it are to see the command itself, too, which goes on when the host has stopped
     logger,
     ...kept.hostOptions,
-    way,
+    timeline,
     agents,
     ...definedFields({ defaultAgentId: settings.defaultAgent }),
     ...hostBounds(settings),

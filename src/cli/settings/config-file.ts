@@ -92,7 +92,7 @@ async function readJson(path: string, file: string): Promise<unknown> {
     throw new CommandError(
       'bad-config',
       `${file} is not JSON${jsonProblem(cause, text)}`,
-      'Mend the JSON there; comments and trailing commas are not allowed.',
+      'Fix the JSON there; comments and trailing commas are not allowed.',
     );
   }
 }

@@ -43,8 +43,8 @@ export async function* recordingLines(
       await stdout.flush(); // waits for the reader of the output, so that a slow one fills no memory
     }
   } catch (thrown) {
-    const { code, message, hint: mend } = fileError(thrown, nameOf(file), hint);
-    throw new CommandError(code, message, mend, { cause: thrown, exitCode: exitCodes.failed });
+    const { code, message, hint: fix } = fileError(thrown, nameOf(file), hint);
+    throw new CommandError(code, message, fix, { cause: thrown, exitCode: exitCodes.failed });
   }
 }
 

@@ -146,7 +146,7 @@ async function checkKnown(values: KeyValueReader, extension: string): Promise<vo
   throw badArguments(`the journal keeps nothing of an extension "${extension}"`, hint);
 }
 
-/** Tells whether a namespace is the host's own: no id of an extension has a slash. */
+/** Returns whether a namespace is the host's own: no id of an extension has a slash. */
 function isOfHost(namespace: string): boolean {
   return namespace.startsWith('/');
 }

@@ -3,7 +3,7 @@ import { scopeText } from './approval-buttons.js';
 import { type ApprovalRow, shortIdOf } from './approval-row.js';
 import type { ApprovalEnd } from './approval-rows.js';
 import { offeredScopes } from './grants.js';
-import type { KeptApprovals } from './kept-approvals.js';
+import type { PersistedApprovals } from './persisted-approvals.js';
 
 /** The text for an answer to a question that is not open. */
 export const notPendingText = 'This approval is not open any more.';
@@ -28,7 +28,7 @@ export interface GivenAnswer {
  * @throws as the journal does: it is open as before.
  */
 export async function answerApproval(
-  approvals: KeptApprovals,
+  approvals: PersistedApprovals,
   row: ApprovalRow | undefined,
   { state, by, reason, always, eventId }: GivenAnswer,
 ) {
@@ -36,7 +36,7 @@ export async function answerApproval(
   const id = shortIdOf(row);
   const done = (text: string) => ({ isTaken: true, text: `${id} is ${text}.` });
   const { question, principal, family } = row;
-  if (row.state !== 'pending') await approvals.tellHosts(); // whoever has ended it may have died before that
+  if (row.state !== 'pending') await approvals.notifyHosts(); // whoever has ended it may have died before that
   if (row.answeredIn === undefined || row.answeredIn !== eventId) {
     const problem = whyNotAnswer({ of: question.of, principal }, by) ?? whyNotAlways(row, always);
     if (problem !== undefined) return { isTaken: false, text: problem };

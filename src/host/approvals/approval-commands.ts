@@ -5,7 +5,7 @@ import { answerApproval, whyNotAnswer } from './answer-approval.js';
 import { shortIdOf } from './approval-row.js';
 import { approvalLine, grantLine } from './approval-text.js';
 import type { GrantRow } from './grants.js';
-import type { KeptApprovals } from './kept-approvals.js';
+import type { PersistedApprovals } from './persisted-approvals.js';
 
 const isId = (id: string): boolean => /^[0-9a-f]{4,}$/i.test(id);
 const noIdText = 'Name the approval by its id: see /approvals.';
@@ -14,7 +14,10 @@ const noIdText = 'Name the approval by its id: see /approvals.';
  * The commands `/approve`, `/deny` and `/approvals`. Anyone may give them: the question says who may answer it. They wait for no
  * turn, since a turn waits for them.
  */
-export function approvalCommands(approvals: KeptApprovals, clock: Clock): readonly ChatCommand[] {
+export function approvalCommands(
+  approvals: PersistedApprovals,
+  clock: Clock,
+): readonly ChatCommand[] {
   const common = { runsAtOnce: true, forAnyone: true } as const;
 
   const answer =
@@ -94,12 +97,12 @@ function severalText(id: string): string {
   return `Several approvals begin with ${id}: write more of the id.`;
 }
 
-/** Tells whether a grant lets actions go on somebody's behalf: he sees who gave it, also if he may not revoke it. */
+/** Returns whether a grant lets actions go on somebody's behalf: he sees who gave it, also if he may not revoke it. */
 function isFor({ principal }: GrantRow, by: Principal | undefined): boolean {
   return whyNotAnswer({ of: 'principal', principal }, by) === undefined && principal !== undefined;
 }
 
-/** Tells whether somebody may see and revoke a grant: an owner, and whoever may answer the question of it. */
+/** Returns whether somebody may see and revoke a grant: an owner, and whoever may answer the question of it. */
 function mayRevoke(grant: GrantRow, by: Principal | undefined): boolean {
   return by !== undefined && (by.isOwner || whyNotAnswer(grant, by) === undefined);
 }

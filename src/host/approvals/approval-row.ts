@@ -120,10 +120,10 @@ export function newApproval(
   },
 ): ApprovalRow {
   const { question, family, event, payload, sessionKey, subagentId, principal } = request;
-  const { mayHaveRun, ...kept } = given;
+  const { mayHaveRun, ...persisted } = given;
   const toolCallId = (payload as { readonly toolCallId?: string }).toolCallId; // of a tool call alone
   return {
-    ...kept,
+    ...persisted,
     state: 'pending',
     ...{ family, question, about: aboutOf(request), isUnsent: true },
     ...{ correlationId: event.correlationId, eventId: event.eventId },

@@ -16,7 +16,7 @@ export function approvalRows(
   return new WaitingRows(parts, {
     prefix: '/approvals/',
     quota: { maxKeys: 2 * approvalsAtMost, maxBytes: 256 * 1024 * 1024 },
-    partOf: () => 'asked',
+    partitionOf: () => 'asked',
     expire,
   });
 }
@@ -24,7 +24,7 @@ export function approvalRows(
 /**
  * Takes a row from one of some states to the next, in one step with the look at it.
  *
- * @param signal of the hold of its message; absent if anybody may do so.
+ * @param signal of the fence of its message; absent if anybody may do so.
  * @returns the row as it is then; nothing if it was in none of those states any more.
  * @throws as the journal does: nothing has changed then.
  */

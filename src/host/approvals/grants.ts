@@ -65,7 +65,7 @@ export class Grants {
     this.#rows = new WaitingRows(parts, {
       prefix: '/always/',
       quota: { maxKeys: grantsAtMost, maxBytes: 16 * 1024 * 1024 },
-      partOf: () => 'granted',
+      partitionOf: () => 'granted',
       expire: async () => undefined, // a look compares the time
     });
   }
@@ -84,14 +84,14 @@ export class Grants {
   /** Finds the grant that answers a question: for a scope that its asker offers today. @throws as the journal does. */
   async for(asked: Granted): Promise<GrantRow | undefined> {
     for (const scope of offeredScopes(asked)) {
-      const kept = await this.#rows.read(newGrant(scope, asked, 0));
-      if (kept !== undefined && this.#holds(kept.row)) return kept.row;
+      const persisted = await this.#rows.read(newGrant(scope, asked, 0));
+      if (persisted !== undefined && this.#holds(persisted.row)) return persisted.row;
     }
     return undefined;
   }
 
   /**
-   * Keeps the grant of an answer that says so. The same answer may be kept again: what was revoked after it stays revoked.
+   * Keeps the grant of an answer that says so. The same answer may be persisted again: what was revoked after it stays revoked.
    *
    * @returns whether it is there.
    * @throws as the journal does.

@@ -13,7 +13,7 @@ export type ConfigVerdict =
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
 /** The problems that a verdict names. Those beyond are counted. */
-const toldProblems = 50;
+const reportedProblems = 50;
 
 /**
  * Checks a config, and fills in the values that it takes from the environment. The verdict names every problem, each with
@@ -44,10 +44,10 @@ function isWithin(path: readonly PropertyKey[], other: readonly PropertyKey[]): 
 }
 
 function refused(problems: readonly ConfigProblem[]): ConfigVerdict {
-  const rest = problems.length - toldProblems;
+  const rest = problems.length - reportedProblems;
   if (rest <= 0) return { ok: false, problems };
-  const more = { path: [], message: `${rest} more problems`, hint: 'Mend the others first.' };
-  return { ok: false, problems: [...problems.slice(0, toldProblems), more] };
+  const more = { path: [], message: `${rest} more problems`, hint: 'Fix the others first.' };
+  return { ok: false, problems: [...problems.slice(0, reportedProblems), more] };
 }
 
 /** The sources of the secrets of a config. */
@@ -109,7 +109,7 @@ function fillReferences(config: unknown, sources: SecretSources) {
 
 type Container = Record<string, unknown>;
 
-/** Tells whether a value is a plain object or a list. Any other value, such as an instance of a class, passes as it is. */
+/** Returns whether a value is a plain object or a list. Any other value, such as an instance of a class, passes as it is. */
 function isContainer(value: unknown): value is Container | unknown[] {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return true;

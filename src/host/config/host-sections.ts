@@ -86,7 +86,7 @@ const journalSettings = z.strictObject({
   ),
   partitions: setting(
     z.number().int().min(1).max(1_024),
-    'a number from 1 to 1024: the parts of the conversations that several hosts share in a database, such as 64; by default 1, for one host',
+    'a number from 1 to 1024: the partitions of the conversations that several hosts share in a database, such as 64; by default 1, for one host',
   ),
   listen: setting(
     z.boolean(),

@@ -13,14 +13,14 @@ export interface ConfigProblem {
 }
 
 /** The unknown keys of one object that are named: an object with more of them is another kind of file. */
-const toldKeys = 20;
+const reportedKeys = 20;
 
 /** Turns an issue of zod into problems. Each unknown key is a problem of its own. */
 export function problemsOf(issue: z.core.$ZodIssue): ConfigProblem[] {
   const { path } = issue;
   const known = knownKeysAt(configSchema, path);
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.slice(0, toldKeys).map((key) => ({
+    return issue.keys.slice(0, reportedKeys).map((key) => ({
       path: [...path, key],
       message: `there is no setting ${oneLine(JSON.stringify(key))}`,
       hint: nearestHint(key, known, `Known: ${known.join(', ')}.`),

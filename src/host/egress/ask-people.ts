@@ -12,9 +12,9 @@ import {
 } from '../approvals/approval-row.js';
 import { answerText, approvalText, givenText } from '../approvals/approval-text.js';
 import type { PeopleWait } from '../lanes/people-wait.js';
-import type { HeldParts } from '../parts/parts.js';
+import type { FencedParts } from '../parts/parts.js';
 import { buttonOf } from '../questions/open-questions.js';
-import { boundedJson, secretKeys } from '../way/bounded-json.js';
+import { boundedJson, secretKeys } from '../timeline/bounded-json.js';
 import { deliver } from './delivery.js';
 
 /** Milliseconds that a question to a human has if neither its asker nor the config says: one hour. */
@@ -30,9 +30,9 @@ const isSecret = secretKeys();
 export interface AskingMessage {
   /** The place of its questions, unless the config says otherwise; absent if it has no conversation. */
   readonly address?: ApprovalAddress;
-  /** Its waits for people; absent if nothing is given back meanwhile. */
+  /** Its waits for people; absent if nothing is released meanwhile. */
   readonly people?: PeopleWait;
-  /** Tells whether the transcript has the result of a tool call. */
+  /** Returns whether the transcript has the result of a tool call. */
   readonly hasResult?: (toolCallId: string) => boolean;
 }
 
@@ -40,7 +40,7 @@ export interface AskingMessage {
  * The port by which the gates of one run of a message ask humans (judgement §4.16). The question and what it is about are in the
  * journal before anybody is asked. A question that a run before this one has asked, and that has its answer, is not asked again.
  */
-export function askPeople(parts: HeldParts, message: AskingMessage): Approvals {
+export function askPeople(parts: FencedParts, message: AskingMessage): Approvals {
   const { approvals, clock, logger } = parts;
   const seen = new Map<string, number>();
 
@@ -95,7 +95,7 @@ export function askPeople(parts: HeldParts, message: AskingMessage): Approvals {
       const row = approvals.get(id);
       switch (row?.state) {
         case 'used':
-          // the same send, which a host before this one had kept: its id says that it goes out once
+          // the same send, which a host before this one had persisted: its id says that it goes out once
           if (family === 'egress.preparing' && row.eventId === event.eventId)
             return { row, id, mayHaveRun };
           mayHaveRun = row.toolCallId === undefined || message.hasResult?.(row.toolCallId) !== true;
@@ -130,7 +130,7 @@ export function askPeople(parts: HeldParts, message: AskingMessage): Approvals {
       payload: cleanOf(parts)(shown.json),
       ...definedFields({ address: message.address }),
     });
-    return (await patiently(clock, request.signal, () => approvals.add(row, parts.hold)))
+    return (await patiently(clock, request.signal, () => approvals.add(row, parts.fence)))
       ? row
       : 'nobody could be asked: too many questions are open, or the host stops';
   }
@@ -141,7 +141,7 @@ export const unsentEnd = { state: 'withdrawn', reason: 'the question could not b
 
 /** Sends a question to where people answer it. One that is cancelled there, or fails, is withdrawn. */
 export async function sendApproval(
-  parts: HeldParts,
+  parts: FencedParts,
   row: ApprovalRow,
   conversation: ApprovalAddress | undefined,
 ): Promise<void> {
@@ -167,7 +167,7 @@ export async function sendApproval(
   const { status } = await deliver(parts, trail, outgoing, signal, sendIdOfApproval(row));
   if (signal.aborted) return; // the next host looks what became of it
   if (status === 'sent') await approvals.noteSent(row);
-  else await approvals.end(row, unsentEnd, parts.hold.signal);
+  else await approvals.end(row, unsentEnd, parts.fence.signal);
 }
 
 /** The id of the send that asks. */
@@ -177,7 +177,7 @@ export function sendIdOfApproval({ id }: Pick<ApprovalRow, 'id'>): string {
 
 /** Waits for the end of a question. A question that nobody waits for any more is withdrawn, unless the host stops. */
 async function untilAnswered(
-  parts: HeldParts,
+  parts: FencedParts,
   row: ApprovalRow,
   signal: AbortSignal,
   people: PeopleWait | undefined,
@@ -186,19 +186,19 @@ async function untilAnswered(
   const either = AbortSignal.any([signal, approvals.leaving]);
   const ended = await approvals.ended(row, either);
   if (ended !== undefined && ended.state !== 'pending') return answerOf(parts, ended, signal);
-  if (parts.signal.aborted || approvals.leaving.aborted) people?.putOff();
-  else await approvals.end(row, { state: 'withdrawn' }, parts.hold.signal);
+  if (parts.signal.aborted || approvals.leaving.aborted) people?.defer();
+  else await approvals.end(row, { state: 'withdrawn' }, parts.fence.signal);
   return { status: 'withdrawn' };
 }
 
 /** @param signal aborts when nobody waits for the action any more. */
-function answerOf(parts: HeldParts, row: ApprovalRow, signal: AbortSignal): ApprovalAnswer {
+function answerOf(parts: FencedParts, row: ApprovalRow, signal: AbortSignal): ApprovalAnswer {
   const { approvals, logger, clock } = parts;
   const { id, state, reason } = row;
   logger.debug('an approval has its answer', { approval: shortIdOf(row), state });
   const use = async (): Promise<boolean> => {
     try {
-      return await patiently(clock, signal, (isAgain) => approvals.use(row, parts.hold, isAgain));
+      return await patiently(clock, signal, (isAgain) => approvals.use(row, parts.fence, isAgain));
     } catch (error) {
       logger.error('an answer could not be noted as used', { id, error });
       return false;
@@ -217,6 +217,6 @@ function shownOf(family: ApprovalRequest['family'], payload: object): unknown {
   return message;
 }
 
-function cleanOf({ options }: HeldParts): (text: string) => string {
+function cleanOf({ options }: FencedParts): (text: string) => string {
   return options.approvals?.clean ?? ((text) => text);
 }

@@ -3,7 +3,7 @@ import type { SendReport } from '@sluice/journal';
 import { type Ending, stopped } from '@sluice/journal/internal';
 import { oneLine } from 'sluice-kernel/internal';
 import type { CancelTexts } from '../config/failure-text.js';
-import type { HeldParts } from '../parts/parts.js';
+import type { FencedParts } from '../parts/parts.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { deliver } from './delivery.js';
 import { addressOf, endFailed } from './reply.js';
@@ -11,7 +11,7 @@ import { addressOf, endFailed } from './reply.js';
 /** The cancel of a message, or of a reply to it. */
 type Told = NonNullable<SendReport['cancel']>;
 
-/** The end of a message, with the cancel that its sender is told of if it is in none of its sends. */
+/** The end of a message, with the cancel that its sender is notified of if it is in none of its sends. */
 export type CancelledEnding = Ending & { readonly cancel?: Told | undefined };
 
 /**
@@ -22,7 +22,7 @@ export type CancelledEnding = Ending & { readonly cancel?: Told | undefined };
  * @returns the end of the message, with the reply or with the reason why there is none.
  */
 export async function withCancelReply<E extends Ending>(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   message: RoutedMessage,
   ended: E,
@@ -54,7 +54,7 @@ export async function withCancelReply<E extends Ending>(
  * of a cancelled reply, if there is a text for it.
  */
 export async function guarded(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   message: RoutedMessage,
   work: () => Promise<CancelledEnding>,
@@ -70,7 +70,7 @@ export async function guarded(
 
 /** Says why a cancel has no reply though there is a text, or the operator's `false`; nothing if it has one. */
 function whySilent(
-  { mayReplyToCancel }: HeldParts,
+  { mayReplyToCancel }: FencedParts,
   message: RoutedMessage,
   { code }: Told,
   content: string | false,
@@ -84,7 +84,7 @@ function whySilent(
   return undefined;
 }
 
-/** The cancel that the sender is told of: the first by a veto. */
+/** The cancel that the sender is notified of: the first by a veto. */
 function cancelOf(sends: readonly SendReport[]): Told | undefined {
   return sends.find(({ cancel }) => cancel?.extensionId !== undefined)?.cancel;
 }

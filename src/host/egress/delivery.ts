@@ -5,11 +5,11 @@ import { definedFields, oneLine, pause } from 'sluice-kernel/internal';
 import type { SendParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import {
+  deferredSend,
   endOfUnpassed,
   endSend,
   type FailureCause,
   failedSend,
-  leftSend,
   type SendEnd,
 } from './end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from './prepare-send.js';
@@ -42,7 +42,7 @@ export async function deliver(
  * Takes a prepared message to its end. Never rejects.
  *
  * @param first makes the first attempt in another way than by the channel's `send`.
- * @param beforeEnd takes back what is shown of it and does not stay: once its end is kept, nobody looks for that.
+ * @param beforeEnd takes back what is shown of it and does not stay: once its end is persisted, nobody looks for that.
  */
 export async function deliverPrepared(
   parts: SendParts,
@@ -59,36 +59,36 @@ export async function deliverPrepared(
     end = failedSend('threw', oneLine(error));
   }
   await beforeEnd?.();
-  if (isLeftOpen(parts, prepared, end)) return leftSend(prepared);
+  if (isDeferredSend(parts, prepared, end)) return deferredSend(prepared);
   return endSend(parts, trail, prepared, end);
 }
 
-/** Tells whether a send that answers nothing is left to the next host. One that answers is said again with its message. */
-function isLeftOpen(
+/** Returns whether a send that answers nothing is left to the next host. One that answers is said again with its message. */
+function isDeferredSend(
   { outbox }: SendParts,
   { outcome, mayBeOut = false }: PreparedSend,
   end: SendEnd,
 ): boolean {
-  const isLeft =
-    end.status === 'failed' && (end.isLeft === true || (mayBeOut && end.cause === 'aborted'));
-  return isLeft && outcome.payload.kind === 'unprompted' && outbox.outlivesHost;
+  const isDeferred =
+    end.status === 'failed' && (end.isDeferred === true || (mayBeOut && end.cause === 'aborted'));
+  return isDeferred && outcome.payload.kind === 'unprompted' && outbox.outlivesHost;
 }
 
 /**
  * Keeps that a send goes to its channel: whoever finds it after a restart must not have to guess whether the channel ever
  * had it. The final of a stream that goes by `send` leaves what was shown: that says nothing of where it is any more.
  */
-async function keepSending(
-  { outbox, hold }: SendParts,
+async function persistSending(
+  { outbox, fence }: SendParts,
   outcome: PreparedSend['outcome'],
   isBySend: boolean,
 ): Promise<string | undefined> {
   const leavesPreview = isBySend && outcome.event.payload.openedBy !== undefined;
-  const unkept = await Promise.all([
-    leavesPreview ? outbox.noteShown(hold, outcome, null) : undefined,
-    outbox.sending(hold, outcome),
+  const unpersisted = await Promise.all([
+    leavesPreview ? outbox.noteShown(fence, outcome, null) : undefined,
+    outbox.sending(fence, outcome),
   ]);
-  return unkept.find((one) => one !== undefined);
+  return unpersisted.find((one) => one !== undefined);
 }
 
 async function attemptAll(
@@ -104,7 +104,7 @@ async function attemptAll(
   let attempt = first ?? send;
   let notShown = 0;
   let mayBeOut = mayBeOutBefore; // by an attempt before
-  let isKept = isSending;
+  let isPersisted = isSending;
   let isWithChannel = isSending; // as the journal has it
   for (let waitedMs = 0; ; ) {
     const account = parts.accounts.find(channel, accountId); // while a send waits, a reload may replace its channel
@@ -114,12 +114,14 @@ async function attemptAll(
     }
     const { maxAttempts, maxWaitMs } = account.channel.resendPolicy;
     const unsaved =
-      isKept || signal.aborted ? undefined : await keepSending(parts, outcome, attempt === send);
-    const unkept = unsaved ?? (await parts.turnKept?.()); // as a rule it was, by the same write
-    isKept = false;
+      isPersisted || signal.aborted
+        ? undefined
+        : await persistSending(parts, outcome, attempt === send);
+    const unpersisted = unsaved ?? (await parts.turnPersisted?.()); // as a rule it was, by the same write
+    isPersisted = false;
     isWithChannel ||= !signal.aborted;
-    if (unkept !== undefined)
-      return failedSend(mayBeOut ? 'ambiguous' : 'stage-failed', unkept, approval.attempts);
+    if (unpersisted !== undefined)
+      return failedSend(mayBeOut ? 'ambiguous' : 'stage-failed', unpersisted, approval.attempts);
     const result = await attempt(account, approval);
     attempt = send;
     const { attempts } = approval;
@@ -134,9 +136,9 @@ async function attemptAll(
         return fail('threw', result.reason);
       case 'aborted': {
         const end = fail('aborted', 'the host stopped before the channel answered');
-        const isLeft = result.isUnused === true && !mayBeOut;
-        if (isLeft && isWithChannel) await parts.outbox.unsent(parts.hold, outcome);
-        return { ...end, isLeft };
+        const isDeferred = result.isUnused === true && !mayBeOut;
+        if (isDeferred && isWithChannel) await parts.outbox.unsent(parts.fence, outcome);
+        return { ...end, isDeferred };
       }
       case 'not-shown': // nothing of it is out: it goes by `send`, and that is its first attempt
         notShown = attempts;
@@ -147,9 +149,9 @@ async function attemptAll(
         if (isLast || !(waitedMs <= maxWaitMs))
           return { ...fail('retry-after', reason), retryAfterMs };
         isWithChannel = false;
-        await parts.outbox.unsent(parts.hold, outcome); // if the host ends while it waits, everybody knows that nothing is out
+        await parts.outbox.unsent(parts.fence, outcome); // if the host ends while it waits, everybody knows that nothing is out
         if (!(await pause(parts.clock, retryAfterMs, signal)))
-          return { ...fail('aborted', reason), retryAfterMs, isLeft: !mayBeOut };
+          return { ...fail('aborted', reason), retryAfterMs, isDeferred: !mayBeOut };
         break;
       }
       case 'ambiguous':

@@ -11,7 +11,7 @@ import {
 } from 'sluice-kernel/internal';
 import type { SendParts } from '../parts/parts.js';
 import type { PreparedSend } from './prepare-send.js';
-import { tellSend } from './prepare-send.js';
+import { reportSend } from './prepare-send.js';
 
 /** Why a send failed. */
 export type FailureCause = NonNullable<PayloadOf<'egress.failed'>['cause']>;
@@ -33,7 +33,7 @@ export type SendEnd = { readonly attempts: number } & (
       readonly error: string;
       readonly retryAfterMs?: number;
       /** The host has stopped, and nothing of it is out: the next host may say it. */
-      readonly isLeft?: boolean;
+      readonly isDeferred?: boolean;
     }
 );
 
@@ -49,15 +49,20 @@ export async function endSend(
 ): Promise<SendReport> {
   const { outcome, startedAtMs } = prepared;
   parts.sendEnds[end.status]++;
-  const isKept = prepared.unkept === undefined || outcome.event.payload.openedBy !== undefined; // by its opening
+  const isPersisted =
+    prepared.unpersisted === undefined || outcome.event.payload.openedBy !== undefined; // by its opening
   const isHeard = parts.kernel.plan(`egress.${end.status}`).length > 0;
-  if (isKept) await parts.outbox.end(parts.hold, outcome, recordOf(end, prepared), isHeard);
+  if (isPersisted) await parts.outbox.end(parts.fence, outcome, recordOf(end, prepared), isHeard);
   const { state, cause, reason } = recordOf(end, prepared);
-  tellSend(parts, outcome, { state, attempts: end.attempts, ...definedFields({ cause, reason }) });
+  reportSend(parts, outcome, {
+    state,
+    attempts: end.attempts,
+    ...definedFields({ cause, reason }),
+  });
   const durationMs = Math.max(0, parts.clock.now() - startedAtMs);
   let indexKeys: readonly string[] = [];
   try {
-    const told = await tellEnd(parts, trail, prepared, end, durationMs);
+    const told = await reportEnd(parts, trail, prepared, end, durationMs);
     indexKeys = told.annotations.indexKeys ?? [];
   } catch (error) {
     parts.logger.error('the end of a send was not dispatched', {
@@ -69,7 +74,7 @@ export async function endSend(
 }
 
 /** Tells of a send whose row stays open in the journal. */
-export function leftSend({ outcome }: PreparedSend): SendReport {
+export function deferredSend({ outcome }: PreparedSend): SendReport {
   const { content } = outcome.payload;
   const error = 'the host stopped before it was sent: the next host sends it';
   return { ...failedReport(content, error), isLeft: true };
@@ -86,8 +91,8 @@ export function failedSend(cause: FailureCause, error: string, attempts = 0) {
 }
 
 /** Returns how a send ended that `egress.preparing` stopped; nothing if it passed. */
-export function endOfUnpassed({ outcome, cancel, unkept }: PreparedSend): SendEnd | undefined {
-  if (unkept !== undefined) return failedSend('stage-failed', unkept);
+export function endOfUnpassed({ outcome, cancel, unpersisted }: PreparedSend): SendEnd | undefined {
+  if (unpersisted !== undefined) return failedSend('stage-failed', unpersisted);
   if (cancel !== undefined) return { status: 'cancelled', cancel, attempts: 0 };
   if (outcome.status === 'passed') return undefined;
   const aborted = outcome.failures.some(
@@ -97,7 +102,7 @@ export function endOfUnpassed({ outcome, cancel, unkept }: PreparedSend): SendEn
 }
 
 /** @returns the keys that handlers filed it under. */
-async function tellEnd(
+async function reportEnd(
   parts: SendParts,
   trail: Trail,
   { outcome }: PreparedSend,
@@ -114,7 +119,7 @@ async function tellEnd(
     const cancel = { ...end.cancel };
     return trail.dispatch('egress.cancelled', { ...outbound, cancel });
   }
-  const { status: _, isLeft: _left, ...failure } = end;
+  const { status: _, isDeferred: _left, ...failure } = end;
   return trail.dispatch('egress.failed', {
     ...outbound,
     ...outcome.selection?.target,
@@ -166,7 +171,7 @@ function reportOf(
     ...(end.status === 'cancelled' && { cancel: end.cancel }),
     ...(end.status === 'failed' && {
       error: end.error,
-      ...(end.isLeft === true && { isLeft: true }),
+      ...(end.isDeferred === true && { isLeft: true }),
     }),
   };
 }
@@ -176,9 +181,9 @@ function recordOf(end: SendEnd, { isSending }: PreparedSend): SendEndRecord {
   switch (end.status) {
     case 'sent': {
       const { messageIds, messageId = messageIds?.join(',') } = end.receipt;
-      // from outside: an id that cannot be kept is left out (durability §6.7)
-      const isKept = typeof messageId === 'string' && problemOfText(messageId) === undefined;
-      return { state: 'sent', ...(isKept && { providerMessageId: messageId }) };
+      // from outside: an id that cannot be persisted is left out (durability §6.7)
+      const isPersisted = typeof messageId === 'string' && problemOfText(messageId) === undefined;
+      return { state: 'sent', ...(isPersisted && { providerMessageId: messageId }) };
     }
     case 'cancelled': {
       const { code, extensionId, contributionId } = end.cancel;
@@ -186,8 +191,8 @@ function recordOf(end: SendEnd, { isSending }: PreparedSend): SendEndRecord {
       return { state: 'cancelled', cause: code, ...by };
     }
     case 'failed': {
-      const { isLeft = isSending && end.cause === 'aborted' && end.attempts === 0 } = end; // the journal has counted one, and nothing was given
-      const cause = isLeft ? leftBehind : end.cause;
+      const { isDeferred = isSending && end.cause === 'aborted' && end.attempts === 0 } = end; // the journal has counted one, and nothing was given
+      const cause = isDeferred ? leftBehind : end.cause;
       return { state: 'failed', cause, reason: oneLine(end.error) };
     }
   }

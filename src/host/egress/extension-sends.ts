@@ -52,8 +52,9 @@ export function extensionSends(parts: HostParts, sendBy: typeof sendOwn): Extens
         refs,
         ...definedFields({ eventId }),
       });
-      const { sendId, ended, unkept } = sent;
-      if (unkept !== undefined) throw hostError('not-kept', { extensionId, problem: unkept });
+      const { sendId, ended, unpersisted } = sent;
+      if (unpersisted !== undefined)
+        throw hostError('not-kept', { extensionId, problem: unpersisted });
       return { sendId, ended };
     };
     if (key === undefined) return send();
@@ -64,18 +65,19 @@ export function extensionSends(parts: HostParts, sendBy: typeof sendOwn): Extens
         throw hostError('key-conflict', { extensionId, key });
       return known.kept;
     }
-    const kept = (async () => {
+    const persisted = (async () => {
       const [record] = journal.outlivesHost ? await journal.sends({ eventId: sendId }) : [];
       if (record === undefined) return send(sendId);
-      if (!isKept(record, message, given)) throw hostError('key-conflict', { extensionId, key });
+      if (!isPersisted(record, message, given))
+        throw hostError('key-conflict', { extensionId, key });
       return { sendId, ended: endOf(parts, record) };
     })();
-    keyed.set(sendId, { message, kept });
-    void kept.then(
+    keyed.set(sendId, { message, kept: persisted });
+    void persisted.then(
       ({ ended }) => ended.then(() => journal.outlivesHost && keyed.delete(sendId)),
       () => keyed.delete(sendId), // it was not sent: the key is free
     );
-    return kept;
+    return persisted;
   };
 
   /** @throws SluiceError `bad-payload`: it comes from outside the types. */
@@ -106,7 +108,7 @@ export function sendIdOf(extensionId: string, key: string): string {
 const words: readonly (keyof OwnMessage)[] = ['content', 'attachments', 'interactive', 'metadata'];
 const others: readonly (keyof OwnMessage)[] = ['channel', 'to', 'threadId', 'format', 'silent'];
 
-/** Tells whether a key names this message: the account counts if the author named one. */
+/** Returns whether a key names this message: the account counts if the author named one. */
 function isSame(
   before: OwnMessage,
   now: OwnMessage,
@@ -118,7 +120,11 @@ function isSame(
 }
 
 /** The same of a message that the journal has: its words are there without secrets, and all of it is there as JSON. */
-function isKept({ body, fingerprint }: SendRecord, message: OwnMessage, given: ExtensionMessage) {
+function isPersisted(
+  { body, fingerprint }: SendRecord,
+  message: OwnMessage,
+  given: ExtensionMessage,
+) {
   const before = JSON.parse(body) as OwnMessage; // as the outbox wrote it
   const now = JSON.parse(JSON.stringify(message)) as OwnMessage; // the same data
   const hasSameWords =

@@ -1,12 +1,12 @@
 import { Trail, type TrailRefs } from '@sluice/agent';
-import type { Hold, SendReport } from '@sluice/journal';
+import type { Fence, SendReport } from '@sluice/journal';
 import type { KeptSend } from '@sluice/sdk/extension';
 import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
 import type { HostParts } from '../parts/parts.js';
-import { underHold, underOwnHold } from '../parts/under-hold.js';
+import { underFence, underOwnFence } from '../parts/under-fence.js';
 import { keyOfAccount } from '../provided/accounts.js';
 import { deliverPrepared } from './delivery.js';
-import { endOfUnpassed, failedReport, leftSend } from './end-send.js';
+import { deferredSend, endOfUnpassed, failedReport } from './end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from './prepare-send.js';
 
 /** A message that answers nothing: of the program that made the host, or of an extension. */
@@ -15,7 +15,7 @@ export type OwnMessage = Omit<OutgoingMessage, 'kind' | 'explicit'>;
 /** A send that was judged. */
 export interface JudgedSend extends KeptSend {
   /** Why the journal could not keep it: it does not go out. */
-  readonly unkept?: string;
+  readonly unpersisted?: string;
 }
 
 /** How a message is sent. */
@@ -25,8 +25,8 @@ export interface OwnSendOptions {
   readonly eventId?: string;
   /** Gives up waiting, besides the host's own signal. */
   readonly signal?: AbortSignal;
-  /** The right that it is made under; by default that of the part of its account, or of its address. */
-  readonly hold?: Hold;
+  /** The right that it is made under; by default that of the partition of its account, or of its address. */
+  readonly fence?: Fence;
 }
 
 /**
@@ -39,7 +39,7 @@ export interface OwnSendOptions {
 export async function sendOwn(
   host: HostParts,
   message: OwnMessage,
-  { refs, eventId, signal, hold }: OwnSendOptions = {},
+  { refs, eventId, signal, fence }: OwnSendOptions = {},
 ): Promise<JudgedSend> {
   const { channel, accountId, to, threadId = '' } = message;
   const lane = JSON.stringify(['unprompted', channel ?? '', accountId ?? '', to, threadId]);
@@ -47,7 +47,7 @@ export async function sendOwn(
   const isOfOne = account !== undefined && account.channel.capabilities.everyHost !== true;
   const key = isOfOne ? keyOfAccount(account.channel.id, account.accountId) : lane;
   // whoever takes the account takes its sends
-  const parts = hold === undefined ? underOwnHold(host, key) : underHold(host, hold);
+  const parts = fence === undefined ? underOwnFence(host, key) : underFence(host, fence);
   const either = signal === undefined ? parts.signal : AbortSignal.any([signal, parts.signal]);
   const explicit = channel !== undefined && accountId !== undefined;
   const outgoing: OutgoingMessage = { ...message, kind: 'unprompted', explicit };
@@ -57,8 +57,8 @@ export async function sendOwn(
   let ending: Promise<SendReport> | undefined;
   const end = (): Promise<SendReport> => {
     ending ??= preparing.then((prepared) =>
-      isLeftToNext(parts, prepared)
-        ? leftSend(prepared)
+      isDeferredToNext(parts, prepared)
+        ? deferredSend(prepared)
         : deliverPrepared(parts, trail, prepared, either),
     );
     return ending;
@@ -71,11 +71,11 @@ export async function sendOwn(
     inTurn.then(resolve, reject).finally(() => heard[Symbol.dispose]());
   });
   const reported = ended.catch((error: unknown) => failedReport(message.content, oneLine(error)));
-  const { outcome, unkept } = await preparing;
-  return { sendId: outcome.event.eventId, ended: reported, ...definedFields({ unkept }) };
+  const { outcome, unpersisted } = await preparing;
+  return { sendId: outcome.event.eventId, ended: reported, ...definedFields({ unpersisted }) };
 }
 
-/** Tells whether a send that its channel has not had is left to the next host: its row stays open in the journal. */
-function isLeftToNext({ signal, journal }: HostParts, prepared: PreparedSend): boolean {
+/** Returns whether a send that its channel has not had is left to the next host: its row stays open in the journal. */
+function isDeferredToNext({ signal, journal }: HostParts, prepared: PreparedSend): boolean {
   return signal.aborted && journal.outlivesHost && endOfUnpassed(prepared) === undefined;
 }

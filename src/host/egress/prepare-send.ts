@@ -7,7 +7,7 @@ import {
   type PayloadOf,
 } from 'sluice-kernel/internal';
 import type { SendParts } from '../parts/parts.js';
-import type { SendFact } from '../way/way-record.js';
+import type { SendEntry } from '../timeline/timeline-entry.js';
 
 /** A message that is to go out, before anybody has judged it. */
 export type OutgoingMessage = Omit<
@@ -24,7 +24,7 @@ export interface PreparedSend {
   /** Milliseconds since 1970: when it began to be judged. */
   readonly startedAtMs: number;
   /** Why the journal could not keep it: then it does not go out. */
-  readonly unkept?: string;
+  readonly unpersisted?: string;
   /** The journal has it as given to its channel: the first attempt need not be kept apart. */
   readonly isSending: boolean;
   /** An attempt of a host before this one may have sent it. */
@@ -36,14 +36,14 @@ export interface PrepareOptions {
   /** Parts of it are to be shown before it is whole. */
   readonly streaming: boolean;
   readonly signal: AbortSignal;
-  /** It was prepared before the host was started again, under this id: it is kept already. */
+  /** It was prepared before the host was started again, under this id: it is persisted already. */
   readonly again?: string;
   /** The id that it is judged under, instead of the next of its message. */
   readonly eventId?: string;
   /** Nothing is done with it before its channel has it, if it passes. */
   readonly goesOut?: boolean;
   /** The kind that the journal has for the final of a stream: a block, a reply. */
-  readonly keptAs?: OutgoingMessage['kind'];
+  readonly persistedAs?: OutgoingMessage['kind'];
 }
 
 /**
@@ -55,7 +55,7 @@ export async function prepareSend(
   parts: SendParts,
   trail: Trail,
   outgoing: OutgoingMessage,
-  { streaming, signal, again, goesOut = false, keptAs: kind, ...how }: PrepareOptions,
+  { streaming, signal, again, goesOut = false, persistedAs: kind, ...how }: PrepareOptions,
 ): Promise<PreparedSend> {
   const accounts = parts.accounts.offered();
   const startedAtMs = parts.clock.now();
@@ -86,20 +86,20 @@ export async function prepareSend(
   const passed = outcome.status === 'passed' && cancel === undefined;
   const isSending = goesOut && passed && !signal.aborted && hasAccount(parts, outcome);
   // after a restart it is judged again as it was emitted
-  const kept = {
+  const persisted = {
     event: judged.first.event,
     payload: outcome.payload,
     selection: outcome.selection,
   };
-  const unkept = await parts.outbox.prepare(parts.hold, kept, {
+  const unpersisted = await parts.outbox.prepare(parts.fence, persisted, {
     isSending,
     ...definedFields({ kind }),
   });
-  tellSend(parts, outcome, { state: isSending ? 'sending' : 'prepared' });
-  return { outcome, startedAtMs, isSending, ...definedFields({ cancel, unkept }) };
+  reportSend(parts, outcome, { state: isSending ? 'sending' : 'prepared' });
+  return { outcome, startedAtMs, isSending, ...definedFields({ cancel, unpersisted }) };
 }
 
-/** Tells whether a message passed, and the account that it goes out by runs. */
+/** Returns whether a message passed, and the account that it goes out by runs. */
 function hasAccount({ accounts }: SendParts, outcome: PreparedSend['outcome']): boolean {
   const { channel, accountId } = { ...outcome.payload, ...outcome.selection?.target };
   const isNamed = outcome.status === 'passed' && channel !== undefined && accountId !== undefined;
@@ -120,12 +120,12 @@ function isOffered(
 type Prepared = Pick<Outcome<'egress.preparing'>, 'event' | 'payload' | 'selection'>;
 
 /** Records a step of a send. The final of a stream is a step of the send that the stream has opened. */
-export function tellSend(
-  { way }: SendParts,
+export function reportSend(
+  { timeline }: SendParts,
   { event, payload, selection }: Prepared,
-  step: Pick<SendFact, 'state' | 'attempts' | 'cause' | 'reason'>,
+  step: Pick<SendEntry, 'state' | 'attempts' | 'cause' | 'reason'>,
 ): void {
-  way.record(() => {
+  timeline.record(() => {
     const { channel, accountId } = { ...payload, ...selection?.target };
     const id = event.payload.openedBy ?? event.eventId;
     const { correlationId } = event;

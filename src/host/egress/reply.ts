@@ -3,7 +3,7 @@ import type { SendReport } from '@sluice/journal';
 import type { Ending } from '@sluice/journal/internal';
 import { definedFields } from 'sluice-kernel/internal';
 import { type AnswerFailure, failureTextOf } from '../config/failure-text.js';
-import type { HeldParts } from '../parts/parts.js';
+import type { FencedParts } from '../parts/parts.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { deliver } from './delivery.js';
 import type { OutgoingMessage } from './prepare-send.js';
@@ -22,7 +22,7 @@ export type Reply = Pick<OutgoingMessage, 'content' | 'kind'> &
  * out in the same words when the message was handled before does not go out again (durability §7.4).
  */
 export async function replyTo(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   message: RoutedMessage,
   reply: Reply,
@@ -59,7 +59,7 @@ export function addressOf(message: RoutedMessage): ReplyAddress {
 
 /** Tells the sender of a message that it could not be answered, unless the host's options say not to. */
 export async function endFailed(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   message: RoutedMessage,
   failure: AnswerFailure,

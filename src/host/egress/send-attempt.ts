@@ -30,7 +30,7 @@ export async function attemptSend(
 ): Promise<AttemptResult> {
   if (signal.aborted) return { status: 'aborted', isUnused: true };
   const permit = approval.mintPermit();
-  if (!(await tellSending(trail, approval, permit, signal)))
+  if (!(await reportSending(trail, approval, permit, signal)))
     return { status: 'aborted', isUnused: true };
   const { clock, sendTimeoutMs } = parts;
   const sinceMs = clock.monotonicMs();
@@ -39,7 +39,7 @@ export async function attemptSend(
   const end = await callWithin(() => send(permit, context), clock, sendTimeoutMs, signal);
   if (end.status === 'late' || end.status === 'aborted') waiting.abort();
   const result = resultOf(end, sendTimeoutMs);
-  parts.way.record(() => ({
+  parts.timeline.record(() => ({
     ...{ kind: 'attempt', id: `${approval.idempotencyKey}#${permit.attempt}` },
     ...{ parentId: approval.idempotencyKey, correlationId: trail.correlationId ?? '' },
     ...{ channel: account.channel.id, accountId: account.accountId, attempt: permit.attempt },
@@ -77,7 +77,7 @@ class AttemptContext implements SendContext {
  *
  * @returns whether it may be: the signal has not aborted meanwhile. The permit is used up where it may not.
  */
-export async function tellSending(
+export async function reportSending(
   trail: Trail,
   { message }: SendApproval,
   permit: SendPermit,
@@ -120,7 +120,7 @@ function resultOf(end: CallEnd<SendResult>, timeoutMs: number): AttemptResult {
   return { status: 'ambiguous', reason: `the channel did not answer within ${timeoutMs} ms` };
 }
 
-/** Tells whether an ambiguous send may go out again: as its channel declares, never blindly. */
+/** Returns whether an ambiguous send may go out again: as its channel declares, never blindly. */
 export async function mayResend(
   parts: SendParts,
   { channel, accountId }: RunningAccount,

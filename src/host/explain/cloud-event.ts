@@ -1,8 +1,8 @@
-import type { WayRecord } from '../way/way-record.js';
+import type { TimelineEntry } from '../timeline/timeline-entry.js';
 import { cursorOf } from './follow-journal.js';
 
-/** A record of a way as a CloudEvent 1.0, with the extension attributes `sequence` and `partitionkey`. */
-export interface WayCloudEvent {
+/** A record of a timeline as a CloudEvent 1.0, with the extension attributes `sequence` and `partitionkey`. */
+export interface TimelineCloudEvent {
   readonly specversion: '1.0';
   /** `sluice.` and the family of a dispatch; else the kind and the state, as in `sluice.send.sent`. */
   readonly type: string;
@@ -17,7 +17,7 @@ export interface WayCloudEvent {
   readonly sequence: string;
   /** The event id of the message; absent if it belongs to none. */
   readonly partitionkey?: string;
-  readonly data: WayRecord;
+  readonly data: TimelineEntry;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface WayCloudEvent {
  * @example
  * for await (const record of followJournal(journal)) await post(cloudEventOf(record, '/sluice/main'));
  */
-export function cloudEventOf(record: WayRecord, source = '/sluice'): WayCloudEvent {
+export function cloudEventOf(record: TimelineEntry, source = '/sluice'): TimelineCloudEvent {
   const { id, correlationId, atMs } = record;
   const sequence = cursorOf(record);
   return {
@@ -44,7 +44,7 @@ export function cloudEventOf(record: WayRecord, source = '/sluice'): WayCloudEve
   };
 }
 
-function typeOf(record: WayRecord): string {
+function typeOf(record: TimelineEntry): string {
   if (record.kind === 'dispatch') return `sluice.${record.outcome.event.family}`;
   return 'state' in record ? `sluice.${record.kind}.${record.state}` : `sluice.${record.kind}`;
 }

@@ -1,5 +1,5 @@
-import type { DispatchFilter, DispatchRecord, JournalReader, WayKind } from '@sluice/journal';
-import { wayKinds } from '@sluice/journal/internal';
+import type { DispatchFilter, DispatchRecord, EntryKind, JournalReader } from '@sluice/journal';
+import { entryKinds } from '@sluice/journal/internal';
 import type { KeyValues } from '@sluice/sdk/extension';
 import {
   type Clock,
@@ -9,19 +9,19 @@ import {
   pause,
   systemClock,
 } from 'sluice-kernel/internal';
-import { wayRecord } from '../way/read-way.js';
-import type { WayRecord } from '../way/way-record.js';
+import { timelineEntry } from '../timeline/read-timeline.js';
+import type { TimelineEntry } from '../timeline/timeline-entry.js';
 
 /** A place in a journal. It is opaque: keep it, and give it back. */
-export type WayCursor = string;
+export type TimelineCursor = string;
 
 /** Says which records to follow, and from where. */
 export interface FollowOptions {
   /** After this place; `now` for what comes from now on. From the oldest record on, if neither this nor `consumer` says so. */
-  readonly from?: WayCursor | 'now';
+  readonly from?: TimelineCursor | 'now';
   /** Ends after the last record that is there, if it is `false`; by default it waits for more. */
   readonly follow?: boolean;
-  readonly kinds?: readonly WayKind[];
+  readonly kinds?: readonly EntryKind[];
   /** Ends it. */
   readonly signal?: AbortSignal;
   /** Milliseconds between two looks; 250 by default. */
@@ -38,13 +38,13 @@ export interface ConsumerOptions extends FollowOptions {
 const readAtOnce = 500;
 /** Records that one row of a file holds, at most. */
 const mostOfRow = 1_000;
-/** Records after which the place of a consumer is kept, also if there are more. */
-const keptEvery = 100;
+/** Records after which the place of a consumer is persisted, also if there are more. */
+const persistedEvery = 100;
 const namespace = '/consumers';
 const quota = { maxKeys: 1_000, maxBytes: 1024 * 1024 };
 
 /**
- * Follows a journal: yields its records in the order in which they were kept, without holes. Where records are missing, since they
+ * Follows a journal: yields its records in the order in which they were persisted, without holes. Where records are missing, since they
  * were dropped, are damaged or are older than the journal keeps, a record of the kind `gap` says how many (sight §3).
  *
  * With a `consumer` the journal keeps how far it has come: each record comes at least once, also over restarts. A record counts
@@ -57,26 +57,26 @@ const quota = { maxKeys: 1_000, maxBytes: 1024 * 1024 };
 export function followJournal(
   journal: Pick<JournalReader, 'dispatches'> & { readonly keyValues: KeyValues },
   options: ConsumerOptions,
-): AsyncGenerator<WayRecord, void>;
+): AsyncGenerator<TimelineEntry, void>;
 export function followJournal(
   journal: Pick<JournalReader, 'dispatches'>,
   options?: FollowOptions,
-): AsyncGenerator<WayRecord, void>;
+): AsyncGenerator<TimelineEntry, void>;
 export async function* followJournal(
   journal: Pick<JournalReader, 'dispatches'> & { readonly keyValues?: KeyValues },
   options: FollowOptions & { readonly consumer?: string } = {},
-): AsyncGenerator<WayRecord, void> {
-  const { follow = true, kinds = wayKinds, pollMs = 250, clock = systemClock } = options;
+): AsyncGenerator<TimelineEntry, void> {
+  const { follow = true, kinds = entryKinds, pollMs = 250, clock = systemClock } = options;
   const { signal = new AbortController().signal } = options;
   checkPlace(options);
   const place = placeOf(journal.keyValues, options.consumer);
   const start = await startOf(journal, options.from, place);
   let afterSeq = start ?? 0;
   let isPlaced = start !== undefined; // nothing is missing before the first record that comes from now on
-  let keptSeq = afterSeq;
+  let persistedSeq = afterSeq;
   const keep = async (): Promise<void> => {
-    if (keptSeq !== afterSeq) await place?.write(afterSeq);
-    keptSeq = afterSeq;
+    if (persistedSeq !== afterSeq) await place?.write(afterSeq);
+    persistedSeq = afterSeq;
   };
   try {
     while (!signal.aborted) {
@@ -92,10 +92,10 @@ export async function* followJournal(
         isPlaced = true;
         if (missing > 0 && kinds.includes('gap'))
           yield gapAt(record.seq - 1, record.occurredAtMs, missing);
-        const fact = factOf(record);
-        if (kinds.includes(fact.kind)) yield fact;
+        const entry = entryOf(record);
+        if (kinds.includes(entry.kind)) yield entry;
         afterSeq = record.seq;
-        if (afterSeq - keptSeq >= keptEvery) await keep();
+        if (afterSeq - persistedSeq >= persistedEvery) await keep();
         if (signal.aborted) return;
       }
       if (records.length > 0) continue;
@@ -113,7 +113,7 @@ export async function* followJournal(
  * @example
  * const later = followJournal(journal, { from: cursorOf(record) });
  */
-export function cursorOf({ seq }: Pick<WayRecord, 'seq'>): WayCursor {
+export function cursorOf({ seq }: Pick<TimelineEntry, 'seq'>): TimelineCursor {
   return String(seq);
 }
 
@@ -153,8 +153,8 @@ function placeOf(keyValues: KeyValues | undefined, consumer: string | undefined)
   if (keyValues === undefined) throw refuse('the journal is open to be read only');
   return {
     read: async (): Promise<number | undefined> => {
-      const kept = await keyValues.get(namespace, consumer);
-      return kept && Number(JSON.parse(kept.body));
+      const persisted = await keyValues.get(namespace, consumer);
+      return persisted && Number(JSON.parse(persisted.body));
     },
     write: async (seq: number): Promise<void> => {
       const { status } = await keyValues.write(
@@ -174,7 +174,7 @@ async function readOn(
   filter: DispatchFilter & { readonly limit: number },
 ): Promise<{ readonly records: readonly DispatchRecord[]; readonly damagedSeq?: number }> {
   try {
-    return { records: await journal.dispatches({ kinds: wayKinds, ...filter }) };
+    return { records: await journal.dispatches({ kinds: entryKinds, ...filter }) };
   } catch (error) {
     const damagedSeq = isSluiceError(error, 'database-damaged') ? error.details['seq'] : undefined;
     if (typeof damagedSeq !== 'number' || damagedSeq <= (filter.afterSeq ?? 0)) throw error;
@@ -184,16 +184,16 @@ async function readOn(
   }
 }
 
-/** The fact of a record, or a gap in its place if it cannot be read. */
-function factOf(record: DispatchRecord): WayRecord {
+/** The entry of a record, or a gap in its place if it cannot be read. */
+function entryOf(record: DispatchRecord): TimelineEntry {
   try {
-    return wayRecord(record);
+    return timelineEntry(record);
   } catch (error) {
     if (!isSluiceError(error, 'unreadable-dispatch')) throw error;
     return gapAt(record.seq, record.occurredAtMs, 1);
   }
 }
 
-function gapAt(seq: number, atMs: number, count: number): WayRecord {
+function gapAt(seq: number, atMs: number, count: number): TimelineEntry {
   return { kind: 'gap', id: `gap-${seq}`, correlationId: '', atMs, seq, count, why: 'gone' };
 }

@@ -1,5 +1,5 @@
 import { type Author, nameOf, type Outcome, oneLine, type Stage } from 'sluice-kernel/internal';
-import type { RecordedOutcome } from '../way/recorded-outcome.js';
+import type { RecordedOutcome } from '../timeline/recorded-outcome.js';
 
 /** One difference between a recorded dispatch and the dispatch of today. */
 export interface OutcomeDifference {

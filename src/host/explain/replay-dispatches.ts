@@ -10,7 +10,7 @@ import {
   openKernel,
   type Stage,
 } from 'sluice-kernel/internal';
-import { type RecordedOutcome, recordedOutcome } from '../way/recorded-outcome.js';
+import { type RecordedOutcome, recordedOutcome } from '../timeline/recorded-outcome.js';
 import { type OutcomeDifference, outcomeDifferences } from './outcome-differences.js';
 
 /** The reason why a recorded dispatch was not dispatched again. */
@@ -31,7 +31,7 @@ export interface ReplayedDispatch {
   readonly differences: readonly OutcomeDifference[];
 }
 
-/** The number of messages whose last outcome is kept, for the annotations that go downstream. */
+/** The number of messages whose last outcome is persisted, for the annotations that go downstream. */
 const keptMessages = 1_000;
 
 /**

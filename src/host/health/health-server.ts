@@ -14,7 +14,7 @@ export interface HealthServerOptions {
   readonly address?: string;
   /** Names beside `localhost` that it may be asked by at a loopback address, such as a proxy's. */
   readonly hosts?: readonly string[];
-  /** Feeds other programs with the facts of a journal, at `/events`; by default it does not. */
+  /** Feeds other programs with the entries of a journal, at `/events`; by default it does not. */
   readonly events?: EventFeedOptions;
   /** Connections of one address whose sender is not known: by default 64; more for a proxy, whose address all have. */
   readonly connectionsPerAddress?: number;
@@ -105,7 +105,7 @@ function answer(
 }
 
 /**
- * Tells whether a request comes from no page, or from a page of this server: a page of another site may have a browser send
+ * Returns whether a request comes from no page, or from a page of this server: a page of another site may have a browser send
  * something here, such as a form, and the header `Origin` names the site then. A page at another port of this machine is
  * another site.
  */

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import type { JournalReader, WayKind } from '@sluice/journal';
-import { wayKinds } from '@sluice/journal/internal';
+import type { EntryKind, JournalReader } from '@sluice/journal';
+import { entryKinds } from '@sluice/journal/internal';
 import { type Exchange, isSameSecret } from '@sluice/sdk/chat/internal';
 import type { KeyValues } from '@sluice/sdk/extension';
 import { definedFields, isSluiceError } from 'sluice-kernel/internal';
 import { cloudEventOf } from '../explain/cloud-event.js';
 import { checkPlace, followJournal } from '../explain/follow-journal.js';
 
-/** A feed of the facts of a journal for other programs, at `/events` (sight §8). */
+/** A feed of the entries of a journal for other programs, at `/events` (sight §8). */
 export interface EventFeedOptions {
   readonly journal: Pick<JournalReader, 'dispatches'> & { readonly keyValues: KeyValues };
   /** A program has to know it: `Authorization: Bearer TOKEN`. */
@@ -32,7 +32,7 @@ export function eventFeed({ journal, token, source }: EventFeedOptions) {
     if (method !== 'GET') return refuse(405, 'only GET');
     const { searchParams: given } = new URL(url, 'http://localhost');
     const kinds = given.getAll('kind');
-    if (!kinds.every(isKind)) return refuse(400, `a kind is one of ${wayKinds.join(', ')}`);
+    if (!kinds.every(isKind)) return refuse(400, `a kind is one of ${entryKinds.join(', ')}`);
     if (feeds >= feedsAtMost) return refuse(503, 'too many programs listen');
     const gone = new AbortController();
     response.once('close', () => gone.abort());
@@ -72,6 +72,6 @@ export function eventFeed({ journal, token, source }: EventFeedOptions) {
   };
 }
 
-function isKind(kind: string): kind is WayKind {
-  return wayKinds.some((one) => one === kind);
+function isKind(kind: string): kind is EntryKind {
+  return entryKinds.some((one) => one === kind);
 }

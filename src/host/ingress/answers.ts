@@ -10,11 +10,11 @@ import {
 import { answerApproval } from '../approvals/answer-approval.js';
 import { answerOfButton } from '../approvals/approval-buttons.js';
 import { endFailed } from '../egress/reply.js';
-import type { HeldParts } from '../parts/parts.js';
+import type { FencedParts } from '../parts/parts.js';
 import { type Found, questionOfButton } from '../questions/open-questions.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { provenSender } from './principal.js';
-import type { TakenUpdate } from './taken-update.js';
+import type { ReceivedUpdate } from './received-update.js';
 
 type Sender = RoutedMessage['sender'];
 
@@ -32,9 +32,9 @@ export const notOpenText = 'This question is not open any more.';
 
 /** Takes a message as the answer to an open question (extensions-that-act §7.4). @returns its end, if it is one. */
 export async function takeAnswer(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
-  { eventId, account, decoded }: Pick<TakenUpdate, 'eventId' | 'account' | 'decoded'>,
+  { eventId, account, decoded }: Pick<ReceivedUpdate, 'eventId' | 'account' | 'decoded'>,
   message: RoutedMessage,
 ): Promise<Ending | undefined> {
   const { questions, clock, signal } = parts;
@@ -70,7 +70,7 @@ export interface AnswerPress {
  * @throws as the journal does.
  */
 export async function takePress(
-  parts: HeldParts,
+  parts: FencedParts,
   by: By,
   pressed: Omit<PayloadOf<'interaction.received'>, 'raw'>,
 ): Promise<AnswerPress | undefined> {
@@ -93,7 +93,7 @@ export async function takePress(
 
 /** Takes the press of a button of an approval. */
 async function pressApproval(
-  { approvals }: HeldParts,
+  { approvals }: FencedParts,
   { eventId, principal }: By,
   { questionId, at }: { readonly questionId: string; readonly at: number },
 ): Promise<AnswerPress> {
@@ -105,7 +105,7 @@ async function pressApproval(
 }
 
 function close(
-  { questions }: HeldParts,
+  { questions }: FencedParts,
   { row, answer }: Found,
   { eventId: by, sender: proven }: By,
   sender: Sender,

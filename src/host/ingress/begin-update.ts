@@ -1,11 +1,11 @@
-import type { UpdateHold } from '@sluice/journal';
+import type { UpdateFence } from '@sluice/journal';
 import { logJournalFailure } from '@sluice/journal/internal';
-import type { HeldParts, HostParts } from '../parts/parts.js';
-import { underHold } from '../parts/under-hold.js';
-import { tellUpdate } from '../way/tell-update.js';
+import type { FencedParts, HostParts } from '../parts/parts.js';
+import { underFence } from '../parts/under-fence.js';
+import { reportUpdate } from '../timeline/report-update.js';
 
-/** Tells whether an update that has not begun is left to the next host. */
-export function isLeftToNext({ signal, backlog, journal }: HostParts): boolean {
+/** Returns whether an update that has not begun is left to the next host. */
+export function isDeferredToNext({ signal, backlog, journal }: HostParts): boolean {
   return journal.outlivesHost && (signal.aborted || backlog.isClosed);
 }
 
@@ -18,30 +18,30 @@ export async function beginUpdate(
   parts: HostParts,
   eventId: string,
   joined?: readonly string[],
-): Promise<HeldParts | undefined> {
-  const { journal, backlog, logger, leftOpen } = parts;
+): Promise<FencedParts | undefined> {
+  const { journal, backlog, logger, deferredEnds } = parts;
   const begun = backlog.begun.get(eventId);
-  if (begun !== undefined) return underHold(parts, begun);
+  if (begun !== undefined) return underFence(parts, begun);
   try {
-    const { attempts: attempt, hold } = await journal.begin(eventId, joined);
-    backlog.begun.set(eventId, hold);
-    tellUpdate(parts, eventId, 'begun', { attempt });
-    return underHold(parts, hold);
+    const { attempts: attempt, fence } = await journal.begin(eventId, joined);
+    backlog.begun.set(eventId, fence);
+    reportUpdate(parts, eventId, 'begun', { attempt });
+    return underFence(parts, fence);
   } catch (error) {
     logJournalFailure(logger, 'an update waits: the journal could not be used', { eventId, error });
-    leftOpen.add(eventId);
+    deferredEnds.add(eventId);
     return undefined;
   }
 }
 
 /** Takes a beginning back. @returns whether it is no longer counted. Never rejects. */
-export async function giveBack(parts: HostParts, hold: UpdateHold): Promise<boolean> {
+export async function releaseUpdate(parts: HostParts, fence: UpdateFence): Promise<boolean> {
   const { journal, backlog, logger } = parts;
-  const { eventId } = hold;
+  const { eventId } = fence;
   backlog.begun.delete(eventId);
   try {
-    await journal.giveBack(hold);
-    tellUpdate(parts, eventId, 'given-back');
+    await journal.release(fence);
+    reportUpdate(parts, eventId, 'given-back');
     return true;
   } catch (error) {
     logJournalFailure(logger, 'a beginning that does not count was counted', { eventId, error });
@@ -51,9 +51,9 @@ export async function giveBack(parts: HostParts, hold: UpdateHold): Promise<bool
 
 /**
  * Gives back what was begun here and has not ended, when a host stops in good order: these beginnings do not count
- * (durability §7.8). The ends of sends that could not be kept are tried once more. Never rejects.
+ * (durability §7.8). The ends of sends that could not be persisted are tried once more. Never rejects.
  */
-export async function giveBackAll(parts: HostParts): Promise<void> {
-  await parts.outbox.keepSent();
-  await Promise.all([...parts.backlog.begun.values()].map((hold) => giveBack(parts, hold)));
+export async function releaseUpdates(parts: HostParts): Promise<void> {
+  await parts.outbox.persistSent();
+  await Promise.all([...parts.backlog.begun.values()].map((fence) => releaseUpdate(parts, fence)));
 }

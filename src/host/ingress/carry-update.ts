@@ -6,7 +6,7 @@ import { guarded, withCancelReply } from '../egress/cancel-reply.js';
 import { endFailed } from '../egress/reply.js';
 import { runJob } from '../jobs/run-job.js';
 import type { Place } from '../lanes/slots.js';
-import type { HeldParts } from '../parts/parts.js';
+import type { FencedParts } from '../parts/parts.js';
 import { refsOf } from '../parts/refs.js';
 import { parseCommandLine } from '../provided/commands.js';
 import { inSession } from '../session/in-session.js';
@@ -18,11 +18,11 @@ import {
 } from '../session/routing.js';
 import { answerMessage } from '../turn/answer.js';
 import { takeAnswer } from './answers.js';
-import { joinMessages, normalizedBy, tellNormalized, tellReceived } from './ingress-stages.js';
+import { mergeBatch, normalizedBy, reportNormalized, reportReceived } from './ingress-stages.js';
 import { carryInteraction } from './interactions.js';
+import type { ReceivedUpdate } from './received-update.js';
 import { runChatCommand } from './run-chat-command.js';
 import { runSend } from './run-send.js';
-import type { TakenUpdate } from './taken-update.js';
 import type { Fate } from './when-full.js';
 
 type Routed = Extract<Routing, { status: 'routed' }>;
@@ -32,20 +32,20 @@ type Routed = Extract<Routing, { status: 'routed' }>;
  * it, there is an end.
  */
 export async function carryToEnd(
-  parts: HeldParts,
-  taken: TakenUpdate,
+  parts: FencedParts,
+  received: ReceivedUpdate,
   place: Place,
   fate: Fate = 'handled',
 ): Promise<MessageEnd> {
-  const { eventId, account, update } = taken;
+  const { eventId, account, update } = received;
   const channel = account.channel.id;
   let ending: EarlyEnding;
   try {
-    ending = await carry(parts, taken, place, fate);
+    ending = await carry(parts, received, place, fate);
   } catch (error) {
     ending = { status: 'failed', reason: oneLine(error) };
     if (place.isLost === true)
-      parts.logger.debug('a message could not go on, and is taken up again later', {
+      parts.logger.debug('a message could not go on, and is claimed again later', {
         ...{ channel, eventId, error },
       });
     else parts.logger.error('a message failed', { channel, eventId, error });
@@ -62,13 +62,13 @@ const full = {
 } as const satisfies EarlyEnding;
 
 async function carry(
-  parts: HeldParts,
-  taken: TakenUpdate,
+  parts: FencedParts,
+  taken: ReceivedUpdate,
   place: Place,
   fate: Fate,
 ): Promise<EarlyEnding> {
   if (parts.signal.aborted) return stopped;
-  const received = await tellReceived(parts, taken);
+  const received = await reportReceived(parts, taken);
   if (parts.signal.aborted) return stopped;
   if (fate === 'dropped') return full;
   const { account, decoded } = taken;
@@ -104,7 +104,10 @@ async function carry(
     received,
     refsOf(decoded.message.channel, conversationOf(decoded.message), decoded.message),
   );
-  const first = normalizedBy(await tellNormalized(parts, trail, decoded.message), decoded.message);
+  const first = normalizedBy(
+    await reportNormalized(parts, trail, decoded.message),
+    decoded.message,
+  );
   if (parts.signal.aborted) return stopped;
   if ('failed' in first) {
     const reason = first.failed;
@@ -112,7 +115,7 @@ async function carry(
     return { status: 'failed', reason };
   }
   const { joined } = taken;
-  const message = joined === undefined ? first : await joinMessages(parts, trail, taken, first);
+  const message = joined === undefined ? first : await mergeBatch(parts, trail, taken, first);
   if (parts.signal.aborted || taken.isStopped === true) return stopped;
   const mayAnswer = joined === undefined && fate === 'handled';
   const answer = mayAnswer ? await takeAnswer(parts, trail, taken, message) : undefined;
@@ -137,7 +140,7 @@ async function carry(
 }
 
 async function answerOrRun(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   routing: Routed,
   message: RoutedMessage,

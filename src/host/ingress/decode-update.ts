@@ -7,7 +7,7 @@ import { parseCommandLine } from '../provided/commands.js';
 import { sendAccount } from '../provided/jobs-channel.js';
 import { laneOfPlace } from '../session/routing.js';
 import { checkInteraction } from './interactions.js';
-import type { TakenUpdate } from './taken-update.js';
+import type { ReceivedUpdate } from './received-update.js';
 
 /** Decodes an update. Never throws. */
 export function decodeUpdate(
@@ -45,10 +45,10 @@ export function laneOf(parts: HostParts, account: RunningAccount, decoded: Decod
 }
 
 /**
- * The part of a lane: that of its conversation, also if the lane runs at once beside it. All lanes of an account that one host
- * connects at a time are of the part of the account.
+ * The partition of a lane: that of its conversation, also if the lane runs at once beside it. All lanes of an account that one host
+ * connects at a time are of the partition of the account.
  */
-export function partOf(
+export function partitionOf(
   { journal }: HostParts,
   lane: string,
   { channel, accountId }: RunningAccount,
@@ -56,18 +56,20 @@ export function partOf(
   const { ownership } = journal;
   if (!ownership.isShared) return 0;
   if (channel.capabilities.everyHost !== true)
-    return ownership.partOf(keyOfAccount(channel.id, accountId));
-  if (!runsAtOnce(lane)) return ownership.partOf(lane);
+    return ownership.partitionOf(keyOfAccount(channel.id, accountId));
+  if (!runsAtOnce(lane)) return ownership.partitionOf(lane);
   const place: unknown = JSON.parse(lane.slice(atOnce.length));
   const named = accountId === sendAccount.accountId && channel === sendAccount.channel ? 2 : 4; // its account, or its conversation
-  return ownership.partOf(JSON.stringify(Array.isArray(place) ? place.slice(0, named) : place));
+  return ownership.partitionOf(
+    JSON.stringify(Array.isArray(place) ? place.slice(0, named) : place),
+  );
 }
 
 /** The lane of a conversation beside which an update runs at once. */
 export function besideLane({
   account,
   decoded,
-}: Pick<TakenUpdate, 'account' | 'decoded'>): string | undefined {
+}: Pick<ReceivedUpdate, 'account' | 'decoded'>): string | undefined {
   if (decoded.kind === 'interaction') return JSON.stringify(placeOfPress(account, decoded));
   if (decoded.kind !== 'message' && decoded.kind !== 'command') return undefined;
   return laneOfPlace(account.channel.id, account.accountId, decoded.message);
@@ -81,7 +83,7 @@ function placeOfPress(
   return [channel.id, accountId, conversationId, String(threadId)];
 }
 
-/** Tells whether the jobs of a lane wait for none but each other: they are about what runs, and may have to end it. */
+/** Returns whether the jobs of a lane wait for none but each other: they are about what runs, and may have to end it. */
 export function runsAtOnce(lane: string): boolean {
   return lane.startsWith(atOnce);
 }

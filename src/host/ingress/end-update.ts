@@ -2,113 +2,117 @@ import type { MessageEnd } from '@sluice/journal';
 import { joinedReason, logJournalFailure } from '@sluice/journal/internal';
 import type { InboundUpdate, UpdateEnd } from '@sluice/sdk/channel';
 import { definedFields, oneLine } from 'sluice-kernel/internal';
-import type { HeldParts, HostParts } from '../parts/parts.js';
+import type { FencedParts, HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
-import { tellUpdate } from '../way/tell-update.js';
-import type { TakenUpdate, Worked } from './taken-update.js';
+import { reportUpdate } from '../timeline/report-update.js';
+import type { ReceivedUpdate, Worked } from './received-update.js';
 
 /** An update as its end needs it. */
-type EndingUpdate = Pick<TakenUpdate, 'eventId' | 'account' | 'update' | 'joined'>;
+type EndingUpdate = Pick<ReceivedUpdate, 'eventId' | 'account' | 'update' | 'joined'>;
 
 /** The ends of a message that no turn and no veto of a turn has made: they are no ends of the messages that joined it. */
 const ownEnds: readonly MessageEnd['status'][] = [
   ...(['ignored', 'undecodable', 'command', 'interaction', 'answer', 'job'] as const),
 ];
 
-/** Tells whether an end is that of the messages that joined, too (durability §10.7). */
+/** Returns whether an end is that of the messages that joined, too (durability §10.7). */
 export function isEndOfAll(status: MessageEnd['status']): boolean {
   return !ownEnds.includes(status);
 }
 
 /**
- * Ends an update that is kept, with those that joined it, and tells how. Never rejects.
+ * Ends an update that is persisted, with those that joined it, and tells how. Never rejects.
  *
  * @param isEnded the journal has the end already.
- * @returns `held up` if hosts share the journal and its end was not kept: until it is, its session is not free (durability §12.8),
+ * @returns `blocked` if hosts share the journal and its end was not persisted: until it is, its session is not free (durability §12.8),
  *   and the next of its conversation would wait for that for ever.
  */
 export async function endUpdate(
-  parts: HeldParts,
-  taken: EndingUpdate,
+  parts: FencedParts,
+  received: EndingUpdate,
   end: MessageEnd,
   isEnded = false,
 ): Promise<Worked> {
-  const { eventId, account, update, joined } = taken;
-  const { journal, hold, counts, backlog, leftOpen, logger } = parts;
+  const { eventId, account, update, joined } = received;
+  const { journal, fence, counts, backlog, deferredEnds, logger } = parts;
   const { status, reason } = end;
   // the host had no time for it, or lost it: it has not ended
-  const isLost = hold.signal.aborted || (status === 'aborted' && parts.signal.aborted);
-  const isLeft = isLost && !isEnded;
-  if (hold.signal.aborted) backlog.begun.delete(eventId);
+  const isLost = fence.signal.aborted || (status === 'aborted' && parts.signal.aborted);
+  const isDeferred = isLost && !isEnded;
+  if (fence.signal.aborted) backlog.begun.delete(eventId);
   const isDead = status === 'failed' || status === 'undecodable';
-  if (!isLeft) {
+  if (!isDeferred) {
     if (isDead && journal.outlivesHost) counts.deadLetters++;
     backlog.begun.delete(eventId);
     if (!journal.outlivesHost) await acknowledge(parts, account, update);
     const why = reason === undefined ? {} : { reason: oneLine(reason) };
     try {
       if (!isEnded)
-        await journal.endUpdate({ ...hold, eventId }, { isDead, outcome: status, ...why });
+        await journal.endUpdate({ ...fence, eventId }, { isDead, outcome: status, ...why });
       parts.questions.settled(eventId);
       await parts.approvals.settled(eventId);
     } catch (error) {
-      logJournalFailure(logger, 'the end of an update was not kept', { eventId, error });
-      leftOpen.add(eventId); // its sends are kept: they are not sent again
-      for (const one of joined ?? []) leftOpen.add(one.eventId);
+      logJournalFailure(logger, 'the end of an update was not persisted', { eventId, error });
+      deferredEnds.add(eventId); // its sends are persisted: they are not sent again
+      for (const one of joined ?? []) deferredEnds.add(one.eventId);
     }
   }
-  const isOpen = isLeft || leftOpen.has(eventId);
-  tellUpdate(parts, eventId, isOpen ? 'left' : isDead ? 'dead' : 'ended', {
+  const isOpen = isDeferred || deferredEnds.has(eventId);
+  reportUpdate(parts, eventId, isOpen ? 'left' : isDead ? 'dead' : 'ended', {
     ...end,
     outcome: status,
     reason: reason === undefined ? undefined : oneLine(reason),
   });
-  tellMessageEnd(parts, end);
-  if (joined !== undefined && !isLeft && !leftOpen.has(eventId))
+  reportMessageEnd(parts, end);
+  if (joined !== undefined && !isDeferred && !deferredEnds.has(eventId))
     await Promise.all([...joined].map((one) => endJoined(parts, one, end)));
-  return isOpen && !isLeft && journal.ownership.isShared && !hold.signal.aborted
-    ? 'held up'
+  return isOpen && !isDeferred && journal.ownership.isShared && !fence.signal.aborted
+    ? 'blocked'
     : 'done';
 }
 
 /** Ends an update as the one that it joined has ended; if that was no turn, it is handled on its own. */
-async function endJoined(parts: HeldParts, taken: TakenUpdate, carrier: MessageEnd): Promise<void> {
-  const { eventId } = taken;
-  if (!isEndOfAll(carrier.status)) {
-    parts.joins?.forget(eventId);
+async function endJoined(
+  parts: FencedParts,
+  received: ReceivedUpdate,
+  leader: MessageEnd,
+): Promise<void> {
+  const { eventId } = received;
+  if (!isEndOfAll(leader.status)) {
+    parts.batches?.forget(eventId);
     return;
   }
-  const { status, correlationId = '' } = carrier;
+  const { status, correlationId = '' } = leader;
   const how = { isDead: status === 'failed', to: correlationId };
   parts.counts.joined++;
-  await endAsJoined(parts, taken, how, carrier);
+  await endAsJoined(parts, received, how, leader);
 }
 
 /** Ends an update that joined another. Never rejects. @param how.isDead that one is a dead letter. */
 export async function endAsJoined(
-  parts: HeldParts,
+  parts: FencedParts,
   { eventId, account, update }: EndingUpdate,
   { isDead, to }: { readonly isDead: boolean; readonly to: string },
   named: Partial<Pick<MessageEnd, 'agentId' | 'sessionKey'>> = {},
 ): Promise<void> {
-  const { journal, hold, counts, leftOpen, logger } = parts;
+  const { journal, fence, counts, deferredEnds, logger } = parts;
   const reason = joinedReason(to);
   if (isDead && journal.outlivesHost) counts.deadLetters++;
   if (!journal.outlivesHost) await acknowledge(parts, account, update);
   try {
-    await journal.endUpdate({ ...hold, eventId }, { isDead, outcome: 'joined', reason });
+    await journal.endUpdate({ ...fence, eventId }, { isDead, outcome: 'joined', reason });
   } catch (error) {
-    logJournalFailure(logger, 'the end of an update was not kept', { eventId, error });
-    leftOpen.add(eventId); // it ends when it is taken up
+    logJournalFailure(logger, 'the end of an update was not persisted', { eventId, error });
+    deferredEnds.add(eventId); // it ends when it is claimed
   }
   const { agentId, sessionKey } = named;
   const { channel, accountId } = account;
-  const state = leftOpen.has(eventId) ? 'left' : isDead ? 'dead' : 'ended';
-  tellUpdate(parts, eventId, state, {
+  const state = deferredEnds.has(eventId) ? 'left' : isDead ? 'dead' : 'ended';
+  reportUpdate(parts, eventId, state, {
     ...{ channel: channel.id, accountId, outcome: 'joined', reason, joinedTo: to },
     ...{ agentId, sessionKey },
   });
-  tellMessageEnd(parts, {
+  reportMessageEnd(parts, {
     ...{ status: 'joined', channel: channel.id, accountId },
     ...definedFields({ updateId: update.updateId, correlationId: eventId, agentId, sessionKey }),
     ...{ reason, sends: [] },
@@ -132,7 +136,7 @@ export async function acknowledge(
 }
 
 /** Tells the maker of the host how a message ended. Never throws. @param level of its line in the log. */
-export function tellMessageEnd(
+export function reportMessageEnd(
   parts: HostParts,
   end: MessageEnd,
   level: 'info' | 'debug' = 'info',
@@ -145,11 +149,11 @@ export function tellMessageEnd(
   } catch (error) {
     parts.logger.error('onMessageEnd threw', { error });
   }
-  tellChannel(parts, end);
+  notifyChannel(parts, end);
 }
 
 /** Tells a channel that one of its updates has ended. Never throws. */
-export function tellChannel(
+export function notifyChannel(
   parts: HostParts,
   {
     channel: id,

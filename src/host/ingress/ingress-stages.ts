@@ -1,21 +1,21 @@
 import { type Trail, whyNot } from '@sluice/agent';
 import type { InboundMessage } from '@sluice/sdk/channel';
 import { definedFields, type Outcome } from 'sluice-kernel/internal';
-import type { HeldParts } from '../parts/parts.js';
+import type { FencedParts } from '../parts/parts.js';
 import { refOf, refsOf } from '../parts/refs.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { promptOf } from '../turn/answer.js';
 import { endUpdate } from './end-update.js';
 import { principalOf } from './principal.js';
-import type { TakenUpdate } from './taken-update.js';
+import type { ReceivedUpdate } from './received-update.js';
 
 /** A message as `ingress.normalized` has left it, or the reason why it failed there. */
 export type Normalized = RoutedMessage | { readonly failed: string };
 
 /** Dispatches `ingress.received`, under the id of the update. @param correlationId of the update that it joined. */
-export function tellReceived(
-  parts: HeldParts,
-  { eventId, account, update, receivedAtMs, decoded }: TakenUpdate,
+export function reportReceived(
+  parts: FencedParts,
+  { eventId, account, update, receivedAtMs, decoded }: ReceivedUpdate,
   correlationId?: string,
 ): Promise<Outcome<'ingress.received'>> {
   const { channel, accountId } = account;
@@ -34,8 +34,8 @@ export function tellReceived(
 }
 
 /** Dispatches `ingress.normalized` for a message. */
-export function tellNormalized(
-  { signal }: HeldParts,
+export function reportNormalized(
+  { signal }: FencedParts,
   trail: Trail,
   message: InboundMessage,
 ): Promise<Outcome<'ingress.normalized'>> {
@@ -57,49 +57,49 @@ export function normalizedBy(
 }
 
 /**
- * Makes one message of a carrier and of those that joined it: each passes the stages of ingress on the trail of the carrier. One
+ * Makes one message of a leader and of those that joined it: each passes the stages of ingress on the trail of the leader. One
  * that fails there ends by itself (durability §10.6).
  */
-export async function joinMessages(
-  parts: HeldParts,
+export async function mergeBatch(
+  parts: FencedParts,
   trail: Trail,
-  carrier: TakenUpdate,
+  leader: ReceivedUpdate,
   first: RoutedMessage,
 ): Promise<RoutedMessage> {
-  const { joined = new Set() } = carrier;
+  const { joined = new Set() } = leader;
   const all = [first];
-  for (const taken of joined) {
+  for (const received of joined) {
     if (parts.signal.aborted) break;
-    await tellReceived(parts, taken, carrier.eventId);
+    await reportReceived(parts, received, leader.eventId);
     const { last } = trail;
-    const message = await normalizePart(parts, trail, taken);
+    const message = await normalizePart(parts, trail, received);
     if (!('failed' in message)) {
       all.push(message);
       continue;
     }
     trail.follow(last);
     if (parts.signal.aborted) break; // it is handled again
-    joined.delete(taken);
-    const { eventId, account, update } = taken;
+    joined.delete(received);
+    const { eventId, account, update } = received;
     const { accountId } = account;
     const named = definedFields({ accountId, updateId: update.updateId, correlationId: eventId });
-    const reason = `${message.failed}; it had joined ${carrier.eventId}`;
+    const reason = `${message.failed}; it had joined ${leader.eventId}`;
     const end = { status: 'failed', channel: account.channel.id, reason, sends: [] } as const;
-    await endUpdate(parts, taken, { ...end, ...named });
+    await endUpdate(parts, received, { ...end, ...named });
   }
   trail.carry(refsOf(first.channel, conversationOf(first), first));
   return all.length === 1 ? first : joinedMessage(all, first);
 }
 
 async function normalizePart(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
-  { decoded }: TakenUpdate,
+  { decoded }: ReceivedUpdate,
 ): Promise<Normalized> {
   if (decoded.kind !== 'message') return { failed: `it is decoded as ${decoded.kind} now` };
   const { message } = decoded;
   trail.carry(refsOf(message.channel, conversationOf(message), message));
-  return normalizedBy(await tellNormalized(parts, trail, message), message);
+  return normalizedBy(await reportNormalized(parts, trail, message), message);
 }
 
 /** The things that were shared with a message, and itself if it was forwarded: its text stands among those of the whole. */

@@ -5,7 +5,7 @@ import { definedFields, type Kernel, type Outcome, type PayloadOf } from 'sluice
 import { guarded, withCancelReply } from '../egress/cancel-reply.js';
 import { endFailed, replyTo } from '../egress/reply.js';
 import type { Place } from '../lanes/slots.js';
-import type { HeldParts } from '../parts/parts.js';
+import type { FencedParts } from '../parts/parts.js';
 import { refsOf } from '../parts/refs.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { parseCommandLine } from '../provided/commands.js';
@@ -49,7 +49,7 @@ export function checkInteraction(kernel: Kernel, used: Used, raw: unknown): Deco
  * handlers reply to it. Neither is an `ingress.normalized` (spec §19).
  */
 export async function carryInteraction(
-  parts: HeldParts,
+  parts: FencedParts,
   { received, account }: { readonly received: Outcome; readonly account: RunningAccount },
   used: Used,
   place: Place,
@@ -79,7 +79,7 @@ export async function carryInteraction(
 }
 
 async function doCommand(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   used: CommandUsed,
   fields: Fields,
@@ -127,7 +127,7 @@ async function doCommand(
 }
 
 async function doPress(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   fields: Fields,
   by: Pick<Parameters<typeof takePress>[1], 'sender' | 'principal'>,

@@ -29,7 +29,7 @@ export function provenSender(
 
 /**
  * Makes the principal of an update: the sender that its channel has proven, with the roles that the operator gives to him today. An
- * update that is taken up again has the same sender.
+ * update that is claimed again has the same sender.
  */
 export function principalOf(
   parts: Pick<HostParts, 'roles' | 'options'>,

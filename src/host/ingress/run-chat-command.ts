@@ -2,7 +2,7 @@ import type { Trail } from '@sluice/agent';
 import type { Ending } from '@sluice/journal/internal';
 import { definedFields, oneLine, type Principal } from 'sluice-kernel/internal';
 import { replyTo } from '../egress/reply.js';
-import type { HeldParts } from '../parts/parts.js';
+import type { FencedParts } from '../parts/parts.js';
 import { type ChatAnswer, refusal } from '../provided/chat-commands.js';
 import { type parseCommandLine, runCommand } from '../provided/commands.js';
 import { laneOfPlace, type RoutedMessage } from '../session/routing.js';
@@ -15,7 +15,7 @@ import { resetSession } from '../session/sessions.js';
  * @returns how its message ended, and whether the command did what it was asked: its answer may not have been sent.
  */
 export async function runChatCommand(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   route: { readonly agentId: string; readonly sessionKey: string },
   message: RoutedMessage,
@@ -53,7 +53,7 @@ export async function runChatCommand(
         const isRunning = parts.turns.has(sessionKey);
         parts.turns.abort(sessionKey);
         const lane = laneOfPlace(message.channel, accountId, message);
-        return parts.joins?.stop(lane) === true || isRunning;
+        return parts.batches?.stop(lane) === true || isRunning;
       },
       commands: [...parts.commands.values()],
     });

@@ -7,7 +7,7 @@ import { runsAtOnce } from './decode-update.js';
 export type Fate = 'handled' | 'refused' | 'dropped';
 
 /** Full conversations that are remembered, at most. */
-const mostTold = 10_000;
+const mostNotified = 10_000;
 
 /** The policy for a conversation, or a host, that is full (durability §8.2). */
 type Policy = 'park' | 'refuse' | 'drop' | 'wait';
@@ -22,21 +22,21 @@ function policyOf({ options, journal }: HostParts, { channel }: RunningAccount):
 export function fateOf(parts: HostParts, account: RunningAccount, lane: string): Fate {
   const { conversationLanes } = parts;
   const policy = policyOf(parts, account);
-  const isKept = policy === 'park' && !runsAtOnce(lane); // what runs at once is never parked
-  if (isKept || policy === 'wait' || !conversationLanes.isFull(lane)) return 'handled';
-  return notTakenIn(parts, account, conversationLanes.isToTell(lane));
+  const isPersisted = policy === 'park' && !runsAtOnce(lane); // what runs at once is never parked
+  if (isPersisted || policy === 'wait' || !conversationLanes.isFull(lane)) return 'handled';
+  return notTakenIn(parts, account, conversationLanes.isToNotify(lane));
 }
 
-/** Tells whether an update may be refused, so that its sender is told before it was begun. */
+/** Returns whether an update may be refused, so that its sender is told before it was begun. */
 export function mayBeRefused(parts: HostParts, account: RunningAccount, lane: string): boolean {
   const policy = policyOf(parts, account);
   return policy === 'refuse' || (policy === 'park' && runsAtOnce(lane));
 }
 
-function notTakenIn(parts: HostParts, account: RunningAccount, isToTell: boolean): Fate {
+function notTakenIn(parts: HostParts, account: RunningAccount, isToNotify: boolean): Fate {
   const { conversationLanes, counts, logger } = parts;
   counts.dropped++;
-  if (!isToTell) return 'dropped';
+  if (!isToNotify) return 'dropped';
   logger.warn('a conversation, or the host, is full: its messages are not taken in', {
     channel: account.channel.id,
     accountId: account.accountId,
@@ -63,19 +63,19 @@ export function mostOpenOf(
 
 /** The fate of an update whose conversation is full in a shared journal. Each host tells one sender, as `fateOf` does. */
 export function fateInFull(parts: HostParts, account: RunningAccount, lane: string): Fate {
-  const { toldFull } = parts.backlog;
-  const isToTell = !toldFull.has(lane);
-  const [oldest = lane] = toldFull;
-  if (toldFull.size >= mostTold) toldFull.delete(oldest);
-  return notTakenIn(parts, account, toldFull.add(lane) && isToTell);
+  const { notifiedFull } = parts.backlog;
+  const isToNotify = !notifiedFull.has(lane);
+  const [oldest = lane] = notifiedFull;
+  if (notifiedFull.size >= mostNotified) notifiedFull.delete(oldest);
+  return notTakenIn(parts, account, notifiedFull.add(lane) && isToNotify);
 }
 
 /** Notes how many updates of a lane were open when another was taken in. */
 export function noteOpen({ backlog, conversationLanes }: HostParts, lane: string, open: number) {
-  if (open * 2 <= conversationLanes.capacity) backlog.toldFull.delete(lane);
+  if (open * 2 <= conversationLanes.capacity) backlog.notifiedFull.delete(lane);
 }
 
-/** Tells whether an update that cannot begin at once may wait in the journal alone. */
+/** Returns whether an update that cannot begin at once may wait in the journal alone. */
 export function mayPark(parts: HostParts, account: RunningAccount): boolean {
   return policyOf(parts, account) === 'park';
 }

@@ -2,12 +2,12 @@ import { Trail, whyNot } from '@sluice/agent';
 import { type EarlyEnding, stopped } from '@sluice/journal/internal';
 import { definedFields, type Outcome, oneLine, type PayloadOf } from 'sluice-kernel/internal';
 import type { Place } from '../lanes/slots.js';
-import type { HeldParts } from '../parts/parts.js';
+import type { FencedParts } from '../parts/parts.js';
 import { asPrincipal } from '../provided/roles.js';
 import { inSession } from '../session/in-session.js';
 import { newSession } from '../session/sessions.js';
 import type { InjectJob, QuestionJob, ScheduleJob, TakenJob } from './job.js';
-import { tellSchedule } from './tell-schedule.js';
+import { reportSchedule } from './report-schedule.js';
 
 /** Entries of a transcript that are searched for an injection whose job was begun before. */
 const searched = 1_000;
@@ -18,7 +18,7 @@ const searched = 1_000;
  * @throws what the store says: the job goes to the dead letters.
  */
 export function runJob(
-  parts: HeldParts,
+  parts: FencedParts,
   taken: TakenJob<InjectJob | QuestionJob | ScheduleJob>,
   received: Outcome<'ingress.received'>,
   place: Place,
@@ -35,11 +35,11 @@ export function runJob(
 
 /** Writes a text into the transcript of a session, as `transcript.message.writing` passes it (extensions-that-act §5.3). */
 async function inject(
-  parts: HeldParts,
+  parts: FencedParts,
   received: Outcome<'ingress.received'>,
   { extensionId, sessionKey, text }: InjectJob,
 ): Promise<EarlyEnding> {
-  const { store, hold, kernel, defaultAgentId } = parts;
+  const { store, fence, kernel, defaultAgentId } = parts;
   const { eventId } = received.event;
   const known = await store.loadSession(sessionKey);
   const session = known ?? newSession(parts, { sessionKey, agentId: defaultAgentId });
@@ -63,9 +63,9 @@ async function inject(
     const status = writing.status === 'cancelled' ? 'cancelled' : 'failed';
     return { status, reason: `transcript.message.writing ${whyNot(writing)}`, ...ending };
   }
-  if (known === undefined) await store.saveSession(session, { hold });
+  if (known === undefined) await store.saveSession(session, { fence });
   const entry = { ...writing.payload.message, injectId: eventId };
-  await store.appendMessage(sessionId, entry, { hold });
+  await store.appendMessage(sessionId, entry, { fence });
   return { status: 'job', ...ending };
 }
 
@@ -76,7 +76,7 @@ type Taken = TakenJob<QuestionJob | ScheduleJob>;
  * extensions-that-act §7.6). Never rejects.
  */
 async function runRegistered(
-  parts: HeldParts,
+  parts: FencedParts,
   taken: Taken,
   received: Outcome<'ingress.received'>,
 ): Promise<EarlyEnding> {
@@ -84,10 +84,10 @@ async function runRegistered(
   const { kind, extensionId, name } = taken.job;
   const live = handlerOf(parts, taken, received);
   if (live === undefined) return { status: 'failed', reason: 'its extension was unloaded' };
-  await live.tell?.({ action: 'started' });
+  await live.report?.({ action: 'started' });
   const startedMs = clock.monotonicMs();
   const finished = (end: Pick<PayloadOf<'schedule.changed'>, 'status' | 'error'>) =>
-    live.tell?.({ action: 'finished', durationMs: clock.monotonicMs() - startedMs, ...end });
+    live.report?.({ action: 'finished', durationMs: clock.monotonicMs() - startedMs, ...end });
   try {
     await live.call(AbortSignal.any([signal, live.signal]));
     await finished({ status: 'ok' });
@@ -105,20 +105,20 @@ interface LiveHandler {
   readonly signal: AbortSignal;
   readonly call: (signal: AbortSignal) => unknown;
   /** Tells of the run, if it is one of a schedule. */
-  readonly tell?: (
+  readonly report?: (
     told: Pick<PayloadOf<'schedule.changed'>, 'action' | 'status' | 'error' | 'durationMs'>,
   ) => Promise<void>;
 }
 
 /** Binds the live handler to a job; nothing if its extension is gone. `signal` aborts when the extension is unloaded. */
 function handlerOf(
-  parts: HeldParts,
+  parts: FencedParts,
   { eventId, account, attempt = 1, job }: Taken,
   received: Outcome<'ingress.received'>,
 ): LiveHandler | undefined {
-  const { takenOver, clock } = parts;
+  const { claimed, clock } = parts;
   if (job.kind === 'schedule') {
-    const live = takenOver.registeredBy('schedule', account);
+    const live = claimed.registeredBy('schedule', account);
     if (live === undefined) return undefined;
     const { handler, nextDue } = live.registration.value;
     const { dueAt } = job;
@@ -126,14 +126,14 @@ function handlerOf(
     return {
       signal: live.signal,
       call: (signal) => handler({ ...run, signal }),
-      tell: (told) => {
+      report: (told) => {
         const next = definedFields({ nextDueAtMs: nextDue(clock.now()) });
         const about = { runId: eventId, attempt, dueAtMs: dueAt, ...next, ...told };
-        return tellSchedule(parts, live, about, received);
+        return reportSchedule(parts, live, about, received);
       },
     };
   }
-  const live = takenOver.registeredBy('question', account);
+  const live = claimed.registeredBy('question', account);
   if (live === undefined) return undefined;
   const { handler } = live.registration.value;
   const { questionId: id, place, data, end, by } = job;

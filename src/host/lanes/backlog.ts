@@ -1,50 +1,50 @@
-import type { UpdateHold } from '@sluice/journal';
-import type { SuspectRules } from './suspects.js';
-import { Suspects } from './suspects.js';
+import type { UpdateFence } from '@sluice/journal';
+import type { CrashSuspectRules } from './crash-suspects.js';
+import { CrashSuspects } from './crash-suspects.js';
 
-/** A conversation of which something is in hand; the rest of it waits in the journal. */
-export interface KeptLane {
-  /** How many of its updates are in hand. */
-  held: number;
+/** A conversation of which something is active; the rest of it waits in the journal. */
+export interface ActiveLane {
+  /** How many of its updates are active. */
+  active: number;
   /** More of it may wait in the journal. */
   hasMore: boolean;
   /** More has come since the journal was read for it. */
   hasGrown: boolean;
-  /** Updates that a journal of an older version has kept without a lane. They are older than the others. */
+  /** Updates that a journal of an older version has persisted without a lane. They are older than the others. */
   readonly unnamed: string[];
 }
 
 /** Makes a backlog of which nothing is known yet. */
-export function newBacklog(rules: SuspectRules) {
+export function newBacklog(rules: CrashSuspectRules) {
   return {
-    /** The conversations of which something is in hand. */
-    lanes: new Map<string, KeptLane>(),
-    /** Updates that are being written down. */
+    /** The conversations of which something is active. */
+    lanes: new Map<string, ActiveLane>(),
+    /** Updates whose write to the journal has not finished. */
     arriving: new Set<string>(),
     /** How many updates of a conversation are being written down, and have no place in it yet. */
     arrivingIn: new Map<string, number>(),
-    /** Updates that were begun here, and have not ended, with their holds. */
-    begun: new Map<string, UpdateHold>(),
+    /** Updates that were begun here, and have not ended, with their fences. */
+    begun: new Map<string, UpdateFence>(),
     /** Updates that wait for an account of theirs, which does not run. */
     waiting: new Set<string>(),
     /** Sends of no update that wait for an account of theirs, which does not run. */
     waitingSends: new Set<string>(),
-    /** The holds for whose parts the sends were taken up that nobody else brings to an end, by their signals. */
-    taken: new WeakSet<AbortSignal>(),
-    /** The holds for whose parts the questions to humans were read, by their signals: not before is an update of theirs taken up. */
+    /** The fences for whose partitions the sends were claimed that nobody else brings to an end, by their signals. */
+    claimed: new WeakSet<AbortSignal>(),
+    /** The fences for whose partitions the questions to humans were read, by their signals: not before is an update of theirs claimed. */
     asked: new WeakSet<AbortSignal>(),
-    /** Conversations of which one could not be begun: none that comes after it is, until the journal is read anew. */
-    heldUp: new Set<string>(),
+    /** Conversations that are blocked: an update could not start, so later ones wait until the journal is read again. */
+    blocked: new Set<string>(),
     /** Those of them that the last reading from the first row was to free. */
     freed: Array.of<string>(),
     /** Conversations that are full in a shared journal, of which a sender was told: until half of the room is free again. */
-    toldFull: new Set<string>(),
-    suspects: new Suspects(rules),
-    /** The numbers of updates that this host cannot take up, since a row of theirs is damaged: each was told. */
+    notifiedFull: new Set<string>(),
+    crashSuspects: new CrashSuspects(rules),
+    /** The numbers of updates that this host cannot claim, since a row of theirs is damaged: each was told. */
     damaged: new Set<number>(),
     /** The journal has been read for open updates as far as this row. */
     afterSeq: 0,
-    /** Rows behind that one may not be in hand yet. New updates wait behind them. */
+    /** Rows behind that one may not be active yet. New updates wait behind them. */
     isBehind: false,
     /** More has come since the journal was read. */
     hasGrown: false,
@@ -53,13 +53,13 @@ export function newBacklog(rules: SuspectRules) {
     rewinds: 0,
     /** The journal could not be read: it is begun anew. */
     isToRewind: false,
-    /** Nothing is taken up any more: it is left to the next host. */
+    /** Nothing is claimed any more: it is left to the next host. */
     isClosed: false,
     waitingForIdle: Array.of<() => void>(),
   };
 }
 
-/** The knowledge of a host about the updates that wait in its journal. An update that is not in hand takes no memory. */
+/** The knowledge of a host about the updates that wait in its journal. An update that is not active takes no memory. */
 export type Backlog = ReturnType<typeof newBacklog>;
 
 /** Notes that an update of a conversation is being written down. @returns a function that takes the note back. */
@@ -72,17 +72,17 @@ export function arriveIn({ arrivingIn }: Backlog, lane: string): () => void {
   };
 }
 
-/** Tells whether anything of it is in hand, or is to be taken up. */
+/** Returns whether anything of it is active, or is to be claimed. */
 export function isBusy({ lanes, isBehind, isReading, isClosed }: Backlog): boolean {
   return !isClosed && (isBehind || isReading || lanes.size > 0);
 }
 
-/** Tells who waits for it, once nothing is left to do. */
-export function tellIdle(backlog: Backlog): void {
+/** Notifies the waiting callers once nothing is left to do. */
+export function notifyIdle(backlog: Backlog): void {
   if (!isBusy(backlog)) for (const resolve of backlog.waitingForIdle.splice(0)) resolve();
 }
 
-/** Resolves when nothing of it is in hand, and nothing is to be taken up. */
+/** Resolves when nothing of it is active, and nothing is to be claimed. */
 export async function backlogIdle(backlog: Backlog): Promise<void> {
   if (isBusy(backlog))
     await new Promise<void>((resolve) => {
@@ -90,9 +90,9 @@ export async function backlogIdle(backlog: Backlog): Promise<void> {
     });
 }
 
-/** Takes nothing more up: what has not begun is left to the next host. */
+/** Claims nothing more: what has not begun is left to the next host. */
 export function closeBacklog(backlog: Backlog): void {
   backlog.isClosed = true;
-  backlog.suspects[Symbol.dispose]();
-  tellIdle(backlog);
+  backlog.crashSuspects[Symbol.dispose]();
+  notifyIdle(backlog);
 }

@@ -64,25 +64,25 @@ export class Lanes {
     return this.#jobs;
   }
 
-  /** Tells whether a lane has no job. */
+  /** Returns whether a lane has no job. */
   isIdle(key: string): boolean {
     return !this.#lanes.has(key);
   }
 
-  /** Tells whether all lanes together have as many jobs as they may. */
+  /** Returns whether all lanes together have as many jobs as they may. */
   get areFull(): boolean {
     return this.#jobs >= this.#capacityOfAll;
   }
 
-  /** Tells whether a lane, or all of them together, has as many jobs as it may. */
+  /** Returns whether a lane, or all of them together, has as many jobs as it may. */
   isFull(key: string): boolean {
     return this.areFull || (this.#lanes.get(key)?.jobs ?? 0) >= this.#rules.capacity;
   }
 
   /**
-   * Tells whether somebody is to hear that a lane is full: once, until half of it is free again.
+   * Returns whether somebody is to hear that a lane is full: once, until half of it is free again.
    */
-  isToTell(key: string): boolean {
+  isToNotify(key: string): boolean {
     const lane = this.#lanes.get(key);
     if (lane === undefined) {
       if (this.#told.has(key) || this.#told.size >= this.#capacityOfAll) return false;
@@ -142,7 +142,7 @@ export class Lanes {
         else this.#waitingForAnyRoom.push(resolve);
       });
       // it may not use the room: in the next turn of the event loop what is left of it is another's
-      setImmediate(() => this.#tellRoom(lane));
+      setImmediate(() => this.#notifyRoom(lane));
     }
   }
 
@@ -182,7 +182,7 @@ export class Lanes {
   }
 
   /** Tells one who waits for room among all, and one who waits for room in a lane, if there is any. */
-  #tellRoom(lane: Lane | undefined): void {
+  #notifyRoom(lane: Lane | undefined): void {
     if (!this.areFull) this.#waitingForAnyRoom.shift()?.();
     if (lane !== undefined && lane.jobs < this.#rules.capacity) lane.waitingForRoom.shift()?.();
   }
@@ -193,7 +193,7 @@ export class Lanes {
     lane.waiting.shift()?.();
     if (lane.jobs * 2 <= this.#rules.capacity) lane.isTold = false;
     if (this.#jobs * 2 <= this.#capacityOfAll) this.#told.clear();
-    this.#tellRoom(lane);
+    this.#notifyRoom(lane);
     if (lane.jobs > 0) return;
     this.#lanes.delete(key);
     for (const resolve of lane.waitingForRoom) resolve();

@@ -35,8 +35,8 @@ export class PeopleWait {
   }
 
   /** The message is left to the next host. */
-  putOff(): void {
-    this.#place.putOff?.();
+  defer(): void {
+    this.#place.defer?.();
     this.#onLost(new Error('it waits for a person, and the host stops'));
   }
 

@@ -128,8 +128,8 @@ export interface Place {
   /** Resolves when there is a place again. Rejects if the message may not go on (`isLost`). */
   enter(): Promise<void>;
   /** The message does not go on in this host, and has not ended: it is left in the journal. */
-  putOff?(): void;
-  /** The message may not go on, and did not fail: it is taken up again later. */
+  defer?(): void;
+  /** The message may not go on, and did not fail: it is claimed again later. */
   readonly isLost?: boolean;
 }
 

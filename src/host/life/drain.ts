@@ -31,7 +31,7 @@ export async function idleWithin(
   return status === 'returned';
 }
 
-/** Resolves when nothing runs, and nothing of the journal is to be taken up. */
+/** Resolves when nothing runs, and nothing of the journal is to be claimed. */
 async function allIdle({ conversationLanes, backlog }: HostParts): Promise<void> {
   do {
     await backlogIdle(backlog);

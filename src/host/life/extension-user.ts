@@ -15,7 +15,7 @@ export function extensionUser(
   opened: Promise<void>,
   openAccounts: OpenAccounts,
 ): ExtensionUser {
-  const { gate, takenOver, accounts, logger, options } = parts;
+  const { gate, claimed, accounts, logger, options } = parts;
   return {
     pause: async () => {
       const { reloadTimeoutMs = defaultReloadTimeoutMs } = options;
@@ -34,7 +34,7 @@ export function extensionUser(
       };
     },
     release: async (extension) => {
-      const channels = takenOver.channelsOf(extension);
+      const channels = claimed.channelsOf(extension);
       parts.pendingStarts.drop((id) => channels.some((channel) => channel.id === id));
       const own = accounts.all().filter(({ channel }) => channels.includes(channel));
       for (const account of own) {
@@ -43,16 +43,16 @@ export function extensionUser(
         await attempt(parts, `stopIntake of ${channel.id}`, () => channel.stopIntake(accountId));
         await stopAccount(parts, account, 'its extension was unloaded');
       }
-      takenOver.drop(extension);
+      claimed.drop(extension);
     },
     adopt: async (extension) => {
-      takenOver.take(parts, extension);
-      for (const channel of takenOver.channelsOf(extension))
+      claimed.take(parts, extension);
+      for (const channel of claimed.channelsOf(extension))
         if (isToStart(channel, options.startOnly))
           for (const accountId of channel.accounts)
             await startAccount(parts, channel, accountId, opened, openAccounts);
       // what has waited for them (durability §7.1)
-      await attempt(parts, 'taking up', () => resumeWaiting(parts));
+      await attempt(parts, 'claiming', () => resumeWaiting(parts));
     },
   };
 }

@@ -130,8 +130,8 @@ export function createHost(options: HostOptions): Host {
   const hurry = new AbortController();
   setMaxListeners(0, hurry.signal); // each message that runs listens to it
   const parts = partsOf(options, hurry.signal);
-  const { kernel, clock, extensions, takenOver, turns } = parts;
-  const { promise: stopped, resolve: tellStopped } = deferred<StopReport>();
+  const { kernel, clock, extensions, claimed, turns } = parts;
+  const { promise: stopped, resolve: reportStopped } = deferred<StopReport>();
   let state: HostState = 'new';
   let running: Running | undefined;
   let starting: Promise<StartReport> | undefined;
@@ -140,7 +140,7 @@ export function createHost(options: HostOptions): Host {
   };
   const end = (report: StopReport): StopReport => {
     state = 'stopped';
-    tellStopped(report);
+    reportStopped(report);
     return report;
   };
 
@@ -235,7 +235,7 @@ export function createHost(options: HostOptions): Host {
     },
     abortTurns: (sessionKey) => turns.abort(sessionKey),
     schedules: () =>
-      takenOver.registered('schedule').map(({ extensionId, registration: { name, value } }) => ({
+      claimed.registered('schedule').map(({ extensionId, registration: { name, value } }) => ({
         ...{ extensionId, name },
         ...definedFields({ nextDueAt: value.nextDue(clock.now()) }),
       })),

@@ -8,7 +8,7 @@ import {
 import { deferred, definedFields, previewNotice } from 'sluice-kernel/internal';
 import { extensionSends } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
-import { giveBackAll } from '../ingress/begin-update.js';
+import { releaseUpdates } from '../ingress/begin-update.js';
 import { closeBacklog } from '../lanes/backlog.js';
 import { attempt } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
@@ -48,7 +48,7 @@ export interface StartReport {
 /** How a host's stop went. */
 export interface StopReport {
   readonly reason: string;
-  /** Tells whether every message was done with in time. */
+  /** Returns whether every message was done with in time. */
   readonly drained: boolean;
   /** Messages that were aborted instead. */
   readonly abandoned: number;
@@ -76,7 +76,7 @@ export async function loadAll(
   parts: HostParts,
   figures: ExtensionHost['figures'],
 ): Promise<Running> {
-  const { kernel, clock, extensions, takenOver, options } = parts;
+  const { kernel, clock, extensions, claimed, options } = parts;
   const served = extensions.serve({ ...parts.extensionData, figures });
   try {
     if (!(options.extensions instanceof ExtensionSet))
@@ -88,7 +88,7 @@ export async function loadAll(
         const { error } = await extensions.add(source);
         if (one.required === true && error !== undefined) throw error;
       }
-    for (const extension of extensions.live) takenOver.take(parts, extension);
+    for (const extension of extensions.live) claimed.take(parts, extension);
     const { defaultAgentId, agents } = parts;
     if (!agents.has(defaultAgentId)) throw hostError('unknown-agent', { what: defaultAgentId });
     const contributions = contributeDefaultChoices(kernel);
@@ -108,7 +108,7 @@ export async function loadAll(
 /**
  * Starts what the host consists of: `runtime.started`, `gateway.starting`, each account, the services of the plugins,
  * `gateway.started`. An
- * account that fails is told of and left out. Messages that come meanwhile wait until all is up.
+ * account that fails is notified of and left out. Messages that come meanwhile wait until all is up.
  *
  * @param onEnded is told once, when no account will take in any more.
  */
@@ -163,7 +163,7 @@ export async function startAll(
     throw hostError('no-account', { what: why.join('; ') || 'no channel has one' });
   }
   const known = accounts.flatMap(({ channel, accountId }) => [channel, `${channel}/${accountId}`]);
-  for (const at of parts.joins?.names ?? [])
+  for (const at of parts.batches?.names ?? [])
     if (!known.includes(at))
       parts.logger.warn('ingress.joinWithinMs names a channel or an account that does not run', {
         at,
@@ -204,7 +204,7 @@ export async function stopAll(
     closeBacklog(parts.backlog);
     parts.journal.ownership.withdraw();
   }
-  parts.joins?.end(); // what waits for others begins now, or is left
+  parts.batches?.end(); // what waits for others begins now, or is left
   if (parts.journal.outlivesHost)
     parts.approvals.leave(); // the next host goes on when they are answered
   else if (timeoutMs === Number.POSITIVE_INFINITY) void parts.approvals.close(); // the input has ended
@@ -217,7 +217,7 @@ export async function stopAll(
     logger.warn(`${abandoned} messages were not done in time and are aborted`);
     await idleWithin(parts, windUpMs);
   }
-  await callWithin(() => giveBackAll(parts), clock, windUpMs);
+  await callWithin(() => releaseUpdates(parts), clock, windUpMs);
   for (const account of accounts) await stopAccount(parts, account, reason);
   for (const plugin of (parts.options.plugins ?? []).toReversed())
     await attempt(parts, `stopping ${plugin.pluginId}`, () => plugin.stop());
@@ -242,7 +242,7 @@ export async function release(parts: HostParts): Promise<void> {
   await attempt(parts, 'removing temporary folders', async () => extensionData[Symbol.dispose]());
 }
 
-/** Undoes `loadAll`, in reverse. Extensions that somebody else loaded stay: they are told of no host any more. */
+/** Undoes `loadAll`, in reverse. Extensions that somebody else loaded stay: they are notified of no host any more. */
 async function unload(
   parts: HostParts,
   contributions: readonly Disposable[],

@@ -1,6 +1,6 @@
 import { type ErrorCode, Timer } from 'sluice-kernel/internal';
 import type { HostParts } from '../parts/parts.js';
-import { feed, freeHeldUp, isHeldUp, rewind } from '../queue/feeder.js';
+import { feed, freeBlocked, isBlocked, rewind } from '../queue/feeder.js';
 import { resumeSends } from '../queue/resume-all.js';
 import { takeApprovals } from '../receive/left-approvals.js';
 
@@ -8,13 +8,13 @@ import { takeApprovals } from '../receive/left-approvals.js';
 const lookEveryMs = 1_000;
 
 /**
- * Looks now and then whether the journal holds something to take up: a dead letter that an operator wants tried again,
+ * Looks now and then whether the journal holds something to claim: a dead letter that an operator wants tried again,
  * or a message that had to wait because the journal could not be written to. It looks at once if other hosts may have left or brought
- * something. A journal that takes nothing in is told of
+ * something. A journal that takes nothing in is notified of
  * once, and once when it does again. A look costs one read of a counter, and one look at each of its files.
  */
 export function watchJournal(parts: HostParts): Disposable {
-  const { clock, journal, outbox, leftOpen, backlog, logger, approvals, troubles } = parts;
+  const { clock, journal, outbox, deferredEnds, backlog, logger, approvals, troubles } = parts;
   const timer = new Timer(clock);
   let isOver = false;
   let isLooking = false;
@@ -37,16 +37,16 @@ export function watchJournal(parts: HostParts): Disposable {
     isLooking = true;
     try {
       const isOwing = outbox.isOwing; // a message may wait for the end of its send
-      const isLeft = (): boolean => isOwing || leftOpen.size > 0 || isHeldUp(parts);
+      const isLeft = (): boolean => isOwing || deferredEnds.size > 0 || isBlocked(parts);
       const isChanged = journal.changedOutside();
       const isWanted = () => isChanged || isLeft() || backlog.isToRewind;
       const isFit = isUsable();
       if (isFit) await takeApprovals(parts);
       if (isChanged || (isFit && (await approvals.areAnswered()))) await approvals.look();
-      if (isFit) await outbox.keepSent();
+      if (isFit) await outbox.persistSent();
       if (isFit && isWanted()) {
-        leftOpen.clear();
-        freeHeldUp(parts);
+        deferredEnds.clear();
+        freeBlocked(parts);
         backlog.isToRewind = false;
         await rewind(parts);
         await resumeSends(parts);

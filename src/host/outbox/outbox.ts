@@ -1,4 +1,4 @@
-import type { Hold, Journal, SendEndRecord, SendRecord, SendReport } from '@sluice/journal';
+import type { Fence, Journal, SendEndRecord, SendRecord, SendReport } from '@sluice/journal';
 import { digestOf, isRefusedForGood, logJournalFailure } from '@sluice/journal/internal';
 import {
   definedFields,
@@ -8,7 +8,7 @@ import {
   oneLine,
   type PayloadOf,
 } from 'sluice-kernel/internal';
-import { boundedJson } from '../way/bounded-json.js';
+import { boundedJson } from '../timeline/bounded-json.js';
 import { reportOfRecord } from './report-of-record.js';
 
 /** The sends of one message that is being handled. */
@@ -23,7 +23,7 @@ interface Sends {
 
 /** The end of a send that went out. */
 interface End {
-  readonly hold: Hold;
+  readonly fence: Fence;
   readonly end: SendEndRecord;
   /** The id of the message that it belongs to. */
   readonly correlationId: string;
@@ -36,7 +36,7 @@ type Payload = PayloadOf<'egress.preparing'>;
 type Said = Pick<Payload, 'content'> &
   Partial<Pick<Payload, 'attachments' | 'interactive' | 'kind' | 'metadata'>>;
 
-/** A body is what is sent again after a restart: it is kept whole, or the send does not go out. */
+/** A body is what is sent again after a restart: it is persisted whole, or the send does not go out. */
 const maxBodyLength = 16 * 1024 * 1024;
 /** Ids of messages, and no more. */
 const maxNoteLength = 16 * 1024;
@@ -49,9 +49,9 @@ export class Outbox {
   readonly #journal: Journal;
   readonly #logger: Logger;
   readonly #messages = new Map<string, Sends>();
-  /** The sends that were kept here and have not ended, with their holds. */
-  readonly #open = new Map<string, Hold>();
-  /** The sends that went out and whose ends are yet to be kept. */
+  /** The sends that were persisted here and have not ended, with their fences. */
+  readonly #open = new Map<string, Fence>();
+  /** The sends that went out and whose ends are yet to be persisted. */
   readonly #owed = new Map<string, End>();
 
   constructor(journal: Journal, logger: Logger) {
@@ -64,14 +64,14 @@ export class Outbox {
     if (!this.#journal.outlivesHost) return { [Symbol.dispose]: () => undefined };
     // a send of an extension upon this message is none of its replies
     const before = earlier.filter((one) => mayBeOut(one) && one.kind !== 'unprompted');
-    // not their number: one that could not be kept has left a gap
+    // not their number: one that could not be persisted has left a gap
     const count = earlier.reduce((most, { sendId }) => Math.max(most, numberOf(sendId)), 0);
     const cancelReply = earlier.find(({ kind }) => kind === 'cancel-reply');
     this.#messages.set(correlationId, { count, before, cancelReply });
     return { [Symbol.dispose]: () => this.#messages.delete(correlationId) };
   }
 
-  /** Tells whether anything of a message may be out from before: then its words are compared before they are shown. */
+  /** Returns whether anything of a message may be out from before: then its words are compared before they are shown. */
   hasSentBefore(correlationId: string | undefined): boolean {
     return (this.#messages.get(correlationId ?? '')?.before.length ?? 0) > 0;
   }
@@ -104,7 +104,7 @@ export class Outbox {
    * @param how.isSending no handler runs before its channel has it: the same write keeps that it goes there.
    */
   prepare(
-    hold: Hold,
+    fence: Fence,
     {
       event,
       payload,
@@ -123,11 +123,11 @@ export class Outbox {
       const fingerprint = fingerprintOf(emitted);
       const address = { channel, accountId };
       const said = definedFields({ sendId, kind, fingerprint, ...address, body: body.json });
-      this.#open.set(sendId, hold);
+      this.#open.set(sendId, fence);
       const owner = correlationId === eventId ? {} : { correlationId };
       try {
-        if (emitted.openedBy !== undefined) await this.#journal.final(hold, said, isSending);
-        else await this.#journal.prepare(hold, { ...said, ...owner }, isSending);
+        if (emitted.openedBy !== undefined) await this.#journal.final(fence, said, isSending);
+        else await this.#journal.prepare(fence, { ...said, ...owner }, isSending);
       } catch (error) {
         this.#open.delete(sendId);
         throw error;
@@ -137,49 +137,54 @@ export class Outbox {
   }
 
   /** Keeps the note of what is shown of it at its provider: plain data of its channel. */
-  noteShown(hold: Hold, prepared: Prepared, shown: unknown): Promise<string | undefined> {
+  noteShown(fence: Fence, prepared: Prepared, shown: unknown): Promise<string | undefined> {
     return this.#write(sendIdOf(prepared), async (id) => {
       const noted = boundedJson(shown, { maxLength: maxNoteLength });
       if (!('json' in noted))
         return `the journal cannot keep what is shown of it: ${noted.problem}`;
-      await this.#journal.shown(hold, id, noted.json);
+      await this.#journal.shown(fence, id, noted.json);
       return undefined;
     });
   }
 
-  /** Tells whether what is noted of a send is this host's to take back: it is, unless another one has its part. */
-  async mayTakeBack(hold: Hold, sendId: string): Promise<boolean> {
+  /** Returns whether this host may delete the preview of a send: true unless another host owns the partition. */
+  async mayTakeBack(fence: Fence, sendId: string): Promise<boolean> {
     if (!this.#journal.outlivesHost) return true;
     try {
-      await this.#journal.shown(hold, sendId);
+      await this.#journal.shown(fence, sendId);
       return true;
     } catch (error) {
-      if (hold.signal.aborted || isSluiceError(error, 'journal-lost')) return false;
+      if (fence.signal.aborted || isSluiceError(error, 'journal-lost')) return false;
       const hasEnded = isSluiceError(error, 'journal-state'); // here: nobody else ends what it shows
       return hasEnded || !this.#journal.ownership.isShared;
     }
   }
 
   /** Its channel is about to have it. */
-  sending(hold: Hold, prepared: Prepared): Promise<string | undefined> {
-    return this.#write(sendIdOf(prepared), (id) => this.#journal.sending(hold, id));
+  sending(fence: Fence, prepared: Prepared): Promise<string | undefined> {
+    return this.#write(sendIdOf(prepared), (id) => this.#journal.sending(fence, id));
   }
 
   /** Its channel says that nothing of it is out. */
-  unsent(hold: Hold, prepared: Prepared): Promise<string | undefined> {
-    return this.#write(sendIdOf(prepared), (id) => this.#journal.unsent(hold, id));
+  unsent(fence: Fence, prepared: Prepared): Promise<string | undefined> {
+    return this.#write(sendIdOf(prepared), (id) => this.#journal.unsent(fence, id));
   }
 
   /**
-   * It has come to its end. If the journal cannot keep that it went out, `keepSent` tries again.
+   * It has come to its end. If the journal cannot keep that it went out, `persistSent` tries again.
    *
-   * @param isHeard somebody may act on the end: it is kept before. Otherwise the end of a message that is being handled
-   *   is kept with what the message does next, at the latest with its own end.
+   * @param isHeard somebody may act on the end: it is persisted before. Otherwise the end of a message that is being handled
+   *   is persisted with what the message does next, at the latest with its own end.
    */
-  async end(hold: Hold, prepared: Prepared, end: SendEndRecord, isHeard: boolean): Promise<void> {
+  async end(fence: Fence, prepared: Prepared, end: SendEndRecord, isHeard: boolean): Promise<void> {
     const { correlationId } = prepared.event;
-    const kept = this.#end(sendIdOf(prepared), { hold, end, correlationId, isWriting: false });
-    if (isHeard || !this.#messages.has(correlationId)) await kept;
+    const persisted = this.#end(sendIdOf(prepared), {
+      fence,
+      end,
+      correlationId,
+      isWriting: false,
+    });
+    if (isHeard || !this.#messages.has(correlationId)) await persisted;
   }
 
   /** Its sends are there for the next host. */
@@ -187,18 +192,18 @@ export class Outbox {
     return this.#journal.outlivesHost;
   }
 
-  /** Tells whether this host brings a send to its end. */
+  /** Returns whether this host brings a send to its end. */
   isOpenHere(sendId: string): boolean {
     return this.#open.get(sendId)?.signal.aborted === false || this.#owed.has(sendId);
   }
 
-  /** Tells whether the ends of sends could not be kept yet. */
+  /** Returns whether the ends of sends could not be persisted yet. */
   get isOwing(): boolean {
     return [...this.#owed.values()].some(({ isWriting }) => !isWriting);
   }
 
   /**
-   * Tells whether the end of a send of this message is yet to be kept. Until then the message is not taken up again: the
+   * Returns whether the end of a send of this message is yet to be persisted. Until then the message is not claimed again: the
    * journal does not know that the send went out.
    */
   owes(correlationId: string): boolean {
@@ -206,27 +211,27 @@ export class Outbox {
   }
 
   /**
-   * Keeps the ends of the sends that went out while the journal failed. An end that still cannot be kept is tried again at
+   * Keeps the ends of the sends that went out while the journal failed. An end that still cannot be persisted is tried again at
    * the next call; one that the journal refuses for good is not (durability §6.7). Never rejects.
    */
-  async keepSent(): Promise<void> {
+  async persistSent(): Promise<void> {
     const left = [...this.#owed].filter(([, { isWriting }]) => !isWriting);
     await Promise.all(left.map(([id, end]) => this.#end(id, end)));
   }
 
   async #end(id: string, ended: End): Promise<void> {
-    const { hold, end } = ended;
+    const { fence, end } = ended;
     const { ownership } = this.#journal;
     this.#open.delete(id);
     await this.#write(id, async () => {
       ended.isWriting = true;
       if (end.state === 'sent') this.#owed.set(id, ended);
       try {
-        const now = end.state === 'sent' ? ownership.holdOf(hold.part) : hold; // what is not out is left to who has the part
-        await this.#journal.endSend(now?.epoch === hold.epoch ? now : hold, id, end);
+        const now = end.state === 'sent' ? ownership.fenceOf(fence.partition) : fence; // what is not out is left to who has the partition
+        await this.#journal.endSend(now?.epoch === fence.epoch ? now : fence, id, end);
         this.#owed.delete(id);
       } catch (error) {
-        const isLost = ownership.epochOf(hold.part) !== hold.epoch; // who has its part now finds it as `sending`
+        const isLost = ownership.epochOf(fence.partition) !== fence.epoch; // who has its partition now finds it as `sending`
         if (isLost || isRefusedForGood(error)) this.#owed.delete(id);
         throw error;
       } finally {
@@ -235,7 +240,7 @@ export class Outbox {
     });
   }
 
-  /** @param write resolves to the reason why the send cannot be kept, if there is one. */
+  /** @param write resolves to the reason why the send cannot be persisted, if there is one. */
   async #write(id: string, write: (id: string) => Promise<unknown>): Promise<string | undefined> {
     if (!this.#journal.outlivesHost) return undefined;
     try {
@@ -276,7 +281,7 @@ export function finalIdOf(openedBy: string): string {
 
 const unknownEnds = ['ambiguous', 'threw', 'aborted'];
 
-/** Tells whether a send is out, or nobody knows: then it may not be said again. */
+/** Returns whether a send is out, or nobody knows: then it may not be said again. */
 function mayBeOut({ state, attempts, cause = '' }: SendRecord): boolean {
   return state === 'sent' || (state === 'failed' && attempts > 0 && unknownEnds.includes(cause));
 }

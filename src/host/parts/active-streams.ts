@@ -13,7 +13,7 @@ export class ActiveStreams {
     return this.#conversations.size;
   }
 
-  /** Tells whether a reply grows there now. */
+  /** Returns whether a reply grows there now. */
   isTaken(place: StreamPlace): boolean {
     return this.#conversations.has(keyOf(place));
   }

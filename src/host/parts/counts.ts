@@ -15,7 +15,7 @@ export function newCounts() {
     parked: 0,
     /** Updates that joined another, whose turn answers them. */
     joined: 0,
-    /** Updates that were taken up from the journal: parked ones, and after a restart or because an operator asked for it. */
+    /** Updates that were claimed from the journal: parked ones, and after a restart or because an operator asked for it. */
     resumed: 0,
     /** Updates that went to the dead letters. */
     deadLetters: 0,

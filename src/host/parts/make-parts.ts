@@ -15,12 +15,12 @@ import {
   systemClock,
 } from 'sluice-kernel/internal';
 import { approvalCommands } from '../approvals/approval-commands.js';
-import { KeptApprovals } from '../approvals/kept-approvals.js';
+import { PersistedApprovals } from '../approvals/persisted-approvals.js';
 import { hostError } from '../errors.js';
 import { newBacklog } from '../lanes/backlog.js';
 import { ReloadGate } from '../lanes/gate.js';
-import { Joins } from '../lanes/joins.js';
 import { Lanes } from '../lanes/lanes.js';
+import { MessageBatches } from '../lanes/message-batches.js';
 import { Slots } from '../lanes/slots.js';
 import { Outbox } from '../outbox/outbox.js';
 import { Accounts } from '../provided/accounts.js';
@@ -31,11 +31,12 @@ import { rolesOf } from '../provided/roles.js';
 import { Routes } from '../provided/routes.js';
 import { Tools } from '../provided/tools.js';
 import { Questions } from '../questions/questions.js';
+import { keepTimeline } from '../timeline/keep-timeline.js';
+import { type TimelineRecorder, timelineRecorder } from '../timeline/timeline-recorder.js';
 import { Histories } from '../transcript/histories.js';
 import { checkHistoryBounds } from '../transcript/history.js';
-import { keepWay } from '../way/keep-way.js';
-import { type WayRecorder, wayRecorder } from '../way/way-recorder.js';
 import { ActiveStreams } from './active-streams.js';
+import { ClaimedProvisions } from './claimed-provisions.js';
 import { newCounts } from './counts.js';
 import { extensionData } from './extension-data.js';
 import { onceAMinute } from './once-a-minute.js';
@@ -46,7 +47,6 @@ import {
   usualSendMs,
 } from './options.js';
 import type { HostParts } from './parts.js';
-import { TakenOver } from './taken-over.js';
 import { Troubles } from './troubles.js';
 
 /** Updates that are taken in in one turn of the event loop: each is decoded, and some are written down. */
@@ -75,9 +75,10 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   noneTwice('duplicate-agent', options.agents);
   checkHistoryBounds(options.session?.history ?? {});
   const { store = memoryStore(), plugins = [] } = options;
-  const way = options.way ?? ownWay(options, clock, logger);
-  const { kernel = createKernel({ clock, logger, ...kernelOptionsOf(options, way) }) } = options;
-  way.attach(kernel);
+  const timeline = options.timeline ?? options.way ?? ownTimeline(options, clock, logger);
+  const { kernel = createKernel({ clock, logger, ...kernelOptionsOf(options, timeline) }) } =
+    options;
+  timeline.attach(kernel);
   const foreign = plugins.find((plugin) => plugin.kernel !== kernel);
   if (foreign !== undefined) throw hostError('foreign-plugin', { what: foreign.pluginId });
   const lent = { clock, keyValues: journal.keyValues, eventIdOf };
@@ -92,8 +93,8 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
       (provider) => [provider.id, provider],
     ),
   );
-  const kept = { keyValues: journal.keyValues, clock, logger, way };
-  const approvals = new KeptApprovals(kept, journal.ownership);
+  const kept = { keyValues: journal.keyValues, clock, logger, timeline };
+  const approvals = new PersistedApprovals(kept, journal.ownership);
   const ownCommands = [
     ...builtInCommands,
     ...approvalCommands(approvals, clock),
@@ -112,12 +113,12 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     histories: new Histories(store, options.session?.history),
     journal,
     outbox: new Outbox(journal, logger),
-    way,
+    timeline,
     sendEnds: { sent: 0, cancelled: 0, failed: 0 },
     sendTimeoutMs: options.sendTimeoutMs ?? usualSendMs,
     ...definedFields({ onAmbiguousSend }),
-    inHand: new Set(),
-    leftOpen: new Set(),
+    active: new Set(),
+    deferredEnds: new Set(),
     backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs }),
     counts,
     troubles: new Troubles({ kernel, logger, journal, counts, extensions, agents }),
@@ -130,7 +131,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     accounts: new Accounts(),
     pendingStarts: new PendingStarts(),
     extensions,
-    takenOver: new TakenOver(),
+    claimed: new ClaimedProvisions(),
     routes: new Routes(brought.map(({ routes }) => routes)),
     tools: new Tools(logger, brought),
     extensionData: extensionData(journal, { clock, stateDir: options.stateDir }),
@@ -149,17 +150,17 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
       slots: running,
     }),
     sessionLanes: new Lanes({ capacity: Number.POSITIVE_INFINITY }),
-    joins: joinsOf(options, clock),
+    batches: batchesOf(options, clock),
     turns: new ActiveRuns(),
     newId: options.newId ?? randomId,
     signal,
-    holdSignals: new WeakMap(),
+    fenceSignals: new WeakMap(),
     options,
   };
 }
 
 /** Nothing if no message waits for others. @throws SluiceError `bad-option`. */
-function joinsOf({ ingress = {} }: HostOptions, clock: Clock): Joins | undefined {
+function batchesOf({ ingress = {} }: HostOptions, clock: Clock): MessageBatches | undefined {
   const { joinWithinMs = {} } = ingress;
   for (const [at, ms] of Object.entries(joinWithinMs))
     if (!(ms >= 0 && ms <= longestJoinWithinMs)) {
@@ -167,7 +168,7 @@ function joinsOf({ ingress = {} }: HostOptions, clock: Clock): Joins | undefined
       throw kernelError('bad-option', { option: 'ingress', problem });
     }
   const isOn = Object.values(joinWithinMs).some((ms) => ms > 0);
-  return isOn ? new Joins(clock, joinWithinMs) : undefined;
+  return isOn ? new MessageBatches(clock, joinWithinMs) : undefined;
 }
 
 /** The commands by their names. A name stays with the host's own command or the first plugin's, and the plugin of another is told. */
@@ -206,21 +207,24 @@ function checkJournal({ outlivesHost, ownership }: Journal): void {
   throw kernelError('bad-option', { option: 'journal', problem });
 }
 
-/** Facts go to the journal that is given. A given kernel has its own tap, and a way of its own if they are to be told. */
-function ownWay(
+/** Entries go to the journal that is given. A given kernel has its own tap, and a recorder of its own if they are to be told. */
+function ownTimeline(
   { journal, journalDispatches, kernel }: HostOptions,
   clock: Clock,
   logger: Logger,
-): WayRecorder {
-  const way = wayRecorder({ clock, logger });
+): TimelineRecorder {
+  const timeline = timelineRecorder({ clock, logger });
   if (journal !== undefined && journalDispatches !== false && kernel === undefined)
-    way.listen(keepWay(journal, journalDispatches));
-  return way;
+    timeline.listen(keepTimeline(journal, journalDispatches));
+  return timeline;
 }
 
 /** The host's own kernel tells of its dispatches, and of what is needed to explain them. */
-function kernelOptionsOf({ kernelOptions }: HostOptions, way: WayRecorder): KernelOptions {
-  const own = way.kernelOptions();
+function kernelOptionsOf(
+  { kernelOptions }: HostOptions,
+  timeline: TimelineRecorder,
+): KernelOptions {
+  const own = timeline.kernelOptions();
   const tap = [own.tap ?? [], kernelOptions?.tap ?? []].flat(2);
   return { ...own, ...kernelOptions, tap };
 }

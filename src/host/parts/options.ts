@@ -8,9 +8,9 @@ import type { CancelTexts, FailureTextOption } from '../config/failure-text.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
 import type { HostPlugin } from '../provided/plugins.js';
 import type { RolesOf, RoleTable } from '../provided/roles.js';
+import type { DispatchTapOptions } from '../timeline/dispatch-tap.js';
+import type { TimelineRecorder } from '../timeline/timeline-recorder.js';
 import type { HistoryBounds } from '../transcript/history.js';
-import type { DispatchTapOptions } from '../way/dispatch-tap.js';
-import type { WayRecorder } from '../way/way-recorder.js';
 
 /** Milliseconds that a turn may take where its agent does not say: ten minutes. */
 export const usualTurnMs = 600_000;
@@ -128,10 +128,12 @@ export interface HostOptions {
   /** The part of each dispatch of the host's own kernel that the journal gets; `false` is none. A given `kernel` has its own tap. */
   readonly journalDispatches?: DispatchTapOptions | false;
   /**
-   * Hears each fact of the ways of messages (sight §1). If absent, the host makes one, which writes to the journal what
-   * `journalDispatches` says. One that is given writes nothing by itself: `way.listen(keepWay(journal))`.
+   * Hears each entry of the timelines of messages (sight §1). If absent, the host makes one, which writes to the journal what
+   * `journalDispatches` says. One that is given writes nothing by itself: `timeline.listen(keepTimeline(journal))`.
    */
-  readonly way?: WayRecorder;
+  readonly timeline?: TimelineRecorder;
+  /** @deprecated Use `timeline`. */
+  readonly way?: TimelineRecorder;
   /** How often a message may be begun if each time the host dies before the end of the message; by default 3. Then it is a dead letter. */
   readonly maxAttempts?: number;
   /**

@@ -1,14 +1,14 @@
 import type { ActiveRuns, Approvals } from '@sluice/agent';
-import type { Hold, Journal, Store } from '@sluice/journal';
+import type { Fence, Journal, Store } from '@sluice/journal';
 import type { ChannelPlugin } from '@sluice/sdk/channel';
 import type { ExtensionSet } from '@sluice/sdk/extension';
 import type { AgentProvider } from '@sluice/sdk/stream';
 import type { Clock, Kernel, Logger } from 'sluice-kernel';
-import type { KeptApprovals } from '../approvals/kept-approvals.js';
+import type { PersistedApprovals } from '../approvals/persisted-approvals.js';
 import type { Backlog } from '../lanes/backlog.js';
 import type { ReloadGate } from '../lanes/gate.js';
-import type { Joins } from '../lanes/joins.js';
 import type { Lanes } from '../lanes/lanes.js';
+import type { MessageBatches } from '../lanes/message-batches.js';
 import type { Slots } from '../lanes/slots.js';
 import type { Outbox } from '../outbox/outbox.js';
 import type { Accounts } from '../provided/accounts.js';
@@ -18,13 +18,13 @@ import type { RolesOf } from '../provided/roles.js';
 import type { Routes } from '../provided/routes.js';
 import type { Tools } from '../provided/tools.js';
 import type { Questions } from '../questions/questions.js';
+import type { TimelineRecorder } from '../timeline/timeline-recorder.js';
 import type { Histories } from '../transcript/histories.js';
-import type { WayRecorder } from '../way/way-recorder.js';
 import type { ActiveStreams } from './active-streams.js';
+import type { ClaimedProvisions } from './claimed-provisions.js';
 import type { Counts, SendEnds } from './counts.js';
 import type { ExtensionData } from './extension-data.js';
 import type { AgentDefinition, HostOptions } from './options.js';
-import type { TakenOver } from './taken-over.js';
 import type { Troubles } from './troubles.js';
 
 /** The services that a send uses. `deliverStream` has these alone, and no host. */
@@ -33,34 +33,34 @@ export interface SendParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly accounts: Accounts;
-  /** Keeps each step of a send in the journal, under `hold`. */
+  /** Keeps each step of a send in the journal, under `fence`. */
   readonly outbox: Outbox;
   /** The right to write for the part of the lanes that the work is of. */
-  readonly hold: Hold;
+  readonly fence: Fence;
   /** The conversations in which a reply grows now. */
   readonly streams: ActiveStreams;
   readonly sendEnds: SendEnds;
-  /** Hears each fact of a message's way. */
-  readonly way: WayRecorder;
+  /** Hears each entry of a message's timeline. */
+  readonly timeline: TimelineRecorder;
   /** Milliseconds that one call of a channel may take. */
   readonly sendTimeoutMs: number;
   readonly onAmbiguousSend?: HostOptions['onAmbiguousSend'];
   /** Asks humans what vetoes ask about a message; without it, such a message is cancelled. */
   readonly asking?: Approvals;
   /** Resolves when the turn that says something is kept so far, before a channel has it; to the reason if it is not. */
-  readonly turnKept?: () => Promise<string | undefined>;
+  readonly turnPersisted?: () => Promise<string | undefined>;
 }
 
-/** The services that the steps of a message's way share. `createHost` makes them once. */
-export interface HostParts extends Omit<SendParts, 'hold'> {
+/** The services that the steps of a message's timeline share. `createHost` makes them once. */
+export interface HostParts extends Omit<SendParts, 'fence'> {
   readonly store: Store;
   /** The parts of transcripts that agents get. */
   readonly histories: Histories;
   readonly journal: Journal;
   /** The event ids of the updates that run or wait in a lane. */
-  readonly inHand: Set<string>;
+  readonly active: Set<string>;
   /** The event ids of updates that stayed open because the journal failed. The host tries them again. */
-  readonly leftOpen: Set<string>;
+  readonly deferredEnds: Set<string>;
   /** The updates that wait in the journal. */
   readonly backlog: Backlog;
   readonly counts: Counts;
@@ -68,7 +68,7 @@ export interface HostParts extends Omit<SendParts, 'hold'> {
   readonly troubles: Troubles;
   /** Lets one reply to a cancel out a minute, for a conversation and a code. */
   readonly mayReplyToCancel: (conversationAndCode: string) => boolean;
-  /** Those of the options, and those that extensions provide. */
+  /** Agents from the options and from extensions, by id. */
   readonly agents: Map<string, AgentDefinition>;
   /** The agent that answers by default. An extension may provide it. */
   readonly defaultAgentId: string;
@@ -77,7 +77,7 @@ export interface HostParts extends Omit<SendParts, 'hold'> {
   /** Those of the options, those of the plugins, and those that extensions provide. */
   readonly channels: ChannelPlugin[];
   readonly extensions: ExtensionSet;
-  readonly takenOver: TakenOver;
+  readonly claimed: ClaimedProvisions;
   /** The routes of the extensions. */
   readonly routes: Routes;
   /** The tools of the plugins and of the extensions. */
@@ -89,10 +89,10 @@ export interface HostParts extends Omit<SendParts, 'hold'> {
   /** The questions of extensions that are open. */
   readonly questions: Questions;
   /** The questions to humans of messages that have not ended. */
-  readonly approvals: KeptApprovals;
+  readonly approvals: PersistedApprovals;
   /** The gate that each message passes, so that extensions can be replaced between two of them. */
   readonly gate: ReloadGate;
-  /** Updates that come in are taken a few at a time, so that a crowd does not hold up the event loop. */
+  /** Updates that come in are taken a few at a time, so that a crowd does not block the event loop. */
   readonly arrivals: Slots;
   /** The messages that run at once. */
   readonly running: Slots;
@@ -103,17 +103,17 @@ export interface HostParts extends Omit<SendParts, 'hold'> {
   /** One lane a session: two conversations that share one take turns. */
   readonly sessionLanes: Lanes;
   /** The messages that wait for others to join them; absent if none does. */
-  readonly joins: Joins | undefined;
+  readonly batches: MessageBatches | undefined;
   readonly pendingStarts: PendingStarts;
   /** The turns that run now, with the sends that belong to them. */
   readonly turns: ActiveRuns;
   readonly newId: (kind: 'session' | 'run') => string;
-  /** Aborted when the host may not wait any longer; of `HeldParts` also when the hold is lost. */
+  /** Aborted when the host may not wait any longer; of `FencedParts` also when the fence is lost. */
   readonly signal: AbortSignal;
-  /** Those that abort with either the host's signal or that of a hold, by the latter. */
-  readonly holdSignals: WeakMap<AbortSignal, AbortSignal>;
+  /** Those that abort with either the host's signal or that of a fence, by the latter. */
+  readonly fenceSignals: WeakMap<AbortSignal, AbortSignal>;
   readonly options: HostOptions;
 }
 
-/** The services of one piece of work that writes. It ends when its hold is lost, as at the end of the host. */
-export interface HeldParts extends HostParts, Pick<SendParts, 'hold'> {}
+/** The services of one piece of work that writes. It ends when its fence is lost, as at the end of the host. */
+export interface FencedParts extends HostParts, Pick<SendParts, 'fence'> {}

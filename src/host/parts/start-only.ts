@@ -1,7 +1,7 @@
 import type { ChannelPlugin } from '@sluice/sdk/channel';
 import type { HostOptions } from './options.js';
 
-/** Tells whether a channel's accounts are to be started: all of them, or those that the operator names and those that only send. */
+/** Returns whether a channel's accounts are to be started: all of them, or those that the operator names and those that only send. */
 export function isToStart(
   { id, capabilities }: ChannelPlugin,
   only: HostOptions['startOnly'],

@@ -8,7 +8,7 @@ export interface RunningAccount {
   readonly startedMonotonicMs: number;
 }
 
-/** The key of the part that an account belongs to, if one of several hosts connects it. */
+/** The key of the partition that an account belongs to, if one of several hosts connects it. */
 export function keyOfAccount(channel: string, accountId: string): string {
   return JSON.stringify([channel, accountId]);
 }

@@ -22,7 +22,7 @@ export class HostSign {
     this.#ownership.hint();
   }
 
-  /** Tells whether a host has given it since the last call. @throws as the journal does. */
+  /** Returns whether a host has given it since the last call. @throws as the journal does. */
   async isNew(): Promise<boolean> {
     if (!this.#ownership.isShared) return false;
     const { version } = (await this.#keyValues.get(this.#namespace, 'last')) ?? {};

@@ -23,13 +23,13 @@ export interface QuestionRow {
   readonly options: readonly QuestionOption[];
   readonly takesText: boolean;
   readonly data?: unknown;
-  /** Its message, as `api.send` takes it, until it is kept. */
+  /** Its message, as `api.send` takes it, until it is persisted. */
   readonly message?: ExtensionMessage;
   /** The digest of its conversation, message and data: the same key names the same. */
   readonly digest: string;
   readonly askedAtMs: number;
   readonly dueAtMs: number;
-  /** Its end, until the job of it is kept. */
+  /** Its end, until the job of it is persisted. */
   readonly end?: QuestionEnding;
 }
 

@@ -21,9 +21,10 @@ export class QuestionIndex {
 
   /** @returns the names, and the version of what was read. @throws as the journal does. */
   async read(conversation: string) {
-    const kept = await this.#keyValues.get(namespace, digestOf(conversation));
-    const names: readonly QuestionName[] = kept === undefined ? [] : JSON.parse(kept.body); // as it was written
-    return { names, version: kept?.version ?? null };
+    const persisted = await this.#keyValues.get(namespace, digestOf(conversation));
+    const names: readonly QuestionName[] =
+      persisted === undefined ? [] : JSON.parse(persisted.body); // as it was written
+    return { names, version: persisted?.version ?? null };
   }
 
   /**

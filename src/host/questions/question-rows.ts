@@ -6,13 +6,13 @@ import { readRows } from './waiting-rows.js';
 /** A question that has an end. */
 export type ClosedQuestion = QuestionRow & { readonly end: QuestionEnding };
 
-/** Keeps the job of an end. @returns whether it is kept; if not, it is tried again. */
+/** Keeps the job of an end. @returns whether it is persisted; if not, it is tried again. */
 export type AcceptEnd = (closed: ClosedQuestion) => Promise<boolean>;
 
 /** A question between its end and the end of the update that brought it. */
 export interface Closing {
   readonly row: ClosedQuestion;
-  isJobKept: boolean;
+  isJobPersisted: boolean;
   isSettled: boolean;
 }
 
@@ -30,7 +30,7 @@ export function openQuestionsOf(
   return readRows<QuestionRow>(keyValues, prefix, limit);
 }
 
-/** Tells whether a question has its end. */
+/** Returns whether a question has its end. */
 export function isClosed(row: QuestionRow): row is ClosedQuestion {
   return row.end !== undefined;
 }

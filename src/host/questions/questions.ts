@@ -23,7 +23,7 @@ import { retryAfterMs, WaitingRows, type WaitingRowsParts } from './waiting-rows
 
 /**
  * The questions of a host. The row of a question says all: it is open, or it has its end. An end is written into the row first,
- * so there is one. The row goes when the job of the end is kept and the update that brought it has ended: whichever host
+ * so there is one. The row goes when the job of the end is persisted and the update that brought it has ended: whichever host
  * takes that update up again knows that it was an answer.
  */
 export class Questions {
@@ -46,7 +46,7 @@ export class Questions {
     this.#rows = new WaitingRows(parts, {
       prefix,
       quota: ownership.isShared ? shared : quota,
-      partOf: ({ extensionId }) => extensionId,
+      partitionOf: ({ extensionId }) => extensionId,
       expire: (row) => this.close(row, { status: 'expired' }),
     });
   }
@@ -82,7 +82,7 @@ export class Questions {
     const rows = await Promise.all(found);
     const before = this.open.at(place);
     for (const row of before) this.open.delete(row);
-    for (const kept of rows) if (kept !== undefined) this.#meet(kept.row);
+    for (const persisted of rows) if (persisted !== undefined) this.#meet(persisted.row);
     for (const row of before) if (this.open.get(row.id) === undefined) this.#forget(row);
   }
 
@@ -91,7 +91,7 @@ export class Questions {
     if (!this.#closing.has(row.id)) this.#rows.disarm(row.id);
   }
 
-  /** A row as the journal has it now. Whoever meets an end helps to bring its job in: the host that has written it may be dead. */
+  /** A row as the journal has it now. Any host that reads an answer also schedules its job, because the host that wrote the answer may have crashed. */
   #meet(row: QuestionRow): void {
     if (!isClosed(row)) return void this.open.add(row);
     this.open.delete(row);
@@ -102,7 +102,7 @@ export class Questions {
   }
 
   /**
-   * Takes over what dead hosts have left, of the questions whose part this host has: their deadlines, ends without a job, and
+   * Takes over what dead hosts have left, of the questions whose partition this host has: their deadlines, ends without a job, and
    * questions that were not sent. What two sweeps in a row find without a change was left.
    *
    * @param isOpen tells whether an update has not ended yet.
@@ -120,8 +120,8 @@ export class Questions {
       else if (by !== undefined && !(await isOpen(by))) this.settled(by);
     }
     const before = this.#left;
-    const ownPart = (id: string) => this.#ownership.holdOf(this.#ownership.partOf(id));
-    const own = rows.filter(({ id }) => ownPart(id) !== undefined);
+    const ownFence = (id: string) => this.#ownership.fenceOf(this.#ownership.partitionOf(id));
+    const own = rows.filter(({ id }) => ownFence(id) !== undefined);
     const left = own.filter((row) => isClosed(row) || row.message !== undefined);
     this.#left = new Set(left.map(({ id }) => id));
     for (const row of own)
@@ -159,7 +159,7 @@ export class Questions {
       throw error;
     }
     this.#rows.arm(row);
-    this.#tell(row, 'asked');
+    this.#report(row, 'asked');
     return undefined;
   }
 
@@ -178,7 +178,7 @@ export class Questions {
     return other ?? (status === 'conflict' ? (await this.#rows.read(row))?.row : undefined);
   }
 
-  /** Notes that the message of a question is kept, so that no other host sends it. @returns whether the question is there. */
+  /** Notes that the message of a question is persisted, so that no other host sends it. @returns whether the question is there. */
   async noteSent(row: QuestionRow): Promise<boolean> {
     const sent = await this.#rows.change(row, ({ message: _, ...now }) =>
       isClosed(now) ? undefined : now,
@@ -190,17 +190,18 @@ export class Questions {
   /** Takes a question back that was not sent. @returns whether it is open no more; not if another host has sent it. */
   async withdraw(row: QuestionRow): Promise<boolean> {
     const { isShared } = this.#ownership;
-    const kept = isShared ? await this.#rows.read(row) : undefined;
-    if (kept !== undefined && (isClosed(kept.row) || kept.row.message === undefined)) return false;
+    const persisted = isShared ? await this.#rows.read(row) : undefined;
+    if (persisted !== undefined && (isClosed(persisted.row) || persisted.row.message === undefined))
+      return false;
     this.open.delete(row);
     this.#rows.disarm(row.id);
-    return this.#remove(row, isShared ? { expected: kept?.version ?? null } : {});
+    return this.#remove(row, isShared ? { expected: persisted?.version ?? null } : {});
   }
 
   /**
    * Gives a question its end, if it is open.
    *
-   * @returns whether this is its end; it is kept then.
+   * @returns whether this is its end; it is persisted then.
    * @throws as the journal does: the question is open as before.
    */
   async close({ id }: QuestionRow, end: QuestionEnding): Promise<boolean> {
@@ -222,18 +223,18 @@ export class Questions {
       return false;
     }
     this.#rows.disarm(id);
-    this.#tell(row, end.status);
+    this.#report(row, end.status);
     const finished = this.#finish(closed);
     if (this.#ownership.isShared) await finished; // no other host looks for it at once
     return true;
   }
 
-  /** Tells whether a question has an end whose job, or whose update, has none. */
+  /** Returns whether a question has an end whose job, or whose update, has none. */
   isClosing(id: string): boolean {
     return this.#closing.has(id);
   }
 
-  /** Tells whether an update has brought an answer, also to a host before this one. */
+  /** Returns whether an update has brought an answer, also to a host before this one. */
   isAnsweredBy(eventId: string): boolean {
     return this.#answeredBy.has(eventId);
   }
@@ -249,7 +250,7 @@ export class Questions {
 
   #claim(row: ClosedQuestion): void {
     const { by } = row.end;
-    this.#closing.set(row.id, { row, isJobKept: false, isSettled: by === undefined });
+    this.#closing.set(row.id, { row, isJobPersisted: false, isSettled: by === undefined });
     if (by !== undefined) this.#answeredBy.set(by, row.id);
   }
 
@@ -262,16 +263,16 @@ export class Questions {
     const closing = this.#closing.get(row.id);
     if (closing === undefined) return;
     try {
-      closing.isJobKept = await this.#accept(row);
+      closing.isJobPersisted = await this.#accept(row);
     } catch (error) {
-      this.#parts.logger.error('the end of a question could not be kept', { error });
+      this.#parts.logger.error('the end of a question could not be persisted', { error });
     }
-    if (closing.isJobKept) await this.#drop(closing);
+    if (closing.isJobPersisted) await this.#drop(closing);
     else this.#rows.later(row.id, retryAfterMs, () => this.#finish(row));
   }
 
-  async #drop({ row, isJobKept, isSettled }: Closing): Promise<void> {
-    if (!isJobKept || !isSettled || !this.#closing.has(row.id)) return;
+  async #drop({ row, isJobPersisted, isSettled }: Closing): Promise<void> {
+    if (!isJobPersisted || !isSettled || !this.#closing.has(row.id)) return;
     this.#unclaim(row);
     try {
       await this.#remove(row);
@@ -289,8 +290,8 @@ export class Questions {
     return true;
   }
 
-  #tell({ id, extensionId, name }: QuestionRow, state: string): void {
-    this.#parts.way?.record(() => ({
+  #report({ id, extensionId, name }: QuestionRow, state: string): void {
+    this.#parts.timeline?.record(() => ({
       ...{ kind: 'question', of: 'extension', id, correlationId: id, state },
       title: `${extensionId}/${name}`,
     }));

@@ -1,6 +1,6 @@
 import type { KeyValueQuota, KeyValueReader, KeyValues, WriteResult } from '@sluice/sdk/extension';
 import { type Clock, definedFields, type Logger, type TimerHandle } from 'sluice-kernel/internal';
-import type { WayRecorder } from '../way/way-recorder.js';
+import type { TimelineRecorder } from '../timeline/timeline-recorder.js';
 
 /** A row that waits for its end: an answer of a person, or its deadline. */
 export interface WaitingRow {
@@ -15,16 +15,16 @@ export interface WaitingRowsParts {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Hears of questions and their ends; absent beside a host. */
-  readonly way?: WayRecorder;
+  readonly timeline?: TimelineRecorder;
 }
 
-/** How rows are kept. */
+/** How rows are persisted. */
 export interface WaitingRowsOptions<R extends WaitingRow> {
   /** The beginning of their namespaces. */
   readonly prefix: string;
   readonly quota: KeyValueQuota;
   /** The namespace of a row behind the prefix. */
-  readonly partOf: (row: R) => string;
+  readonly partitionOf: (row: R) => string;
   /** Gives a row its end whose deadline has passed. If it rejects, it is called again. */
   readonly expire: (row: R) => Promise<unknown>;
 }
@@ -56,8 +56,8 @@ export async function readRows<R extends WaitingRow>(
 }
 
 /**
- * Rows of the host that wait for people: each is kept in the key-values of the journal, and has a deadline. Timers run from `start`
- * to `stop`; what is kept stays.
+ * Rows of the host that wait for people: each is persisted in the key-values of the journal, and has a deadline. Timers run from `start`
+ * to `stop`; what is persisted stays.
  */
 export class WaitingRows<R extends WaitingRow> {
   readonly #parts: WaitingRowsParts;
@@ -82,13 +82,13 @@ export class WaitingRows<R extends WaitingRow> {
    * @returns the row as the journal has it now, and its version.
    */
   read(row: R) {
-    return this.find(this.#options.partOf(row), row.id);
+    return this.find(this.#options.partitionOf(row), row.id);
   }
 
   /** As `read`, by the namespace behind the prefix and the id. */
   async find(part: string, id: string) {
-    const kept = await this.#parts.keyValues.get(`${this.#options.prefix}${part}`, id);
-    return kept && { row: JSON.parse(kept.body) as R, version: kept.version }; // this class has written it
+    const persisted = await this.#parts.keyValues.get(`${this.#options.prefix}${part}`, id);
+    return persisted && { row: JSON.parse(persisted.body) as R, version: persisted.version }; // this class has written it
   }
 
   /** @param given as of `KeyValues.write`. */
@@ -110,11 +110,11 @@ export class WaitingRows<R extends WaitingRow> {
     signal?: AbortSignal,
   ): Promise<R | undefined> {
     for (;;) {
-      const kept = await this.read(row);
-      const changed = kept && next(kept.row);
-      if (kept === undefined || changed === undefined) return undefined;
+      const persisted = await this.read(row);
+      const changed = persisted && next(persisted.row);
+      if (persisted === undefined || changed === undefined) return undefined;
       const { status } = await this.write(changed, {
-        expected: kept.version,
+        expected: persisted.version,
         ...definedFields({ signal }),
       });
       if (status === 'written') return changed;
@@ -184,6 +184,6 @@ export class WaitingRows<R extends WaitingRow> {
   }
 
   #namespace(row: R): string {
-    return `${this.#options.prefix}${this.#options.partOf(row)}`;
+    return `${this.#options.prefix}${this.#options.partitionOf(row)}`;
   }
 }

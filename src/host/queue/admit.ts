@@ -1,10 +1,10 @@
-import { isLeftToNext } from '../ingress/begin-update.js';
+import { isDeferredToNext } from '../ingress/begin-update.js';
 import { runsAtOnce } from '../ingress/decode-update.js';
 import type { HostParts } from '../parts/parts.js';
 import { feed, hold, isCrowded, type Job, readLane } from './feeder.js';
 
 /**
- * Takes an update in hand before it is kept, if nothing makes it wait: then the journal keeps it and its beginning with one
+ * Claims an update before it is persisted, if nothing makes it wait: then the journal keeps it and its beginning with one
  * write.
  *
  * @returns whether its work has begun.
@@ -12,14 +12,14 @@ import { feed, hold, isCrowded, type Job, readLane } from './feeder.js';
 export function admitNow(parts: HostParts, job: Job): boolean {
   const { backlog, conversationLanes } = parts;
   const { lane } = job;
-  const { isBehind, heldUp, lanes, arrivingIn } = backlog;
-  const isNext = !isBehind && ![heldUp, lanes, arrivingIn].some((one) => one.has(lane));
-  if (!isNext || runsAtOnce(lane) || isLeftToNext(parts) || isCrowded(parts)) return false;
+  const { isBehind, blocked, lanes, arrivingIn } = backlog;
+  const isNext = !isBehind && ![blocked, lanes, arrivingIn].some((one) => one.has(lane));
+  if (!isNext || runsAtOnce(lane) || isDeferredToNext(parts) || isCrowded(parts)) return false;
   return hold(parts, job, (inOrder) => conversationLanes.runNow(lane, inOrder));
 }
 
 /**
- * Takes an update in hand that the journal has just kept, if it is next in its conversation and few others wait. Otherwise
+ * Claims an update that the journal has just kept, if it is next in its conversation and few others wait. Otherwise
  * the update is parked: it stays in the journal.
  *
  * @param mayPark the update may be parked although no update of its conversation is, so that its channel need not wait.
@@ -32,8 +32,8 @@ export function admit(parts: HostParts, job: Job, mayPark: boolean): void {
     hold(parts, job);
     return;
   }
-  if (backlog.heldUp.has(lane)) {
-    counts.parked++; // the update is read with the one that holds it up
+  if (backlog.blocked.has(lane)) {
+    counts.parked++; // the update is read with the one that blocks it
     return;
   }
   const { isShared } = journal.ownership;

@@ -1,17 +1,17 @@
 import type { UpdateRecord } from '@sluice/journal';
 import { mayPass, openUpdates } from '@sluice/journal/internal';
 import { getOrMake } from 'sluice-kernel/internal';
-import { isLeftToNext } from '../ingress/begin-update.js';
+import { isDeferredToNext } from '../ingress/begin-update.js';
 import { decodeUpdate, laneOf, runsAtOnce } from '../ingress/decode-update.js';
-import { updateOf, type Worked } from '../ingress/taken-update.js';
-import { type KeptLane, tellIdle } from '../lanes/backlog.js';
+import { updateOf, type Worked } from '../ingress/received-update.js';
+import { type ActiveLane, notifyIdle } from '../lanes/backlog.js';
 import type { Place } from '../lanes/slots.js';
 import type { HostParts } from '../parts/parts.js';
 import { resumeUpdate } from '../recovery/resume.js';
-import { isDamageTold, isFree, isOwed, isOwn, readOpen } from './open-rows.js';
+import { isDamageReported, isFree, isOwed, isOwn, readOpen } from './open-rows.js';
 
-// The journal is the queue. The host has in hand the updates that run, and as many as may run next. One reading of the journal
-// takes up the others: parked updates, updates that a host before this one left, and updates to try again (durability §8.8).
+// The journal is the queue. The host handles the updates that run, and as many as may run next. One reading of the journal
+// claims the others: parked updates, updates that a host before this one left, and updates to try again (durability §8.8).
 
 /** Rows that are read at a time. */
 const page = 50;
@@ -25,8 +25,8 @@ export interface Job {
 }
 
 /**
- * Reads the journal from its first row, for open updates that are not in hand. Resolves when the updates that may run next
- * are in hand. A journal that does not outlive its host is not read, since all its updates are in hand.
+ * Reads the journal from its first row, for open updates that are not active. Resolves when the updates that may run next
+ * are active. A journal that does not outlive its host is not read, since all its updates are active.
  */
 export async function rewind(parts: HostParts): Promise<void> {
   const { backlog, journal } = parts;
@@ -39,29 +39,29 @@ export async function rewind(parts: HostParts): Promise<void> {
 }
 
 /**
- * Lets the next reading take up the conversations that are held up. A conversation with an update in hand stays held up,
+ * Lets the next reading claim the conversations that are blocked. A conversation with an update active stays blocked,
  * because that update came after the one that could not be begun (durability §6.6).
  */
-export function freeHeldUp({ backlog, conversationLanes, approvals }: HostParts): void {
-  const { heldUp, lanes } = backlog;
-  backlog.freed = [...heldUp].filter(
-    (lane) => !lanes.has(lane) && conversationLanes.isIdle(lane) && !approvals.holds(lane),
+export function freeBlocked({ backlog, conversationLanes, approvals }: HostParts): void {
+  const { blocked, lanes } = backlog;
+  backlog.freed = [...blocked].filter(
+    (lane) => !lanes.has(lane) && conversationLanes.isIdle(lane) && !approvals.blocks(lane),
   );
-  for (const lane of backlog.freed) heldUp.delete(lane);
+  for (const lane of backlog.freed) blocked.delete(lane);
 }
 
-/** Tells whether a conversation is held up that the next reading may free: one that waits for a person is not. */
-export function isHeldUp({ backlog, approvals }: HostParts): boolean {
-  return [...backlog.heldUp].some((lane) => !approvals.holds(lane));
+/** Returns whether a conversation is blocked that the next reading may free: one that waits for a person is not. */
+export function isBlocked({ backlog, approvals }: HostParts): boolean {
+  return [...backlog.blocked].some((lane) => !approvals.blocks(lane));
 }
 
-/** Takes up the next updates, as long as few wait. Never rejects. */
+/** Claims the next updates, as long as few wait. Never rejects. */
 export async function feed(parts: HostParts): Promise<void> {
   const { backlog, logger } = parts;
   if (backlog.isReading || !backlog.isBehind) return;
   backlog.isReading = true;
   try {
-    while (backlog.isBehind && !isLeftToNext(parts) && !isCrowded(parts)) {
+    while (backlog.isBehind && !isDeferredToNext(parts) && !isCrowded(parts)) {
       const { afterSeq, rewinds } = backlog;
       backlog.hasGrown = false;
       const { rows, areLast } = await readOpen(parts, { afterSeq, limit: page });
@@ -69,21 +69,21 @@ export async function feed(parts: HostParts): Promise<void> {
       const isAllMet = rows.every((row) => meet(parts, row));
       if (rows.some(({ eventId }) => backlog.arriving.has(eventId))) return; // `feed` is called again when they are there
       if (isAllMet && areLast && !backlog.hasGrown) backlog.isBehind = false;
-      await new Promise(setImmediate); // a long backlog does not hold up the event loop
+      await new Promise(setImmediate); // a long backlog does not block the event loop
     }
   } catch (error) {
     logger.error('the journal could not be read', { error });
-    for (const lane of backlog.freed) backlog.heldUp.add(lane); // the reading may not have come to these lanes
+    for (const lane of backlog.freed) backlog.blocked.add(lane); // the reading may not have come to these lanes
     backlog.isToRewind = true;
     backlog.isBehind = false;
   } finally {
     backlog.isReading = false;
-    tellIdle(backlog);
+    notifyIdle(backlog);
   }
 }
 
 /**
- * Tells that no more updates are taken in hand: as many wait as may run, or the host is full of updates that have begun and
+ * Tells that no more updates are claimed: as many wait as may run, or the host is full of updates that have begun and
  * wait for their session or for their agent.
  */
 export function isCrowded({ running, conversationLanes }: HostParts): boolean {
@@ -95,12 +95,12 @@ function meet(parts: HostParts, row: UpdateRecord): boolean {
   const { backlog } = parts;
   if (isCrowded(parts) || backlog.arriving.has(row.eventId)) return false;
   backlog.afterSeq = row.seq;
-  if (row.lane !== undefined && isOwed(parts, row)) backlog.heldUp.add(row.lane);
+  if (row.lane !== undefined && isOwed(parts, row)) backlog.blocked.add(row.lane);
   if (!isFree(parts, row) || !isOwn(parts, row)) return true;
   const lane = laneOfRow(parts, row);
-  if (lane !== undefined && backlog.heldUp.has(lane)) return true;
+  if (lane !== undefined && backlog.blocked.has(lane)) return true;
   const known = lane === undefined ? undefined : backlog.lanes.get(lane);
-  if (lane !== undefined && known === undefined) takeUp(parts, lane, row);
+  if (lane !== undefined && known === undefined) claim(parts, lane, row);
   else if (known !== undefined) {
     known.hasMore = true; // it is read again when this lane is free
     known.hasGrown = true;
@@ -122,10 +122,10 @@ function laneOfRow(parts: HostParts, row: UpdateRecord): string | undefined {
   return row.lane ?? laneOf(parts, account, decodeUpdate(parts, account, updateOf(row)));
 }
 
-/** Takes an update of the journal in hand. Its row is read again when its turn comes, so that no body is held while it waits. */
-function takeUp(parts: HostParts, lane: string, row: UpdateRecord): void {
-  const { eventId, attempts, part = 0 } = row;
-  const { leftOpen, counts, options, backlog, logger } = parts;
+/** Claims an update of the journal. Its row is read again when its turn comes, so that no body is held while it waits. */
+function claim(parts: HostParts, lane: string, row: UpdateRecord): void {
+  const { eventId, attempts, part: partition = 0 } = row;
+  const { deferredEnds, counts, options, backlog, logger } = parts;
   const { maxAttempts = 3 } = options;
   counts.resumed++;
   let isOnly = true;
@@ -133,17 +133,17 @@ function takeUp(parts: HostParts, lane: string, row: UpdateRecord): void {
     try {
       return await resumeUpdate(parts, eventId, { place, isOnly });
     } catch (error) {
-      if (isDamageTold(parts, error)) return 'done';
-      logger.error('what the journal holds could not be taken up', { eventId, error });
+      if (isDamageReported(parts, error)) return 'done';
+      logger.error('what the journal holds could not be claimed', { eventId, error });
       if (mayPass(error)) {
-        leftOpen.add(eventId);
-        return 'held up';
+        deferredEnds.add(eventId);
+        return 'blocked';
       }
       backlog.damaged.add(row.seq); // another try would end the same way: this host does not make it
       return 'done';
     }
   };
-  const job = { eventId, lane, part, work };
+  const job = { eventId, lane, part: partition, work };
   if (attempts === 0 || maxAttempts === 1) {
     hold(parts, job);
     return;
@@ -151,7 +151,7 @@ function takeUp(parts: HostParts, lane: string, row: UpdateRecord): void {
   // The update has no place in its lane yet. Updates behind it are parked, and read when it has ended.
   if (!runsAtOnce(lane)) laneIn(parts, lane).hasMore = true;
   hold(parts, job, (inOrder) =>
-    backlog.suspects.run(attempts, (isLast, release) => {
+    backlog.crashSuspects.run(attempts, (isLast, release) => {
       isOnly = isLast && !backlog.isBehind; // there may be others that were not read yet
       return inLane(parts, lane, (place) => inOrder(releasing(place, release)));
     }),
@@ -174,81 +174,81 @@ function inLane({ conversationLanes }: HostParts, lane: string, inOrder: InOrder
 }
 
 /**
- * Does a job in its lane, and then takes up the next update of that lane.
+ * Does a job in its lane, and then claims the next update of that lane.
  *
  * @param run runs it in its lane; it may refuse to.
  * @returns whether it runs, or will.
  */
 export function hold(
   parts: HostParts,
-  { eventId, lane, part, work }: Job,
+  { eventId, lane, part: partition, work }: Job,
   run: (inOrder: InOrder) => Promise<void> | undefined = (inOrder) => inLane(parts, lane, inOrder),
 ): boolean {
-  const { backlog, inHand, logger, journal } = parts;
-  const lost = journal.ownership.holdOf(part)?.signal ?? AbortSignal.abort();
+  const { backlog, active, logger, journal } = parts;
+  const lost = journal.ownership.fenceOf(partition)?.signal ?? AbortSignal.abort();
   const inOrder = async (place: Place): Promise<void> => {
     try {
-      if (lost.aborted || !isOwn(parts, { part })) return; // another host has taken the part meanwhile
-      if (backlog.heldUp.has(lane)) return; // the update is read again with the one that holds it up
-      if ((await work(place)) === 'held up') backlog.heldUp.add(lane);
+      if (lost.aborted || !isOwn(parts, { part: partition })) return; // another host has taken the partition meanwhile
+      if (backlog.blocked.has(lane)) return; // the update is read again with the one that blocks it
+      if ((await work(place)) === 'blocked') backlog.blocked.add(lane);
     } finally {
-      inHand.delete(eventId);
-      parts.joins?.forget(eventId);
-      backlog.isToRewind ||= lost.aborted; // readings have passed over it, also since the part came back
+      active.delete(eventId);
+      parts.batches?.forget(eventId);
+      backlog.isToRewind ||= lost.aborted; // readings have passed over it, also since the partition came back
     }
   };
   const running = run(inOrder);
   if (running === undefined) return false;
   const known = runsAtOnce(lane) ? undefined : laneIn(parts, lane);
-  if (known !== undefined) known.held++;
-  inHand.add(eventId);
+  if (known !== undefined) known.active++;
+  active.add(eventId);
   void running
     .catch((error: unknown) => logger.error('a message failed', { error }))
     .then(() => {
-      if (known !== undefined && --known.held === 0) return next(parts, lane, known);
+      if (known !== undefined && --known.active === 0) return next(parts, lane, known);
       return undefined;
     })
     .then(() => feed(parts))
-    .finally(() => tellIdle(backlog));
+    .finally(() => notifyIdle(backlog));
   return true;
 }
 
-function laneIn({ backlog }: HostParts, lane: string): KeptLane {
+function laneIn({ backlog }: HostParts, lane: string): ActiveLane {
   return getOrMake(backlog.lanes, lane, () => ({
-    ...{ held: 0, hasMore: false, hasGrown: false, unnamed: [] },
+    ...{ active: 0, hasMore: false, hasGrown: false, unnamed: [] },
   }));
 }
 
-/** Takes up the next update of a lane of which nothing is in hand. */
+/** Claims the next update of a lane of which nothing is active. */
 export function readLane(parts: HostParts, lane: string): void {
   const known = laneIn(parts, lane);
   known.hasMore = true;
-  void next(parts, lane, known).finally(() => tellIdle(parts.backlog));
+  void next(parts, lane, known).finally(() => notifyIdle(parts.backlog));
 }
 
-/** Takes up the next update of a lane. A lane with no update that waits is forgotten. */
-async function next(parts: HostParts, lane: string, known: KeptLane): Promise<void> {
+/** Claims the next update of a lane. A lane with no update that waits is forgotten. */
+async function next(parts: HostParts, lane: string, known: ActiveLane): Promise<void> {
   const { backlog, logger } = parts;
   try {
-    while (known.hasMore && !backlog.heldUp.has(lane) && !isLeftToNext(parts)) {
+    while (known.hasMore && !backlog.blocked.has(lane) && !isDeferredToNext(parts)) {
       known.hasGrown = false;
       const row = await firstOf(parts, lane, known);
-      if (row !== undefined) return takeUp(parts, lane, row);
+      if (row !== undefined) return claim(parts, lane, row);
       if (!known.hasGrown) known.hasMore = false;
     }
   } catch (error) {
     logger.error('the journal could not be read', { error });
-    backlog.heldUp.add(lane); // more of it waits in the journal
+    backlog.blocked.add(lane); // more of it waits in the journal
     backlog.isToRewind = true;
   }
   backlog.lanes.delete(lane);
 }
 
-/** Finds the oldest open update of a lane that is not in hand. */
+/** Finds the oldest open update of a lane that is not active. */
 async function firstOf(
   parts: HostParts,
   lane: string,
-  known: KeptLane,
+  known: ActiveLane,
 ): Promise<UpdateRecord | undefined> {
   const { journal, backlog } = parts;
   for (;;) {
@@ -266,7 +266,7 @@ async function firstOf(
     );
     const last = rows.at(-1);
     if (row !== undefined && isOwed(parts, row)) {
-      backlog.heldUp.add(lane);
+      backlog.blocked.add(lane);
       return undefined;
     }
     if (row !== undefined && backlog.arriving.has(row.eventId)) return readAgainFrom(parts, row);
@@ -279,7 +279,7 @@ async function firstOf(
 
 /**
  * Lets the next reading begin at an update that is being written down. The update is new, or it has come again while it waits;
- * the write will show which. Until then neither the update nor those behind it are taken up.
+ * the write will show which. Until then neither the update nor those behind it are claimed.
  */
 function readAgainFrom({ backlog }: HostParts, { seq }: UpdateRecord): undefined {
   backlog.rewinds++;

@@ -6,7 +6,7 @@ import type { HostParts } from '../parts/parts.js';
 const never = AbortSignal.abort();
 
 /**
- * Reads open updates without their bodies, in the parts whose questions to humans the host has read before. The caller reads an
+ * Reads open updates without their bodies, in the partitions whose questions to humans the host has read before. The caller reads an
  * update again when it takes it up. An update that an older version kept without its lane is read whole, since its body names the
  * lane. An update with a damaged row is passed over and logged once; only the work that needs that row fails (durability §1.6).
  *
@@ -20,9 +20,9 @@ export async function readOpen(
   const { journal, backlog } = parts;
   const { ownership } = journal;
   const open = { states: openUpdates };
-  const isRead = (part: number): boolean =>
-    backlog.asked.has(ownership.holdOf(part)?.signal ?? never);
-  const own = ownership.isShared ? { parts: ownership.parts().filter(isRead) } : {};
+  const isRead = (partition: number): boolean =>
+    backlog.asked.has(ownership.fenceOf(partition)?.signal ?? never);
+  const own = ownership.isShared ? { parts: ownership.partitions().filter(isRead) } : {};
   let { afterSeq, limit } = filter;
   for (;;)
     try {
@@ -41,21 +41,25 @@ export async function readOpen(
         continue;
       }
       afterSeq = damaged;
-      isDamageTold(parts, error);
+      isDamageReported(parts, error);
     }
 }
 
-/** Tells whether an update is of a part of this host. */
-export function isOwn({ journal }: HostParts, { part = 0 }: { readonly part?: number }): boolean {
-  return journal.ownership.holdOf(part) !== undefined;
+/** Returns whether an update is of a partition of this host. */
+export function isOwn(
+  { journal }: HostParts,
+  { part: partition = 0 }: { readonly part?: number },
+): boolean {
+  return journal.ownership.fenceOf(partition) !== undefined;
 }
 
-/** Tells whether an update may be taken in hand. It is read again soon if the journal does not have the end of its send yet. */
+/** Returns whether an update may be claimed. It is read again soon if the journal does not have the end of its send yet. */
 export function isFree(
-  { inHand, leftOpen, backlog, outbox }: HostParts,
+  { active, deferredEnds, backlog, outbox }: HostParts,
   { eventId, seq }: UpdateRecord,
 ): boolean {
-  const isElsewhere = inHand.has(eventId) || leftOpen.has(eventId) || backlog.waiting.has(eventId);
+  const isElsewhere =
+    active.has(eventId) || deferredEnds.has(eventId) || backlog.waiting.has(eventId);
   if (isElsewhere || backlog.damaged.has(seq)) return false;
   const isOwed = outbox.owes(eventId);
   backlog.isToRewind ||= isOwed;
@@ -63,15 +67,15 @@ export function isFree(
 }
 
 /**
- * Tells whether an update is not taken up before the journal has the end of its send. If hosts share the journal, none behind it is
+ * Returns whether an update is not claimed before the journal has the end of its send. If hosts share the journal, none behind it is
  * either: its session is not free.
  */
-export function isOwed({ journal, inHand, outbox }: HostParts, { eventId }: UpdateRecord): boolean {
-  return journal.ownership.isShared && !inHand.has(eventId) && outbox.owes(eventId);
+export function isOwed({ journal, active, outbox }: HostParts, { eventId }: UpdateRecord): boolean {
+  return journal.ownership.isShared && !active.has(eventId) && outbox.owes(eventId);
 }
 
 /** Tells of a damaged update, once, if that is what an error is about: it is not read again. @returns whether it is. */
-export function isDamageTold({ backlog, logger }: HostParts, error: unknown): boolean {
+export function isDamageReported({ backlog, logger }: HostParts, error: unknown): boolean {
   const damaged = damagedRowOf(error);
   if (damaged === undefined) return false;
   if (!backlog.damaged.has(damaged)) {

@@ -1,7 +1,7 @@
 import type { SendRecord } from '@sluice/journal';
 import { openSends, openUpdates } from '@sluice/journal/internal';
 import type { HostParts } from '../parts/parts.js';
-import { underHoldOf } from '../parts/under-hold.js';
+import { underFenceOf } from '../parts/under-fence.js';
 import { settleSend } from '../recovery/settle-send.js';
 import { rewind } from './feeder.js';
 
@@ -9,7 +9,7 @@ import { rewind } from './feeder.js';
 const page = 1_000;
 
 /**
- * Takes up the updates that a host before this one has left (spec durability §7), and the sends that belong to none of
+ * Claims the updates that a host before this one has left (spec durability §7), and the sends that belong to none of
  * them. As many updates as may run next take their places before it resolves. An update of an account that does not run
  * waits for it.
  */
@@ -19,14 +19,14 @@ export async function resumeAll(parts: HostParts): Promise<void> {
   const sends = await resumeSends(parts);
   const updates = counts.resumed;
   if (updates + sends > 0)
-    logger.info(`taken up from the journal: ${updates} messages, ${sends} sends`, {
+    logger.info(`claimed from the journal: ${updates} messages, ${sends} sends`, {
       updates,
       sends,
-      isAll: !backlog.isBehind, // else more are taken up when these have ended
+      isAll: !backlog.isBehind, // else more are claimed when these have ended
     });
 }
 
-/** Takes up updates, and sends of no update, that have waited for an account that a reload has started (durability §7.1). */
+/** Claims updates, and sends of no update, that have waited for an account that a reload has started (durability §7.1). */
 export async function resumeWaiting(parts: HostParts): Promise<void> {
   const { journal, backlog } = parts;
   await rewind(parts);
@@ -38,7 +38,7 @@ export async function resumeWaiting(parts: HostParts): Promise<void> {
 }
 
 /**
- * Brings the open sends that belong to no open update to their end, one after the other: those of the parts that this host has taken
+ * Brings the open sends that belong to no open update to their end, one after the other: those of the partitions that this host has taken
  * since the last call. If hosts share the journal, a send that answers nothing belongs to no update: another host may have that.
  *
  * @returns how many.
@@ -46,20 +46,20 @@ export async function resumeWaiting(parts: HostParts): Promise<void> {
 export async function resumeSends(parts: HostParts): Promise<number> {
   const { journal, outbox, backlog } = parts;
   const { ownership } = journal;
-  const holds = ownership.parts().flatMap((part) => ownership.holdOf(part) ?? []);
-  const fresh = holds.filter(({ signal }) => !backlog.taken.has(signal));
+  const fences = ownership.partitions().flatMap((partition) => ownership.fenceOf(partition) ?? []);
+  const fresh = fences.filter(({ signal }) => !backlog.claimed.has(signal));
   const left: SendRecord[] = [];
   for (let afterSeq = 0, areLast = fresh.length === 0; !areLast; ) {
     const rows = await journal.sends({ states: openSends, afterSeq, limit: page });
     areLast = rows.length < page;
     for (const record of rows) {
       afterSeq = record.seq;
-      const isFresh = fresh.some(({ part }) => part === (record.part ?? 0));
+      const isFresh = fresh.some(({ partition }) => partition === (record.part ?? 0));
       if (!isFresh || outbox.isOpenHere(record.sendId)) continue;
       if (!(await hasOpenUpdate(parts, record))) left.push(record); // else its message settles it
     }
   }
-  for (const { signal } of fresh) backlog.taken.add(signal); // not before all is read: the journal may fail
+  for (const { signal } of fresh) backlog.claimed.add(signal); // not before all is read: the journal may fail
   for (const record of left) settleLater(parts, record);
   return left.length;
 }
@@ -70,22 +70,23 @@ function settleLater(parts: HostParts, record: SendRecord): void {
   const { sendId, channel, accountId } = record;
   const lane = JSON.stringify(['left', channel, accountId]);
   const settle = async (): Promise<void> => {
-    const held = underHoldOf(parts, record.part);
-    if (held !== undefined && !(await settleSend(held, record))) backlog.waitingSends.add(sendId);
+    const fenced = underFenceOf(parts, record.part);
+    if (fenced !== undefined && !(await settleSend(fenced, record)))
+      backlog.waitingSends.add(sendId);
   };
   void conversationLanes.run(lane, settle, { runsAtOnce: true }).catch((error: unknown) => {
     backlog.waitingSends.add(sendId); // the next reload tries again
-    logger.error('a send of the journal could not be taken up', { sendId, error });
+    logger.error('a send of the journal could not be claimed', { sendId, error });
   });
 }
 
 async function hasOpenUpdate(
-  { journal, inHand }: HostParts,
+  { journal, active }: HostParts,
   { correlationId, kind }: SendRecord,
 ): Promise<boolean> {
-  const isOfPart = kind === 'unprompted' && journal.ownership.isShared;
-  if (correlationId === undefined || isOfPart) return false;
-  if (inHand.has(correlationId)) return true;
+  const isOfPartition = kind === 'unprompted' && journal.ownership.isShared;
+  if (correlationId === undefined || isOfPartition) return false;
+  if (active.has(correlationId)) return true;
   const open = await journal.updates({ eventId: correlationId, states: openUpdates, limit: 1 });
   return open.length > 0;
 }

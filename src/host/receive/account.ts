@@ -14,7 +14,7 @@ const leaveWithinMs = 10_000;
 
 /**
  * Starts an account. Updates that come before all is up wait. An account that one of several hosts connects is started by the host
- * that has its part, and stopped when the part is lost (durability §12.9).
+ * that has its partition, and stopped when the partition is lost (durability §12.9).
  *
  * @returns why it could not be started, or nothing.
  */
@@ -29,8 +29,8 @@ export async function startAccount(
   const { kernel, clock, logger, accounts } = parts;
   const { ownership } = parts.journal;
   const isOfOne = ownership.isShared && channel.capabilities.everyHost !== true;
-  const hold = ownership.holdOf(ownership.partOf(keyOfAccount(channel.id, accountId)));
-  if (isOfOne && hold === undefined) return undefined;
+  const fence = ownership.fenceOf(ownership.partitionOf(keyOfAccount(channel.id, accountId)));
+  if (isOfOne && fence === undefined) return undefined;
   const startedAtMs = clock.now();
   const account = { channel, accountId, startedMonotonicMs: clock.monotonicMs() };
   const named = { channel: channel.id, accountId };
@@ -52,7 +52,7 @@ export async function startAccount(
         return 'refused';
       },
       owns: (permit) => SendPermit.isOf(permit, kernel),
-      ...(isOfOne && hold !== undefined && { lost: hold.signal }),
+      ...(isOfOne && fence !== undefined && { lost: fence.signal }),
       ended: ({ reason, error }) => {
         if (error !== undefined)
           logger.error('an account takes in no more', { ...named, detail: reason, error });
@@ -92,7 +92,7 @@ export async function startAccount(
   }
   logger.info('an account has started', named);
   await kernel.dispatch('account.started', { ...named, startedAtMs }, refs);
-  if (!isOfOne || hold === undefined) return undefined;
+  if (!isOfOne || fence === undefined) return undefined;
   const listening: Disposable[] = [];
   const leave = async (): Promise<void> => {
     for (const one of listening.splice(0)) one[Symbol.dispose]();
@@ -103,19 +103,19 @@ export async function startAccount(
     );
     await stopAccount(parts, account, 'another host connects it', leaveWithinMs);
     if (parts.backlog.isClosed || accounts.find(channel.id, accountId) !== undefined) return;
-    await startAndResume(); // if its part has come back meanwhile
+    await startAndResume(); // if its partition has come back meanwhile
   };
   const leaveInTime = async () => void (await callWithin(leave, clock, leaveWithinMs));
-  listening.push(ownership.onLeave(hold, leaveInTime));
+  listening.push(ownership.onLeave(fence, leaveInTime));
   const leaveNow = (): void =>
     void leave().catch((error: unknown) =>
       logger.error('an account that another host connects could not be left', { ...named, error }),
     );
-  listening.push(onAbort(hold.signal, leaveNow));
+  listening.push(onAbort(fence.signal, leaveNow));
   return undefined;
 }
 
-/** Starts the accounts whose parts this host takes from now on, if one of several hosts connects them. */
+/** Starts the accounts whose partitions this host takes from now on, if one of several hosts connects them. */
 export function watchAccounts(
   parts: HostParts,
   opened: Promise<void>,
@@ -141,7 +141,7 @@ export function watchAccounts(
       .then(tend)
       .catch((error: unknown) => logger.error('an account could not be started', { error }));
   };
-  if (journal.ownership.isShared) hint(); // a part may have come while the host started
+  if (journal.ownership.isShared) hint(); // a partition may have come while the host started
   return journal.ownership.onWork(hint);
 }
 
@@ -190,7 +190,7 @@ export class OpenAccounts {
   end(account: RunningAccount, reason: string): void {
     if (!this.#open.delete(account)) return;
     this.#reason = reason;
-    this.#tell();
+    this.#report();
   }
 
   /** An account goes without its input having ended: where it was the last, the host waits for its successor. */
@@ -201,10 +201,10 @@ export class OpenAccounts {
   /** Every account has been added. */
   complete(): void {
     this.#isComplete = true;
-    this.#tell();
+    this.#report();
   }
 
-  #tell(): void {
+  #report(): void {
     if (this.#isComplete && this.#hasTakenIn && this.#open.size === 0) this.#onEnded(this.#reason);
   }
 }

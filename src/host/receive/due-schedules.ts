@@ -1,9 +1,9 @@
 import { definedFields, type PayloadOf, Timer } from 'sluice-kernel/internal';
 import { laneOfJob, type ScheduleJob } from '../jobs/job.js';
-import { tellSchedule } from '../jobs/tell-schedule.js';
+import { reportSchedule } from '../jobs/report-schedule.js';
 import { attempt } from '../parts/attempt.js';
+import type { ClaimedRegistration } from '../parts/claimed-provisions.js';
 import type { HostParts } from '../parts/parts.js';
-import type { TakenRegistration } from '../parts/taken-over.js';
 import { receiveUpdate } from './receive-update.js';
 
 /** The namespace of the host in which it keeps how far each schedule has come. */
@@ -34,7 +34,7 @@ interface Progress {
  * at a time; the next is taken in when that has ended.
  */
 export function watchSchedules(parts: HostParts): Disposable {
-  const { takenOver, clock, logger, kernel } = parts;
+  const { claimed, clock, logger, kernel } = parts;
   /** By the account of a schedule. */
   const known = new Map<string, Progress>();
   const timer = new Timer(clock);
@@ -49,7 +49,7 @@ export function watchSchedules(parts: HostParts): Disposable {
     let waitMs = longestWaitMs;
     while (isToLook && !isOver) {
       isToLook = false;
-      const waits = takenOver.registered('schedule').map(async (schedule) => {
+      const waits = claimed.registered('schedule').map(async (schedule) => {
         try {
           return await tend(parts, schedule, known);
         } catch (error) {
@@ -72,7 +72,7 @@ export function watchSchedules(parts: HostParts): Disposable {
     if (isOver) return;
     timer.setIdly(waitMs, () => void look());
   };
-  takenOver.onTaken = () => {
+  claimed.onClaimed = () => {
     reason ??= 'reload';
     void look();
   };
@@ -80,7 +80,7 @@ export function watchSchedules(parts: HostParts): Disposable {
   return {
     [Symbol.dispose]: () => {
       isOver = true;
-      takenOver.onTaken = undefined;
+      claimed.onClaimed = undefined;
       timer.clear();
     },
   };
@@ -89,7 +89,7 @@ export function watchSchedules(parts: HostParts): Disposable {
 /** Takes in a run of a schedule that is due. @returns milliseconds until the next look at it. */
 async function tend(
   parts: HostParts,
-  schedule: TakenRegistration<'schedule'>,
+  schedule: ClaimedRegistration<'schedule'>,
   known: Map<string, Progress>,
 ): Promise<number> {
   const { clock, conversationLanes, backlog, logger } = parts;
@@ -112,7 +112,7 @@ async function tend(
       await keep(nowMs);
       const action = progress === undefined ? 'added' : 'updated';
       const nextDueAtMs = value.nextDue(nowMs);
-      await tellSchedule(parts, schedule, { action, ...definedFields({ nextDueAtMs }) });
+      await reportSchedule(parts, schedule, { action, ...definedFields({ nextDueAtMs }) });
       continue;
     }
     known.set(account.accountId, progress);
@@ -127,11 +127,11 @@ async function tend(
     if (isMissed && value.misfire === 'skip')
       logger.warn('runs of a schedule were missed, and are left out', { ...about, dueAt });
     else if ((await receiveUpdate(parts, account, update)) === 'refused') return retryMs;
-    await keep(isMissed ? nowMs - graceMs : dueAt); // after the run is kept: a crash in between repeats it, under one id
+    await keep(isMissed ? nowMs - graceMs : dueAt); // after the run is persisted: a crash in between repeats it, under one id
   }
 }
 
 async function read({ journal }: HostParts, accountId: string): Promise<Progress | undefined> {
-  const kept = await journal.keyValues.get(schedulesNamespace, accountId);
-  return kept === undefined ? undefined : (JSON.parse(kept.body) as Progress); // a host has written it
+  const persisted = await journal.keyValues.get(schedulesNamespace, accountId);
+  return persisted === undefined ? undefined : (JSON.parse(persisted.body) as Progress); // a host has written it
 }

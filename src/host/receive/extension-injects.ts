@@ -7,7 +7,7 @@ import type { InjectJob } from '../jobs/job.js';
 import { usualUpdateLength } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 import { injectAccount } from '../provided/jobs-channel.js';
-import { boundedJson } from '../way/bounded-json.js';
+import { boundedJson } from '../timeline/bounded-json.js';
 import { receiveUpdate } from './receive-update.js';
 
 /** Keys that a host without a journal in a file remembers. */

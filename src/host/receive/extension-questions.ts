@@ -49,7 +49,7 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
         throw hostError('key-conflict', { extensionId, key });
       if (open !== undefined && open.message === undefined) return asked;
       try {
-        // also one that another host has kept: that host may be dead
+        // also one that another host has persisted: that host may be dead
         if (await sendQuestion(parts, send, row, message)) return asked;
       } catch (error) {
         const isOther = isSluiceError(error, 'key-conflict'); // its id has a send of other words
@@ -124,7 +124,7 @@ async function sendQuestion(
     if (status !== 'sent' && !signal.aborted) await questions.close(row, { status: 'not-sent' });
   };
   void closeUnsent().catch((error: unknown) => {
-    logger.error('the end of a question could not be kept', { ...told, error });
+    logger.error('the end of a question could not be persisted', { ...told, error });
   });
   return questions.noteSent(row).catch((error: unknown) => {
     logger.warn('a question is asked, and the journal could not note it', { ...told, error });
@@ -137,7 +137,7 @@ export async function loadQuestions(parts: HostParts): Promise<void> {
   await parts.questions.load(acceptEnds(parts));
 }
 
-/** Asks what the host before this one had kept and not sent, and waits for the deadlines. */
+/** Asks what the host before this one had persisted and not sent, and waits for the deadlines. */
 export async function beginQuestions(parts: HostParts, send: Send): Promise<Disposable> {
   const { questions, clock, journal, logger } = parts;
   await sendLeft(parts, send, questions.open.all());
@@ -166,7 +166,7 @@ export async function beginQuestions(parts: HostParts, send: Send): Promise<Disp
   };
 }
 
-/** Sends the messages of questions that were kept and not sent. */
+/** Sends the messages of questions that were persisted and not sent. */
 async function sendLeft(parts: HostParts, send: Send, rows: readonly QuestionRow[]): Promise<void> {
   for (const row of rows)
     if (row.message !== undefined)

@@ -34,11 +34,11 @@ export async function sendFromAny(
   const raw: SendJob = { ...named, ...definedFields({ refs }) };
   const taken = await receiveUpdate(parts, sendAccount, { raw, updateId: sendId });
   if (taken === undefined) return { sendId, ended: endThere(parts, sendId, message, signal) };
-  const unkept = 'the journal could not keep it for the host that connects its account';
-  return { sendId, unkept, ended: Promise.resolve(failedReport(content, unkept)) };
+  const unpersisted = 'the journal could not keep it for the host that connects its account';
+  return { sendId, unpersisted, ended: Promise.resolve(failedReport(content, unpersisted)) };
 }
 
-/** Tells whether a send with a key was handed over before this host had the account, and has not been made: its job makes it. */
+/** Returns whether a send with a key was handed over before this host had the account, and has not been made: its job makes it. */
 async function wasHanded({ journal }: HostParts, { eventId: sendId }: OwnSendOptions) {
   if (!journal.ownership.isShared || sendId === undefined) return false;
   const [job] = await journal.updates({ eventId: jobIdOf(sendId), withoutBody: true });
@@ -50,13 +50,13 @@ function jobIdOf(sendId: string): string {
   return eventIdOf(sendAccount.channel.id, sendAccount.accountId, sendId);
 }
 
-/** Tells whether another host is to connect an account of this host's config. */
+/** Returns whether another host is to connect an account of this host's config. */
 function isElsewhere({ journal, accounts, channels }: HostParts, id: string, account: string) {
   const { ownership } = journal;
   const channel = channels.find((one) => one.id === id);
   if (!ownership.isShared || channel?.accounts.includes(account) !== true) return false;
   if (channel.capabilities.everyHost === true || accounts.find(id, account)) return false;
-  return ownership.holdOf(ownership.partOf(keyOfAccount(id, account))) === undefined;
+  return ownership.fenceOf(ownership.partitionOf(keyOfAccount(id, account))) === undefined;
 }
 
 /** Waits for the end of a send that another host makes. */
@@ -85,7 +85,7 @@ async function endThere(
     const why = signal.aborted
       ? 'nobody waits for it any more'
       : `there was no end for ${waitMs} ms`;
-    const rest = 'it is kept, and the host that connects the account sends it';
+    const rest = 'it is persisted, and the host that connects the account sends it';
     return failedReport(content, `${why}, of its send by ${channel}/${accountId}: ${rest}`);
   }
 }

@@ -4,7 +4,7 @@ import { type ApprovalRow, shortIdOf } from '../approvals/approval-row.js';
 import { sendApproval, sendIdOfApproval, unsentEnd } from '../egress/ask-people.js';
 import { deliver } from '../egress/delivery.js';
 import type { HostParts } from '../parts/parts.js';
-import { underHold, underOwnHold } from '../parts/under-hold.js';
+import { underFence, underOwnFence } from '../parts/under-fence.js';
 import { rewind } from '../queue/feeder.js';
 import { settleSend } from '../recovery/settle-send.js';
 
@@ -19,7 +19,7 @@ export async function loadApprovals(parts: HostParts): Promise<readonly Approval
   approvals.listen({
     onEnd: (row) => goOn(parts, row),
     onUnused: (row) =>
-      void tellUnused(parts, row).catch((error: unknown) => {
+      void reportUnused(parts, row).catch((error: unknown) => {
         parts.logger.warn('an unused answer could not be told of', { error });
       }),
   });
@@ -27,7 +27,7 @@ export async function loadApprovals(parts: HostParts): Promise<readonly Approval
   return readApprovals(parts);
 }
 
-/** Asks what the host before this one had kept and not asked, and waits for the deadlines. @param left as `loadApprovals` says. */
+/** Asks what the host before this one had persisted and not asked, and waits for the deadlines. @param left as `loadApprovals` says. */
 export function beginApprovals(parts: HostParts, left: readonly ApprovalRow[]): Disposable {
   const { approvals } = parts;
   askUnsent(parts, left);
@@ -36,42 +36,42 @@ export function beginApprovals(parts: HostParts, left: readonly ApprovalRow[]): 
 }
 
 /**
- * Takes over what other hosts have left open in the parts that this one has now, and forgets that of parts that it has lost
+ * Takes over what other hosts have left open in the partitions that this one has now, and forgets that of partitions that it has lost
  * (durability §12.10).
  *
  * @throws as the journal does.
  */
 export async function takeApprovals(parts: HostParts): Promise<void> {
-  const { approvals, inHand, backlog } = parts;
+  const { approvals, active, backlog } = parts;
   for (const correlationId of approvals.lost()) {
-    if (inHand.has(correlationId)) continue; // its run ends
-    backlog.heldUp.delete(approvals.release(correlationId) ?? '');
+    if (active.has(correlationId)) continue; // its run ends
+    backlog.blocked.delete(approvals.release(correlationId) ?? '');
     approvals.forget(correlationId);
   }
   askUnsent(parts, await readApprovals(parts));
 }
 
-/** Reads the questions of the parts that were taken since it was last called. @returns those that are open. */
+/** Reads the questions of the partitions that were taken since it was last called. @returns those that are open. */
 async function readApprovals(parts: HostParts): Promise<readonly ApprovalRow[]> {
   const { approvals, journal, backlog } = parts;
   const { ownership } = journal;
-  const holds = ownership.parts().flatMap((part) => ownership.holdOf(part) ?? []);
-  const fresh = holds.filter(({ signal }) => !backlog.asked.has(signal));
-  const [anyHold] = fresh;
-  if (anyHold === undefined) return [];
+  const fences = ownership.partitions().flatMap((partition) => ownership.fenceOf(partition) ?? []);
+  const fresh = fences.filter(({ signal }) => !backlog.asked.has(signal));
+  const [anyFence] = fresh;
+  if (anyFence === undefined) return [];
   const rows = await approvals.beginningWith('');
   const open: ApprovalRow[] = [];
   for (const correlationId of new Set(rows.map((row) => row.correlationId))) {
     const wanted = { eventId: correlationId, states: openUpdates, withoutBody: true };
     const [update] = await journal.updates(wanted);
-    const hold = update && fresh.find(({ part }) => part === (update.part ?? 0));
+    const fence = update && fresh.find(({ partition }) => partition === (update.part ?? 0));
     const own = rows.filter((row) => row.correlationId === correlationId);
     if (update === undefined) {
-      await approvals.take(correlationId, own, anyHold);
+      await approvals.take(correlationId, own, anyFence);
       await approvals.settled(correlationId); // nobody waits for it any more
-    } else if (hold !== undefined && approvals.holdOf(correlationId)?.signal !== hold.signal) {
-      // one that has begun since the part was taken waits here already
-      await approvals.take(correlationId, own, hold);
+    } else if (fence !== undefined && approvals.fenceOf(correlationId)?.signal !== fence.signal) {
+      // one that has begun since the partition was taken waits here already
+      await approvals.take(correlationId, own, fence);
       open.push(...own.filter(({ state }) => state === 'pending'));
     }
   }
@@ -87,11 +87,11 @@ function askUnsent(parts: HostParts, rows: readonly ApprovalRow[]): void {
       });
 }
 
-/** Sends the message of a question, unless the host before this one had kept it: then that send comes to its end. */
+/** Sends the message of a question, unless the host before this one had persisted it: then that send comes to its end. */
 async function askLeft(host: HostParts, row: ApprovalRow): Promise<void> {
-  const hold = host.approvals.holdOf(row.correlationId);
-  if (hold === undefined) return; // another host has taken its part meanwhile
-  const parts = underHold(host, hold);
+  const fence = host.approvals.fenceOf(row.correlationId);
+  if (fence === undefined) return; // another host has taken its partition meanwhile
+  const parts = underFence(host, fence);
   const { journal, approvals } = parts;
   const eventId = sendIdOfApproval(row);
   const [record] = await journal.sends({ eventId });
@@ -100,7 +100,7 @@ async function askLeft(host: HostParts, row: ApprovalRow): Promise<void> {
   const [settled] = await journal.sends({ eventId });
   if (settled?.state === 'sent') await approvals.noteSent(row);
   else if (settled !== undefined && !isOneOf(openSends, settled.state))
-    await approvals.end(row, unsentEnd, hold.signal);
+    await approvals.end(row, unsentEnd, fence.signal);
 }
 
 /** Begins the message of a question whose answer, or whose deadline, has come. */
@@ -109,13 +109,13 @@ function goOn(parts: HostParts, { correlationId }: ApprovalRow): void {
   if (approvals.of(correlationId).some(({ state }) => state === 'pending')) return;
   const lane = approvals.release(correlationId);
   if (lane === undefined) return; // its run waits here
-  backlog.heldUp.delete(lane);
+  backlog.blocked.delete(lane);
   rewind(parts).catch((error: unknown) => logger.error('the journal could not be read', { error }));
 }
 
 /** Tells the approver that the call did not come again. */
-async function tellUnused(host: HostParts, row: ApprovalRow): Promise<void> {
-  const parts = underOwnHold(host, row.correlationId);
+async function reportUnused(host: HostParts, row: ApprovalRow): Promise<void> {
+  const parts = underOwnFence(host, row.correlationId);
   const { kernel, options, signal } = parts;
   const { correlationId, about, question } = row;
   const { to } = options.approvals ?? {};

@@ -10,11 +10,17 @@ import type { InboundUpdate } from '@sluice/sdk/channel';
 import { deferred, definedFields, isSluiceError, oneLine } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
 import { carryToEnd } from '../ingress/carry-update.js';
-import { besideLane, decodeUpdate, laneOf, partOf, runsAtOnce } from '../ingress/decode-update.js';
-import { acknowledge, endUpdate, tellChannel, tellMessageEnd } from '../ingress/end-update.js';
+import {
+  besideLane,
+  decodeUpdate,
+  laneOf,
+  partitionOf,
+  runsAtOnce,
+} from '../ingress/decode-update.js';
+import { acknowledge, endUpdate, notifyChannel, reportMessageEnd } from '../ingress/end-update.js';
 import { handleBegun, handleUpdate } from '../ingress/handle-update.js';
-import { joinKeyOf } from '../ingress/join-group.js';
-import type { TakenUpdate, Worked } from '../ingress/taken-update.js';
+import { batchKeyOf } from '../ingress/message-batch.js';
+import type { ReceivedUpdate, Worked } from '../ingress/received-update.js';
 import {
   type Fate,
   fateInFull,
@@ -25,22 +31,22 @@ import {
   roomFor,
 } from '../ingress/when-full.js';
 import { arriveIn } from '../lanes/backlog.js';
-import type { Joins } from '../lanes/joins.js';
+import type { MessageBatches } from '../lanes/message-batches.js';
 import { noPlace, type Place } from '../lanes/slots.js';
 import { usualUpdateLength } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
-import { underAnyHold, underHoldOf } from '../parts/under-hold.js';
+import { underAnyFence, underFenceOf } from '../parts/under-fence.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { admit, admitNow } from '../queue/admit.js';
 import { feed } from '../queue/feeder.js';
-import { boundedJson } from '../way/bounded-json.js';
-import { tellUpdate } from '../way/tell-update.js';
+import { boundedJson } from '../timeline/bounded-json.js';
+import { reportUpdate } from '../timeline/report-update.js';
 
 type Accepted = Awaited<ReturnType<Journal['accept']>>;
 
 /**
  * Takes an update in: the journal keeps it, then it takes its place in the lane of its conversation, waits in the journal,
- * or is refused (durability §6, §8.2). One that the journal knows is not handled again. One that could not be kept is neither
+ * or is refused (durability §6, §8.2). One that the journal knows is not handled again. One that could not be persisted is neither
  * handled nor acknowledged, so that its provider brings it again.
  *
  * @returns when the channel may bring another. Never rejects.
@@ -55,87 +61,100 @@ export async function receiveUpdate(
   const eventId = eventIdOf(account.channel.id, account.accountId, update.updateId);
   const receivedAtMs = update.receivedAtMs ?? parts.clock.now();
   const decoded = decodeUpdate(parts, account, update);
-  const taken = { eventId, account, update, receivedAtMs, decoded };
+  const received = { eventId, account, update, receivedAtMs, decoded };
   const lane = laneOf(parts, account, decoded);
-  const part = partOf(parts, lane, account);
-  const isOwn = parts.journal.ownership.holdOf(part) !== undefined;
-  arriving.add(eventId); // before it is kept, so that a reading of the journal does not take it up
-  const kept = deferred<Accepted | undefined>();
+  const partition = partitionOf(parts, lane, account);
+  const isOwn = parts.journal.ownership.fenceOf(partition) !== undefined;
+  arriving.add(eventId); // before it is persisted, so that a reading of the journal does not take it up
+  const persisted = deferred<Accepted | undefined>();
   const work = async (place: Place): Promise<Worked> => {
-    const accepted = await kept.promise;
+    const accepted = await persisted.promise;
     if (accepted?.status !== 'accepted') return 'done';
-    if (accepted.hold !== undefined)
-      return handleBegun(parts, taken, accepted.hold, { place, earlier: [] });
+    if (accepted.fence !== undefined)
+      return handleBegun(parts, received, accepted.fence, { place, earlier: [] });
     const known = parts.backlog.lanes.get(lane);
     if (known !== undefined) known.hasMore = true; // it was not begun: its lane is read
     return 'done';
   };
-  const key = parts.joins && joinKeyOf(parts, taken);
-  const isBegun = isOwn && key === undefined && admitNow(parts, { eventId, lane, part, work });
+  const key = parts.batches && batchKeyOf(parts, received);
+  const isBegun =
+    isOwn && key === undefined && admitNow(parts, { eventId, lane, part: partition, work });
   const arrived = isBegun ? undefined : arriveIn(parts.backlog, lane);
   const mostOpen = mostOpenOf(parts, account, decoded);
-  const accepted = await keep(parts, taken, { lane, part, isBegun, mostOpen });
-  kept.resolve(accepted);
-  if (accepted?.status === 'full') refuse(parts, taken, fateInFull(parts, account, lane), 'ended');
+  const accepted = await persist(parts, received, { lane, part: partition, isBegun, mostOpen });
+  persisted.resolve(accepted);
+  if (accepted?.status === 'full')
+    refuse(parts, received, fateInFull(parts, account, lane), 'ended');
   if (accepted?.status === 'accepted' && accepted.open !== undefined)
     noteOpen(parts, lane, accepted.open);
-  if (accepted?.status === 'accepted' && isOwn && !isBegun) takePlace(parts, taken, lane, part);
+  if (accepted?.status === 'accepted' && isOwn && !isBegun)
+    takePlace(parts, received, lane, partition);
   arrived?.();
   arriving.delete(eventId);
-  if (accepted?.status === 'accepted') parts.joins?.arrived(lane, key);
-  else parts.joins?.notNew(lane);
+  if (accepted?.status === 'accepted') parts.batches?.arrived(lane, key);
+  else parts.batches?.notNew(lane);
   void feed(parts); // it may have waited for this one to be written down
   if (accepted === undefined) return 'refused';
   if (isToAcknowledge(parts, accepted)) await acknowledge(parts, account, update);
   if (accepted.status === 'known' && !isOneOf(openUpdates, accepted.state)) {
     const { channel, accountId } = account;
     const named = definedFields({ channel: channel.id, accountId, updateId: update.updateId });
-    tellChannel(parts, { ...named, status: 'known', correlationId: eventId });
+    notifyChannel(parts, { ...named, status: 'known', correlationId: eventId });
   }
   await roomFor(parts, account, lane);
   return undefined;
 }
 
-/** Tells whether an update is acknowledged now, and not at its end. */
+/** Returns whether an update is acknowledged now, and not at its end. */
 function isToAcknowledge({ journal }: HostParts, accepted: Accepted): boolean {
   if (journal.outlivesHost) return true;
   return accepted.status === 'known' && !isOneOf(openUpdates, accepted.state);
 }
 
 /** An update that was just kept takes its place, waits in the journal, or is refused. */
-function takePlace(parts: HostParts, taken: TakenUpdate, lane: string, part: number): void {
-  const { inHand } = parts;
-  const { account, eventId } = taken;
+function takePlace(
+  parts: HostParts,
+  received: ReceivedUpdate,
+  lane: string,
+  partition: number,
+): void {
+  const { active } = parts;
+  const { account, eventId } = received;
   const fate = fateOf(parts, account, lane);
   if (fate === 'handled') {
-    const { joins } = parts;
+    const { batches } = parts;
     const work = (place: Place) =>
-      joins === undefined
-        ? handleUpdate(parts, taken, { place, earlier: [] })
-        : handleInLane(parts, joins, taken, { place, lane });
-    admit(parts, { eventId, lane, part, work }, mayPark(parts, account));
-    if (inHand.has(eventId)) joins?.hold(eventId, taken.update);
+      batches === undefined
+        ? handleUpdate(parts, received, { place, earlier: [] })
+        : handleInLane(parts, batches, received, { place, lane });
+    admit(parts, { eventId, lane, part: partition, work }, mayPark(parts, account));
+    if (active.has(eventId)) batches?.add(eventId, received.update);
     return;
   }
-  refuse(parts, taken, fate, part);
+  refuse(parts, received, fate, partition);
 }
 
-/** Refuses or drops an update. @param part that of its lane, under whose hold it ends; `ended` if the journal has its end. */
-function refuse(parts: HostParts, taken: TakenUpdate, fate: Fate, part: number | 'ended'): void {
-  const { inHand, logger, conversationLanes } = parts;
-  const { account, eventId } = taken;
-  inHand.add(eventId);
+/** Refuses or drops an update. @param partition that of its lane, under whose fence it ends; `ended` if the journal has its end. */
+function refuse(
+  parts: HostParts,
+  received: ReceivedUpdate,
+  fate: Fate,
+  partition: number | 'ended',
+): void {
+  const { active, logger, conversationLanes } = parts;
+  const { account, eventId } = received;
+  active.add(eventId);
   const refusing = async (): Promise<void> => {
     try {
-      const isEnded = part === 'ended';
-      const held = isEnded ? underAnyHold(parts, eventId) : underHoldOf(parts, part);
-      if (held === undefined) return isEnded ? tellUnheard(parts, taken) : undefined; // its host decides anew
-      const end = await carryToEnd(held, taken, noPlace, fate);
-      const kept = { ...end, status: 'failed', reason: fullReason } as const;
+      const isEnded = partition === 'ended';
+      const fenced = isEnded ? underAnyFence(parts, eventId) : underFenceOf(parts, partition);
+      if (fenced === undefined) return isEnded ? reportUnheard(parts, received) : undefined; // its host decides anew
+      const end = await carryToEnd(fenced, received, noPlace, fate);
+      const persisted = { ...end, status: 'failed', reason: fullReason } as const;
       const isDead = isEnded || end.status === 'cancelled'; // as the journal has it; durability §8.3
-      await endUpdate(held, taken, isDead ? kept : end, isEnded);
+      await endUpdate(fenced, received, isDead ? persisted : end, isEnded);
     } finally {
-      inHand.delete(eventId);
+      active.delete(eventId);
     }
   };
   // the answer to a sender who is refused goes out in a lane of its own
@@ -147,39 +166,39 @@ function refuse(parts: HostParts, taken: TakenUpdate, fate: Fate, part: number |
   refused.catch((error: unknown) => logger.error('a message failed', { eventId, error }));
 }
 
-/** Tells of an update that the journal has refused, of a host without a part: no stage may run, and no sender is told. */
-function tellUnheard(parts: HostParts, { eventId, account, update }: TakenUpdate): void {
+/** Tells of an update that the journal has refused, of a host without a partition: no stage may run, and no sender is told. */
+function reportUnheard(parts: HostParts, { eventId, account, update }: ReceivedUpdate): void {
   const { channel, accountId } = account;
   const about = { channel: channel.id, accountId, reason: fullReason };
   const named = definedFields({ ...about, updateId: update.updateId, correlationId: eventId });
   parts.counts.deadLetters++;
-  tellUpdate(parts, eventId, 'dead', { ...about, outcome: 'failed' });
-  tellMessageEnd(parts, { ...named, status: 'failed', sends: [] });
+  reportUpdate(parts, eventId, 'dead', { ...about, outcome: 'failed' });
+  reportMessageEnd(parts, { ...named, status: 'failed', sends: [] });
 }
 
 /** Handles an update whose turn has come, unless it has joined another meanwhile. */
 async function handleInLane(
   parts: HostParts,
-  joins: Joins,
-  taken: TakenUpdate,
+  batches: MessageBatches,
+  received: ReceivedUpdate,
   { place, lane }: { readonly place: Place; readonly lane: string },
 ): Promise<Worked> {
   const how = { place, earlier: [] };
-  if (joins.hasJoined(taken.eventId)) return 'done';
+  if (batches.hasJoined(received.eventId)) return 'done';
   try {
-    return await handleUpdate(parts, taken, how);
+    return await handleUpdate(parts, received, how);
   } finally {
-    if (runsAtOnce(lane)) joins.close(besideLane(taken) ?? '');
+    if (runsAtOnce(lane)) batches.close(besideLane(received) ?? '');
   }
 }
 
 /** Keeps an update. Never rejects. @returns nothing if the journal could not keep it. */
-async function keep(
+async function persist(
   parts: HostParts,
-  { eventId, account, update, receivedAtMs }: TakenUpdate,
+  { eventId, account, update, receivedAtMs }: ReceivedUpdate,
   {
     lane,
-    part,
+    part: partition,
     isBegun,
     mostOpen,
   }: {
@@ -197,17 +216,17 @@ async function keep(
     if (journal.ownership.isShared && body === undefined)
       throw hostError('not-kept', {
         extensionId: `${channel.id}/${accountId}`,
-        problem: 'other hosts could not handle it, because its body cannot be kept',
+        problem: 'other hosts could not handle it, because its body cannot be persisted',
       });
     const accepted = await journal.accept(
-      definedFields({ eventId, ...named, lane, part: part || undefined, receivedAtMs, body }),
+      definedFields({ eventId, ...named, lane, part: partition || undefined, receivedAtMs, body }),
       isBegun,
       mostOpen,
     );
     if (accepted.status !== 'known') {
-      tellUpdate(parts, eventId, 'accepted', { channel: channel.id, accountId });
+      reportUpdate(parts, eventId, 'accepted', { channel: channel.id, accountId });
       if (isBegun && accepted.status === 'accepted')
-        tellUpdate(parts, eventId, 'begun', { attempt: 1 });
+        reportUpdate(parts, eventId, 'begun', { attempt: 1 });
     } else {
       counts.duplicates++;
       logger.debug('an update came again', { ...named, eventId });
@@ -215,17 +234,17 @@ async function keep(
     return accepted;
   } catch (error) {
     counts.refused++;
-    parts.backlog.isToRewind ||= isSluiceError(error, 'database-io'); // it may be kept: a commit had no answer
+    parts.backlog.isToRewind ||= isSluiceError(error, 'database-io'); // it may be persisted: a commit had no answer
     const reason = `the journal could not keep it: ${oneLine(error)}`;
     const message = 'an update was not taken in: the journal could not keep it';
     logJournalFailure(logger, message, { ...named, eventId, error });
     const end = { ...named, correlationId: eventId, status: 'failed', reason, sends: [] } as const;
-    tellMessageEnd(parts, end, 'debug'); // it is told above, and again each time that it comes
+    reportMessageEnd(parts, end, 'debug'); // it is told above, and again each time that it comes
     return undefined;
   }
 }
 
-/** The body of an update as a journal keeps it; nothing if it cannot be kept. */
+/** The body of an update as a journal keeps it; nothing if it cannot be persisted. */
 function bodyOf(
   { logger, options }: HostParts,
   raw: unknown,
@@ -234,7 +253,7 @@ function bodyOf(
   const body = boundedJson(raw, { maxLength: options.maxUpdateLength ?? usualUpdateLength });
   if ('json' in body) return body.json;
   logger.warn(
-    `an update is kept without its body, which is ${body.problem}: after a restart it cannot be handled`,
+    `an update is persisted without its body, which is ${body.problem}: after a restart it cannot be handled`,
     named,
   );
   return undefined;

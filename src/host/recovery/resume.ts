@@ -1,25 +1,25 @@
 import type { MessageEnd, SendRecord, UpdateRecord } from '@sluice/journal';
 import { endOf, isOneOf, leftBehind, openUpdates } from '@sluice/journal/internal';
 import { definedFields, type Principal } from 'sluice-kernel/internal';
-import { beginUpdate, giveBack, isLeftToNext } from '../ingress/begin-update.js';
+import { beginUpdate, isDeferredToNext, releaseUpdate } from '../ingress/begin-update.js';
 import { decodeUpdate } from '../ingress/decode-update.js';
 import { endAsJoined, endUpdate, isEndOfAll } from '../ingress/end-update.js';
 import { handleUpdate } from '../ingress/handle-update.js';
-import { joinedTo } from '../ingress/join-group.js';
+import { membersOf } from '../ingress/message-batch.js';
 import { principalOf } from '../ingress/principal.js';
-import { type TakenUpdate, updateOf, type Worked } from '../ingress/taken-update.js';
+import { type ReceivedUpdate, updateOf, type Worked } from '../ingress/received-update.js';
 import { mayBeRefused } from '../ingress/when-full.js';
 import type { Place } from '../lanes/slots.js';
 import { reportOfRecord } from '../outbox/report-of-record.js';
-import type { HeldParts, HostParts } from '../parts/parts.js';
-import { underHoldOf } from '../parts/under-hold.js';
+import type { FencedParts, HostParts } from '../parts/parts.js';
+import { underFenceOf } from '../parts/under-fence.js';
 import { giveUpSend, settleSend } from './settle-send.js';
 
 /** More sends than one message makes. */
 const allSends = 100_000;
 
 /**
- * Takes up an update of the journal whose turn has come. What it has left open comes to its end first; where it was answered, it
+ * Claims an update of the journal whose turn has come. What it has left open comes to its end first; where it was answered, it
  * ends as its sends did. One that was begun too often goes to the dead letters, and nothing of it runs.
  *
  * @param of.isOnly no other suspect waits. Otherwise its last attempt may have been ended by one of those, and it gets one
@@ -33,23 +33,23 @@ export async function resumeUpdate(
 ): Promise<Worked> {
   const { journal, accounts, options } = host;
   const { maxAttempts = 3 } = options;
-  if (isLeftToNext(host)) return 'done';
+  if (isDeferredToNext(host)) return 'done';
   const [record] = await journal.updates({ eventId, states: openUpdates });
-  const parts = underHoldOf(host, record?.part);
+  const parts = underFenceOf(host, record?.part);
   if (record === undefined || parts === undefined) return 'done'; // it has ended meanwhile, or is another host's
   const { attempts, body, channel, accountId, updateId, receivedAtMs, lane = '' } = record;
-  if (host.approvals.holdUp(eventId, lane)) return 'held up';
+  if (host.approvals.block(eventId, lane)) return 'blocked';
   const account = accounts.find(channel, accountId);
   if (account === undefined) {
     parts.backlog.waiting.add(eventId); // it was stopped meanwhile
     return 'done';
   }
   const update = updateOf(record);
-  const left = await leftJoined(parts, record, { eventId, account, update });
+  const left = await deferredMember(parts, record, { eventId, account, update });
   if (left !== undefined) return left;
   const wasBegun = record.state === 'handling' || record.retriedAfterSeq !== undefined;
-  const joined = wasBegun ? await joinedTo(parts, record) : new Set<TakenUpdate>();
-  const taken = {
+  const joined = wasBegun ? await membersOf(parts, record) : new Set<ReceivedUpdate>();
+  const received = {
     ...{ eventId, account, update, receivedAtMs },
     ...(joined.size > 0 && { joined }),
   };
@@ -59,25 +59,25 @@ export async function resumeUpdate(
   const earlier = maySend ? await journal.sends({ correlationId: eventId, limit: allSends }) : [];
   const { isShared } = journal.ownership;
   const isAnswered =
-    !openOf(earlier, isShared).length && endOfAnswered(record, earlier) !== undefined; // only its end was not kept
+    !openOf(earlier, isShared).length && endOfAnswered(record, earlier) !== undefined; // only its end was not persisted
   if (attempts >= (isOnly ? maxAttempts : maxAttempts + 1) && !isAnswered) {
     const reason = `it was begun ${attempts} times, and never came to an end`;
     for (const send of openOf(earlier, isShared)) await giveUpSend(parts, send, reason);
-    return endUpdate(parts, taken, { ...named, status: 'failed', reason });
+    return endUpdate(parts, received, { ...named, status: 'failed', reason });
   }
   const decoded = body === undefined ? undefined : decodeUpdate(parts, account, update);
   const principal = decoded && principalOf(parts, account, decoded);
   const settled = await settle(parts, record, earlier, principal);
   if (typeof settled === 'string') return settled;
   const end = endOfAnswered(record, settled);
-  if (end !== undefined) return endUpdate(parts, taken, { ...named, ...end });
+  if (end !== undefined) return endUpdate(parts, received, { ...named, ...end });
   if (decoded === undefined) {
-    const reason = 'its body could not be kept, and the host ended before it was handled';
-    return endUpdate(parts, taken, { ...named, status: 'failed', reason });
+    const reason = 'its body could not be persisted, and the host ended before it was handled';
+    return endUpdate(parts, received, { ...named, status: 'failed', reason });
   }
   return handleUpdate(
     host,
-    { ...taken, decoded, attempt: attempts + 1 },
+    { ...received, decoded, attempt: attempts + 1 },
     { place, earlier: settled },
   );
 }
@@ -87,21 +87,21 @@ export async function resumeUpdate(
  *
  * @returns nothing if it is to be handled on its own.
  */
-async function leftJoined(
-  parts: HeldParts,
+async function deferredMember(
+  parts: FencedParts,
   { joinedTo: to }: UpdateRecord,
-  taken: Pick<TakenUpdate, 'eventId' | 'account' | 'update'>,
+  received: Pick<ReceivedUpdate, 'eventId' | 'account' | 'update'>,
 ): Promise<Worked | undefined> {
   if (to === undefined) return undefined;
-  const [carrier] = await parts.journal.updates({ eventId: to, withoutBody: true });
-  if (carrier === undefined) return undefined;
-  const { state, outcome } = carrier;
+  const [leader] = await parts.journal.updates({ eventId: to, withoutBody: true });
+  if (leader === undefined) return undefined;
+  const { state, outcome } = leader;
   if (isOneOf(openUpdates, state)) {
-    parts.leftOpen.add(taken.eventId); // its end could not be written yet, and both are taken up again
+    parts.deferredEnds.add(received.eventId); // its end could not be written yet, and both are claimed again
     return 'done';
   }
   if (outcome === undefined || !isEndOfAll(outcome)) return undefined;
-  await endAsJoined(parts, taken, { isDead: state === 'dead', to });
+  await endAsJoined(parts, received, { isDead: state === 'dead', to });
   return 'done';
 }
 
@@ -114,12 +114,12 @@ async function settle(
 ): Promise<readonly SendRecord[] | Worked> {
   const open = openOf(earlier, parts.journal.ownership.isShared);
   if (open.length === 0) return earlier;
-  const held = await beginUpdate(parts, eventId);
-  if (held === undefined) return 'held up'; // also a send may end the process
+  const fenced = await beginUpdate(parts, eventId);
+  if (fenced === undefined) return 'blocked'; // also a send may end the process
   for (const send of open)
-    if (!(await settleSend(held, send, principal))) {
+    if (!(await settleSend(fenced, send, principal))) {
       parts.backlog.waiting.add(eventId); // its account does not run
-      if (!isLeftToNext(held)) await giveBack(parts, { ...held.hold, eventId });
+      if (!isDeferredToNext(fenced)) await releaseUpdate(parts, { ...fenced.fence, eventId });
       return 'done';
     }
   return parts.journal.sends({ correlationId: eventId, limit: allSends });
@@ -144,7 +144,7 @@ function endOfAnswered(
   return { status: 'failed', reason, sends: reports };
 }
 
-/** The open sends that an update brings to their end. If hosts share the journal, one that answers nothing is of the host of its part. */
+/** The open sends that an update brings to their end. In a shared journal, an unprompted send belongs to the host that owns its partition. */
 function openOf(sends: readonly SendRecord[], isShared: boolean): readonly SendRecord[] {
   return sends.filter((send) => isOpen(send) && !(isShared && send.kind === 'unprompted'));
 }
@@ -153,12 +153,12 @@ function isOpen({ state }: SendRecord): boolean {
   return state === 'prepared' || state === 'sending';
 }
 
-/** Tells whether a send says what was answered, and not what tools or reasoning showed. */
+/** Returns whether a send says what was answered, and not what tools or reasoning showed. */
 function isAnswer({ kind }: SendRecord): boolean {
   return kind === 'block' || isConcluding(kind);
 }
 
-/** Tells whether a send is the last that its message had: the turn had ended, and is not taken again. */
+/** Returns whether a send is the last that its message had: the turn had ended, and is not taken again. */
 function isLast({ kind, state, cause, attempts }: SendRecord): boolean {
   // a host that stopped before its channel had it has not answered
   const isLeftBehind =

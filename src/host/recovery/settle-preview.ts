@@ -7,7 +7,7 @@ import { endSend, failedSend } from '../egress/end-send.js';
 import { type PreparedSend, prepareSend } from '../egress/prepare-send.js';
 import { attemptSend } from '../egress/send-attempt.js';
 import { finalIdOf } from '../outbox/outbox.js';
-import type { HeldParts } from '../parts/parts.js';
+import type { FencedParts } from '../parts/parts.js';
 import { callWithin } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { noteShownOf } from '../streaming/streamed-reply.js';
@@ -26,7 +26,7 @@ export function shownOf({ shown }: SendRecord): unknown {
 }
 
 /** Finds what a send has shown, if its channel can say what became of that. */
-export function previewOf({ accounts }: HeldParts, record: SendRecord): PreviewPlace | undefined {
+export function previewOf({ accounts }: FencedParts, record: SendRecord): PreviewPlace | undefined {
   const account = accounts.find(record.channel ?? '', record.accountId ?? '');
   const previews = account?.channel.previews;
   const shown = shownOf(record);
@@ -41,7 +41,7 @@ export function previewOf({ accounts }: HeldParts, record: SendRecord): PreviewP
  * @returns whether it has ended.
  */
 export async function settlePreview(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   record: SendRecord,
   emitted: Emitted,
@@ -79,17 +79,17 @@ export async function settlePreview(
 }
 
 /**
- * Takes back what a send has shown, unless another host has its part by now: that one may have completed it (durability §12.3). Never
+ * Takes back what a send has shown, unless another host has its partition by now: that one may have completed it (durability §12.3). Never
  * rejects.
  *
  * @returns whether nothing of it is shown any more.
  */
 export async function takeBackPreview(
-  { clock, sendTimeoutMs, signal, logger, outbox, hold }: HeldParts,
+  { clock, sendTimeoutMs, signal, logger, outbox, fence }: FencedParts,
   { sendId }: SendRecord,
   { account, previews, shown }: PreviewPlace,
 ): Promise<boolean> {
-  if (!(await outbox.mayTakeBack(hold, sendId))) return false;
+  if (!(await outbox.mayTakeBack(fence, sendId))) return false;
   const call = () => previews.takeBack(shown, account.accountId);
   const end = await callWithin(call, clock, sendTimeoutMs, signal);
   const isGone = end.status === 'returned' && end.value === true;
@@ -121,7 +121,7 @@ export function whyNotAgain(
 
 /** Ends a send as failed, without judging it again. */
 export async function giveUp(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   { sendId, attempts, channel, accountId }: SendRecord,
   emitted: Emitted,
@@ -130,7 +130,7 @@ export async function giveUp(
   const { explicit: _, ...outbound } = emitted;
   const { error } = end;
   parts.sendEnds.failed++;
-  await parts.journal.endSend(parts.hold, sendId, {
+  await parts.journal.endSend(parts.fence, sendId, {
     state: 'failed',
     cause: end.cause,
     reason: error,

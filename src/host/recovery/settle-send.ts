@@ -6,7 +6,7 @@ import { endSend, failedSend } from '../egress/end-send.js';
 import { prepareSend } from '../egress/prepare-send.js';
 import { mayResend } from '../egress/send-attempt.js';
 import { finalIdOf } from '../outbox/outbox.js';
-import type { HeldParts } from '../parts/parts.js';
+import type { FencedParts } from '../parts/parts.js';
 import { refOf } from '../parts/refs.js';
 import {
   type Emitted,
@@ -29,7 +29,7 @@ import {
  * @throws what the journal throws.
  */
 export async function settleSend(
-  parts: HeldParts,
+  parts: FencedParts,
   record: SendRecord,
   principal?: Principal,
 ): Promise<boolean> {
@@ -68,7 +68,7 @@ export async function settleSend(
   const prepared = await prepareSend(parts, trail, { ...emitted }, again);
   const otherwise = wasSending ? whyNotAgain(prepared, account) : undefined;
   if (otherwise === undefined) {
-    if (wasSending) await parts.journal.sending(parts.hold, sendId); // if not, it stays as it is: it may be out
+    if (wasSending) await parts.journal.sending(parts.fence, sendId); // if not, it stays as it is: it may be out
     const left = { ...prepared, isSending: wasSending, mayBeOut: wasSending };
     await deliverPrepared(parts, trail, left, parts.signal);
   } else {
@@ -83,7 +83,11 @@ export async function settleSend(
  *
  * @throws what the journal throws.
  */
-export async function giveUpSend(parts: HeldParts, record: SendRecord, why: string): Promise<void> {
+export async function giveUpSend(
+  parts: FencedParts,
+  record: SendRecord,
+  why: string,
+): Promise<void> {
   const preview = previewOf(parts, record);
   const isGone = preview !== undefined && (await takeBackPreview(parts, record, preview));
   const end = isGone ? takenBack : ({ cause: 'ambiguous', error: why } as const);
@@ -91,7 +95,7 @@ export async function giveUpSend(parts: HeldParts, record: SendRecord, why: stri
   await giveUp(parts, trailOf(parts, record), record, emitted, end);
 }
 
-function trailOf({ kernel }: HeldParts, record: SendRecord, principal?: Principal): Trail {
+function trailOf({ kernel }: FencedParts, record: SendRecord, principal?: Principal): Trail {
   const { channel = '', accountId = '', correlationId } = record;
   return new Trail(kernel, undefined, {
     ...definedFields({ correlationId, principal }),

@@ -1,6 +1,6 @@
 import type { Place } from '../lanes/slots.js';
 import type { AgentDefinition } from '../parts/options.js';
-import type { HeldParts, HostParts } from '../parts/parts.js';
+import type { FencedParts, HostParts } from '../parts/parts.js';
 import { sessionTurn } from './session-turn.js';
 
 /**
@@ -12,7 +12,7 @@ import { sessionTurn } from './session-turn.js';
  * @param of.agent the agent whose turn it is; nothing if the work is no turn.
  */
 export function inSession<T>(
-  parts: HeldParts,
+  parts: FencedParts,
   place: Place,
   of: InSession,
   run: (place: Place) => Promise<T>,
@@ -22,7 +22,7 @@ export function inSession<T>(
 }
 
 async function inSessionTurn<T>(
-  parts: HeldParts,
+  parts: FencedParts,
   place: Place,
   of: InSession,
   run: (place: Place) => Promise<T>,
@@ -60,13 +60,13 @@ async function inSessionLane<T>(
       await slots?.retake();
       await place.enter();
     },
-    putOff: () => place.putOff?.(),
+    defer: () => place.defer?.(),
   };
   return sessionLanes.run(sessionKey, async () => {
     if (!isNext) await slots?.take();
     try {
       if (!isNext) await place.enter();
-      parts.way.record(() => ({
+      parts.timeline.record(() => ({
         ...{ kind: 'lane', of: 'session', id: eventId, correlationId: eventId },
         ...{ lane: sessionKey, waitedMs: clock.monotonicMs() - sinceMs },
       }));

@@ -2,7 +2,7 @@ import type { UpdateRecord } from '@sluice/journal';
 import { isOneOf, mayPass, openUpdates } from '@sluice/journal/internal';
 import { pause } from 'sluice-kernel/internal';
 import type { Place } from '../lanes/slots.js';
-import type { HeldParts } from '../parts/parts.js';
+import type { FencedParts } from '../parts/parts.js';
 
 /** The namespace in which hosts keep whose turn it is in a session. It has no bound, so no two turns share a row. */
 const namespace = '/session-turns';
@@ -21,20 +21,20 @@ interface Turns {
  * number is next. The turn of an update that has ended counts no more, whatever became of its host (durability §12.8).
  *
  * @param place is left while it waits.
- * @returns gives the turn back. If the hold is lost meanwhile, it is none.
+ * @returns gives the turn back. If the fence is lost meanwhile, it is none.
  * @throws as the journal does.
  */
 export async function sessionTurn(
-  parts: HeldParts,
+  parts: FencedParts,
   place: Place,
   { eventId, sessionKey }: { readonly eventId: string; readonly sessionKey: string },
 ): Promise<Disposable> {
-  const { journal, hold, clock, signal, logger } = parts;
-  const holder = { eventId, epoch: hold.epoch };
+  const { journal, fence, clock, signal, logger } = parts;
+  const holder = { eventId, epoch: fence.epoch };
   const read = async () => {
-    const kept = await journal.keyValues.get(namespace, sessionKey);
-    const turns: Turns = kept === undefined ? { waiting: [] } : JSON.parse(kept.body); // as it was written
-    return { turns, expected: kept?.version ?? null };
+    const persisted = await journal.keyValues.get(namespace, sessionKey);
+    const turns: Turns = persisted === undefined ? { waiting: [] } : JSON.parse(persisted.body); // as it was written
+    return { turns, expected: persisted?.version ?? null };
   };
   const write = async (turns: Turns, expected: string | null): Promise<boolean> => {
     const isEmpty = turns.holder === undefined && turns.waiting.length === 0;
@@ -73,13 +73,13 @@ export async function sessionTurn(
 
   const own = JSON.stringify({ holder, waiting: [] });
   /** As a rule nobody waits for it: then it goes with the end of the update, by one write. */
-  const giveBack = async (): Promise<void> => {
-    const given = { expected: { body: own }, signal: hold.signal, mayWait: true };
+  const releaseTurn = async (): Promise<void> => {
+    const given = { expected: { body: own }, signal: fence.signal, mayWait: true };
     const { status } = await journal.keyValues.write(namespace, sessionKey, undefined, given);
     while (status !== 'written') {
       const { turns, expected } = await read();
       const { holder: now, waiting } = turns;
-      if (now?.eventId !== eventId || now.epoch !== hold.epoch) return;
+      if (now?.eventId !== eventId || now.epoch !== fence.epoch) return;
       if (await write({ waiting }, expected)) return;
     }
   };
@@ -104,14 +104,14 @@ export async function sessionTurn(
     await place.enter();
   }
   if (!hasTurn) {
-    place.putOff?.(); // it was stopped before its turn had come
+    place.defer?.(); // it was stopped before its turn had come
     signal.throwIfAborted();
   }
   return {
     [Symbol.dispose]: () => {
       // a message that is lost here goes on elsewhere, or when a person has answered: before those that wait
-      if (hasTurn && place.isLost !== true && !hold.signal.aborted)
-        void giveBack().catch((error: unknown) => {
+      if (hasTurn && place.isLost !== true && !fence.signal.aborted)
+        void releaseTurn().catch((error: unknown) => {
           logger.debug('a turn in a session ends with its message', { sessionKey, error });
         });
     },

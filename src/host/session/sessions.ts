@@ -2,7 +2,7 @@ import { type Trail, whyNot } from '@sluice/agent';
 import type { SessionRecord } from '@sluice/journal';
 import type { TranscriptEntry, TranscriptSize } from '@sluice/sdk/stream';
 import { definedFields, type FamilyName } from 'sluice-kernel/internal';
-import type { HeldParts, HostParts } from '../parts/parts.js';
+import type { FencedParts, HostParts } from '../parts/parts.js';
 import type { TurnWrites } from '../transcript/turn-writes.js';
 import type { RoutedMessage } from './routing.js';
 
@@ -18,13 +18,13 @@ export type Opening =
 
 /**
  * Opens the session of a message: `session.starting` for each message, so that context is bound for it, and
- * `session.started` when the session is new. What `session.starting` binds is kept in the session.
+ * `session.started` when the session is new. What `session.starting` binds is persisted in the session.
  *
- * @param writes gets the write of a session that is known; a new one is kept before `session.started`.
+ * @param writes gets the write of a session that is known; a new one is persisted before `session.started`.
  * @throws what the store says.
  */
 export async function openSession(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   route: { readonly agentId: string; readonly sessionKey: string },
   message: RoutedMessage,
@@ -59,9 +59,9 @@ export async function openSession(
     },
   });
   if (isNew) {
-    await parts.store.saveSession(session, { hold: parts.hold });
+    await parts.store.saveSession(session, { fence: parts.fence });
     await trail.dispatch('session.started', { ...payloadOf(session), isNew });
-  } else await writes.add(parts.store.saveSession(session, { hold: parts.hold, mayWait: true }));
+  } else await writes.add(parts.store.saveSession(session, { fence: parts.fence, mayWait: true }));
   trail.carry({ metadata: { session: { context, memoryKeys: session.memoryKeys, metadata } } });
   return { status: 'open', session, ...definedFields({ begunAt }) };
 }
@@ -88,7 +88,7 @@ export function newSession(
  * @throws what the store says.
  */
 export async function resetSession(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   sessionKey: string,
   why: { readonly reason: string; readonly surface?: string; readonly senderId?: string },
@@ -107,7 +107,7 @@ export async function resetSession(
     agentId: session.agentId,
     resumedFrom: session.sessionId,
   });
-  await parts.store.saveSession(next, { hold: parts.hold });
+  await parts.store.saveSession(next, { fence: parts.fence });
   await trail.dispatch('session.ended', {
     ...ids,
     messageCount,
@@ -119,7 +119,7 @@ export async function resetSession(
 
 /** Reads all of a transcript if a handler wants it. Without such a handler the host does not pay for it (spec §15.8). */
 async function transcriptFor(
-  { kernel, store }: HeldParts,
+  { kernel, store }: FencedParts,
   family: FamilyName,
   sessionId: string,
 ): Promise<{ readonly messages?: TranscriptEntry[] }> {

@@ -21,7 +21,7 @@ import type { ActiveStreams } from '../parts/active-streams.js';
 import { type HostOptions, usualSendMs } from '../parts/options.js';
 import { callWithin } from '../parts/within-time.js';
 import { Accounts } from '../provided/accounts.js';
-import { wayRecorder } from '../way/way-recorder.js';
+import { timelineRecorder } from '../timeline/timeline-recorder.js';
 import { type Heard, hearStream, type StreamDelivery } from './hear-stream.js';
 import { mayStream } from './may-stream.js';
 
@@ -142,8 +142,8 @@ function deliveryOf(channel: ChannelPlugin, context: DeliverStreamContext): Stre
     parts: {
       ...{ kernel, clock, logger, accounts, streams },
       outbox: new Outbox(memoryJournal({ clock, outlivesHost: false }), logger),
-      hold: { part: 0, epoch: 0, signal },
-      way: wayRecorder({ clock, logger }),
+      fence: { partition: 0, epoch: 0, signal },
+      timeline: timelineRecorder({ clock, logger }),
       sendEnds: { sent: 0, cancelled: 0, failed: 0 },
       sendTimeoutMs: context.sendTimeoutMs ?? usualSendMs,
       ...definedFields({ onAmbiguousSend }),

@@ -2,7 +2,7 @@ import { previewObstacles } from 'sluice-kernel';
 import type { OutgoingMessage } from '../egress/prepare-send.js';
 import type { SendParts } from '../parts/parts.js';
 
-/** Tells whether a reply may be shown while it grows: its channel can, and no handler has to see the whole first (spec §14.7). */
+/** Returns whether a reply may be shown while it grows: its channel can, and no handler has to see the whole first (spec §14.7). */
 export function mayStream(parts: SendParts, message: Omit<OutgoingMessage, 'content'>): boolean {
   const { channel = '', accountId } = message;
   const isAble = parts.accounts
@@ -18,7 +18,7 @@ export function mayStream(parts: SendParts, message: Omit<OutgoingMessage, 'cont
 }
 
 /**
- * Tells whether parts of a text may be shown before any handler sees the whole. A handler whose match no send of the text can meet is
+ * Returns whether parts of a text may be shown before any handler sees the whole. A handler whose match no send of the text can meet is
  * not asked (judgement §2.8).
  */
 export function isPreviewOk(

@@ -2,7 +2,7 @@ import type { Trail } from '@sluice/agent';
 import type { SendApproval, StreamApproval } from '@sluice/sdk/channel';
 import type { StreamDelta, StreamSender } from '@sluice/sdk/stream';
 import type { Clock, Logger } from 'sluice-kernel';
-import { type AttemptResult, answerOf, tellSending } from '../egress/send-attempt.js';
+import { type AttemptResult, answerOf, reportSending } from '../egress/send-attempt.js';
 import type { SendParts } from '../parts/parts.js';
 import { type CallEnd, callWithin } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';
@@ -50,14 +50,14 @@ export class SenderDriver {
       phase === 'thinking' ? this.#sender.onThinkingDelta(part) : this.#sender.onContentDelta(part),
     );
     if (end.status === 'returned') return;
-    this.#tell(phase, end);
+    this.#report(phase, end);
     await this.abort();
   }
 
   /** Shows the final. What the sender has shown stays where this is not followed by `abort`. */
   async finish(delta: StreamDelta & { phase: 'final' }): Promise<CallEnd<unknown>> {
     const end = await this.#call(() => this.#sender.onFinal(delta));
-    if (end.status !== 'returned') this.#tell('final', end);
+    if (end.status !== 'returned') this.#report('final', end);
     return end;
   }
 
@@ -81,7 +81,7 @@ export class SenderDriver {
     if (this.#isOver) return;
     this.#isOver = true;
     const end = await callWithin(call, this.#options.clock, abortTimeoutMs);
-    if (end.status !== 'returned') this.#tell(phase, end);
+    if (end.status !== 'returned') this.#report(phase, end);
   }
 
   #call(call: () => Promise<unknown>): Promise<CallEnd<unknown>> {
@@ -89,7 +89,7 @@ export class SenderDriver {
     return callWithin(call, clock, timeoutMs, signal);
   }
 
-  #tell(phase: string, end: CallEnd<unknown>): void {
+  #report(phase: string, end: CallEnd<unknown>): void {
     if (end.status === 'aborted') return;
     const why = end.status === 'threw' ? end.reason : 'it did not answer in time';
     this.#options.logger.error(`a stream sender failed at "${phase}"`, {
@@ -126,7 +126,7 @@ export async function sendFinal(
     return signal.aborted ? { status: 'aborted' } : { status: 'not-shown' };
   }
   const permit = approval.admitFinal(final);
-  if (!(await tellSending(trail, final, permit, signal))) {
+  if (!(await reportSending(trail, final, permit, signal))) {
     await driver.abort();
     return { status: 'aborted' };
   }

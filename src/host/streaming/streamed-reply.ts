@@ -10,7 +10,7 @@ import { oneLine } from 'sluice-kernel/internal';
 import { type Attempt, deliver, deliverPrepared } from '../egress/delivery.js';
 import { endOfUnpassed, endSend, failedSend, type SendEnd } from '../egress/end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from '../egress/prepare-send.js';
-import { tellSending } from '../egress/send-attempt.js';
+import { reportSending } from '../egress/send-attempt.js';
 import type { SendParts } from '../parts/parts.js';
 import { isPreviewOk } from './may-stream.js';
 import { SenderDriver, type StreamPart, sendFinal } from './sender-driver.js';
@@ -95,7 +95,7 @@ export class StreamedReply {
     try {
       prepared = await prepareSend(parts, fork, final, {
         ...{ streaming: false, signal, goesOut: true },
-        keptAs: message.kind,
+        persistedAs: message.kind,
       });
     } catch (error) {
       return this.#endOpening(opened, failedSend('threw', oneLine(error)));
@@ -200,7 +200,7 @@ export class StreamedReply {
           isNoted = true;
         },
         mayTakeBack: async () =>
-          !isNoted || parts.outbox.mayTakeBack(parts.hold, outcome.event.eventId),
+          !isNoted || parts.outbox.mayTakeBack(parts.fence, outcome.event.eventId),
       });
       const { channel: id, accountId } = approval.opening.message;
       const channel = parts.accounts.find(id, accountId)?.channel;
@@ -219,7 +219,7 @@ export class StreamedReply {
   ): Promise<SenderDriver | undefined> {
     const { parts, signal } = this.#options;
     if (channel.capabilities.canStreamResponse !== true) return undefined;
-    if (!(await tellSending(trail, approval.opening, approval.permits.opening, signal)))
+    if (!(await reportSending(trail, approval.opening, approval.permits.opening, signal)))
       return undefined;
     try {
       const sender = channel.createStreamSender?.(approval.permits);
@@ -243,11 +243,11 @@ function streamKind(
 
 /** Makes the function that keeps, with a send, what a channel notes of its preview. */
 export function noteShownOf(
-  { outbox, hold }: SendParts,
+  { outbox, fence }: SendParts,
   outcome: PreparedSend['outcome'],
 ): StreamPermits['noteShown'] {
   return async (shown) => {
-    const unkept = await outbox.noteShown(hold, outcome, shown);
-    if (unkept !== undefined) throw new Error(unkept);
+    const unpersisted = await outbox.noteShown(fence, outcome, shown);
+    if (unpersisted !== undefined) throw new Error(unpersisted);
   };
 }

@@ -2,7 +2,7 @@ import type { Store } from '@sluice/journal';
 import { oneLine } from 'sluice-kernel/internal';
 
 /**
- * The writes of one turn to its store. None of them is waited for by itself: they are kept before a tool of the turn runs,
+ * The writes of one turn to its store. None of them is waited for by itself: they are persisted before a tool of the turn runs,
  * and with or before the next send of the turn (durability §6.9).
  *
  * @example
@@ -40,7 +40,7 @@ export class TurnWrites {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** As `kept`, of a caller that goes on in another way. @returns why not all of them are kept, if they are not. */
+  /** As `kept`, of a caller that goes on in another way. @returns why not all of them are persisted, if they are not. */
   async problem(): Promise<string | undefined> {
     try {
       await this.kept();
@@ -50,7 +50,7 @@ export class TurnWrites {
     }
   }
 
-  /** Resolves when all of them are kept; each call waits for all. @throws what the store said of the first that was not. */
+  /** Resolves when all of them are persisted; each call waits for all. @throws what the store said of the first that was not. */
   async kept(): Promise<void> {
     this.#store.hurry?.();
     await Promise.all(this.#waiting);

@@ -11,7 +11,7 @@ import { addressOf, endFailed } from '../egress/reply.js';
 import { PeopleWait } from '../lanes/people-wait.js';
 import type { Place } from '../lanes/slots.js';
 import { type AgentDefinition, usualTurnMs } from '../parts/options.js';
-import type { HeldParts } from '../parts/parts.js';
+import type { FencedParts } from '../parts/parts.js';
 import type { RoutedMessage } from '../session/routing.js';
 import { openSession } from '../session/sessions.js';
 import { type BegunHistory, type History, partHistory } from '../transcript/history.js';
@@ -27,7 +27,7 @@ import { TurnReplies } from './turn-replies.js';
  * @param place is left while the turn waits for a person.
  */
 export async function answerMessage(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   route: { readonly agent: AgentDefinition; readonly sessionKey: string },
   message: RoutedMessage,
@@ -70,7 +70,7 @@ interface Turn {
 }
 
 async function takeTurn(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   { agent, session, writes, begunAt, message, runId, signal, pauses, people }: Turn,
 ): Promise<CancelledEnding> {
@@ -81,14 +81,14 @@ async function takeTurn(
   const after = trail.last;
   const principal = after?.principal;
   const run = Object.freeze({ agentId, sessionKey, sessionId, runId });
-  const turnKept = () => writes.problem();
+  const turnPersisted = () => writes.problem();
   const history = await historyOf(parts, session, begunAt);
   const asking = askPeople(parts, {
     people,
     address: addressOf(message),
     hasResult: (toolCallId) => hasResultOf(history, toolCallId),
   });
-  const sink = replySink({ turnKept, asking, ...parts }, trail, message, run, signal);
+  const sink = replySink({ turnPersisted, asking, ...parts }, trail, message, run, signal);
   const replies = new TurnReplies(parts.options.replies ?? {}, sink);
   // one literal each, without a spread between its fields: those cost some microseconds each
   const result = await runAgentTurn({
@@ -106,7 +106,7 @@ async function takeTurn(
       append: (entry) => {
         writes.check();
         return writes.add(
-          parts.store.appendMessage(sessionId, entry, { hold: parts.hold, mayWait: true }),
+          parts.store.appendMessage(sessionId, entry, { fence: parts.fence, mayWait: true }),
         );
       },
       kept: () => writes.kept(),
@@ -139,21 +139,27 @@ async function takeTurn(
       timeoutMs: timeLimitOf(agent),
     }),
   });
-  const keeping = keepProviderSessions(parts, session, result.providerSessions);
+  const keeping = persistProviderSessions(parts, session, result.providerSessions);
   if (!writes.mayWait) await keeping;
   if (result.status === 'aborted') {
     void writes.kept().catch((error: unknown) => {
-      parts.logger.error('a turn that was stopped was not kept whole', { sessionId, runId, error });
+      parts.logger.error('a turn that was stopped was not persisted whole', {
+        sessionId,
+        runId,
+        error,
+      });
     });
     return { ...stopped, sends: (await replies.end({ isWanted: false })).all };
   }
   trail.follow(result.last);
   trail.carry(refs);
   const { all: sends, answers } = await replies.end({ isWanted: true });
-  const unkept = await writes.problem(); // as a rule they are kept, with the last send
+  const unpersisted = await writes.problem(); // as a rule they are persisted, with the last send
   const failure =
     result.error ??
-    (unkept === undefined ? undefined : ({ code: 'not-written', message: unkept } as const));
+    (unpersisted === undefined
+      ? undefined
+      : ({ code: 'not-written', message: unpersisted } as const));
   const cancel = result.error?.cancel;
   if (failure !== undefined && cancel !== undefined) {
     parts.logger.info('a message was cancelled', { runId, detail: failure.message });
@@ -166,7 +172,10 @@ async function takeTurn(
   // an abort that came when the turn had ended, and before a channel had all of it: it was not answered
   const isCutOff =
     signal.aborted &&
-    answers.some(({ status, attempts, isLeft = attempts === 0 }) => status === 'failed' && isLeft);
+    answers.some(
+      ({ status, attempts, isLeft: isDeferred = attempts === 0 }) =>
+        status === 'failed' && isDeferred,
+    );
   return { sends, ...(isCutOff ? stopped : endOf(answers)) };
 }
 
@@ -176,7 +185,7 @@ function timeLimitOf({ timeoutMs = usualTurnMs }: AgentDefinition): number | und
 }
 
 async function historyOf(
-  { store, histories }: HeldParts,
+  { store, histories }: FencedParts,
   { sessionId, lastTurn }: SessionRecord,
   begunAt: TranscriptSize | undefined,
 ): Promise<History | BegunHistory> {
@@ -186,24 +195,24 @@ async function historyOf(
   return begunAt === undefined ? read : partHistory(store, sessionId, read, begunAt);
 }
 
-/** Tells whether a turn that was cut off has the result of a tool call. */
+/** Returns whether a turn that was cut off has the result of a tool call. */
 function hasResultOf(history: History | BegunHistory, toolCallId: string): boolean {
   const { begun = [] } = history as Partial<BegunHistory>;
   return begun.some((entry) => entry.role === 'toolResult' && entry['toolCallId'] === toolCallId);
 }
 
-/** The texts of providers are no part of an answer: if they cannot be kept, the next turn gets the history as text. */
-async function keepProviderSessions(
-  { store, hold, logger }: HeldParts,
+/** The texts of providers are no part of an answer: if they cannot be persisted, the next turn gets the history as text. */
+async function persistProviderSessions(
+  { store, fence, logger }: FencedParts,
   session: SessionRecord,
   providerSessions: ProviderSessions,
 ): Promise<void> {
   if (isDeepStrictEqual(providerSessions, session.providerSessions ?? {})) return;
   try {
-    await store.saveSession({ ...session, providerSessions }, { hold, mayWait: true });
+    await store.saveSession({ ...session, providerSessions }, { fence, mayWait: true });
   } catch (error) {
     const { sessionId } = session;
-    logger.error('what an agent keeps of a session was not kept', { sessionId, error });
+    logger.error('what an agent keeps of a session was not persisted', { sessionId, error });
   }
 }
 

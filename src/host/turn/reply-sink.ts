@@ -4,7 +4,7 @@ import type { SendReport } from '@sluice/journal';
 import type { SubagentAnswer } from '@sluice/sdk/stream';
 import { definedFields, type Outcome, type PayloadOf } from 'sluice-kernel/internal';
 import { addressOf, type Reply, type ReplyAddress, replyTo } from '../egress/reply.js';
-import type { HeldParts } from '../parts/parts.js';
+import type { FencedParts } from '../parts/parts.js';
 import type { RoutedMessage } from '../session/routing.js';
 import { mayStream } from '../streaming/may-stream.js';
 import { StreamedReply } from '../streaming/streamed-reply.js';
@@ -23,7 +23,7 @@ export interface GrowingReply {
 export interface ReplySink {
   /** Sends a reply whole. */
   send(reply: Reply): Promise<readonly SendReport[]>;
-  /** Tells whether a reply may be seen before it is whole. */
+  /** Returns whether a reply may be seen before it is whole. */
   mayGrow(): boolean;
   /** Begins a reply that is shown while it grows, once `after` has settled. */
   grow(kind: 'block' | 'reasoning', after: Promise<unknown>): GrowingReply;
@@ -33,7 +33,7 @@ export interface ReplySink {
 
 /** Sends what a turn says back to where its message came from. */
 export function replySink(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   message: RoutedMessage,
   run: Pick<Reply, 'agentId' | 'sessionKey' | 'sessionId' | 'runId'>,
@@ -91,7 +91,7 @@ type Delivery = { readonly to: ReplyAddress } | { readonly refused: Outcome };
  * A text goes once to each place that was found; without a selection that is where the request came from.
  */
 function deliverTo(
-  parts: HeldParts,
+  parts: FencedParts,
   trail: Trail,
   message: RoutedMessage,
   answers: readonly SubagentAnswer[],
@@ -122,7 +122,7 @@ function deliverTo(
 }
 
 async function resolveDelivery(
-  { logger }: HeldParts,
+  { logger }: FencedParts,
   trail: Trail,
   answer: SubagentAnswer,
   home: ReplyAddress,

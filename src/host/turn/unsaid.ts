@@ -11,7 +11,7 @@ export function unsaid(text: string, pieces: readonly string[]): string {
   return end === undefined ? text : text.slice(end).trimStart();
 }
 
-/** Tells whether two texts say the same, whatever blanks are between their words. */
+/** Returns whether two texts say the same, whatever blanks are between their words. */
 export function saysTheSame(one: string, other: string): boolean {
   return endOf(one, [other]) === one.trimEnd().length;
 }

@@ -29,7 +29,7 @@ const probeEveryMs = 1_000;
 
 /**
  * Writes that come together go into one transaction, so that many of them cost one sync of the disk. Each learns whether it was
- * kept. A transaction is bounded in time and size, and the event loop runs between two of them; writes that do not fit
+ * persisted. A transaction is bounded in time and size, and the event loop runs between two of them; writes that do not fit
  * go into the next one. A lock of another process is waited for without blocking. Writes go first; passengers and chores take
  * no more than half of the time.
  *
@@ -70,7 +70,7 @@ export class GroupCommit {
     this.#laterTimer = new Timer(options.clock);
   }
 
-  /** The reason why the last write was not kept; `undefined` if it was. */
+  /** The reason why the last write was not persisted; `undefined` if it was. */
   get failure(): SluiceError | undefined {
     return this.#failure;
   }
@@ -79,7 +79,7 @@ export class GroupCommit {
    * Runs a write with the next transaction. A write that throws an error of its own fails alone, as long as it has
    * written nothing; if the database fails, all writes of the transaction fail. It runs again if that was rolled back.
    *
-   * @returns the result of the work, once it is kept.
+   * @returns the result of the work, once it is persisted.
    */
   write<T>(work: () => T): Promise<T> {
     this.#joinLater();
@@ -182,7 +182,7 @@ export class GroupCommit {
     this.#goOn();
   }
 
-  /** Writes come first, unless they have kept everything else waiting. */
+  /** Writes come first, unless they have persisted everything else waiting. */
   #next(nowMs: number): Kind | undefined {
     const other = this.#other(nowMs);
     const isWritesTurn = other === undefined || this.#writesInRow < writesInRow;
@@ -235,7 +235,7 @@ export class GroupCommit {
     else this.#timer.set(ms, look); // a write that is awaited keeps the process
   }
 
-  /** Remembers a failure until a write is kept; until then a probe is made each second. */
+  /** Remembers a failure until a write is persisted; until then a probe is made each second. */
   #written(failure: unknown): void {
     this.#failure = isSluiceError(failure) ? failure : undefined;
     const { probe } = this.#options;

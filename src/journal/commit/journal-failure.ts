@@ -15,7 +15,7 @@ export function logJournalFailure(
   logger[isLost ? 'debug' : 'error'](message, fields);
 }
 
-/** Tells whether a call that the journal has failed may go well later. A row that is damaged stays so. */
+/** Returns whether a call that the journal has failed may go well later. A row that is damaged stays so. */
 export function mayPass(error: unknown): boolean {
   return isSluiceError(error) && !isOfOneRow(error);
 }
@@ -26,7 +26,7 @@ export const againMs = 100;
 /**
  * Does something that waits if the journal is away for a while.
  *
- * @param work may have been done as far as the journal had kept it.
+ * @param work may have been done as far as the journal had persisted it.
  * @throws what it throws, if that does not pass or the signal aborts.
  */
 export async function patiently<T>(

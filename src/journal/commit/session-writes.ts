@@ -1,4 +1,4 @@
-import { held, type SessionWrite } from '../hold.js';
+import { checkedFence, type SessionWrite } from '../fence.js';
 
 /** The writes that a journal groups. */
 interface Batch<Work> {
@@ -20,16 +20,16 @@ export function sessionWrites<Work>(batch: Batch<Work>) {
     write: async (
       of: string,
       work: Work,
-      { hold, mayWait }: SessionWrite,
+      { fence, mayWait }: SessionWrite,
       told = () => {},
     ): Promise<void> => {
-      held(hold);
-      const kept = (mayWait === true ? batch.later(work) : batch.write(work)).then(told);
-      waiting.set(of, kept);
+      checkedFence(fence);
+      const persisted = (mayWait === true ? batch.later(work) : batch.write(work)).then(told);
+      waiting.set(of, persisted);
       try {
-        await kept;
+        await persisted;
       } finally {
-        if (waiting.get(of) === kept) waiting.delete(of);
+        if (waiting.get(of) === persisted) waiting.delete(of);
       }
     },
     /** Has what waits of a session written, because it is read now. Its writer learns if that fails. */

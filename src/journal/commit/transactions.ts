@@ -13,12 +13,12 @@ export interface Write {
 
 /** Less important writes that go along with a transaction and never make it fail. */
 export interface Passenger {
-  /** Tells whether there is anything to write. */
+  /** Returns whether there is anything to write. */
   waits(): boolean;
   /** Writes some of it, within the transaction: at least one, and no more than there is room for. */
   write(room: PassengerRoom): void;
   /** Is told when that transaction is over. */
-  written(isKept: boolean): void;
+  written(isPersisted: boolean): void;
   /** Gives up the writes that wait. */
   drop(): void;
 }

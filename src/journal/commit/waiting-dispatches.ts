@@ -7,7 +7,7 @@ import type { Passenger, PassengerRoom } from './transactions.js';
 /** Milliseconds that a dispatch may wait if nothing else is written. */
 const longestWaitMs = 100;
 
-/** Characters that may wait. Dispatches beyond are counted, and not kept. */
+/** Characters that may wait. Dispatches beyond are counted, and not persisted. */
 const mostCharacters = 64 * 1024 * 1024;
 
 /** Dispatches that are looked at together, and the characters of a row that holds several. */
@@ -23,7 +23,7 @@ export interface DispatchRows {
 }
 
 /**
- * Dispatches that wait to be written. They go along with the next transaction, never hold anything up, and are given up
+ * Dispatches that wait to be written. They go along with the next transaction, never block anything, and are given up
  * first.
  */
 export class WaitingDispatches implements Passenger {
@@ -34,7 +34,7 @@ export class WaitingDispatches implements Passenger {
   #waiting: NewDispatch[] = [];
   #characters = 0;
   /** The number of the first dispatches that are in the transaction under way. */
-  #inHand = 0;
+  #active = 0;
   #isClosed = false;
   readonly #due: Timer;
   #kept = 0;
@@ -57,7 +57,7 @@ export class WaitingDispatches implements Passenger {
       this.#lose(1);
       return;
     }
-    if (this.#untold > 0) this.#tellLost();
+    if (this.#untold > 0) this.#reportLost();
     this.#characters += length;
     this.#waiting.push(dispatch);
     if (!this.#due.isSet) this.#due.setIdly(longestWaitMs, this.#onDue);
@@ -82,17 +82,17 @@ export class WaitingDispatches implements Passenger {
 
   write({ characters, isSpent }: PassengerRoom): void {
     let written = 0;
-    if (this.#inHand > 0) this.#rows.rolledBack(); // nobody was told of the end of that transaction
-    this.#inHand = 0;
-    while (this.#inHand < this.#waiting.length && !(this.#inHand > 0 && isSpent())) {
-      const from = this.#inHand;
+    if (this.#active > 0) this.#rows.rolledBack(); // nobody was notified of the end of that transaction
+    this.#active = 0;
+    while (this.#active < this.#waiting.length && !(this.#active > 0 && isSpent())) {
+      const from = this.#active;
       for (const one of this.#waiting.slice(from, from + mostTogether)) {
         written += one.body.length;
-        if (this.#inHand > 0 && written > characters) break;
-        this.#inHand++;
+        if (this.#active > 0 && written > characters) break;
+        this.#active++;
       }
-      if (this.#inHand === from) return;
-      this.#writeByMessage(this.#waiting.slice(from, this.#inHand));
+      if (this.#active === from) return;
+      this.#writeByMessage(this.#waiting.slice(from, this.#active));
     }
   }
 
@@ -125,13 +125,13 @@ export class WaitingDispatches implements Passenger {
     this.#rows.add(clean);
   }
 
-  written(isKept: boolean): void {
-    if (!isKept && this.#inHand === 0) this.#inHand = this.#waiting.length; // the database takes nothing at all
-    const gone = this.#waiting.splice(0, this.#inHand);
-    this.#inHand = 0;
+  written(isPersisted: boolean): void {
+    if (!isPersisted && this.#active === 0) this.#active = this.#waiting.length; // the database takes nothing at all
+    const gone = this.#waiting.splice(0, this.#active);
+    this.#active = 0;
     for (const { body } of gone) this.#characters -= body.length;
     const gaps = gone.filter(({ omitted }) => omitted === 'gap');
-    if (isKept) {
+    if (isPersisted) {
       this.#kept += gone.length - gaps.length;
       return;
     }
@@ -146,7 +146,7 @@ export class WaitingDispatches implements Passenger {
   }
 
   /** Keeps how many were lost, in their place. */
-  #tellLost(): void {
+  #reportLost(): void {
     const gap = gapRow(this.#untold, this.#clock.now());
     this.#untold = 0;
     this.#characters += gap.body.length;
@@ -154,7 +154,7 @@ export class WaitingDispatches implements Passenger {
   }
 
   drop(): void {
-    this.#inHand = this.#waiting.length;
+    this.#active = this.#waiting.length;
     this.written(false);
   }
 }
@@ -162,10 +162,10 @@ export class WaitingDispatches implements Passenger {
 /** The record in the place of others that could not be written (sight §2.1). */
 function gapRow(count: number, atMs: number): NewDispatch {
   const kind = 'gap';
-  const fact = { kind, id: `gap-${atMs}`, correlationId: '', atMs, count, why: 'dropped' };
+  const entry = { kind, id: `gap-${atMs}`, correlationId: '', atMs, count, why: 'dropped' };
   return {
-    ...{ eventId: fact.id, family: kind, correlationId: '', sessionId: null, status: 'passed' },
-    ...{ occurredAtMs: atMs, omitted: kind, body: JSON.stringify(fact) },
+    ...{ eventId: entry.id, family: kind, correlationId: '', sessionId: null, status: 'passed' },
+    ...{ occurredAtMs: atMs, omitted: kind, body: JSON.stringify(entry) },
   };
 }
 

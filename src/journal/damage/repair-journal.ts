@@ -33,7 +33,7 @@ import {
   numberGiven,
   tableRows,
 } from '../rows/table-rows.js';
-import { mendHead, mendInnerPages } from './mend-pages.js';
+import { fixHead, fixInnerPages } from './fix-pages.js';
 import { readPastDamage } from './read-past-damage.js';
 
 /** The damage that a repair found, and the rows that it kept and moved. */
@@ -55,7 +55,7 @@ export interface RepairReport {
 const mostProblems = 100;
 
 /**
- * Makes a journal usable again: every row whose sums fit is kept, in a file with new indexes, and every other row goes
+ * Makes a journal usable again: every row whose sums fit is persisted, in a file with new indexes, and every other row goes
  * to a side file. The journal as it was is kept beside it. A journal that is well is left alone.
  *
  * @param stamp a part of the names of the side file and of the copy.
@@ -123,7 +123,7 @@ function copied(
     using log = openSqlite(source, { isDamageExpected: true });
     log.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   }
-  mendInnerPages(source);
+  fixInnerPages(source);
   using from = openSqlite(source, { isDamageExpected: true });
   const isEmpty = numberOf(from, 'SELECT count(*) FROM sqlite_schema') === 0;
   if (isEmpty) problems.push('no table is left in it');
@@ -146,13 +146,13 @@ function withHead(path: string, target: string): string {
   for (const suffixes of [['', '-wal'], ['']]) {
     const copy = `${target}${suffixes.length}`;
     for (const suffix of suffixes) copyPrivately(path + suffix, copy + suffix);
-    mendHead(copy, target);
+    fixHead(copy, target);
     if (hasHead(copy)) return copy;
   }
   return path;
 }
 
-/** Tells whether the tables of today can be found. An older version is said by the head itself. */
+/** Returns whether the tables of today can be found. An older version is said by the head itself. */
 function hasHead(path: string): boolean {
   return looked(path, [], () => {
     using database = openSqlite(path, { isDamageExpected: true });

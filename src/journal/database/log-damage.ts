@@ -21,7 +21,7 @@ const indexHeaderBytes = 48;
 
 /**
  * Looks for damage in the write-ahead log of a database. SQLite ends a log at the first frame that is not right, and says
- * nothing: transactions that were kept would be gone, and rows would be as they were before. A log that ends early because
+ * nothing: transactions that were persisted would be gone, and rows would be as they were before. A log that ends early because
  * the process or the machine ended is no damage: its last transaction was never acknowledged. The two differ in this:
  *
  * - a transaction begins after the one before it is on the disk, so a bad frame with a later transaction behind it is damage.
@@ -62,8 +62,8 @@ function lookAtLog(path: string): string | undefined {
     return `frame ${log.gap} of its write-ahead log is damaged, and transactions follow it`;
   if (!unsaved || log.frames >= index.frames) return undefined;
   if (index.salt === log.salt)
-    return `its write-ahead log ends after ${log.frames} frames, and ${index.frames} were kept`;
-  return log.frames === 0 ? 'its write-ahead log is not the one that was kept' : undefined;
+    return `its write-ahead log ends after ${log.frames} frames, and ${index.frames} were persisted`;
+  return log.frames === 0 ? 'its write-ahead log is not the one that was persisted' : undefined;
 }
 
 /**
@@ -209,7 +209,7 @@ function readAt(file: number, position: number, length: number): Buffer {
 }
 
 /**
- * Tells whether this process has a file open. To close any handle of a file gives up all locks that the process has on it, also
+ * Returns whether this process has a file open. To close any handle of a file gives up all locks that the process has on it, also
  * those of SQLite: so a file that SQLite may have open is not opened beside it.
  */
 function isOpenHere(path: string): boolean {

@@ -21,7 +21,7 @@ const usualCheckBytes = 32 * 1024 * 1024;
 /** Bytes up to which a reader looks at all of a file: each row is compared with its sums when it is read, anyway. */
 export const readerCheckBytes = 4 * 1024 * 1024;
 
-/** Tells whether a file is looked at as a whole before it is used. */
+/** Returns whether a file is looked at as a whole before it is used. */
 export function isCheckedWhole(path: string, wholeCheckBytes = usualCheckBytes): boolean {
   return path === ':memory:' || (entryAt(path)?.size ?? 0) <= wholeCheckBytes;
 }

@@ -10,7 +10,7 @@ export interface NamespaceSize {
   readonly bytes: number;
 }
 
-/** The namespace in which the sizes of the others are kept, each under the name of its namespace. */
+/** The namespace in which the sizes of the others are persisted, each under the name of its namespace. */
 const sizes = '';
 
 /** The rows of key values. Each change is within a transaction of the caller, and keeps the size of its namespace. */
@@ -69,8 +69,10 @@ export function keyValueRows(
     return { keys: Number(row?.['keys']), bytes: Number(row?.['bytes']) };
   };
   const sizeOf = (namespace: string): NamespaceSize => {
-    const kept = whole(sizes, namespace)?.['body'];
-    return typeof kept === 'string' ? (JSON.parse(kept) as NamespaceSize) : counted(namespace); // as it was kept
+    const persisted = whole(sizes, namespace)?.['body'];
+    return typeof persisted === 'string'
+      ? (JSON.parse(persisted) as NamespaceSize)
+      : counted(namespace); // as it was persisted
   };
   const keepSize = (namespace: string, size: NamespaceSize): void => {
     const was = head(sizes, namespace);
@@ -87,7 +89,7 @@ export function keyValueRows(
   return {
     get: (namespace, key, nowMs) => {
       const row = whole(namespace, key);
-      return row === undefined || hasExpired(row, nowMs) ? undefined : keptOf(row);
+      return row === undefined || hasExpired(row, nowMs) ? undefined : keyValueOf(row);
     },
     write: ({ namespace, key, nowMs }, value, quota) => {
       const was = head(namespace, key);
@@ -120,10 +122,10 @@ export function keyValueRows(
           [namespace, from, after, limit],
           { onDamaged },
         )
-        .map(keptOf),
+        .map(keyValueOf),
     namespaces: () =>
       rows.read('namespace = ? ORDER BY key', [sizes], { onDamaged }).map(({ key, body }) => ({
-        ...(JSON.parse(String(body)) as NamespaceSize), // as it was kept
+        ...(JSON.parse(String(body)) as NamespaceSize), // as it was persisted
         namespace: String(key),
       })),
     clear: (namespace) => {
@@ -142,7 +144,7 @@ export function keyValueRows(
       const expired = rows.read(
         'expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?',
         [nowMs, most],
-        { withoutBody: true, onDamaged: () => undefined }, // who needs the row is told of it
+        { withoutBody: true, onDamaged: () => undefined }, // who needs the row is notified of it
       );
       for (const row of expired) dropRow(row);
       return expired.length;
@@ -150,13 +152,13 @@ export function keyValueRows(
   };
 }
 
-/** Tells whether a row has expired. */
+/** Returns whether a row has expired. */
 function hasExpired(row: SqliteRow, nowMs: number): boolean {
   const expiresAtMs = row['expires_at_ms'];
   return typeof expiresAtMs === 'number' && expiresAtMs <= nowMs;
 }
 
-function keptOf(row: SqliteRow): KeptValue {
+function keyValueOf(row: SqliteRow): KeptValue {
   const { key, body, seq, version, expires_at_ms: expiresAtMs } = row;
   return {
     key: String(key),

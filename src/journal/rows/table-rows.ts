@@ -180,12 +180,12 @@ export function damageLine({ table, row, problem }: Damage): string {
   return row === undefined ? problem : `row ${Number(row['seq'])} of ${table}, ${problem}`;
 }
 
-/** Tells whether an error is about one damaged row: nothing was written, and the database goes on. */
+/** Returns whether an error is about one damaged row: nothing was written, and the database goes on. */
 export function isOfOneRow(error: unknown): boolean {
   return isSluiceError(error, 'database-damaged') && error.details['table'] !== undefined;
 }
 
-/** Tells whether the journal refuses a write for good: its row is damaged or has ended, or a value cannot be kept. */
+/** Returns whether the journal refuses a write for good: its row is damaged or has ended, or a value cannot be persisted. */
 export function isRefusedForGood(error: unknown): boolean {
   if (isOfOneRow(error)) return true;
   return isSluiceError(error, 'journal-state') || isSluiceError(error, 'bad-value');

@@ -1,12 +1,12 @@
 import { definedFields, isSluiceError, systemClock } from 'sluice-kernel/internal';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
+import { wholeOwnership } from '../fence.js';
 import {
   isCheckedWhole,
   lockJournal,
   openJournalFile,
   readerCheckBytes,
 } from '../file/journal-file.js';
-import { wholeOwnership } from '../hold.js';
 import type { Journal, JournalReader } from '../journal.js';
 import { journalChanges, writtenChanges } from '../journal-changes.js';
 import { fileJournal, type JournalOptions, type SqliteJournal } from './sqlite-journal.js';

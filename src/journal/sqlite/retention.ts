@@ -21,7 +21,7 @@ export const usualKeepBytes = 256 * 1024 * 1024;
 /** The part of `keepBytes` that may be free in the file, and the part that may be written between two looks. */
 export const growth = 1 / 8;
 
-/** Rows that are looked at together, and pages that are given back together. */
+/** Rows that are looked at together, and pages that are released together. */
 const batchRows = 50;
 const batchPages = 64;
 
@@ -71,7 +71,7 @@ export function* dropOld(
     for (const _ of dropEnded(database, table, nowMs - keepForMs)) if (isSliceOver()) yield;
   for (const table of tables)
     for (const _ of dropFirst(database, table, keepBytes)) if (isSliceOver()) yield;
-  for (const _ of giveBack(database, keepBytes * growth)) if (isSliceOver()) yield;
+  for (const _ of releasePages(database, keepBytes * growth)) if (isSliceOver()) yield;
   const values = keyValueRows(database);
   while (values.dropExpired(nowMs, batchRows) === batchRows) if (isSliceOver()) yield;
 }
@@ -117,7 +117,7 @@ function* dropFirst(
 }
 
 /** Gives free pages back. A file that was made before files could shrink keeps its free pages, and uses them again. */
-function* giveBack(database: SqliteDatabase, keepFreeBytes: number): Generator<void, void> {
+function* releasePages(database: SqliteDatabase, keepFreeBytes: number): Generator<void, void> {
   if (numberOf(database, 'PRAGMA auto_vacuum') !== 2) return;
   const keepFree = Math.ceil(keepFreeBytes / numberOf(database, 'PRAGMA page_size'));
   for (;;) {

@@ -3,8 +3,8 @@ import { GroupCommit } from '../commit/group-commit.js';
 import { WaitingDispatches } from '../commit/waiting-dispatches.js';
 import { checkInChild } from '../database/check-in-child.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
+import { wholeOwnership } from '../fence.js';
 import { numberOf } from '../file/journal-file.js';
-import { wholeOwnership } from '../hold.js';
 import type { Journal } from '../journal.js';
 import { journalChanges, noteTending, writtenChanges } from '../journal-changes.js';
 import { examineRows } from '../rows/examine-rows.js';
@@ -87,9 +87,9 @@ export function fileJournal(
       counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
       return accepted;
     },
-    prepare: (hold, send, isSending) => {
+    prepare: (fence, send, isSending) => {
       sweep.grows(send.body.length);
-      return changes.prepare(hold, send, isSending);
+      return changes.prepare(fence, send, isSending);
     },
     dispatched: (dispatch) => {
       waiting.add(dispatch);

@@ -4,6 +4,7 @@ import { readPastDamage } from '../damage/read-past-damage.js';
 import { logDamage } from '../database/log-damage.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import type { SqliteValue } from '../database/sqlite-values.js';
+import { isOfKind } from '../entry-kinds.js';
 import { isCheckedWhole, openJournalFile, readerCheckBytes } from '../file/journal-file.js';
 import {
   type DispatchFilter,
@@ -29,7 +30,6 @@ import { isNotEnded, isOpenSend, isOpenUpdate } from '../rows/journal-schema.js'
 import { keyValueRows } from '../rows/key-value-rows.js';
 import { packedMark, unpacked } from '../rows/packed-dispatches.js';
 import { type Damage, goodRows, type TableRows, tableRows } from '../rows/table-rows.js';
-import { isOfKind } from '../way-kinds.js';
 import { keyValueReader } from './sqlite-key-values.js';
 
 /** The fewest and the most rows that are read at once, and the characters of their bodies that are aimed at. */
@@ -146,7 +146,7 @@ export function sqliteRecords(
       if (states.every((state) => isOneOf(openUpdates, state))) where(isOpenUpdate);
     }
     const condition = conditions.length === 0 ? 'true' : conditions.join(' AND ');
-    const tell =
+    const report =
       onDamaged &&
       ((one: Damage): void => {
         if (one.row !== undefined) sawDamaged(one.row['seq']);
@@ -156,16 +156,16 @@ export function sqliteRecords(
     try {
       return getOrMake(tables, table.name, () => tableRows(database, table))
         .read(`${condition} ORDER BY seq LIMIT ?`, [...values, most], {
-          onDamaged: tell,
+          onDamaged: report,
           withoutBody,
         })
         .map(table.record);
     } catch (error) {
-      if (tell === undefined || !isSluiceError(error, 'database-damaged')) throw error;
+      if (report === undefined || !isSluiceError(error, 'database-damaged')) throw error;
       const { rows, problem } = readPastDamage(database, table, condition, values);
       if (problem !== undefined)
-        tell({ table: table.name, problem: `${table.name} cannot be read whole: ${problem}` });
-      return goodRows(table, rows, tell).slice(0, most).map(table.record);
+        report({ table: table.name, problem: `${table.name} cannot be read whole: ${problem}` });
+      return goodRows(table, rows, report).slice(0, most).map(table.record);
     }
   }
 }

@@ -134,14 +134,14 @@ export interface Kernel {
    */
   grant(extensionId: string, grants: readonly string[]): Disposable;
   /**
-   * Tells whether an extension may do a thing that a grant names (spec §12.5).
+   * Returns whether an extension may do a thing that a grant names (spec §12.5).
    *
    * @param grant as in `KernelOptions.grants`.
    * @example
    * kernel.may('reminder', 'send:pigeon');
    */
   may(extensionId: string, grant: string): boolean;
-  /** Tells whether an extension is audited as a whole (judgement §3.7). */
+  /** Returns whether an extension is audited as a whole (judgement §3.7). */
   isAudited(extensionId: string): boolean;
   /**
    * Listens to every dispatch that ends from now on, beside the tap of the options, until it is disposed (spec §12.2).
@@ -186,7 +186,7 @@ export interface Kernel {
     payload: PayloadOf<F>,
     given?: Given<F>,
   ): Outcome<F>;
-  /** Tells whether a family has handlers: a caller on a hot path may skip making a payload. */
+  /** Returns whether a family has handlers: a caller on a hot path may skip making a payload. */
   has(family: FamilyName): boolean;
   /** The handlers of a family in run order, those that the operator disabled at the end. */
   plan(family: FamilyName): readonly PlannedHandler[];

@@ -4,7 +4,7 @@ import type { Match } from '../outcome/matching.js';
 import type { PlannedHandler } from './contract.js';
 
 /**
- * Tells whether the match of a handler may be met by a dispatch of which something is known (judgement §2.8).
+ * Returns whether the match of a handler may be met by a dispatch of which something is known (judgement §2.8).
  *
  * @param possible the values that a field may have, by its key in a match: `null` among them if it may be absent. Nothing if any
  *   value is possible.

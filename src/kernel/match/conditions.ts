@@ -83,7 +83,7 @@ export function conditionsOf(match: Match | undefined, stage: Stage): readonly C
 }
 
 /**
- * Tells whether a value meets a condition. Texts are compared by code unit (judgement §2.2).
+ * Returns whether a value meets a condition. Texts are compared by code unit (judgement §2.2).
  *
  * @param unknownMeets the answer for a value that is not known.
  */
@@ -112,7 +112,7 @@ export function isAmong(
   });
 }
 
-/** Tells whether a value is not known, so that no condition can be asked of it. */
+/** Returns whether a value is not known, so that no condition can be asked of it. */
 function isUnknown(value: unknown): boolean {
   return value === undefined || !['string', 'number', 'boolean'].includes(typeof value);
 }

@@ -89,7 +89,7 @@ function anyOfScalars(parts: readonly SchemaParts[]): ReturnType<typeof scalarOf
   return { types, values: listed.includes(undefined) ? undefined : listed.flatMap((v) => v ?? []) };
 }
 
-/** Tells whether a match can compare with a value. */
+/** Returns whether a match can compare with a value. */
 export function isScalar(value: unknown): value is MatchScalar {
   return (
     typeof value === 'string' ||

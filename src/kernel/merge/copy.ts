@@ -3,7 +3,7 @@ export interface Shape {
   readonly keys: readonly string[];
   /** Makes an unfrozen shallow copy with the keys, and the order, of its argument. */
   readonly copy: (source: object) => Record<string, unknown>;
-  /** Tells whether an object has the fields of another, and no others, so that it has not been written since it was copied. */
+  /** Returns whether an object has the fields of another, and no others, so that it has not been written since it was copied. */
   readonly isSame: (copy: object, original: object) => boolean;
 }
 
@@ -65,7 +65,7 @@ function blank(value: unknown): unknown {
   return typeof value === 'string' ? '' : null;
 }
 
-/** Tells whether an object has these keys in this order. */
+/** Returns whether an object has these keys in this order. */
 function fits(keys: readonly string[], source: object): boolean {
   let at = 0;
   for (const key in source) {

@@ -35,9 +35,9 @@ export interface Field {
   readonly direct: boolean;
   /** The schema asks for a type and nothing more: the generated merge tests for it in place. */
   readonly plain: PlainType | undefined;
-  /** Tells whether the written value fits the schema of the patch or annotations. */
+  /** Returns whether the written value fits the schema of the patch or annotations. */
   readonly accepts: (value: unknown) => boolean;
-  /** Tells whether what the law made of it fits the payload's schema. */
+  /** Returns whether what the law made of it fits the payload's schema. */
   readonly fits: (value: unknown) => boolean;
   /** Why a value is not accepted. */
   readonly explain: (value: unknown) => string;

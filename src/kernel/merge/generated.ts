@@ -3,7 +3,7 @@ import { type Field, type PlainType, type Refusal, refusalOf } from './field.js'
 import type { Merge, MergeTarget } from './merge.js';
 import { Batch, refuseOdd, unknownField } from './reference.js';
 
-/** Tells whether this process may make functions from text: `--disallow-code-generation-from-strings` forbids it. */
+/** Returns whether this process may make functions from text: `--disallow-code-generation-from-strings` forbids it. */
 export function canGenerateCode(): boolean {
   try {
     return new Function('return true')() === true;

@@ -4,7 +4,7 @@ import type { FieldMemory, Refusal } from './field.js';
 export interface MergeTarget extends FieldMemory {
   /** The value so far. */
   readonly value: object;
-  /** Tells whether the author of what is merged holds a field's grant. */
+  /** Returns whether the author of what is merged holds a field's grant. */
   granted(field: string): boolean;
   /** A write that came second to a first-defined field. */
   overruled(field: string): void;

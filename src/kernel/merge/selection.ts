@@ -4,7 +4,7 @@ import type { Candidate } from '../outcome/outcome.js';
 export type Standing = Pick<Candidate, 'explicit' | 'rank' | 'invalid'>;
 
 /**
- * Tells whether a candidate beats the best so far: explicit beats inferred, then the higher rank; among equals the
+ * Returns whether a candidate beats the best so far: explicit beats inferred, then the higher rank; among equals the
  * earlier in run order stands. An invalid candidate beats nothing (spec §9).
  */
 export function beats(candidate: Standing, best: Standing | undefined): boolean {

@@ -83,7 +83,7 @@ export class Work implements MergeTarget {
     return this.#values === undefined ? this.#emitted : Object.freeze(this.#values);
   }
 
-  /** Tells whether the handler that has read it left it as it was. The next one does not get the same object, unless it is frozen. */
+  /** Returns whether the handler that has read it left it as it was. The next one does not get the same object, unless it is frozen. */
   get isIntact(): boolean {
     const shown = this.#shown;
     if (shown === undefined || this.isShared || this.#shape === undefined) return true;

@@ -67,7 +67,7 @@ export interface Entry extends Author {
   readonly traits: Traits;
   /** Why it is in no plan, where it is not. */
   readonly absent: 'disabled' | 'quarantined' | undefined;
-  /** The entry in whose place it stands in plans, where it does. */
+  /** The audited entry that this entry replaces in plans. */
   readonly standsFor: Entry | undefined;
   readonly handler: AnyHandler;
   readonly own: object;

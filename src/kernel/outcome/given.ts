@@ -88,7 +88,7 @@ function isAuthor(value: unknown): boolean {
   return [extensionId, contributionId, how].every((field) => typeof field === 'string');
 }
 
-/** Tells whether a dispatch was given something that is checked also if nobody hears it: data, or a principal. */
+/** Returns whether a dispatch was given something that is checked also if nobody hears it: data, or a principal. */
 export function hasUnchecked({ metadata, providerMetadata, principal }: Given): boolean {
   return metadata !== undefined || providerMetadata !== undefined || principal !== undefined;
 }

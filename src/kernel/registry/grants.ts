@@ -53,17 +53,17 @@ export class Grants {
     return stage.trusted.filter((field) => held.includes(`${stage.family}:${field}`));
   }
 
-  /** Tells whether an extension may contribute a class to a family. */
+  /** Returns whether an extension may contribute a class to a family. */
   allows(extensionId: string, name: HandlerClass, family: string): boolean {
     return this.#has(extensionId, { verb: name, pattern: family });
   }
 
-  /** Tells whether an extension may do a thing that a grant names, such as `provide:channel` or `schedule`. */
+  /** Returns whether an extension may do a thing that a grant names, such as `provide:channel` or `schedule`. */
   may(extensionId: string, grant: string): boolean {
     return hasGrant(this.#of(extensionId), grant, this.#leastPrivilege);
   }
 
-  /** Tells whether an extension may dispatch a family. One of the host's needs a grant, with or without least privilege. */
+  /** Returns whether an extension may dispatch a family. One of the host's needs a grant, with or without least privilege. */
   mayDispatch(extensionId: string, { family, emitter }: Stage): boolean {
     return emitter === 'anyone' || this.#has(extensionId, { verb: 'dispatch', pattern: family });
   }
@@ -156,7 +156,7 @@ function verbGrantOf(grant: string): VerbGrant | undefined {
 }
 
 /**
- * Tells whether an extension has what a grant names, by all that it is granted (spec §12.5). The kernel goes by the same rule.
+ * Returns whether an extension has what a grant names, by all that it is granted (spec §12.5). The kernel goes by the same rule.
  *
  * @param asked as a manifest writes it: `veto:egress.preparing`, or `agent.prompt.building:systemPrompt`.
  */
@@ -186,7 +186,7 @@ function hasVerb(granted: readonly string[], asked: VerbGrant, leastPrivilege: b
   return counted.some((one) => covers(one, verb, pattern));
 }
 
-/** Tells whether a grant covers a verb and a family: by its name, by a pattern such as `egress.*`, or by `*`. */
+/** Returns whether a grant covers a verb and a family: by its name, by a pattern such as `egress.*`, or by `*`. */
 function covers(granted: VerbGrant, verb: string, family: string): boolean {
   const isAnyClass = granted.verb === '*' && handlerClasses.some((name) => name === verb);
   if (!isAnyClass && granted.verb !== verb) return false;

@@ -139,7 +139,7 @@ export class Registry {
     return { [Symbol.dispose]: () => this.#withdraw(entry) };
   }
 
-  /** Tells whether an extension may do a thing that a grant names. */
+  /** Returns whether an extension may do a thing that a grant names. */
   may(extensionId: string, grant: string): boolean {
     return this.#grants.may(extensionId, grant);
   }
@@ -155,7 +155,7 @@ export class Registry {
     });
   }
 
-  /** Tells whether each handler of an extension is audited. */
+  /** Returns whether each handler of an extension is audited. */
   isAudited(extensionId: string): boolean {
     return this.#options.audit.includes(extensionId);
   }

@@ -13,8 +13,8 @@ import { ContributionOwn } from './services/own.js';
 import { newCounters, type Services, Taps } from './services/services.js';
 import { changesOf } from './state/changes.js';
 import { failed } from './state/failures.js';
+import { notifyTap } from './state/notify-tap.js';
 import { Run } from './state/run.js';
-import { tellTap } from './state/tell-tap.js';
 
 /**
  * Makes the entry that stands for a handler in audit mode (judgement §3): it is called in its place, and what it returns is taken by
@@ -79,11 +79,11 @@ function awaitAudited(
   const { pass } = call;
   let isOpen = true;
   const timer = new Timer(run.services.clock);
-  const end = (tell: () => Verdict): void => {
+  const end = (report: () => Verdict): void => {
     if (!isOpen) return;
     isOpen = false;
     timer.clear();
-    conclude(run, entry, pass, tell());
+    conclude(run, entry, pass, report());
   };
   void call.payload; // as it stands: what the others make of it is not for this one
   whenSettled(
@@ -119,7 +119,7 @@ function conclude(run: Run, entry: Entry, pass: string, verdict: Verdict): void 
   if (verdict.verdict === 'cancel' || verdict.verdict === 'ask')
     services.counters.auditObjections++;
   if (verdict.failure !== undefined) services.counters.auditFailures++;
-  tellTap(services, 'audit', (tap) => tap.audit?.(record, run.event));
+  notifyTap(services, 'audit', (tap) => tap.audit?.(record, run.event));
 }
 
 /**

@@ -7,10 +7,10 @@ import { waitingFor } from './sequential-wait.js';
 import type { Plan } from './services/plan.js';
 import { Dispatched } from './state/dispatched.js';
 import { stageFailed } from './state/failures.js';
+import { notifyTap } from './state/notify-tap.js';
 import { recheckPlan } from './state/recheck.js';
 import type { Run } from './state/run.js';
 import { stepOf } from './state/step-of.js';
-import { tellTap } from './state/tell-tap.js';
 import { stopAborted, stopSpent } from './stop.js';
 import { runSync } from './sync.js';
 
@@ -90,7 +90,7 @@ export function end(run: Run): Outcome {
   run.outcome = outcome;
   if (run.steps !== undefined) noteSkipped(run, outcome);
   freezeLists(run);
-  if (services.taps.isWatched) tellTap(services, 'outcome', (tap) => tap.outcome?.(outcome));
+  if (services.taps.isWatched) notifyTap(services, 'outcome', (tap) => tap.outcome?.(outcome));
   run.resolve?.(outcome);
   services.inFlight.remove();
   return outcome;

@@ -11,7 +11,7 @@ import { Cold, nothing, Run } from './state/run.js';
 import { usualTerms } from './state/terms.js';
 import { Unheard } from './state/unheard.js';
 
-/** Beyond the small integers of V8, as the times of a clock are: it stores the two in fields of different kinds. */
+/** Larger than a V8 small integer, like a real timestamp, so that V8 chooses the same field representation. */
 const stampMs = 1.5e12;
 
 /**

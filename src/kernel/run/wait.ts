@@ -32,7 +32,7 @@ export function deadlineOf({ began, stageBegan, run }: Wait, handlerMs: number):
   return Math.min(began.ms + handlerMs, stageBegan.ms + run.plan.stageTimeoutMs);
 }
 
-/** Tells whether the stage's budget is spent. */
+/** Returns whether the stage's budget is spent. */
 export function isSpent({ stageBegan, run }: Wait, nowMs: number): boolean {
   return stageBegan !== undefined && nowMs >= stageBegan.ms + run.plan.stageTimeoutMs;
 }

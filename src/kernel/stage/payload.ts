@@ -65,7 +65,7 @@ function checked(stage: Stage, check: PayloadCheck, copy: object): SluiceError |
   }
 }
 
-/** Tells whether a check can read a copy that lacks some of its fields. */
+/** Returns whether a check can read a copy that lacks some of its fields. */
 function canRead(check: PayloadCheck, copy: object, lacking: readonly string[]): boolean {
   const fields = Object.entries(copy).filter(([name]) => !lacking.includes(name));
   try {
@@ -80,7 +80,7 @@ function without(names: readonly string[], name: string): readonly string[] {
   return names.filter((one) => one !== name);
 }
 
-/** Tells whether a value is an array. A revoked proxy counts as none, because it cannot be asked. */
+/** Returns whether a value is an array. A revoked proxy counts as none, because it cannot be asked. */
 function isList(value: object): boolean {
   try {
     return Array.isArray(value);

@@ -227,7 +227,7 @@ export function defineStage<
   });
 }
 
-/** Tells whether a stage judges what may be shown before it is whole: its payload says `streaming`. */
+/** Returns whether a stage judges what may be shown before it is whole: its payload says `streaming`. */
 export function judgesStreams(stage: Stage): boolean {
   return Object.hasOwn(stage.payload.properties, 'streaming');
 }

@@ -1,7 +1,7 @@
 /** An object whose fields nobody has checked. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Tells whether a value is an object with fields, and no list. */
+/** Returns whether a value is an object with fields, and no list. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -89,7 +89,7 @@ function children(node: object, shared: readonly string[]): object[] | Culprit |
   return found;
 }
 
-/** Tells whether the keys of a list are its places, all of them: names come last. */
+/** Returns whether the keys of a list are its places, all of them: names come last. */
 function isDense(list: readonly unknown[]): boolean {
   const keys = Object.keys(list);
   return keys.length === list.length && (keys.length === 0 || keys.at(-1) === `${list.length - 1}`);

@@ -9,7 +9,7 @@ export interface PlainProblem {
   readonly isUnreadable?: true;
 }
 
-/** Tells whether an object is an array, or one that a literal could have made, of this realm or another. */
+/** Returns whether an object is an array, or one that a literal could have made, of this realm or another. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === Array.prototype || prototype === null)

@@ -1,5 +1,5 @@
 /**
- * Tells whether two values are the same plain data: equal primitives (by `Object.is`), or objects with the same keys whose
+ * Returns whether two values are the same plain data: equal primitives (by `Object.is`), or objects with the same keys whose
  * values are the same data. Iterative, and at home with cycles.
  */
 export function sameData(left: unknown, right: unknown): boolean {

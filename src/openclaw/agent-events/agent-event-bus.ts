@@ -57,7 +57,7 @@ export function agentEventBus(on: Kernel, options: AgentEventsOptions): AgentEve
   );
 
   /** Calls every listener, also those that another one adds meanwhile: a set walks over them, too. */
-  function tell(event: AgentEvent): void {
+  function report(event: AgentEvent): void {
     const failed = (error: unknown): void => {
       counts.failures++;
       logger.debug('an agent event listener failed', { error });
@@ -145,14 +145,14 @@ export function agentEventBus(on: Kernel, options: AgentEventsOptions): AgentEve
     const heard = heardOf(family, payload);
     if (heard === undefined) return;
     counts.told++;
-    tell(enriched({ runId, ...heard }, sessionKey, occurredAt));
+    report(enriched({ runId, ...heard }, sessionKey, occurredAt));
   }
 
   return {
     emitAgentEvent(given) {
       counts.emitted++;
       const event = enriched(given, given.sessionKey, clock.now());
-      tell(event);
+      report(event);
       const row = rowOf(given.stream, given.data);
       const part = row?.parts[0];
       if (row === undefined || part === undefined) counts.unmapped++;

@@ -36,7 +36,7 @@ type Way<Payload> = Omit<AgentEventRow, 'parts' | 'payload' | 'heard' | 'status'
   readonly data: Readonly<Record<string, (keyof Payload & string) | Field<unknown, Payload>>>;
   /** The fields of the payload that no single field of the data says. A field of the data wins. */
   adds?(source: AgentEventSource): object;
-  /** Tells whether a dispatch of the family is this kind of event; by default every one is. */
+  /** Returns whether a dispatch of the family is this kind of event; by default every one is. */
   is?(payload: Payload): boolean;
 };
 

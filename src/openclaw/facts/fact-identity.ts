@@ -26,7 +26,7 @@ export function factOf<F extends SharedFactFamily>(
   return { family, names: namesOf[family](payload) };
 }
 
-/** Tells whether more than one legacy bus announces the facts of a family. */
+/** Returns whether more than one legacy bus announces the facts of a family. */
 export function isSharedFact(family: string): family is SharedFactFamily {
   return Object.hasOwn(namesOf, family);
 }

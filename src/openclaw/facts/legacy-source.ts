@@ -1,7 +1,7 @@
 import type { Envelope } from 'sluice-kernel';
 
 /**
- * Tells whether a dispatch repeats an event that a legacy host told one of its buses: its metadata then name the hook
+ * Returns whether a dispatch repeats an event that a legacy host told one of its buses: its metadata then name the hook
  * (`legacyHook`) or the bus (`legacyBus`). Such a host tells its other buses itself.
  */
 export function isOfLegacyHost({ metadata }: Pick<Envelope, 'metadata'>): boolean {

@@ -83,7 +83,7 @@ function factRegistry({
       .find((fact) => fact.family === family && !fact.buses.has(bus) && fact.touchedMs >= sinceMs);
   }
 
-  async function tell(bus: FactBus, about: FactIdentity, dispatch: () => Promise<Outcome>) {
+  async function report(bus: FactBus, about: FactIdentity, dispatch: () => Promise<Outcome>) {
     dispatched++;
     const { promise: outcome, resolve: settle } = deferred<Outcome>();
     // It is there before the dispatch begins: a handler may announce it on another bus.
@@ -152,7 +152,7 @@ function factRegistry({
       forgetOld();
       const fact = find(bus, identity);
       const outcome =
-        fact === undefined ? tell(bus, identity, dispatch) : join(bus, fact, dispatch);
+        fact === undefined ? report(bus, identity, dispatch) : join(bus, fact, dispatch);
       return outcome as Promise<Outcome<F>>; // a fact is only found by an identity of its own family
     },
     /**

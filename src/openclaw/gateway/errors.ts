@@ -5,7 +5,7 @@ export const gatewayErrors = {
   'bad-client-option': {
     message: 'Option "{option}" of the gateway client is wrong: {problem}.',
     cause: 'An option of the client, or of its provider, has a wrong value.',
-    hint: 'Mend the option. The options are described at the type of the constructor’s argument.',
+    hint: 'Fix the option. The options are described at the type of the constructor’s argument.',
   },
   'bad-device-key': {
     message: 'The device key {path} cannot be used: {problem}.',

@@ -30,7 +30,7 @@ export function withoutLive(fields: Fields, held: unknown): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([key]) => !live.includes(key)));
 }
 
-/** Tells whether a value is plain data, which a payload or a patch can hold. */
+/** Returns whether a value is plain data, which a payload or a patch can hold. */
 export function isPlainValue(value: unknown): boolean {
   if (typeof value === 'function' || typeof value === 'symbol') return false;
   return typeof value !== 'object' || value === null || 'copy' in copyPlain(value);

@@ -14,7 +14,7 @@ export type LegacyHookKind = 'void' | 'modifying' | 'claim' | 'sync';
 /** The power of a handler of a hook over the event. */
 export type Coverage = 'observe' | 'mutate' | 'veto' | 'resolve';
 
-/** Tells whether a legacy hook, key or stream lives on the pipeline. */
+/** Returns whether a legacy hook, key or stream lives on the pipeline. */
 export type BridgeStatus = 'bridged' | 'observe-only' | 'retired';
 
 /** The texts of plugins that wait for the next prompt of a session, or that a run of it has taken. */
@@ -70,7 +70,7 @@ export interface Ending {
   readonly answers: readonly Fields[];
   /** The plugin of each answer. */
   readonly plugins: readonly string[];
-  /** Tells whether a contribution that is no legacy handler wrote a field: `content`, or `params.path`. */
+  /** Returns whether a contribution that is no legacy handler wrote a field: `content`, or `params.path`. */
   readonly canonicalWrites: readonly string[];
 }
 
@@ -135,7 +135,7 @@ export interface LegacyHookRow<
     principal?: Principal,
     queued?: QueuedInjections,
   ): LegacyView<Event, Context>;
-  /** Tells whether the legacy hook tells of this event at all; by default of every event. Asked of canonical events only. */
+  /** Returns whether the legacy hook tells of this event at all; by default of every event. Asked of canonical events only. */
   wants?(envelope: Envelope): boolean;
   /** The result of the legacy runner; `undefined` for a void hook. */
   result(ending: Ending): unknown;
@@ -153,7 +153,7 @@ export function lastGiven(answers: readonly Fields[], field: string): unknown {
   return answers.map((answer) => answer[field]).findLast(isGiven);
 }
 
-/** Tells whether some answer gives a field. */
+/** Returns whether some answer gives a field. */
 export function anyGives(answers: readonly Fields[], field: string): boolean {
   return answers.some((answer) => isGiven(answer[field]));
 }

@@ -5,8 +5,8 @@ import { isSluiceError, oneLine } from 'sluice-kernel/internal';
 import type { LegacyPlugin } from '../plugin/shape/plugin.js';
 import type { LegacyChannel, LegacyDelivery } from '../plugin/shape/shapes.js';
 import { type RunningGateway, runAccount } from './account.js';
+import { ActiveMessages } from './active-messages.js';
 import { decodeContext } from './decode-context.js';
-import { InHand } from './in-hand.js';
 import { partsOf, receiptOf } from './outbound.js';
 
 /** The account of a channel that names none. */
@@ -24,7 +24,7 @@ export function legacyChannel(
   const { outbound, capabilities, gateway } = channel;
   const id = channel.id.trim();
   const takesIn = gateway?.startAccount !== undefined;
-  const inHand = new InHand(id, plugin.config, eventIdOf);
+  const activeMessages = new ActiveMessages(id, plugin.config, eventIdOf);
   const running = new Map<string, { readonly inbox: ChannelInbox; gateway?: RunningGateway }>();
   const taking = new Set<string>(); // the accounts that take in
   let host: ChannelInbox | undefined; // each of its accounts has the same host
@@ -46,7 +46,7 @@ export function legacyChannel(
       intake ??= plugin.intake.open(id, async (inbound) => {
         const as = [...running.keys()].find((one) => one.toLowerCase() === inbound.accountId);
         const to = as === undefined || !taking.has(as) ? undefined : running.get(as);
-        return as !== undefined && to !== undefined && inHand.take(inbound, as, to.inbox);
+        return as !== undefined && to !== undefined && activeMessages.take(inbound, as, to.inbox);
       });
       plugin.state.reread(accountId, inbox.lost);
       taking.add(accountId); // it may bring its first message at once
@@ -66,23 +66,23 @@ export function legacyChannel(
     stopAccount: async (accountId) => {
       const { gateway: started } = running.get(accountId) ?? {};
       running.delete(accountId);
-      inHand.endAll(accountId); // so that the plugin's own code can end
+      activeMessages.endAll(accountId); // so that the plugin's own code can end
       if (running.size === 0) {
         intake?.[Symbol.dispose]();
         intake = undefined;
       }
       await started?.stop();
     },
-    updateEnded: (accountId, end) => inHand.end(accountId, end),
+    updateEnded: (accountId, end) => activeMessages.end(accountId, end),
     decodeIngress: (raw, accountId) => decodeContext(id, accountId, raw, plugin.config),
     send: async (permit, { correlationId }) => {
       checkPermit(permit, host);
       const message = permit.take();
-      const held = inHand.answeredBy(message, correlationId);
+      const held = activeMessages.answeredBy(message, correlationId);
       const replyToId = replyIdOf(plugin, channel, message, held?.inbound.context['MessageSid']);
       return held === undefined
         ? sendOut(plugin, channel, message, replyToId)
-        : inHand.deliver(held, message, replyToId);
+        : activeMessages.deliver(held, message, replyToId);
     },
   };
 }

@@ -59,7 +59,7 @@ function refused(status: number, message: string, type = 'unsupported'): Respons
   return Response.json({ error: { message, type } }, { status });
 }
 
-/** Tells whether a request has the token or the password of OpenClaw's gateway, as the configuration has it. */
+/** Returns whether a request has the token or the password of OpenClaw's gateway, as the configuration has it. */
 function hasToken(config: Fields, header: string): boolean {
   const { mode, token, password } = fieldsOf(fieldsOf(config['gateway'])['auth']);
   if (mode === 'none') return true;

@@ -11,7 +11,7 @@ const rows = [
   {
     name: 'hanging-hook-is-cut',
     bus: 'internal-hooks',
-    what: 'There, a handler that never settles holds up the command or compaction for ever; here it is passed over after a minute.',
+    what: 'There, a handler that never settles blocks the command or compaction for ever; here it is passed over after a minute.',
     reason: 'One handler must not be able to stop a command.',
   },
   {

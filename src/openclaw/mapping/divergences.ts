@@ -89,7 +89,7 @@ const rows = [
     profiles: ['2026.3', '2026.9'],
     minor: true,
     hooks: modifying,
-    what: "There, a handler that never settles holds up the run for ever; here it is told and passed over when the stage's budget for a handler is spent.",
+    what: "There, a handler that never settles blocks the run for ever; here it is told and passed over when the stage's budget for a handler is spent.",
     reason: 'One plugin must not be able to stop every message.',
   },
   {

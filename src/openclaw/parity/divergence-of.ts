@@ -30,7 +30,7 @@ const inResult =
   ({ path }: ParityDifference): boolean =>
     new RegExp(`^result\\.(?:${fields})(?:\\W|$)`).test(path);
 
-/** Tells whether a runner told of a failure in some words, in its log or by its own failure. */
+/** Returns whether a runner told of a failure in some words, in its log or by its own failure. */
 const isSaid = ({ log, ending }: ParityRun, words: RegExp): boolean =>
   log.some(({ text }) => words.test(text)) ||
   (ending.kind === 'threw' && words.test(ending.message));

@@ -53,12 +53,14 @@ export function loadWith(
 ): LegacyPlugin {
   const exported = pluginExportOf(module);
   const plugin = newPlugin(exported.definition, options, folder);
-  for (const warning of warnings) plugin.tell('warn', warning);
+  for (const warning of warnings) plugin.report('warn', warning);
   const named = options.manifest?.skills ?? [];
   if (folder === undefined && named.length > 0)
     plugin.refusals.note('openclaw.plugin.json: skills');
   const skills =
-    folder === undefined ? [] : skillsIn(folder, named, (problem) => plugin.tell('warn', problem));
+    folder === undefined
+      ? []
+      : skillsIn(folder, named, (problem) => plugin.report('warn', problem));
   const error = setUp(plugin, exported, options);
   if (error !== undefined) {
     const { code, hint } = error;
@@ -105,9 +107,9 @@ function setUp(
   try {
     const returned = withRoutes(plugin.httpRoutes, () => register(apiOf(plugin)));
     if (isThenable(returned)) {
-      plugin.tell('warn', 'its register function is async; nobody waits for it, as in OpenClaw');
+      plugin.report('warn', 'its register function is async; nobody waits for it, as in OpenClaw');
       returned.then(undefined, (late: unknown) =>
-        plugin.tell('error', 'its register function was rejected', late),
+        plugin.report('error', 'its register function was rejected', late),
       );
     }
     return undefined;

@@ -59,7 +59,7 @@ export function newPlugin(
   const entry = pluginEntryOf(config, pluginId);
   const logger = loggerOf(options.logger ?? silentLogger, pluginId);
   const diagnostics: PluginDiagnostic[] = [];
-  const tell: Registering['tell'] = (level, message, thrown, about) => {
+  const report: Registering['report'] = (level, message, thrown, about) => {
     const isThrown = thrown !== undefined;
     const said = isThrown ? `${message}: ${oneLine(thrown)}` : message;
     diagnostics.push({ level, message: said, ...definedFields({ about }) });
@@ -79,7 +79,7 @@ export function newPlugin(
   const running = pluginServices(services, {
     context: { config, workspaceDir, stateDir, logger: legacyLogger },
     clock,
-    onFailure: (message, thrown) => tell('error', message, thrown),
+    onFailure: (message, thrown) => report('error', message, thrown),
   });
   const intake = pluginIntake(pluginId);
   const hooks = options.hooks ?? entry.hooks;
@@ -106,10 +106,10 @@ export function newPlugin(
       ...{ kernel, pluginId, answers: answersHttp },
       added: (path) => {
         if (answersHttp) logger.info('it answers HTTP requests', { path });
-        else tell('warn', `nobody is answered at ${path}: "routes" of the plugin is not true`);
+        else report('warn', `nobody is answered at ${path}: "routes" of the plugin is not true`);
       },
       leftOut: (path, why) =>
-        tell('error', `route "${path}" is left out: ${why}`, undefined, {
+        report('error', `route "${path}" is left out: ${why}`, undefined, {
           kind: 'route',
           name: path,
         }),
@@ -138,7 +138,7 @@ export function newPlugin(
     refusals,
     buses: () => pluginBuses(kernel),
     running,
-    tell,
+    report,
   };
   return plugin;
 }

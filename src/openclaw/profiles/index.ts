@@ -110,7 +110,7 @@ export function rowsOf(profile: LegacyProfile): Readonly<Record<string, LegacyHo
   return profiles[profile];
 }
 
-/** Tells whether a profile has a hook of a name. */
+/** Returns whether a profile has a hook of a name. */
 export function isHookOf(
   profile: LegacyProfile,
   name: unknown,

@@ -56,7 +56,7 @@ export class LegacyBridge {
     for (const id of contributionIds) this.#contributions.set(`${pluginId}/${id}`, registered);
   }
 
-  /** Tells whether a legacy runner made a dispatch. */
+  /** Returns whether a legacy runner made a dispatch. */
   isRunners(event: Envelope): boolean {
     return this.#announced.has(event.metadata);
   }
@@ -74,7 +74,7 @@ export class LegacyBridge {
     return this.#contributions.get(`${extensionId}/${contributionId}`);
   }
 
-  /** Tells whether a contribution belongs to a legacy handler. */
+  /** Returns whether a contribution belongs to a legacy handler. */
   isLegacy(author: Author): boolean {
     return this.ownerOf(author) !== undefined;
   }
@@ -84,7 +84,7 @@ export class LegacyBridge {
     this.#announced.set(metadata, call);
   }
 
-  /** Tells whether the legacy runner made a dispatch for the row of a hook. */
+  /** Returns whether the legacy runner made a dispatch for the row of a hook. */
   isAnnounced(row: LegacyHookRow, event: Envelope): boolean {
     return this.#announced.get(event.metadata)?.row === row;
   }
@@ -106,7 +106,7 @@ export class LegacyBridge {
   }
 
   /** Tells a plugin, once per hook, that what it wrote to its event is not read. */
-  readonly tellInPlace = (registered: Registered, fields: readonly string[], own: Own): void => {
+  readonly reportInPlace = (registered: Registered, fields: readonly string[], own: Own): void => {
     const { pluginId, hookName, row } = registered;
     const key = `${pluginId}/${hookName}`;
     if (this.#told.has(key)) return;
@@ -122,7 +122,7 @@ export class LegacyBridge {
       [...this.injections]
         .flatMap((of) => of(...asked))
         .toSorted((one, other) => one.createdAt - other.createdAt);
-    return new LegacyCall(hook, row, row.view(event, principal, queued), this.tellInPlace);
+    return new LegacyCall(hook, row, row.view(event, principal, queued), this.reportInPlace);
   }
 
   /** Keeps the answers of the first stage for the later ones. If no handler answered, all are asked again. */

@@ -15,7 +15,7 @@ export function isolated<Event extends object>(hook: string, event: Event): Even
   }
 }
 
-/** Tells whether a registration is for a call, by the options that `api.on` takes. */
+/** Returns whether a registration is for a call, by the options that `api.on` takes. */
 export function isEligible(registered: Registered, event: object, ctx: object): boolean {
   const { matcher, eligibleTriggers, eligibleDispatchKinds: kinds } = registered;
   const { toolName } = Object(event) as { readonly toolName?: unknown };

@@ -52,7 +52,7 @@ type Runs<P extends LegacyProfile> = {
  * handlers alone: the other handlers of both stages run with their own hooks.
  */
 export type LegacyHookRunner<P extends LegacyProfile = '2026.3'> = Runs<P> & {
-  /** Tells whether a call of this hook, in a context, would reach a handler: a legacy one, or a canonical one of its stages. */
+  /** Returns whether a call of this hook, in a context, would reach a handler: a legacy one, or a canonical one of its stages. */
   hasHooks(hook: LegacyHookName<P>, ctx?: object): boolean;
   /** How many handlers a call of this hook would reach. */
   getHookCount(hook: LegacyHookName<P>): number;
@@ -168,9 +168,9 @@ function hookRuns(
 
   function begin(hook: string, row: LegacyHookRow, event: object, ctx: object): Begun {
     const listener = new RunnerReporter(hook, row, options);
-    const call = new LegacyCall(hook, row, { event, ctx }, bridge.tellInPlace, listener);
+    const call = new LegacyCall(hook, row, { event, ctx }, bridge.reportInPlace, listener);
     const count = countOf(hook, event, ctx);
-    if (count > 0) listener.tellRunning(count);
+    if (count > 0) listener.reportRunning(count);
     return { hook, row, call, listener, count };
   }
 
@@ -205,7 +205,7 @@ function hookRuns(
         const handler = `${extensionId}/${contributionId.split('.')[0]}`;
         if (kind === 'not-run' && refused.has(handler)) continue; // the other half of it was cut: told
         refused.add(handler);
-        listener.tellFailed(extensionId, message);
+        listener.reportFailed(extensionId, message);
       }
     listener.throwFirst();
     const taken = call.answers.filter(

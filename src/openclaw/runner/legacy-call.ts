@@ -38,7 +38,7 @@ interface Taking {
 }
 
 /** Hears which fields of the event a handler wrote in vain, because no code reads them there. */
-export type TellInPlace = (registered: Registered, fields: readonly string[], own: Own) => void;
+export type ReportInPlace = (registered: Registered, fields: readonly string[], own: Own) => void;
 
 /**
  * One dispatch as the handlers of one hook see it: the event and context that they share, and what each of them
@@ -49,7 +49,7 @@ export class LegacyCall {
   readonly row: LegacyHookRow;
   readonly #view: LegacyView;
   #watch: EventWatch | undefined;
-  readonly #tellInPlace: TellInPlace;
+  readonly #reportInPlace: ReportInPlace;
   readonly #listener: CallListener | undefined;
   readonly #memos = new Map<Registered, Memo>();
   readonly #apart = new Map<Registered, LegacyCall>();
@@ -69,13 +69,13 @@ export class LegacyCall {
     hook: string,
     row: LegacyHookRow,
     view: LegacyView,
-    tellInPlace: TellInPlace,
+    reportInPlace: ReportInPlace,
     listener?: CallListener,
   ) {
     this.hook = hook;
     this.row = row;
     this.#view = view;
-    this.#tellInPlace = tellInPlace;
+    this.#reportInPlace = reportInPlace;
     this.#listener = listener;
   }
 
@@ -96,7 +96,7 @@ export class LegacyCall {
     const known = this.#apart.get(registered);
     if (known !== undefined) return known;
     const view = { ...this.#view, event: ownCopyOf(this.#view.event) };
-    const apart = new LegacyCall(this.hook, this.row, view, this.#tellInPlace);
+    const apart = new LegacyCall(this.hook, this.row, view, this.#reportInPlace);
     apart.isCarried = this.isCarried;
     this.#apart.set(registered, apart);
     return apart;
@@ -141,7 +141,7 @@ export class LegacyCall {
       this.#fail(registered, error, own);
       throw error;
     }
-    if (chained !== undefined) this.#tellLost(registered, fieldsWritten(chained, given), own);
+    if (chained !== undefined) this.#reportLost(registered, fieldsWritten(chained, given), own);
     const taken = taking(watch);
     if (!isPromise) return this.#answer(taken, result);
     if (this.row.kind === 'void') this.#written(registered, own); // before the next handler writes
@@ -257,12 +257,12 @@ export class LegacyCall {
         !field.startsWith(`${counts}.`) ||
         !Object.hasOwn(params ?? {}, field.slice(counts.length + 1)),
     );
-    this.#tellLost(registered, lost, own);
+    this.#reportLost(registered, lost, own);
     return counts === undefined ? undefined : params;
   }
 
-  #tellLost(registered: Registered, fields: readonly string[], own: Own): void {
-    if (fields.length > 0) this.#tellInPlace(registered, fields, own);
+  #reportLost(registered: Registered, fields: readonly string[], own: Own): void {
+    if (fields.length > 0) this.#reportInPlace(registered, fields, own);
   }
 
   #settle(promise: Promise<unknown>): void {
@@ -290,7 +290,7 @@ function answeredFields(
   return { ...value, [honoursInPlace]: withoutLive(record, (event as Fields)[honoursInPlace]) };
 }
 
-/** Tells whether an object has no class: its own fields are then its whole content. */
+/** Returns whether an object has no class: its own fields are then its whole content. */
 function isBare(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;

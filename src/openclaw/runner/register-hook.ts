@@ -108,7 +108,7 @@ function idOf({ index, row }: Registered, part: number): string {
   return row.parts.length === 1 ? index : `${index}.${part}`;
 }
 
-/** Tells whether the operator audits each part of a handler: a handler of which one part counts is called for that part. */
+/** Returns whether the operator audits each part of a handler: a handler of which one part counts is called for that part. */
 function isAuditedHandler(
   kernel: Kernel,
   { parts }: LegacyHookRow,

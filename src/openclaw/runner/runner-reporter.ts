@@ -58,34 +58,34 @@ export class RunnerReporter implements CallListener {
     this.signal = this.#controller?.signal;
   }
 
-  tellRunning(count: number): void {
+  reportRunning(count: number): void {
     if (this.#kind === 'sync') return;
     const how = waysToRun[this.#kind];
-    this.#tell('debug', `[hooks] running ${this.#hook} (${count} handlers${how})`);
+    this.#report('debug', `[hooks] running ${this.#hook} (${count} handlers${how})`);
   }
 
   failed(by: Registered, error: unknown): void {
     if (error instanceof IsolationError) this.#keep({ error });
-    else this.tellFailed(by.pluginId, this.#textOf(error), error, by);
+    else this.reportFailed(by.pluginId, this.#textOf(error), error, by);
   }
 
   promised({ pluginId }: Registered): void {
     const text = `[hooks] ${this.#hook} handler from ${pluginId} returned a Promise; this hook is synchronous and the result was ignored.`;
-    if (this.catchErrors) this.#tell('warn', text);
-    else this.tellFailed(pluginId, `Error: ${text}`, new Error(text));
+    if (this.catchErrors) this.#report('warn', text);
+    else this.reportFailed(pluginId, `Error: ${text}`, new Error(text));
   }
 
   decided({ pluginId, priority = 0 }: Registered, label: string): void {
     if (this.#kind === 'claim') return;
     const by = `${pluginId} (priority=${priority})`;
     const text = `${label} decided by ${by}; skipping remaining handlers`;
-    this.#tell('debug', `[hooks] ${this.#hook} ${text}`);
+    this.#report('debug', `[hooks] ${this.#hook} ${text}`);
   }
 
   /** Logs a failure, or keeps it to be thrown. */
-  tellFailed(pluginId: string, problem: string, cause?: unknown, by?: Registered): void {
+  reportFailed(pluginId: string, problem: string, cause?: unknown, by?: Registered): void {
     const text = `[hooks] ${this.#hook} handler from ${pluginId} failed: ${problem}`;
-    if (this.catchErrors) this.#tell('error', text);
+    if (this.catchErrors) this.#report('error', text);
     else this.#keep({ error: new Error(text, { cause }), ...definedFields({ by }) });
   }
 
@@ -109,11 +109,11 @@ export class RunnerReporter implements CallListener {
     this.throwFirst();
     if (!this.catchErrors) throw error;
     const text = isSluiceError(error) ? error.message : textOf(error);
-    this.#tell('error', `[hooks] ${this.#hook} was not run: ${text}`);
+    this.#report('error', `[hooks] ${this.#hook} was not run: ${text}`);
     return undefined;
   }
 
-  #tell(level: 'debug' | 'warn' | 'error', text: string): void {
+  #report(level: 'debug' | 'warn' | 'error', text: string): void {
     try {
       this.#logger[level]?.(text);
     } catch {

@@ -46,7 +46,7 @@ export class CommitFates {
     this.#history = undefined;
   }
 
-  /** Tells whether a transaction was committed, if the database that it was in says so in time. */
+  /** Returns whether a transaction was committed, if the database that it was in says so in time. */
   async isCommitted(id: string, history: string): Promise<boolean> {
     const untilMs = this.#clock.monotonicMs() + this.#forMs;
     while (this.#clock.monotonicMs() < untilMs) {

@@ -9,7 +9,7 @@ const calmMs = 10;
 
 const channel = 'sluice_hints';
 
-/** Work for the host of a part, or for any host, or a change of the hosts and their parts. */
+/** Work for the host of a partition, or for any host, or a change of the hosts and their partitions. */
 type Hint = number | 'all' | 'hosts';
 
 /** Gives a hint of the hosts with a statement. */
@@ -17,16 +17,16 @@ export const hintOfHosts = `pg_notify('${channel}', 'hosts')`;
 
 /** A host that hears hints. */
 export interface Hinted {
-  /** The parts of which it wants to hear. */
-  parts(): readonly number[];
-  /** There is work of its parts. */
+  /** The partitions of which it wants to hear. */
+  partitions(): readonly number[];
+  /** There is work of its partitions. */
   wake(): void;
   /** Goes a step towards its fair share. */
   renew(): Promise<void>;
 }
 
 /**
- * Finds the work that other hosts have taken in for the parts of this one. The truth is a look each 500 ms. A hint (`NOTIFY`) has a
+ * Finds the work that other hosts have taken in for the partitions of this one. The truth is a look each 500 ms. A hint (`NOTIFY`) has a
  * host look at once: hints that are lost, late, doubled or many change the time alone.
  */
 export class Hints implements Disposable {
@@ -64,10 +64,10 @@ export class Hints implements Disposable {
   give(hint: Hint): void {
     if (!this.#isOn || this.#over.signal.aborted) return;
     this.#untold.add(hint);
-    this.#tell();
+    this.#report();
   }
 
-  readonly #tell = oneAtATime(async () => {
+  readonly #report = oneAtATime(async () => {
     const hints = [...this.#untold].join();
     this.#untold.clear();
     await this.#connections.query('SELECT pg_notify($1, $2)', [channel, hints]);
@@ -79,7 +79,8 @@ export class Hints implements Disposable {
     if (hints === undefined) this.#look();
     const told = new Set(hints?.split(',') ?? ['hosts']);
     if (told.has('hosts')) this.renewSoon();
-    if (told.has('all') || this.#hinted.parts().some((part) => told.has(`${part}`))) this.#wake();
+    if (told.has('all') || this.#hinted.partitions().some((partition) => told.has(`${partition}`)))
+      this.#wake();
   }
 
   readonly #wake = oneAtATime(async () => {
@@ -109,7 +110,7 @@ export class Hints implements Disposable {
     const [seen] = await this.#connections.query(
       `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, EXISTS (SELECT 1 FROM sluice_updates
         WHERE state = 'accepted' AND xid >= $1::xid8 AND coalesce(part, 0) = ANY($2)) AS is_there`,
-      [this.#seenXid, this.#hinted.parts()],
+      [this.#seenXid, this.#hinted.partitions()],
     );
     this.#seenXid = String(seen?.['xmin']);
     if (seen?.['is_there'] === true) this.#hinted.wake();

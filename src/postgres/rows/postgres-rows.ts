@@ -42,7 +42,7 @@ export interface NeededRows {
 export interface RowOptions {
   readonly clock: Clock;
   readonly clean?: CleanText | undefined;
-  /** The parts of the lanes in which it may begin updates. */
+  /** The partitions of the lanes in which it may begin updates. */
   readonly ownership: Ownership;
 }
 

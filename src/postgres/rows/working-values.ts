@@ -181,8 +181,8 @@ function idOf({
   readonly namespace?: unknown;
   readonly key?: unknown;
 }): string {
-  const kept = Buffer.from(String(key).replaceAll('\u0000', '\ufffd')).toString();
-  return JSON.stringify([namespace, kept]);
+  const persisted = Buffer.from(String(key).replaceAll('\u0000', '\ufffd')).toString();
+  return JSON.stringify([namespace, persisted]);
 }
 
 /** Keeps other writers from namespaces until the transaction ends, in one order. @returns their sizes. */

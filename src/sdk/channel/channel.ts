@@ -79,7 +79,7 @@ export interface ChannelInbox {
   // biome-ignore lint/suspicious/noConfusingVoidType: an inbox that refuses nothing returns nothing
   receive(update: InboundUpdate): Promise<void | 'refused'>;
   /**
-   * Tells whether the host that runs this account has made a permit. A channel asks before it takes the message: what else in the
+   * Returns whether the host that runs this account has made a permit. A channel asks before it takes the message: what else in the
    * process holds the channel cannot send by it then (spec §14.14). Absent where no host runs it.
    */
   readonly owns?: (permit: SendPermit) => boolean;

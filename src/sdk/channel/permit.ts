@@ -46,7 +46,7 @@ export class SendPermit {
     this.attempt = attempt;
   }
 
-  /** Tells whether a value is a permit that an outcome of this kernel has approved. A lookalike is none, nor is a primitive. */
+  /** Returns whether a value is a permit that an outcome of this kernel has approved. A lookalike is none, nor is a primitive. */
   static isOf(value: unknown, kernel: Kernel): boolean {
     if (typeof value !== 'object' || value === null || !(#approved in value)) return false;
     return isBegunBy(value.#approved.outcome, kernel);

@@ -38,7 +38,7 @@ export interface StreamPermits {
    */
   readonly noteShown: (shown: unknown) => Promise<void>;
   /**
-   * Tells whether what is shown may be taken back. A channel with `previews` asks each time before it does. If not, it leaves all as it
+   * Returns whether what is shown may be taken back. A channel with `previews` asks each time before it does. If not, it leaves all as it
    * is: another host has taken the message over, and puts the final there, or takes it back.
    */
   readonly mayTakeBack: () => Promise<boolean>;
@@ -88,7 +88,7 @@ export class StreamApproval implements Disposable {
     return this.#reported;
   }
 
-  /** Tells whether a final goes to the place of the stream: the same channel, account, address and thread, in reply to the same. */
+  /** Returns whether a final goes to the place of the stream: the same channel, account, address and thread, in reply to the same. */
   fits({ message: final }: SendApproval): boolean {
     const { message } = this.opening;
     return (

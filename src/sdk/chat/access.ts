@@ -18,7 +18,7 @@ export interface AccessRules {
   readonly requireMention: boolean;
 }
 
-/** Tells whether a message is let in. One that is not never becomes `ingress.normalized`. */
+/** Returns whether a message is let in. One that is not never becomes `ingress.normalized`. */
 export type Admission =
   | { readonly isAdmitted: true /** Its sender may give commands. */; readonly mayCommand: boolean }
   | { readonly isAdmitted: false; readonly reason: string };

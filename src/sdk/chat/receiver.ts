@@ -248,7 +248,7 @@ function problemOf(request: IncomingMessage): string | undefined {
   return undefined;
 }
 
-const tellEveryMs = 60_000;
+const reportEveryMs = 60_000;
 
 /** Counts the requests that a receiver refuses. The first one is told at once, and the others with their number, once a minute. */
 class Refusals implements Disposable {
@@ -266,20 +266,20 @@ class Refusals implements Disposable {
   /** @param why one of few texts: never a word of whoever asked. */
   count(why: string): void {
     this.#counts.set(why, (this.#counts.get(why) ?? 0) + 1);
-    if (!this.#timer.isSet) this.#tell();
+    if (!this.#timer.isSet) this.#report();
   }
 
-  #tell(): void {
+  #report(): void {
     if (this.#counts.size === 0) return;
     const refused = Object.fromEntries(this.#counts);
     this.#log.warn('requests were refused', { receiver: this.#receiver, refused });
     this.#counts.clear();
-    this.#timer.setIdly(tellEveryMs, () => this.#tell());
+    this.#timer.setIdly(reportEveryMs, () => this.#report());
   }
 
   /** Tells of those that were not told yet. */
   [Symbol.dispose](): void {
-    this.#tell();
+    this.#report();
     this.#timer.clear();
   }
 }

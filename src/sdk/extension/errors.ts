@@ -32,10 +32,10 @@ export const extensionErrors = {
     hint: 'Audit its handlers one by one: "overrides": { "{extensionId}/HANDLER": { "mode": "audit" } }.',
   },
   'not-undone': {
-    message: 'Extension "{extensionId}" is fenced off: {problem}.',
+    message: 'Extension "{extensionId}" was isolated because its cleanup failed: {problem}.',
     cause:
       'An undo of the extension threw or did not end, so some of it may still be at work: a successor would double it.',
-    hint: 'Mend the undo, and restart the host. The log says what could not be undone.',
+    hint: 'Fix the undo, and restart the host. The log says what could not be undone.',
   },
   'unknown-extension': {
     message: 'There is no extension "{extensionId}" to reload.',
@@ -45,7 +45,7 @@ export const extensionErrors = {
   'bad-config': {
     message: '{extensionId}: {problems}',
     cause: 'The configuration does not fit the schema that the extension declares.',
-    hint: 'Mend {path} in the configuration of "{extensionId}". In a config file that is: "extensions": [{ "path": ..., "config": { ... } }]; on the command line: --set {extensionId}.KEY=VALUE.',
+    hint: 'Fix {path} in the configuration of "{extensionId}". In a config file that is: "extensions": [{ "path": ..., "config": { ... } }]; on the command line: --set {extensionId}.KEY=VALUE.',
   },
   'bad-config-schema': {
     message: '{extensionId}: its config schema cannot be used: {problem}.',
@@ -62,7 +62,7 @@ export const extensionErrors = {
     message: '{extensionId}: setup failed: {problem}',
     cause:
       'The setup function of the extension threw, or the promise that it returned was rejected.',
-    hint: 'Mend what its setup does. None of the extension’s contributions are live.',
+    hint: 'Fix what its setup does. None of the extension’s contributions are live.',
   },
   'setup-timed-out': {
     message: '{extensionId}: setup had not ended after {timeoutMs} ms.',
@@ -124,7 +124,7 @@ export const extensionErrors = {
   'module-failed': {
     message: 'Extension module {file} could not be imported: {problem}',
     cause: 'The module, or one that it imports, threw while it was loaded.',
-    hint: 'Mend that, or install what it imports.',
+    hint: 'Fix the module, or install the packages that it imports.',
   },
   'module-needs-compiling': {
     message: 'Module {file} is TypeScript that this Node ({node}) cannot import.',

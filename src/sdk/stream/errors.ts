@@ -3,7 +3,7 @@ import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
 /** The errors of reading the facts of a run. */
 export const streamErrors = {
   'run-driven': {
-    message: 'Run "{what}" is driven already.',
+    message: 'Run "{what}" already has a dispatcher.',
     cause:
       'An agent turn or another bridge dispatches the run, or this bridge was run before: its facts would be told twice.',
     hint: 'Give each run its own runId and its own bridge. Inside a turn, a provider yields session events and asks request.gate.',
@@ -11,7 +11,7 @@ export const streamErrors = {
   'session-out-of-order': {
     message: 'Session event {index} breaks the order ({rule}): {problem}.',
     cause: 'An agent emitted its events in an order that their readers do not expect.',
-    hint: 'Mend what emits them: checkOrdering lists every violation of a recorded run.',
+    hint: 'Fix what emits them: checkOrdering lists every violation of a recorded run.',
   },
 } as const satisfies Record<string, ErrorRow>;
 

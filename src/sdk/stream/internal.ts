@@ -12,5 +12,5 @@ export type * from './ordering/ordering-violation.js';
 export { attachedFiles } from './prompt/attached-files.js';
 export { modelHistory } from './prompt/model-history.js';
 export { surroundingsOf, withSurroundings } from './prompt/surroundings.js';
-export { mendSchema } from './tool/mend-schema.js';
+export { fixSchema } from './tool/fix-schema.js';
 export { toolProblem } from './tool/tool-problem.js';

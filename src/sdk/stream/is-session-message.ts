@@ -16,7 +16,7 @@ export interface TranscriptSize {
 }
 
 /**
- * Tells whether a message of a transcript is the prompt of a turn: a turn begins with it.
+ * Returns whether a message of a transcript is the prompt of a turn: a turn begins with it.
  *
  * @example
  * const turns = transcript.filter(isPrompt).length;
@@ -26,7 +26,7 @@ export function isPrompt({ role, content }: Pick<TranscriptEntry, 'role' | 'cont
 }
 
 /**
- * Tells whether a message of a transcript has one of the shapes that agents here read. A handler of
+ * Returns whether a message of a transcript has one of the shapes that agents here read. A handler of
  * `transcript.message.writing` may have written another; it stays in the transcript, and agents do not see it.
  *
  * @example

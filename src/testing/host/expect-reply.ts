@@ -47,7 +47,7 @@ export function expectDenied(
   throw new Error(`expected a veto to deny it${named.join('')}, and none did\n${way(end)}`);
 }
 
-/** The way of a message, as text: its end, and each dispatch in which a handler did something. */
+/** The timeline of a message, as text: its end, and each dispatch in which a handler did something. */
 function way({ status, reason, outcomes }: TestMessageEnd): string {
   const busy = outcomes.filter((outcome) => (outcome.steps ?? []).length > 0);
   const ended = `the message ended: ${status}${reason === undefined ? '' : `, ${reason}`}`;

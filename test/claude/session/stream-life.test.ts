@@ -318,7 +318,7 @@ describe('end: idle', () => {
     expect(sessionNotation(events)).toMatch(/TE0"b" ME\(stop\) MS .*TE0"c" ME\(stop\) AE\(ok\)$/);
   });
 
-  it('is not held up by what background tasks tell', async () => {
+  it('is not blocked by what background tasks tell', async () => {
     const clock = faultClock();
     const queue: CsdkFrame[] = [...scriptFrames(frames)];
     let wake: () => void = () => undefined;

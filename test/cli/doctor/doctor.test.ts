@@ -20,7 +20,7 @@ import {
 } from '../../../src/kernel/internal.js';
 import type { Question } from '../../../src/sdk/extension/index.js';
 import { actingLab } from '../../support/acting-lab.js';
-import { holdOf } from '../../support/holds.js';
+import { fenceOf } from '../../support/fences.js';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.js';
 import { jsonLines } from '../cli.js';
 import { runInMemory } from '../memory-shell.js';
@@ -531,7 +531,7 @@ describe('sluice doctor (§20.5)', () => {
     for (const eventId of ['waits', 'dead'])
       await journal.accept({ eventId, channel: 'console', accountId: 'default', receivedAtMs: 1 });
     await journal.begin('dead');
-    await journal.endUpdate(holdOf('dead'), { isDead: true, outcome: 'failed' });
+    await journal.endUpdate(fenceOf('dead'), { isDead: true, outcome: 'failed' });
     const { code, stdout } = await runInMemory(['doctor', '--json'], '', { cwd: folder.path }); // a host has it open
     expect(code).toBe(0);
     expect(jsonLines<Found>(stdout).filter(({ check }) => check === 'journal')).toMatchObject([
@@ -665,7 +665,7 @@ describe('sluice doctor (§20.5)', () => {
       },
       {
         ...{ severity: 'warning', check: 'agents', whose: 'main: files/x' },
-        ...{ what: 'left out: name is 7', hint: 'Mend it, or do without it.' },
+        ...{ what: 'left out: name is 7', hint: 'Fix it, or do without it.' },
       },
     ]);
   });

@@ -1,7 +1,12 @@
 import { join } from 'node:path';
 import { CloudEvent } from 'cloudevents';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { keepWay, readWay, type WayCloudEvent, wayRecorder } from '../../../src/host/index.js';
+import {
+  keepTimeline,
+  readTimeline,
+  type TimelineCloudEvent,
+  timelineRecorder,
+} from '../../../src/host/index.js';
 import { openJournal } from '../../../src/journal/index.js';
 import { startTestHost, virtualClock } from '../../../src/testing/index.js';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.js';
@@ -15,16 +20,16 @@ describe('sluice events', () => {
   beforeAll(async () => {
     folder = temporaryFolder();
     const journal = await openJournal(join(folder.path, 'sluice.db'));
-    const way = wayRecorder();
-    way.listen(keepWay(journal));
+    const timeline = timelineRecorder();
+    timeline.listen(keepTimeline(journal));
     const clock = virtualClock(Date.now()); // a file drops what is old
-    const test = await startTestHost({ journal, way, clock, closesJournal: false });
+    const test = await startTestHost({ journal, timeline, clock, closesJournal: false });
     await test.say('hello');
     await test.say('again');
     await test[Symbol.asyncDispose]();
     await journal.close();
     const again = await openJournal(join(folder.path, 'sluice.db'));
-    kept = (await readWay(again)).length;
+    kept = (await readTimeline(again)).length;
     await again.close();
   });
   const events = async (...args: readonly string[]) => {
@@ -33,7 +38,7 @@ describe('sluice events', () => {
     });
     return {
       ...ended,
-      lines: (ended.stdout === '' ? [] : jsonLines(ended.stdout)) as WayCloudEvent[],
+      lines: (ended.stdout === '' ? [] : jsonLines(ended.stdout)) as TimelineCloudEvent[],
     };
   };
 

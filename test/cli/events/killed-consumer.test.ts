@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
-import type { WayCloudEvent } from '../../../src/host/index.js';
+import type { TimelineCloudEvent } from '../../../src/host/index.js';
 import { openJournal } from '../../../src/journal/index.js';
 import { cliProgram } from '../../support/compiled.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -34,12 +34,12 @@ it('a consumer that is killed gets each event at least once, and at most 100 of 
   const exit = once(child, 'exit');
   const first: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
-    first.push((JSON.parse(line) as WayCloudEvent).sequence);
+    first.push((JSON.parse(line) as TimelineCloudEvent).sequence);
     if (first.length === 250) child.kill('SIGKILL');
   }
   expect((await exit)[1]).toBe('SIGKILL');
   const { stdout } = await runInMemory(args, '', { cwd: folder.path });
-  const later = (stdout === '' ? [] : jsonLines<WayCloudEvent>(stdout)).map(
+  const later = (stdout === '' ? [] : jsonLines<TimelineCloudEvent>(stdout)).map(
     ({ sequence }) => sequence,
   );
   const again = later.filter((one) => first.includes(one));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { dispatchTap, keepWay, wayRecorder } from '../../../src/host/index.js';
+import { dispatchTap, keepTimeline, timelineRecorder } from '../../../src/host/index.js';
 import { openJournal } from '../../../src/journal/index.js';
 import { cancel, createKernel } from '../../../src/kernel/internal.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -55,9 +55,9 @@ describe('sluice explain of a message that has no dispatch yet', () => {
   it('tells what is known of it (sight §1.2)', async () => {
     using folder = temporaryFolder({});
     const journal = await openJournal(join(folder.path, 'sluice.db'));
-    const way = wayRecorder();
-    way.listen(keepWay(journal));
-    way.record(() => ({ kind: 'update', id: 'u-1', correlationId: 'u-1', state: 'accepted' }));
+    const timeline = timelineRecorder();
+    timeline.listen(keepTimeline(journal));
+    timeline.record(() => ({ kind: 'update', id: 'u-1', correlationId: 'u-1', state: 'accepted' }));
     await journal.close();
     const explained = (id: string) =>
       runInMemory(['explain', id, '--way', '--journal', 'sluice.db'], '', { cwd: folder.path });

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Journal, openJournal } from '../../../src/journal/index.js';
 import { anUpdate, aSend } from '../../journal/journal-contract.js';
+import { fence, fenceOf } from '../../support/fences.js';
 import { testFolder } from '../../support/folder.js';
-import { hold, holdOf } from '../../support/holds.js';
 import { fixture, jsonLines } from '../cli.js';
 import { runInMemory } from '../memory-shell.js';
 
@@ -14,16 +14,16 @@ async function filled(more?: (journal: Journal) => Promise<void>): Promise<strin
   for (const id of ['u-good', 'u-bad']) {
     await journal.accept(anUpdate(id));
     await journal.begin(id);
-    await journal.prepare(hold, aSend(`${id}.1`, { correlationId: id, accountId: 'default' }));
+    await journal.prepare(fence, aSend(`${id}.1`, { correlationId: id, accountId: 'default' }));
   }
-  await journal.endSend(hold, 'u-good.1', { state: 'sent', providerMessageId: '7' });
-  await journal.endUpdate(holdOf('u-good'), { isDead: false, outcome: 'answered' });
-  await journal.endSend(hold, 'u-bad.1', {
+  await journal.endSend(fence, 'u-good.1', { state: 'sent', providerMessageId: '7' });
+  await journal.endUpdate(fenceOf('u-good'), { isDead: false, outcome: 'answered' });
+  await journal.endSend(fence, 'u-bad.1', {
     state: 'failed',
     cause: 'rejected',
     reason: 'blocked\u001b[2J',
   });
-  await journal.endUpdate(holdOf('u-bad'), { isDead: true, outcome: 'failed', reason: 'blocked' });
+  await journal.endUpdate(fenceOf('u-bad'), { isDead: true, outcome: 'failed', reason: 'blocked' });
   await more?.(journal);
   await journal.close();
   return path;
@@ -77,7 +77,7 @@ describe('sluice journal', () => {
     const path = await filled(async (journal) => {
       await journal.retry('u-bad');
       await journal.begin('u-bad');
-      await journal.prepare(hold, aSend('u-bad.2', { correlationId: 'u-bad' }));
+      await journal.prepare(fence, aSend('u-bad.2', { correlationId: 'u-bad' }));
     });
     const { stdout } = await sluice('show', 'u-bad', '--journal', path);
     expect(stdout).toMatch(/handling\n.*body.*\n.*u-bad\.1 .*\n {2}tried again .*\n.*u-bad\.2 /);
@@ -97,7 +97,7 @@ describe('sluice journal', () => {
       'u-bad',
     ]);
     await host.begin('u-bad');
-    await host.endUpdate(holdOf('u-bad'), { isDead: true, outcome: 'failed' });
+    await host.endUpdate(fenceOf('u-bad'), { isDead: true, outcome: 'failed' });
     await host.close();
     expect((await sluice('purge', '--all', '--journal', path)).stdout).toBe(
       '1 dead letter is dropped\n',

@@ -51,7 +51,7 @@ function withChildren(modelUrl: string) {
   });
 }
 
-/** Tells whether a process is there. */
+/** Returns whether a process is there. */
 function isThere(pid: number): boolean {
   try {
     return process.kill(pid, 0);

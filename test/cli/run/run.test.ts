@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 import { CliProcess, fixture, jsonLines, root, runCli } from '../cli.js';
 
 describe('sluice run', () => {
-  it('answers each line of a pipe, and tells the way on stderr', async () => {
+  it('answers each line of a pipe, and tells the timeline on stderr', async () => {
     const { code, stdout, stderr } = await runCli(['run'], 'hello\nthere\n');
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'hello\nthere\n' });
     expect(stderr.match(/ingress\.received/g)).toHaveLength(2);
@@ -43,7 +43,7 @@ describe('sluice run', () => {
     expect(stderr).toContain('pigeon carries coo\n');
   });
 
-  it('prints a line of JSON per dispatch with --json, in the order of the way', async () => {
+  it('prints a line of JSON per dispatch with --json, in the order of the timeline', async () => {
     const { code, stdout, stderr } = await runCli(['run', '--json'], 'hi\n');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = jsonLines<{ status: string; event: { family: string } }>(stdout);
@@ -157,7 +157,7 @@ describe('sluice run', () => {
     [
       'a mistake in its syntax',
       'const a = 1;\nconst b = ;\nexport default a;\n',
-      /^sluice: module-failed: .*one\.mjs could not be imported: SyntaxError: Unexpected token ';' \(line 2\)\. Mend/,
+      /^sluice: module-failed: .*one\.mjs could not be imported: SyntaxError: Unexpected token ';' \(line 2\)\. Fix/,
     ],
     [
       'a function, as plugins export one',

@@ -57,15 +57,15 @@ describe('the config file (§20.1)', () => {
     ],
     [
       { 'sluice.config.mjs': 'throw new Error("no luck");' },
-      'sluice: unreadable-file: config sluice.config.mjs could not be imported: no luck. Mend that',
+      'sluice: unreadable-file: config sluice.config.mjs could not be imported: no luck. Fix the module',
     ],
     [
       { 'sluice.config.json': '{\n  "token": "planted-secret",\n  agent: 1 }' },
-      `sluice.config.json is not JSON: Expected double-quoted property name at line 3, column 3. Mend`,
+      `sluice.config.json is not JSON: Expected double-quoted property name at line 3, column 3. Fix`,
     ],
     [
       { 'sluice.config.json': '{\n  "extensions": [\n}' },
-      `sluice.config.json is not JSON: Unexpected token '}' at line 3, column 1. Mend`,
+      `sluice.config.json is not JSON: Unexpected token '}' at line 3, column 1. Fix`,
     ],
     [
       { 'sluice.config.json': '{ "token": planted-secret }' },

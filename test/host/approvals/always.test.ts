@@ -165,7 +165,7 @@ describe('"always"', () => {
     const lab = await answeredLab({ question: { scopes: ['tool'] } });
     const { grants } = lab.parts.approvals;
     const [grant] = await grants.list();
-    if (grant === undefined) throw new Error('it is kept');
+    if (grant === undefined) throw new Error('it is persisted');
     expect(await grants.revoke(grant)).toBe(true);
     expect(await grants.use(grant)).toBe(false);
     expect(await grants.revoke(grant)).toBe(false);

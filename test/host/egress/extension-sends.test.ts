@@ -230,7 +230,7 @@ describe('a key after a restart', () => {
   });
 });
 
-describe('a message that is taken up again after a crash', () => {
+describe('a message that is claimed again after a crash', () => {
   it('is answered, though an extension has sent the words of the answer to somebody else (extensions-that-act §4.7)', async () => {
     const journal = memoryJournal();
     const mirror = (api: ExtensionApi, then: () => Promise<void>) =>
@@ -265,7 +265,7 @@ describe('a message that is taken up again after a crash', () => {
 });
 
 describe.each(journals.slice(1))('hosts that are killed, %s', (_, journalOf) => {
-  it('send what was kept, once per key, whatever the moments of their deaths (extensions-that-act §4.5)', async () => {
+  it('send what was persisted, once per key, whatever the moments of their deaths (extensions-that-act §4.5)', async () => {
     const round = fc.record({
       keys: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 4 }),
       /** Turns of the event loop that the host lives on. */

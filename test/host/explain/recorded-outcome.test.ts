@@ -91,7 +91,7 @@ async function differences(
   return told;
 }
 
-describe('a dispatch that a journal has kept (§20.6)', () => {
+describe('a dispatch that a journal has persisted (§20.6)', () => {
   it.each([
     ['no JSON', '{'],
     ['no outcome', '[]'],
@@ -235,7 +235,7 @@ describe('a replay of a journal (§20.7, fault 36)', () => {
 
   it('leaves out what it cannot dispatch, and says why', async () => {
     const [first, ...rest] = await journalOf(usual);
-    if (first === undefined) throw new Error('nothing was kept');
+    if (first === undefined) throw new Error('nothing was persisted');
     const broken = JSON.parse(first.body) as { event: { payload: Record<string, unknown> } };
     broken.event.payload = { nothing: 'fits' };
     const records = [

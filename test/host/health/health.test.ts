@@ -18,8 +18,8 @@ import {
   samplePayload,
   virtualClock,
 } from '../../../src/testing/index.js';
+import { fenceOf } from '../../support/fences.js';
 import { testFolder } from '../../support/folder.js';
-import { holdOf } from '../../support/holds.js';
 import { type HostLab, hostLab } from '../../support/host-lab.js';
 
 /** Asks a health port. */
@@ -392,7 +392,7 @@ describe('what the health port tells of trouble', () => {
       const about = { eventId, channel: 'fake', accountId: 'default', lane: 'x' };
       await journal.accept({ ...about, receivedAtMs: 0, body: '{}' });
       await journal.begin(eventId);
-      await journal.endUpdate(holdOf(eventId), { isDead: true, outcome: 'failed' });
+      await journal.endUpdate(fenceOf(eventId), { isDead: true, outcome: 'failed' });
     };
     kernel.contribute({
       ...{ family: 'egress.sent', class: 'observer', extensionId: 'acme', id: 'watch' },

@@ -1,18 +1,18 @@
 import { CloudEvent } from 'cloudevents';
 import { describe, expect, it } from 'vitest';
-import { keepWay, startHealthServer, wayRecorder } from '../../../src/host/index.js';
+import { keepTimeline, startHealthServer, timelineRecorder } from '../../../src/host/index.js';
 import { memoryJournal } from '../../../src/journal/index.js';
 import { startTestHost } from '../../../src/testing/index.js';
 
 const token = 'a token of 24 characters';
 const authorization = `Bearer ${token}`;
 
-/** A host whose facts are fed, with some messages behind it. */
+/** A host whose entries are fed, with some messages behind it. */
 async function fedHost(messages = 1) {
   const journal = memoryJournal();
-  const way = wayRecorder();
-  way.listen(keepWay(journal));
-  const test = await startTestHost({ journal, way });
+  const timeline = timelineRecorder();
+  timeline.listen(keepTimeline(journal));
+  const test = await startTestHost({ journal, timeline });
   for (let at = 0; at < messages; at++) await test.say(`hello ${at}`);
   const events = { journal, token, source: '/sluice/test' };
   const server = await startHealthServer(test.host, { port: 0, events });
@@ -66,7 +66,7 @@ async function read(
 }
 
 describe('the feed of the health port', () => {
-  it('gives the facts as CloudEvents, and goes on after the last event that its reader has (sight §8.1, sight §8.2)', async () => {
+  it('gives the entries as CloudEvents, and goes on after the last event that its reader has (sight §8.1, sight §8.2)', async () => {
     await using host = await fedHost();
     const first = await read(`${host.url}?from=0`, 6);
     for (const { data, id, event } of first) {

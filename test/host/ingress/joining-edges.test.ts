@@ -3,7 +3,7 @@ import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import type { DecodedIngress } from '../../../src/sdk/channel/index.js';
 import { defineExtension } from '../../../src/sdk/extension/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
-import { joiningLab, turns, withinMs } from '../../support/joining-lab.js';
+import { batchLab, turns, withinMs } from '../../support/batch-lab.js';
 import { mortalJournal } from '../../support/mortal-journal.js';
 import { type Said, scriptedChannel } from '../../support/scripted-channel.js';
 
@@ -31,7 +31,7 @@ function anonymousChannel(isGroup: boolean) {
 
 describe('messages whose sender has no id', () => {
   it('join none in a group, where the address is that of the group (durability §10.2)', async () => {
-    await using lab = await joiningLab({ channel: anonymousChannel(true) });
+    await using lab = await batchLab({ channel: anonymousChannel(true) });
     await lab.tell('one');
     await lab.tell('two');
     await lab.pass(withinMs);
@@ -40,7 +40,7 @@ describe('messages whose sender has no id', () => {
   });
 
   it('join each other in a conversation of two, which has one sender (durability §10.2)', async () => {
-    await using lab = await joiningLab({ channel: anonymousChannel(false) });
+    await using lab = await batchLab({ channel: anonymousChannel(false) });
     await lab.tell('one');
     await lab.tell('two');
     await lab.pass(withinMs);
@@ -51,7 +51,7 @@ describe('messages whose sender has no id', () => {
 it('keeps no reload waiting, and begins behind it, if it waits for a place of the host (durability §10.4)', async () => {
   const releases: (() => void)[] = [];
   const extension = defineExtension({ id: 'acme', setup: () => undefined });
-  await using lab = await joiningLab({
+  await using lab = await batchLab({
     maxRunning: 1,
     extensions: [{ extension }],
     answer: () => new Promise((resolve) => releases.push(() => resolve('done'))),
@@ -90,7 +90,7 @@ it.each(['known', 'lost'] as const)(
         return journal.accept(update, isBegun);
       },
     };
-    await using lab = await joiningLab({ clock, journal: slow });
+    await using lab = await batchLab({ clock, journal: slow });
     await lab.tell('one');
     await lab.tell('two');
     isSlow = true;
@@ -107,7 +107,7 @@ it('waits no longer than ten times its time if the time of day steps back (durab
   const clock = virtualClock();
   let backMs = 0;
   const now = clock.now.bind(clock);
-  await using lab = await joiningLab({
+  await using lab = await batchLab({
     clock: Object.assign(clock, { now: () => now() - backMs }),
   });
   await lab.tell('one');
@@ -118,7 +118,7 @@ it('waits no longer than ten times its time if the time of day steps back (durab
 });
 
 it('begins what waits when a host without a journal stops (durability §10.4)', async () => {
-  const lab = await joiningLab();
+  const lab = await batchLab();
   await lab.tell('one');
   await lab.tell('two');
   const stopping = lab.host.stop({ timeoutMs: 60_000 });
@@ -141,7 +141,7 @@ it.each([
     const failing = mortalJournal(journal, (write, nth) =>
       write === kind && nth === at ? new Error('the disk is full') : undefined,
     );
-    await using lab = await joiningLab({ clock, journal: failing });
+    await using lab = await batchLab({ clock, journal: failing });
     for (const text of ['one', 'two', 'three']) await lab.tell(text);
     for (let pass = 0; pass < 30; pass++) await lab.pass(withinMs);
     await lab.tell('four');
@@ -159,7 +159,7 @@ it.each([
 );
 
 it('joins none that was refused, since its sender was told so (durability §8.2, durability §10.2)', async () => {
-  await using lab = await joiningLab({ laneCapacity: 2 });
+  await using lab = await batchLab({ laneCapacity: 2 });
   for (const text of ['one', 'two', 'three', 'four']) await lab.tell(text);
   await lab.pass(withinMs);
   expect(lab.prompts).toEqual(['one\n\ntwo']);

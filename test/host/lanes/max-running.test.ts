@@ -96,7 +96,7 @@ describe('M6: messages that run at once', () => {
     expect(begun.slice(0, 4)).toEqual(['a-0', 'b', 'c', 'a-1']);
   });
 
-  it('do not hold up /stop, nor a message that nobody asked for (durability §8.5)', async () => {
+  it('do not block /stop, nor a message that nobody asked for (durability §8.5)', async () => {
     const { provider, begun } = held();
     await using lab = await hostLab({ agents: [{ id: 'main', provider }], maxRunning: 2 });
     for (const text of ['a', 'b', 'c']) say(lab, text);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { TurnPauses } from '../../../src/agent/internal.js';
+import { CrashSuspects } from '../../../src/host/lanes/crash-suspects.js';
 import { ReloadGate } from '../../../src/host/lanes/gate.js';
 import { PeopleWait } from '../../../src/host/lanes/people-wait.js';
 import type { Place } from '../../../src/host/lanes/slots.js';
-import { Suspects } from '../../../src/host/lanes/suspects.js';
 import { deferred, systemClock } from '../../../src/kernel/internal.js';
 import { virtualClock } from '../../../src/testing/index.js';
 
@@ -16,7 +16,7 @@ function notedPlace(entering: () => Promise<void> = async () => undefined) {
       await entering();
       done.push('entered');
     },
-    putOff: () => done.push('put off'),
+    defer: () => done.push('deferred'),
   };
   return { place, done };
 }
@@ -48,12 +48,12 @@ describe('a message that waits for a person', () => {
     expect(lost).toHaveLength(1);
   });
 
-  it('is put off with its turn when the host stops (judgement §4.20)', async () => {
+  it('is deferred with its turn when the host stops (judgement §4.20)', async () => {
     const { place, done } = notedPlace();
     const lost: unknown[] = [];
     const people = new PeopleWait(place, new TurnPauses(), (error) => lost.push(error));
-    await people.during(async () => people.putOff());
-    expect(done).toEqual(['left for a person', 'put off', 'entered']);
+    await people.during(async () => people.defer());
+    expect(done).toEqual(['left for a person', 'deferred', 'entered']);
     expect(lost).toHaveLength(1);
   });
 
@@ -76,7 +76,7 @@ describe('a message that waits for a person', () => {
     expect(isOver).toBe(true);
   });
 
-  it('holds up no reload, and goes on when it is over (judgement §4.20)', async () => {
+  it('blocks no reload, and goes on when it is over (judgement §4.20)', async () => {
     const gate = new ReloadGate(systemClock);
     const waiting = deferred<void>();
     const steps: string[] = [];
@@ -96,18 +96,18 @@ describe('a message that waits for a person', () => {
     expect(steps).toEqual(['reloaded', 'goes on']);
   });
 
-  it('is no suspect any more: the others go on, also where it was at its last attempt (judgement §4.20)', async () => {
+  it('is no crash suspect any more: the others go on, also where it was at its last attempt (judgement §4.20)', async () => {
     const clock = virtualClock();
-    using suspects = new Suspects({ clock, maxAttempts: 3, lastAttemptAfterMs: 0 });
+    using crashSuspects = new CrashSuspects({ clock, maxAttempts: 3, lastAttemptAfterMs: 0 });
     const answer = deferred<void>();
     const begun: string[] = [];
-    const first = suspects.run(2, async (_isOnly, release) => {
+    const first = crashSuspects.run(2, async (_isOnly, release) => {
       begun.push('first');
       release();
       release(); // once
       await answer.promise;
     });
-    const second = suspects.run(2, async () => void begun.push('second'));
+    const second = crashSuspects.run(2, async () => void begun.push('second'));
     await second;
     expect(begun).toEqual(['first', 'second']);
     answer.resolve();

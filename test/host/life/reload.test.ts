@@ -4,7 +4,7 @@ import { eventIdOf } from '../../../src/journal/internal.js';
 import { defineExtension, ExtensionSet } from '../../../src/sdk/extension/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { createTestKernel, virtualClock } from '../../../src/testing/index.js';
-import { hold } from '../../support/holds.js';
+import { fence } from '../../support/fences.js';
 import { hostLab } from '../../support/host-lab.js';
 import { type ScriptedChannel, scriptedChannel } from '../../support/scripted-channel.js';
 import { slowly } from '../../support/slowly.js';
@@ -234,7 +234,7 @@ describe('a message that goes on while its channel is replaced (§13.9)', () => 
     expect(lab.host.stats()).toMatchObject({ received: 2, duplicates: 1 });
   });
 
-  it('and has waited for it since before a restart: it is taken up when the channel comes (durability §7.1)', async () => {
+  it('and has waited for it since before a restart: it is claimed when the channel comes (durability §7.1)', async () => {
     const journal = memoryJournal();
     const eventId = eventIdOf(id, 'default', '7');
     const about = { channel: id, accountId: 'default', updateId: '7', receivedAtMs: 0 };
@@ -259,7 +259,7 @@ describe('a message that goes on while its channel is replaced (§13.9)', () => 
     const about = { channel: id, accountId: 'default', kind: 'unprompted', fingerprint: 'f' };
     const emitted = { ...about, to: 'ada', content: 'a reminder', explicit: true };
     const { fingerprint: _, ...outgoing } = { ...emitted, streaming: false, attachments: [] };
-    await journal.prepare(hold, { sendId: 's-1', ...about, body: JSON.stringify(outgoing) });
+    await journal.prepare(fence, { sendId: 's-1', ...about, body: JSON.stringify(outgoing) });
     let isMissing = true;
     const pigeon = scriptedChannel({ id });
     await using lab = await hostLab({
@@ -308,8 +308,8 @@ describe('a message that goes on while its channel is replaced (§13.9)', () => 
       const contents = ['one', 'two', 'three'];
       for (const content of contents) {
         const body = JSON.stringify({ ...emitted, to: 'ada', content, explicit: true });
-        await memory.prepare(hold, { sendId: content, ...about, body });
-        if (left === 'sending') await memory.sending(hold, content); // nobody knows whether it is out
+        await memory.prepare(fence, { sendId: content, ...about, body });
+        if (left === 'sending') await memory.sending(fence, content); // nobody knows whether it is out
       }
       let isMissing = true;
       const pigeons = [scriptedChannel({ id }), scriptedChannel({ id })];

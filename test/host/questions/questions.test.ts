@@ -202,9 +202,9 @@ describe('a question', () => {
     expect((await lab.say('yes')).status).toBe('answered');
   });
 
-  it('with the key of one whose message is kept, and whose end is not, is refused if it has other words (extensions-that-act §7.3)', async () => {
+  it('with the key of one whose message is persisted, and whose end is not, is refused if it has other words (extensions-that-act §7.3)', async () => {
     const journal = memoryJournal();
-    let isGone = false; // the end of a question is kept for a while alone
+    let isGone = false; // the end of a question is persisted for a while alone
     const forgetful: Journal = {
       ...journal,
       updates: async (filter) => (isGone ? [] : journal.updates(filter)),
@@ -243,7 +243,7 @@ describe('a question', () => {
     expect(await codeOf(lab.deploy.ask(ada, deploy))).toBe('done');
   });
 
-  it('that cannot be kept or sent is not open (extensions-that-act §7.2)', async () => {
+  it('that cannot be persisted or sent is not open (extensions-that-act §7.2)', async () => {
     const failing = (write: string, nth: number) =>
       (write === 'keyValue' && nth === 1) || (write === 'prepare' && nth === 1)
         ? new Error('the disk is full')

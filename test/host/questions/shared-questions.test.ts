@@ -12,7 +12,7 @@ import { twoHosts } from '../../support/two-hosts.js';
 const deploy: QuestionMessage = { content: 'Deploy?', options: ['Yes', 'No'] };
 const place = { channel: 'scripted', to: 'one' } as const;
 
-/** Two hosts with an extension that asks. Host b has all parts but that of conversation two. */
+/** Two hosts with an extension that asks. Host b has all partitions but that of conversation two. */
 async function askingHosts() {
   const ends: { host: string; end: QuestionEnd<unknown> }[] = [];
   const questions = new Map<string, Question>();
@@ -32,7 +32,7 @@ async function askingHosts() {
     of: (host) => ({ extensions: [asking(host)] }),
   });
   const { a, b, clock, shared } = hosts;
-  shared.give('a', [shared.partOf(JSON.stringify(['scripted', 'default', 'two', '']))]);
+  shared.give('a', [shared.partitionOf(JSON.stringify(['scripted', 'default', 'two', '']))]);
   await clock.advance(100);
   const questionOf = (host: 'a' | 'b'): Question => {
     const question = questions.get(host);
@@ -55,7 +55,7 @@ describe('a question of an extension of two hosts on one journal', () => {
     await hosts.questionOf('a').ask(place, deploy);
     await clock.advance(100);
     expect(hosts.asked()).toEqual([1, 0]);
-    await a.channel.receive({ text: 'yes', conversation: 'one' }, '1'); // of a part of host b
+    await a.channel.receive({ text: 'yes', conversation: 'one' }, '1'); // of a partition of host b
     await clock.advance(3_000);
     expect(ends).toMatchObject([{ end: { status: 'answered', answer: 'Yes' } }]);
     expect(await hosts.states()).toContain('1 answer');
@@ -109,7 +109,7 @@ describe('a question of an extension of two hosts on one journal', () => {
     await hosts.questionOf('a').ask(place, deploy, { timeoutMs: 3_600_000 });
     await clock.advance(100);
     expect(clock.pending).toBeGreaterThan(before);
-    await a.channel.receive({ text: 'yes', conversation: 'one' }, '1'); // of a part of host b
+    await a.channel.receive({ text: 'yes', conversation: 'one' }, '1'); // of a partition of host b
     await clock.advance(60_000);
     expect(ends).toMatchObject([{ host: 'b', end: { status: 'answered', answer: 'Yes' } }]);
     expect(clock.pending).toBe(before);
@@ -153,7 +153,7 @@ describe('a question of an extension of two hosts on one journal', () => {
     ['question', '/questions/asking'],
     ['place of it', '/questions-in'],
   ])(
-    'of a host that dies when it has kept the %s is sent by the host that asks with its key, and is answered (extensions-that-act §7.2, durability §12.11)',
+    'of a host that dies when it has persisted the %s is sent by the host that asks with its key, and is answered (extensions-that-act §7.2, durability §12.11)',
     async (_, last) => {
       await using hosts = await askingHosts();
       const { a, clock, ends, shared } = hosts;
@@ -168,7 +168,7 @@ describe('a question of an extension of two hosts on one journal', () => {
       await clock.advance(100);
       expect(hosts.asked()).toEqual([0, 1]);
       shared.onValue = () => undefined;
-      await a.channel.receive({ text: 'yes', conversation: 'one' }, '1'); // of a part of host b
+      await a.channel.receive({ text: 'yes', conversation: 'one' }, '1'); // of a partition of host b
       await clock.advance(120_000);
       expect(ends).toMatchObject([{ end: { status: 'answered', answer: 'Yes' } }]);
       expect([await hosts.rows(), hosts.asked()]).toEqual([0, [0, 1]]);
@@ -189,7 +189,7 @@ describe('a question of an extension of two hosts on one journal', () => {
     expect(hosts.asked()).toEqual([0, 1]);
   });
 
-  it('of a host that dies before it has a place is sent by the host of its part, and is answered (durability §12.11)', async () => {
+  it('of a host that dies before it has a place is sent by the host of its partition, and is answered (durability §12.11)', async () => {
     await using hosts = await askingHosts();
     const { a, clock, ends, shared } = hosts;
     shared.give('b', shared.all);
@@ -207,7 +207,7 @@ describe('a question of an extension of two hosts on one journal', () => {
   it('that a host takes back, since it could not send it, is answered if another host asks it meanwhile (durability §12.11)', async () => {
     await using hosts = await askingHosts();
     const { a, clock, ends, shared } = hosts;
-    shared.give('b', shared.all, { isAsleep: true }); // host a does not know that it has lost its part
+    shared.give('b', shared.all, { isAsleep: true }); // host a does not know that it has lost its partition
     const other = deferred();
     let writes = 0;
     shared.onValue = (host, namespace) =>

@@ -49,7 +49,7 @@ it('a message waits for one of its conversation that came before it and is being
   expect(lab.texts()).toEqual(['x', 'a', 'b']);
 });
 
-it('a message that was kept although the journal could not say so is handled, and known when it comes again (durability §11.7)', async () => {
+it('a message that was persisted although the journal could not say so is handled, and known when it comes again (durability §11.7)', async () => {
   const memory = memoryJournal();
   let isCut = true;
   const journal: Journal = {

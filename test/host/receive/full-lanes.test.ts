@@ -17,8 +17,8 @@ async function fullHosts(whenLaneFull: 'refuse' | 'drop', contribute?: (kernel: 
     ...(contribute !== undefined && { contribute }),
   });
   const { a, b, clock, shared } = hosts;
-  const one = shared.partOf(JSON.stringify(['scripted', 'default', 'one', '']));
-  const other = shared.all.find((part) => part !== one) ?? one;
+  const one = shared.partitionOf(JSON.stringify(['scripted', 'default', 'one', '']));
+  const other = shared.all.find((partition) => partition !== one) ?? one;
   shared.give('a', [other]);
   return {
     ...{ ...hosts, release },
@@ -58,7 +58,7 @@ describe('a conversation that is full, of hosts on one journal', () => {
     expect((await hosts.states()).at(-1)).toBe('9 answered');
   });
 
-  it('has the message ended that a host without a part hears, which tells none of its senders (durability §12.5)', async () => {
+  it('has the message ended that a host without a partition hears, which tells none of its senders (durability §12.5)', async () => {
     await using hosts = await fullHosts('refuse');
     const { a, clock, shared } = hosts;
     shared.give('b', shared.all);

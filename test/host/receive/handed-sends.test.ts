@@ -8,7 +8,7 @@ import { hostLab } from '../../support/host-lab.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
 import { sharedJournal } from '../../support/shared-journal.js';
 
-/** Two hosts, of which b has all parts, and connects the account. */
+/** Two hosts, of which b has all partitions, and connects the account. */
 async function twoHosts() {
   const clock = virtualClock();
   const shared = sharedJournal(clock);
@@ -20,7 +20,8 @@ async function twoHosts() {
   const b = await made('b');
   return {
     ...{ a, b, clock, shared },
-    sends: async () => (await shared.of('a').sends()).map(({ state, part }) => [state, part]),
+    sends: async () =>
+      (await shared.of('a').sends()).map(({ state, part: partition }) => [state, partition]),
     [Symbol.asyncDispose]: async () => {
       await a[Symbol.asyncDispose]();
       await b[Symbol.asyncDispose]();
@@ -42,8 +43,10 @@ describe('a send by an account that another host connects', () => {
       ['one', 'two', 'three'].map((content) => ({ status: 'sent', content })),
     );
     expect([a.texts(), b.texts()]).toEqual([[], ['one', 'two', 'three']]);
-    const part = shared.partOf(JSON.stringify(['scripted', 'default']));
-    expect(await hosts.sends()).toEqual(['sent', 'sent', 'sent'].map((state) => [state, part]));
+    const partition = shared.partitionOf(JSON.stringify(['scripted', 'default']));
+    expect(await hosts.sends()).toEqual(
+      ['sent', 'sent', 'sent'].map((state) => [state, partition]),
+    );
     expect(a.of('egress.preparing')).toEqual([]);
     expect(b.of('egress.preparing')).toHaveLength(3);
   });
@@ -57,7 +60,9 @@ describe('a send by an account that another host connects', () => {
     await clock.advance(61_000);
     expect(await ended).toMatchObject({
       status: 'failed',
-      error: expect.stringMatching(/no end for 60000 ms.*it is kept, and the host that connects/),
+      error: expect.stringMatching(
+        /no end for 60000 ms.*it is persisted, and the host that connects/,
+      ),
     });
     shared.give('b', shared.all);
     await clock.advance(2_000);
@@ -87,18 +92,18 @@ const accountKey = JSON.stringify(['scripted', 'default']);
 const actingOn = (clock: VirtualClock, journal: Journal, channel: FakeChannelOptions = {}) =>
   actingLab({ clock, journal, store: memoryStore(), channel: scriptedChannel(channel) });
 
-/** Hosts a, b and c, of which b has the part of the account, and a all others. */
+/** Hosts a, b and c, of which b has the partition of the account, and a all others. */
 async function threeHosts() {
   const clock = virtualClock();
   const shared = sharedJournal(clock);
-  const part = shared.partOf(accountKey);
+  const partition = shared.partitionOf(accountKey);
   shared.give('a', shared.all);
-  shared.give('b', [part]);
+  shared.give('b', [partition]);
   const a = await actingOn(clock, shared.of('a'));
   const b = await actingOn(clock, shared.of('b'));
   const c = await actingOn(clock, shared.of('c'));
   return {
-    ...{ a, b, c, clock, shared, part },
+    ...{ a, b, c, clock, shared, part: partition },
     [Symbol.asyncDispose]: async () => {
       for (const one of [a, b, c]) await one[Symbol.asyncDispose]();
     },
@@ -108,15 +113,15 @@ async function threeHosts() {
 describe('a send of an extension by an account that another host connects', () => {
   it('is ended by the host that takes the account, also if the message that caused it is open elsewhere, and the next one goes out (durability §12.6)', async () => {
     await using hosts = await threeHosts();
-    const { a, b, c, clock, shared, part } = hosts;
+    const { a, b, c, clock, shared, part: partition } = hosts;
     const about = { channel: 'elsewhere', accountId: 'x', updateId: '1', receivedAtMs: 0 };
-    const other = { lane: '["elsewhere"]', part: (part + 1) % shared.all.length, body: '{}' };
+    const other = { lane: '["elsewhere"]', part: (partition + 1) % shared.all.length, body: '{}' };
     await shared.of('a').accept({ eventId: 'u-1', ...about, ...other });
     const after = { event: { correlationId: 'u-1', metadata: {} } } as ExtensionMessage['after']; // what is read of it
     b.channel.next('hangs');
     const first = await a.api.send({ ...saying('first'), ...(after && { after }) });
     await clock.advance(1_000);
-    shared.give('c', [part]);
+    shared.give('c', [partition]);
     await clock.advance(5_000);
     const second = await a.api.send(saying('second'));
     await clock.advance(5_000);
@@ -153,10 +158,10 @@ describe('a send of an extension by an account that another host connects', () =
     expect(a.texts()).toEqual(['once']);
   });
 
-  it('is of the part of its account, also while that is being given up (durability §12.6, durability §12.9)', async () => {
+  it('is of the partition of its account, also while that is being given up (durability §12.6, durability §12.9)', async () => {
     const clock = virtualClock();
     const shared = sharedJournal(clock);
-    const part = shared.partOf(accountKey);
+    const partition = shared.partitionOf(accountKey);
     shared.give('b', shared.all);
     let isDraining = false;
     const { ownership, sends, ...journal } = shared.of('b');
@@ -170,29 +175,29 @@ describe('a send of an extension by an account that another host connects', () =
       },
       ownership: {
         ...ownership,
-        holdOf: (of) => (isDraining && of === part ? undefined : ownership.holdOf(of)),
-        parts: () => ownership.parts().filter((of) => !isDraining || of !== part),
+        fenceOf: (of) => (isDraining && of === partition ? undefined : ownership.fenceOf(of)),
+        partitions: () => ownership.partitions().filter((of) => !isDraining || of !== partition),
       },
     });
     await a.api.send(saying('hi'));
     await clock.advance(5_000);
-    expect((await sends()).map((one) => [one.state, one.part])).toEqual([['sent', part]]);
+    expect((await sends()).map((one) => [one.state, one.part])).toEqual([['sent', partition]]);
   });
 
   it('keeps the next one to its address for a minute at most, if nobody brings it to its end (durability §12.6)', async () => {
     await using hosts = await threeHosts();
-    const { a, b, clock, shared, part } = hosts;
-    const other = (part + 1) % shared.all.length;
-    shared.give('nobody', [other, part]);
+    const { a, b, clock, shared, part: partition } = hosts;
+    const other = (partition + 1) % shared.all.length;
+    shared.give('nobody', [other, partition]);
     shared.give('c', [other]);
     const keyed = { ...saying('first'), key: 'k' };
     const first = await a.api.send(keyed);
-    const hold = shared.of('c').ownership.holdOf(other);
+    const fence = shared.of('c').ownership.fenceOf(other);
     const body = JSON.stringify({ ...saying('first'), kind: 'unprompted' });
     const row = { sendId: first.sendId, kind: 'unprompted', fingerprint: 'f', body };
-    if (hold !== undefined) await shared.of('c').prepare(hold, row);
+    if (fence !== undefined) await shared.of('c').prepare(fence, row);
     shared.give('nobody', [other]);
-    shared.give('b', [part]);
+    shared.give('b', [partition]);
     await a.api.send(saying('second'));
     for (let second = 0; second < 70; second++) await clock.advance(1_000);
     expect(b.texts()).toEqual(['second']);

@@ -90,7 +90,7 @@ function vetoAll(kernel: Kernel): void {
 }
 
 describe('an update with a journal', () => {
-  it('is kept, and begun if nothing makes it wait, before it is acknowledged and handled (durability §6.1, durability §6.9)', async () => {
+  it('is persisted, and begun if nothing makes it wait, before it is acknowledged and handled (durability §6.1, durability §6.9)', async () => {
     const journal = memoryJournal();
     const kept: string[] = [];
     const channel = scriptedChannel();
@@ -185,7 +185,7 @@ describe('an update with a journal', () => {
     raw.self = raw;
     await first.channel.receive(raw, '7');
     await first.clock.advance(0);
-    expect(logged(first)).toMatch(/kept without its body/);
+    expect(logged(first)).toMatch(/persisted without its body/);
     first.kill();
     await using second = await keptLab({ journal });
     await second.clock.advance(0);
@@ -218,7 +218,7 @@ describe('fault 35: a journal that cannot be written to (durability §6.2)', () 
   });
 
   it.each(['begin', 'endUpdate'] as const)(
-    'at "%s" has the update taken up again later',
+    'at "%s" has the update claimed again later',
     async (kind) => {
       const journal = memoryJournal();
       await using lab = await keptLab({
@@ -379,7 +379,7 @@ describe('after the host was killed (durability §7)', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it('a send has an id of its own, also where one before it could not be kept', async () => {
+  it('a send has an id of its own, also where one before it could not be persisted', async () => {
     const journal = memoryJournal();
     const texts = ['one', 'two', 'three', 'hang'];
     const first = await keptLab({
@@ -634,7 +634,7 @@ describe('a send that a killed host has left (durability §7.2)', () => {
       content: 'a reminder',
     });
     await first.lab.clock.advance(1_000);
-    expect(await sendStates(journal)).toEqual(['prepared']); // given back unsent, and waiting
+    expect(await sendStates(journal)).toEqual(['prepared']); // released unsent, and waiting
     first.lab.kill();
     await using second = await keptLab({ journal });
     await second.clock.advance(0);

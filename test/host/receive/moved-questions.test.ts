@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { askingHosts } from '../../support/asking-hosts.js';
 
-describe('a question to a human, of a host whose part moves meanwhile', () => {
-  it('goes on if its message has begun before the host has read the questions of the part (durability §12.10)', async () => {
+describe('a question to a human, of a host whose partition moves meanwhile', () => {
+  it('goes on if its message has begun before the host has read the questions of the partition (durability §12.10)', async () => {
     await using hosts = await askingHosts();
     const { shared, ran, one } = hosts;
     shared.give('a', [one], { isUntold: true });
@@ -16,13 +16,13 @@ describe('a question to a human, of a host whose part moves meanwhile', () => {
     ]);
   });
 
-  it('is not taken back by a run that cannot send it, since it has lost its part and does not know it (durability §12.3, durability §12.10)', async () => {
+  it('is not taken back by a run that cannot send it, since it has lost its partition and does not know it (durability §12.3, durability §12.10)', async () => {
     await using hosts = await askingHosts();
     const { shared, clock, ran, one } = hosts;
     let isGiven = false;
     shared.onValue = (host, namespace) => {
       if (isGiven || host !== 'b' || namespace !== '/approvals/asked') return;
-      isGiven = true; // the question is kept, and its message is not
+      isGiven = true; // the question is persisted, and its message is not
       shared.give('a', [one], { isAsleep: true });
     };
     await hosts.deploy('v1');
@@ -70,7 +70,7 @@ describe('a question to a human, of a host whose part moves meanwhile', () => {
     },
   );
 
-  it('ends no host that has lost all parts when it is to tell that the answer was not used (judgement §4.21)', async () => {
+  it('ends no host that has lost all partitions when it is to tell that the answer was not used (judgement §4.21)', async () => {
     await using hosts = await askingHosts();
     const { shared, clock, one } = hosts;
     await hosts.deploy('v1');
@@ -95,7 +95,7 @@ describe('a question to a human, of a host whose part moves meanwhile', () => {
     ['asked by', 'pending'],
     ['used by', 'used'],
   ])(
-    'is not %s a run that has lost its part and does not know it (durability §12.3, durability §12.10)',
+    'is not %s a run that has lost its partition and does not know it (durability §12.3, durability §12.10)',
     async (_, state) => {
       await using hosts = await askingHosts();
       const { shared, clock, ran, one, a } = hosts;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { memoryJournal } from '../../../src/journal/index.js';
 import { fakeChannel } from '../../../src/testing/index.js';
+import { turns } from '../../support/batch-lab.js';
 import { hostLab } from '../../support/host-lab.js';
-import { turns } from '../../support/joining-lab.js';
 
 /** A channel whose starts fail as they are told to, one after the other. */
 function startingSo(...failures: (Error | (() => Promise<void>))[]) {

@@ -7,10 +7,10 @@ import { createTestKernel } from '../../../src/testing/index.js';
 function watched(dispatch: (told: number, load: () => void) => Promise<void> | undefined) {
   const { clock, log } = createTestKernel();
   const told: string[] = [];
-  const takenOver: { onTaken?: () => void; registered: () => readonly [] } = {
+  const claimed: { onClaimed?: () => void; registered: () => readonly [] } = {
     registered: () => [],
   };
-  const load = (): void => takenOver.onTaken?.();
+  const load = (): void => claimed.onClaimed?.();
   const kernel = {
     dispatch: async (_family: string, { reason }: { reason: string }) => {
       told.push(reason);
@@ -18,7 +18,7 @@ function watched(dispatch: (told: number, load: () => void) => Promise<void> | u
     },
   };
   // the rest of a host is not read if there is no schedule
-  const parts = { clock, logger: log, takenOver, kernel } as unknown as HostParts;
+  const parts = { clock, logger: log, claimed, kernel } as unknown as HostParts;
   return { clock, log, told, load, watch: watchSchedules(parts) };
 }
 

@@ -145,7 +145,7 @@ describe('api.schedule', () => {
     expect(lab.runs[0]?.signal.aborted).toBe(true);
     await using next = await scheduleLab({ journal, clock: clockAt(1.5) });
     await passing(next.clock, () => next.runs.length > 0);
-    expect(next.runs).toMatchObject([{ id: lab.runs[0]?.id, attempt: 1 }]); // it was given back
+    expect(next.runs).toMatchObject([{ id: lab.runs[0]?.id, attempt: 1 }]); // it was released
   });
 
   it('puts a run whose handler throws to the dead letters, and goes on (extensions-that-act §6.3)', async () => {
@@ -295,7 +295,7 @@ it('hosts that are killed run each due time to its end once, and never two at a 
         const dues = times.map(({ updateId }) => updateId);
         expect(new Set(dues).size).toBe(dues.length);
         expect(times.every(({ state }) => state === 'ended')).toBe(true);
-        // only an end that was not kept lets a run come again
+        // only an end that was not persisted lets a run come again
         expect([...new Set(ended)].sort()).toEqual(dues.map((due = '') => Date.parse(due)).sort());
       }
     }),

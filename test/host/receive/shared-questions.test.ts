@@ -31,7 +31,7 @@ describe('a question to a human of two hosts on one journal', () => {
   });
 
   it.each([false, true])(
-    'waits on when its part moves, is not asked twice, and its answer is used once; the first host sleeps: %s (durability §12.10)',
+    'waits on when its partition moves, is not asked twice, and its answer is used once; the first host sleeps: %s (durability §12.10)',
     async (isAsleep) => {
       await using hosts = await askingHosts();
       const { shared, clock, ran, one, a, b } = hosts;
@@ -67,7 +67,7 @@ describe('a question to a human of two hosts on one journal', () => {
     expect(await hosts.rows()).toEqual([]);
   });
 
-  it('takes the answer that came while no host had its part (durability §12.10)', async () => {
+  it('takes the answer that came while no host had its partition (durability §12.10)', async () => {
     await using hosts = await askingHosts();
     const { shared, clock, ran, one } = hosts;
     await hosts.deploy('v1');
@@ -85,7 +85,7 @@ describe('a question to a human of two hosts on one journal', () => {
     expect(hosts.asked()).toEqual([0, 1]);
   });
 
-  it('is asked by the host that takes its part, if it was kept and not asked (durability §12.10)', async () => {
+  it('is asked by the host that takes its partition, if it was persisted and not asked (durability §12.10)', async () => {
     await using hosts = await askingHosts();
     const { shared, clock, ran, one } = hosts;
     shared.onValue = (host, namespace) => {
@@ -98,7 +98,7 @@ describe('a question to a human of two hosts on one journal', () => {
     expect(ran).toEqual(['v1']);
   });
 
-  it('ends with its time at the host that has its part by then (durability §12.10)', async () => {
+  it('ends with its time at the host that has its partition by then (durability §12.10)', async () => {
     await using hosts = await askingHosts({ approvals: { timeoutMs: 60_000 } });
     const { shared, clock, ran, one, a } = hosts;
     await hosts.deploy('v1');
@@ -110,7 +110,7 @@ describe('a question to a human of two hosts on one journal', () => {
     expect([ran, await hosts.states()]).toEqual([[], ['v1 answered']]);
   });
 
-  it('holds its conversation and goes on when its part moves to and fro (durability §12.10)', async () => {
+  it('holds its conversation and goes on when its partition moves to and fro (durability §12.10)', async () => {
     await using hosts = await askingHosts();
     const { shared, clock, ran, one } = hosts;
     await hosts.deploy('v1');
@@ -128,7 +128,7 @@ describe('a question to a human of two hosts on one journal', () => {
     expect((await hosts.states()).slice(0, 2)).toEqual(['v1 answered', 'v2 answered']);
   });
 
-  it('holds its session, also while its part moves (durability §12.8, durability §12.10)', async () => {
+  it('holds its session, also while its partition moves (durability §12.8, durability §12.10)', async () => {
     await using hosts = await askingHosts({ isOneSession: true });
     const { shared, clock, ran, one } = hosts;
     await hosts.deploy('v1', 'one');
@@ -156,7 +156,7 @@ describe('a question to a human of two hosts on one journal', () => {
     ]);
   });
 
-  it('goes on when a host has taken its answer that has only just lost its part (durability §12.10)', async () => {
+  it('goes on when a host has taken its answer that has only just lost its partition (durability §12.10)', async () => {
     await using hosts = await askingHosts();
     const { shared, clock, ran, one, a, b } = hosts;
     await hosts.deploy('v1');
@@ -170,9 +170,9 @@ describe('a question to a human of two hosts on one journal', () => {
   });
 
   it.each([
-    ['away when it is kept', 'pending', false],
+    ['away when it is persisted', 'pending', false],
     ['away when it is used', 'allowed', true],
-    ['away for its answer that was kept', 'used', false],
+    ['away for its answer that was persisted', 'used', false],
   ])('waits for a journal that is %s (durability §12.10)', async (_, state, isWholeAway) => {
     await using hosts = await askingHosts();
     const { shared, clock, ran } = hosts;
@@ -215,7 +215,7 @@ describe('a question to a human of two hosts on one journal', () => {
     expect([failures(), ran]).toEqual([1, ['v1']]);
   });
 
-  it('is asked anew if the send of it had failed when its part was taken (judgement §4.16, durability §12.10)', async () => {
+  it('is asked anew if the send of it had failed when its partition was taken (judgement §4.16, durability §12.10)', async () => {
     await using hosts = await askingHosts();
     const { shared, clock, ran, one, b } = hosts;
     b.channel.next(

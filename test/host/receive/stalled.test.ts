@@ -10,7 +10,7 @@ import { twoHosts } from '../../support/two-hosts.js';
 
 const said = (text: string) => ({ text, conversation: 'one' });
 
-/** Host b has all parts, and its lease is over by its own clock for as long as a test says. */
+/** Host b has all partitions, and its lease is over by its own clock for as long as a test says. */
 async function stalledHost(
   of: (journal: Journal) => Partial<Journal>,
   channel: ScriptedChannelOptions = {},
@@ -118,7 +118,7 @@ describe('a host whose lease is over by its own clock, and which no other host h
     expect((await shared.of('b').sends()).map(({ state }) => state)).toEqual(['sent']);
   });
 
-  it('settles a send so that was kept when the lease was over, and did not come to its channel (durability §7.2, durability §11.4)', async () => {
+  it('settles a send so that was persisted when the lease was over, and did not come to its channel (durability §7.2, durability §11.4)', async () => {
     const [prepared, unsent] = [deferred<void>(), deferred<void>()];
     await using host = await stalledHost(
       (journal) => ({
@@ -141,13 +141,13 @@ describe('a host whose lease is over by its own clock, and which no other host h
     await clock.advance(1_000);
     shared.goOn('b');
     await clock.advance(1_000);
-    unsent.resolve(); // by now the part is its again
+    unsent.resolve(); // by now the partition is its again
     await clock.advance(10_000);
     expect(lab.texts()).toEqual(['1']);
     expect((await shared.of('b').sends()).map(({ state }) => state)).toEqual(['sent']);
   });
 
-  it('leaves such a send to the host that has its part by then (durability §7.2, durability §12.3)', async () => {
+  it('leaves such a send to the host that has its partition by then (durability §7.2, durability §12.3)', async () => {
     let isAway = true;
     const away = () => journalError('database-io', { path: 'memory', problem: 'it is away' });
     await using host = await stalledHost((journal) => ({

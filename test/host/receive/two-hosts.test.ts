@@ -11,7 +11,7 @@ const greeting = { channel: 'scripted', accountId: 'default', to: 'ada', content
 const said = (conversation: string, text: string) => ({ text, conversation });
 
 describe('two hosts on one journal', () => {
-  it('keep and acknowledge what either hears, and the one that has its part handles it (durability §12.4)', async () => {
+  it('keep and acknowledge what either hears, and the one that has its partition handles it (durability §12.4)', async () => {
     await using hosts = await twoHosts();
     const { a, b, clock } = hosts;
     await a.channel.receive(said('one', 'hello'), '1');
@@ -60,7 +60,7 @@ describe('two hosts on one journal', () => {
     expect(b.texts()).toEqual(['first', 'second', 'third']);
   });
 
-  it('handle a message whose part is lost and comes back before its turn has ended (durability §12.3)', async () => {
+  it('handle a message whose partition is lost and comes back before its turn has ended (durability §12.3)', async () => {
     await using hosts = await twoHosts();
     const { b, clock, shared } = hosts;
     await b.channel.receive(said('one', 'hello'), '1');
@@ -71,7 +71,7 @@ describe('two hosts on one journal', () => {
     expect(b.texts()).toEqual(['hello']);
   });
 
-  it('handle what has come for a part that they have taken while they started (durability §12.5)', async () => {
+  it('handle what has come for a partition that they have taken while they started (durability §12.5)', async () => {
     const clock = virtualClock();
     const shared = sharedJournal(clock);
     const everyHost = { clock, channel: scriptedChannel({ everyHost: true }) };
@@ -101,7 +101,7 @@ describe('two hosts on one journal', () => {
   });
 
   it.each([false, true])(
-    'hand a message over when its part is lost, and the one that lost it writes and sends nothing more; it sleeps: %s (durability §12.3)',
+    'hand a message over when its partition is lost, and the one that lost it writes and sends nothing more; it sleeps: %s (durability §12.3)',
     async (isAsleep) => {
       await using hosts = await twoHosts();
       const { a, b, clock, shared } = hosts;
@@ -119,7 +119,7 @@ describe('two hosts on one journal', () => {
     },
   );
 
-  it('hand over what waits, in its order, when a part moves to and fro (durability §12.5)', async () => {
+  it('hand over what waits, in its order, when a partition moves to and fro (durability §12.5)', async () => {
     await using hosts = await twoHosts();
     const { a, b, clock, shared } = hosts;
     const texts = Array.from({ length: 6 }, (_, at) => `${at}`);
@@ -138,21 +138,21 @@ describe('two hosts on one journal', () => {
     expect([...a.texts(), ...b.texts()].toSorted()).toEqual(texts);
   });
 
-  it('send what no message asked for from a host with any part of its own, and from no other (durability §12.6)', async () => {
+  it('send what no message asked for from a host with any partition of its own, and from no other (durability §12.6)', async () => {
     await using hosts = await twoHosts();
     const { a, shared } = hosts;
     shared.give('a', [0]);
     expect(await a.host.send(greeting)).toMatchObject({ status: 'sent' });
     expect(await shared.of('a').sends()).toMatchObject([{ state: 'sent' }]);
     shared.give('b', shared.all);
-    await expect(a.host.send(greeting)).rejects.toThrow('other hosts have all parts');
+    await expect(a.host.send(greeting)).rejects.toThrow('other hosts have all partitions');
   });
 
-  it('bring a send that nobody had asked for to its end when its part is taken, and no send that is under way (durability §12.6)', async () => {
+  it('bring a send that nobody had asked for to its end when its partition is taken, and no send that is under way (durability §12.6)', async () => {
     await using hosts = await twoHosts();
     const { a, b, clock, shared } = hosts;
-    const hold = shared.of('b').ownership.holdOf(3);
-    if (hold === undefined) throw new Error('it is there');
+    const fence = shared.of('b').ownership.fenceOf(3);
+    if (fence === undefined) throw new Error('it is there');
     const about = {
       channel: 'scripted',
       accountId: 'default',
@@ -162,7 +162,7 @@ describe('two hosts on one journal', () => {
     const { fingerprint: _, ...named } = about;
     const emitted = { ...named, to: 'ada', content: 'left', explicit: true, streaming: false };
     const body = JSON.stringify({ ...emitted, attachments: [], metadata: {} });
-    await shared.of('b').prepare(hold, { sendId: 's-1', ...about, body });
+    await shared.of('b').prepare(fence, { sendId: 's-1', ...about, body });
     await clock.advance(2_000);
     expect([...a.texts(), ...b.texts()]).toEqual([]); // it looks as one that is under way
     shared.give('a', [3]);
@@ -173,15 +173,15 @@ describe('two hosts on one journal', () => {
     expect(b.texts()).toEqual([]);
   });
 
-  it('bring such a send to its end also if the journal is away when its part is taken (durability §12.6)', async () => {
+  it('bring such a send to its end also if the journal is away when its partition is taken (durability §12.6)', async () => {
     await using hosts = await twoHosts();
     const { a, clock, shared } = hosts;
-    const hold = shared.of('b').ownership.holdOf(3);
-    if (hold === undefined) throw new Error('it is there');
+    const fence = shared.of('b').ownership.fenceOf(3);
+    if (fence === undefined) throw new Error('it is there');
     const named = { channel: 'scripted', accountId: 'default', kind: 'unprompted' };
     const emitted = { ...named, to: 'ada', content: 'left', explicit: true, streaming: false };
     const body = JSON.stringify({ ...emitted, attachments: [], metadata: {} });
-    await shared.of('b').prepare(hold, { sendId: 's-1', fingerprint: 'f', ...named, body });
+    await shared.of('b').prepare(fence, { sendId: 's-1', fingerprint: 'f', ...named, body });
     shared.isAway = true;
     shared.give('a', [3]);
     await clock.advance(2_000);
@@ -190,7 +190,7 @@ describe('two hosts on one journal', () => {
     expect(a.texts()).toEqual(['left']);
   });
 
-  it('refuse an update that cannot be kept whole: the other could not handle it (durability §12.7)', async () => {
+  it('refuse an update that cannot be persisted whole: the other could not handle it (durability §12.7)', async () => {
     await using hosts = await twoHosts({ maxUpdateLength: 100 });
     const { a, b, clock } = hosts;
     await a.channel.receive(said('one', 'x'.repeat(200)), '1');
@@ -198,19 +198,19 @@ describe('two hosts on one journal', () => {
     expect(a.channel.acknowledged).toEqual([]);
     expect(await hosts.states()).toEqual([]);
     expect(a.ends).toMatchObject([
-      { status: 'failed', reason: expect.stringContaining('its body cannot be kept') },
+      { status: 'failed', reason: expect.stringContaining('its body cannot be persisted') },
     ]);
     expect(b.ends).toEqual([]);
   });
 
-  it('connect an account once, by the host that has its part, which handles all its messages (durability §12.9)', async () => {
+  it('connect an account once, by the host that has its partition, which handles all its messages (durability §12.9)', async () => {
     await using hosts = await twoHosts({ channel: { everyHost: false } });
     const { a, b, clock, shared } = hosts;
     const running = () => [a, b].map(({ channel }) => channel.running.size);
     expect(running()).toEqual([0, 1]);
     await b.channel.receive(said('one', 'first'), '1');
     await clock.advance(20); // its turn runs at b
-    shared.give('a', [shared.partOf(JSON.stringify(['scripted', 'default']))]);
+    shared.give('a', [shared.partitionOf(JSON.stringify(['scripted', 'default']))]);
     await clock.advance(1_000);
     expect(running()).toEqual([1, 0]);
     expect([a.texts(), b.texts()]).toEqual([['first'], []]);
@@ -220,7 +220,7 @@ describe('two hosts on one journal', () => {
     expect(b.host.state).toBe('running');
   });
 
-  it('give the part of an account up when the account is stopped, and not before (durability §12.9)', async () => {
+  it('give the partition of an account up when the account is stopped, and not before (durability §12.9)', async () => {
     await using hosts = await twoHosts({ channel: { everyHost: false } });
     const { a, b, clock, shared } = hosts;
     const stopped: string[] = [];
@@ -235,18 +235,18 @@ describe('two hosts on one journal', () => {
         await stopAccount(accountId);
       },
     });
-    const part = shared.partOf(JSON.stringify(['scripted', 'default']));
-    const drained = shared.drain(part).then(() => stopped.push('drained'));
+    const partition = shared.partitionOf(JSON.stringify(['scripted', 'default']));
+    const drained = shared.drain(partition).then(() => stopped.push('drained'));
     await clock.advance(1_000);
     expect(stopped).toEqual(['begun']);
     stop();
     await drained;
-    shared.give('a', [part]);
+    shared.give('a', [partition]);
     await clock.advance(1_000);
     expect([a, b].map(({ channel }) => channel.running.size)).toEqual([1, 0]);
-    shared.give('b', [part]);
+    shared.give('b', [partition]);
     await clock.advance(1_000);
-    const unending = shared.drain(part).then(() => stopped.push('drained'));
+    const unending = shared.drain(partition).then(() => stopped.push('drained'));
     await clock.advance(9_000);
     expect(stopped).toEqual(['begun', 'drained', 'begun']);
     await clock.advance(1_000); // others wait no longer for one that does not end
@@ -254,7 +254,7 @@ describe('two hosts on one journal', () => {
     stop();
   });
 
-  it('let others have their parts when they are asked to stop, unless their input has ended (durability §11.11)', async () => {
+  it('let others have their partitions when they are asked to stop, unless their input has ended (durability §11.11)', async () => {
     await using hosts = await twoHosts();
     await hosts.a.host.stop({ timeoutMs: Number.POSITIVE_INFINITY });
     expect([...hosts.shared.withdrawn]).toEqual([]);
@@ -262,7 +262,7 @@ describe('two hosts on one journal', () => {
     expect([...hosts.shared.withdrawn]).toEqual(['b']);
   });
 
-  it('connect an account again whose part comes back while it is being stopped (durability §12.9)', async () => {
+  it('connect an account again whose partition comes back while it is being stopped (durability §12.9)', async () => {
     await using hosts = await twoHosts({ channel: { everyHost: false } });
     const { a, b, clock, shared } = hosts;
     shared.give('a', shared.all);
@@ -277,7 +277,7 @@ describe('two hosts on one journal', () => {
   it('connect an account again, once, whose channel never ends its stop, when the time for that is over (durability §12.9)', async () => {
     await using hosts = await twoHosts({ channel: { everyHost: false } });
     const { b, clock, shared } = hosts;
-    const part = shared.partOf(JSON.stringify(['scripted', 'default']));
+    const partition = shared.partitionOf(JSON.stringify(['scripted', 'default']));
     const { startAccount } = b.channel;
     let starts = 0;
     Object.assign(b.channel, {
@@ -287,8 +287,8 @@ describe('two hosts on one journal', () => {
       },
       stopAccount: () => new Promise<void>(() => undefined),
     });
-    shared.give('a', [part]);
-    shared.give('b', [part]);
+    shared.give('a', [partition]);
+    shared.give('b', [partition]);
     await clock.advance(9_900);
     expect(starts).toBe(0);
     await clock.advance(60_000);
@@ -303,7 +303,7 @@ describe('two hosts on one journal', () => {
   });
 
   describe('with one session for two conversations', () => {
-    /** Conversation one is of a part of host a, and two of one of host b. */
+    /** Conversation one is of a partition of host a, and two of one of host b. */
     const sharing = async () => {
       const hosts = await twoHosts({
         contribute: (kernel) =>
@@ -315,10 +315,10 @@ describe('two hosts on one journal', () => {
           }),
       });
       const { shared } = hosts;
-      const partOf = (conversation: string) =>
-        shared.partOf(JSON.stringify(['scripted', 'default', conversation, '']));
-      expect(partOf('one')).not.toBe(partOf('two'));
-      shared.give('a', [partOf('one')]);
+      const partitionOf = (conversation: string) =>
+        shared.partitionOf(JSON.stringify(['scripted', 'default', conversation, '']));
+      expect(partitionOf('one')).not.toBe(partitionOf('two'));
+      shared.give('a', [partitionOf('one')]);
       await hosts.clock.advance(10);
       const prompts = async () => {
         const { sessionId = '' } = (await hosts.store.loadSession('shared')) ?? {};
@@ -326,7 +326,7 @@ describe('two hosts on one journal', () => {
         const others = all.filter(({ role }) => role !== 'assistant');
         return others.map(({ role, content }) => `${role} ${/\d/.exec(JSON.stringify(content))}`);
       };
-      return { ...hosts, partOf, prompts };
+      return { ...hosts, partitionOf, prompts };
     };
 
     it('take its turns one after the other, in the order of the messages (durability §12.8)', async () => {
@@ -381,14 +381,14 @@ describe('two hosts on one journal', () => {
       expect(await hosts.states()).toEqual(['1 answered', '2 answered']);
     });
 
-    it('go on with the turn of a message whose part is lost, before the next one (durability §12.8)', async () => {
+    it('go on with the turn of a message whose partition is lost, before the next one (durability §12.8)', async () => {
       await using hosts = await sharing();
-      const { a, b, clock, shared, partOf } = hosts;
+      const { a, b, clock, shared, partitionOf } = hosts;
       await a.channel.receive(said('one', 'first'), '1');
       await clock.advance(50); // its turn runs at a
       await b.channel.receive(said('two', 'second'), '2');
       await clock.advance(20);
-      shared.give('b', [partOf('one')], { isAsleep: true });
+      shared.give('b', [partitionOf('one')], { isAsleep: true });
       await clock.advance(30_000);
       expect([a.texts(), b.texts()]).toEqual([[], ['first', 'second']]);
       expect(await hosts.states()).toEqual(['1 answered', '2 answered']);

@@ -16,7 +16,7 @@ function forgetful(journal: Journal, unkept: number): Journal {
   const { write } = journal.keyValues;
   const keyValues: Journal['keyValues'] = {
     ...journal.keyValues,
-    // the journal is away for both: the turn of the session is not given back
+    // the journal is away for both: the turn of the session is not released
     write: (namespace, key, value, given) =>
       left > 0 && value === undefined
         ? Promise.reject(away())
@@ -39,7 +39,7 @@ const statesOf = async (journal: Journal) =>
   );
 
 it.each([1, 2, 3])(
-  'an update whose end a shared journal has not kept %i times ends before the next of its conversation begins, which would wait for its session (durability §6.6, durability §12.8)',
+  'an update whose end a shared journal has not persisted %i times ends before the next of its conversation begins, which would wait for its session (durability §6.6, durability §12.8)',
   async (unkept) => {
     const clock = virtualClock();
     const shared = sharedJournal(clock);
@@ -53,7 +53,7 @@ it.each([1, 2, 3])(
   },
 );
 
-it('an update ends before the next of its conversation begins if a shared journal has not kept its end, and keeps that of its send later (durability §6.7, durability §12.8)', async () => {
+it('an update ends before the next of its conversation begins if a shared journal has not persisted its end, and keeps that of its send later (durability §6.7, durability §12.8)', async () => {
   const clock = virtualClock();
   const shared = sharedJournal(clock);
   shared.give('b', shared.all);
@@ -72,7 +72,7 @@ it('an update ends before the next of its conversation begins if a shared journa
 });
 
 it.each([1, 2, 3])(
-  'an update whose end the journal of one host has not kept %i times holds up nobody, and is answered once (durability §6.6)',
+  'an update whose end the journal of one host has not persisted %i times blocks nobody, and is answered once (durability §6.6)',
   async (unkept) => {
     const journal = forgetful(memoryJournal(), unkept);
     await using lab = await hostLab({ journal });
@@ -82,7 +82,7 @@ it.each([1, 2, 3])(
   },
 );
 
-it('an update whose end is never kept holds up nobody in a journal that its host takes with it (durability §6.6, durability §6.8)', async () => {
+it('an update whose end is never persisted blocks nobody in a journal that its host takes with it (durability §6.6, durability §6.8)', async () => {
   const journal = forgetful(memoryJournal({ outlivesHost: false }), 1);
   await using lab = await hostLab({ journal });
   await receiveAll(lab, texts);
@@ -90,7 +90,7 @@ it('an update whose end is never kept holds up nobody in a journal that its host
 });
 
 it.each([true, false])(
-  'a host stops whose conversation is held up by an end that is never kept; it shares the journal: %s (durability §6.6)',
+  'a host stops whose conversation is blocked by an end that is never persisted; it shares the journal: %s (durability §6.6)',
   async (isShared) => {
     const clock = virtualClock();
     const shared = sharedJournal(clock);

@@ -3,8 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { journalError } from '../../../src/journal/errors.js';
 import { memoryJournal, openJournal, tendJournal } from '../../../src/journal/index.js';
 import type { SendResult } from '../../../src/sdk/channel/index.js';
+import { fenceOf } from '../../support/fences.js';
 import { testFolder } from '../../support/folder.js';
-import { holdOf } from '../../support/holds.js';
 import { hostLab } from '../../support/host-lab.js';
 import { mortalJournal } from '../../support/mortal-journal.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
@@ -16,7 +16,7 @@ describe('the end of a send that went out', () => {
     ['a zero character', 'id\0'],
     ['half a surrogate pair', 'id\ud800'],
   ])(
-    'is kept without its id if that holds %s, and a retry is taken up (durability §6.7, durability §7.6)',
+    'is persisted without its id if that holds %s, and a retry is claimed (durability §6.7, durability §7.6)',
     async (_, messageId) => {
       const path = join(testFolder(), 'sluice.db');
       const journal = await openJournal(path);
@@ -38,7 +38,7 @@ describe('the end of a send that went out', () => {
       const about = { channel: 'scripted', accountId: 'default', receivedAtMs: 0 };
       const body = JSON.stringify({ text: 'retried', conversation: 'two' });
       await journal.accept({ eventId: 'dead-1', ...about, updateId: 'd', body });
-      await journal.endUpdate(holdOf('dead-1'), { isDead: true, outcome: 'failed' });
+      await journal.endUpdate(fenceOf('dead-1'), { isDead: true, outcome: 'failed' });
       const tended = await tendJournal(path);
       await tended.retry('dead-1');
       await tended.close();
@@ -53,7 +53,7 @@ describe('the end of a send that went out', () => {
     journalError('database-damaged', row),
     journalError('bad-value', { sql: 'UPDATE', problem: 'value 1 is a symbol' }),
   ])(
-    'is given up if the journal refuses it for good, and holds up nobody: $code (durability §1.6, durability §6.7)',
+    'is given up if the journal refuses it for good, and blocks nobody: $code (durability §1.6, durability §6.7)',
     async (error) => {
       const memory = memoryJournal();
       const journal = mortalJournal(memory, (write, nth) => {
@@ -72,7 +72,7 @@ describe('the end of a send that went out', () => {
     },
   );
 
-  it('has its message wait until it is kept, and no other (durability §6.7)', async () => {
+  it('has its message wait until it is persisted, and no other (durability §6.7)', async () => {
     const memory = memoryJournal();
     const failing: Readonly<Record<string, readonly number[]>> = {
       endSend: [1, 3, 4], // of "a", and twice more of "a": the second is that of "b"

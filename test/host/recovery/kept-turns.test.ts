@@ -106,7 +106,7 @@ describe('a turn that the end of its host has cut off', () => {
     },
   );
 
-  it('goes on with what its provider had kept before it, and the next one with what it kept then (§15.11)', async () => {
+  it('goes on with what its provider had persisted before it, and the next one with what it kept then (§15.11)', async () => {
     const kept = inMemory();
     const first = keeper('two');
     const killed = await keptHost(kept, first.provider);

@@ -4,8 +4,8 @@ import { echoProvider } from '../../../src/agent/index.js';
 import { openSqlite } from '../../../src/journal/database/open-sqlite.js';
 import { type Journal, memoryJournal, openJournal } from '../../../src/journal/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
+import { fence } from '../../support/fences.js';
 import { testFolder } from '../../support/folder.js';
-import { hold } from '../../support/holds.js';
 import { hostLab } from '../../support/host-lab.js';
 import { mortalJournal } from '../../support/mortal-journal.js';
 
@@ -97,7 +97,7 @@ it('H1: an update with a damaged send is told once, and left to a repair (durabi
   await journal.accept({ eventId: 'u-1', ...about, updateId: '1', body });
   await journal.begin('u-1');
   const said = { kind: 'reply', fingerprint: 'f', body: '{"content":"a"}' } as const;
-  await journal.prepare(hold, { sendId: 'u-1.1', correlationId: 'u-1', ...said });
+  await journal.prepare(fence, { sendId: 'u-1.1', correlationId: 'u-1', ...said });
   {
     using database = openSqlite(path); // the host sees that another has written, and looks for open updates
     database.exec("UPDATE sends SET body = '{}'");
@@ -109,7 +109,7 @@ it('H1: an update with a damaged send is told once, and left to a repair (durabi
   };
   while (told().length === 0) await look();
   for (let looks = 0; looks < 30; looks++) await look();
-  expect(told()).toMatchObject([{ message: 'what the journal holds could not be taken up' }]);
+  expect(told()).toMatchObject([{ message: 'what the journal holds could not be claimed' }]);
   await lab.channel.receive({ text: 'b', conversation: 'two' }, '2');
   await vi.waitFor(() => expect(lab.texts()).toEqual(['b']), 60_000);
 });

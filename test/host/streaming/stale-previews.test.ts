@@ -8,7 +8,7 @@ import { slowly } from '../../support/slowly.js';
 import { type SenderCall, type Shown, streamingChannel } from '../../support/streaming-channel.js';
 import { end, said, start } from '../../support/turn-lab.js';
 
-/** Two hosts on one journal and one screen. Host a has all parts, and its sender waits at some calls until it is let go on. */
+/** Two hosts on one journal and one screen. Host a has all partitions, and its sender waits at some calls until it is let go on. */
 async function staleLab(
   waitsAt: readonly SenderCall[],
   ofB: (journal: Journal) => Partial<Journal> = () => ({}),
@@ -53,7 +53,7 @@ async function staleLab(
   };
 }
 
-describe('a host that has lost its part while a streamed reply', () => {
+describe('a host that has lost its partition while a streamed reply', () => {
   it.each([false, true])(
     'was to become its final: it leaves what the next host completes (durability §12.3; it sleeps: %s)',
     async (isAsleep) => {
@@ -117,7 +117,7 @@ describe('a host that has lost its part while a streamed reply', () => {
   });
 
   it.each([['abort'], ['final', 'abort']] as const)(
-    'was under way is renewed, and no other host has its part: what was shown becomes its answer, once (durability §7.2, durability §11.4; it waits at %s, %s)',
+    'was under way is renewed, and no other host has its partition: what was shown becomes its answer, once (durability §7.2, durability §11.4; it waits at %s, %s)',
     async (...waitsAt) => {
       await using lab = await staleLab(waitsAt);
       const { a, clock, shared } = lab;

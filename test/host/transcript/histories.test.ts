@@ -4,7 +4,7 @@ import { Histories } from '../../../src/host/transcript/histories.js';
 import type { HistoryBounds } from '../../../src/host/transcript/history.js';
 import { memoryStore, type Store } from '../../../src/journal/index.js';
 import type { TranscriptEntry } from '../../../src/sdk/stream/index.js';
-import { hold } from '../../support/holds.js';
+import { fence } from '../../support/fences.js';
 
 const entries: readonly TranscriptEntry[] = [
   { role: 'user', content: 'question' },
@@ -28,7 +28,7 @@ function countedStore() {
           return role;
         },
       });
-      return store.appendMessage(sessionId, watched as TranscriptEntry, { hold }); // with the role that it had
+      return store.appendMessage(sessionId, watched as TranscriptEntry, { fence }); // with the role that it had
     },
     readTranscript: async (sessionId, part) => {
       const read = await store.readTranscript(sessionId, part);
@@ -41,7 +41,7 @@ function countedStore() {
 
 async function append(store: Store, count: number, sessionId = 's'): Promise<void> {
   for (let at = 0; at < count; at++)
-    await store.appendMessage(sessionId, entries[at % 2] as TranscriptEntry, { hold }); // 0 or 1
+    await store.appendMessage(sessionId, entries[at % 2] as TranscriptEntry, { fence }); // 0 or 1
 }
 
 const read = async (histories: Histories, store: Store, sessionId = 's') =>
@@ -78,7 +78,7 @@ describe('the histories of sessions that take turns (event-pipeline §15.9)', ()
         const store = memoryStore();
         const histories = new Histories(store, within);
         for (const turn of turns) {
-          for (const entry of turn) await store.appendMessage('s', entry, { hold });
+          for (const entry of turn) await store.appendMessage('s', entry, { fence });
           const known = await read(histories, store);
           expect(known).toEqual(await read(new Histories(store, within), store));
           const { history } = known;

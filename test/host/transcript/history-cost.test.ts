@@ -9,7 +9,7 @@ import {
   type Store,
 } from '../../../src/journal/index.js';
 import type { TranscriptEntry } from '../../../src/sdk/stream/index.js';
-import { hold } from '../../support/holds.js';
+import { fence } from '../../support/fences.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
 
 /** The cost of one message, counted. */
@@ -125,7 +125,7 @@ describe('the cost of a message in a long conversation (§15.9)', () => {
       ]);
       const appended: Promise<void>[] = [];
       for (let at = 100; at < 9_990; at++)
-        for (const entry of turn) appended.push(store.appendMessage(sessionId, entry, { hold }));
+        for (const entry of turn) appended.push(store.appendMessage(sessionId, entry, { fence }));
       await Promise.all(appended);
       const [jump, ...last] = await costs(10); // the first reads as if the host were new
       expect(jump?.read).toBe(200);

@@ -8,7 +8,7 @@ import type {
   AgentRequest,
   TranscriptEntry,
 } from '../../../src/sdk/stream/index.js';
-import { hold } from '../../support/holds.js';
+import { fence } from '../../support/fences.js';
 import { hostLab } from '../../support/host-lab.js';
 
 const prompt = (content: string): TranscriptEntry => ({ role: 'user', content });
@@ -48,7 +48,7 @@ async function given(
     store,
     ...(history !== undefined && { session: { history } }),
   });
-  for (const entry of transcript) await store.appendMessage('session-1', entry, { hold });
+  for (const entry of transcript) await store.appendMessage('session-1', entry, { fence });
   await lab.say('now');
   const [request] = asked;
   if (request === undefined) throw new Error('the agent was not asked');

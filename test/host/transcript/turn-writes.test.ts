@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { TurnWrites } from '../../../src/host/transcript/turn-writes.js';
 import { memoryStore, openJournal, type Store } from '../../../src/journal/index.js';
 import { scriptedAgent } from '../../../src/testing/index.js';
+import { fence } from '../../support/fences.js';
 import { testFolder } from '../../support/folder.js';
-import { hold } from '../../support/holds.js';
 import { hostLab } from '../../support/host-lab.js';
 
 /** A write that the test settles. */
@@ -19,7 +19,7 @@ function held() {
 const turns = () => new Promise(setImmediate);
 
 describe('the writes of a turn (durability §6.9)', () => {
-  it('are kept before each of the tools that ask the gate at once', async () => {
+  it('are persisted before each of the tools that ask the gate at once', async () => {
     const { write, done } = held();
     const writes = new TurnWrites({ hurry: () => undefined });
     void writes.add(write);
@@ -46,7 +46,7 @@ function slowStore(): Store & { readonly kept: readonly string[] } {
       for (let at = 0; at < 5; at++) await turns();
       file = [...before, message];
       kept.push(message.role);
-      await memory.appendMessage(sessionId, message, { hold });
+      await memory.appendMessage(sessionId, message, { fence });
     },
     readTranscript: async () => file as Awaited<ReturnType<Store['readTranscript']>>, // as they were appended
   };
@@ -101,7 +101,7 @@ it('a write of a turn that was stopped is told if it fails (durability §6.9)', 
   expect(lab.log.entries).toContainEqual(
     expect.objectContaining({
       level: 'error',
-      message: 'a turn that was stopped was not kept whole',
+      message: 'a turn that was stopped was not persisted whole',
     }),
   );
 });

@@ -70,7 +70,7 @@ it('IV.1: a host takes texts for the codes of failures alone (§16.19)', () => {
   expect(Object.keys(wrong)).toEqual(['provder-failed']);
 });
 
-it('III.8: the words of a provider that has failed grow and are kept as an error, and not as a text (§16.18)', async () => {
+it('III.8: the words of a provider that has failed grow and are persisted as an error, and not as a text (§16.18)', async () => {
   const path =
     recordings().find(({ name }) => name.endsWith('retries-exhausted.jsonl'))?.path ?? '';
   const frames = await readRecording(path, ({ problem }) => expect.fail(problem));

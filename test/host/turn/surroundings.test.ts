@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import type { AgentRequest } from '../../../src/sdk/stream/index.js';
+import { batchLab, withinMs } from '../../support/batch-lab.js';
 import { hostLab } from '../../support/host-lab.js';
-import { joiningLab, withinMs } from '../../support/joining-lab.js';
 import { outcomesOf } from '../../support/outcomes-of.js';
 
 const replyTo = { messageId: 'm-0', content: 'Second: call Bob.', isQuote: true };
@@ -106,7 +106,7 @@ it.each<[string, object, string]>([
 );
 
 it('of messages that join, each that is forwarded is told with its own origin, and a comment is not (§15.13, durability §10)', async () => {
-  await using lab = await joiningLab();
+  await using lab = await batchLab();
   const forwardedFrom = { channelName: 'News' };
   await lab.tell('what do you think?');
   await lab.tell({ text: 'The shop closes.', message: { forwardedFrom } });

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { mendInnerPages } from '../../../src/journal/damage/mend-pages.js';
+import { fixInnerPages } from '../../../src/journal/damage/fix-pages.js';
 import { openJournal, openSqlite } from '../../../src/journal/index.js';
 import { journalProblems, repairJournal } from '../../../src/journal/internal.js';
-import { hold } from '../../support/holds.js';
+import { fence } from '../../support/fences.js';
 import { type Dice, diceOf } from '../../support/journal-damage.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { aDispatch, anUpdate } from '../journal-contract.js';
@@ -39,7 +39,7 @@ async function smallJournal(): Promise<Buffer> {
     const words = `words of ${at} `.repeat(at === 7 ? 900 : 30);
     await journal.accept(anUpdate(`u-${at}`, { body: JSON.stringify(words) }));
     journal.dispatched(aDispatch(`d-${at}`, { body: JSON.stringify({ words }) }));
-    await journal.store.appendMessage('one', { role: 'user', content: words }, { hold });
+    await journal.store.appendMessage('one', { role: 'user', content: words }, { fence });
     await journal.keyValues.write('notes', `key ${at}`, { body: JSON.stringify(words) }, {});
   }
   await journal.close();
@@ -94,7 +94,7 @@ describe('a repair of a journal', () => {
   const each = (): number[] => Array.from({ length: whole.length / pageBytes }, (_, at) => at + 1);
 
   it.each(Object.keys(patterns))(
-    'mends each page alone that was overwritten with %s, and keeps every row of the others (durability §1.12)',
+    'fixes each page alone that was overwritten with %s, and keeps every row of the others (durability §1.12)',
     async (pattern) => {
       const faults: string[] = [];
       for (const page of each()) faults.push(...(await repaired([page], pattern)));
@@ -121,12 +121,12 @@ describe('a repair of a journal', () => {
     const bytes = Buffer.from(whole);
     bytes.fill(5, pageBytes, 2 * pageBytes); // each page stands below page 0x05050505
     writeFileSync(path, bytes);
-    mendInnerPages(path);
+    fixInnerPages(path);
     expect(statSync(path).size).toBe(whole.length);
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
-  it('mends several pages at once', async () => {
+  it('fixes several pages at once', async () => {
     const dice = diceOf(7);
     const faults: string[] = [];
     for (let round = 0; round < 40; round++) {

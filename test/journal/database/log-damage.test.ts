@@ -39,7 +39,7 @@ describe('the log of a database', () => {
     const kept = written(undefined, 'first');
     const longest = written(kept, 'x'.repeat(90_000)).log; // it was written, and its sync failed
     const longer = written(kept, 'y'.repeat(45_000)).log; // so did the one that was written over it
-    const last = written(kept, 'second').log; // and this one was kept
+    const last = written(kept, 'second').log; // and this one was persisted
     const path = placed({ database: kept.database, log: over(longest, over(longer, last)) });
     using database = openSqlite(path);
     expect(database.prepare('SELECT body FROM notes').all()).toEqual([
@@ -48,7 +48,7 @@ describe('the log of a database', () => {
     ]);
   });
 
-  it('with a bad frame before a transaction that was kept is damaged (durability §1.11)', () => {
+  it('with a bad frame before a transaction that was persisted is damaged (durability §1.11)', () => {
     const { database, log } = written(undefined, 'first', 'second', 'third', 'fourth');
     const at = log.indexOf('second');
     expect(at).toBeGreaterThan(0);

@@ -298,7 +298,7 @@ describe('fault 35: a database that cannot be used', () => {
     expect(second.transaction(() => 1)).toBe(1);
   });
 
-  it('a write that the system refuses is told as that, and what was kept stays (child process)', async () => {
+  it('a write that the system refuses is told as that, and what was persisted stays (child process)', async () => {
     const path = join(testFolder(), 'state.db');
     const child = await compiled(
       fileURLToPath(new URL('./fixtures/small-files.ts', import.meta.url)),

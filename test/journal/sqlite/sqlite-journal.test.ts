@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { openJournal, openSqlite, readJournal, tendJournal } from '../../../src/journal/index.js';
 import { compiled } from '../../support/compiled.js';
+import { fence, fenceOf } from '../../support/fences.js';
 import { testFolder } from '../../support/folder.js';
-import { hold, holdOf } from '../../support/holds.js';
 import { aDispatch, anUpdate, aSend, describeJournal, settableClock } from '../journal-contract.js';
 import { describeStore } from '../store-contract.js';
 
@@ -29,7 +29,7 @@ async function filledJournal(updates = 50): Promise<string> {
   const ids = Array.from({ length: updates }, (_, at) => `u-${at}`);
   await Promise.all(ids.map((id) => journal.accept(anUpdate(id, { body: 'x'.repeat(800) }))));
   await Promise.all(
-    ids.map((id) => journal.prepare(hold, aSend(`${id}.1`, { correlationId: id }))),
+    ids.map((id) => journal.prepare(fence, aSend(`${id}.1`, { correlationId: id }))),
   );
   for (const id of ids)
     journal.dispatched(aDispatch(id, { body: 'y'.repeat(800), occurredAtMs: Date.now() }));
@@ -57,7 +57,7 @@ describe('a journal in a file', () => {
     const clock = settableClock();
     const first = await openJournal(path, { clock });
     await first.accept(anUpdate('a'));
-    await first.endUpdate(holdOf('a'), { isDead: false, outcome: 'answered' });
+    await first.endUpdate(fenceOf('a'), { isDead: false, outcome: 'answered' });
     await first.close();
     await clock.advance(8 * 86_400_000);
     const second = await openJournal(path, { clock });
@@ -104,7 +104,7 @@ describe('a journal in a file', () => {
     const path = await filledJournal(1);
     const journal = await openJournal(path);
     await journal.begin('u-0');
-    await journal.endUpdate(holdOf('u-0'), { isDead: true, outcome: 'failed' });
+    await journal.endUpdate(fenceOf('u-0'), { isDead: true, outcome: 'failed' });
     expect(journal.changedOutside()).toBe(false);
     const other = await tendJournal(path);
     expect(await other.retry('u-0')).toBe(true);
@@ -137,12 +137,12 @@ describe('a journal in a file', () => {
     const journal = await openJournal(path, { clock, keepForMs: 1_000 });
     for (const id of ['open', 'ended', 'dead']) {
       await journal.accept(anUpdate(id));
-      await journal.prepare(hold, aSend(`${id}.1`, { correlationId: id }));
-      await journal.endSend(hold, `${id}.1`, { state: 'sent' });
+      await journal.prepare(fence, aSend(`${id}.1`, { correlationId: id }));
+      await journal.endSend(fence, `${id}.1`, { state: 'sent' });
     }
-    await journal.prepare(hold, aSend('waits'));
-    await journal.endUpdate(holdOf('ended'), { isDead: false, outcome: 'answered' });
-    await journal.endUpdate(holdOf('dead'), { isDead: true, outcome: 'failed' });
+    await journal.prepare(fence, aSend('waits'));
+    await journal.endUpdate(fenceOf('ended'), { isDead: false, outcome: 'answered' });
+    await journal.endUpdate(fenceOf('dead'), { isDead: true, outcome: 'failed' });
     journal.dispatched(aDispatch('old', { occurredAtMs: clock.now() }));
     await journal.close();
     await clock.advance(1_001);
@@ -175,7 +175,7 @@ describe('a journal in a file', () => {
 });
 
 describe('a journal that runs for long', () => {
-  it('does not grow far beyond what is kept, without being opened anew (durability §5.1)', async () => {
+  it('does not grow far beyond what is persisted, without being opened anew (durability §5.1)', async () => {
     const keepBytes = 1024 * 1024;
     const journal = await openJournal(join(testFolder(), 'long.db'), { keepBytes });
     for (let at = 0; at < 40; at++) {
@@ -275,7 +275,7 @@ describe('fault 35: a journal that cannot be used', () => {
     const { dispatchesDropped } = journal.stats();
     expect(dispatchesDropped).toBeGreaterThan(0);
     expect(dispatchesDropped).toBeLessThan(burst / 2);
-    expect(await journal.accept(anUpdate('a'))).toEqual({ status: 'accepted' }); // what must last is not held up
+    expect(await journal.accept(anUpdate('a'))).toEqual({ status: 'accepted' }); // what must last is not blocked
     expect(journal.stats().charactersWaiting).toBeLessThanOrEqual(64 * 1024 * 1024);
     await journal.dispatches({ limit: 1 }); // what waits is written
     expect(journal.stats()).toMatchObject({

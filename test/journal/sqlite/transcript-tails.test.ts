@@ -10,8 +10,8 @@ import type { CleanText } from '../../../src/journal/rows/clean-body.js';
 import { sqliteStore } from '../../../src/journal/sqlite/sqlite-store.js';
 import { TranscriptTails } from '../../../src/journal/sqlite/transcript-tails.js';
 import { systemClock } from '../../../src/kernel/internal.js';
+import { fence } from '../../support/fences.js';
 import { testFolder } from '../../support/folder.js';
-import { hold } from '../../support/holds.js';
 
 interface CountedStore extends AsyncDisposable {
   readonly store: Store;
@@ -81,7 +81,7 @@ const entry = (content: string, role: 'user' | 'assistant' = 'user') => ({ role,
 const write = async (store: Store, sessionId: string, contents: readonly string[]) => {
   await Promise.allSettled(
     contents.map((content) =>
-      store.appendMessage(sessionId, entry(content), { hold, mayWait: true }),
+      store.appendMessage(sessionId, entry(content), { fence, mayWait: true }),
     ),
   );
 };
@@ -117,7 +117,7 @@ describe('the messages of sessions that take turns (durability §1.17)', () => {
     await lab.store.appendMessage(
       's',
       { role: 'user', content: [{ type: 'text', text: 'a' }] },
-      { hold },
+      { fence },
     );
     const [first] = await lab.store.readTranscript('s', { last: 1 });
     expect(Object.isFrozen(first) && Object.isFrozen(first?.content)).toBe(true);
@@ -128,9 +128,9 @@ describe('the messages of sessions that take turns (durability §1.17)', () => {
     await using lab = await countedStore(undefined, (text) =>
       text.replaceAll('hunter2', '[secret]'),
     );
-    await lab.store.appendMessage('s', entry('a'), { hold });
+    await lab.store.appendMessage('s', entry('a'), { fence });
     await textsOf(lab.store, 's');
-    await lab.store.appendMessage('s', entry('it is hunter2'), { hold });
+    await lab.store.appendMessage('s', entry('it is hunter2'), { fence });
     expect(await textsOf(lab.store, 's')).toEqual(['a', 'it is [secret]']);
     expect(await textsOf(lab.fresh, 's')).toEqual(['a', 'it is [secret]']);
   });
@@ -150,7 +150,7 @@ describe('the messages of sessions that take turns (durability §1.17)', () => {
     expect(lab.bodiesRead()).toBe(2);
   });
 
-  it('are those of the file, whatever is written, read, replaced or not kept', async () => {
+  it('are those of the file, whatever is written, read, replaced or not persisted', async () => {
     const step = fc.oneof(
       {
         weight: 4,
@@ -207,8 +207,8 @@ describe('the messages of sessions that take turns (durability §1.17)', () => {
           } else if (what === 'reset') {
             generations.set(id, (generations.get(id) ?? 0) + 1);
             const next = idOf(id);
-            await store.saveSession(session(id, sessionId), { hold });
-            await store.saveSession(session(id, next), { hold });
+            await store.saveSession(session(id, sessionId), { fence });
+            await store.saveSession(session(id, next), { fence });
           }
           for (const one of [sessionId, idOf(id)]) {
             const part = { last: count, skip: fails ? 3 : 0 };

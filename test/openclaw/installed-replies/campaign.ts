@@ -98,7 +98,7 @@ async function recordings(recordedOnes: readonly RecordedRun[]): Promise<Program
   return { compared, same, disordered: 0 };
 }
 
-/** Tells whether a message says something, has a tool run, and says more: with tools of the provider's own servers it does. */
+/** Returns whether a message says something, has a tool run, and says more: with tools of the provider's own servers it does. */
 function hasToolInside(events: readonly SessionEvent[]): boolean {
   let hasTool = false;
   for (const event of events) {

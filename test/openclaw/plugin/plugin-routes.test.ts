@@ -72,7 +72,7 @@ async function port(
   };
 }
 
-/** Asks for a path as it is written, which `fetch` would mend. */
+/** Asks for a path as it is written, which `fetch` would fix. */
 function askRaw(url: string, path: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const asked = httpRequest(`${url}/`, { path }, (answer) => {

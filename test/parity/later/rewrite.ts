@@ -73,7 +73,7 @@ const enders: Readonly<Record<string, readonly [field: string, ends: Test]>> = {
 /** The hooks whose texts are added to the prompt. */
 const adding = ['before_prompt_build', 'agent_turn_prepare', 'heartbeat_prompt_contribution'];
 
-/** Tells whether a handler is for the tool of a set. */
+/** Returns whether a handler is for the tool of a set. */
 function isMatched({ event }: Set9, { options }: HandlerSpec): boolean {
   const plain = (name: unknown): string => String(name).trim().toLowerCase();
   const { matcher } = options ?? {};

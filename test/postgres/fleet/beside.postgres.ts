@@ -29,9 +29,9 @@ describe('the command line beside a fleet of hosts', () => {
     const dead = () => fleet.reader.updates({ states: ['dead'] });
     await expect.poll(async () => (await dead()).length, patiently).toBe(6);
     const [dropped, ...letters] = await listed('--state', 'dead');
-    const parts = new Set((await dead()).map(({ part }) => part));
+    const parts = new Set((await dead()).map(({ part: partition }) => partition));
     expect(parts.size).toBeGreaterThan(1);
-    fleet.mend();
+    fleet.fix();
     const purged = await sluice('journal', 'purge', String(dropped?.eventId));
     expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining('is dropped') });
     for (const { eventId } of letters)

@@ -5,9 +5,9 @@ import { defineExtension } from 'sluice/extension';
 
 const answers = new Map(); // of sends that wait for the provider
 let inbox;
-let isMended = false;
+let isFixed = false;
 process.on('message', ({ update, answer, mend }) => {
-  isMended ||= mend === true;
+  isFixed ||= mend === true;
   if (update !== undefined) void inbox?.receive({ raw: update.raw, updateId: update.id });
   if (answer !== undefined)
     answers.get(answer)?.({ status: 'sent', receipt: { messageId: answer } });
@@ -57,7 +57,7 @@ const agent = {
   async *run({ prompt, signal, sessionKey }) {
     const fromMs = nowMs();
     process.send({ turn: { sessionKey, prompt, fromMs } });
-    if (prompt.includes('broken') && !isMended) throw new Error('no model');
+    if (prompt.includes('broken') && !isFixed) throw new Error('no model');
     await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 40));
     const message = { role: 'assistant', content: [{ type: 'text', text: `re ${prompt}` }] };
     yield { type: 'message_start', message };

@@ -154,8 +154,8 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** Lets the agents of the hosts answer what is broken. */
-  mend(): void {
-    for (const { child } of this.hosts) child.send({ mend: true });
+  fix(): void {
+    for (const { child } of this.hosts) child.send({ fix: true });
   }
 
   async #write(conversation: string): Promise<void> {

@@ -23,7 +23,7 @@ const button = /^sluice:q:(.*):0$/;
 export class Confirms {
   /** The sends of questions as they came, by the messages. */
   readonly #sends = new Map<string, Set<string>>();
-  /** The messages whose question was kept, by the ids of their questions. */
+  /** The messages whose question was persisted, by the ids of their questions. */
   readonly #kept = new Map<string, string>();
   readonly #confirmed = new Map<string, Confirmed[]>();
   readonly #refusals = new Map<string, number>();
@@ -69,7 +69,7 @@ export class Confirms {
     }, Math.random() * 1_000);
   }
 
-  /** The questions without an end: each that was kept is to have one. */
+  /** The questions without an end: each that was persisted is to have one. */
   open(): string[] {
     const messages = new Set([...this.#kept.values(), ...this.#sends.keys()]);
     return [...messages].filter((message) => !this.#confirmed.has(message));
@@ -79,7 +79,7 @@ export class Confirms {
     return this.open().length + this.#answering;
   }
 
-  /** Checks that each question that was kept came once, has one answer that was taken, and that the extension got this one. */
+  /** Checks that each question that was persisted came once, has one answer that was taken, and that the extension got this one. */
   check(rows: readonly UpdateRecord[]): void {
     const problems: unknown[] = [];
     for (const [id, message] of this.#kept) {

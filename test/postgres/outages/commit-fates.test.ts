@@ -13,7 +13,7 @@ it('a commit is not taken for kept if a standby takes the place of its server be
   expect(await fates.isCommitted('7', await fates.history())).toBe(false);
 });
 
-it('a commit is kept if its server says so (durability §11.7)', async () => {
+it('a commit is persisted if its server says so (durability §11.7)', async () => {
   const query = async (sql: string) => [
     sql.includes('pg_xact_status') ? { status: 'committed' } : { history: '00000001' },
   ];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { connect } from '../../../extensions/postgres/src/index.js';
 import { openPostgresJournal, type PostgresJournal } from '../../../src/postgres/index.js';
 import { anUpdate, aSend } from '../../journal/journal-contract.js';
-import { hold, holdOf } from '../../support/holds.js';
+import { fence, fenceOf } from '../../support/fences.js';
 import { PostgresProxy } from '../../support/postgres-proxy.js';
 import { newDatabase } from '../databases.js';
 import { settled, withoutRenewals } from './quiet-journal.js';
@@ -14,17 +14,17 @@ const session = { sessionKey: 'k', sessionId: 's1', agentId: 'main', context: {}
 const writes: readonly (readonly [string, (journal: PostgresJournal) => Promise<unknown>])[] = [
   ['the accept of an update', ({ accept }) => accept(anUpdate('a'))],
   ['its beginning', ({ begin }) => begin('a')],
-  ['a session', ({ store }) => store.saveSession({ ...session, metadata: {} }, { hold })],
+  ['a session', ({ store }) => store.saveSession({ ...session, metadata: {} }, { fence })],
   [
     'a transcript',
-    ({ store }) => store.appendMessage('s1', { role: 'user', content: 'x' }, { hold }),
+    ({ store }) => store.appendMessage('s1', { role: 'user', content: 'x' }, { fence }),
   ],
   ['a value', (at) => at.keyValues.write('acme', 'k', { body: '1' }, { quota, expected: null })],
-  ['a send', ({ prepare }) => prepare(hold, aSend('s', { correlationId: 'a' }), true)],
-  ['the end of a send', ({ endSend }) => endSend(hold, 's', { state: 'sent' })],
+  ['a send', ({ prepare }) => prepare(fence, aSend('s', { correlationId: 'a' }), true)],
+  ['the end of a send', ({ endSend }) => endSend(fence, 's', { state: 'sent' })],
   [
     'the end of an update',
-    ({ endUpdate }) => endUpdate(holdOf('a'), { isDead: false, outcome: 'answered' }),
+    ({ endUpdate }) => endUpdate(fenceOf('a'), { isDead: false, outcome: 'answered' }),
   ],
 ];
 
@@ -40,7 +40,7 @@ async function kept(url: string): Promise<string> {
 }
 
 describe('a connection that is cut in the middle of a commit', () => {
-  it('leaves no write in doubt: it has failed and is not kept, or is kept once (durability §11.7)', async () => {
+  it('leaves no write in doubt: it has failed and is not persisted, or is persisted once (durability §11.7)', async () => {
     const url = await newDatabase();
     await using proxy = await PostgresProxy.to(url);
     const journal = await openPostgresJournal(connect(proxy.url(url)), { clock: withoutRenewals });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { journalError } from '../../../src/journal/errors.js';
-import { wholeOwnership } from '../../../src/journal/hold.js';
+import { wholeOwnership } from '../../../src/journal/fence.js';
 import { PostgresBatches } from '../../../src/postgres/postgres-batches.js';
 import { virtualClock } from '../../../src/testing/index.js';
 

@@ -140,11 +140,11 @@ describe('buttons and lists on the console', () => {
         void pressed.push({ kind, name, values, messageId }),
     });
     const written: string[] = [];
-    let tellWritten = (): void => undefined;
+    let reportWritten = (): void => undefined;
     async function* input() {
       for (const line of lines) {
         const written = new Promise<void>((resolve) => {
-          tellWritten = resolve;
+          reportWritten = resolve;
         });
         yield line;
         if (!/^\d+$/.test(line.trim())) await written; // a person reads before they choose
@@ -154,7 +154,7 @@ describe('buttons and lists on the console', () => {
       lines: input(),
       write: (text) => {
         written.push(text);
-        setImmediate(() => tellWritten()); // when the send has ended
+        setImmediate(() => reportWritten()); // when the send has ended
       },
     });
     const host = createHost({

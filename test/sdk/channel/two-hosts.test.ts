@@ -12,7 +12,7 @@ async function twoHosts() {
   const server = await botApiServer(() => clock.now());
   const shared = sharedJournal(clock);
   const store = memoryStore();
-  const part = shared.partOf(JSON.stringify(['telegram', 'default']));
+  const part = shared.partitionOf(JSON.stringify(['telegram', 'default']));
   shared.give('b', shared.all);
   const made = (process: string) =>
     telegramLab({

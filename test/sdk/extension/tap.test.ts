@@ -48,9 +48,9 @@ describe('api.tap (extensions-that-act §8)', () => {
   it('hears facts and failures of others from when setup has ended, until the extension is unloaded (extensions-that-act §8.1)', async () => {
     const heard: string[] = [];
     const { extension } = tapping({
-      fact: (fact) => {
-        if (fact.kind !== 'dispatch') return;
-        const { event, status, steps } = fact.outcome;
+      fact: (entry) => {
+        if (entry.kind !== 'dispatch') return;
+        const { event, status, steps } = entry.outcome;
         heard.push(`${event.family} ${status} ${steps.map(({ result }) => result)}`);
       },
       failure: ({ extensionId, kind }, { family }) =>
@@ -85,7 +85,7 @@ describe('api.tap (extensions-that-act §8)', () => {
     expect(test.log.entries).toContainEqual(
       expect.objectContaining({
         level: 'error',
-        message: 'a listener of the ways failed',
+        message: 'a listener of the timelines failed',
         fields: expect.objectContaining({ extensionId: 'acme' }),
       }),
     );
@@ -176,7 +176,8 @@ describe('the facts of a tap (extensions-that-act §8.1)', () => {
   it('are those of a whole message in a host, in the order of the way (sight §1.2)', async () => {
     const heard: string[] = [];
     const { extension } = tapping({
-      fact: (fact) => void heard.push('state' in fact ? `${fact.kind} ${fact.state}` : fact.kind),
+      fact: (entry) =>
+        void heard.push('state' in entry ? `${entry.kind} ${entry.state}` : entry.kind),
     });
     await using test = await startTestHost({ extensions: [extension], grants });
     await test.say('hello');

@@ -236,8 +236,8 @@ describe('the tool calls of a run', () => {
 
   it('say whose they are where a subagent makes them, and write no transcript', async () => {
     const { run, of } = await begun();
-    await run.tell({ kind: 'tool_started', call: { ...call('t'), subagentId: 'a-1' } });
-    await run.tell({
+    await run.report({ kind: 'tool_started', call: { ...call('t'), subagentId: 'a-1' } });
+    await run.report({
       kind: 'tool_ended',
       end: { toolCallId: 't', toolName: 'Bash', result: 'x', isError: false, subagentId: 'a-1' },
     });

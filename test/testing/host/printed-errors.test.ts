@@ -5,7 +5,7 @@ import { startTestHost } from '../../../src/testing/index.js';
 afterEach(() => vi.restoreAllMocks());
 
 describe('an error in a test host (event-pipeline §20.3)', () => {
-  it('is printed with the error itself, and the way of its message has failed', async () => {
+  it('is printed with the error itself, and the timeline of its message has failed', async () => {
     const print = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const thrown = new Error('no such day');
     const remind = defineExtension({

@@ -30,7 +30,7 @@ const view = async (name: string): Promise<void> => {
   await page.getByRole('navigation').getByRole('link', { name }).click();
 };
 
-/** Searches for words, as a person does. @returns the number of facts that are found. */
+/** Searches for words, as a person does. @returns the number of entries that are found. */
 async function find(words: string): Promise<number> {
   await view('Messages');
   const box = page.getByRole('searchbox', { name: 'Search' });
@@ -41,7 +41,7 @@ async function find(words: string): Promise<number> {
   return Number.parseInt(await status.innerText(), 10);
 }
 
-/** Goes to the way of the message that a search finds first. It may have to wait for that. */
+/** Goes to the timeline of the message that a search finds first. It may have to wait for that. */
 async function why(words: string): Promise<void> {
   await expect.poll(() => find(words)).toBeGreaterThan(0);
   await page.locator('.virtual a').first().click();
@@ -99,7 +99,7 @@ describe('the page of a running host', () => {
   it('lists every fact when it is asked to, and goes back to the messages', async () => {
     await page.getByRole('link', { name: 'All facts' }).click();
     await lines().filter({ hasText: 'egress.sent' }).first().waitFor();
-    await page.getByText(/^\d{2,} facts$/).waitFor();
+    await page.getByText(/^\d{2,} entries$/).waitFor();
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Messages alone' }).click();
     await page.getByText('3 messages', { exact: true }).waitFor();
@@ -108,7 +108,7 @@ describe('the page of a running host', () => {
   it('opens with an address that was cut', async () => {
     const { origin } = new URL(page.url());
     await page.goto(`${origin}/#/facts/%E0%A4%A`);
-    await page.getByText(/^0 facts for %E0%A4%A$/).waitFor();
+    await page.getByText(/^0 entries for %E0%A4%A$/).waitFor();
     await view('Messages');
   });
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { createKernel } from 'sluice';
-import { keepWay, memoryJournal, wayRecorder } from 'sluice/host';
+import { keepTimeline, memoryJournal, timelineRecorder } from 'sluice/host';
 import { startTestHost } from 'sluice/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Inspector, startInspector } from '../../src/index.js';
@@ -106,11 +106,11 @@ describe('hostile texts of a message', () => {
 
   it('do nothing in any view, and are shown as they are', async () => {
     const journal = memoryJournal();
-    const way = wayRecorder();
-    way.listen(keepWay(journal, { maxDispatchLength: 8_000_000 }));
-    await using host = await startTestHost({ journal, way, closesJournal: false });
+    const timeline = timelineRecorder();
+    timeline.listen(keepTimeline(journal, { maxDispatchLength: 8_000_000 }));
+    await using host = await startTestHost({ journal, timeline, closesJournal: false });
     for (const text of texts) await host.say(text);
-    way.record(() => ({
+    timeline.record(() => ({
       ...{ kind: 'update', id: texts[0] ?? '', correlationId: 'u-x', state: 'dead' },
       reason: texts[2] ?? '',
     }));
@@ -154,9 +154,9 @@ describe('hostile texts of a message', () => {
 describe('10,000 dispatches', () => {
   it('are at most 100 rows in the page, and no task takes over 200 ms while one scrolls', async () => {
     const journal = memoryJournal({ keepRows: 20_000 });
-    const way = wayRecorder();
-    way.listen(keepWay(journal));
-    const kernel = createKernel(way.kernelOptions());
+    const timeline = timelineRecorder();
+    timeline.listen(keepTimeline(journal));
+    const kernel = createKernel(timeline.kernelOptions());
     const started = { channel: 'console', accountId: 'default', startedAtMs: 0 };
     for (let at = 0; at < 10_000; at++)
       await kernel.dispatch('account.started', started, { eventId: `u-${at}` });

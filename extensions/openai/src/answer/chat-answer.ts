@@ -35,7 +35,7 @@ export async function* readAnswer(
   const last = { thinking: '', text: '' };
   let usage = before;
   let end: GoodEnd = 'stop';
-  const tell = (all: readonly Said[]): SessionEvent[] =>
+  const report = (all: readonly Said[]): SessionEvent[] =>
     all.flatMap(([type, words = '']) => {
       if (type === 'rethink') return writer.rethink();
       return type === 'end' ? writer.end() : writer.grow(type, words);
@@ -53,7 +53,7 @@ export async function* readAnswer(
         if (words === '') continue;
         last[type] = words;
         const more = words.startsWith(known) ? words.slice(known.length) : words;
-        if (type === 'text') yield* tell(tagged.push(more));
+        if (type === 'text') yield* report(tagged.push(more));
         else if (more !== '') yield* writer.grow(type, more);
         tagged.hasThought ||= type === 'thinking';
       }
@@ -61,10 +61,10 @@ export async function* readAnswer(
       calls.add(inDeltas.calls ? grown.calls : whole.calls, !inDeltas.calls);
     }
   } catch (thrown) {
-    yield* tell(tagged.finish(false)); // nothing that was said is lost
+    yield* report(tagged.finish(false)); // nothing that was said is lost
     throw thrown;
   }
-  yield* tell(tagged.finish(true));
+  yield* report(tagged.finish(true));
   if (last.text !== '') habits.beginsInThought = tagged.isClosedAlone;
   const wished = calls.wished(idOf, end);
   for (const { toolCallId: id, toolName: name, args } of wished)

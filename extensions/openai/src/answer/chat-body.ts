@@ -55,7 +55,7 @@ export async function* bodyPieces(
   yield taken();
 }
 
-/** Tells whether a text is JSON, whole. */
+/** Returns whether a text is JSON, whole. */
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -97,7 +97,7 @@ export class CallPieces {
   }
 }
 
-/** Tells whether a piece belongs to the call that has its place. */
+/** Returns whether a piece belongs to the call that has its place. */
 function continues(
   known: Growing,
   { id, name, text }: Pick<Growing, 'id' | 'name' | 'text'>,
@@ -112,7 +112,7 @@ function continues(
   return name === '' && (isSame || known.text.trim() === '{}' || !text.trimStart().startsWith('{'));
 }
 
-/** Tells whether a call of this name waits for the rest of its arguments. */
+/** Returns whether a call of this name waits for the rest of its arguments. */
 function isOpen(call: Growing | undefined, name: string): boolean {
   return call?.name === name && call.text !== '' && !call.isWhole;
 }

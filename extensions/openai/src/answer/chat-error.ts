@@ -74,7 +74,7 @@ const wordFields = [
   ...['base_resp', 'raw', 'metadata'],
 ];
 
-/** Tells whether the field `error` of something tells of one: some servers send it empty. */
+/** Returns whether the field `error` of something tells of one: some servers send it empty. */
 export function isError(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return Boolean(error);
   const { code, type } = Object(error);

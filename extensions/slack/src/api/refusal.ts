@@ -55,7 +55,7 @@ export function refusalOf({
   return { status: 'refused', reason, ...(cause !== undefined && { cause }) };
 }
 
-/** Tells whether Slack will take a token no more. */
+/** Returns whether Slack will take a token no more. */
 export function isTokenRefused(answer: CallAnswer<unknown>): boolean {
   return answer.status === 'refused' && tokenErrors.has(answer.reason.split(':')[0] ?? '');
 }

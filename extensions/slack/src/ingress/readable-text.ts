@@ -15,7 +15,7 @@ export function readableText(text: string): string {
   return links.replace(/&(?:amp|lt|gt);/g, (entity) => entities[entity] ?? entity).trim();
 }
 
-/** Tells whether a text mentions a member. */
+/** Returns whether a text mentions a member. */
 export function mentions(text: string, userId: string): boolean {
   return text.includes(`<@${userId}>`) || text.includes(`<@${userId}|`);
 }

@@ -145,7 +145,7 @@ function ignored(reason: string): DecodedIngress {
   return { kind: 'ignored', reason };
 }
 
-/** Tells whether a value is an update. The fields that are read of it are checked where they are read. */
+/** Returns whether a value is an update. The fields that are read of it are checked where they are read. */
 export function isUpdate(raw: unknown): raw is Update {
   return (
     typeof raw === 'object' &&

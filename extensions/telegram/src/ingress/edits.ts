@@ -14,7 +14,10 @@ export class Edits {
   /** The words by message, and the first update that had them; the message that came last comes last. */
   readonly #said = new Map<string, { readonly digest: string; readonly updateId: number }>();
 
-  /** Tells whether an update says what its message has said before, and remembers its words. An update that comes again is judged alike. */
+  /**
+   * Returns whether an update says what its message has said before, and remembers its words. An update that comes again is judged
+   * alike.
+   */
   isUnchanged(updateId: number, message: Message): boolean {
     const key = `${message.chat.id}:${message.message_id}`;
     const { reply_to_message: _replied, ...own } = message;

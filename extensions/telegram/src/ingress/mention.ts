@@ -31,7 +31,7 @@ function entitiesOf(message: Content): readonly MessageEntity[] {
   return message.entities ?? message.caption_entities ?? [];
 }
 
-/** Tells whether a message names the bot: by its name, by a link to it, or by answering it. */
+/** Returns whether a message names the bot: by its name, by a link to it, or by answering it. */
 export function isMentioned(message: Message, bot: BotIdentity): boolean {
   if (message.reply_to_message?.from?.id === bot.id) return true;
   const text = textOf(message);

@@ -25,12 +25,12 @@ export class PendingUpdates {
     return this.#highest === undefined ? undefined : Math.max(this.#highest + 1, this.#floor);
   }
 
-  /** Tells whether the offset waits for one of them. */
+  /** Returns whether the offset waits for one of them. */
   get isHeld(): boolean {
     return this.#highest !== undefined && (this.offset ?? 0) <= this.#highest;
   }
 
-  /** Tells whether an update was taken and is not done with. */
+  /** Returns whether an update was taken and is not done with. */
   has(updateId: number): boolean {
     return this.#pending.has(updateId);
   }

@@ -29,7 +29,7 @@ export async function runServer(given: ServerProcess): Promise<0 | 1 | 2> {
     given.stderr(`sluice-ownership: bad-arguments: ${options.problem}. ${options.hint}`);
     return 2;
   }
-  const tell = teller(options, given);
+  const report = teller(options, given);
   let database: ReturnType<typeof openSqlite>;
   let claims: ReturnType<typeof openClaims>;
   try {
@@ -45,13 +45,13 @@ export async function runServer(given: ServerProcess): Promise<0 | 1 | 2> {
       claims,
       onAnswered: ({ error, ...answered }) => {
         if (error !== undefined) given.stderr(`sluice-ownership: ${lineOf(error)}`);
-        if (options.verbose) tell('request', answered);
+        if (options.verbose) report('request', answered);
       },
     });
-    tell('listening', { url: server.url, database: options.database, ttlMs: options.ttlMs });
+    report('listening', { url: server.url, database: options.database, ttlMs: options.ttlMs });
     await aborted(given.stop);
     await server.close(graceMs);
-    tell('stopped', { reason: String(given.stop.reason) });
+    report('stopped', { reason: String(given.stop.reason) });
     return 0;
   } catch (error) {
     given.stderr(`sluice-ownership: ${lineOf(error)} Choose another --host or --port.`);

@@ -98,7 +98,7 @@ export interface ToolTraits {
   /** Media at a path of this machine may be sent where the tool names them. */
   mayNameFiles(toolName: string): boolean;
   /**
-   * Tells whether a call changes something, and marks the action: its failure stands until the same action succeeds.
+   * Returns whether a call changes something, and marks the action: its failure stands until the same action succeeds.
    */
   mutationOf(
     toolName: string,

@@ -15,7 +15,7 @@ export function comparable(text: string): string {
     .trim();
 }
 
-/** Tells whether one of two texts contains the other. Short texts never do: they say too little. */
+/** Returns whether one of two texts contains the other. Short texts never do: they say too little. */
 export function saysTheSame(text: string, other: string): boolean {
   if (text.length < shortest || other.length < shortest) return false;
   return text.includes(other) || other.includes(text);

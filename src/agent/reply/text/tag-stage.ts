@@ -43,7 +43,7 @@ export const finalRule: TagRule = {
 /** Leaves the final answer alone. */
 export const finalOnlyRule: TagRule = { ...finalRule, keep: 'inside' };
 
-/** Tells whether a text that begins with `<` may become a tag of one of these names. */
+/** Returns whether a text that begins with `<` may become a tag of one of these names. */
 export function mayBecomeTag(text: string, names: readonly string[]): boolean {
   const found = text.length > longestTag ? null : /^<\s*\/?\s*([a-z]*)(\s*)$/i.exec(text);
   if (found === null) return false;

@@ -33,7 +33,7 @@ export class MessagingSends {
     return this.texts.at(-1);
   }
 
-  /** Tells whether a text was sent already. */
+  /** Returns whether a text was sent already. */
   hasSent(text: string): boolean {
     if (this.#compared.length === 0) return false;
     const compared = comparable(text);

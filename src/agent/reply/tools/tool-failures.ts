@@ -9,7 +9,7 @@ export interface ToolFailure {
   readonly actionFingerprint?: string;
 }
 
-/** Tells whether a call makes a failed one good: it is the same action, or has the same words. */
+/** Returns whether a call makes a failed one good: it is the same action, or has the same words. */
 export function makesGood(failed: ToolFailure, call: ToolFailure): boolean {
   if (failed.actionFingerprint !== undefined || call.actionFingerprint !== undefined)
     return failed.actionFingerprint === call.actionFingerprint;

@@ -41,7 +41,7 @@ const shapes: Readonly<Record<SessionEvent['type'], (event: Fields) => boolean>>
   agent_end: () => true,
 };
 
-/** Tells whether a line of a file is a session event and no message of the SDK: they share no type. */
+/** Returns whether a line of a file is a session event and no message of the SDK: they share no type. */
 export function isSessionLine({ type }: CsdkFrame): boolean {
   return Object.hasOwn(shapes, type);
 }

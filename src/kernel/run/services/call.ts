@@ -36,7 +36,7 @@ export function contextOf(
 
 /** Returns the dispatch behind a call; nothing if the value is no call of this kernel. */
 export let sourceOf: (value: unknown) => CallSource | undefined;
-/** Tells whether a handler that a call was made for was given up. Handlers that returned before it may have the same call. */
+/** Returns whether a handler that a call was made for was given up. Handlers that returned before it may have the same call. */
 export let isGivenUp: (call: unknown, author: Author) => boolean;
 /** Tells the handler that was called last with a call that nobody waits for it any more. */
 export let abandonCall: (call: HandlerCall, by: Author, reason: Error) => void;

@@ -11,12 +11,12 @@ export class InFlight {
     if (--this.#count > 0 || this.#idle.length === 0) return;
     const idle = this.#idle;
     this.#idle = [];
-    for (const tell of idle) tell();
+    for (const report of idle) report();
   }
 
   /** Calls back, once, when none is in flight: at once where that is so. */
-  whenIdle(tell: () => void): void {
-    if (this.#count === 0) tell();
-    else this.#idle.push(tell);
+  whenIdle(report: () => void): void {
+    if (this.#count === 0) report();
+    else this.#idle.push(report);
   }
 }

@@ -28,10 +28,10 @@ export interface Plan {
   readonly index: MatchIndex<Plan> | undefined;
   /** Milliseconds the whole dispatch may take. */
   readonly stageTimeoutMs: number;
-  /** Tells whether a veto stands before a mutator or resolver: only then can something change after it allowed. */
+  /** Returns whether a veto stands before a mutator or resolver: only then can something change after it allowed. */
   readonly mayGoStale: boolean;
   readonly hasResolvers: boolean;
-  /** Tells whether a veto is among them whose silence is a failure. */
+  /** Returns whether a veto is among them whose silence is a failure. */
   readonly hasStrict: boolean;
   /** The same plan without resolvers, for a payload that names its target. */
   readonly settled: Plan | undefined;
@@ -127,12 +127,12 @@ function extendsMs({ code, budgetFrom, timeoutMs }: Entry): number {
   return budgetFrom === undefined || code === codes.audited ? 0 : timeoutMs;
 }
 
-/** Tells whether an entry is a veto, which judges again what changes after it: also one that is audited. */
+/** Returns whether an entry is a veto, which judges again what changes after it: also one that is audited. */
 export function judgesAgain(entry: Entry): boolean {
   return isVeto(entry) || (entry.code === codes.audited && entry.class === 'veto');
 }
 
-/** Tells whether an entry is a veto that has an effect, strict or not. */
+/** Returns whether an entry is a veto that has an effect, strict or not. */
 export function isVeto(entry: Entry): boolean {
   return entry.code === codes.veto || entry.code === codes.strictVeto;
 }

@@ -195,7 +195,7 @@ export class Quarantine {
   }
 }
 
-/** Tells whether a quarantine is a failure, by the handler's policy. What only observes or adds is left out of the plan. */
+/** Returns whether a quarantine is a failure, by the handler's policy. What only observes or adds is left out of the plan. */
 function isLoud(entry: Entry): boolean {
   return entry.policy === 'closed' || entry.code === codes.veto || entry.code === codes.strictVeto;
 }

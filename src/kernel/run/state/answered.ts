@@ -40,7 +40,7 @@ export function answeredTerms(
   };
 }
 
-/** Tells whether a human has answered the question of a veto. */
+/** Returns whether a human has answered the question of a veto. */
 export function isAnswered(answered: Answered | undefined, entry: Entry): boolean {
   return answered !== undefined && isAmong(answered.by, entry);
 }

@@ -4,9 +4,9 @@ import type { FailPolicy } from '../../stage/vocabulary.js';
 import { oneLine } from '../../value/one-line.js';
 import { Quarantined } from '../services/quarantine.js';
 import type { StillRunning } from '../services/services.js';
+import { notifyTap } from './notify-tap.js';
 import type { Run } from './run.js';
 import { stepOf } from './step-of.js';
-import { tellTap } from './tell-tap.js';
 
 /** Kinds whose message is a handler's own text, or quotes what it returned: that is a field of its own in the log. */
 const quoting: ReadonlySet<FailureKind> = new Set(['threw', 'bad-output', 'aborted']);
@@ -96,7 +96,7 @@ export function report(run: Run, failure: Failure): void {
     sessionId,
     error: failure.error,
   });
-  tellTap(services, 'failure', (tap) =>
+  notifyTap(services, 'failure', (tap) =>
     tap.failure?.(failure, { family: run.family, eventId: run.event.eventId }),
   );
 }
@@ -113,7 +113,7 @@ export function late(
   if (running !== undefined) services.stillRunning.delete(running);
   services.deadlines.waitEnded();
   services.counters.late++;
-  tellTap(services, 'late', (tap) =>
+  notifyTap(services, 'late', (tap) =>
     tap.late?.({
       ...authorOf(entry),
       family: run.family,

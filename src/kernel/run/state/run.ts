@@ -150,7 +150,7 @@ export class Run implements CallSource, Emission {
     return this.ended ? this.work.final : this.work.shownTo(call);
   }
 
-  /** Tells whether the handler that has returned left the payload alone. */
+  /** Returns whether the handler that has returned left the payload alone. */
   get isIntact(): boolean {
     const { work } = this;
     if (work === undefined || work.isShared) return true;

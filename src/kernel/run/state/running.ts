@@ -17,7 +17,7 @@ export interface RunningHandler extends Author {
 
 /** How a close went. */
 export interface CloseReport {
-  /** Tells whether every dispatch had ended in time. */
+  /** Returns whether every dispatch had ended in time. */
   readonly drained: boolean;
   /** Families of the dispatches that were aborted instead. */
   readonly abandoned: readonly string[];

@@ -62,7 +62,7 @@ export function termsOf(
   };
 }
 
-/** Tells whether a payload names its target, by the row's own predicate. */
+/** Returns whether a payload names its target, by the row's own predicate. */
 function isSettled({ stage }: Plan, payload: object): boolean {
   try {
     return stage.settled?.(payload as never) === true; // of its own family

@@ -10,7 +10,7 @@ import { nothing, Run } from './run.js';
 import { usualTerms } from './terms.js';
 
 /**
- * Tells whether a value is an outcome that this copy of the kernel made: nothing else passes, however alike it looks.
+ * Returns whether a value is an outcome that this copy of the kernel made: nothing else passes, however alike it looks.
  *
  * @example
  * if (isOutcome(value) && value.status === 'passed') approve(value);
@@ -22,7 +22,7 @@ export function isOutcome(value: unknown): value is Outcome {
 }
 
 /**
- * Tells whether an outcome is of a dispatch that somebody who holds a kernel began: not one of another kernel, nor one that a
+ * Returns whether an outcome is of a dispatch that somebody who holds a kernel began: not one of another kernel, nor one that a
  * handler made with `own.dispatch` (spec §14.1).
  *
  * @param kernel the kernel that began it; any kernel by default.
@@ -40,8 +40,8 @@ export function upstreamOf(outcome: Outcome): Upstream {
 }
 
 /**
- * Tells whether a dispatch that no handler hears can only pass, and nothing but its origin has to be kept: data that it is given is checked,
- * and an aborted one fails.
+ * Returns whether a dispatch that no handler hears can only pass, and nothing but its origin has to be kept: data that it is given
+ * is checked, and an aborted one fails.
  */
 export function passesUnheard({ selection, onError }: Stage, given: Given | undefined): boolean {
   if (selection !== undefined && onError.resolver === 'closed') return false; // §9.4

@@ -54,13 +54,13 @@ export function ownFolderOf(path: string, beside: string): string | undefined {
     : own;
 }
 
-/** Tells whether a text names a tarball that is there. */
+/** Returns whether a text names a tarball that is there. */
 export function isTarball(text: string, cwd: string): boolean {
   const path = resolve(cwd, text);
   return /\.(tgz|tar\.gz)$/.test(path) && existsSync(path);
 }
 
-/** Tells whether a text is a name that npm takes, with or without a version. */
+/** Returns whether a text is a name that npm takes, with or without a version. */
 export function isPackageName(text: string): boolean {
   return /^(?:@[\w.-]+\/)?[\w-][\w.-]*(?:@[^\s/@]+)?$/.test(text) && !isAbsolute(text);
 }

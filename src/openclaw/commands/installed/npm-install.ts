@@ -69,7 +69,7 @@ function reasonOf(wanted: string, said: string): CommandError {
     .filter((line) => line !== '' && !line.startsWith('A complete log'));
   return failed(
     `npm could not install ${wanted}: ${lines.slice(0, 4).join(' | ')}`,
-    'Nothing was added. Mend the reason, and run it again.',
+    'Nothing was added. Fix the reason, and run it again.',
   );
 }
 

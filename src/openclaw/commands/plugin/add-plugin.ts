@@ -83,7 +83,7 @@ export async function addPlugin(
   return exitCodes.ok;
 }
 
-/** Tells whether a folder is that of a plugin which was installed here: it is replaced. */
+/** Returns whether a folder is that of a plugin which was installed here: it is replaced. */
 function isWithin(folder: string, place: PluginConfig, id: string): boolean {
   return installedPlugins(place.folder).some(
     (one) => one.manifest.id === id && realpathSync(one.folder) === folder,

@@ -209,12 +209,12 @@ export class OpenClawClient implements AsyncDisposable {
     return this.#claims.addSession(sessionKey);
   }
 
-  /** Tells whether somebody dispatches a run. */
+  /** Returns whether somebody dispatches a run. */
   isClaimed(runId: string): boolean {
     return this.#claims.has(runId);
   }
 
-  /** Tells whether bridges leave a run alone: it is claimed, was claimed lately, or belongs to a claimed session. */
+  /** Returns whether bridges leave a run alone: it is claimed, was claimed lately, or belongs to a claimed session. */
   isCovered(runId: string, sessionKey?: string): boolean {
     return this.#claims.covers(runId, sessionKey);
   }
@@ -251,7 +251,7 @@ export class OpenClawClient implements AsyncDisposable {
   #take(event: GatewayEvent, chars: number): void {
     if (event.event === 'agent') this.#routes.routeAgent(event.payload, chars);
     else if (event.event === 'chat') this.#routes.routeChat(event.payload, chars);
-    this.#events.tell(event);
+    this.#events.report(event);
   }
 
   #entered(state: ClientState, problem?: string): void {
@@ -264,13 +264,13 @@ export class OpenClawClient implements AsyncDisposable {
       this.#resume.clear();
       this.#lose('client-stopped', 'the gateway client was stopped');
     }
-    this.#states.tell({ state, ...definedFields({ problem }) });
+    this.#states.report({ state, ...definedFields({ problem }) });
   }
 
   /** No run goes on: the registered ones are told each, listeners once. */
   #lose(reason: LostReason, error: string): void {
     this.#routes.endAll(reason, error);
-    this.#losses.tell({ reason, error });
+    this.#losses.report({ reason, error });
   }
 
   #welcomed(hello: Hello): void {

@@ -35,10 +35,10 @@ export function gatewaySocket(
     if (Object(error).code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') hearer?.dropped('oversized');
   });
   socket.on('close', (code, reason) => {
-    tellEnd(problem ?? `it was closed with ${code} ${reason.toString()}`.trimEnd());
+    reportEnd(problem ?? `it was closed with ${code} ${reason.toString()}`.trimEnd());
   });
 
-  function tellEnd(reason: string): void {
+  function reportEnd(reason: string): void {
     const listener = hearer;
     hearer = undefined;
     listener?.closed(reason);
@@ -56,7 +56,7 @@ export function gatewaySocket(
     end(reason: string): void {
       if (hearer === undefined) return;
       const isOpen = socket.readyState === WebSocket.OPEN;
-      tellEnd(reason);
+      reportEnd(reason);
       if (!isOpen) {
         socket.terminate();
         return;

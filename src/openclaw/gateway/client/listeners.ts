@@ -12,7 +12,7 @@ export function listeners<T>(onError: (error: unknown) => void) {
       return { [Symbol.dispose]: () => void entries.delete(entry) };
     },
 
-    tell(value: T): void {
+    report(value: T): void {
       for (const { listener } of [...entries]) {
         try {
           listener(value);

@@ -36,13 +36,13 @@ const streams: ReadonlySet<string> = new Set<AgentEventStream>([
   'error',
 ]);
 
-/** Tells whether an event is of one of the streams that seed 003 names. */
+/** Returns whether an event is of one of the streams that seed 003 names. */
 export function isNamedStream(event: OtherAgentEvent): event is AgentEventPayload {
   return streams.has(event.stream);
 }
 
 /**
- * Tells whether an event is the gateway's note that it has missed events of the run. The run goes on, and the
+ * Returns whether an event is the gateway's note that it has missed events of the run. The run goes on, and the
  * next snapshot heals the gap.
  */
 export function isGapReport({ stream, data }: WireAgentEvent): boolean {

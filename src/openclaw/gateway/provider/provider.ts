@@ -35,7 +35,7 @@ interface Entered {
 }
 
 /** How one message is answered. */
-interface Attempt extends Pick<GatewayRunOptions, 'listen' | 'isDriven' | 'tell'> {
+interface Attempt extends Pick<GatewayRunOptions, 'listen' | 'isDriven' | 'report'> {
   readonly signal: AbortSignal | undefined;
 }
 
@@ -94,7 +94,7 @@ export class OpenClawAgentProvider implements AgentProvider {
     const answer = deferred<AgentAnswer>();
     const run = this.#run(entered, {
       ...{ listen: 'chat', isDriven: false, signal: stopOf(context) },
-      tell: (fact) => {
+      report: (fact) => {
         if (fact.kind === 'end') answer.resolve(answerOf(fact));
         else if (fact.kind === 'text' && isTooLong(fact.text)) run.fail(tooLong);
       },
@@ -119,7 +119,7 @@ export class OpenClawAgentProvider implements AgentProvider {
     const reader = deltaReader(client.clock, messages, (delta) => queue.push(delta));
     const run = this.#run(entered, {
       ...{ listen: 'agent', isDriven: false, signal: stopOf(context) },
-      tell: (fact) => reader.take(fact),
+      report: (fact) => reader.take(fact),
     });
     yield* driven(run, entered.end, queue);
   }
@@ -138,7 +138,7 @@ export class OpenClawAgentProvider implements AgentProvider {
     this.#warn(request);
     const run = this.#run(entered, {
       ...{ listen: 'agent', isDriven: true, signal },
-      tell: (fact) => queue.push(fact),
+      report: (fact) => queue.push(fact),
     });
     queue.onOverflow = (problem) => run.fail(problem);
     for await (const fact of driven(run, entered.end, queue)) yield* reader.take(fact);
@@ -159,7 +159,7 @@ export class OpenClawAgentProvider implements AgentProvider {
   }
 
   /** Makes a run that ends its attempt when it ends, and listens to the signal until then. */
-  #run({ request, end }: Entered, { signal, tell, ...how }: Attempt): GatewayRun {
+  #run({ request, end }: Entered, { signal, report, ...how }: Attempt): GatewayRun {
     const { client, newId = randomUUID, onTool } = this.#options;
     let hasHeard = false;
     let listening: Disposable | undefined;
@@ -170,12 +170,12 @@ export class OpenClawAgentProvider implements AgentProvider {
       newId,
       logger: this.#logger,
       onTool,
-      tell: (fact) => {
+      report: (fact) => {
         if (fact.kind === 'end') {
           listening?.[Symbol.dispose]();
           void end(this.#outcomeOf(fact, hasHeard));
         } else hasHeard = true;
-        tell(fact);
+        report(fact);
       },
     });
     listening = onAbort(signal, () => run.abort());

@@ -9,7 +9,7 @@ import { type RunEndFact, type RunFact, toolFactOf } from './run-fact.js';
  *
  * @param keepsSilence tells `NO_REPLY`, too: a turn hears that the agent means its silence (pipeline §16.28).
  */
-export function factReader(tell: (fact: RunFact) => void, keepsSilence = false) {
+export function factReader(report: (fact: RunFact) => void, keepsSilence = false) {
   /** A text that may become `NO_REPLY`: it is held back until it is clear that it does not. */
   let held: string | undefined;
 
@@ -21,14 +21,14 @@ export function factReader(tell: (fact: RunFact) => void, keepsSilence = false) 
       held = said !== '' && silence.startsWith(said) ? text : undefined;
       if (held !== undefined) return;
     }
-    tell({ kind, text, opens, continues: !opens && typeof delta === 'string' });
+    report({ kind, text, opens, continues: !opens && typeof delta === 'string' });
   }
 
   function tool(data: Readonly<Record<string, unknown>>): void {
     const fact = toolFactOf(data);
     if (fact === undefined) return;
     flush();
-    tell(fact);
+    report(fact);
   }
 
   function lifecycle(data: Readonly<Record<string, unknown>>): void {
@@ -42,12 +42,12 @@ export function factReader(tell: (fact: RunFact) => void, keepsSilence = false) 
     const text = held;
     held = undefined;
     if (text !== undefined && (keepsSilence || text.trim() !== silence))
-      tell({ kind: 'text', text, opens: true, continues: false });
+      report({ kind: 'text', text, opens: true, continues: false });
   }
 
   function end(fact: RunEndFact): void {
     flush();
-    tell(fact);
+    report(fact);
   }
 
   return {
@@ -63,7 +63,7 @@ export function factReader(tell: (fact: RunFact) => void, keepsSilence = false) 
     other({ stream, data }: OtherAgentEvent): void {
       if (stream !== 'compaction' || (data.phase !== 'start' && data.phase !== 'end')) return;
       flush();
-      tell({ kind: 'compaction', phase: data.phase, willRetry: data.willRetry === true });
+      report({ kind: 'compaction', phase: data.phase, willRetry: data.willRetry === true });
     },
 
     /** Reads the ends that only `chat` events tell: of a command, which is no agent run, and of an abort. */

@@ -36,7 +36,7 @@ export interface GatewayRunOptions extends RunLimits {
   /** Sees the tool events. */
   readonly onTool: ((event: AgentEventPayload) => void) | undefined;
   /** Is told each fact, an `end` last and once. */
-  readonly tell: (fact: RunFact) => void;
+  readonly report: (fact: RunFact) => void;
 }
 
 /**
@@ -44,7 +44,7 @@ export interface GatewayRunOptions extends RunLimits {
  * nothing of it is left: no callback, no timer, no listener (stream §4).
  */
 export function gatewayRun(request: RunRequest, options: GatewayRunOptions) {
-  const { client, listen, onTool, isDriven, newId, logger, tell } = options;
+  const { client, listen, onTool, isDriven, newId, logger, report } = options;
   const { sendAckTimeoutMs, agentTimeoutMs, idleTimeoutMs, errorGraceMs } = options;
   const waiting = new AbortController();
   /** The id that it is registered under. */
@@ -178,7 +178,7 @@ export function gatewayRun(request: RunRequest, options: GatewayRunOptions) {
     }
     graceTimer.clear(); // the agent tries again, or the run is over
     if (fact.kind === 'end') end(fact);
-    else tell(fact);
+    else report(fact);
   }
 
   function failed(
@@ -201,7 +201,7 @@ export function gatewayRun(request: RunRequest, options: GatewayRunOptions) {
     const runId = unregister();
     sessionClaim?.[Symbol.dispose]();
     if (then === 'stop' && wasSent && runId !== undefined) stopAgent({ sessionKey, runId });
-    tell(fact.how === 'failed' ? { ...fact, message: client.redact(fact.message) } : fact);
+    report(fact.how === 'failed' ? { ...fact, message: client.redact(fact.message) } : fact);
   }
 
   /** Nobody waits for the answer any more. Best effort: without a connection there is nothing to be done. */

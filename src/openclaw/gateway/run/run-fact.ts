@@ -50,7 +50,7 @@ export type RunEndFact =
 /** One thing that a gateway tells of a run. Narrow by `kind`. The last one is an `end`. */
 export type RunFact = SnapshotFact | ToolFact | CompactionFact | RunEndFact;
 
-/** Tells whether a text begins another message: it is new, or has nothing in common with the text that was shown. */
+/** Returns whether a text begins another message: it is new, or has nothing in common with the text that was shown. */
 export function isAnotherMessage(
   shown: string,
   { text, opens, continues, opening = text }: SnapshotFact,

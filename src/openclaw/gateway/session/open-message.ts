@@ -36,7 +36,7 @@ export class OpenMessage {
   }
 
   /**
-   * Tells whether a snapshot belongs to another message: it begins anew, and the gateway does not say that it goes on.
+   * Returns whether a snapshot belongs to another message: it begins anew, and the gateway does not say that it goes on.
    */
   isAnother(fact: SnapshotFact): boolean {
     return fact.kind === 'text' && isAnotherMessage(this.#truth ?? this.#shown.text, fact);

@@ -57,7 +57,7 @@ export function refusalsOf(
   return {
     /** The members that the plugin asked for so far: once per method. */
     calls,
-    /** Tells whether the plugin has read `api.runtime`: until then it holds nothing that stands in for a member. */
+    /** Returns whether the plugin has read `api.runtime`: until then it holds nothing that stands in for a member. */
     get isAsked() {
       return isAsked;
     },
@@ -119,7 +119,7 @@ function memberOf(path: string): UnsupportedMember | undefined {
   return names.find((name) => path === name || path.startsWith(`${name}.`));
 }
 
-/** Tells whether a delivery names the message that it made, which only a provider can. */
+/** Returns whether a delivery names the message that it made, which only a provider can. */
 function hasId(delivery: unknown): boolean {
   if (typeof delivery !== 'object' || delivery === null) return false;
   const { messageId } = delivery as { readonly messageId?: unknown }; // from outside

@@ -17,19 +17,19 @@ export function registerChannel(
   plugin: Registering,
   registration: LegacyChannel | { readonly plugin: LegacyChannel },
 ): void {
-  const { tell, channels } = plugin;
+  const { report, channels } = plugin;
   const given: unknown =
     'plugin' in registration && typeof registration.plugin === 'object'
       ? registration.plugin
       : registration;
   const channel = given as LegacyChannel; // what is used of it is checked here
   const id = String(channel?.id ?? '').trim();
-  if (id === '') return void tell('error', 'a channel has no id');
+  if (id === '') return void report('error', 'a channel has no id');
   if (channels.some((other) => other.id === id))
-    return void tell('error', `channel "${id}" is registered already`);
+    return void report('error', `channel "${id}" is registered already`);
   const { outbound, gateway } = channel;
   if (outbound?.sendText === undefined && outbound?.sendPayload === undefined)
-    return void tell(
+    return void report(
       'error',
       `channel "${id}" has neither outbound.sendText nor outbound.sendPayload: it cannot send`,
     );

@@ -23,17 +23,17 @@ export function registerInternal(
   handler: InternalHookHandler,
   options: InternalHookOptions = {},
 ): void {
-  const { pluginId, scope, tell, buses } = plugin;
+  const { pluginId, scope, report, buses } = plugin;
   const keys = (typeof events === 'string' ? [events] : events)
     .map((event) => event.trim())
     .filter((event) => event !== '');
   const name = options.entry?.hook.name ?? options.name?.trim() ?? '';
   if (name === '') {
-    tell('warn', `a handler for ${keys.join(', ') || 'no event'} has no name; it is ignored`);
+    report('warn', `a handler for ${keys.join(', ') || 'no event'} has no name; it is ignored`);
     return;
   }
   if (typeof handler !== 'function') {
-    tell('error', `"${name}" has no function for a handler; it is ignored`);
+    report('error', `"${name}" has no function for a handler; it is ignored`);
     return;
   }
   const isOn = isInternalOn(plugin.config);
@@ -46,7 +46,7 @@ export function registerInternal(
       scope.add(`internal hook ${key}`, () => bus.unregisterInternalHook(key, judged));
     }
   } else if (!isOn)
-    tell('info', `"${name}" is not attached: config.hooks.internal.enabled is not true`);
+    report('info', `"${name}" is not attached: config.hooks.internal.enabled is not true`);
   const description = options.entry?.hook.description ?? options.description ?? '';
   plugin.internalHooks.push({ name, description, events: keys, attached });
 }

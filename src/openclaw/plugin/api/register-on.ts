@@ -42,9 +42,9 @@ export function registerOn(
   handler: AnyHandler,
   options: OnOptions = {},
 ): void {
-  const { pluginId, profile, clock, kernel, source, trusted, scope, tell } = plugin;
+  const { pluginId, profile, clock, kernel, source, trusted, scope, report } = plugin;
   const leaveOut = (level: 'warn' | 'error', why: string): void =>
-    tell(level, why, undefined, { kind: 'hook', name: String(hookName) });
+    report(level, why, undefined, { kind: 'hook', name: String(hookName) });
   if (!isHookOf(profile, hookName)) {
     const close = nearest(String(hookName), legacyHookNames[profile]);
     const suggestion = close === undefined ? '' : `; did it mean "${close}"?`;
@@ -58,7 +58,7 @@ export function registerOn(
   if (!plugin.allowPromptInjection && promptHookNames.includes(hookName)) {
     if (hookName !== 'before_agent_start')
       return void leaveOut('warn', `hook "${hookName}" is ignored: ${noInjection}`);
-    tell('warn', `hook "${hookName}" may not write to the prompt: ${noInjection}`);
+    report('warn', `hook "${hookName}" may not write to the prompt: ${noInjection}`);
     called = withoutPromptFields(handler);
   }
   const matched = isToolHook(hookName) ? toolMatcher(options.matcher) : { names: undefined };

@@ -10,7 +10,7 @@ export function registerCli(
   options: { readonly commands?: readonly unknown[] } = {},
 ): void {
   if (typeof register !== 'function')
-    return void plugin.tell('error', 'registerCli was given no function');
+    return void plugin.report('error', 'registerCli was given no function');
   const names = (options.commands ?? []).map((name) => String(name).trim());
   plugin.cliCommands.push({ names: names.filter((name) => name !== ''), register });
 }
@@ -31,14 +31,19 @@ export function registerGatewayMethod(
   given: string,
   handler: (request: GatewayRequest) => unknown,
 ): void {
-  const { tell, refusals, gatewayMethods } = plugin;
+  const { report, refusals, gatewayMethods } = plugin;
   const method = String(given).trim();
   const about = { kind: 'gateway method', name: method };
   if (method === '') return;
   if (typeof handler !== 'function')
-    return void tell('error', `gateway method "${method}" has no function`, undefined, about);
+    return void report('error', `gateway method "${method}" has no function`, undefined, about);
   if (gatewayMethods.some((other) => other.method === method))
-    return void tell('error', `gateway method "${method}" is registered already`, undefined, about);
+    return void report(
+      'error',
+      `gateway method "${method}" is registered already`,
+      undefined,
+      about,
+    );
   const call = (params: Fields): Promise<LegacyGatewayAnswer> =>
     new Promise((resolve, reject) => {
       const request: GatewayRequest = {
@@ -92,9 +97,9 @@ export function registerHttpRoute(plugin: Registering, given: RouteOptions): voi
 
 /** `api.registerHttpHandler`, of plugins that are older than this api: a handler of each request that no route answers. */
 export function registerHttpHandler(
-  { httpRoutes, tell }: Registering,
+  { httpRoutes, report }: Registering,
   handler: LegacyHttpRoute['handler'],
 ): void {
-  if (typeof handler !== 'function') return void tell('error', 'an HTTP handler is no function');
+  if (typeof handler !== 'function') return void report('error', 'an HTTP handler is no function');
   httpRoutes.push({ path: '/', match: 'any', auth: 'plugin', handler });
 }

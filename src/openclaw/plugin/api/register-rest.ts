@@ -11,7 +11,7 @@ const reservedCommands: ReadonlySet<string> = new Set(
   ].flat(),
 );
 
-/** Tells whether a command of this name belongs to the legacy system, or to the host. */
+/** Returns whether a command of this name belongs to the legacy system, or to the host. */
 export function isReservedCommand(name: string): boolean {
   return reservedCommands.has(name);
 }
@@ -19,10 +19,10 @@ export function isReservedCommand(name: string): boolean {
 /** `api.registerService`: something that starts and stops with the host. */
 export function registerService(plugin: Registering, service: LegacyService): void {
   const id = service.id.trim();
-  if (id === '') return void plugin.tell('warn', 'a service without an id is ignored');
+  if (id === '') return void plugin.report('warn', 'a service without an id is ignored');
   const about = { kind: 'service', name: id };
   if (typeof service.start !== 'function')
-    return void plugin.tell('error', `service "${id}" has no function "start"`, undefined, about);
+    return void plugin.report('error', `service "${id}" has no function "start"`, undefined, about);
   plugin.services.push(service);
 }
 
@@ -31,9 +31,9 @@ export function registerCommand(plugin: Registering, command: LegacyCommand): vo
   const problem = commandProblem(plugin, command);
   const name = String(command?.name);
   if (problem !== undefined)
-    return void plugin.tell('error', problem, undefined, { kind: 'command', name });
+    return void plugin.report('error', problem, undefined, { kind: 'command', name });
   if ('nativeNames' in command)
-    plugin.tell('info', `command "${command.name}": its native names are not used`);
+    plugin.report('info', `command "${command.name}": its native names are not used`);
   const { handler } = command;
   const judged: LegacyCommand['handler'] = async (context) =>
     plugin.refusals.check(await handler.call(command, context));

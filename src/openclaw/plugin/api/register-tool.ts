@@ -23,7 +23,7 @@ export function registerTool(plugin: Registering, given: unknown, options: ToolO
   if (typeof tool === 'string') {
     const name = memberOf(given, 'name');
     const about = { kind: 'tool', name: typeof name === 'string' ? name : 'without a name' };
-    return void plugin.tell('error', `a tool is left out: ${tool}`, undefined, about);
+    return void plugin.report('error', `a tool is left out: ${tool}`, undefined, about);
   }
   const own = tool === undefined ? [] : [tool.name];
   const named = [options.names ?? options.name ?? [], own].flat();
@@ -33,7 +33,7 @@ export function registerTool(plugin: Registering, given: unknown, options: ToolO
   const leftOut = (about: string, problem: unknown): void => {
     if (told.has(about)) return; // a factory is called for each turn
     told.add(about);
-    plugin.tell('error', `${about} is left out`, problem);
+    plugin.report('error', `${about} is left out`, problem);
   };
   const make = (context: LegacyToolTurn): readonly ToolDefinition[] => {
     const made = factory === undefined ? [given] : call(factory, context);
@@ -67,7 +67,7 @@ export function registerTool(plugin: Registering, given: unknown, options: ToolO
   plugin.tools.push({ names, optional, make });
 }
 
-/** Tells whether a tool is for whoever sent the message: one for owners alone is not for others. */
+/** Returns whether a tool is for whoever sent the message: one for owners alone is not for others. */
 function isFor({ senderIsOwner }: LegacyToolTurn, tool: unknown): boolean {
   return senderIsOwner === true || !memberOf(tool, 'ownerOnly');
 }
@@ -124,7 +124,7 @@ interface OfferedTool {
 }
 
 /**
- * Tells whether the operator lets an agent have a tool of a plugin: by `tools` of the OpenClaw configuration and of the agent there,
+ * Returns whether the operator lets an agent have a tool of a plugin: by `tools` of the OpenClaw configuration and of the agent there,
  * and by the plugin's own `optionalTools` (event pipeline §17.26).
  */
 function isToolGiven(
@@ -161,7 +161,7 @@ function entriesOf(list: unknown): readonly string[] {
     .filter((entry) => entry !== '');
 }
 
-/** Tells whether an entry is one of the names; "*" stands for any text. */
+/** Returns whether an entry is one of the names; "*" stands for any text. */
 function isNamed(entry: string, names: readonly string[]): boolean {
   if (!entry.includes('*')) return names.includes(entry);
   const pattern = entry.split('*').map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'));

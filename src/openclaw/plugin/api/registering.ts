@@ -51,7 +51,7 @@ export interface Registering extends Pick<LegacyPlugin, Given | Named>, Lists {
   /** The optional tools that the operator allows. */
   readonly optionalTools: readonly string[];
   /** Writes a diagnostic, and logs it. The log entry has the thrown error in its fields. */
-  readonly tell: (
+  readonly report: (
     level: PluginDiagnostic['level'],
     message: string,
     thrown?: unknown,

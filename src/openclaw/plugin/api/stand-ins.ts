@@ -53,8 +53,8 @@ export class StandIns {
   }
 
   /**
-   * The path of the stand-in that a value is, holds or was written with; `undefined` if there is none. Of more objects than
-   * are looked at nobody can say that: `tooMany`.
+   * The path of the stand-in that a value is, holds or was written with; `undefined` if there is none. Returns `tooMany` if the value holds
+   * more objects than the search limit.
    */
   pathIn(value: unknown): string | typeof tooMany | undefined {
     if (!this.#isTouched) return undefined;

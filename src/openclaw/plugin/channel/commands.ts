@@ -1,6 +1,6 @@
 import { fieldsOf } from 'sluice-kernel/internal';
 
-/** Tells whether a text begins with a command, such as `/new` or `/fly: home`. @param names the commands there are. */
+/** Returns whether a text begins with a command, such as `/new` or `/fly: home`. @param names the commands there are. */
 export function isCommandLine(text: unknown, names: (name: string) => boolean): boolean {
   if (typeof text !== 'string') return false;
   const [, name = ''] = /^\/([a-z][a-z0-9_-]*)(?:@\S+)?(?=$|\s|:)/i.exec(text.trim()) ?? [];

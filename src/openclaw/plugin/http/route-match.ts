@@ -36,7 +36,7 @@ function isBelow(form: string, prefix: string): boolean {
   return form === prefix || form.startsWith(`${prefix}/`) || form.startsWith(`${prefix}%`);
 }
 
-/** Tells whether two routes share a path. */
+/** Returns whether two routes share a path. */
 export function doOverlap(one: LegacyHttpRoute, other: LegacyHttpRoute): boolean {
   if (one.match === 'any' || other.match === 'any') return false;
   return isAt(formOf(other.path), one) || isAt(formOf(one.path), other);

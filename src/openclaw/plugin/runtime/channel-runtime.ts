@@ -19,7 +19,7 @@ import { withStandIns } from './with-stand-ins.js';
  * so are those of single providers, such as `telegram`.
  */
 export function channelRuntimeOf(plugin: Registering): object {
-  const { clock, stateDir, refusals, kernel, tell } = plugin;
+  const { clock, stateDir, refusals, kernel, report } = plugin;
   const hasControlCommand = (text: unknown): boolean =>
     commands.isCommandLine(text, (name) => isReservedCommand(name) || hasCommand(plugin, name));
   const { buildMentionRegexes, matchesMentionPatterns, matchesMentionWithExplicit } = mentions;
@@ -27,7 +27,7 @@ export function channelRuntimeOf(plugin: Registering): object {
   const { shouldHandleTextCommands, resolveCommandAuthorizedFromAuthorizers } = commands;
   const requested = (request: PayloadOf<'account.pairing.requested'>): void => {
     const told = kernel.dispatch('account.pairing.requested', request);
-    told.catch((error: unknown) => tell('error', 'a request to be paired is not told', error));
+    told.catch((error: unknown) => report('error', 'a request to be paired is not told', error));
   };
   const reply = replyOf(plugin);
   const inbound = inboundOf(reply);

@@ -57,7 +57,7 @@ function waitingTexts(
     /** @returns `false` if the plugin may not write to the prompt. */
     add: (sessionKey: string, text: Omit<Injection, 'pluginId' | 'pluginName'>): boolean => {
       if (!plugin.allowPromptInjection) {
-        plugin.tell('warn', `a ${kind} is left out: hooks.allowPromptInjection is false`);
+        plugin.report('warn', `a ${kind} is left out: hooks.allowPromptInjection is false`);
         return false;
       }
       const registration = { pluginId, hookName: 'before_prompt_build', handler, source } as const;

@@ -1,5 +1,5 @@
 /**
- * Tells whether a text can only be that of an ES module, although its package calls it CommonJS: OpenClaw's loader takes it.
+ * Returns whether a text can only be that of an ES module, although its package calls it CommonJS: OpenClaw's loader takes it.
  *
  * @param compile `compileFunction` of `node:vm`: the hooks run this function in their own thread.
  */

@@ -122,7 +122,7 @@ export function ingressQueue(given: {
     claims.add(id);
     return eventOf(id, open);
   };
-  const giveBack = (id: string, open: Open): void => {
+  const releaseClaim = (id: string, open: Open): void => {
     open.claim = undefined;
     claims.delete(id);
   };
@@ -135,7 +135,7 @@ export function ingressQueue(given: {
       if (open?.claim === undefined || open.claim.claimedAt > latest) continue;
       if ((await options.shouldRecover?.(eventOf(id, open))) === false) continue;
       if (!(await keep(id, open, tried(open.kept, options.now ?? clock.now())))) continue;
-      giveBack(id, open);
+      releaseClaim(id, open);
       recovered += 1;
     }
     return recovered;
@@ -239,7 +239,7 @@ export function ingressQueue(given: {
         const kept = recordAttempt === false ? open.kept : tried(open.kept, updatedAt);
         const more = definedFields({ lastError });
         const isKept = await keep(id, open, { ...kept, updatedAt, ...more });
-        if (isKept) giveBack(id, open);
+        if (isKept) releaseClaim(id, open);
         return isKept;
       }),
     fail: (name: Named, { reason = 'failed', message, failedAt = clock.now() }: How) =>

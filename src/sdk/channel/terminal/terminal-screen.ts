@@ -81,7 +81,7 @@ export class TerminalScreen {
     if (this.#shown.length > 0) this.#typed += screenRows(line, this.#size().columns).length;
   }
 
-  /** Tells whether a text is shown as it is to stay: no row of it is a part of a line. */
+  /** Returns whether a text is shown as it is to stay: no row of it is a part of a line. */
   #isShown(text: string, paint: PaintLine): boolean {
     const lines = text.split('\n');
     const { columns } = this.#size();

@@ -31,7 +31,7 @@ export function editMessage<Part>(
   return port.edit(messageId, part, { timeoutMs: callTimeoutMs, isPlain, isFirst: true, isLast });
 }
 
-/** Tells whether an edit changed nothing, since it was there already. */
+/** Returns whether an edit changed nothing, since it was there already. */
 export function isUnchanged(answer: CallAnswer<unknown>): boolean {
   return answer.status === 'refused' && answer.cause === 'unchanged';
 }

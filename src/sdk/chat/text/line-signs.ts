@@ -21,7 +21,7 @@ export type PairSign = '**' | '__' | '~~' | '||' | '*' | '_';
 /** The places at which a sign of a pair can close. */
 export interface Closing {
   readonly next: Seek;
-  /** Tells whether it can close at a place in the part of the line that ends at `to`. */
+  /** Returns whether it can close at a place in the part of the line that ends at `to`. */
   readonly isAt: (at: number, to: number) => boolean;
 }
 
@@ -66,25 +66,25 @@ export function signsOf(line: string): LineSigns {
   };
 }
 
-/** Tells whether the character before a place is neither white space nor the sign itself. */
+/** Returns whether the character before a place is neither white space nor the sign itself. */
 function isInWord(line: string, at: number, sign: string): boolean {
   const before = line.charAt(at - 1);
   return before !== sign && !isSpace(before);
 }
 
-/** Tells whether a character is white space; a missing one counts as white space, too. */
+/** Returns whether a character is white space; a missing one counts as white space, too. */
 export function isSpace(char: string): boolean {
   return char.trim() === '';
 }
 
 const letter = /[\p{L}\p{N}]/u;
 
-/** Tells whether a letter or a digit begins at a place. */
+/** Returns whether a letter or a digit begins at a place. */
 function isLetterAt(line: string, at: number): boolean {
   return letter.test(String.fromCodePoint(line.codePointAt(at) ?? 0));
 }
 
-/** Tells whether a letter or a digit ends before a place. */
+/** Returns whether a letter or a digit ends before a place. */
 export function isLetterBefore(line: string, at: number): boolean {
   const isPair =
     /[\ud800-\udbff]/.test(line.charAt(at - 2)) && /[\udc00-\udfff]/.test(line.charAt(at - 1));

@@ -21,7 +21,7 @@ export function fenceOf(line: string): Fence | undefined {
   return { signs, language, about: rest.slice(language.length).trim() };
 }
 
-/** Tells whether a line closes the block of code that was opened with such signs. */
+/** Returns whether a line closes the block of code that was opened with such signs. */
 export function closes(line: string, signs: string): boolean {
   const said = line.trim();
   return said.length >= signs.length && said.replaceAll(signs.charAt(0), '') === '';

@@ -45,7 +45,7 @@ export type Around = <T>(run: () => T, of: ExtensionCall) => T;
 /** The events that a tap may listen to. */
 export interface TapListeners extends Pick<Tap, 'failure' | 'late'> {
   /** Each fact of the ways of messages, when it has happened (sight §1). Every dispatch is one, with its steps. */
-  readonly fact?: (fact: Fact) => void;
+  readonly fact?: (entry: Fact) => void;
   /**
    * Runs each handler, each tool and each route inside of something, such as a context of `AsyncLocalStorage`. Handlers are run so if the
    * kernel has the `instrument` of a `HandlerWatch`, as that of `sluice run`.

@@ -58,7 +58,7 @@ export class Scope implements AsyncDisposable {
   #isUndone = false;
   #report: Promise<UndoReport> | undefined;
 
-  /** @param logger is told of an undo that fails. */
+  /** @param logger is notified of an undo that fails. */
   constructor(extensionId: string, logger: Logger = silentLogger, options: ScopeOptions = {}) {
     this.#extensionId = extensionId;
     this.#logger = logger;

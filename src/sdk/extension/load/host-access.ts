@@ -29,11 +29,11 @@ export interface HostAccessParts extends Asking {
   readonly clock?: Clock | undefined;
   /** Its members may come later. */
   readonly host?: HostMembers | undefined;
-  /** The log of the extension, which is told of acts that are held back. */
+  /** The log of the extension, which is notified of acts that are held back. */
   readonly log?: Logger;
   /** The folder that relative paths are read from. */
   readonly configDir?: string | undefined;
-  /** Tells whether the extension was unloaded; by default it is there. */
+  /** Returns whether the extension was unloaded; by default it is there. */
   readonly isGone?: () => boolean;
 }
 

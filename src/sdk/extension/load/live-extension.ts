@@ -124,7 +124,7 @@ export class LiveExtension implements LoadedExtension {
     window.goLive(kernel, live);
     this.#live = live;
     if (kernel.isAudited(extensionId)) {
-      tellAudited(window, log);
+      reportAudited(window, log);
       return;
     }
     for (const registration of window.registrations) {
@@ -140,7 +140,7 @@ export class LiveExtension implements LoadedExtension {
 }
 
 /** Logs that an extension is audited, and which of its things are left out (judgement §3.9). */
-function tellAudited({ registrations, provisions }: RegistrationWindow, log: Logger): void {
+function reportAudited({ registrations, provisions }: RegistrationWindow, log: Logger): void {
   const named = registrations.map(({ kind, name }) => `${kind} ${name}`);
   const leftOut = [...named, ...provisions.map(labelOf)];
   if (leftOut.length === 0) log.info('it is audited, and has no effect');

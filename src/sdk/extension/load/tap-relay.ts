@@ -3,11 +3,11 @@ import type { Around, ExtensionCall, Fact } from '../define/extension-host.js';
 
 /** Tells facts: the recorder of a host. */
 interface FactSource {
-  listen(listener: (fact: Fact) => void, whose?: { readonly extensionId: string }): Disposable;
+  listen(listener: (entry: Fact) => void, whose?: { readonly extensionId: string }): Disposable;
 }
 
 interface Hearing {
-  readonly listener: (fact: Fact) => void;
+  readonly listener: (entry: Fact) => void;
   readonly extensionId: string;
   heard?: Disposable | undefined;
 }

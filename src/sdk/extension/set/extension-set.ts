@@ -24,7 +24,7 @@ export interface ExtensionUser {
   pause(): Promise<Disposable>;
   /** Lets go of what an extension provides. */
   release(extension: LoadedExtension): Promise<void>;
-  /** Takes over what an extension provides. */
+  /** Claims what an extension provides. */
   adopt(extension: LoadedExtension): Promise<void>;
 }
 

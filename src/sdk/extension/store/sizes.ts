@@ -5,7 +5,7 @@ export function bytesOf({ key, body }: { readonly key: string; readonly body: st
   return Buffer.byteLength(key) + Buffer.byteLength(body);
 }
 
-/** Tells whether a namespace of some size is within its quota, if it has one. */
+/** Returns whether a namespace of some size is within its quota, if it has one. */
 export function fits(
   { keys, bytes }: { readonly keys: number; readonly bytes: number },
   quota: KeyValueQuota | undefined,
@@ -18,7 +18,7 @@ export function byCodePoint(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** Tells whether a value is there as it was expected to be. */
+/** Returns whether a value is there as it was expected to be. */
 export function isAsExpected(
   was: Pick<KeptValue, 'body' | 'version'> | undefined,
   expected: ExpectedValue | undefined,

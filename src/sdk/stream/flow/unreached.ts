@@ -16,7 +16,7 @@ export function unreachedError(error: string): StreamDelta & { phase: 'error' } 
 }
 
 /**
- * Tells whether the run of a delta may have reached its agent. After an error of such a run a second question may run the
+ * Returns whether the run of a delta may have reached its agent. After an error of such a run a second question may run the
  * agent twice.
  *
  * @example

@@ -29,23 +29,23 @@ const head =
 export function surroundingsOf(about: Around = {}): string | undefined {
   const { sender, replyTo, forwardedFrom, shared = [] } = about;
   const lines: string[] = [];
-  const tell = (what: string, text = ''): void => {
+  const report = (what: string, text = ''): void => {
     const said = text.trim() === '' ? [] : cut(text, maxTextChars).split(lineBreak);
     lines.push(`${what}${said.length > 0 ? ':' : '.'}`, ...said.map((line) => `> ${line}`));
     if (text.length > maxTextChars) lines.push(`(${text.length} characters in all)`);
   };
   if ((about.isGroup === true || about.groupId !== undefined) && sender !== undefined)
-    tell(`Written by ${whoOf(sender)} in a group${named(' ', about.channelName)}`);
+    report(`Written by ${whoOf(sender)} in a group${named(' ', about.channelName)}`);
   if (replyTo !== undefined && Object.keys(replyTo).some((key) => !/Id$|Ms$/.test(key))) {
     const files = (replyTo.attachments ?? []).map(({ kind, name }) => kind + named(' ', name));
     const holds = files.length === 0 ? '' : ` with a file (${files.join(', ')})`;
     const quotes = replyTo.isQuote === true ? ', and quotes it' : '';
-    tell(`Replies to a message${originOf(' of ', replyTo)}${holds}${quotes}`, replyTo.content);
+    report(`Replies to a message${originOf(' of ', replyTo)}${holds}${quotes}`, replyTo.content);
   }
   if (forwardedFrom !== undefined)
-    tell(`Forwarded${originOf(' from ', forwardedFrom)}; the words are not the sender's own`);
+    report(`Forwarded${originOf(' from ', forwardedFrom)}; the words are not the sender's own`);
   for (const { kind, title, from, text, url } of shared)
-    tell(`Shares: ${kind}${named(' ', title)}${named(' of ', from)}${named(' at ', url)}`, text);
+    report(`Shares: ${kind}${named(' ', title)}${named(' of ', from)}${named(' at ', url)}`, text);
   if (lines.length === 0) return undefined;
   let chars = 0;
   const kept = lines.filter((line) => (chars += line.length + 1) <= maxChars);

@@ -1,6 +1,6 @@
 import { isFields, oneLine } from 'sluice-kernel/internal';
 import { fromJsonSchema } from '../../extension/index.js';
-import { mendSchema } from './mend-schema.js';
+import { fixSchema } from './fix-schema.js';
 
 /** Says in words why a value cannot be a tool of an agent; nothing if it can. */
 export function toolProblem(given: unknown): string | undefined {
@@ -16,7 +16,7 @@ export function toolProblem(given: unknown): string | undefined {
     return 'its input schema has not the type "object"';
   try {
     JSON.stringify(inputSchema);
-    void fromJsonSchema(mendSchema(inputSchema).schema)['~standard'].validate({});
+    void fromJsonSchema(fixSchema(inputSchema).schema)['~standard'].validate({});
     return undefined;
   } catch (thrown) {
     return `its input schema cannot be used: ${oneLine(thrown)}`;

@@ -172,7 +172,7 @@ describe('sluice check-plugin', () => {
     const manifest = { id: 'acme', configSchema: { type: 'object', required: ['url'] } };
     const path = write('export default () => undefined;', manifest);
     const { stdout } = await runInMemory(['check-plugin', path]);
-    expect(stdout).toMatch(/is required\. Mend/);
+    expect(stdout).toMatch(/is required\. Fix/);
   });
 
   it('compiles TypeScript whose imports of the SDK are types', async () => {

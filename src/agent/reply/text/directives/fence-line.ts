@@ -25,7 +25,7 @@ export function fenceLine(line: string): FenceLine | undefined {
 }
 
 /**
- * Tells whether a fence closes the block of another: it has the same sign at least as often. Words after it do not
+ * Returns whether a fence closes the block of another: it has the same sign at least as often. Words after it do not
  * matter.
  */
 export function closesFence(open: FenceLine, line: FenceLine): boolean {

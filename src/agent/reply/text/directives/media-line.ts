@@ -17,7 +17,7 @@ const address = /^https?:\/\//i;
 const localPath = /^(?:\/|\.{1,2}\/|~|[a-z]:[\\/]|\\\\|file:\/\/)/i;
 const fileName = /^(?!\w+:\/\/).*\.\w{1,10}$/s;
 
-/** Tells whether a line, or the beginning of one, may be a `MEDIA:` line. */
+/** Returns whether a line, or the beginning of one, may be a `MEDIA:` line. */
 export function mayBeMediaLine(line: string): boolean {
   const text = line.trimStart();
   return text.startsWith('MEDIA:') || 'MEDIA:'.startsWith(text);

@@ -38,7 +38,7 @@ export function withoutReplyTags(text: string): string {
   return evenSpaces(text.replace(replyTag, ' '));
 }
 
-/** Tells whether a text has more than directives: words, a file, or `NO_REPLY`. */
+/** Returns whether a text has more than directives: words, a file, or `NO_REPLY`. */
 export function saysSomething(text: string): boolean {
   return withoutReplyTags(withoutAudioTag(text)).trim() !== '';
 }

@@ -14,7 +14,7 @@ export function runClaims() {
     size: (): number => runs.size + sessions.size,
     has: (runId: string): boolean => runs.has(runId),
 
-    /** Tells whether a run is claimed, was claimed lately, or belongs to a session whose run has no name yet. */
+    /** Returns whether a run is claimed, was claimed lately, or belongs to a session whose run has no name yet. */
     covers: (runId: string, sessionKey = ''): boolean =>
       runs.has(runId) || released.has(runId) || sessions.has(sessionKey.toLowerCase()),
 

@@ -1,0 +1,83 @@
+import { type AuditRecord, canonicalStages, explainAudit } from 'sluice';
+import { type DispatchEntry, foldTimeline, type TimelineEntry } from 'sluice/host';
+import { RequestProblem } from './problem.js';
+
+type Recorded = DispatchEntry['outcome'];
+
+/** Characters of a value that a difference shows. */
+const shownOfValue = 2_000;
+/** Characters of a payload that is asked for. */
+const shownOfPayload = 1_000_000;
+
+/** Puts the entries of a message together for the view of its timeline. All of it is what `foldTimeline` says. */
+export function timelineView(entries: readonly TimelineEntry[]) {
+  const { dispatches, audits, ...timeline } = foldTimeline(entries);
+  const [first] = entries;
+  return {
+    correlationId: first?.correlationId ?? '',
+    ...timeline,
+    stages: dispatches.map((entry) => stageView(entry, audits.get(entry.id) ?? [])),
+  };
+}
+
+function stageView(
+  { id, atMs, outcome }: DispatchEntry,
+  audits: readonly { readonly record: AuditRecord }[],
+) {
+  const { event, status, cancel, selection, steps, staleApprovals, skipped, failures } = outcome;
+  const stage = canonicalStages.find(({ family }) => family === event.family);
+  const times = steps.map(({ durationMs = 0 }) => durationMs);
+  return {
+    ...{ id, atMs, family: event.family, status, cancel, selection, steps },
+    ...{ staleApprovals, skipped, failures, omitted: outcome.omitted },
+    handlerBudgetMs: stage?.timeoutMs,
+    /** The time of its handlers: of the slowest, if they run at once. */
+    tookMs:
+      stage?.mode === 'parallel' ? Math.max(0, ...times) : times.reduce((sum, ms) => sum + ms, 0),
+    changes: changesOf(outcome),
+    audits: audits.map(({ record }) => explainAudit(record)),
+  };
+}
+
+/** Each field that was written, with its authors in order, and what was and is there. */
+function changesOf(outcome: Recorded) {
+  const { changes, event } = outcome;
+  const after = 'payload' in outcome ? outcome.payload : event.payload;
+  return [...new Set(changes.map(({ path }) => path))].map((path) => {
+    const writes = changes.filter((one) => one.path === path);
+    return {
+      path,
+      writes,
+      isConflict: writes.length > 1,
+      before: textOf(valueAt(event.payload, path), shownOfValue),
+      after: textOf(valueAt(after, path), shownOfValue),
+    };
+  });
+}
+
+function valueAt(payload: unknown, path: string): unknown {
+  const own = (at: unknown, key: string): unknown =>
+    Object.hasOwn(Object(at), key) ? Object(at)[key] : undefined;
+  return own(payload, path) ?? path.split('.').reduce(own, payload);
+}
+
+/** The payload of a dispatch before and after its stage. @throws RequestProblem if there is none. */
+export function payloadView(entries: readonly TimelineEntry[], id: string) {
+  const entry = entries.find((one) => one.kind === 'dispatch' && one.id === id);
+  if (entry?.kind !== 'dispatch') throw new RequestProblem('the journal has no such dispatch');
+  const { outcome } = entry;
+  const { omitted } = outcome;
+  if (omitted !== undefined)
+    throw new RequestProblem(`the journal has kept it without its payload: ${omitted}`);
+  const after = 'payload' in outcome ? outcome.payload : outcome.event.payload;
+  return {
+    before: textOf(outcome.event.payload, shownOfPayload),
+    after: textOf(after, shownOfPayload),
+  };
+}
+
+function textOf(value: unknown, most: number): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 1);
+  if (text === undefined) return '';
+  return text.length > most ? `${text.slice(0, most)}… (${text.length} characters)` : text;
+}

@@ -1,0 +1,98 @@
+import type { ReloadGate } from '../lanes/gate.js';
+import { longestBatchWait } from '../lanes/message-batches.js';
+import type { Place } from '../lanes/slots.js';
+import type { HostParts } from '../parts/parts.js';
+import { laneOf } from './decode-update.js';
+import { batchKeyOf, batchOf, type MessageBatch, placeOfMessage } from './message-batch.js';
+import type { ReceivedUpdate } from './received-update.js';
+
+/**
+ * Lets a message wait in its lane for the messages that join it (durability §10). It has not begun, so it releases what those have
+ * that run.
+ *
+ * @returns the update with those that join it; nothing if its account went meanwhile. Never rejects: if the journal cannot be
+ *   read, none joins.
+ */
+export async function waitForBatch(
+  parts: HostParts,
+  received: ReceivedUpdate,
+  slot: Place,
+): Promise<ReceivedUpdate | undefined> {
+  const { batches, clock, gate, backlog, journal, accounts, questions } = parts;
+  const place = placeOfMessage(received);
+  if (batches !== undefined && place !== undefined)
+    await orElse(parts, received.eventId, questions.look(place), undefined);
+  const key = batchKeyOf(parts, received);
+  if (batches === undefined || key === undefined || received.joined !== undefined) return received;
+  const { account, eventId } = received;
+  const [record] = await orElse(
+    parts,
+    eventId,
+    journal.updates({ eventId, withoutBody: true }),
+    [],
+  );
+  if (record?.state !== 'accepted' || record.retriedAfterSeq !== undefined) return received;
+  const withinMs = batches.withinMs(account);
+  const lane = laneOf(parts, account, received.decoded);
+  const untilMs = clock.monotonicMs() + longestBatchWait * withinMs; // the time of day may jump
+  using window = batches.open(lane, key);
+  let batch: MessageBatch;
+  const none = { members: [], isFull: true, isArriving: false, lastAtMs: record.acceptedAtMs };
+  let hasLeft = false;
+  for (;;) {
+    batch = await orElse(parts, eventId, batchOf(parts, { ...record, lane }, key), none);
+    if (window.isClosed || batch.isFull) break;
+    const isArriving = batch.isArriving || backlog.arrivingIn.has(lane);
+    const dueMs = Math.min(
+      batch.lastAtMs + withinMs,
+      record.acceptedAtMs + longestBatchWait * withinMs,
+    );
+    const leftMs = Math.min(dueMs - clock.now(), withinMs, untilMs - clock.monotonicMs());
+    if (leftMs <= 0 && !isArriving) break;
+    if (!hasLeft) {
+      slot.leave();
+      gate.leave();
+      hasLeft = true;
+    }
+    await window.wait(leftMs > 0 ? leftMs : withinMs, { isForArrival: leftMs <= 0 });
+  }
+  if (hasLeft) await goOn(gate, slot);
+  const now = accounts.find(account.channel.id, account.accountId);
+  if (now === undefined && journal.outlivesHost) {
+    backlog.waiting.add(eventId);
+    return undefined;
+  }
+  const isStopped = window.isStopped;
+  return {
+    ...received,
+    account: now ?? account,
+    ...(batch.members.length > 0 && { joined: new Set(batch.members) }),
+    ...(isStopped && { isStopped }),
+  };
+}
+
+/** Takes a place again, when the gate is open. A message that waits for its place has not begun: no reload waits for it. */
+async function goOn(gate: ReloadGate, place: Place): Promise<void> {
+  await place.enter();
+  while (!gate.isOpen) {
+    place.leave(); // what has begun may need it to come to its end
+    await gate.opened();
+    await place.enter();
+  }
+  return gate.enter();
+}
+
+/** Waits for a reading of the journal. If that fails, a message joins no other. */
+async function orElse<T>(
+  { logger }: HostParts,
+  eventId: string,
+  reading: Promise<T>,
+  otherwise: T,
+): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
+    logger.error('a message joins no other: the journal could not be read', { eventId, error });
+    return otherwise;
+  }
+}

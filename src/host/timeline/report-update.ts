@@ -1,0 +1,25 @@
+import { definedFields } from 'sluice-kernel/internal';
+import type { UpdateEntry } from './timeline-entry.js';
+import type { TimelineRecorder } from './timeline-recorder.js';
+
+/** Records a step of an update. */
+export function reportUpdate(
+  { timeline }: { readonly timeline: TimelineRecorder },
+  eventId: string,
+  state: UpdateEntry['state'],
+  more: {
+    readonly [F in 'channel' | 'accountId' | 'outcome' | 'agentId' | 'sessionKey' | 'reason']?:
+      | UpdateEntry[F]
+      | undefined;
+  } & { readonly attempt?: number; readonly joinedTo?: string } = {},
+): void {
+  const { channel, accountId, outcome, agentId, sessionKey, reason, attempt, joinedTo } = more;
+  timeline.record(() => ({
+    kind: 'update',
+    id: eventId,
+    correlationId: eventId,
+    state,
+    ...definedFields({ channel, accountId, outcome, agentId, sessionKey, reason }),
+    ...definedFields({ attempt, joinedTo }),
+  }));
+}

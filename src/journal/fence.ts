@@ -1,0 +1,87 @@
+import type { SluiceError } from 'sluice-kernel';
+import { journalError } from './errors.js';
+
+/**
+ * The right of a host to write for one partition of the lanes, as long as no other host has taken that partition. Each write carries it,
+ * and the journal refuses the write with `journal-lost` if it is of an epoch that has ended: the journal looks up none itself.
+ */
+export interface Fence {
+  /** The number of the partition. A journal of one host has partition 0 alone. */
+  readonly partition: number;
+  /** Grows with each taking of the partition; 0 in a journal of one host. */
+  readonly epoch: number;
+  /** Aborts, with the error as its reason, when the host may no longer write: its turns under this fence stop, and send nothing more. */
+  readonly signal: AbortSignal;
+}
+
+/** The fence under which one update is handled, from its begin to its end. */
+export interface UpdateFence extends Fence {
+  readonly eventId: string;
+}
+
+/** How a write to a session is made. */
+export interface SessionWrite {
+  /** The right to it: see `Fence`. A store of its own may ignore it. */
+  readonly fence: Fence;
+  /** Nobody waits for it: it may be persisted with the next write that somebody waits for, before that one. */
+  readonly mayWait?: boolean;
+}
+
+/** Says which partitions of the lanes a host handles. A journal of one host has partition 0, and never loses it. */
+export interface Ownership {
+  /** Other hosts use the journal, too: each takes updates in for all partitions, and handles those of its own. */
+  readonly isShared: boolean;
+  /** The partition of what has this key, such as a conversation: the same on each host. */
+  partitionOf(key: string): number;
+  /** The fence of a partition; nothing if another host has it, or none, or if it is being given up. */
+  fenceOf(partition: number): Fence | undefined;
+  /**
+   * The epoch in which this host has a partition, as far as it knows. If its lease could not be renewed in time, it has no fence, and may
+   * have one again in the same epoch: then no other host has written for the partition.
+   */
+  epochOf(partition: number): number | undefined;
+  /** The partitions of which it has a fence. */
+  partitions(): readonly number[];
+  /**
+   * Hears that there may be more to claim: a partition was taken, or another host has taken an update in for a partition of this one. A
+   * partition that is lost is told by the signal of its fence.
+   */
+  onWork(listener: () => void): Disposable;
+  /** Has the other host of a partition look for work at once, or all others. A hint may be lost: each host looks by itself, too. */
+  hint(partition?: number): void;
+  /**
+   * Has something let go, such as an account, before its partition is given up: `leave` is called once, when nothing else of the
+   * partition is active, and the partition is released when it has ended. A partition that is lost is told by the signal of its
+   * fence alone.
+   */
+  onLeave(fence: Fence, leave: () => Promise<void>): Disposable;
+  /** Says that the host begins nothing more: other hosts may have its partitions, each as soon as nothing of it is active. */
+  withdraw(): void;
+}
+
+/** The failure of work for whose lane this host has no fence. */
+export function noFence(problem: string): SluiceError {
+  return journalError('journal-lost', { path: 'of several hosts', problem });
+}
+
+/** @throws the reason for which a fence was lost. */
+export function checkedFence<AnyFence extends Fence>(fence: AnyFence): AnyFence {
+  fence.signal.throwIfAborted();
+  return fence;
+}
+
+/** The ownership of a journal that one host has at a time, whole. @param signal aborts when another host has taken it over. */
+export function wholeOwnership(signal: AbortSignal = new AbortController().signal): Ownership {
+  const fence: Fence = { partition: 0, epoch: 0, signal };
+  return {
+    isShared: false,
+    partitionOf: () => 0,
+    fenceOf: (partition) => (partition === 0 ? fence : undefined),
+    epochOf: () => (signal.aborted ? undefined : 0),
+    partitions: () => [0],
+    onWork: () => ({ [Symbol.dispose]: () => undefined }),
+    hint: () => undefined,
+    onLeave: () => ({ [Symbol.dispose]: () => undefined }),
+    withdraw: () => undefined,
+  };
+}
