@@ -5,7 +5,10 @@ import { readProjectFile, root } from '../support/source-tree.js';
 import { commandsOf, problemOf } from './commands.js';
 import { codeBlocks, inlineCodeOf } from './pages.js';
 
-const readmes = readdirSync(join(root, 'extensions')).map((name) => `extensions/${name}/README.md`);
+const readmes = [
+  'src/kernel/README.md',
+  ...readdirSync(join(root, 'extensions')).map((name) => `extensions/${name}/README.md`),
+];
 const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
 const pages = ['README.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${name}`), ...readmes];
 

@@ -16,7 +16,12 @@ import { anchorsOf, codeBlocks, inlineCodeOf, linksOf, proseOf, riddles } from '
 
 const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
 const pages = ['README.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${name}`)];
-const readmes = readdirSync(join(root, 'extensions')).map((name) => `extensions/${name}/README.md`);
+/** The pages with examples that are compiled. */
+const shownIn = [...pages, 'src/kernel/README.md'];
+const readmes = [
+  'src/kernel/README.md',
+  ...readdirSync(join(root, 'extensions')).map((name) => `extensions/${name}/README.md`),
+];
 const specs = readdirSync(join(root, 'spec')).filter((name) => name.endsWith('.md'));
 const examples = readdirSync(join(root, 'docs/examples'));
 const exampleText = new Map(
@@ -39,7 +44,7 @@ describe('the pages', () => {
     expect(Buffer.byteLength(readProjectFile('README.md'))).toBeLessThanOrEqual(8_192);
   });
 
-  it.each(pages)('show in %s only code of docs/examples, which is compiled', (page) => {
+  it.each(shownIn)('show in %s only code of docs/examples, which is compiled', (page) => {
     const unknown = codeBlocks(readProjectFile(page), 'ts').filter(
       ({ code }) => ![...exampleText.values()].some((text) => text.includes(unindented(code))),
     );
@@ -57,7 +62,7 @@ describe('the pages', () => {
 
   it.each(examples)('show the example %s', (name) => {
     const text = exampleText.get(name) ?? '';
-    const shown = pages.some((page) =>
+    const shown = shownIn.some((page) =>
       codeBlocks(readProjectFile(page), 'ts').some(({ code }) => text.includes(unindented(code))),
     );
     expect(shown).toBe(true);
