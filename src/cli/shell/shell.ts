@@ -26,7 +26,7 @@ export interface Shell {
   readonly additions: readonly Addition[];
   /** The kinds of journals that a config may name by an address, beside those in a file. */
   readonly journals: readonly JournalKind[];
-  /** Returns whether a person types into stdin, and looks at stdout. */
+  /** A person types into stdin; a person looks at stdout. */
   readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean };
   /** The screen of a stdout that can redraw. The lines of stdout and stderr go by it, too. */
   readonly screen: TerminalScreen | undefined;

@@ -30,7 +30,7 @@ const isSecret = secretKeys();
 export interface AskingMessage {
   /** The place of its questions, unless the config says otherwise; absent if it has no conversation. */
   readonly address?: ApprovalAddress;
-  /** Its waits for people; absent if nothing is released meanwhile. */
+  /** Its waits for people; absent if it leaves no place and no slot meanwhile. */
   readonly people?: PeopleWait;
   /** Returns whether the transcript has the result of a tool call. */
   readonly hasResult?: (toolCallId: string) => boolean;

@@ -7,8 +7,8 @@ import { batchKeyOf, batchOf, type MessageBatch, placeOfMessage } from './messag
 import type { ReceivedUpdate } from './received-update.js';
 
 /**
- * Lets a message wait in its lane for the messages that join it (durability §10). It has not begun, so it releases what those have
- * that run.
+ * Lets a message wait in its lane for the messages that join it (durability §10). It has not begun, so it leaves its slot to others,
+ * and no reload waits for it.
  *
  * @returns the update with those that join it; nothing if its account went meanwhile. Never rejects: if the journal cannot be
  *   read, none joins.

@@ -48,7 +48,7 @@ export interface StartReport {
 /** How a host's stop went. */
 export interface StopReport {
   readonly reason: string;
-  /** Returns whether every message was done with in time. */
+  /** Every message was done with in time. */
   readonly drained: boolean;
   /** Messages that were aborted instead. */
   readonly abandoned: number;
@@ -107,8 +107,7 @@ export async function loadAll(
 
 /**
  * Starts what the host consists of: `runtime.started`, `gateway.starting`, each account, the services of the plugins,
- * `gateway.started`. An
- * account that fails is notified of and left out. Messages that come meanwhile wait until all is up.
+ * `gateway.started`. An account that fails is reported and left out. Messages that come meanwhile wait until all is up.
  *
  * @param onEnded is told once, when no account will take in any more.
  */
@@ -242,7 +241,7 @@ export async function release(parts: HostParts): Promise<void> {
   await attempt(parts, 'removing temporary folders', async () => extensionData[Symbol.dispose]());
 }
 
-/** Undoes `loadAll`, in reverse. Extensions that somebody else loaded stay: they are notified of no host any more. */
+/** Undoes `loadAll`, in reverse. Extensions that somebody else loaded stay, and have no host any more. */
 async function unload(
   parts: HostParts,
   contributions: readonly Disposable[],

@@ -10,8 +10,8 @@ const lookEveryMs = 1_000;
 /**
  * Looks now and then whether the journal holds something to claim: a dead letter that an operator wants tried again,
  * or a message that had to wait because the journal could not be written to. It looks at once if other hosts may have left or brought
- * something. A journal that takes nothing in is notified of
- * once, and once when it does again. A look costs one read of a counter, and one look at each of its files.
+ * something. A journal that takes nothing in is reported
+ * once, and once more when it takes in again. A look costs one read of a counter, and one look at each of its files.
  */
 export function watchJournal(parts: HostParts): Disposable {
   const { clock, journal, outbox, deferredEnds, backlog, logger, approvals, troubles } = parts;

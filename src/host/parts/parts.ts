@@ -35,7 +35,7 @@ export interface SendParts {
   readonly accounts: Accounts;
   /** Keeps each step of a send in the journal, under `fence`. */
   readonly outbox: Outbox;
-  /** The right to write for the part of the lanes that the work is of. */
+  /** The right to write for the partition that the work is of. */
   readonly fence: Fence;
   /** The conversations in which a reply grows now. */
   readonly streams: ActiveStreams;
@@ -51,7 +51,7 @@ export interface SendParts {
   readonly turnPersisted?: () => Promise<string | undefined>;
 }
 
-/** The services that the steps of a message's timeline share. `createHost` makes them once. */
+/** The owners of a host's state, as the steps of a message get them. `createHost` makes them once. */
 export interface HostParts extends Omit<SendParts, 'fence'> {
   readonly store: Store;
   /** The parts of transcripts that agents get. */

@@ -6,7 +6,7 @@ export function refOf(channel: string, id: string): Ref {
   return { channel, id };
 }
 
-/** The refs of a place, for every envelope of a message's timeline. */
+/** The refs of a place, for the envelope of each dispatch of a message. */
 export function refsOf(
   channel: string,
   conversationId: string | undefined,

@@ -31,7 +31,7 @@ export interface HostPlugin {
   readonly logger: Logger;
   /** Gives what it brings. A host calls it once, when it is made. */
   provide(host: PluginHost): PluginOffer;
-  /** Starts its services, one after the other. One that fails is notified of and left out. Never rejects. */
+  /** Starts its services, one after the other. One that fails is reported and left out. Never rejects. */
   start(): Promise<void>;
   /** Stops the services that run, the last one first. Never rejects. */
   stop(): Promise<void>;

@@ -20,7 +20,7 @@ export interface StreamDelivery {
 export interface Heard {
   readonly status: 'ended' | 'failed' | 'aborted';
   readonly reason?: string;
-  /** Returns whether the agent may have worked on it. */
+  /** The agent may have worked on it. */
   readonly reachedAgent: boolean;
   readonly all: readonly SendReport[];
   /** Without what it thought, and what was taken back. */

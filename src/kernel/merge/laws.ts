@@ -9,7 +9,7 @@ export interface FieldState {
   readonly value: unknown;
   /** The pieces that patches brought so far, joined: for the text laws. */
   readonly pieces: string;
-  /** Returns whether a patch of this dispatch has written it. */
+  /** A patch of this dispatch has written it. */
   readonly written: boolean;
 }
 

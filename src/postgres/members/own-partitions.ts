@@ -15,10 +15,10 @@ interface OwnPartition {
 
 type Leaving = () => Promise<void>;
 
-/** How often a beginning is released to an update because the host was stalled: it may be what stalls it. */
+/** How often a beginning does not count because the host was stalled: the update may be what stalls it. */
 const mostReleased = 10;
 
-/** The parts of a host as it knows them itself, with the work that it handles for each. */
+/** The partitions of a host as it knows them itself, with the work that it handles for each. */
 export class OwnPartitions {
   readonly #held = new Map<number, OwnPartition>();
   readonly #onIdle: () => void;

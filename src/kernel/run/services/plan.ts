@@ -28,10 +28,10 @@ export interface Plan {
   readonly index: MatchIndex<Plan> | undefined;
   /** Milliseconds the whole dispatch may take. */
   readonly stageTimeoutMs: number;
-  /** Returns whether a veto stands before a mutator or resolver: only then can something change after it allowed. */
+  /** A veto stands before a mutator or resolver: only then can something change after it allowed. */
   readonly mayGoStale: boolean;
   readonly hasResolvers: boolean;
-  /** Returns whether a veto is among them whose silence is a failure. */
+  /** A veto is among them whose silence is a failure. */
   readonly hasStrict: boolean;
   /** The same plan without resolvers, for a payload that names its target. */
   readonly settled: Plan | undefined;

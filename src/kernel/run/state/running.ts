@@ -17,7 +17,7 @@ export interface RunningHandler extends Author {
 
 /** How a close went. */
 export interface CloseReport {
-  /** Returns whether every dispatch had ended in time. */
+  /** Every dispatch had ended in time. */
   readonly drained: boolean;
   /** Families of the dispatches that were aborted instead. */
   readonly abandoned: readonly string[];

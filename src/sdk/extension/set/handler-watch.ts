@@ -20,7 +20,7 @@ export interface HandlerWatchOptions {
   readonly clock?: Clock;
   /** Lays a stray rejection at the door of its extension; by default it does. */
   readonly attributeRejections?: boolean;
-  /** Milliseconds of blocking that are notified of, by default 500; or `false`. */
+  /** Milliseconds of blocking from which on it is reported, by default 500; `false` reports none. */
   readonly blockedAfterMs?: number | false;
   /** The process whose stray rejections are heard, by default this one. */
   readonly process?: Pick<NodeJS.Process, 'on' | 'off'>;
