@@ -53,7 +53,16 @@ export class Cut implements StopSignal, Disposable {
 export function untilCut<T>(promise: Promise<T>, signal: StopSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const listening = onAbort(signal, () => resolve(undefined));
-    promise.then(resolve, reject).finally(() => listening[Symbol.dispose]());
+    promise.then(
+      (value) => {
+        listening[Symbol.dispose]();
+        resolve(value);
+      },
+      (error: unknown) => {
+        listening[Symbol.dispose]();
+        reject(error);
+      },
+    );
   });
 }
 
