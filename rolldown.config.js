@@ -34,13 +34,13 @@ const licences = {
  * What is in none of them is read when it is asked for, command by command.
  */
 const parts = {
+  logging: 'host/(logging/(?!pino)|config/place)[^/]*$', // what a command says of an error
   extension: 'sdk/extension',
   stream: 'sdk/stream',
   channel: 'sdk/channel',
   chat: 'sdk/chat',
   run: 'agent/run',
   agent: 'agent',
-  logging: 'host/(logging/(?!pino)|config/place)[^/]*$', // what a command says of an error
   journal: 'journal',
   host: 'host',
   'claude-agent': 'claude/agent',
@@ -51,8 +51,11 @@ const parts = {
 };
 const groups = Object.entries(parts).map(([name, place], at) => ({
   name,
-  test: new RegExp(`/src/${place.includes('$') ? place : `${place}/(?!commands/)`}`),
-  priority: -at,
+  // what a package hands to the command line as data is read at each start, and the package only if it is asked for
+  test: new RegExp(
+    `/src/${place.includes('$') ? place : `${place}/(?!commands/|(addition|journal-kind)\\.ts)`}`,
+  ),
+  priority: Object.keys(parts).length - at, // 0 would be none
 }));
 
 /** A published package: one file for each entry point, and the parts that they share. */

@@ -19,9 +19,10 @@ it.each(['kernel', 'sdk', 'agent', 'journal', 'host'])(
     );
     const found = files.flatMap(({ path, text }) =>
       nodesOf(parse(text, path)).flatMap((node) => {
-        const word = [node['name'], literalOf(node), cookedOf(node['value'])].find(
-          (one) => typeof one === 'string' && foreign.test(one),
-        );
+        const words = [node['name'], literalOf(node), cookedOf(node['value']), node['regex']];
+        const word = words
+          .map((one) => (isRegex(one) ? one.pattern : one))
+          .find((one) => typeof one === 'string' && foreign.test(one));
         return word === undefined ? [] : [`${path}:${lineOf(text, node.start)} ${String(word)}`];
       }),
     );
@@ -34,4 +35,9 @@ function cookedOf(value: unknown): unknown {
   return value !== null && typeof value === 'object' && 'cooked' in value
     ? value.cooked
     : undefined;
+}
+
+/** The regular expression of a literal. */
+function isRegex(value: unknown): value is { readonly pattern: unknown } {
+  return value !== null && typeof value === 'object' && 'pattern' in value;
 }

@@ -49,6 +49,9 @@ declare module 'sluice' {
   interface Families {
     'acme.billing.checking': StageTypes<typeof checking>;
   }
+  interface Provisions {
+    'acme.metric': { read(): number };
+  }
 }
 
 /** The codes of each layer: the declarations merge them. */
@@ -79,6 +82,11 @@ export function gate(api: ExtensionApi): void {
   api.veto('acme.billing.checking', 'gate', () => undefined);
   // @ts-expect-error cents is a number
   api.mutate('acme.billing.checking', 'gate', () => ({ cents: '1' }));
+  api.provide('acme.metric', { read: () => 1 });
+  // @ts-expect-error it reads a number
+  api.provide('acme.metric', { read: () => '1' });
+  // @ts-expect-error an agent has a provider
+  api.provide('agent', { id: 'main' });
 }
 
 const kernel = createKernel({ stages: [checking] });

@@ -82,8 +82,8 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   const foreign = plugins.find((plugin) => plugin.kernel !== kernel);
   if (foreign !== undefined) throw hostError('foreign-plugin', { what: foreign.pluginId });
   const lent = { clock, keyValues: journal.keyValues, eventIdOf };
-  const brought = plugins.map((plugin) => ({ ...plugin.provide(lent), logger: plugin.logger }));
-  const channels = [options.channels ?? [], ...brought.map((offer) => offer.channels)].flat();
+  const brought = plugins.map((plugin) => ({ offer: plugin.provide(lent), logger: plugin.logger }));
+  const channels = [options.channels ?? [], ...brought.map(({ offer }) => offer.channels)].flat();
   noneTwice('duplicate-channel', channels);
   for (const { id, provider, model = provider.models[0] ?? '' } of options.agents)
     if (!provider.models.includes(model))
@@ -132,8 +132,11 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     pendingStarts: new PendingStarts(),
     extensions,
     claimed: new ClaimedProvisions(),
-    routes: new Routes(brought.map(({ routes }) => routes)),
-    tools: new Tools(logger, brought),
+    routes: new Routes(brought.map(({ offer }) => offer.routes)),
+    tools: new Tools(
+      logger,
+      brought.map(({ offer }) => offer),
+    ),
     extensionData: extensionData(journal, { clock, stateDir: options.stateDir }),
     roles: rolesOf(options.roles),
     questions: new Questions(kept, journal.ownership),
@@ -174,11 +177,13 @@ function batchesOf({ ingress = {} }: HostOptions, clock: Clock): MessageBatches 
 /** The commands by their names. A name stays with the host's own command or the first plugin's, and the plugin of another is told. */
 function commandsOf(
   own: readonly ChatCommand[],
-  brought: readonly (Pick<PluginOffer, 'commands'> & Pick<HostPlugin, 'logger'>)[],
+  brought: readonly (Pick<HostPlugin, 'logger'> & {
+    readonly offer: Pick<PluginOffer, 'commands'>;
+  })[],
 ): Map<string, ChatCommand> {
   const all = new Map(own.map((command) => [command.name, command]));
-  for (const { commands, logger } of brought)
-    for (const command of commands)
+  for (const { offer, logger } of brought)
+    for (const command of offer.commands)
       if (all.has(command.name))
         logger.warn(`command "${command.name}" is left out: another has that name`);
       else all.set(command.name, command);

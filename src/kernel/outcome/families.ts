@@ -5,7 +5,7 @@ import type { HandlerClass } from '../stage/vocabulary.js';
  * Every family that the types know: the canonical ones, and yours, by declaration merging.
  *
  * @example
- * declare module 'sluice' {
+ * declare module 'sluice' { // or 'sluice-kernel': the one name that your program imports it by
  *   interface Families { 'acme.billing.checking': StageTypes<typeof billingChecking> }
  * }
  */

@@ -21,7 +21,7 @@ export interface FamilyShape {
  * The entry of `Families` for a stage.
  *
  * @example
- * declare module 'sluice' {
+ * declare module 'sluice' { // or 'sluice-kernel': the one name that your program imports it by
  *   interface Families { 'acme.billing.checking': StageTypes<typeof billingChecking> }
  * }
  */

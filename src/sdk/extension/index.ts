@@ -12,7 +12,7 @@ export {
 export type * from './define/extension-host.js';
 export { fromJsonSchema, fromTypebox } from './define/from-typebox.js';
 export type { Manifest } from './define/manifest.js';
-export type { ProvisionKind, Provisions } from './define/provisions.js';
+export type * from './define/provisions.js'; // as a whole: names of a list do not merge with those of an author
 export type * from './define/question.js';
 export * from './define/scope.js';
 export type { ExtensionMessage, InjectOptions, KeptSend, SendReport } from './define/send.js';

@@ -56,7 +56,16 @@ describe('a plugin of a host', () => {
       inputSchema: { type: 'object' },
       execute: () => 'a six',
     };
-    const { plugin } = plainPlugin('one', { channels: [own], toolsFor: () => [tool] });
+    class Offer {
+      readonly owner = 'one';
+      readonly channels = [own];
+      readonly commands = [];
+      readonly routes = { all: () => [], at: () => undefined };
+      toolsFor() {
+        return this.owner === 'one' ? [tool] : [];
+      }
+    }
+    const plugin = { ...plainPlugin('one').plugin, provide: () => new Offer() };
     await using lab = await hostLab({
       agents: [{ id: 'main', provider: scriptedAgent([[{ tool: 'dice', args: {} }, 'It fell.']]) }],
       loadPlugins: (kernel) => [{ ...plugin, kernel }],

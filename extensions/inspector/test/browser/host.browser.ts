@@ -99,7 +99,7 @@ describe('the page of a running host', () => {
   it('lists every fact when it is asked to, and goes back to the messages', async () => {
     await page.getByRole('link', { name: 'All facts' }).click();
     await lines().filter({ hasText: 'egress.sent' }).first().waitFor();
-    await page.getByText(/^\d{2,} entries$/).waitFor();
+    await page.getByText(/^\d{2,} facts$/).waitFor();
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Messages alone' }).click();
     await page.getByText('3 messages', { exact: true }).waitFor();
@@ -108,7 +108,7 @@ describe('the page of a running host', () => {
   it('opens with an address that was cut', async () => {
     const { origin } = new URL(page.url());
     await page.goto(`${origin}/#/facts/%E0%A4%A`);
-    await page.getByText(/^0 entries for %E0%A4%A$/).waitFor();
+    await page.getByText(/^0 facts for %E0%A4%A$/).waitFor();
     await view('Messages');
   });
 

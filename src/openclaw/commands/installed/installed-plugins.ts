@@ -30,7 +30,7 @@ export function installedPlugins(beside: string): readonly InstalledPlugin[] {
   const all = join(beside, pluginsFolder);
   if (!existsSync(all)) return [];
   return readdirSync(all)
-    .filter((name) => !name.startsWith('../../../cli/installed'))
+    .filter((name) => !name.startsWith('.'))
     .sort()
     .flatMap((name) => {
       const own = join(all, name);
@@ -49,9 +49,7 @@ export function ownFolderOf(path: string, beside: string): string | undefined {
   const inside = relative(all, resolve(beside, path));
   const [name = ''] = inside.split(sep);
   const own = join(all, name);
-  return isAbsolute(inside) || ['', '../../../cli'].includes(name) || !existsSync(own)
-    ? undefined
-    : own;
+  return isAbsolute(inside) || ['', '..'].includes(name) || !existsSync(own) ? undefined : own;
 }
 
 /** Returns whether a text names a tarball that is there. */

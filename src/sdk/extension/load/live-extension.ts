@@ -1,15 +1,10 @@
 import type { Kernel, Logger } from 'sluice-kernel';
 import type { Manifest } from '../define/manifest.js';
-import {
-  labelOf,
-  type Provision,
-  type ProvisionKind,
-  type Provisions,
-} from '../define/provisions.js';
+import type { ProvisionKind, Provisions } from '../define/provisions.js';
 import { Scope } from '../define/scope.js';
 import type { Registration } from '../named/registration.js';
 import type { LoadedExtension, LoadOptions, UnloadReport } from './load-result.js';
-import type { RegistrationWindow } from './registration-window.js';
+import type { Provision, RegistrationWindow } from './registration-window.js';
 
 /** Milliseconds that the handlers of an extension have to end by default. */
 const defaultDrainTimeoutMs = 5_000;
@@ -146,4 +141,14 @@ function reportAudited({ registrations, provisions }: RegistrationWindow, log: L
   if (leftOut.length === 0) log.info('it is audited, and has no effect');
   else
     log.warn('it is audited, and has no effect: what it gives the host is left out', { leftOut });
+}
+
+/** Names a provision for people, by its id or its name if it has one. */
+function labelOf({ kind, value }: Provision): string {
+  const { id, name } = (typeof value === 'object' && value !== null ? value : {}) as {
+    readonly id?: unknown;
+    readonly name?: unknown;
+  }; // read field by field
+  const called = [id, name].find((text) => typeof text === 'string');
+  return called === undefined ? kind : `${kind} ${String(called)}`;
 }

@@ -8,7 +8,6 @@ import {
 } from 'sluice-kernel/internal';
 import type { ExtensionApi } from '../define/api.js';
 import type { TapListeners } from '../define/extension-host.js';
-import type { Provision } from '../define/provisions.js';
 import type { Scope } from '../define/scope.js';
 import { extensionError } from '../errors.js';
 import { nameProblem, type Registration } from '../named/registration.js';
@@ -20,6 +19,12 @@ export type Registering = Pick<
   ExtensionApi,
   'observe' | 'augment' | 'mutate' | 'veto' | 'resolve' | 'provide'
 >;
+
+/** A thing that an extension has given, with its kind. */
+export interface Provision {
+  readonly kind: string;
+  readonly value: unknown;
+}
 
 /** The time in which an extension may contribute, with its contributions so far: none of them is live yet. */
 export interface RegistrationWindow {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -351,5 +352,19 @@ describe('an installed plugin whose manifest is damaged', () => {
     expect(await sluice('remove', path)).toMatchObject({ code: 0 });
     expect(JSON.parse(text('sluice.config.json')).plugins).toEqual([]);
     expect(existsSync(join(cwd, 'sluice-plugins'))).toBe(false);
+  });
+
+  it('leaves all folders but its own: those beside an installation, and the half of another', async () => {
+    plugin('acme');
+    expect((await sluice('add', packed('acme'))).code).toBe(0);
+    const own = join('sluice-plugins', 'acme');
+    cpSync(join(cwd, own), join(cwd, 'sluice-plugins', '.old-1-acme'), { recursive: true });
+    expect(jsonLines((await sluice('list', '--json')).stdout)).toHaveLength(1);
+    expect(await sluice('add', './acme')).toMatchObject({ code: 0 });
+    write('acme', { 'openclaw.plugin.json': '{' });
+    expect(await sluice('remove', './acme')).toMatchObject({ code: 0 });
+    expect(existsSync(join(cwd, 'acme', 'index.js'))).toBe(true);
+    expect(existsSync(join(cwd, own))).toBe(true);
+    expect(JSON.parse(text('sluice.config.json')).plugins).toHaveLength(1);
   });
 });
