@@ -6,8 +6,8 @@ import { defineExtension } from 'sluice/extension';
 const answers = new Map(); // of sends that wait for the provider
 let inbox;
 let isFixed = false;
-process.on('message', ({ update, answer, mend }) => {
-  isFixed ||= mend === true;
+process.on('message', ({ update, answer, fix }) => {
+  isFixed ||= fix === true;
   if (update !== undefined) void inbox?.receive({ raw: update.raw, updateId: update.id });
   if (answer !== undefined)
     answers.get(answer)?.({ status: 'sent', receipt: { messageId: answer } });
