@@ -15,7 +15,13 @@ import { openPipeline } from '../pipeline/pipeline.js';
 import { agentForms } from '../settings/agent-choice.js';
 import { openLog } from '../settings/logger.js';
 import { lineError } from '../settings/recording-file.js';
-import { addPipelineOptions, collect, readSettings, type Settings } from '../settings/settings.js';
+import {
+  addPipelineOptions,
+  collect,
+  readSettings,
+  type Settings,
+  type SettingsOptions,
+} from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import { holdProcess } from '../shell/hold-process.js';
@@ -28,16 +34,11 @@ import { refuseMisspeltRoles } from './misspelt-roles.js';
 import { reloadOn } from './reload-on.js';
 import { viewFor } from './run-view.js';
 
-interface RunOptions extends Omit<InspectorChoice, 'port'> {
-  readonly agent?: string;
-  readonly channel?: string;
-  readonly url?: string;
+interface RunOptions extends Omit<InspectorChoice, 'port'>, Omit<SettingsOptions, 'journal'> {
   readonly healthPort?: string;
   readonly inspect?: string | true;
   readonly quiet?: boolean;
   readonly help?: boolean;
-  readonly strict?: boolean;
-  readonly audit?: readonly string[];
   readonly watch?: boolean;
   readonly verbose: 'off' | 'on' | 'full';
   readonly reasoning: 'off' | 'on' | 'stream';
