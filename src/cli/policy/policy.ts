@@ -130,14 +130,10 @@ function report(
   const { denied, asked, failed } = counts;
   printData(shell, options, [{ id, family, tried, ...counts, samples }], ({ palette, width }) => [
     `${id}: ${counted(tried, 'dispatch', 'dispatches')} of ${family}: ${denied} denied, ${asked} asked, ${failed} failed`,
-    ...samples.flatMap(({ eventId, verdict, why }) =>
-      laidOut(
-        printable(`${verdict} ${eventId}${why === '' ? '' : `: ${why}`}`),
-        2,
-        palette.plain,
-        width,
-      ),
-    ),
+    ...samples.flatMap(({ eventId, verdict, why }) => {
+      const line = printable(`${verdict} ${eventId}${why === '' ? '' : `: ${why}`}`);
+      return laidOut(line, 2, palette.plain, width);
+    }),
   ]);
 }
 

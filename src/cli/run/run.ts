@@ -159,12 +159,10 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
   const level = isSeen ? view.logLevel : 'info'; // nobody sees the messages of other channels here
   await using log = openLog(settings, shell, { level, debug });
   const { logger } = log;
-  shell.stderr.lines(
-    [...(settings.config?.exposed ?? [])].map(
-      ([file, mode]) =>
-        `sluice: warn: others may read the secret file ${file} (mode ${mode}). Run \`chmod 600\` on it.`,
-    ),
-  );
+  for (const [file, mode] of settings.config?.exposed ?? []) {
+    const what = `others may read the secret file ${file} (mode ${mode})`;
+    shell.stderr.lines([`sluice: warn: ${what}. Run \`chmod 600\` on it.`]);
+  }
   checkUrl(options.url, settings);
   await using scope = new Scope('agents', logger); // what they hold open goes after the host
   const timeline = timelineRecorder({ logger });
@@ -231,17 +229,10 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     ...kept.hostOptions,
     logger,
   });
-  const port = options.inspect === true ? undefined : options.inspect;
+  const page = { ...options, port: options.inspect === true ? undefined : options.inspect };
   const inspector = seen && (await import('../inspect/open-inspector.js')); // most runs have no page
   await using _page =
-    seen &&
-    (await inspector?.openInspector(
-      { ...seen, host },
-      { ...options, port },
-      settings,
-      shell,
-      logger,
-    ));
+    seen && (await inspector?.openInspector({ ...seen, host }, page, settings, shell, logger));
   const reloading = reloadOn(host, extensions, options, shell);
   await kept.announce?.(announced(settings, options, pipeline, shell.version));
   return await asCliCommand(kernel, 'run', shell, async () => {
