@@ -7,7 +7,11 @@ import type { CoderUsageStats } from './blocks/coder-event.js';
  * Puts a failed result into words for a person: its text, else its errors, else the words of its subtype.
  */
 export function resultErrorMessage(result: Fields): string {
-  const said = textOfResult(result) ?? errorsOf(result) ?? why(result);
+  const said =
+    textField(result, 'result') ||
+    textField(result, 'errors') ||
+    toldErrors(result).join(', ') ||
+    why(result);
   return said === undefined ? 'The Claude run failed.' : `The Claude run failed: ${said}`;
 }
 
@@ -25,14 +29,6 @@ function statsOf(usage: Fields): CoderUsageStats {
     ...(typeof input === 'number' && { inputTokens: input }),
     ...(typeof output === 'number' && { outputTokens: output }),
   };
-}
-
-function textOfResult(result: Fields): string | undefined {
-  return textField(result, 'result') || undefined;
-}
-
-function errorsOf(result: Fields): string | undefined {
-  return textField(result, 'errors') || toldErrors(result).join(', ') || undefined;
 }
 
 function why(result: Fields): string | undefined {
