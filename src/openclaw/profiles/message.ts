@@ -87,13 +87,8 @@ export const messageHooks9 = {
     ends: isCancel,
     wants: ({ payload }) => replyKinds.has((payload as PayloadOf<'egress.preparing'>).kind),
     view: ({ payload }) => {
-      const {
-        content: text,
-        attachments,
-        kind,
-        channel = '',
-        ...rest
-      } = payload as PayloadOf<'egress.preparing'>; // the family of its parts
+      const sending = payload as PayloadOf<'egress.preparing'>; // the family of its parts
+      const { content: text, attachments, kind, channel = '', ...rest } = sending;
       const mediaUrls = attachments.flatMap(({ url }) => (url === undefined ? [] : [url]));
       const { accountId, conversationId, sessionKey, runId, replyToId } = rest;
       const ids = definedFields({ sessionKey, runId });
