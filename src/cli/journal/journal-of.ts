@@ -15,7 +15,7 @@ export interface JournalChoice {
   readonly journal?: string | true;
   /** A config file; `false` reads none. */
   readonly config?: string | false;
-  /** Whether to print lines of JSON. */
+  /** Prints lines of JSON, for programs. */
   readonly json?: boolean;
 }
 
