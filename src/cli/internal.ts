@@ -4,7 +4,7 @@ export { fileError } from './errors/file-error.js';
 export { devDependencies, json, tsconfigOf } from './init/project-files.js';
 export { ownCommand } from './inspect/own-command.js';
 export { packageSource } from './installed/package-source.js';
-export { writeTextFile } from './print/write-file.js';
+export { unwritable, writeTextFile } from './print/write-file.js';
 export { trapEffects } from './replay/effects-trap.js';
 export * from './settings/config-file.js';
 export { withElement, withoutElement } from './settings/json-edit.js';

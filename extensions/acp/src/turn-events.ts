@@ -1,6 +1,5 @@
 import type * as acp from '@agentclientprotocol/sdk';
 import { MessageWriter, type SessionEvent, type SessionUsage, type ToolCall } from 'sluice/stream';
-import { blockText, resultOf } from './content.js';
 import type { KnownSession } from './program.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -179,4 +178,24 @@ export class TurnEvents {
     const tokens = { input: totalTokens, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens };
     this.#usage = { ...tokens, ...(costUsd !== undefined && { costUsd }) };
   }
+}
+
+/** The text of a block; anything else than text is named. */
+function blockText(block: acp.ContentBlock): string {
+  if (block.type === 'text') return block.text;
+  if (block.type === 'resource_link') return `[${block.name}](${block.uri})`;
+  return `[${block.type}]`;
+}
+
+/** The text that a tool shows, or else its output as data. Nothing if an update has neither. */
+function resultOf({ content, rawOutput }: acp.ToolCallUpdate): unknown {
+  const text = (content ?? []).map(contentText).join('\n');
+  return text === '' ? (rawOutput ?? undefined) : text;
+}
+
+function contentText(part: acp.ToolCallContent): string {
+  if (part.type === 'content') return blockText(part.content);
+  if (part.type === 'terminal') return `[terminal ${part.terminalId}]`;
+  const before = part.oldText?.replace(/^/gm, '- ').concat('\n') ?? '';
+  return `${part.path}\n${before}${part.newText.replace(/^/gm, '+ ')}`;
 }

@@ -8,8 +8,10 @@ import {
   checkPermit,
   type SendPermit,
   type SendResult,
+  type StreamPermits,
+  type StreamSender,
 } from 'sluice/channel';
-import { Answer, Answers } from './answers.js';
+import { Answer, Answers, type Part } from './answers.js';
 import { callBack } from './callback.js';
 import { readChat } from './chat.js';
 import type { HttpConfig, WebhookConfig } from './config.js';
@@ -17,7 +19,6 @@ import { declaration } from './declaration.js';
 import { follow, streamed, whole } from './readers.js';
 import { later, refusal } from './refusal.js';
 import { type Served, type ServedParts, serve } from './server.js';
-import { fieldOf, streamSender } from './stream-sender.js';
 import { decodeUpdate, type HttpUpdate, newUpdateId, type UnreadableUpdate } from './update.js';
 import { hookPrefix, markOf, readWebhook, signedText } from './webhook.js';
 
@@ -220,4 +221,39 @@ function hookOf({ webhooks }: HttpConfig, to: string): WebhookConfig | undefined
   if (!to.startsWith(hookPrefix)) return undefined;
   const [name = ''] = to.slice(hookPrefix.length).split('/', 1);
   return Object.hasOwn(webhooks, name) ? webhooks[name] : undefined;
+}
+
+/** The field that a text of some kind belongs to. */
+function fieldOf(kind: string): Part['field'] {
+  return kind === 'reasoning' ? 'reasoning_content' : 'content';
+}
+
+/** Shows one reply while it grows, in the answer that its request waits for. */
+function streamSender(permits: StreamPermits, answers: Answers, deliver: Deliver): StreamSender {
+  const self = {};
+  let field: Part['field'] | undefined;
+  let answer: Answer | undefined;
+
+  const show = async (text: string): Promise<void> => {
+    if (field === undefined) {
+      const { to, kind } = permits.opening.take();
+      field = fieldOf(kind);
+      answer = await answers.at(to);
+    }
+    answer?.growing.set(self, { field, text });
+    answer?.report();
+  };
+  const end = async (): Promise<void> => void answer?.growing.delete(self);
+
+  return {
+    onThinkingDelta: ({ thinking }) => show(thinking),
+    onContentDelta: ({ content }) => show(content),
+    onFinal: async () => {
+      await end();
+      const permit = permits.final();
+      if (permit !== undefined) permits.report(await deliver(permit.take(), permit));
+    },
+    onError: end,
+    abort: end,
+  };
 }

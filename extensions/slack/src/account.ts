@@ -38,11 +38,8 @@ export interface SlackAccount {
 }
 
 /** The secrets of an account, each read and looked at. @throws Error that says which is missing or cannot be right. */
-export function secretsOf({
-  accountId,
-  config,
-  env,
-}: Pick<AccountParts, 'accountId' | 'config' | 'env'>) {
+export function secretsOf(parts: Pick<AccountParts, 'accountId' | 'config' | 'env'>) {
+  const { accountId, config, env } = parts;
   const account = config.accounts[accountId] ?? {};
   const key = account.events === undefined ? 'appToken' : 'signingSecret';
   return { botToken: readSecret('botToken', account, env), other: readSecret(key, account, env) };
@@ -149,13 +146,8 @@ export async function startAccount(
 }
 
 /** Returns whether an event says that the bot's token works no more. Tokens of members are revoked, too. */
-function isTakenOut({
-  type,
-  tokens,
-}: {
-  readonly type: string;
-  readonly [field: string]: unknown;
-}) {
+function isTakenOut(event: { readonly type: string; readonly [field: string]: unknown }) {
+  const { type, tokens } = event;
   const { bot } = Object(tokens) as { readonly bot?: unknown };
   const isRevoked = type === 'tokens_revoked' && Array.isArray(bot) && bot.length > 0;
   return isRevoked || type === 'app_uninstalled';

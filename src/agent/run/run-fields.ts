@@ -14,10 +14,7 @@ export interface RunFields {
 }
 
 /** The session that a run belongs to, as far as its dispatches need it. */
-export interface RunSession {
-  readonly agentId: string;
-  readonly sessionKey: string;
-  readonly sessionId: string;
+export interface RunSession extends Pick<RunFields, 'agentId' | 'sessionKey' | 'sessionId'> {
   /** The transcript before the run, oldest first, or its end; absent if it is not known here. */
   readonly history?: readonly TranscriptEntry[];
   /** The size of the transcript before `history`; absent if there is none. */

@@ -73,11 +73,9 @@ export class ActiveRuns {
    */
   async ended(
     sessionKey: string,
-    {
-      timeoutMs,
-      clock = systemClock,
-    }: { readonly timeoutMs?: number; readonly clock?: Clock } = {},
+    options: { readonly timeoutMs?: number; readonly clock?: Clock } = {},
   ): Promise<boolean> {
+    const { timeoutMs, clock = systemClock } = options;
     const { promise, resolve } = deferred<boolean>();
     const check = (): void => {
       if (!this.has(sessionKey)) resolve(true);

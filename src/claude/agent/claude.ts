@@ -1,3 +1,4 @@
+import { untilCut } from '@sluice/agent/internal';
 import {
   type AgentProvider,
   type AgentRequest,
@@ -7,6 +8,7 @@ import {
 } from '@sluice/sdk/stream';
 import {
   type Clock,
+  deferred,
   definedFields,
   onAbort,
   silentLogger,
@@ -26,7 +28,6 @@ import { type ClaudeProviderOptions, checkClaudeOptions } from './claude-options
 import { claudeQueryOptions } from './claude-query.js';
 import { type ClaudeQuery, type ClaudeRun, loadClaudeSdk } from './claude-sdk.js';
 import { claudeOwnTools, plainFrame } from './claude-tools.js';
-import { claudeTurns } from './claude-turns.js';
 
 /**
  * Claude, with its tools: each turn is one `query()` of `@anthropic-ai/claude-agent-sdk`, which has to be installed
@@ -164,4 +165,28 @@ async function release(run: ClaudeRun | undefined, callbacks: CallbackQueue): Pr
   callbacks.close();
   run?.close();
   await run?.return();
+}
+
+/**
+ * One turn at a time for each session: the SDK goes on writing a session down for a moment after a turn was
+ * stopped, and a turn that resumes it before that would not find what was said.
+ */
+function claudeTurns() {
+  const last = new Map<string, Promise<void>>();
+
+  /**
+   * Waits until the turn before has let go, or the signal aborts.
+   *
+   * @returns the function that lets go of this turn. The caller has to call it, whatever happens.
+   */
+  return async (sessionId: string, signal: AbortSignal): Promise<() => void> => {
+    const before = last.get(sessionId);
+    const { promise: gone, resolve } = deferred();
+    last.set(sessionId, gone);
+    if (before !== undefined) await untilCut(before, signal);
+    return () => {
+      if (last.get(sessionId) === gone) last.delete(sessionId);
+      resolve();
+    };
+  };
 }

@@ -1,13 +1,17 @@
 import { type Fields, textField } from '../frames/frame.js';
+import { toldErrors } from '../frames/result.js';
 import type { CoderBody } from './blocks/coder-body.js';
 import type { CoderUsageStats } from './blocks/coder-event.js';
 
 /**
- * Puts a failed result into words for a person: its text, else its errors, else the words of its subtype. The SDK's own
- * diagnostics among the errors are for its authors, and left out.
+ * Puts a failed result into words for a person: its text, else its errors, else the words of its subtype.
  */
 export function resultErrorMessage(result: Fields): string {
-  const said = textOfResult(result) ?? errorsOf(result.errors) ?? why(result);
+  const said =
+    textField(result, 'result') ||
+    textField(result, 'errors') ||
+    toldErrors(result).join(', ') ||
+    why(result);
   return said === undefined ? 'The Claude run failed.' : `The Claude run failed: ${said}`;
 }
 
@@ -25,19 +29,6 @@ function statsOf(usage: Fields): CoderUsageStats {
     ...(typeof input === 'number' && { inputTokens: input }),
     ...(typeof output === 'number' && { outputTokens: output }),
   };
-}
-
-function textOfResult(result: Fields): string | undefined {
-  return textField(result, 'result') || undefined;
-}
-
-function errorsOf(errors: unknown): string | undefined {
-  if (!Array.isArray(errors)) return typeof errors === 'string' && errors ? errors : undefined;
-  const told = errors.filter(
-    (error): error is string =>
-      typeof error === 'string' && error !== '' && !error.startsWith('[ede_diagnostic]'),
-  );
-  return told.length === 0 ? undefined : told.join(', ');
 }
 
 function why(result: Fields): string | undefined {

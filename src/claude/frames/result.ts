@@ -5,6 +5,15 @@ export function isErrorResult(result: Fields): boolean {
   return Boolean(result.is_error) || textField(result, 'subtype')?.startsWith('error') === true;
 }
 
+/** The errors of a result that are meant for people: the SDK's own diagnostics among them are for its authors. */
+export function toldErrors({ errors }: Fields): readonly string[] {
+  if (!Array.isArray(errors)) return [];
+  return errors.filter(
+    (error): error is string =>
+      typeof error === 'string' && error !== '' && !error.startsWith('[ede_diagnostic]'),
+  );
+}
+
 /** Says if someone stopped the turn. The SDK calls such a result an error, and its `terminal_reason` tells them apart. */
 export function isInterruptedResult(result: Fields): boolean {
   return textField(result, 'terminal_reason')?.startsWith('aborted_') === true;

@@ -1,7 +1,7 @@
 import { addUsage } from '@sluice/agent/run';
 import type { AgentEnd, SessionUsage } from '@sluice/sdk/stream';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
-import { failureCode, isErrorResult, isInterruptedResult } from '../frames/result.js';
+import { failureCode, isErrorResult, isInterruptedResult, toldErrors } from '../frames/result.js';
 import { sessionUsage } from '../frames/usage.js';
 
 /** The end of a run. */
@@ -38,11 +38,8 @@ export function usageSoFar(
 
 /** The first error that is meant for people, else the result's text. */
 function messageOf(result: CsdkFrame): string | undefined {
-  const errors: readonly unknown[] = Array.isArray(result.errors) ? result.errors : [];
-  const told = errors.find(
-    (error) => typeof error === 'string' && error !== '' && !error.startsWith('[ede_diagnostic]'),
-  );
-  if (typeof told === 'string') return told;
+  const [told] = toldErrors(result);
+  if (told !== undefined) return told;
   const text = textField(result, 'result');
   return text === '' ? undefined : text;
 }

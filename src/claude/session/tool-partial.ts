@@ -93,12 +93,8 @@ type TaskPartial = Extract<ToolPartial, { kind: 'task' }>;
  * Reads the end of a task, in the shape in which the Agent tool answers for a subagent in the foreground. Nothing while it goes on.
  * The notification has the report of the subagent. It comes last, if it comes.
  */
-export function taskOutcome({
-  phase,
-  taskId,
-  status,
-  summary,
-}: TaskPartial): TaskOutcome | undefined {
+export function taskOutcome(partial: TaskPartial): TaskOutcome | undefined {
+  const { phase, taskId, status, summary } = partial;
   const isFinal = phase === 'notification';
   if (!isFinal && !(phase === 'updated' && isTaskOver(status))) return undefined;
   const content = summary === undefined ? [] : [{ type: 'text', text: summary }];

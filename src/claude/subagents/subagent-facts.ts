@@ -101,11 +101,8 @@ function named(frame: CsdkFrame) {
 }
 
 /** A call has answered that its subagent was launched, and goes on in the background. */
-function launchedBy({
-  content,
-  toolUseResult,
-}: Extract<KnownFrame, { kind: 'user' }>): readonly SubagentFact[] {
-  const [answer, ...others] = toolAnswers(content, toolUseResult);
+function launchedBy(frame: Extract<KnownFrame, { kind: 'user' }>): readonly SubagentFact[] {
+  const [answer, ...others] = toolAnswers(frame.content, frame.toolUseResult);
   if (answer?.isLaunch !== true || others.length > 0 || answer.callId === '') return [];
   const { callId: toolCallId, structured } = answer;
   const agentId = isFields(structured) ? textField(structured, 'agentId') : undefined;

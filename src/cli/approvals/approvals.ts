@@ -18,14 +18,13 @@ import {
   systemClock,
 } from 'sluice-kernel/internal';
 import { badArguments } from '../errors/command-error.js';
-import { addJournalOptions, type JournalChoice, tendJournalOf } from '../journal/journal-of.js';
+import { addJournalActions, type JournalChoice, tendJournalOf } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { AddCommand, Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
 
 interface ApprovalsOptions extends JournalChoice {
-  readonly json?: boolean;
   readonly always?: string;
 }
 
@@ -52,65 +51,59 @@ Examples:
 
 /** Adds `sluice approvals`, which shows and answers the questions that a host has put to humans. */
 export const addCommand: AddCommand = (command, shell, done) => {
-  addJournalOptions(command)
-    .argument('<action>', 'list, show, approve, deny or revoke')
+  addJournalActions(command, actions)
     .argument('[id]', 'the id of a question, as list shows it')
     .argument('[reason...]', 'with deny: why')
     .option('--always <scope>', 'with approve: for 30 days, for tool, session or principal')
     .option('--json', 'print a line of JSON per entry')
     .addHelpText('after', help)
     .action(
-      async (
-        action: string,
-        id: string | undefined,
-        reason: readonly string[],
-        options: ApprovalsOptions,
-      ) => done(await approvals({ action, id, reason: reason.join(' ') }, options, shell)),
+      async (action: Action, id: string | undefined, words: string[], options: ApprovalsOptions) =>
+        done(await approvals({ action, id, reason: words.join(' ') }, options, shell)),
     );
 };
 
-async function approvals(
-  given: { readonly action: string; readonly id: string | undefined; readonly reason: string },
-  options: ApprovalsOptions,
-  shell: Shell,
-): Promise<ExitCode> {
-  const action = actions.find((one) => one === given.action);
-  if (action === undefined)
-    throw badArguments(`there is no action "${given.action}"`, `Actions: ${actions.join(', ')}.`);
-  if (given.id === undefined && action !== 'list')
+/** The words of the command line after `sluice approvals`. */
+interface Given {
+  readonly action: Action;
+  readonly id: string | undefined;
+  readonly reason: string;
+}
+
+async function approvals(given: Given, options: ApprovalsOptions, shell: Shell): Promise<ExitCode> {
+  const { action, id, reason } = given;
+  if (id === undefined && action !== 'list')
     throw badArguments(`${action} needs the id of a question`, 'See `sluice approvals list`.');
-  if (given.reason !== '' && action !== 'deny')
+  if (reason !== '' && action !== 'deny')
     throw badArguments(`${action} takes no reason`, 'A reason belongs to deny.');
   if (options.always !== undefined && action !== 'approve')
     throw badArguments(`${action} takes no --always`, '--always belongs to approve.');
   await using open = await tendJournalOf(options, shell);
-  shell.stdout.lines(await linesOf(open, { ...given, action }, options));
+  shell.stdout.lines(await linesOf(open, given, options));
   return exitCodes.ok;
 }
 
 async function linesOf(
   { keyValues }: TendedJournal,
-  { action, id = '', reason }: { action: Action; id: string | undefined; reason: string },
+  { action, id = '', reason }: Given,
   { json, always: scope }: ApprovalsOptions,
 ): Promise<readonly string[]> {
   const parts = { keyValues, clock: systemClock, logger: silentLogger };
-  const grants = new Grants(parts);
+  const store = new Grants(parts);
   if (action === 'revoke') {
-    const grant = rowOf(await grants.list(), id);
-    if (!(await grants.revoke(grant)))
+    const grant = rowOf(await store.list(), id);
+    if (!(await store.revoke(grant)))
       throw badArguments(`${id} does not hold any more`, 'See `sluice approvals list`.');
     return [json === true ? jsonLine(grant) : `${shortIdOf(grant)} is revoked`];
   }
   const all = await persistedQuestions(keyValues);
   if (action === 'list') {
-    const kept = await grants.list();
+    const kept = await store.list();
     if (json === true) return [...all, ...kept].map(jsonLine);
     const now = systemClock.now();
-    const lines = [
-      ...all.map((one) => approvalLine(one, now)),
-      ...kept.map((one) => grantLine(one, now)),
-    ];
-    return lines.map(printable);
+    const questions = all.map((one) => approvalLine(one, now));
+    const grants = kept.map((one) => grantLine(one, now));
+    return [...questions, ...grants].map(printable);
   }
   const row = rowOf(all, id);
   if (action === 'show') return json === true ? [jsonLine(row)] : shown(row);

@@ -34,13 +34,9 @@ function askedGrants(
   if (asked.length === 0) return [];
   if (missing.length === 0)
     return [findings.ok(`asks for ${asked.join(', ')}, and may`, extensionId)];
-  return [
-    findings.warning(
-      `asks for ${missing.join(', ')}, and is not granted that`,
-      extensionId,
-      `If it should, write in the config: "grants": { "${extensionId}": ${JSON.stringify(missing)} }.`,
-    ),
-  ];
+  const what = `asks for ${missing.join(', ')}, and is not granted that`;
+  const hint = `If it should, write in the config: "grants": { "${extensionId}": ${JSON.stringify(missing)} }.`;
+  return [findings.warning(what, extensionId, hint)];
 }
 
 /** Finds grants for extensions that are not there: a misspelt id leaves its extension without the grant. */
@@ -72,12 +68,9 @@ export function checkRoles(
       return [roleFindings.warning(why, `${role}: ${entry}`, hint)];
     });
     const met = entries.length - unmet.length;
-    return [
-      ...unmet,
-      ...(met === 0
-        ? []
-        : [roleFindings.ok(`may be met by ${met === 1 ? 'one entry' : `${met} entries`}`, role)]),
-    ];
+    if (met === 0) return unmet;
+    const what = `may be met by ${met === 1 ? 'one entry' : `${met} entries`}`;
+    return [...unmet, roleFindings.ok(what, role)];
   });
 }
 

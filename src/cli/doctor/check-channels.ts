@@ -18,14 +18,10 @@ export async function checkChannels(
     const channel = provided.find((one) => one.id === id);
     if (channel !== undefined) found.push(...(await checkAccounts(channel)));
     else if (id === 'console') found.push(isThere(id));
-    else
-      found.push(
-        findings.error(
-          'no extension provides this channel',
-          id,
-          noSuchChannel(id, names, from).hint,
-        ),
-      );
+    else {
+      const { hint } = noSuchChannel(id, names, from);
+      found.push(findings.error('no extension provides this channel', id, hint));
+    }
   }
   return found;
 }

@@ -98,15 +98,12 @@ function observeOnly({ stage, handlers }: StageInfo, { providers }: EmissionFact
     ({ class: one }) => one === 'veto' || one === 'mutator' || one === 'resolver',
   );
   if (deciding.length === 0) return [];
-  return providers
-    .filter(({ toolGate }) => toolGate === 'observe-only')
-    .map(({ id }) =>
-      findings.error(
-        `the agent "${id}" tells of tool calls afterwards: a cancel or patch at "${stage.family}" has no effect`,
-        namesOf(deciding),
-        'Use an agent whose tools can be gated, such as "claude", or observe only.',
-      ),
-    );
+  const telling = providers.filter(({ toolGate }) => toolGate === 'observe-only');
+  return telling.map(({ id }) => {
+    const what = `the agent "${id}" tells of tool calls afterwards: a cancel or patch at "${stage.family}" has no effect`;
+    const hint = 'Use an agent whose tools can be gated, such as "claude", or observe only.';
+    return findings.error(what, namesOf(deciding), hint);
+  });
 }
 
 function deprecated({ stage, handlers }: StageInfo): Finding[] {

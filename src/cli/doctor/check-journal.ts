@@ -20,15 +20,12 @@ async function leftValues(
   loadedIds: readonly string[],
 ): Promise<Finding[]> {
   const uses = await reader.keyValues.namespaces();
-  return uses.flatMap(({ namespace: id, keys }) =>
-    loadedIds.includes(id) || id.startsWith('/') // the host's own
-      ? []
-      : findings.warning(
-          `keeps ${counted(keys, 'value', 'values')} of the extension "${id}", which is not loaded`,
-          path,
-          `Load the extension, or delete them: sluice store clear ${id}.`,
-        ),
-  );
+  return uses.flatMap(({ namespace: id, keys }) => {
+    if (loadedIds.includes(id) || id.startsWith('/')) return []; // the host's own
+    const what = `keeps ${counted(keys, 'value', 'values')} of the extension "${id}", which is not loaded`;
+    const hint = `Load the extension, or delete them: sluice store clear ${id}.`;
+    return findings.warning(what, path, hint);
+  });
 }
 
 /** Names the schedules and questions that no extension registers now: they are kept, and wait for their extension. */

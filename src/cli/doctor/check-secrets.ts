@@ -40,23 +40,15 @@ export function checkSecrets(
     const what = `others may read this secret: its mode is ${mode}`;
     found.push(findings.warning(what, file, 'Run `chmod 600` on it.'));
   }
-  const filled = {
-    extensions: config.extensions,
-    plugins: config.plugins,
-    openclaw: config.openclaw,
-  };
-  for (const { path, key, text } of textsIn(filled)) {
+  const { extensions: filled, plugins, openclaw } = config;
+  for (const { path, key, text } of textsIn({ extensions: filled, plugins, openclaw })) {
     const problem =
       (secretName.test(key) ? formProblem(text) : undefined) ??
       shapeProblem(path, text, extensions, declared);
     if (problem === undefined) continue;
-    found.push(
-      findings.error(
-        `${placeOf(path)} cannot be right: ${problem}`,
-        config.file,
-        'Copy it anew from its provider, without quotes or spaces around it.',
-      ),
-    );
+    const what = `${placeOf(path)} cannot be right: ${problem}`;
+    const hint = 'Copy it anew from its provider, without quotes or spaces around it.';
+    found.push(findings.error(what, config.file, hint));
   }
   return found;
 }

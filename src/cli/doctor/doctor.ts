@@ -149,23 +149,18 @@ async function examine(settings: Settings, shell: Shell): Promise<Finding[]> {
   const registered = extensions.flatMap((one) =>
     one.registered().map((registration) => ({ extensionId: one.extensionId, registration })),
   );
+  const routes = extensions.flatMap((one) =>
+    one.provided('route').map((route) => ({ extensionId: one.extensionId, route })),
+  );
+  const storing = [...statuses.map(({ extensionId }) => extensionId), ...pluginIds]; // plugins keep values, too
   const channels = settings.channels ?? ['console', ...provided.map(({ id }) => id)];
   findings.push(
     ...errors.map((error) => findingsOf('extensions').thrown(error)),
     ...checkGrants(settings, statuses, pluginIds),
     ...(await checkChannels(channels, provided, settings.workspaceDir)),
     ...checkRoles(settings, channels, provided),
-    ...checkRoutes(
-      extensions.flatMap((one) =>
-        one.provided('route').map((route) => ({ extensionId: one.extensionId, route })),
-      ),
-      settings,
-    ),
-    ...(await checkJournal(
-      settings,
-      [...statuses.map(({ extensionId }) => extensionId), ...pluginIds], // plugins keep values, too
-      registered,
-    )),
+    ...checkRoutes(routes, settings),
+    ...(await checkJournal(settings, storing, registered)),
     ...(await checkFamilies({ kernel, providers: agents, channels })),
     ...checkPreviews(kernel),
     ...(await checkMatches(kernel.stages(), settings.place)),
@@ -184,13 +179,11 @@ function setUp(check: 'extensions' | 'plugins', whose: string): Finding {
 async function undone(extension: LoadedExtension): Promise<Finding[]> {
   const { failures } = await extension.dispose();
   if (failures.length === 0) return [setUp('extensions', extension.extensionId)];
-  return failures.map(({ label, error }) =>
-    findingsOf('extensions').error(
-      `"${label}" could not be undone: ${oneLine(error)}`,
-      extension.extensionId,
-      'Fix what undoes it: after a reload, what is left would be there twice.',
-    ),
-  );
+  const hint = 'Fix what undoes it: after a reload, what is left would be there twice.';
+  return failures.map(({ label, error }) => {
+    const what = `"${label}" could not be undone: ${oneLine(error)}`;
+    return findingsOf('extensions').error(what, extension.extensionId, hint);
+  });
 }
 
 /** Makes the agents, without asking them anything. A gateway is connected to, because only that shows that it lets the host in. */

@@ -51,11 +51,7 @@ export function findingsOf(check: Finding['check']) {
     error: finding('error'),
     /** Reports something that was thrown while the check was made. */
     thrown: (thrown: unknown, whose?: string): Finding => {
-      const { code, hint, message } = Object(thrown) as {
-        readonly code?: unknown;
-        readonly hint?: unknown;
-        readonly message?: unknown;
-      }; // anything may be thrown, so the type of each part is looked at
+      const { code, hint, message }: Partial<Record<string, unknown>> = Object(thrown); // anything may be thrown
       const what = typeof message === 'string' ? message : String(thrown);
       const cure = typeof hint === 'string' ? hint : 'Run it with --debug for the stack trace.';
       return {

@@ -15,7 +15,6 @@ import { counted, printable, span } from '../shell/text.js';
 
 interface ExplainOptions extends JournalChoice {
   readonly way?: boolean;
-  readonly json?: boolean;
   readonly debug?: boolean;
 }
 

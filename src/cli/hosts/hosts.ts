@@ -1,16 +1,11 @@
 import { digestOf } from '@sluice/journal/internal';
 import { badArguments } from '../errors/command-error.js';
-import { journalPlace } from '../journal/journal-of.js';
+import { type JournalChoice, journalPlace } from '../journal/journal-of.js';
 import { printData } from '../print/print-data.js';
 import { kindNames } from '../settings/journal-place.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { AddCommand, Shell } from '../shell/shell.js';
 import { counted, span } from '../shell/text.js';
-
-interface HostsOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-}
 
 const help = `
 A line for each host, the oldest first: since when it runs, the time until its lease ends
@@ -28,10 +23,10 @@ export const addCommand: AddCommand = (command, shell, done) => {
     .option('-c, --config <file>', 'the config file that names the journal')
     .option('--json', 'print a line of JSON per host')
     .addHelpText('after', help)
-    .action(async (options: HostsOptions) => done(await hosts(options, shell)));
+    .action(async (options: JournalChoice) => done(await hosts(options, shell)));
 };
 
-async function hosts(options: HostsOptions, shell: Shell): Promise<ExitCode> {
+async function hosts(options: JournalChoice, shell: Shell): Promise<ExitCode> {
   const place = await journalPlace(options, shell);
   if ('path' in place)
     throw badArguments(

@@ -59,11 +59,8 @@ export async function openInspector(
     ...(choice.inspectWrite === true && { write: true }),
     ...(choice.inspectText === true && { text: true }),
   };
-  const { startInspector } = await ownPackage<InspectorPackage>(
-    'sluice-inspector',
-    'the page is',
-    shell.cwd,
-  );
+  const name = 'sluice-inspector';
+  const { startInspector } = await ownPackage<InspectorPackage>(name, 'the page is', shell.cwd);
   // beside the journal of a host, as an operator's: the host looks for what others have changed
   const journal = 'place' in inspected ? await tendPlace(inspected.place) : inspected.journal;
   const close = async (): Promise<void> => {
@@ -81,12 +78,8 @@ export async function openInspector(
     };
   } catch (cause) {
     await close();
-    throw unusablePort(
-      'the inspector',
-      options,
-      '--port, --inspect, or by "inspect" in the config',
-      cause,
-    );
+    const ways = '--port, --inspect, or by "inspect" in the config';
+    throw unusablePort('the inspector', options, ways, cause);
   }
 }
 

@@ -76,15 +76,8 @@ function linesOf(text: string): readonly string[] {
 
 /** The options of the pipeline as they were given, for another command. */
 export function pipelineArgs(options: PipelineOptions): readonly string[] {
-  const {
-    config,
-    extension = [],
-    set = [],
-    plugin = [],
-    openclaw,
-    legacyProfile,
-    strictPlugins,
-  } = options;
+  const { config, openclaw, legacyProfile, strictPlugins } = options;
+  const { extension = [], set = [], plugin = [] } = options;
   const each = (name: string, values: readonly string[]): readonly string[] =>
     values.flatMap((value) => [name, value]);
   return [

@@ -6,33 +6,17 @@ export function updateLine(record: UpdateRecord): string {
   const { eventId, channel, accountId, state, outcome, attempts, acceptedAtMs, reason } = record;
   const times = attempts > 1 ? ` (begun ${attempts} times)` : '';
   const where = state === 'ended' ? (outcome ?? state) : state;
-  return columns(
-    timeOf(acceptedAtMs),
-    eventId,
-    `${channel}/${accountId}`,
-    `${where}${times}${because(reason)}`,
-  );
+  const what = `${where}${times}${because(reason)}`;
+  return columns(timeOf(acceptedAtMs), eventId, `${channel}/${accountId}`, what);
 }
 
 /** Writes a send of the journal in one line. */
 export function sendLine(record: SendRecord): string {
-  const {
-    sendId,
-    channel = '-',
-    accountId = '-',
-    kind,
-    state,
-    cause,
-    preparedAtMs,
-    reason,
-  } = record;
+  const { sendId, channel = '-', accountId = '-', preparedAtMs } = record;
+  const { kind, state, cause, reason } = record;
   const how = cause === undefined ? state : `${state} (${cause})`;
-  return columns(
-    timeOf(preparedAtMs),
-    sendId,
-    `${channel}/${accountId}`,
-    `${kind} ${how}${because(reason)}`,
-  );
+  const what = `${kind} ${how}${because(reason)}`;
+  return columns(timeOf(preparedAtMs), sendId, `${channel}/${accountId}`, what);
 }
 
 /** Writes the sends of an update, a line each. If an operator had it tried again, a mark follows the sends before that. */

@@ -15,6 +15,8 @@ export interface JournalChoice {
   readonly journal?: string | true;
   /** A config file; `false` reads none. */
   readonly config?: string | false;
+  /** Prints lines of JSON, for programs. */
+  readonly json?: boolean;
 }
 
 /** Adds the options by which a command finds its journal. */
@@ -23,6 +25,19 @@ export function addJournalOptions(command: Command): Command {
     .option('-j, --journal <file>', 'the journal (default: that of the config file)')
     .option('-c, --config <file>', 'the config file that names it')
     .option('--no-config', 'read no config file');
+}
+
+/** Adds the argument that says what a command does with a journal, and the options that find it. */
+export function addJournalActions<A extends string>(
+  command: Command,
+  actions: readonly A[],
+): Command {
+  const inWords = `${actions.slice(0, -1).join(', ')} or ${actions.at(-1)}`;
+  return addJournalOptions(command).argument('<action>', inWords, (word: string): A => {
+    const action = actions.find((one) => one === word);
+    if (action !== undefined) return action;
+    throw badArguments(`there is no action "${word}"`, `Actions: ${actions.join(', ')}.`);
+  });
 }
 
 /**

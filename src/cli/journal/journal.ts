@@ -3,7 +3,6 @@ import { compactJournal, damageLine, repairJournal } from '@sluice/journal/inter
 import { Option } from 'commander';
 import { inertJson } from 'sluice-kernel/internal';
 import { badArguments, type CommandError } from '../errors/command-error.js';
-import { jsonLine } from '../print/json-line.js';
 import { printData } from '../print/print-data.js';
 import { placeName, readPlace } from '../settings/journal-place.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
@@ -11,7 +10,7 @@ import type { AddCommand, Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 import { sendLine, sendLines, updateLine } from './journal-lines.js';
 import {
-  addJournalOptions,
+  addJournalActions,
   type JournalChoice,
   journalFile,
   journalPlace,
@@ -19,6 +18,8 @@ import {
   tendJournalOf,
 } from './journal-of.js';
 
+const actions = ['list', 'show', 'retry', 'purge', 'compact', 'repair', 'migrate'] as const;
+type Action = (typeof actions)[number];
 const states = ['accepted', 'handling', 'ended', 'dead'] as const;
 
 interface JournalOptions extends JournalChoice {
@@ -27,7 +28,6 @@ interface JournalOptions extends JournalChoice {
   readonly limit: string;
   readonly sends?: boolean;
   readonly all?: boolean;
-  readonly json?: boolean;
 }
 
 const help = `
@@ -57,8 +57,7 @@ Examples:
 
 /** Adds `sluice journal`, which shows the messages and sends of a host, and looks after its dead letters. */
 export const addCommand: AddCommand = (command, shell, done) => {
-  addJournalOptions(command)
-    .argument('<action>', 'list, show, retry, purge, compact, repair or migrate')
+  addJournalActions(command, actions)
     .argument('[id]', 'the id of a message, as list shows it; with compact: the journal')
     .addOption(new Option('--state <state>', 'only what is in this state').choices(states))
     .option('--since <when>', 'only what came since: 30m, 2h, 7d, or a date such as 2026-03-15')
@@ -67,13 +66,13 @@ export const addCommand: AddCommand = (command, shell, done) => {
     .option('--all', 'with purge: every dead letter')
     .option('--json', 'print a line of JSON per entry')
     .addHelpText('after', help)
-    .action(async (action: string, id: string | undefined, options: JournalOptions) =>
+    .action(async (action: Action, id: string | undefined, options: JournalOptions) =>
       done(await journal(action, id, options, shell)),
     );
 };
 
 async function journal(
-  action: string,
+  action: Action,
   id: string | undefined,
   options: JournalOptions,
   shell: Shell,
@@ -83,11 +82,6 @@ async function journal(
   if (action === 'migrate') return migrate(options, shell);
   if (action === 'compact')
     return compact(id === undefined ? options : { ...options, journal: id }, shell);
-  if (action !== 'show' && action !== 'retry' && action !== 'purge')
-    throw badArguments(
-      `there is no action "${action}"`,
-      'Actions: list, show, retry, purge, compact, repair, migrate.',
-    );
   if (action === 'purge' && id === undefined && options.all === true)
     return tend(options, shell, async (open) => {
       const purged = await open.purge();
@@ -100,20 +94,20 @@ async function journal(
 }
 
 async function list(options: JournalOptions, shell: Shell): Promise<ExitCode> {
-  const { state, since, limit: most, sends, json } = options;
+  const { state, since, limit: most, sends } = options;
   const limit = Number(most);
   if (!Number.isSafeInteger(limit) || limit < 1)
     throw badArguments(`--limit is "${most}"`, 'Write a number from 1 up.');
   const filter = { limit, ...(since !== undefined && { sinceMs: sinceMsOf(since, Date.now()) }) };
   return readPast(options, shell, async (reader) => {
     const states = state === undefined ? {} : { states: [state] };
-    const lines =
-      sends === true
-        ? (await reader.sends(filter)).map(json === true ? jsonLine : sendLine)
-        : (await reader.updates({ ...filter, ...states })).map(
-            json === true ? jsonLine : updateLine,
-          );
-    shell.stdout.lines(lines);
+    if (sends === true) {
+      const found = await reader.sends(filter);
+      printData(shell, options, found, () => found.map(sendLine));
+    } else {
+      const found = await reader.updates({ ...filter, ...states });
+      printData(shell, options, found, () => found.map(updateLine));
+    }
   });
 }
 
@@ -176,11 +170,9 @@ async function migrate(options: JournalOptions, shell: Shell): Promise<ExitCode>
       'The host that opens a file brings it up to its version itself.',
     );
   const { from, to } = await place.kind.migrate(place);
-  const made = from === to ? `has version ${to} already` : `has version ${to} now`;
-  shell.stdout.lines([
-    options.json === true
-      ? jsonLine({ journal: placeName(place), from, to })
-      : `${placeName(place)} ${made}`,
+  const journal = placeName(place);
+  printData(shell, options, [{ journal, from, to }], () => [
+    `${journal} has version ${to} ${from === to ? 'already' : 'now'}`,
   ]);
   return exitCodes.ok;
 }

@@ -31,15 +31,11 @@ const shownRows = 10_000;
  * @throws SluiceError (as a rejection) what `openPlace` throws.
  */
 export async function openPersistence(
-  {
-    journal: setting,
-    secrets,
-    stateDir,
-    place,
-  }: Pick<Settings, 'journal' | 'secrets' | 'stateDir' | 'place'>,
+  settings: Pick<Settings, 'journal' | 'secrets' | 'stateDir' | 'place'>,
   timeline: TimelineRecorder,
   isInspected: boolean,
 ): Promise<Persistence> {
+  const { journal: setting, secrets, stateDir, place } = settings;
   const { path: _path, url: _url, partitions: _partitions, ...own } = setting ?? {};
   const { leaseMs, listen, keepForMs, ...others } = own;
   const { keepBytes, maxAttempts, ...kept } = others;

@@ -103,11 +103,8 @@ export async function openPipeline(
   );
   const named = lacking.map((scheme) => `sluice-${scheme}`);
   await loadNamed('provide:agent', await installedPackages(named, settings.workspaceDir));
-  const loaded = await settings.pluginLoader?.loadPlugins(
-    kernel,
-    settings,
-    withoutRefusals(logger),
-  );
+  const { pluginLoader } = settings;
+  const loaded = await pluginLoader?.loadPlugins(kernel, settings, withoutRefusals(logger));
   const { plugins = [] } = loaded ?? {};
   errors.push(...(loaded?.errors ?? []));
   errors.push(...unmatched(kernel, Object.keys(overrides)));

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import { recordedOutcome } from '@sluice/host/internal';
 import type { Given } from 'sluice-kernel';
-import { badArguments } from '../errors/command-error.js';
 import { ownPackage } from '../installed/own-package.js';
 import {
-  addJournalOptions,
+  addJournalActions,
   allDispatches,
   type JournalChoice,
   openJournalOf,
@@ -18,8 +17,10 @@ import { counted, printable } from '../shell/text.js';
 
 interface PolicyOptions extends JournalChoice {
   readonly since?: string;
-  readonly json?: boolean;
 }
+
+const actions = ['test', 'try'] as const;
+type Action = (typeof actions)[number];
 
 /** Events that are named of each result of a rule. */
 const samplesAtMost = 3;
@@ -37,31 +38,25 @@ Examples:
 
 /** Adds `sluice policy`, which checks policy files and tries them on a journal. */
 export const addCommand: AddCommand = (command, shell, done) => {
-  addJournalOptions(command)
-    .argument('<action>', 'test or try')
+  addJournalActions(command, actions)
     .argument('<file...>', 'the policy files')
     .option('--since <time>', 'only what is younger: 30m, 2h, 7d, or a date')
     .option('--json', 'print a line of JSON per rule')
     .addHelpText('after', help)
-    .action(async (action: string, files: readonly string[], options: PolicyOptions) =>
+    .action(async (action: Action, files: readonly string[], options: PolicyOptions) =>
       done(await policy(action, files, options, shell)),
     );
 };
 
 async function policy(
-  action: string,
+  action: Action,
   files: readonly string[],
   options: PolicyOptions,
   shell: Shell,
 ): Promise<ExitCode> {
-  if (action !== 'test' && action !== 'try')
-    throw badArguments(`there is no action "${printable(action)}"`, 'Actions: test, try.');
   const { stderr, cwd } = shell;
-  const { readPolicies, PolicyError } = await ownPackage<PolicyPackage>(
-    'sluice-policies',
-    'policies are',
-    cwd,
-  );
+  const from = await ownPackage<PolicyPackage>('sluice-policies', 'policies are', cwd);
+  const { readPolicies, PolicyError } = from;
   let read: Awaited<ReturnType<typeof readPolicies>>;
   try {
     read = await readPolicies(files.map((file) => resolve(cwd, file)));
@@ -135,14 +130,10 @@ function report(
   const { denied, asked, failed } = counts;
   printData(shell, options, [{ id, family, tried, ...counts, samples }], ({ palette, width }) => [
     `${id}: ${counted(tried, 'dispatch', 'dispatches')} of ${family}: ${denied} denied, ${asked} asked, ${failed} failed`,
-    ...samples.flatMap(({ eventId, verdict, why }) =>
-      laidOut(
-        printable(`${verdict} ${eventId}${why === '' ? '' : `: ${why}`}`),
-        2,
-        palette.plain,
-        width,
-      ),
-    ),
+    ...samples.flatMap(({ eventId, verdict, why }) => {
+      const line = printable(`${verdict} ${eventId}${why === '' ? '' : `: ${why}`}`);
+      return laidOut(line, 2, palette.plain, width);
+    }),
   ]);
 }
 

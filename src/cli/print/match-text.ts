@@ -1,10 +1,8 @@
 import type { Match, PlannedHandler } from 'sluice-kernel';
 
 /** The conditions of a handler in words: `if toolName is Bash or exec_*`; nothing if it is called for each dispatch. */
-export function matchTexts({
-  match,
-  operatorMatch,
-}: Pick<PlannedHandler, 'match' | 'operatorMatch'>): string[] {
+export function matchTexts(handler: Pick<PlannedHandler, 'match' | 'operatorMatch'>): string[] {
+  const { match, operatorMatch } = handler;
   return [
     ...(match === undefined ? [] : [`if ${conditions(match)}`]),
     ...(operatorMatch === undefined ? [] : [`by the operator if ${conditions(operatorMatch)}`]),

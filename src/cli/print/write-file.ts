@@ -14,11 +14,13 @@ export async function writeTextFile(path: string, text: string): Promise<void> {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text);
   } catch (cause) {
-    throw new CommandError(
-      'unwritable-file',
-      `"${path}" cannot be written: ${oneLine(cause)}`,
-      'Check the folder and its permissions.',
-      { cause, exitCode: exitCodes.failed },
-    );
+    throw unwritable(path, cause);
   }
+}
+
+/** The error of a file that cannot be written. */
+export function unwritable(path: string, cause: unknown): CommandError {
+  const what = `"${path}" cannot be written: ${oneLine(cause)}`;
+  const hint = 'Check the folder and its permissions.';
+  return new CommandError('unwritable-file', what, hint, { cause, exitCode: exitCodes.failed });
 }

@@ -21,16 +21,13 @@ import { counted, printable } from '../shell/text.js';
 export async function replayJournal(
   kernel: Kernel,
   { stdout, palettes, width, stop }: Shell,
-  {
-    json,
-    records,
-    isOff,
-  }: {
+  wanted: {
     readonly json: boolean;
     readonly records: AsyncIterable<DispatchRecord> | Iterable<DispatchRecord>;
     readonly isOff: (author: Author) => boolean;
   },
 ) {
+  const { json, records, isOff } = wanted;
   let [replayed, differing] = [0, 0];
   const left = new Map<string, number>();
   const palette = palettes.stdout;

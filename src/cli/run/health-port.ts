@@ -36,11 +36,7 @@ export async function openHealthPort(
     stderr.lines([`sluice: health at ${server.url}/healthz and /readyz`]);
     return server;
   } catch (cause) {
-    throw unusablePort(
-      'the health port',
-      options,
-      '--health-port, or by "health" in the config',
-      cause,
-    );
+    const ways = '--health-port, or by "health" in the config';
+    throw unusablePort('the health port', options, ways, cause);
   }
 }

@@ -15,7 +15,13 @@ import { openPipeline } from '../pipeline/pipeline.js';
 import { agentForms } from '../settings/agent-choice.js';
 import { openLog } from '../settings/logger.js';
 import { lineError } from '../settings/recording-file.js';
-import { addPipelineOptions, collect, readSettings, type Settings } from '../settings/settings.js';
+import {
+  addPipelineOptions,
+  collect,
+  readSettings,
+  type Settings,
+  type SettingsOptions,
+} from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import { holdProcess } from '../shell/hold-process.js';
@@ -28,16 +34,11 @@ import { refuseMisspeltRoles } from './misspelt-roles.js';
 import { reloadOn } from './reload-on.js';
 import { viewFor } from './run-view.js';
 
-interface RunOptions extends Omit<InspectorChoice, 'port'> {
-  readonly agent?: string;
-  readonly channel?: string;
-  readonly url?: string;
+interface RunOptions extends Omit<InspectorChoice, 'port'>, Omit<SettingsOptions, 'journal'> {
   readonly healthPort?: string;
   readonly inspect?: string | true;
   readonly quiet?: boolean;
   readonly help?: boolean;
-  readonly strict?: boolean;
-  readonly audit?: readonly string[];
   readonly watch?: boolean;
   readonly verbose: 'off' | 'on' | 'full';
   readonly reasoning: 'off' | 'on' | 'stream';
@@ -158,12 +159,10 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
   const level = isSeen ? view.logLevel : 'info'; // nobody sees the messages of other channels here
   await using log = openLog(settings, shell, { level, debug });
   const { logger } = log;
-  shell.stderr.lines(
-    [...(settings.config?.exposed ?? [])].map(
-      ([file, mode]) =>
-        `sluice: warn: others may read the secret file ${file} (mode ${mode}). Run \`chmod 600\` on it.`,
-    ),
-  );
+  for (const [file, mode] of settings.config?.exposed ?? []) {
+    const what = `others may read the secret file ${file} (mode ${mode})`;
+    shell.stderr.lines([`sluice: warn: ${what}. Run \`chmod 600\` on it.`]);
+  }
   checkUrl(options.url, settings);
   await using scope = new Scope('agents', logger); // what they hold open goes after the host
   const timeline = timelineRecorder({ logger });
@@ -230,17 +229,10 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     ...kept.hostOptions,
     logger,
   });
-  const port = options.inspect === true ? undefined : options.inspect;
+  const page = { ...options, port: options.inspect === true ? undefined : options.inspect };
   const inspector = seen && (await import('../inspect/open-inspector.js')); // most runs have no page
   await using _page =
-    seen &&
-    (await inspector?.openInspector(
-      { ...seen, host },
-      { ...options, port },
-      settings,
-      shell,
-      logger,
-    ));
+    seen && (await inspector?.openInspector({ ...seen, host }, page, settings, shell, logger));
   const reloading = reloadOn(host, extensions, options, shell);
   await kept.announce?.(announced(settings, options, pipeline, shell.version));
   return await asCliCommand(kernel, 'run', shell, async () => {

@@ -95,29 +95,26 @@ export function addPipelineOptions(command: Command): Command {
     .option('--debug', 'stack traces of errors, and every log line');
 }
 
+/** The options of a command that win over the config file. */
+export interface SettingsOptions extends PipelineOptions {
+  readonly agent?: string;
+  readonly channel?: string;
+  readonly url?: string;
+  readonly strict?: boolean;
+  readonly audit?: readonly string[];
+  readonly journal?: string;
+}
+
 /**
  * Reads the settings of a command. The command line wins over the config file; extensions add up, those of the file first.
  *
  * @throws CommandError if an option, the file or a setting in it is wrong.
  */
 export async function readSettings(
-  options: PipelineOptions & {
-    readonly agent?: string;
-    readonly channel?: string;
-    readonly url?: string;
-    readonly strict?: boolean;
-    readonly audit?: readonly string[];
-    readonly journal?: string;
-  },
-  {
-    cwd,
-    env,
-    stop,
-    keepSecrets,
-    additions,
-    journals,
-  }: Pick<Shell, 'cwd' | 'env' | 'stop' | 'keepSecrets' | 'additions' | 'journals'>,
+  options: SettingsOptions,
+  shell: Pick<Shell, 'cwd' | 'env' | 'stop' | 'keepSecrets' | 'additions' | 'journals'>,
 ): Promise<Settings> {
+  const { cwd, env, stop, keepSecrets, additions, journals } = shell;
   const file = options.config ?? findConfigFile(cwd);
   const config =
     file === undefined || file === false

@@ -1,18 +1,21 @@
 import type { KeyValueReader } from '@sluice/sdk/extension';
 import { inertJson, nearestHint } from 'sluice-kernel/internal';
 import { badArguments, type CommandError } from '../errors/command-error.js';
-import { addJournalOptions, type JournalChoice, journalPlace } from '../journal/journal-of.js';
+import { addJournalActions, type JournalChoice, journalPlace } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
 import { type JournalPlace, readPlace, tendPlace } from '../settings/journal-place.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { AddCommand, Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 
-interface StoreOptions extends JournalChoice {
-  readonly json?: boolean;
-}
-
 const actions = ['list', 'get', 'delete', 'clear'] as const;
+
+/** The words of the command line after `sluice store`. */
+interface Given {
+  readonly action: (typeof actions)[number];
+  readonly extension: string | undefined;
+  readonly key: string | undefined;
+}
 
 const help = `
 Actions:
@@ -32,34 +35,23 @@ Examples:
 
 /** Adds `sluice store`, which shows and deletes the values that extensions keep in a journal. */
 export const addCommand: AddCommand = (command, shell, done) => {
-  addJournalOptions(command)
-    .argument('<action>', 'list, get, delete or clear')
+  addJournalActions(command, actions)
     .argument('[extension]', 'the id of the extension')
     .argument('[key]', 'the key of the value')
     .option('--json', 'print a line of JSON per entry')
     .addHelpText('after', help)
     .action(
       async (
-        action: string,
-        extension: string | undefined,
-        key: string | undefined,
-        options: StoreOptions,
+        action: Given['action'],
+        extension: Given['extension'],
+        key: Given['key'],
+        options: JournalChoice,
       ) => done(await store({ action, extension, key }, options, shell)),
     );
 };
 
-async function store(
-  given: {
-    readonly action: string;
-    readonly extension: string | undefined;
-    readonly key: string | undefined;
-  },
-  options: StoreOptions,
-  shell: Shell,
-): Promise<ExitCode> {
+async function store(given: Given, options: JournalChoice, shell: Shell): Promise<ExitCode> {
   const { action, extension, key } = given;
-  if (!actions.some((one) => one === action))
-    throw badArguments(`there is no action "${action}"`, `Actions: ${actions.join(', ')}.`);
   if (extension === undefined && action !== 'list')
     throw badArguments(`${action} needs the id of an extension`, 'See `sluice store list`.');
   if (key === undefined && (action === 'get' || action === 'delete'))
@@ -73,15 +65,14 @@ async function store(
   }
   await using reader = await readPlace(place);
   const { keyValues } = reader;
-  shell.stdout.lines(
-    extension === undefined
-      ? await extensionLines(keyValues, options)
-      : await valueLines(keyValues, { action, extension, key }, options),
-  );
+  if (extension === undefined) shell.stdout.lines(await extensionLines(keyValues, options));
+  else if (action === 'list')
+    shell.stdout.lines(await valueLines(keyValues, extension, key ?? '', options));
+  else shell.stdout.lines([await valueLine(keyValues, extension, String(key))]);
   return exitCodes.ok;
 }
 
-async function extensionLines(values: KeyValueReader, { json }: StoreOptions): Promise<string[]> {
+async function extensionLines(values: KeyValueReader, { json }: JournalChoice): Promise<string[]> {
   const uses = (await values.namespaces()).filter(({ namespace }) => !isOfHost(namespace));
   return uses.map(({ namespace: extensionId, keys, bytes }) =>
     json === true
@@ -90,19 +81,21 @@ async function extensionLines(values: KeyValueReader, { json }: StoreOptions): P
   );
 }
 
+async function valueLine(values: KeyValueReader, extension: string, key: string): Promise<string> {
+  await checkKnown(values, extension);
+  const value = await values.get(extension, key);
+  if (value === undefined) throw missing(extension, key);
+  return inertJson(value.body);
+}
+
 async function valueLines(
   values: KeyValueReader,
-  given: { readonly action: string; readonly extension: string; readonly key: string | undefined },
-  { json }: StoreOptions,
+  extension: string,
+  prefix: string,
+  { json }: JournalChoice,
 ): Promise<string[]> {
-  const { action, extension, key = '' } = given;
   await checkKnown(values, extension);
-  if (action === 'get') {
-    const value = await values.get(extension, key);
-    if (value === undefined) throw missing(extension, key);
-    return [inertJson(value.body)];
-  }
-  const found = await values.list(extension, { prefix: key, limit: Number.MAX_SAFE_INTEGER });
+  const found = await values.list(extension, { prefix, limit: Number.MAX_SAFE_INTEGER });
   return found.map(({ key, body, expiresAtMs }) => {
     const value: unknown = JSON.parse(body);
     if (json === true) return jsonLine({ key, value, expiresAtMs });
@@ -116,7 +109,7 @@ async function remove(
   place: JournalPlace,
   extension: string,
   key: string | undefined,
-  { json }: StoreOptions,
+  { json }: JournalChoice,
 ): Promise<string> {
   if (isOfHost(extension))
     throw badArguments(

@@ -48,21 +48,15 @@ const namesOf: { readonly [F in SharedFactFamily]: (payload: PayloadOf<F>) => re
     'gateway.started': () => ['gateway'],
   };
 
-function sent({
-  channel,
-  accountId,
-  conversationId,
-  to,
-  content,
-}: PayloadOf<'egress.sent'> | PayloadOf<'egress.failed'>): readonly string[] {
+function sent(send: PayloadOf<'egress.sent'> | PayloadOf<'egress.failed'>): readonly string[] {
+  const { channel, accountId, conversationId, to, content } = send;
   return [joined(channel, accountId, conversationId, to, content)];
 }
 
-function compaction({
-  sessionKey,
-  sessionId,
-  runId,
-}: PayloadOf<'compaction.before'> | PayloadOf<'compaction.after'>): readonly string[] {
+function compaction(
+  payload: PayloadOf<'compaction.before'> | PayloadOf<'compaction.after'>,
+): readonly string[] {
+  const { sessionKey, sessionId, runId } = payload;
   const ids = { sessionKey, sessionId, runId };
   return Object.entries(ids).flatMap(([name, id]) => (id === undefined ? [] : [joined(name, id)]));
 }

@@ -58,11 +58,8 @@ export const sameFact = perKernel((_, options: SameFactOptions = {}) => factRegi
 /** The facts that the legacy buses of one kernel have announced lately. */
 export type SameFact = ReturnType<typeof factRegistry>;
 
-function factRegistry({
-  clock = systemClock,
-  maxFacts = 4_096,
-  maxAgeMs = 60_000,
-}: SameFactOptions) {
+function factRegistry(options: SameFactOptions) {
+  const { clock = systemClock, maxFacts = 4_096, maxAgeMs = 60_000 } = options;
   /** In order of being touched. */
   const facts = new Set<Fact>();
   /** Per bus, family and name: the facts that this bus has not told of yet, in order of their dispatch. */

@@ -3,14 +3,8 @@ import { type FieldTable, same } from '../facts/field-table.js';
 import type { LegacyAgentContext } from './shapes.js';
 
 /** The facts of a run in its payload. */
-export interface RunPayload {
-  readonly agentId?: string;
-  readonly sessionKey?: string;
-  readonly sessionId?: string;
-  readonly workspaceDir?: string;
+export interface RunPayload extends Readonly<Omit<LegacyAgentContext, 'channelId'>> {
   readonly channel?: string;
-  readonly messageProvider?: string;
-  readonly trigger?: string;
 }
 
 /** A legacy agent context, over a payload of a run. */

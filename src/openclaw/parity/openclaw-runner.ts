@@ -44,8 +44,8 @@ async function importLater({
   file,
   name,
 }: {
-  readonly file: string;
-  readonly name: string;
+  file: string;
+  name: string;
 }): Promise<MakeLegacyRunner> {
   const module = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as Readonly<
     Record<string, (registry: object, options: object) => object>

@@ -4,6 +4,8 @@ import { type Answer, type HookPart, isGiven, lastGiven } from '../hooks/row.js'
 import { fieldsOf, hostedHook, merged } from './merging.js';
 import type { LegacyReplyPayload, LegacyTurnMessageContext } from './shapes.js';
 
+type Read = NonNullable<HookPart['read']>;
+
 const { message_sending: before } = messageHooks;
 
 const isCancel = (answer: unknown): string | undefined =>
@@ -11,7 +13,7 @@ const isCancel = (answer: unknown): string | undefined =>
 
 /** The cancel of an answer that says so; its reason is the last that any handler gave. */
 const cancelOf =
-  (hook: string, field: string): NonNullable<HookPart['read']> =>
+  (hook: string, field: string): Read =>
   ({ value }, at) => {
     if (value['cancel'] !== true) return undefined;
     const reason = lastGiven([...at.earlier(), value], field);
@@ -19,6 +21,13 @@ const cancelOf =
       text: typeof reason === 'string' ? reason : `a ${hook} handler cancelled it`,
     });
   };
+
+/** A mutator and a veto of each send, over one call of a handler. */
+const sendingParts = (change: Read, veto: Read) =>
+  [
+    { family: 'egress.preparing', class: 'mutator', read: change },
+    { family: 'egress.preparing', class: 'veto', read: veto },
+  ] as const;
 
 const readSending = ({ value: { content, metadata } }: Answer) =>
   isGiven(content) || isGiven(metadata)
@@ -36,14 +45,7 @@ export const messageHooks9 = {
   message_received: messageHooks.message_received,
   message_sending: {
     ...before,
-    parts: [
-      { family: 'egress.preparing', class: 'mutator', read: readSending },
-      {
-        family: 'egress.preparing',
-        class: 'veto',
-        read: cancelOf('message_sending', 'cancelReason'),
-      },
-    ],
+    parts: sendingParts(readSending, cancelOf('message_sending', 'cancelReason')),
     merge: 'content, metadata and cancelReason: the last; cancel: true ends the stage',
     instead: '{ content, metadata }',
     timeoutMs: 15_000,
@@ -73,14 +75,7 @@ export const messageHooks9 = {
     { payload?: LegacyReplyPayload; cancel?: boolean; reason?: string }
   >()({
     kind: 'modifying',
-    parts: [
-      { family: 'egress.preparing', class: 'mutator', read: readPayload },
-      {
-        family: 'egress.preparing',
-        class: 'veto',
-        read: cancelOf('reply_payload_sending', 'reason'),
-      },
-    ],
+    parts: sendingParts(readPayload, cancelOf('reply_payload_sending', 'reason')),
     why: 'The moment of message_sending. Each handler sees the text that the one before it left; the text of the last is sent. Files are seen, and cannot be changed.',
     merge:
       'payload: its text is chained, each gets what the one before it left; cancel: true ends it',
@@ -92,13 +87,8 @@ export const messageHooks9 = {
     ends: isCancel,
     wants: ({ payload }) => replyKinds.has((payload as PayloadOf<'egress.preparing'>).kind),
     view: ({ payload }) => {
-      const {
-        content: text,
-        attachments,
-        kind,
-        channel = '',
-        ...rest
-      } = payload as PayloadOf<'egress.preparing'>; // the family of its parts
+      const sending = payload as PayloadOf<'egress.preparing'>; // the family of its parts
+      const { content: text, attachments, kind, channel = '', ...rest } = sending;
       const mediaUrls = attachments.flatMap(({ url }) => (url === undefined ? [] : [url]));
       const { accountId, conversationId, sessionKey, runId, replyToId } = rest;
       const ids = definedFields({ sessionKey, runId });

@@ -54,10 +54,8 @@ export function callHandler(registered: Registered, event: object, ctx: object):
 }
 
 /** The milliseconds that a handler may take; a number that is none of a budget counts as none. */
-export function budgetOf({
-  timeoutMs = 0,
-  row,
-}: Pick<Registered, 'timeoutMs' | 'row'>): number | undefined {
+export function budgetOf(handler: Pick<Registered, 'timeoutMs' | 'row'>): number | undefined {
+  const { timeoutMs = 0, row } = handler;
   return Number.isFinite(timeoutMs) && timeoutMs > 0 ? timeoutMs : row.timeoutMs;
 }
 

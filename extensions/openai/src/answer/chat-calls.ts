@@ -1,12 +1,10 @@
+import type { ToolCall } from 'sluice/stream';
 import { isJson } from './chat-body.js';
 import type { GoodEnd } from './chat-end.js';
 import { ChatError } from './chat-error.js';
 
 /** A tool call that the model wishes. */
-export interface WishedCall {
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly args: Readonly<Record<string, unknown>>;
+export interface WishedCall extends Pick<ToolCall, 'toolCallId' | 'toolName' | 'args'> {
   /** The reason why it cannot run, for the model. */
   readonly problem?: string;
 }

@@ -2,7 +2,6 @@ import type { Clock } from 'sluice';
 import { bodyPieces, isJson } from './chat-body.js';
 import { AnswerEnd, type ChatPart } from './chat-end.js';
 import { ChatError, failureIn, failureOf, toldIn } from './chat-error.js';
-import { redactor } from './redact.js';
 
 /** The address of a model, and the bounds of one answer. */
 export interface ChatTarget {
@@ -133,4 +132,20 @@ function partOf(text: string): ChatPart {
   if (typeof part !== 'object' || part === null)
     throw new ChatError('broken-stream', `a part is no object: ${text.slice(0, 80)}`);
   return part;
+}
+
+/** A word is a secret if it shares so many characters beside each other with one. */
+const pieceChars = 8;
+const secretHeader = /auth|key|token|secret|cookie/i;
+
+/** Makes what takes the secrets of a request out of texts, and pieces of them: servers repeat a key that they do not know. */
+function redactor(headers: Headers): (text: string) => string {
+  const secrets = [...headers].flatMap(([name, value]) => (secretHeader.test(name) ? value : []));
+  const isSecret = (word: string): boolean => {
+    const pieces = Array.from({ length: word.length - pieceChars + 1 }, (_, at) =>
+      word.slice(at, at + pieceChars),
+    );
+    return pieces.some((piece) => secrets.some((one) => one.includes(piece)));
+  };
+  return (text) => text.replace(/\S{8,}/g, (word) => (isSecret(word) ? '<key>' : word));
 }

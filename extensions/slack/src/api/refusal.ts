@@ -35,13 +35,11 @@ const hints: Readonly<Record<string, string>> = {
 };
 
 /** Reads an answer that says that it was not done. It may not be Slack that answered. */
-export function refusalOf({
-  error,
-  needed,
-}: {
+export function refusalOf(answer: {
   readonly error?: unknown;
   readonly needed?: unknown;
 }): Failure {
+  const { error, needed } = answer;
   if (typeof error !== 'string' || !/^[a-z_]{1,80}$/.test(error))
     return { status: 'unknown', reason: 'no readable answer' };
   if (unsure.has(error)) return { status: 'unknown', reason: error };

@@ -9,13 +9,13 @@ import type {
   RefusalCause,
   RichText,
 } from 'sluice/chat';
-import { conversationIdOf } from '../address.js';
+import { conversationIdOf, parseAddress } from '../address.js';
 import type { ApiAnswer, BotApi } from '../api/bot-api.js';
 import { sentMessageOf } from '../api/sent-message.js';
 import type { TelegramConfig } from '../config.js';
+import { generalTopic } from '../ingress/place.js';
 import { type Keyboard, keyboardOf } from './keyboard.js';
 import { type Part, partsOf, richTextOf, textFields, textPart } from './parts.js';
-import { replyOf, type Target, targetOf } from './target.js';
 
 /** Milliseconds between two edits; Telegram allows fewer in groups. */
 const intervalsMs = { private: 900, group: 3_000 };
@@ -144,4 +144,35 @@ function causeOf(code: number, reason: string, hasMarkup: boolean): RefusalCause
   if (/to delete not found/i.test(reason)) return 'gone';
   if (hasMarkup && code === 400 && /can't parse|entit/i.test(reason)) return 'markup';
   return undefined;
+}
+
+/** The target of a message, as the Bot API takes it. */
+interface Target {
+  readonly chat_id: number | string;
+  readonly message_thread_id?: number;
+}
+
+/** The message that a message answers, as the Bot API takes it. The answer goes out also if that message is gone. */
+interface ReplyParameters {
+  readonly reply_parameters?: {
+    readonly message_id: number;
+    readonly allow_sending_without_reply: true;
+  };
+}
+
+/** Finds the target of a message; `undefined`, if its address is none. The General topic of a forum is written to without its id. */
+function targetOf({ to, threadId }: ApprovedMessage): Target | undefined {
+  const address = parseAddress(to);
+  if (address === undefined) return undefined;
+  const topicId = threadId === undefined ? address.topicId : Number(threadId);
+  const hasTopic =
+    topicId !== undefined && Number.isSafeInteger(topicId) && topicId !== generalTopic;
+  return { chat_id: address.chatId, ...(hasTopic && { message_thread_id: topicId }) };
+}
+
+/** Finds the message that a message answers. A value that is no id of a message is left out. */
+function replyOf({ replyToId }: ApprovedMessage): ReplyParameters {
+  const id = Number(replyToId);
+  if (replyToId === undefined || !Number.isSafeInteger(id) || id <= 0) return {};
+  return { reply_parameters: { message_id: id, allow_sending_without_reply: true } };
 }

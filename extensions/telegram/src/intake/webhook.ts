@@ -1,7 +1,7 @@
-import type { Clock, Logger } from 'sluice';
 import { type Exchange, isSameSecret, jsonOf, PendingAcks, startReceiver } from 'sluice/chat';
 import { isUpdate } from '../ingress/decode.js';
-import type { Intake, IntakeSink } from './intake.js';
+import type { Intake } from './intake.js';
+import type { PollingParts } from './polling.js';
 
 /**
  * Milliseconds after which an update is answered although it is not done with: Telegram has few connections (40 where it is
@@ -10,15 +10,12 @@ import type { Intake, IntakeSink } from './intake.js';
 const patienceMs = 10_000;
 
 /** The parts that a webhook works with. */
-export interface WebhookParts {
+export interface WebhookParts extends Omit<PollingParts, 'api'> {
   readonly host: string;
   readonly port: number;
   readonly path: string;
   /** The secret that Telegram sends with each update. Nobody else knows it. */
   readonly secret: string;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly sink: IntakeSink;
 }
 
 /**

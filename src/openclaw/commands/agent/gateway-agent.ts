@@ -25,15 +25,11 @@ export const makeAgent: MakeAgent = async (named, context) => {
  *   `unwritable-file`.
  */
 export async function gatewayClient(
-  {
-    gateway: { url, token, password, device },
-    logger,
-    version,
-    stop,
-    scope,
-  }: Pick<AgentContext, 'gateway' | 'logger' | 'version' | 'stop' | 'scope'>,
+  context: Pick<AgentContext, 'gateway' | 'logger' | 'version' | 'stop' | 'scope'>,
   timeoutMs = 10_000,
 ): Promise<OpenClawClient> {
+  const { gateway, logger, version, stop, scope } = context;
+  const { url, token, password, device } = gateway;
   if (device === undefined) throw noPlace('this user has no home');
   await mkdir(dirname(device), { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
     throw noPlace(oneLine(cause), cause);

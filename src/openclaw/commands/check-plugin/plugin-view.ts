@@ -43,14 +43,11 @@ export function pluginView(report: PluginReport, { palette, width }: Layout): st
     ),
     ...section(
       'Works, but',
-      distinct(of('works-but')).flatMap((one) => [
-        ...line(
-          `${one.kind} ${one.kind === 'hook' ? titleOf(report.hooks, one.name) : one.name}: ${[...one.because, ...one.differs].join(' ')}`,
-          2,
-          palette.changed,
-        ),
-        ...(one.kind === 'hook' ? hookLines(one.name) : []),
-      ]),
+      distinct(of('works-but')).flatMap(({ kind, name, because, differs }) => {
+        const title = kind === 'hook' ? titleOf(report.hooks, name) : name;
+        const text = `${kind} ${title}: ${[...because, ...differs].join(' ')}`;
+        return [...line(text, 2, palette.changed), ...(kind === 'hook' ? hookLines(name) : [])];
+      }),
     ),
     ...section(
       'Refused',

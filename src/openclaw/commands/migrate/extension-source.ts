@@ -5,20 +5,13 @@ import { rowsOf } from '../../profiles/index.js';
 /** Finds the line of a plugin's source on which something is registered: `index.ts:12`. */
 export type PlaceOf = (pattern: RegExp) => string | undefined;
 
-const methods: Readonly<Record<HandlerClass, string>> = {
-  observer: 'observe',
-  augmenter: 'augment',
-  mutator: 'mutate',
-  veto: 'veto',
-  resolver: 'resolve',
-};
-
-const bodies: Readonly<Record<HandlerClass, string>> = {
-  observer: 'It returns nothing.',
-  augmenter: 'Return annotations, or nothing.',
-  mutator: 'Return the fields to change, or nothing.',
-  veto: "Return cancel('policy'), or nothing.",
-  resolver: 'Return select(...), or nothing.',
+/** How each class of handlers is registered, and what such a handler returns. */
+const forms: Readonly<Record<HandlerClass, { readonly method: string; readonly body: string }>> = {
+  observer: { method: 'observe', body: 'It returns nothing.' },
+  augmenter: { method: 'augment', body: 'Return annotations, or nothing.' },
+  mutator: { method: 'mutate', body: 'Return the fields to change, or nothing.' },
+  veto: { method: 'veto', body: "Return cancel('policy'), or nothing." },
+  resolver: { method: 'resolve', body: 'Return select(...), or nothing.' },
 };
 
 /** The source of the extension: a contribution for each part of each hook, and the provisions of commands and services. */
@@ -41,10 +34,11 @@ export function extensionSource(plugin: LegacyPlugin, placeOf: PlaceOf): string 
     priority: number | undefined,
   ): string[] => {
     const options = priority === undefined ? '' : `{ priority: ${priority} }, `;
+    const { method, body } = forms[name];
     const id = idOf(`${source.replace(/[^a-z0-9]+/g, '-')}-${name}`);
     return [
-      `    // ${bodies[name]}${family === 'agent.prompt.building' && name === 'mutator' ? ' A systemPrompt needs `"trusted"` in the config.' : ''}`,
-      `    api.${methods[name]}(${quoted(family)}, ${quoted(id)}, ${options}() => undefined);`,
+      `    // ${body}${family === 'agent.prompt.building' && name === 'mutator' ? ' A systemPrompt needs `"trusted"` in the config.' : ''}`,
+      `    api.${method}(${quoted(family)}, ${quoted(id)}, ${options}() => undefined);`,
     ];
   };
   const hooks = plugin.hooks.flatMap(({ hookName, priority, parts }) => [

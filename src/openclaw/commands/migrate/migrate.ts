@@ -12,7 +12,6 @@ import {
   type Shell,
 } from '@sluice/cli';
 import {
-  type LegacyOptions,
   legacySetting,
   packageSource,
   profileOption,
@@ -23,18 +22,14 @@ import { thisCopy } from '@sluice/sdk/extension/internal';
 import { isSluiceError } from 'sluice-kernel';
 import type { LegacyPlugin } from '../../index.js';
 import { readPluginFolder } from '../../plugin/shape/plugin-folder.js';
-import { loadOptions } from '../check-plugin/check-plugin.js';
+import { type CheckOptions, loadOptions } from '../check-plugin/check-plugin.js';
 import { answerClosed, closedOption, inClosedProcess } from '../check-plugin/closed-plugin.js';
 import { placeIn } from '../check-plugin/plugin-mentions.js';
 import { pluginPath } from '../installed/installed-plugins.js';
 import { type MadeFiles, madeFiles, skeletonFiles } from './skeleton.js';
 
-interface MigrateOptions extends LegacyOptions {
+interface MigrateOptions extends Omit<CheckOptions, 'strictPlugins' | 'report'> {
   readonly out: string;
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly debug?: boolean;
-  readonly closed?: boolean;
 }
 
 const help = `

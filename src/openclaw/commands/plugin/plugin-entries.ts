@@ -9,15 +9,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, extname, join, relative, resolve } from 'node:path';
-import { CommandError, exitCodes, type Shell } from '@sluice/cli';
+import type { Shell } from '@sluice/cli';
 import {
   findConfigFile,
   type LoadedConfig,
   readConfigFile,
+  unwritable,
   withElement,
   withoutElement,
 } from '@sluice/cli/internal';
-import { isSluiceError, oneLine } from 'sluice-kernel/internal';
+import { isSluiceError } from 'sluice-kernel/internal';
 import { readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 
 /** The config whose plugins a command lists and changes. */
@@ -107,11 +108,6 @@ function write(file: string, text: string): void {
     renameSync(draft, real);
   } catch (cause) {
     if (existsSync(draft)) rmSync(draft);
-    throw new CommandError(
-      'unwritable-file',
-      `"${file}" cannot be written: ${oneLine(cause)}`,
-      'Check the folder and its permissions.',
-      { cause, exitCode: exitCodes.failed },
-    );
+    throw unwritable(file, cause);
   }
 }

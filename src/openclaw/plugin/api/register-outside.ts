@@ -34,16 +34,12 @@ export function registerGatewayMethod(
   const { report, refusals, gatewayMethods } = plugin;
   const method = String(given).trim();
   const about = { kind: 'gateway method', name: method };
+  const leaveOut = (why: string): void =>
+    report('error', `gateway method "${method}" ${why}`, undefined, about);
   if (method === '') return;
-  if (typeof handler !== 'function')
-    return void report('error', `gateway method "${method}" has no function`, undefined, about);
+  if (typeof handler !== 'function') return void leaveOut('has no function');
   if (gatewayMethods.some((other) => other.method === method))
-    return void report(
-      'error',
-      `gateway method "${method}" is registered already`,
-      undefined,
-      about,
-    );
+    return void leaveOut('is registered already');
   const call = (params: Fields): Promise<LegacyGatewayAnswer> =>
     new Promise((resolve, reject) => {
       const request: GatewayRequest = {
