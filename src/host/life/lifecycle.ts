@@ -12,13 +12,18 @@ import { releaseUpdates } from '../ingress/begin-update.js';
 import { closeBacklog } from '../lanes/backlog.js';
 import { attempt } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
-import { isToStart } from '../parts/start-only.js';
 import { callWithin } from '../parts/within-time.js';
 import { contributeDefaultChoices } from '../provided/default-choices.js';
 import { injectAccount, sendAccount } from '../provided/jobs-channel.js';
 import { feed } from '../queue/feeder.js';
 import { resumeAll } from '../queue/resume-all.js';
-import { OpenAccounts, startAccount, stopAccount, watchAccounts } from '../receive/account.js';
+import {
+  accountsToStart,
+  OpenAccounts,
+  startAccount,
+  stopAccount,
+  watchAccounts,
+} from '../receive/account.js';
 import { watchSchedules } from '../receive/due-schedules.js';
 import { extensionInjects } from '../receive/extension-injects.js';
 import {
@@ -130,12 +135,11 @@ export async function startAll(
   await kernel.dispatch('gateway.starting', place);
   const { promise: opened, resolve: open } = deferred();
   const failed: StartReport['failed'][number][] = [];
-  const openAccounts = new OpenAccounts(onEnded);
-  for (const channel of parts.channels.filter((one) => isToStart(one, options.startOnly)))
-    for (const accountId of channel.accounts) {
-      const problem = await startAccount(parts, channel, accountId, opened, openAccounts);
-      if (problem !== undefined) failed.push({ channel: channel.id, accountId, reason: problem });
-    }
+  const openAccounts = new OpenAccounts(opened, onEnded);
+  for (const { channel, accountId } of accountsToStart(parts, parts.channels)) {
+    const problem = await startAccount(parts, channel, accountId, openAccounts);
+    if (problem !== undefined) failed.push({ channel: channel.id, accountId, reason: problem });
+  }
   for (const plugin of options.plugins ?? []) await plugin.start();
   await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
   for (const own of [injectAccount, sendAccount]) parts.accounts.addOwn(own);
@@ -175,8 +179,8 @@ export async function startAll(
   )
     parts.logger.warn(notice);
   openAccounts.complete();
-  watches.push(watchAccounts(parts, opened, openAccounts));
-  parts.extensions.use(extensionUser(parts, opened, openAccounts));
+  watches.push(watchAccounts(parts, openAccounts));
+  parts.extensions.use(extensionUser(parts, openAccounts));
   return { extensions: parts.extensions.statuses, accounts, failed };
 }
 
