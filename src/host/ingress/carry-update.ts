@@ -20,7 +20,7 @@ import { answerMessage } from '../turn/answer.js';
 import { takeAnswer } from './answers.js';
 import { mergeBatch, normalizedBy, reportNormalized, reportReceived } from './ingress-stages.js';
 import { carryInteraction } from './interactions.js';
-import type { ReceivedUpdate } from './received-update.js';
+import { namesOf, type ReceivedUpdate } from './received-update.js';
 import { runChatCommand } from './run-chat-command.js';
 import { runSend } from './run-send.js';
 import type { Fate } from './when-full.js';
@@ -37,7 +37,7 @@ export async function carryToEnd(
   place: Place,
   fate: Fate = 'handled',
 ): Promise<MessageEnd> {
-  const { eventId, account, update } = received;
+  const { eventId, account } = received;
   const channel = account.channel.id;
   let ending: EarlyEnding;
   try {
@@ -50,10 +50,7 @@ export async function carryToEnd(
       });
     else parts.logger.error('a message failed', { channel, eventId, error });
   }
-  const { accountId } = account;
-  const { updateId } = update;
-  const named = definedFields({ channel, accountId, updateId, correlationId: eventId });
-  return { sends: [], ...named, ...ending };
+  return { sends: [], ...namesOf(received), correlationId: eventId, ...ending };
 }
 
 const full = {

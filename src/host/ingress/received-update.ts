@@ -1,4 +1,4 @@
-import type { UpdateRecord } from '@sluice/journal';
+import type { MessageEnd, UpdateRecord } from '@sluice/journal';
 import type { InboundUpdate } from '@sluice/sdk/channel';
 import { definedFields } from 'sluice-kernel/internal';
 import type { Decoded } from '../jobs/job.js';
@@ -20,6 +20,20 @@ export interface ReceivedUpdate {
   readonly joined?: Set<ReceivedUpdate>;
   /** A person has stopped it before it began. */
   readonly isStopped?: boolean;
+}
+
+/** An update with the meaning that its channel finds in it. */
+export type DecodedUpdate = Pick<ReceivedUpdate, 'account' | 'decoded'>;
+
+/** The names of an update in reports: those of its account, and the id that its channel gave it. */
+export function namesOf({
+  account: { channel, accountId },
+  update: { updateId },
+}: Pick<ReceivedUpdate, 'account' | 'update'>): Pick<
+  MessageEnd,
+  'channel' | 'accountId' | 'updateId'
+> {
+  return { channel: channel.id, accountId, ...definedFields({ updateId }) };
 }
 
 /** `blocked`: it waits in the journal. What comes after it in its conversation waits, too. */
