@@ -5,7 +5,7 @@ export { type ApprovalRow, shortIdOf } from './approvals/approval-row.js';
 export { approvalRows, changeState } from './approvals/approval-rows.js';
 export { approvalLine, grantLine } from './approvals/approval-text.js';
 export { Grants } from './approvals/grants.js';
-export { agentPackages, packageAgentForms } from './config/agent-packages.js';
+export { agentPackages, packageAgentForms } from './config/agent-sections.js';
 export { type ConfigVerdict, checkConfig } from './config/check-config.js';
 export { placeOf } from './config/place.js';
 export type { ConfigProblem } from './config/problem.js';
@@ -27,5 +27,8 @@ export { contributeDefaultChoices, hostExtensionId } from './provided/default-ch
 export { asPrincipal, rolesOf } from './provided/roles.js';
 export { nameOfRoute, type OwnedRoute, routeProblem } from './provided/routes.js';
 export { type SuspendedName, suspendedNames } from './receive/suspended.js';
-export { recordedAudit } from './timeline/recorded-audit.js';
-export { type RecordedOutcome, recordedOutcome } from './timeline/recorded-outcome.js';
+export {
+  type RecordedOutcome,
+  recordedAudit,
+  recordedOutcome,
+} from './timeline/recorded-outcome.js';

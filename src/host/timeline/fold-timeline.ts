@@ -1,3 +1,4 @@
+import { getOrMake } from 'sluice-kernel/internal';
 import type {
   AttemptEntry,
   AuditEntry,
@@ -79,10 +80,7 @@ function byParent<F extends { readonly parentId?: string }>(
   entries: readonly F[],
 ): Map<string, F[]> {
   const groups = new Map<string, F[]>();
-  for (const entry of entries) {
-    const { parentId = '' } = entry;
-    groups.set(parentId, [...(groups.get(parentId) ?? []), entry]);
-  }
+  for (const entry of entries) getOrMake(groups, entry.parentId ?? '', () => []).push(entry);
   return groups;
 }
 

@@ -1,8 +1,7 @@
 import type { DispatchFilter, DispatchRecord, JournalReader } from '@sluice/journal';
 import { entryKinds, kindOf } from '@sluice/journal/internal';
 import { z } from 'zod';
-import { recordedAudit } from './recorded-audit.js';
-import { recordedBody, recordedOutcome } from './recorded-outcome.js';
+import { recordedAudit, recordedBody, recordedOutcome } from './recorded-outcome.js';
 import type { TimelineEntry } from './timeline-entry.js';
 
 /** The part of an entry that its readers depend on; its further fields are taken as they are. */

@@ -1,5 +1,10 @@
 import type { DispatchRecord } from '@sluice/journal';
-import { definedFields, type Envelope, type OutcomeRecord } from 'sluice-kernel/internal';
+import {
+  type AuditRecord,
+  definedFields,
+  type Envelope,
+  type OutcomeRecord,
+} from 'sluice-kernel/internal';
 import { z } from 'zod';
 import { hostError } from '../errors.js';
 
@@ -67,6 +72,30 @@ export function recordedOutcome(record: DispatchRecord): RecordedOutcome {
   const { payload = read.event.payload, ...rest } = read;
   const whole = { ...rest, payload, ...definedFields({ omitted }) };
   return whole as unknown as RecordedOutcome; // its kinds and families are the kernel's own, and may be older ones
+}
+
+/** The part of the record of an audited handler that readers depend on. */
+const auditSchema = z.looseObject({
+  eventId: z.string(),
+  family: z.string(),
+  extensionId: z.string(),
+  contributionId: z.string(),
+  pass: z.string(),
+  verdict: z.enum(['nothing', 'allow', 'cancel', 'ask', 'patch', 'annotate', 'propose', 'failed']),
+  code: z.string().exactOptional(),
+  text: z.string().exactOptional(),
+  paths: z.array(z.looseObject({ path: z.string(), digest: z.string() })).exactOptional(),
+  candidates: z.array(z.looseObject({ target: z.unknown() })).exactOptional(),
+  failure: z.looseObject({ kind: z.string(), message: z.string() }).exactOptional(),
+});
+
+/**
+ * Reads the record of an audited handler back from a journal (judgement §3.6).
+ *
+ * @throws SluiceError `unreadable-dispatch`.
+ */
+export function recordedAudit(record: DispatchRecord): AuditRecord {
+  return recordedBody(record, auditSchema) as unknown as AuditRecord; // its kinds and classes may be older ones
 }
 
 /**
