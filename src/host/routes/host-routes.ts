@@ -1,6 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HostParts } from '../parts/parts.js';
-import { type HttpRoute, type OwnedRoute, usualBodyBytes } from '../provided/routes.js';
+import {
+  type HttpRoute,
+  type NodeExchange,
+  type OwnedRoute,
+  usualBodyBytes,
+} from '../provided/routes.js';
 import { answerRequest, refusal } from './answer-request.js';
 
 /** A route of an extension or of a plugin that is live. */
@@ -26,10 +30,7 @@ export interface HttpRoutes {
    * @example
    * const answer = await host.routes.answer(new Request('http://localhost/metrics'));
    */
-  answer(
-    request: Request,
-    at?: { request: IncomingMessage; response: ServerResponse },
-  ): Promise<Response>;
+  answer(request: Request, at?: NodeExchange): Promise<Response>;
   /** Notes that requests come in from now on, so that the log does not warn of routes that nobody can reach. */
   open(): Disposable;
 }

@@ -148,20 +148,9 @@ export async function sendFinal(
 }
 
 /** Says what the end of `onFinal` means by itself, if the permit was taken. */
-function impliedBy(
-  end: Awaited<ReturnType<SenderDriver['finish']>>,
-  { sendTimeoutMs }: SendParts,
-): AttemptResult {
-  switch (end.status) {
-    case 'returned':
-      return { status: 'sent', receipt: {} };
-    case 'threw':
-    case 'aborted':
-      return end;
-    case 'late':
-      return {
-        status: 'ambiguous',
-        reason: `the stream sender did not answer within ${sendTimeoutMs} ms`,
-      };
-  }
+function impliedBy(end: CallEnd<unknown>, { sendTimeoutMs }: SendParts): AttemptResult {
+  if (end.status === 'returned') return { status: 'sent', receipt: {} };
+  if (end.status !== 'late') return end;
+  const reason = `the stream sender did not answer within ${sendTimeoutMs} ms`;
+  return { status: 'ambiguous', reason };
 }
