@@ -53,7 +53,7 @@ export function keyValueRows(
   );
 
   const head = (namespace: string, key: string): SqliteRow | undefined =>
-    rows.read('namespace = ? AND key = ?', [namespace, key], { withoutBody: true })[0];
+    rows.find('namespace = ? AND key = ?', namespace, key);
   const whole = (namespace: string, key: string): SqliteRow | undefined =>
     rows.read('namespace = ? AND key = ?', [namespace, key], { onDamaged })[0];
   const put = (was: SqliteRow | undefined, namespace: string, key: string, value: NewValue) => {
