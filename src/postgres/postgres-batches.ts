@@ -5,14 +5,13 @@ import { isSluiceError, type SluiceError, Timer } from 'sluice-kernel/internal';
 import { CommitFates } from './members/commit-fates.js';
 import { unfenced } from './postgres-fence.js';
 import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
-import { JoinedWrites } from './rows/joined-writes.js';
 import {
   type NeededRows,
   type RowOptions,
   type SharedTransaction,
   workingRows,
 } from './rows/postgres-rows.js';
-import { dispatchesTable, insertAll } from './rows/postgres-tables.js';
+import { dispatchesTable, insertAll, JoinedWrites } from './rows/postgres-tables.js';
 
 interface Job {
   readonly needs: NeededRows;

@@ -10,8 +10,7 @@ import {
 } from '@sluice/journal/internal';
 import type { Clock } from 'sluice-kernel';
 import type { PostgresQuery } from './connections.js';
-import type { JoinedWrites } from './joined-writes.js';
-import { sendsTable, updatesTable } from './postgres-tables.js';
+import { type JoinedWrites, sendsTable, updatesTable } from './postgres-tables.js';
 import { WorkingRows } from './working-rows.js';
 import { WorkingSessions } from './working-sessions.js';
 import { type NeededValue, WorkingValues } from './working-values.js';
