@@ -1,7 +1,6 @@
 import type { ApprovalScope, Approver, Principal } from 'sluice-kernel';
-import { scopeText } from './approval-buttons.js';
-import { type ApprovalRow, shortIdOf } from './approval-row.js';
-import type { ApprovalEnd } from './approval-rows.js';
+import { type ApprovalEnd, type ApprovalRow, shortIdOf } from './approval-row.js';
+import { scopeText } from './approval-text.js';
 import { offeredScopes } from './grants.js';
 import type { PersistedApprovals } from './persisted-approvals.js';
 

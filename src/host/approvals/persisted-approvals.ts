@@ -1,8 +1,14 @@
 import type { Fence, Ownership } from '@sluice/journal';
-import { HostSign } from '../questions/host-sign.js';
-import type { WaitingRows, WaitingRowsParts } from '../questions/waiting-rows.js';
-import { type ApprovalRow, type ApprovalState, shortIdOf } from './approval-row.js';
-import { type ApprovalEnd, approvalRows, approvalsAtMost, changeState } from './approval-rows.js';
+import { HostSign, type WaitingRows, type WaitingRowsParts } from '../questions/waiting-rows.js';
+import {
+  type ApprovalEnd,
+  type ApprovalRow,
+  type ApprovalState,
+  approvalRows,
+  approvalsAtMost,
+  changeState,
+  shortIdOf,
+} from './approval-row.js';
 import { Grants } from './grants.js';
 
 /** The changes of rows that a host acts on. */

@@ -8,7 +8,7 @@ import {
   type ProvenSender,
 } from 'sluice-kernel/internal';
 import { answerApproval } from '../approvals/answer-approval.js';
-import { answerOfButton } from '../approvals/approval-buttons.js';
+import { answerOfButton } from '../approvals/approval-text.js';
 import { endFailed } from '../egress/reply.js';
 import type { FencedParts } from '../parts/parts.js';
 import { type Found, questionOfButton } from '../questions/open-questions.js';

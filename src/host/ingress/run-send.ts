@@ -3,8 +3,8 @@ import { definedFields, pause } from 'sluice-kernel/internal';
 import { endOf } from '../egress/extension-sends.js';
 import { type OwnMessage, sendOwn } from '../egress/own-send.js';
 import type { SendJob } from '../jobs/job.js';
+import { callWithin } from '../parts/attempt.js';
 import type { FencedParts } from '../parts/parts.js';
-import { callWithin } from '../parts/within-time.js';
 
 /** Milliseconds for which a send waits for its account to start, or for its end by another part of the host, and between two looks. */
 const waitMs = 60_000;

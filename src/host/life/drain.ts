@@ -1,6 +1,6 @@
 import { backlogIdle, isBusy } from '../lanes/backlog.js';
+import { callWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
-import { callWithin } from '../parts/within-time.js';
 
 /**
  * Waits until every message is done with.

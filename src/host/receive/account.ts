@@ -1,9 +1,8 @@
 import { type ChannelPlugin, SendPermit } from '@sluice/sdk/channel';
 import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
 import { errorSummary } from '../logging/error-summary.js';
-import { attempt, attemptWithin } from '../parts/attempt.js';
+import { attempt, attemptWithin, callWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
-import { callWithin } from '../parts/within-time.js';
 import { keyOfAccount, type RunningAccount } from '../provided/accounts.js';
 import { resumeWaiting } from '../queue/resume-all.js';
 import { receiveUpdate } from './receive-update.js';

@@ -14,8 +14,7 @@ import { hostError } from '../errors.js';
 import type { QuestionJob } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
 import { accountOfJobs } from '../provided/jobs-channel.js';
-import { buttonOf, type QuestionRow } from '../questions/open-questions.js';
-import type { AcceptEnd } from '../questions/question-rows.js';
+import { type AcceptEnd, buttonOf, type QuestionRow } from '../questions/open-questions.js';
 import { receiveUpdate } from './receive-update.js';
 
 type Send = ExtensionHost['send'];

@@ -3,8 +3,8 @@ import type { SendApproval, StreamApproval } from '@sluice/sdk/channel';
 import type { StreamDelta, StreamSender } from '@sluice/sdk/stream';
 import type { Clock, Logger } from 'sluice-kernel';
 import { type AttemptResult, answerOf, reportSending } from '../egress/send-attempt.js';
+import { type CallEnd, callWithin } from '../parts/attempt.js';
 import type { SendParts } from '../parts/parts.js';
-import { type CallEnd, callWithin } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';
 
 /** A part of a reply that grows. Each replaces the one before. */
