@@ -99,7 +99,8 @@ async function pressApproval(
 ): Promise<AnswerPress> {
   const answer = answerOfButton(at);
   const row = answer && (await approvals.read(questionId));
-  const given = { ...(answer ?? { state: 'denied' }), by: principal, eventId };
+  const by = definedFields({ answeredBy: principal, answeredIn: eventId });
+  const given = { ...(answer ?? { state: 'denied' as const }), ...by };
   const { isTaken, text } = await answerApproval(approvals, row, given);
   return isTaken ? { questionId, text } : { text };
 }

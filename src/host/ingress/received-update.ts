@@ -1,21 +1,15 @@
 import type { MessageEnd, UpdateRecord } from '@sluice/journal';
 import type { InboundUpdate } from '@sluice/sdk/channel';
 import { definedFields } from 'sluice-kernel/internal';
-import type { Decoded } from '../jobs/job.js';
-import type { RunningAccount } from '../provided/accounts.js';
+import type { Decoded, TakenJob } from '../jobs/job.js';
 
 /** An update that the host has received. */
-export interface ReceivedUpdate {
-  /** The id under which the journal has it. */
-  readonly eventId: string;
-  readonly account: RunningAccount;
+export interface ReceivedUpdate extends Omit<TakenJob, 'job'> {
   /** The update as its channel gave it. */
   readonly update: InboundUpdate;
   /** The time of its receipt, in milliseconds since 1970. */
   readonly receivedAtMs: number;
   readonly decoded: Decoded;
-  /** The number of this attempt, from 1 up. */
-  readonly attempt?: number;
   /** The updates that joined it, in order, without those that have ended by themselves (durability §10). */
   readonly joined?: Set<ReceivedUpdate>;
   /** A person has stopped it before it began. */

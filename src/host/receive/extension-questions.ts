@@ -36,7 +36,7 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
   ): Promise<AskedQuestion> => {
     const { id, name, place, digest } = row;
     const asked = { id, sendId: sendIdOf(extensionId, sendKeyOf(id)) };
-    const eventId = eventIdOf('sluice', accountOf(row).accountId, id);
+    const eventId = eventIdOf('sluice', accountOfJobs({ ...row, kind: 'question' }).accountId, id);
     for (;;) {
       if (questions.isClosing(id) || (await journal.updates({ eventId, limit: 1 })).length > 0)
         return asked; // and it has its end
@@ -182,13 +182,9 @@ function acceptEnds(parts: HostParts): AcceptEnd {
     const { by: _, sender: by, ...told } = end;
     const about = { kind: 'question', extensionId, name, questionId: id, place } as const;
     const raw: QuestionJob = { ...about, ...definedFields({ data, by }), end: told };
-    const taken = await receiveUpdate(parts, accountOf(row), { raw, updateId: id });
+    const taken = await receiveUpdate(parts, accountOfJobs(about), { raw, updateId: id });
     return taken === undefined;
   };
-}
-
-function accountOf({ extensionId, name }: QuestionRow): ReturnType<typeof accountOfJobs> {
-  return accountOfJobs({ kind: 'question', extensionId, name });
 }
 
 function sendKeyOf(questionId: string): string {
