@@ -102,7 +102,7 @@ function spanOf(ms: number): string {
 type ButtonAnswer = Pick<ApprovalRow, 'always'> & { readonly state: 'allowed' | 'denied' };
 
 /** The answers that a button can give. The place of one here is part of the names of buttons, so it stays as it is. */
-const answers: readonly ButtonAnswer[] = [
+export const buttonAnswers: readonly ButtonAnswer[] = [
   { state: 'allowed' },
   { state: 'denied' },
   ...approvalScopes.map((always) => ({ state: 'allowed', always }) as const),
@@ -127,13 +127,8 @@ export function approvalButtons(
   row: ApprovalRow,
 ): readonly { readonly at: number; readonly label: string }[] {
   const offered = offeredScopes(row);
-  return answers.flatMap(({ state, always }, at) => {
+  return buttonAnswers.flatMap(({ state, always }, at) => {
     if (always === undefined) return { at, label: state === 'allowed' ? 'Allow' : 'Deny' };
     return offered.includes(always) ? { at, label: `Always ${scopeText(always, row.family)}` } : [];
   });
-}
-
-/** @param at the place of a button, as its name says; nothing if there is no such button. */
-export function answerOfButton(at: number): ButtonAnswer | undefined {
-  return answers[at];
 }

@@ -8,7 +8,7 @@ import {
   type ProvenSender,
 } from 'sluice-kernel/internal';
 import { answerApproval } from '../approvals/answer-approval.js';
-import { answerOfButton } from '../approvals/approval-text.js';
+import { buttonAnswers } from '../approvals/approval-text.js';
 import { endFailed } from '../egress/reply.js';
 import type { FencedParts } from '../parts/parts.js';
 import { type Found, questionOfButton } from '../questions/open-questions.js';
@@ -97,7 +97,7 @@ async function pressApproval(
   { eventId, principal }: By,
   { questionId, at }: { readonly questionId: string; readonly at: number },
 ): Promise<AnswerPress> {
-  const answer = answerOfButton(at);
+  const answer = buttonAnswers[at];
   const row = answer && (await approvals.read(questionId));
   const by = definedFields({ answeredBy: principal, answeredIn: eventId });
   const given = { ...(answer ?? { state: 'denied' as const }), ...by };

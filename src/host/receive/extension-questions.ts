@@ -131,11 +131,6 @@ async function sendQuestion(
   });
 }
 
-/** Reads the questions that a host before this one left. Updates find them from then on. */
-export async function loadQuestions(parts: HostParts): Promise<void> {
-  await parts.questions.load(acceptEnds(parts));
-}
-
 /** Asks what the host before this one had persisted and not sent, and waits for the deadlines. */
 export async function beginQuestions(parts: HostParts, send: Send): Promise<Disposable> {
   const { questions, clock, journal, logger } = parts;
@@ -176,7 +171,7 @@ async function sendLeft(parts: HostParts, send: Send, rows: readonly QuestionRow
 }
 
 /** Takes the ends of questions in, as updates of the host (extensions-that-act §7.6). */
-function acceptEnds(parts: HostParts): AcceptEnd {
+export function acceptEnds(parts: HostParts): AcceptEnd {
   return async (row) => {
     const { extensionId, name, id, place, data, end } = row;
     const { by: _, sender: by, ...told } = end;
@@ -238,16 +233,13 @@ function problemOfOptions(
     return `it has ${options.length} options, of at most ${optionsAtMost}`;
   const isEmpty = options.some(({ id, label }) => id === '' || label.trim() === '');
   if (isEmpty) return 'an option has no id or no label';
+  const folded = (text: string): string => text.trim().toLowerCase();
   const texts = options.flatMap(({ id, label }) => [...new Set([id, label].map(folded))]);
   const twice = texts.find((text, at) => texts.indexOf(text) !== at);
   return twice === undefined ? undefined : `two options are "${twice}"`;
 }
 
 /** A text as answers are compared with it. */
-function folded(text: string): string {
-  return text.trim().toLowerCase();
-}
-
 function problemOfData(data: unknown): string | undefined {
   if (data === undefined) return undefined;
   const found = notPlain(data, 'data');

@@ -94,18 +94,12 @@ export async function receiveUpdate(
   else parts.batches?.notNew(lane);
   void feed(parts); // it may have waited for this one to be written down
   if (accepted === undefined) return 'refused';
-  if (isToAcknowledge(parts, accepted)) await acknowledge(parts, account, update);
-  if (accepted.status === 'known' && !isOneOf(openUpdates, accepted.state)) {
+  const hasEnded = accepted.status === 'known' && !isOneOf(openUpdates, accepted.state);
+  if (parts.journal.outlivesHost || hasEnded) await acknowledge(parts, account, update); // else at its end
+  if (hasEnded)
     notifyChannel(parts, { ...namesOf(received), status: 'known', correlationId: eventId });
-  }
   await roomFor(parts, account, lane);
   return undefined;
-}
-
-/** Returns whether an update is acknowledged now, and not at its end. */
-function isToAcknowledge({ journal }: HostParts, accepted: Accepted): boolean {
-  if (journal.outlivesHost) return true;
-  return accepted.status === 'known' && !isOneOf(openUpdates, accepted.state);
 }
 
 /** An update that was just kept takes its place, waits in the journal, or is refused. */
