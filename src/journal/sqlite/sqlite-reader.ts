@@ -48,8 +48,10 @@ export function sqliteRecords(
 
   /** One dispatch is looked for where its id says that it may be, and then everywhere. */
   async function dispatches(filter: DispatchFilter = {}): Promise<readonly DispatchRecord[]> {
-    const isOf = (row: DispatchRecord): readonly DispatchRecord[] =>
-      dispatchesOf(row).filter((one) => isWanted(one, filter));
+    const isOf = (row: DispatchRecord): readonly DispatchRecord[] => {
+      const each = String(row.omitted) === packedMark ? unpacked(row) : [row];
+      return each.filter((one) => isWanted(one, filter));
+    };
     const { eventId, ...others } = filter;
     if (eventId === undefined) return slices(dispatchesTable, filter, isOf);
     const near = await slices(dispatchesTable, filter, isOf);
@@ -165,10 +167,6 @@ export function sqliteReader(
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function dispatchesOf(row: DispatchRecord): readonly DispatchRecord[] {
-  return String(row.omitted) === packedMark ? unpacked(row) : [row];
 }
 
 /** Compares one dispatch with the conditions that a row with several may fit as a whole. */
