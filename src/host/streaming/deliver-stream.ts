@@ -85,21 +85,16 @@ export async function deliverStream(
   const { parts, message } = delivery;
   const canGrow =
     mayStream(parts, { ...message, kind: 'reply' }) && !parts.streams.isTaken(message);
-  if (provider.triggerStream === undefined || (!canGrow && provider.trigger !== undefined))
+  const ask = provider.triggerStream?.bind(provider);
+  if (ask === undefined || (!canGrow && provider.trigger !== undefined))
     return answerOf(await askWhole(provider, delivery));
-  const heard = await hearStream(
-    (trigger) => provider.triggerStream?.(trigger) ?? nothing(),
-    delivery,
-    canGrow,
-  );
+  const heard = await hearStream(ask, delivery, canGrow);
   const mayAskAgain = !heard.reachedAgent || context.rerunAfterError === true;
   if (heard.status !== 'failed' || provider.trigger === undefined || !mayAskAgain)
     return answerOf(heard);
   const again = await askWhole(provider, delivery);
   return answerOf({ ...again, all: [...heard.all, ...again.all] });
 }
-
-async function* nothing(): AsyncGenerator<never> {}
 
 /** Asks for the whole answer, and sends its parts. */
 async function askWhole(provider: TriggeredAgent, delivery: StreamDelivery): Promise<Heard> {
