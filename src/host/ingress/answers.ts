@@ -16,8 +16,6 @@ import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { provenSender } from './principal.js';
 import type { ReceivedUpdate } from './received-update.js';
 
-type Sender = RoutedMessage['sender'];
-
 /** The update that brings an answer, and its sender if his channel has proven who he is. */
 interface By {
   readonly eventId: string;
@@ -109,7 +107,7 @@ function close(
   { questions }: FencedParts,
   { row, answer }: Found,
   { eventId: by, sender: proven }: By,
-  sender: Sender,
+  sender: RoutedMessage['sender'],
   otherwise: string,
 ): Promise<boolean> {
   const from = { id: sender?.id ?? otherwise, ...definedFields({ name: sender?.name }) };

@@ -25,8 +25,6 @@ import { runChatCommand } from './run-chat-command.js';
 import { runSend } from './run-send.js';
 import type { Fate } from './when-full.js';
 
-type Routed = Extract<Routing, { status: 'routed' }>;
-
 /**
  * Carries an update through every stage: routing, its command or its turn, and the sends. Never rejects: whatever happens to
  * it, there is an end.
@@ -53,10 +51,7 @@ export async function carryToEnd(
   return { sends: [], ...namesOf(received), correlationId: eventId, ...ending };
 }
 
-const full = {
-  status: 'failed',
-  reason: fullReason,
-} as const satisfies EarlyEnding;
+const full = { status: 'failed', reason: fullReason } as const satisfies EarlyEnding;
 
 async function carry(
   parts: FencedParts,
@@ -139,7 +134,7 @@ async function carry(
 async function answerOrRun(
   parts: FencedParts,
   trail: Trail,
-  routing: Routed,
+  routing: Extract<Routing, { status: 'routed' }>,
   message: RoutedMessage,
   place: Place,
   isJoined: boolean,
