@@ -22,7 +22,6 @@ import { mergeBatch, normalizedBy, reportNormalized, reportReceived } from './in
 import { carryInteraction } from './interactions.js';
 import { namesOf, type ReceivedUpdate } from './received-update.js';
 import { runChatCommand } from './run-chat-command.js';
-import { runSend } from './run-send.js';
 import type { Fate } from './when-full.js';
 
 /**
@@ -68,9 +67,7 @@ async function carry(
   if (decoded.kind === 'job') {
     const { job } = decoded;
     if (fate === 'refused') return full;
-    return job.kind === 'send'
-      ? runSend(parts, job)
-      : runJob(parts, { ...taken, job }, received, place);
+    return runJob(parts, { ...taken, job }, received, place);
   }
   if (decoded.kind === 'ignored') {
     parts.logger.debug('an update was ignored', { channel, detail: decoded.reason });

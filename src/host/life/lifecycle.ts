@@ -9,7 +9,7 @@ import { deferred, definedFields, previewNotice } from 'sluice-kernel/internal';
 import { extensionSends } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import { releaseUpdates } from '../ingress/begin-update.js';
-import { closeBacklog } from '../lanes/backlog.js';
+import { backlogIdle, closeBacklog, isBusy } from '../lanes/backlog.js';
 import { attempt, callWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { contributeDefaultChoices } from '../provided/default-choices.js';
@@ -28,7 +28,6 @@ import { extensionInjects } from '../receive/extension-injects.js';
 import { acceptEnds, beginQuestions, extensionQuestions } from '../receive/extension-questions.js';
 import { sendFromAny } from '../receive/hand-send.js';
 import { beginApprovals, loadApprovals } from '../receive/left-approvals.js';
-import { drain, idleWithin } from './drain.js';
 import { extensionUser } from './extension-user.js';
 import { watchJournal } from './watch-journal.js';
 
@@ -253,4 +252,41 @@ async function unload(
   extensions.use(undefined);
   if (!(options.extensions instanceof ExtensionSet)) await extensions[Symbol.asyncDispose]();
   served[Symbol.dispose](); // they may write to their stores until their end
+}
+
+/**
+ * Waits until every message is done with.
+ *
+ * @returns whether that was so before the time was up or `hurry` aborted.
+ */
+async function drain(
+  parts: HostParts,
+  timeoutMs: number,
+  hurry: AbortController,
+): Promise<boolean> {
+  if (hurry.signal.aborted) return parts.conversationLanes.size === 0 && !isBusy(parts.backlog);
+  return idleWithin(parts, timeoutMs, hurry.signal);
+}
+
+/**
+ * Waits for the lanes, for ever if so asked.
+ *
+ * @returns whether they are idle.
+ */
+async function idleWithin(
+  parts: HostParts,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const limitMs = timeoutMs === Number.POSITIVE_INFINITY ? undefined : timeoutMs;
+  const { status } = await callWithin(() => allIdle(parts), parts.clock, limitMs, signal);
+  return status === 'returned';
+}
+
+/** Resolves when nothing runs, and nothing of the journal is to be claimed. */
+async function allIdle({ conversationLanes, backlog }: HostParts): Promise<void> {
+  do {
+    await backlogIdle(backlog);
+    await conversationLanes.idle();
+  } while (isBusy(backlog));
 }
