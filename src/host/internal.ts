@@ -1,23 +1,25 @@
 // The names of this layer that only the command line and tests use. They are no part of the package.
 
 export { whyNotAlways } from './approvals/answer-approval.js';
-export { type ApprovalRow, shortIdOf } from './approvals/approval-row.js';
-export { approvalRows, changeState } from './approvals/approval-rows.js';
+export {
+  type ApprovalRow,
+  approvalRows,
+  changeState,
+  shortIdOf,
+} from './approvals/approval-row.js';
 export { approvalLine, grantLine } from './approvals/approval-text.js';
 export { Grants } from './approvals/grants.js';
-export { agentPackages, packageAgentForms } from './config/agent-packages.js';
+export { agentPackages, packageAgentForms } from './config/agent-sections.js';
 export { type ConfigVerdict, checkConfig } from './config/check-config.js';
 export { placeOf } from './config/place.js';
 export type { ConfigProblem } from './config/problem.js';
 export { configSchema, type HostConfig } from './config/schema.js';
 export { roleEntry } from './config/setting.js';
-export { type OutcomeDifference, outcomeDifferences } from './explain/outcome-differences.js';
 export * from './explain/replay-dispatches.js';
+export { type OutcomeDifference, outcomeDifferences } from './explain/replay-dispatches.js';
 export { type LaneRules, Lanes } from './lanes/lanes.js';
-export type { Place } from './lanes/slots.js';
-export { Slots } from './lanes/slots.js';
-export { type ErrorSummary, errorSummary } from './logging/error-summary.js';
-export { authorPlace } from './logging/foreign-place.js';
+export { type Place, Slots } from './lanes/slots.js';
+export { authorPlace, type ErrorSummary, errorSummary } from './logging/error-summary.js';
 export { allFields, publicFields } from './logging/public-fields.js';
 export { newCounts } from './parts/counts.js';
 export { type ExtensionData, extensionData } from './parts/extension-data.js';
@@ -27,5 +29,8 @@ export { contributeDefaultChoices, hostExtensionId } from './provided/default-ch
 export { asPrincipal, rolesOf } from './provided/roles.js';
 export { nameOfRoute, type OwnedRoute, routeProblem } from './provided/routes.js';
 export { type SuspendedName, suspendedNames } from './receive/suspended.js';
-export { recordedAudit } from './timeline/recorded-audit.js';
-export { type RecordedOutcome, recordedOutcome } from './timeline/recorded-outcome.js';
+export {
+  type RecordedOutcome,
+  recordedAudit,
+  recordedOutcome,
+} from './timeline/read-timeline.js';

@@ -1,6 +1,6 @@
 import { type Clock, definedFields } from 'sluice-kernel/internal';
 import { journalError } from './errors.js';
-import { checkedFence, noFence, type Ownership, type UpdateFence } from './fence.js';
+import { checkedFence, type Fence, noFence, type Ownership, type UpdateFence } from './fence.js';
 import {
   type Journal,
   openSends,
@@ -79,8 +79,10 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
   };
   const update = (id: string, from: readonly UpdateState[], wanted: string): Update =>
     inState({ what: 'update', id, wanted }, updates.find(id), from);
-  const send = (id: string, from: readonly SendState[], wanted: string): Send =>
-    inState({ what: 'send', id, wanted }, sends.find(id), from);
+  const send = (fence: Fence, id: string, from: readonly SendState[], wanted: string): Send => {
+    checkedFence(fence);
+    return inState({ what: 'send', id, wanted }, sends.find(id), from);
+  };
   const again = {
     state: 'accepted',
     attempts: 0,
@@ -163,29 +165,24 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
       sends.add(Object.assign({ preparedAtMs: clock.now() }, own, judgement, given));
     },
     final: (fence, { sendId, kind, fingerprint, channel, accountId, body }, isSending = false) => {
-      checkedFence(fence);
-      const was = send(sendId, ['prepared'], 'made final');
+      const was = send(fence, sendId, ['prepared'], 'made final');
       const said = { kind, fingerprint, channel, accountId, body };
       sends.change(was, { ...judged(isSending, was.attempts), ...said });
     },
     sending: (fence, sendId) => {
-      checkedFence(fence);
-      const was = send(sendId, openSends, 'sent');
+      const was = send(fence, sendId, openSends, 'sent');
       sends.change(was, judged(true, was.attempts));
     },
     unsent: (fence, sendId) => {
-      checkedFence(fence);
-      sends.change(send(sendId, ['sending'], 'released'), { state: 'prepared' });
+      sends.change(send(fence, sendId, ['sending'], 'released'), { state: 'prepared' });
     },
     shown: (fence, sendId, shown) => {
-      checkedFence(fence);
-      const was = send(sendId, openSends, 'shown');
+      const was = send(fence, sendId, openSends, 'shown');
       if (shown !== undefined) sends.change(was, { shown });
     },
     endSend: (fence, sendId, { state, providerMessageId, cause, reason }) => {
-      checkedFence(fence);
       const end = { state, providerMessageId, cause, reason, endedAtMs: clock.now() };
-      sends.change(send(sendId, openSends, state), end);
+      sends.change(send(fence, sendId, openSends, state), end);
     },
   };
 }
@@ -224,6 +221,12 @@ export function noteTending({ retry, purge }: Pick<Journal, 'retry' | 'purge'>) 
 }
 
 /** The state of a send that was judged: with one more attempt, if it goes to its channel with the same write. */
+/** Returns whether a record is a dead letter; with a reason, one that joined another update for it. */
+export function isDead({ state, outcome, reason }: UpdateRecord, joinedReason?: string): boolean {
+  const isWanted = joinedReason === undefined || (outcome === 'joined' && reason === joinedReason);
+  return state === 'dead' && isWanted;
+}
+
 function judged(isSending: boolean, attempts: number): Standing<SendState> {
   return isSending ? { state: 'sending', attempts: attempts + 1 } : { state: 'prepared', attempts };
 }

@@ -7,9 +7,6 @@ export interface JournalCounts {
   readonly sends: { readonly prepared: number; readonly sending: number };
 }
 
-/** The rows that are counted at most. */
-export const mostCounted = 100_000;
-
 /** The counts of a journal since it was opened. */
 export interface JournalStats {
   readonly accepted: number;

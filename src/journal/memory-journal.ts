@@ -13,6 +13,7 @@ import {
 } from './journal.js';
 import {
   type ChangeableRows,
+  isDead,
   journalChanges,
   noteTending,
   writtenChanges,
@@ -83,12 +84,7 @@ export function memoryJournal({
       },
       sends: changeable(sends, () => ++seq),
       openIn: (lane, most) => Math.min(most, updates.inGroup(lane).length),
-      dead: (reason) =>
-        [...updates.values()].filter(
-          (one) =>
-            one.state === 'dead' &&
-            (reason === undefined || (one.outcome === 'joined' && one.reason === reason)),
-        ),
+      dead: (reason) => [...updates.values()].filter((one) => isDead(one, reason)),
       lastSend: () => seq,
     },
     clock,

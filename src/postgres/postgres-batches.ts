@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import type { JournalStats, NewDispatch } from '@sluice/journal';
 import { journalError, type WaitingDispatches } from '@sluice/journal/internal';
-import { isSluiceError, type SluiceError, Timer, type TimerHandle } from 'sluice-kernel/internal';
+import { isSluiceError, type SluiceError, Timer } from 'sluice-kernel/internal';
 import { CommitFates } from './members/commit-fates.js';
 import { unfenced } from './postgres-fence.js';
 import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
-import { JoinedWrites } from './rows/joined-writes.js';
 import {
   type NeededRows,
   type RowOptions,
   type SharedTransaction,
   workingRows,
 } from './rows/postgres-rows.js';
-import { dispatchesTable, insertAll } from './rows/postgres-tables.js';
+import { dispatchesTable, insertAll, JoinedWrites } from './rows/postgres-tables.js';
 
 interface Job {
   readonly needs: NeededRows;
@@ -72,7 +71,7 @@ export class PostgresBatches {
   readonly #later: Job[] = [];
   readonly #fates: CommitFates;
   readonly #probeTimer: Timer;
-  #laterTimer: TimerHandle | undefined;
+  readonly #laterTimer: Timer;
   #isCarrying = false;
   #isClosed = false;
   #running: Promise<void> | undefined;
@@ -85,6 +84,7 @@ export class PostgresBatches {
     this.#options = options;
     this.#fates = new CommitFates(connections.query, options.clock, options.unknownForMs);
     this.#probeTimer = new Timer(options.clock);
+    this.#laterTimer = new Timer(options.clock);
   }
 
   /** The reason why the last write was not persisted; `undefined` if it was. */
@@ -116,7 +116,7 @@ export class PostgresBatches {
 
   /** Runs a write with the next one that somebody waits for, before it; within 100 ms if none comes. */
   later<T>(run: (at: SharedTransaction) => T | Promise<T>, needs: NeededRows = {}): Promise<T> {
-    this.#laterTimer ??= this.#options.clock.setTimeout(() => this.hurry(), laterMs);
+    if (!this.#laterTimer.isSet) this.#laterTimer.set(laterMs, () => this.hurry());
     return this.#add(this.#later, run, needs);
   }
 
@@ -160,8 +160,7 @@ export class PostgresBatches {
 
   #joinLater(): void {
     this.#waiting.push(...this.#later.splice(0));
-    if (this.#laterTimer !== undefined) this.#options.clock.clearTimeout(this.#laterTimer);
-    this.#laterTimer = undefined;
+    this.#laterTimer.clear();
   }
 
   #start(): void {

@@ -86,12 +86,10 @@ function journalOf(
 ): PostgresJournal {
   const { clock, leaseMs, secrets = [], keepForMs, listen = true } = options;
   const clean = withoutSecrets(secrets);
-  let taken: NewDispatch[] = [];
+  const taken: NewDispatch[] = [];
   const rows = {
     add: (dispatches: readonly NewDispatch[]) => void taken.push(...dispatches),
-    rolledBack: () => {
-      taken = [];
-    },
+    rolledBack: () => void taken.splice(0),
   };
   const waiting = new WaitingDispatches(rows, clock, () => batches.carry(), clean);
   const batches: PostgresBatches = new PostgresBatches(connections, {

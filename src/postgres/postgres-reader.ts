@@ -1,13 +1,12 @@
 import type { DispatchFilter, DispatchRecord, JournalReader } from '@sluice/journal';
 import type { JournalHost } from '@sluice/journal/internal';
 import {
+  countRows,
   defaultLimit,
   entryKinds,
   isNotEnded,
   isOneOf,
-  isOpenSend,
   isOpenUpdate,
-  mostCounted,
   openUpdates,
   type RowFilter,
 } from '@sluice/journal/internal';
@@ -38,28 +37,8 @@ export function postgresRecords({
       const records = await read(dispatchesTable, { kinds: ['dispatch'], ...filter });
       return records.map((one): DispatchRecord => ({ ...one, sessionId: one.sessionId ?? null })); // null is a value of this field
     },
-    counts: async () => {
-      const dead = `SELECT ended_at_ms FROM sluice_updates WHERE ${isNotEnded} AND state = 'dead' LIMIT ${mostCounted}`;
-      const [row] = await query(`SELECT min(ended_at_ms) AS oldest FROM (${dead}) AS letters`);
-      const oldestDeadAtMs = row?.['oldest'];
-      return {
-        ...(typeof oldestDeadAtMs === 'number' && { oldestDeadAtMs }),
-        updates: { accepted: 0, handling: 0, dead: 0, ...(await count(updatesTable, isNotEnded)) },
-        sends: { prepared: 0, sending: 0, ...(await count(sendsTable, isOpenSend)) },
-      };
-    },
+    counts: () => countRows('sluice_', query),
   };
-
-  async function count<Record>(
-    { name }: PostgresTable<Record>,
-    condition: string,
-  ): Promise<globalThis.Record<string, number>> {
-    const states = `SELECT state FROM ${name} WHERE ${condition} LIMIT ${mostCounted}`;
-    const rows = await query(
-      `SELECT state, count(*) AS rows FROM (${states}) AS counted GROUP BY state`,
-    );
-    return Object.fromEntries(rows.map((row) => [String(row['state']), Number(row['rows'])]));
-  }
 
   async function read<Record>(
     table: PostgresTable<Record>,

@@ -1,5 +1,5 @@
 import { usualKeepForMs } from '@sluice/journal/internal';
-import type { Clock, TimerHandle } from 'sluice-kernel';
+import { type Clock, Timer } from 'sluice-kernel/internal';
 import type { PostgresBatches } from './postgres-batches.js';
 import { dayMs, dropDays, makeDays, otherDispatches } from './postgres-days.js';
 import type { PostgresConnections } from './rows/connections.js';
@@ -46,7 +46,7 @@ export function sweepPostgres(
   keepForMs = usualKeepForMs,
 ): Disposable {
   let isClosed = false;
-  let timer: TimerHandle | undefined;
+  const timer = new Timer(clock);
   /** Looks at the rows after one, in their order. @returns the last of them, if there may be old rows behind it. */
   const dropAfter = async (
     seq: number,
@@ -85,16 +85,14 @@ export function sweepPostgres(
     void sweep()
       .catch(() => undefined) // the writes that the database refuses tell of it
       .finally(() => {
-        if (isClosed) return;
-        timer = clock.setTimeout(begin, sweepEveryMs);
-        timer.unref?.();
+        if (!isClosed) timer.setIdly(sweepEveryMs, begin);
       });
   };
   begin();
   return {
     [Symbol.dispose]: () => {
       isClosed = true;
-      if (timer !== undefined) clock.clearTimeout(timer);
+      timer.clear();
     },
   };
 }

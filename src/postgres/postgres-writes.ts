@@ -1,15 +1,10 @@
-import type { Fence, Journal } from '@sluice/journal';
+import type { Journal } from '@sluice/journal';
 import { isRefusedForGood, type JournalChanges } from '@sluice/journal/internal';
+import type { OwnPartitions } from './members/own-partitions.js';
 import type { PostgresBatches } from './postgres-batches.js';
 import type { NeededRows } from './rows/postgres-rows.js';
 
 type Changing = keyof JournalChanges;
-
-/** The active work of a host, by partition: a partition is released when it has none. */
-interface WorkOfPartitions {
-  begun(fence: Fence | undefined, id: string): void;
-  ended(fence: Fence, id: string): void;
-}
 
 /** The rows that each change looks at, by its arguments. */
 const needs: {
@@ -52,7 +47,7 @@ export function postgresChanges(batches: PostgresBatches): Pick<Journal, Changin
 /** The changes of a host, which count the updates and sends of each part that it handles. */
 export function countedChanges(
   changes: Pick<Journal, Changing>,
-  work: WorkOfPartitions,
+  work: Pick<OwnPartitions, 'begun' | 'ended'>,
 ): Pick<Journal, Changing> {
   return {
     ...changes,

@@ -12,6 +12,10 @@ export * from './host/scripted-agent.js';
 export * from './host/test-host.js';
 export { type LoadedForTest, type LoadForTestOptions, loadForTest } from './load-for-test.js';
 export { samplePayload } from './samples.js';
-export { sequentialIds } from './sequential-ids.js';
-export { createTestKernel, type TestKernel, type TestKernelOptions } from './test-kernel.js';
+export {
+  createTestKernel,
+  sequentialIds,
+  type TestKernel,
+  type TestKernelOptions,
+} from './test-kernel.js';
 export { type VirtualClock, virtualClock, virtualStartMs } from './virtual-clock.js';

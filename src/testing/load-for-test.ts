@@ -125,9 +125,7 @@ export async function loadForTest(
     dispatchSync: (family, payload, given) =>
       kernel.dispatchSync(family, sampleWith(family, payload), given),
     dispose,
-    [Symbol.asyncDispose]: async () => {
-      await dispose();
-    },
+    [Symbol.asyncDispose]: async () => void (await dispose()),
   };
 }
 

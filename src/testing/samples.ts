@@ -12,8 +12,13 @@ const run = {
   trigger: 'user',
 };
 
+const account = { channel: 'console', accountId: 'default' };
+const conversation = { ...account, conversationId: 'console:ada' };
+const model = { provider: 'embedded', model: 'echo' };
+
 const question = 'What is the capital of Peru?';
 const answer = 'Lima.';
+const asked = { ...run, prompt: question };
 
 const history = () => [
   { role: 'user', content: 'Good morning.' },
@@ -23,14 +28,12 @@ const history = () => [
 const usage = () => ({ inputTokens: 412, outputTokens: 3, cacheReadTokens: 256, totalTokens: 671 });
 
 const message = () => ({
-  channel: 'console',
-  accountId: 'default',
+  ...conversation,
   provider: 'console',
   surface: 'console',
   from: 'console:ada',
   to: 'console:main',
   sender: { id: 'ada', name: 'Ada', username: 'ada' },
-  conversationId: 'console:ada',
   messageId: 'm-1',
   isGroup: false,
   content: question,
@@ -51,10 +54,8 @@ const command = () => ({
 
 const outbound = () => ({
   ...run,
-  channel: 'console',
-  accountId: 'default',
+  ...conversation,
   to: 'console:ada',
-  conversationId: 'console:ada',
   replyToId: 'm-1',
   kind: 'reply' as const,
   streaming: false,
@@ -86,15 +87,13 @@ const interaction = () => ({
   kind: 'button' as const,
   name: 'approve',
   values: ['once'],
-  channel: 'console',
-  accountId: 'default',
-  conversationId: 'console:ada',
+  ...conversation,
   messageId: 'm-2',
   sender: { id: 'ada', name: 'Ada' },
   sentAtMs,
 });
 
-const requester = () => ({ channel: 'console', accountId: 'default', to: 'console:ada' });
+const requester = () => ({ ...account, to: 'console:ada' });
 
 const spawn = () => ({
   runId: 'r-2',
@@ -145,15 +144,14 @@ export const samplePayloads: {
     result: { sessionId: 's-2' },
     durationMs: 4,
   }),
-  'account.started': () => ({ channel: 'console', accountId: 'default', startedAtMs: sentAtMs }),
-  'account.stopped': () => ({ channel: 'console', accountId: 'default', reason: 'end of input' }),
+  'account.started': () => ({ ...account, startedAtMs: sentAtMs }),
+  'account.stopped': () => ({ ...account, reason: 'end of input' }),
   'account.pairing.requested': () => ({
-    ...{ channel: 'console', accountId: 'default', senderId: 'grace' },
-    ...{ code: 'TEAPOT22', metadata: { name: 'Grace' } },
+    ...account,
+    ...{ senderId: 'grace', code: 'TEAPOT22', metadata: { name: 'Grace' } },
   }),
   'ingress.received': () => ({
-    channel: 'console',
-    accountId: 'default',
+    ...account,
     receivedAtMs: sentAtMs,
     raw: { line: question },
   }),
@@ -186,44 +184,37 @@ export const samplePayloads: {
     reason: 'new',
     nextSessionId: 's-2',
   }),
-  'agent.starting': () => ({ ...run, prompt: question, startedAtMs: sentAtMs, attempt: 1 }),
+  'agent.starting': () => ({ ...asked, startedAtMs: sentAtMs, attempt: 1 }),
   'agent.model.resolving': () => ({
-    ...run,
-    prompt: question,
-    provider: 'embedded',
-    model: 'echo',
+    ...asked,
+    ...model,
     providers: ['embedded'],
   }),
   'agent.prompt.building': () => ({
-    ...run,
+    ...asked,
     sender: { id: 'ada', name: 'Ada' },
     messageId: 'm-1',
     replyTo: { messageId: 'm-0', content: 'Good morning, Ada.', isQuote: true },
-    prompt: question,
     messages: history(),
     systemPrompt: 'You answer briefly.',
     guidance: ['Name your source.'],
     additions: [{ text: 'Ada lives in Lima.', position: 'before' }],
   }),
   'agent.answer.resolving': () => ({
-    ...run,
-    prompt: question,
+    ...asked,
     attempt: 1,
     messages: history(),
   }),
   'agent.llm.calling': () => ({
-    ...run,
-    prompt: question,
+    ...asked,
     attempt: 1,
     composedPrompt: `Ada lives in Lima.\n\n${question}`,
     messages: history(),
-    provider: 'embedded',
-    model: 'echo',
+    ...model,
   }),
   'agent.llm.input': () => ({
     ...run,
-    provider: 'embedded',
-    model: 'echo',
+    ...model,
     systemPrompt: 'You answer briefly.\n\nName your source.',
     prompt: `Ada lives in Lima.\n\n${question}`,
     historyMessages: history(),
@@ -285,8 +276,7 @@ export const samplePayloads: {
   }),
   'agent.llm.output': () => ({
     ...run,
-    provider: 'embedded',
-    model: 'echo',
+    ...model,
     assistantTexts: [answer],
     lastAssistant: { role: 'assistant', content: answer },
     usage: usage(),
@@ -296,7 +286,7 @@ export const samplePayloads: {
   'egress.preparing': () => ({
     ...outbound(),
     explicit: false,
-    accounts: [{ channel: 'console', accountId: 'default' }],
+    accounts: [{ ...account }],
   }),
   'egress.sending': () => ({ ...outbound(), attempt: 1 }),
   'egress.sent': () => ({

@@ -1,13 +1,13 @@
 import {
   createKernel,
   type Failure,
+  type IdSource,
   type Kernel,
   type KernelOptions,
   type Late,
   type Outcome,
 } from 'sluice-kernel';
 import { type CollectingLogger, collectingLogger, printError } from './collecting-logger.js';
-import { sequentialIds } from './sequential-ids.js';
 import { type VirtualClock, virtualClock } from './virtual-clock.js';
 
 /** The options of a test kernel: those of a kernel, but for its clock, which is virtual, and its tap, which is taken. */
@@ -53,4 +53,14 @@ export function createTestKernel(options: TestKernelOptions = {}): TestKernel {
     },
   });
   return { kernel, clock, log, outcomes, failures, late };
+}
+
+/**
+ * Ids that are the same in every run of a test: a prefix and the number of the dispatch.
+ *
+ * @example
+ * createKernel({ ids: sequentialIds() }); // e-000001, e-000002, ...
+ */
+export function sequentialIds(prefix = 'e'): IdSource {
+  return (_stampMs, sequence) => `${prefix}-${String(sequence).padStart(6, '0')}`;
 }

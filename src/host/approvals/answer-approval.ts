@@ -1,7 +1,6 @@
 import type { ApprovalScope, Approver, Principal } from 'sluice-kernel';
-import { scopeText } from './approval-buttons.js';
-import { type ApprovalRow, shortIdOf } from './approval-row.js';
-import type { ApprovalEnd } from './approval-rows.js';
+import { type ApprovalEnd, type ApprovalRow, shortIdOf } from './approval-row.js';
+import { scopeText } from './approval-text.js';
 import { offeredScopes } from './grants.js';
 import type { PersistedApprovals } from './persisted-approvals.js';
 
@@ -9,15 +8,10 @@ import type { PersistedApprovals } from './persisted-approvals.js';
 export const notPendingText = 'This approval is not open any more.';
 
 /** An answer that came by a channel. */
-export interface GivenAnswer {
+export interface GivenAnswer extends ApprovalEnd {
   readonly state: 'allowed' | 'denied';
   /** The proven sender; absent if the channel has proven none. */
-  readonly by: Principal | undefined;
-  readonly reason?: string;
-  /** It holds for later questions, too. */
-  readonly always?: ApprovalScope;
-  /** The update that brought it. */
-  readonly eventId?: string;
+  readonly answeredBy?: Principal;
 }
 
 /**
@@ -30,23 +24,18 @@ export interface GivenAnswer {
 export async function answerApproval(
   approvals: PersistedApprovals,
   row: ApprovalRow | undefined,
-  { state, by, reason, always, eventId }: GivenAnswer,
+  end: GivenAnswer,
 ) {
   if (row === undefined) return { isTaken: false, text: notPendingText };
   const id = shortIdOf(row);
   const done = (text: string) => ({ isTaken: true, text: `${id} is ${text}.` });
   const { question, principal, family } = row;
+  const { state, answeredBy, answeredIn, always } = end;
   if (row.state !== 'pending') await approvals.notifyHosts(); // whoever has ended it may have died before that
-  if (row.answeredIn === undefined || row.answeredIn !== eventId) {
-    const problem = whyNotAnswer({ of: question.of, principal }, by) ?? whyNotAlways(row, always);
+  if (row.answeredIn === undefined || row.answeredIn !== answeredIn) {
+    const problem =
+      whyNotAnswer({ of: question.of, principal }, answeredBy) ?? whyNotAlways(row, always);
     if (problem !== undefined) return { isTaken: false, text: problem };
-    const end: ApprovalEnd = {
-      state,
-      ...(by !== undefined && { answeredBy: by }),
-      ...(eventId !== undefined && { answeredIn: eventId }),
-      ...(always !== undefined && { always }),
-      ...(reason !== undefined && reason !== '' && { reason }),
-    };
     const ended = row.state === 'pending' ? await approvals.end(row, end) : undefined;
     if (ended === undefined) return { isTaken: false, text: notPendingText };
   } else if (always !== undefined) await approvals.grants.keep(row); // it is handled again: its host may have died before that

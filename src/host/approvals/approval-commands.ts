@@ -1,5 +1,5 @@
 import { patiently } from '@sluice/journal/internal';
-import { approvalScopes, type Clock, type Principal } from 'sluice-kernel/internal';
+import { approvalScopes, type Clock, definedFields, type Principal } from 'sluice-kernel/internal';
 import type { ChatCommand, ChatCommandContext } from '../provided/chat-commands.js';
 import { answerApproval, whyNotAnswer } from './answer-approval.js';
 import { shortIdOf } from './approval-row.js';
@@ -33,9 +33,12 @@ export function approvalCommands(
     if (!isId(id)) return noIdText;
     const [row, other] = await approvals.beginningWith(id);
     if (other !== undefined) return severalText(id);
-    const given = { state, by: principal, ...(eventId !== '' && { eventId }) };
+    const answeredIn = eventId === '' ? undefined : eventId;
+    const given = { state, ...definedFields({ answeredBy: principal, answeredIn }) };
+    const reason = words.length === 0 ? undefined : words.join(' ');
     if (state === 'denied' || words[0] !== 'always')
-      return (await answerApproval(approvals, row, { ...given, reason: words.join(' ') })).text;
+      return (await answerApproval(approvals, row, { ...given, ...definedFields({ reason }) }))
+        .text;
     const always = approvalScopes.find((scope) => scope === words[1]);
     if (always === undefined) return `Say for which: ${approvalScopes.join(', ')}.`;
     return (await answerApproval(approvals, row, { ...given, always })).text;

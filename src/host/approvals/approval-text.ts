@@ -1,5 +1,11 @@
-import { inertJson, inertText, oneLine, principalText } from 'sluice-kernel/internal';
-import { scopeText } from './approval-buttons.js';
+import {
+  type ApprovalScope,
+  approvalScopes,
+  inertJson,
+  inertText,
+  oneLine,
+  principalText,
+} from 'sluice-kernel/internal';
 import { type AnsweredBy, type ApprovalRow, shortIdOf } from './approval-row.js';
 import { type GrantRow, offeredScopes } from './grants.js';
 
@@ -90,4 +96,39 @@ function spanOf(ms: number): string {
   const [name, length] = units.find(([, unitMs]) => ms >= unitMs) ?? ['second', 1_000];
   const count = Math.max(0, Math.round(ms / length));
   return `${count} ${name}${count === 1 ? '' : 's'}`;
+}
+
+/** An answer as a button gives it. */
+type ButtonAnswer = Pick<ApprovalRow, 'always'> & { readonly state: 'allowed' | 'denied' };
+
+/** The answers that a button can give. The place of one here is part of the names of buttons, so it stays as it is. */
+export const buttonAnswers: readonly ButtonAnswer[] = [
+  { state: 'allowed' },
+  { state: 'denied' },
+  ...approvalScopes.map((always) => ({ state: 'allowed', always }) as const),
+];
+
+/** The thing that a question of each family is about, in a word. */
+const things = {
+  'agent.tool.calling': 'tool',
+  'subagent.spawning': 'agent',
+  'egress.preparing': 'address',
+} as const;
+
+/** A scope in words, as a question of a family means it. */
+export function scopeText(scope: ApprovalScope, family: ApprovalRow['family']): string {
+  const thing = `this ${things[family]}`;
+  if (scope === 'tool') return `for ${thing}`;
+  return scope === 'session' ? `for ${thing} in this session` : `for ${thing} and this person`;
+}
+
+/** The buttons of a question: Allow, Deny, and "always" for each scope that is offered. */
+export function approvalButtons(
+  row: ApprovalRow,
+): readonly { readonly at: number; readonly label: string }[] {
+  const offered = offeredScopes(row);
+  return buttonAnswers.flatMap(({ state, always }, at) => {
+    if (always === undefined) return { at, label: state === 'allowed' ? 'Allow' : 'Deny' };
+    return offered.includes(always) ? { at, label: `Always ${scopeText(always, row.family)}` } : [];
+  });
 }

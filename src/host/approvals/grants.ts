@@ -42,11 +42,8 @@ export type Granted = Pick<
 >;
 
 /** The scopes of a question that "always" may be answered for: a session and a principal have to be known. */
-export function offeredScopes({
-  question,
-  sessionKey,
-  principal,
-}: Pick<Granted, 'question' | 'sessionKey' | 'principal'>): readonly ApprovalScope[] {
+export function offeredScopes(asked: Granted): readonly ApprovalScope[] {
+  const { question, sessionKey, principal } = asked;
   const known = {
     tool: true,
     session: sessionKey !== undefined,

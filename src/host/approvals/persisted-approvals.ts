@@ -1,8 +1,13 @@
 import type { Fence, Ownership } from '@sluice/journal';
-import { HostSign } from '../questions/host-sign.js';
-import type { WaitingRows, WaitingRowsParts } from '../questions/waiting-rows.js';
-import { type ApprovalRow, type ApprovalState, shortIdOf } from './approval-row.js';
-import { type ApprovalEnd, approvalRows, approvalsAtMost, changeState } from './approval-rows.js';
+import { HostSign, type WaitingRows, type WaitingRowsParts } from '../questions/waiting-rows.js';
+import {
+  type ApprovalEnd,
+  type ApprovalRow,
+  approvalRows,
+  approvalsAtMost,
+  changeState,
+  shortIdOf,
+} from './approval-row.js';
 import { Grants } from './grants.js';
 
 /** The changes of rows that a host acts on. */
@@ -31,7 +36,7 @@ export class PersistedApprovals {
   readonly #sign: HostSign;
   #isClosed = false;
   #isToLook = false; // the rows could not be read when there may have been answers
-  #events: ApprovalEvents = { onEnd: () => undefined, onUnused: () => undefined };
+  events: ApprovalEvents = { onEnd: () => undefined, onUnused: () => undefined };
 
   constructor(parts: WaitingRowsParts, ownership: Ownership) {
     this.grants = new Grants(parts);
@@ -40,11 +45,6 @@ export class PersistedApprovals {
     this.#rows = approvalRows(parts, async (row) => {
       if (this.#isHeld(row)) await this.end(row, { state: 'expired' });
     });
-  }
-
-  /** @param events what the host does about them. */
-  listen(events: ApprovalEvents): void {
-    this.#events = events;
   }
 
   /** Takes the rows of a message over that a host before this one left. */
@@ -182,7 +182,7 @@ export class PersistedApprovals {
    * has failed, and may have noted it. @returns whether it may be used. @throws as the journal does.
    */
   async use(row: ApprovalRow, { signal }: Fence, isAgain: boolean): Promise<boolean> {
-    const from: ApprovalState[] = isAgain ? ['allowed', 'used'] : ['allowed'];
+    const from = isAgain ? (['allowed', 'used'] as const) : (['allowed'] as const);
     const used = await changeState(this.#rows, row, from, { state: 'used' }, signal);
     if (used === undefined || signal.aborted) return false;
     this.#keep(used);
@@ -233,7 +233,7 @@ export class PersistedApprovals {
         const unused = await changeState(this.#rows, row, ['allowed'], { state: 'unused' });
         if (unused !== undefined) {
           this.#report(unused);
-          this.#events.onUnused(unused);
+          this.events.onUnused(unused);
         }
         await this.#rows.remove(row);
         this.#forget(row);
@@ -260,7 +260,7 @@ export class PersistedApprovals {
     this.#rows.disarm(row.id);
     for (const resolve of this.#waiting.get(row.id) ?? []) resolve();
     this.#waiting.delete(row.id);
-    this.#events.onEnd(row);
+    this.events.onEnd(row);
   }
 
   #isHeld(row: ApprovalRow): boolean {

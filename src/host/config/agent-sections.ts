@@ -1,8 +1,21 @@
 import { canonicalStages } from 'sluice-kernel';
 import { z } from 'zod';
-import { agentPackages, packageAgentForms } from './agent-packages.js';
 import type { CancelReplyCode, FailureTexts } from './failure-text.js';
 import { atOnce, milliseconds, name, setting } from './setting.js';
+
+/**
+ * The agents that packages bring: the beginning of a name, and the form of the text behind its colon. `openai:MODEL@URL` comes from
+ * the package `sluice-openai`, whose extension has the id `openai`, and gets `MODEL@URL` in its setting `asked`, a list.
+ */
+export const agentPackages: Readonly<Record<string, string>> = {
+  acp: 'COMMAND',
+  openai: 'MODEL@URL',
+};
+
+/** The names of such agents, as people write them. */
+export const packageAgentForms: readonly string[] = Object.entries(agentPackages).map(
+  ([scheme, rest]) => `${scheme}:${rest}`,
+);
 
 const written = (file: string): string =>
   `"echo", "replay:FILE"${file}, "claude", "claude:MODEL", "${packageAgentForms.join('", "')}", "openclaw", "openclaw:AGENT" or "ext:AGENT" of an extension`;

@@ -122,25 +122,22 @@ const journalSettings = z.strictObject({
   ),
 });
 
+/** Settings that journals of one kind do not have, and what is told of them. */
+const ofOneKind = [
+  ['url', 'keepBytes', 'expected no bound of bytes for a journal in a database'],
+  ['path', 'leaseMs', 'expected no lease for a journal in a file'],
+  ['path', 'partitions', 'expected no partitions of a journal in a file'],
+  ['path', 'listen', 'expected no "listen" for a journal in a file'],
+] as const;
+
 export const journal = journalSettings
   .refine(({ path, url }) => (path === undefined) !== (url === undefined), {
     message: 'expected either "path" or "url"',
   })
-  .refine(({ url, keepBytes }) => url === undefined || keepBytes === undefined, {
-    path: ['keepBytes'],
-    message: 'expected no bound of bytes for a journal in a database',
-  })
-  .refine(({ path, leaseMs }) => path === undefined || leaseMs === undefined, {
-    path: ['leaseMs'],
-    message: 'expected no lease for a journal in a file',
-  })
-  .refine(({ path, partitions }) => path === undefined || partitions === undefined, {
-    path: ['partitions'],
-    message: 'expected no partitions of a journal in a file',
-  })
-  .refine(({ path, listen }) => path === undefined || listen === undefined, {
-    path: ['listen'],
-    message: 'expected no "listen" for a journal in a file',
+  .superRefine((given, check) => {
+    for (const [kind, setting, message] of ofOneKind)
+      if (given[kind] !== undefined && given[setting] !== undefined)
+        check.addIssue({ code: 'custom', path: [setting], message });
   });
 
 /** The place at which a server of the host listens. */

@@ -42,10 +42,7 @@ export function schemaNodeAt(
   path: readonly PropertyKey[],
 ): z.core.$ZodType | undefined {
   let node: z.core.$ZodType | undefined = bare(schema);
-  for (const key of path) {
-    if (node === undefined) return undefined;
-    node = childOf(node, key);
-  }
+  for (const key of path) node = node && childOf(node, key);
   return node;
 }
 

@@ -1,7 +1,6 @@
 import { type ApprovalAnswer, type ApprovalRequest, type Approvals, Trail } from '@sluice/agent';
 import { digestOf, patiently } from '@sluice/journal/internal';
 import { definedFields, oneLine } from 'sluice-kernel/internal';
-import { approvalButtons } from '../approvals/approval-buttons.js';
 import {
   type ApprovalAddress,
   type ApprovalRow,
@@ -10,7 +9,12 @@ import {
   newApproval,
   shortIdOf,
 } from '../approvals/approval-row.js';
-import { answerText, approvalText, givenText } from '../approvals/approval-text.js';
+import {
+  answerText,
+  approvalButtons,
+  approvalText,
+  givenText,
+} from '../approvals/approval-text.js';
 import type { PeopleWait } from '../lanes/people-wait.js';
 import type { FencedParts } from '../parts/parts.js';
 import { buttonOf } from '../questions/open-questions.js';

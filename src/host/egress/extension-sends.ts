@@ -160,20 +160,17 @@ const sendBounds = {
   inAll: 600,
 } as const;
 
-/** Counts a send. @returns why it may not go out, if it may not: it is not counted then. */
-type CountSend = (
-  extensionId: string,
-  place: readonly unknown[],
-  depth: number,
-) => string | undefined;
-
-/** Counts the sends of extensions, so that one that sends upon its own sends comes to an end. */
-function countedSends(clock: Clock): CountSend {
+/**
+ * Counts the sends of extensions, so that one that sends upon its own sends comes to an end.
+ *
+ * @returns counts a send, and says why it may not go out, if it may not: it is not counted then.
+ */
+function countedSends(clock: Clock) {
   const { depth: deepest, toOneAddress, inAll } = sendBounds;
   let minute = 0;
   /** The sends of this minute by extension and address: at most `inAll` for each extension. */
   const counts = new Map<string, number>();
-  return (extensionId, place, depth) => {
+  return (extensionId: string, place: readonly unknown[], depth: number): string | undefined => {
     if (depth > deepest) return `it follows ${deepest} sends that followed one another`;
     const now = Math.floor(clock.monotonicMs() / minuteMs);
     if (now !== minute) counts.clear();

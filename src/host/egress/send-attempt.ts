@@ -1,8 +1,8 @@
 import type { Trail } from '@sluice/agent';
 import type { SendApproval, SendContext, SendPermit, SendResult } from '@sluice/sdk/channel';
 import { oneLine } from 'sluice-kernel/internal';
+import { type CallEnd, callWithin } from '../parts/attempt.js';
 import type { SendParts } from '../parts/parts.js';
-import { type CallEnd, callWithin } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';
 
 /** How one attempt went: what the channel answered, or that it did not. */

@@ -68,7 +68,7 @@ export async function* followJournal(
 ): AsyncGenerator<TimelineEntry, void> {
   const { follow = true, kinds = entryKinds, pollMs = 250, clock = systemClock } = options;
   const { signal = new AbortController().signal } = options;
-  checkPlace(options);
+  checkPlace(options.from, options.consumer);
   const place = placeOf(journal.keyValues, options.consumer);
   const start = await startOf(journal, options.from, place);
   let afterSeq = start ?? 0;
@@ -131,13 +131,7 @@ async function startOf(
 }
 
 /** Checks where to begin and for whom. @throws SluiceError `bad-option`. */
-export function checkPlace({
-  from = 'now',
-  consumer = 'none',
-}: {
-  readonly from?: string | undefined;
-  readonly consumer?: string | undefined;
-}): void {
+export function checkPlace(from = 'now', consumer = 'none'): void {
   const refuse = (option: string, problem: string) =>
     kernelError('bad-option', { option, problem });
   if (from !== 'now' && !/^\d{1,15}$/.test(from))

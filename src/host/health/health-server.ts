@@ -56,13 +56,34 @@ export async function startHealthServer(
 ): Promise<HealthServer> {
   const { logger, clock, name = 'health', connectionsPerAddress } = options;
   const feed = events && eventFeed(events);
-  const served = { address, names: hosts, ...(feed && { feed }) };
-  const isKnown = hostCheck(served);
+  const names = { address, names: hosts };
+  const isKnown = hostCheck(names);
+  const answer = (exchange: Exchange): unknown => {
+    const { path, request } = exchange;
+    const { method = '', headers } = request;
+    if (!isKnown(headers.host))
+      return exchange.refuse(
+        421,
+        'this is not the host that was asked for; its setting "hosts" names more',
+      );
+    const there = host.routes?.at(path) ?? [];
+    const isFeed = path === '/events' && feed !== undefined;
+    if ((isFeed || there.length > 0) && !isOwnPage(headers, names))
+      return exchange.refuse(403, 'another page may not ask here');
+    if (isFeed) return feed(exchange);
+    if (host.routes !== undefined && there.length > 0)
+      return serveRoute(host.routes, exchange, there, host.routes.admit);
+    try {
+      return send(exchange, ...answerTo(host, method, path));
+    } catch {
+      return send(exchange, 503, { ready: false, error: 'the host cannot tell how it is' });
+    }
+  };
   const limits = definedFields({ connectionsPerAddress });
   const receiver = await startReceiver({
     ...{ host: address, port, name, limits, unref: true }, // a host that has ended is not kept alive to say so
     ...definedFields({ log: logger, clock }),
-    take: (exchange) => answer(host, exchange, { ...served, isKnown }),
+    take: answer,
   });
   const opened = host.routes?.open();
   return {
@@ -72,36 +93,6 @@ export async function startHealthServer(
       await receiver.close();
     },
   };
-}
-
-function answer(
-  host: HealthServerHost,
-  exchange: Exchange,
-  served: HostNames & {
-    readonly isKnown: ReturnType<typeof hostCheck>;
-    readonly feed?: ReturnType<typeof eventFeed>;
-  },
-): unknown {
-  const { path, request } = exchange;
-  const { method = '', headers } = request;
-  if (!served.isKnown(headers.host))
-    return exchange.refuse(
-      421,
-      'this is not the host that was asked for; its setting "hosts" names more',
-    );
-  const isOwn = isOwnPage(headers, served);
-  const there = host.routes?.at(path) ?? [];
-  const isFeed = path === '/events' && served.feed !== undefined;
-  if ((isFeed || there.length > 0) && !isOwn)
-    return exchange.refuse(403, 'another page may not ask here');
-  if (isFeed) return served.feed?.(exchange);
-  if (host.routes !== undefined && there.length > 0)
-    return serveRoute(host.routes, exchange, there, host.routes.admit);
-  try {
-    return send(exchange, ...answerTo(host, method, path));
-  } catch {
-    return send(exchange, 503, { ready: false, error: 'the host cannot tell how it is' });
-  }
 }
 
 /**

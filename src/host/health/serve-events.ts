@@ -44,7 +44,7 @@ export function eventFeed({ journal, token, source }: EventFeedOptions) {
     };
     const consumer = given.get('consumer') ?? undefined;
     try {
-      checkPlace({ from: how.from, consumer });
+      checkPlace(how.from, consumer);
     } catch (error) {
       return refuse(400, isSluiceError(error) ? error.message : 'that is no place of a journal');
     }

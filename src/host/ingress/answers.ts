@@ -8,15 +8,13 @@ import {
   type ProvenSender,
 } from 'sluice-kernel/internal';
 import { answerApproval } from '../approvals/answer-approval.js';
-import { answerOfButton } from '../approvals/approval-buttons.js';
+import { buttonAnswers } from '../approvals/approval-text.js';
 import { endFailed } from '../egress/reply.js';
 import type { FencedParts } from '../parts/parts.js';
 import { type Found, questionOfButton } from '../questions/open-questions.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { provenSender } from './principal.js';
 import type { ReceivedUpdate } from './received-update.js';
-
-type Sender = RoutedMessage['sender'];
 
 /** The update that brings an answer, and its sender if his channel has proven who he is. */
 interface By {
@@ -97,9 +95,10 @@ async function pressApproval(
   { eventId, principal }: By,
   { questionId, at }: { readonly questionId: string; readonly at: number },
 ): Promise<AnswerPress> {
-  const answer = answerOfButton(at);
+  const answer = buttonAnswers[at];
   const row = answer && (await approvals.read(questionId));
-  const given = { ...(answer ?? { state: 'denied' }), by: principal, eventId };
+  const by = definedFields({ answeredBy: principal, answeredIn: eventId });
+  const given = { ...(answer ?? { state: 'denied' as const }), ...by };
   const { isTaken, text } = await answerApproval(approvals, row, given);
   return isTaken ? { questionId, text } : { text };
 }
@@ -108,7 +107,7 @@ function close(
   { questions }: FencedParts,
   { row, answer }: Found,
   { eventId: by, sender: proven }: By,
-  sender: Sender,
+  sender: RoutedMessage['sender'],
   otherwise: string,
 ): Promise<boolean> {
   const from = { id: sender?.id ?? otherwise, ...definedFields({ name: sender?.name }) };

@@ -20,12 +20,9 @@ import { answerMessage } from '../turn/answer.js';
 import { takeAnswer } from './answers.js';
 import { mergeBatch, normalizedBy, reportNormalized, reportReceived } from './ingress-stages.js';
 import { carryInteraction } from './interactions.js';
-import type { ReceivedUpdate } from './received-update.js';
+import { namesOf, type ReceivedUpdate } from './received-update.js';
 import { runChatCommand } from './run-chat-command.js';
-import { runSend } from './run-send.js';
 import type { Fate } from './when-full.js';
-
-type Routed = Extract<Routing, { status: 'routed' }>;
 
 /**
  * Carries an update through every stage: routing, its command or its turn, and the sends. Never rejects: whatever happens to
@@ -37,7 +34,7 @@ export async function carryToEnd(
   place: Place,
   fate: Fate = 'handled',
 ): Promise<MessageEnd> {
-  const { eventId, account, update } = received;
+  const { eventId, account } = received;
   const channel = account.channel.id;
   let ending: EarlyEnding;
   try {
@@ -50,16 +47,10 @@ export async function carryToEnd(
       });
     else parts.logger.error('a message failed', { channel, eventId, error });
   }
-  const { accountId } = account;
-  const { updateId } = update;
-  const named = definedFields({ channel, accountId, updateId, correlationId: eventId });
-  return { sends: [], ...named, ...ending };
+  return { sends: [], ...namesOf(received), correlationId: eventId, ...ending };
 }
 
-const full = {
-  status: 'failed',
-  reason: fullReason,
-} as const satisfies EarlyEnding;
+const full = { status: 'failed', reason: fullReason } as const satisfies EarlyEnding;
 
 async function carry(
   parts: FencedParts,
@@ -76,9 +67,7 @@ async function carry(
   if (decoded.kind === 'job') {
     const { job } = decoded;
     if (fate === 'refused') return full;
-    return job.kind === 'send'
-      ? runSend(parts, job)
-      : runJob(parts, { ...taken, job }, received, place);
+    return runJob(parts, { ...taken, job }, received, place);
   }
   if (decoded.kind === 'ignored') {
     parts.logger.debug('an update was ignored', { channel, detail: decoded.reason });
@@ -142,7 +131,7 @@ async function carry(
 async function answerOrRun(
   parts: FencedParts,
   trail: Trail,
-  routing: Routed,
+  routing: Extract<Routing, { status: 'routed' }>,
   message: RoutedMessage,
   place: Place,
   isJoined: boolean,

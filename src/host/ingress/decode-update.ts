@@ -7,7 +7,7 @@ import { parseCommandLine } from '../provided/commands.js';
 import { sendAccount } from '../provided/jobs-channel.js';
 import { laneOfPlace } from '../session/routing.js';
 import { checkInteraction } from './interactions.js';
-import type { ReceivedUpdate } from './received-update.js';
+import type { DecodedUpdate } from './received-update.js';
 
 /** Decodes an update. Never throws. */
 export function decodeUpdate(
@@ -66,10 +66,7 @@ export function partitionOf(
 }
 
 /** The lane of a conversation beside which an update runs at once. */
-export function besideLane({
-  account,
-  decoded,
-}: Pick<ReceivedUpdate, 'account' | 'decoded'>): string | undefined {
+export function besideLane({ account, decoded }: DecodedUpdate): string | undefined {
   if (decoded.kind === 'interaction') return JSON.stringify(placeOfPress(account, decoded));
   if (decoded.kind !== 'message' && decoded.kind !== 'command') return undefined;
   return laneOfPlace(account.channel.id, account.accountId, decoded.message);

@@ -5,7 +5,7 @@ import { definedFields, oneLine } from 'sluice-kernel/internal';
 import type { FencedParts, HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { reportUpdate } from '../timeline/report-update.js';
-import type { ReceivedUpdate, Worked } from './received-update.js';
+import { namesOf, type ReceivedUpdate, type Worked } from './received-update.js';
 
 /** An update as its end needs it. */
 type EndingUpdate = Pick<ReceivedUpdate, 'eventId' | 'account' | 'update' | 'joined'>;
@@ -91,11 +91,12 @@ async function endJoined(
 /** Ends an update that joined another. Never rejects. @param how.isDead that one is a dead letter. */
 export async function endAsJoined(
   parts: FencedParts,
-  { eventId, account, update }: EndingUpdate,
+  received: EndingUpdate,
   { isDead, to }: { readonly isDead: boolean; readonly to: string },
   named: Partial<Pick<MessageEnd, 'agentId' | 'sessionKey'>> = {},
 ): Promise<void> {
   const { journal, fence, counts, deferredEnds, logger } = parts;
+  const { eventId, account, update } = received;
   const reason = joinedReason(to);
   if (isDead && journal.outlivesHost) counts.deadLetters++;
   if (!journal.outlivesHost) await acknowledge(parts, account, update);
@@ -106,17 +107,10 @@ export async function endAsJoined(
     deferredEnds.add(eventId); // it ends when it is claimed
   }
   const { agentId, sessionKey } = named;
-  const { channel, accountId } = account;
   const state = deferredEnds.has(eventId) ? 'left' : isDead ? 'dead' : 'ended';
-  reportUpdate(parts, eventId, state, {
-    ...{ channel: channel.id, accountId, outcome: 'joined', reason, joinedTo: to },
-    ...{ agentId, sessionKey },
-  });
-  reportMessageEnd(parts, {
-    ...{ status: 'joined', channel: channel.id, accountId },
-    ...definedFields({ updateId: update.updateId, correlationId: eventId, agentId, sessionKey }),
-    ...{ reason, sends: [] },
-  });
+  const about = { ...namesOf(received), ...definedFields({ agentId, sessionKey }), reason };
+  reportUpdate(parts, eventId, state, { ...about, outcome: 'joined', joinedTo: to });
+  reportMessageEnd(parts, { ...about, status: 'joined', correlationId: eventId, sends: [] });
 }
 
 /** Tells the provider that an update need not come again. Never rejects. */
@@ -155,16 +149,11 @@ export function reportMessageEnd(
 /** Tells a channel that one of its updates has ended. Never throws. */
 export function notifyChannel(
   parts: HostParts,
-  {
-    channel: id,
-    accountId,
-    status,
-    ...rest
-  }: UpdateEnd & Pick<MessageEnd, 'channel' | 'accountId'>,
+  end: UpdateEnd & Pick<MessageEnd, 'channel' | 'accountId'>,
 ): void {
+  const { channel: id, accountId, status, updateId, reason, cancelCode, correlationId } = end;
   const channel = parts.accounts.find(id, accountId)?.channel;
   try {
-    const { updateId, reason, cancelCode, correlationId } = rest;
     const more = definedFields({ updateId, reason, cancelCode, correlationId });
     channel?.updateEnded?.(accountId, { status, ...more });
   } catch (error) {

@@ -7,7 +7,7 @@ import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { promptOf } from '../turn/answer.js';
 import { endUpdate } from './end-update.js';
 import { principalOf } from './principal.js';
-import type { ReceivedUpdate } from './received-update.js';
+import { namesOf, type ReceivedUpdate } from './received-update.js';
 
 /** A message as `ingress.normalized` has left it, or the reason why it failed there. */
 export type Normalized = RoutedMessage | { readonly failed: string };
@@ -15,18 +15,16 @@ export type Normalized = RoutedMessage | { readonly failed: string };
 /** Dispatches `ingress.received`, under the id of the update. @param correlationId of the update that it joined. */
 export function reportReceived(
   parts: FencedParts,
-  { eventId, account, update, receivedAtMs, decoded }: ReceivedUpdate,
+  received: ReceivedUpdate,
   correlationId?: string,
 ): Promise<Outcome<'ingress.received'>> {
-  const { channel, accountId } = account;
-  const { raw, updateId } = update;
-  const named = definedFields({ channel: channel.id, accountId, updateId });
+  const { eventId, account, update, receivedAtMs, decoded } = received;
   const principal = principalOf(parts, account, decoded);
   return parts.kernel.dispatch(
     'ingress.received',
-    { receivedAtMs, raw, ...named },
+    { receivedAtMs, raw: update.raw, ...namesOf(received) },
     {
-      accountRef: refOf(channel.id, accountId),
+      accountRef: refOf(account.channel.id, account.accountId),
       eventId,
       ...definedFields({ principal, correlationId }),
     },
@@ -80,12 +78,9 @@ export async function mergeBatch(
     trail.follow(last);
     if (parts.signal.aborted) break; // it is handled again
     joined.delete(received);
-    const { eventId, account, update } = received;
-    const { accountId } = account;
-    const named = definedFields({ accountId, updateId: update.updateId, correlationId: eventId });
+    const named = { ...namesOf(received), correlationId: received.eventId };
     const reason = `${message.failed}; it had joined ${leader.eventId}`;
-    const end = { status: 'failed', channel: account.channel.id, reason, sends: [] } as const;
-    await endUpdate(parts, received, { ...end, ...named });
+    await endUpdate(parts, received, { ...named, status: 'failed', reason, sends: [] });
   }
   trail.carry(refsOf(first.channel, conversationOf(first), first));
   return all.length === 1 ? first : joinedMessage(all, first);

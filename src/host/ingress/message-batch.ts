@@ -7,7 +7,7 @@ import { parseCommandLine } from '../provided/commands.js';
 import type { AnsweredPlace } from '../questions/open-questions.js';
 import { conversationOf } from '../session/routing.js';
 import { decodeUpdate } from './decode-update.js';
-import { type ReceivedUpdate, updateOf } from './received-update.js';
+import { type DecodedUpdate, type ReceivedUpdate, updateOf } from './received-update.js';
 
 /** The messages behind a leader that join it. */
 export interface MessageBatch {
@@ -128,10 +128,7 @@ export function batchKeyOf(
 }
 
 /** The place of a message, as questions name it. */
-export function placeOfMessage({
-  account,
-  decoded,
-}: Pick<ReceivedUpdate, 'account' | 'decoded'>): AnsweredPlace | undefined {
+export function placeOfMessage({ account, decoded }: DecodedUpdate): AnsweredPlace | undefined {
   if (decoded.kind !== 'message') return undefined;
   const { message } = decoded;
   const { channel, accountId = account.accountId, threadId } = message;

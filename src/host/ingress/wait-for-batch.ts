@@ -18,19 +18,19 @@ export async function waitForBatch(
   received: ReceivedUpdate,
   slot: Place,
 ): Promise<ReceivedUpdate | undefined> {
-  const { batches, clock, gate, backlog, journal, accounts, questions } = parts;
+  const { batches, clock, gate, backlog, journal, accounts, questions, logger } = parts;
+  const { account, eventId } = received;
+  /** Waits for a reading of the journal. If that fails, a message joins no other. */
+  const orElse = <T>(reading: Promise<T>, otherwise: T): Promise<T> =>
+    reading.catch((error: unknown) => {
+      logger.error('a message joins no other: the journal could not be read', { eventId, error });
+      return otherwise;
+    });
   const place = placeOfMessage(received);
-  if (batches !== undefined && place !== undefined)
-    await orElse(parts, received.eventId, questions.look(place), undefined);
+  if (batches !== undefined && place !== undefined) await orElse(questions.look(place), undefined);
   const key = batchKeyOf(parts, received);
   if (batches === undefined || key === undefined || received.joined !== undefined) return received;
-  const { account, eventId } = received;
-  const [record] = await orElse(
-    parts,
-    eventId,
-    journal.updates({ eventId, withoutBody: true }),
-    [],
-  );
+  const [record] = await orElse(journal.updates({ eventId, withoutBody: true }), []);
   if (record?.state !== 'accepted' || record.retriedAfterSeq !== undefined) return received;
   const withinMs = batches.withinMs(account);
   const lane = laneOf(parts, account, received.decoded);
@@ -40,7 +40,7 @@ export async function waitForBatch(
   const none = { members: [], isFull: true, isArriving: false, lastAtMs: record.acceptedAtMs };
   let hasLeft = false;
   for (;;) {
-    batch = await orElse(parts, eventId, batchOf(parts, { ...record, lane }, key), none);
+    batch = await orElse(batchOf(parts, { ...record, lane }, key), none);
     if (window.isClosed || batch.isFull) break;
     const isArriving = batch.isArriving || backlog.arrivingIn.has(lane);
     const dueMs = Math.min(
@@ -80,19 +80,4 @@ async function goOn(gate: ReloadGate, place: Place): Promise<void> {
     await place.enter();
   }
   return gate.enter();
-}
-
-/** Waits for a reading of the journal. If that fails, a message joins no other. */
-async function orElse<T>(
-  { logger }: HostParts,
-  eventId: string,
-  reading: Promise<T>,
-  otherwise: T,
-): Promise<T> {
-  try {
-    return await reading;
-  } catch (error) {
-    logger.error('a message joins no other: the journal could not be read', { eventId, error });
-    return otherwise;
-  }
 }

@@ -44,7 +44,7 @@ export type Job = InjectJob | ScheduleJob | QuestionJob | SendJob;
 
 /** A job as it was taken in. */
 export interface TakenJob<J extends Job = Job> {
-  /** The id of its update. */
+  /** The id under which the journal has its update. */
   readonly eventId: string;
   readonly account: RunningAccount;
   /** The number of this attempt, from 1 up. */

@@ -1,12 +1,21 @@
 import { Trail, whyNot } from '@sluice/agent';
 import { type EarlyEnding, stopped } from '@sluice/journal/internal';
-import { definedFields, type Outcome, oneLine, type PayloadOf } from 'sluice-kernel/internal';
+import {
+  definedFields,
+  type Outcome,
+  oneLine,
+  type PayloadOf,
+  pause,
+} from 'sluice-kernel/internal';
+import { endOf } from '../egress/extension-sends.js';
+import { type OwnMessage, sendOwn } from '../egress/own-send.js';
 import type { Place } from '../lanes/slots.js';
+import { callWithin } from '../parts/attempt.js';
 import type { FencedParts } from '../parts/parts.js';
 import { asPrincipal } from '../provided/roles.js';
 import { inSession } from '../session/in-session.js';
 import { newSession } from '../session/sessions.js';
-import type { InjectJob, QuestionJob, ScheduleJob, TakenJob } from './job.js';
+import type { InjectJob, QuestionJob, ScheduleJob, SendJob, TakenJob } from './job.js';
 import { reportSchedule } from './report-schedule.js';
 
 /** Entries of a transcript that are searched for an injection whose job was begun before. */
@@ -19,11 +28,12 @@ const searched = 1_000;
  */
 export function runJob(
   parts: FencedParts,
-  taken: TakenJob<InjectJob | QuestionJob | ScheduleJob>,
+  taken: TakenJob,
   received: Outcome<'ingress.received'>,
   place: Place,
 ): Promise<EarlyEnding> {
   const { job } = taken;
+  if (job.kind === 'send') return runSend(parts, job);
   if (job.kind === 'inject') {
     const { sessionKey } = job;
     return inSession(parts, place, { eventId: taken.eventId, sessionKey }, () =>
@@ -140,4 +150,31 @@ function handlerOf(
   const principal = by === undefined ? undefined : asPrincipal(parts, by);
   const run = { id, place, data, ...end, attempt, ...definedFields({ principal }) };
   return { signal: live.signal, call: (signal) => handler({ ...run, signal }) };
+}
+
+/** Milliseconds for which a send waits for its account to start, or for its end by another part of the host, and between two looks. */
+const waitMs = 60_000;
+const lookEveryMs = 200;
+
+/**
+ * Makes a send that another host was asked for, by the account that this one connects (durability §12.6). One that a host before
+ * this one has left open is brought to its end with the partition of its row. Its end is in its row: the job itself never fails.
+ *
+ * @throws what the journal throws.
+ */
+async function runSend(
+  parts: FencedParts,
+  { sendId: eventId, channel, accountId, message, refs }: SendJob,
+): Promise<EarlyEnding> {
+  const { journal, accounts, clock, signal, fence } = parts;
+  const untilMs = clock.monotonicMs() + waitMs;
+  while (accounts.find(channel, accountId) === undefined && clock.monotonicMs() < untilMs)
+    if (!(await pause(clock, lookEveryMs, signal))) return stopped;
+  const [known] = await journal.sends({ eventId });
+  if (known !== undefined) await callWithin(() => endOf(parts, known), clock, waitMs, signal);
+  else {
+    const own = message as OwnMessage; // as the other host was given it
+    await (await sendOwn(parts, own, { eventId, fence, ...definedFields({ refs }) })).ended;
+  }
+  return signal.aborted ? stopped : { status: 'job' };
 }

@@ -1,4 +1,4 @@
-import { type Clock, type Deferred, deferred } from 'sluice-kernel/internal';
+import { type Clock, type Deferred, deferred, withTimeout } from 'sluice-kernel/internal';
 
 /**
  * A gate where messages wait while extensions are replaced: what has begun goes on, what has not begun does not begin before the
@@ -59,13 +59,8 @@ export class ReloadGate {
   /** Waits until no job is under way, for so long. @returns how many are. */
   async quiet(timeoutMs: number): Promise<number> {
     if (this.#under === 0) return 0;
-    await new Promise<void>((resolve) => {
-      const timer = this.#clock.setTimeout(resolve, timeoutMs);
-      this.#waiting.push(() => {
-        this.#clock.clearTimeout(timer);
-        resolve();
-      });
-    });
+    const quiet = new Promise<void>((resolve) => this.#waiting.push(resolve));
+    await withTimeout(quiet, timeoutMs, this.#clock, () => undefined);
     return this.#under;
   }
 }

@@ -33,13 +33,8 @@ export class MessageBatches {
   }
 
   /** Milliseconds that a message of an account waits for the next; 0 if it does not wait. */
-  withinMs({
-    channel,
-    accountId,
-  }: {
-    readonly channel: { readonly id: string };
-    readonly accountId: string;
-  }): number {
+  withinMs(account: Readonly<{ channel: { id: string }; accountId: string }>): number {
+    const { channel, accountId } = account;
     return this.#withinMs[`${channel.id}/${accountId}`] ?? this.#withinMs[channel.id] ?? 0;
   }
 

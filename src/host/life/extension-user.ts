@@ -1,20 +1,19 @@
 import type { ExtensionUser } from '@sluice/sdk/extension';
 import { attempt } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
-import { isToStart } from '../parts/start-only.js';
 import { resumeWaiting } from '../queue/resume-all.js';
-import type { OpenAccounts } from '../receive/account.js';
-import { startAccount, stopAccount } from '../receive/account.js';
+import {
+  accountsToStart,
+  type OpenAccounts,
+  startAccount,
+  stopAccount,
+} from '../receive/account.js';
 
 /** Milliseconds that messages under way have before an extension is replaced all the same. */
 const defaultReloadTimeoutMs = 10_000;
 
 /** A running host, as its extensions are replaced under it (spec §13.9). */
-export function extensionUser(
-  parts: HostParts,
-  opened: Promise<void>,
-  openAccounts: OpenAccounts,
-): ExtensionUser {
+export function extensionUser(parts: HostParts, openAccounts: OpenAccounts): ExtensionUser {
   const { gate, claimed, accounts, logger, options } = parts;
   return {
     pause: async () => {
@@ -47,10 +46,8 @@ export function extensionUser(
     },
     adopt: async (extension) => {
       claimed.take(parts, extension);
-      for (const channel of claimed.channelsOf(extension))
-        if (isToStart(channel, options.startOnly))
-          for (const accountId of channel.accounts)
-            await startAccount(parts, channel, accountId, opened, openAccounts);
+      for (const one of accountsToStart(parts, claimed.channelsOf(extension)))
+        await startAccount(parts, one.channel, one.accountId, openAccounts);
       // what has waited for them (durability §7.1)
       await attempt(parts, 'claiming', () => resumeWaiting(parts));
     },

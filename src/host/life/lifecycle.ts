@@ -9,26 +9,25 @@ import { deferred, definedFields, previewNotice } from 'sluice-kernel/internal';
 import { extensionSends } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import { releaseUpdates } from '../ingress/begin-update.js';
-import { closeBacklog } from '../lanes/backlog.js';
-import { attempt } from '../parts/attempt.js';
+import { backlogIdle, closeBacklog, isBusy } from '../lanes/backlog.js';
+import { attempt, callWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
-import { isToStart } from '../parts/start-only.js';
-import { callWithin } from '../parts/within-time.js';
 import { contributeDefaultChoices } from '../provided/default-choices.js';
 import { injectAccount, sendAccount } from '../provided/jobs-channel.js';
 import { feed } from '../queue/feeder.js';
 import { resumeAll } from '../queue/resume-all.js';
-import { OpenAccounts, startAccount, stopAccount, watchAccounts } from '../receive/account.js';
+import {
+  accountsToStart,
+  OpenAccounts,
+  startAccount,
+  stopAccount,
+  watchAccounts,
+} from '../receive/account.js';
 import { watchSchedules } from '../receive/due-schedules.js';
 import { extensionInjects } from '../receive/extension-injects.js';
-import {
-  beginQuestions,
-  extensionQuestions,
-  loadQuestions,
-} from '../receive/extension-questions.js';
+import { acceptEnds, beginQuestions, extensionQuestions } from '../receive/extension-questions.js';
 import { sendFromAny } from '../receive/hand-send.js';
 import { beginApprovals, loadApprovals } from '../receive/left-approvals.js';
-import { drain, idleWithin } from './drain.js';
 import { extensionUser } from './extension-user.js';
 import { watchJournal } from './watch-journal.js';
 
@@ -129,17 +128,16 @@ export async function startAll(
   await kernel.dispatch('gateway.starting', place);
   const { promise: opened, resolve: open } = deferred();
   const failed: StartReport['failed'][number][] = [];
-  const openAccounts = new OpenAccounts(onEnded);
-  for (const channel of parts.channels.filter((one) => isToStart(one, options.startOnly)))
-    for (const accountId of channel.accounts) {
-      const problem = await startAccount(parts, channel, accountId, opened, openAccounts);
-      if (problem !== undefined) failed.push({ channel: channel.id, accountId, reason: problem });
-    }
+  const openAccounts = new OpenAccounts(opened, onEnded);
+  for (const { channel, accountId } of accountsToStart(parts, parts.channels)) {
+    const problem = await startAccount(parts, channel, accountId, openAccounts);
+    if (problem !== undefined) failed.push({ channel: channel.id, accountId, reason: problem });
+  }
   for (const plugin of options.plugins ?? []) await plugin.start();
   await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
   for (const own of [injectAccount, sendAccount]) parts.accounts.addOwn(own);
   parts.running.onTaken = () => void feed(parts);
-  await loadQuestions(parts);
+  await parts.questions.load(acceptEnds(parts)); // those that a host before this one left: updates find them from then on
   const left = await loadApprovals(parts);
   await resumeAll(parts); // it takes its places in the lanes before anything new does
   watches.push(watchJournal(parts));
@@ -174,8 +172,8 @@ export async function startAll(
   )
     parts.logger.warn(notice);
   openAccounts.complete();
-  watches.push(watchAccounts(parts, opened, openAccounts));
-  parts.extensions.use(extensionUser(parts, opened, openAccounts));
+  watches.push(watchAccounts(parts, openAccounts));
+  parts.extensions.use(extensionUser(parts, openAccounts));
   return { extensions: parts.extensions.statuses, accounts, failed };
 }
 
@@ -253,4 +251,41 @@ async function unload(
   extensions.use(undefined);
   if (!(options.extensions instanceof ExtensionSet)) await extensions[Symbol.asyncDispose]();
   served[Symbol.dispose](); // they may write to their stores until their end
+}
+
+/**
+ * Waits until every message is done with.
+ *
+ * @returns whether that was so before the time was up or `hurry` aborted.
+ */
+async function drain(
+  parts: HostParts,
+  timeoutMs: number,
+  hurry: AbortController,
+): Promise<boolean> {
+  if (hurry.signal.aborted) return parts.conversationLanes.size === 0 && !isBusy(parts.backlog);
+  return idleWithin(parts, timeoutMs, hurry.signal);
+}
+
+/**
+ * Waits for the lanes, for ever if so asked.
+ *
+ * @returns whether they are idle.
+ */
+async function idleWithin(
+  parts: HostParts,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const limitMs = timeoutMs === Number.POSITIVE_INFINITY ? undefined : timeoutMs;
+  const { status } = await callWithin(() => allIdle(parts), parts.clock, limitMs, signal);
+  return status === 'returned';
+}
+
+/** Resolves when nothing runs, and nothing of the journal is to be claimed. */
+async function allIdle({ conversationLanes, backlog }: HostParts): Promise<void> {
+  do {
+    await backlogIdle(backlog);
+    await conversationLanes.idle();
+  } while (isBusy(backlog));
 }

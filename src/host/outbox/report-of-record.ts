@@ -1,12 +1,10 @@
 import type { SendRecord, SendReport } from '@sluice/journal';
 import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
 
-type Said = Pick<PayloadOf<'egress.preparing'>, 'content'>;
-
 /** A send of the journal as its message's end tells of it. */
 export function reportOfRecord(record: SendRecord): SendReport {
   const { state, attempts, channel, accountId, providerMessageId, cause, reason } = record;
-  const { content } = JSON.parse(record.body) as Said; // as it was written
+  const { content } = JSON.parse(record.body) as Pick<PayloadOf<'egress.preparing'>, 'content'>; // as it was written
   const [extensionId, contributionId] = reason?.split('/') ?? [];
   const by = extensionId !== undefined && contributionId !== undefined;
   return {

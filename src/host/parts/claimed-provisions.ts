@@ -11,12 +11,16 @@ import type { AgentDefinition } from './options.js';
 
 /** The things that a host was given, and those that extensions provide. */
 export interface Offers {
+  /** Those of the options, those of the plugins, and those that extensions provide. */
   readonly channels: ChannelPlugin[];
+  /** Agents from the options and from extensions, by id. */
   readonly agents: Map<string, AgentDefinition>;
   readonly commands: Map<string, ChatCommand>;
   readonly providers: AgentProvider[];
   readonly accounts: Accounts;
+  /** The routes of the extensions. */
   readonly routes: Routes;
+  /** The tools of the plugins and of the extensions. */
   readonly tools: Tools;
   readonly logger: Logger;
 }

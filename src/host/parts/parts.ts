@@ -1,8 +1,6 @@
 import type { ActiveRuns, Approvals } from '@sluice/agent';
 import type { Fence, Journal, Store } from '@sluice/journal';
-import type { ChannelPlugin } from '@sluice/sdk/channel';
 import type { ExtensionSet } from '@sluice/sdk/extension';
-import type { AgentProvider } from '@sluice/sdk/stream';
 import type { Clock, Kernel, Logger } from 'sluice-kernel';
 import type { PersistedApprovals } from '../approvals/persisted-approvals.js';
 import type { Backlog } from '../lanes/backlog.js';
@@ -12,16 +10,13 @@ import type { MessageBatches } from '../lanes/message-batches.js';
 import type { Slots } from '../lanes/slots.js';
 import type { Outbox } from '../outbox/outbox.js';
 import type { Accounts } from '../provided/accounts.js';
-import type { ChatCommand } from '../provided/chat-commands.js';
 import type { PendingStarts } from '../provided/pending-starts.js';
 import type { RolesOf } from '../provided/roles.js';
-import type { Routes } from '../provided/routes.js';
-import type { Tools } from '../provided/tools.js';
 import type { Questions } from '../questions/questions.js';
 import type { TimelineRecorder } from '../timeline/timeline-recorder.js';
 import type { Histories } from '../transcript/histories.js';
 import type { ActiveStreams } from './active-streams.js';
-import type { ClaimedProvisions } from './claimed-provisions.js';
+import type { ClaimedProvisions, Offers } from './claimed-provisions.js';
 import type { Counts, SendEnds } from './counts.js';
 import type { ExtensionData } from './extension-data.js';
 import type { AgentDefinition, HostOptions } from './options.js';
@@ -52,7 +47,7 @@ export interface SendParts {
 }
 
 /** The owners of a host's state, as the steps of a message get them. `createHost` makes them once. */
-export interface HostParts extends Omit<SendParts, 'fence'> {
+export interface HostParts extends Omit<SendParts, 'fence'>, Offers {
   readonly store: Store;
   /** The parts of transcripts that agents get. */
   readonly histories: Histories;
@@ -68,20 +63,10 @@ export interface HostParts extends Omit<SendParts, 'fence'> {
   readonly troubles: Troubles;
   /** Lets one reply to a cancel out a minute, for a conversation and a code. */
   readonly mayReplyToCancel: (conversationAndCode: string) => boolean;
-  /** Agents from the options and from extensions, by id. */
-  readonly agents: Map<string, AgentDefinition>;
   /** The agent that answers by default. An extension may provide it. */
   readonly defaultAgentId: string;
-  readonly providers: AgentProvider[];
-  readonly commands: Map<string, ChatCommand>;
-  /** Those of the options, those of the plugins, and those that extensions provide. */
-  readonly channels: ChannelPlugin[];
   readonly extensions: ExtensionSet;
   readonly claimed: ClaimedProvisions;
-  /** The routes of the extensions. */
-  readonly routes: Routes;
-  /** The tools of the plugins and of the extensions. */
-  readonly tools: Tools;
   /** The stores and folders of the extensions. */
   readonly extensionData: ExtensionData;
   /** Finds the roles that the operator gives to a sender. */

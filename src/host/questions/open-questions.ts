@@ -1,11 +1,14 @@
 import type {
   ExtensionMessage,
+  KeyValueReader,
   QuestionOption,
   QuestionOutcome,
   QuestionPlace,
 } from '@sluice/sdk/extension';
-import type { ProvenSender } from 'sluice-kernel';
+import { getOrMake, type ProvenSender } from 'sluice-kernel/internal';
+import { hostError } from '../errors.js';
 import { parseCommandLine } from '../provided/commands.js';
+import { readRows } from './waiting-rows.js';
 
 /** The end of a question, with the event id of the update that brought it and its proven sender if there is one. */
 export type QuestionEnding = QuestionOutcome & {
@@ -72,11 +75,8 @@ export class OpenQuestions {
 
   /** Adds a question; one that is there keeps its turn. */
   add(row: QuestionRow): void {
-    const { place } = row;
-    const key = conversationKey(whereOf({ place }));
-    const there = this.#byConversation.get(key) ?? new Map<string, QuestionRow>();
-    there.set(row.id, row);
-    this.#byConversation.set(key, there);
+    const key = conversationKey(whereOf(row));
+    getOrMake(this.#byConversation, key, () => new Map<string, QuestionRow>()).set(row.id, row);
     this.#byId.set(row.id, row);
   }
 
@@ -90,9 +90,8 @@ export class OpenQuestions {
 
   /** The question of a name that is open in a conversation. */
   openOf(extensionId: string, name: string, place: QuestionRow['place']): QuestionRow | undefined {
-    const there = this.#byConversation.get(conversationKey(whereOf({ place })));
     const thread = String(place.threadId ?? '');
-    return [...(there?.values() ?? [])].find(
+    return this.at(whereOf({ place })).find(
       (row) =>
         row.extensionId === extensionId &&
         row.name === name &&
@@ -130,12 +129,12 @@ export class OpenQuestions {
   /** Finds the newest question that takes a text as an answer (extensions-that-act §7.4). */
   written(content: string, place: AnsweredPlace): Found | undefined {
     if (this.#byId.size === 0) return undefined; // each message comes here
-    const there = this.#byConversation.get(conversationKey(place));
-    if (there === undefined) return undefined;
+    const there = this.at(place);
+    if (there.length === 0) return undefined;
     const text = content.trim();
     if (text === '' || parseCommandLine(text) !== undefined) return undefined;
     const thread = String(place.threadId ?? '');
-    for (const row of [...there.values()].reverse()) {
+    for (const row of there.toReversed()) {
       if (String(row.place.threadId ?? '') !== thread) continue;
       const chosen = optionOf(row.options, text);
       if (chosen !== undefined) return { row, answer: chosen.id };
@@ -164,6 +163,43 @@ export function conversationKey({
   channel,
   accountId = '',
   conversationId,
-}: Pick<AnsweredPlace, 'channel' | 'accountId' | 'conversationId'>): string {
+}: AnsweredPlace): string {
   return JSON.stringify([channel, accountId, conversationId]);
+}
+
+/** A question that has an end. */
+export type ClosedQuestion = QuestionRow & { readonly end: QuestionEnding };
+
+/** Keeps the job of an end. @returns whether it is persisted; if not, it is tried again. */
+export type AcceptEnd = (closed: ClosedQuestion) => Promise<boolean>;
+
+/** A question between its end and the end of the update that brought it. */
+export interface Closing {
+  readonly row: ClosedQuestion;
+  isJobPersisted: boolean;
+  isSettled: boolean;
+}
+
+/** Questions that one extension may have open (extensions-that-act §7.9). */
+export const openAtMost = 1_000;
+
+export const prefix = '/questions/';
+export const quota = { maxKeys: 2 * openAtMost, maxBytes: 64 * 1024 * 1024 };
+
+/** Reads the questions that a journal keeps, in the order in which they were asked. @param limit of each extension. */
+export function openQuestionsOf(
+  keyValues: KeyValueReader,
+  limit = quota.maxKeys,
+): Promise<readonly QuestionRow[]> {
+  return readRows<QuestionRow>(keyValues, prefix, limit);
+}
+
+/** Returns whether a question has its end. */
+export function isClosed(row: QuestionRow): row is ClosedQuestion {
+  return row.end !== undefined;
+}
+
+/** The failure of one question too many. */
+export function full(extensionId: string): Error {
+  return hostError('question-full', { extensionId, openAtMost });
 }

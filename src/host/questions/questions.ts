@@ -1,24 +1,22 @@
 import type { Ownership } from '@sluice/journal';
 import {
-  type AnsweredPlace,
-  conversationKey,
-  OpenQuestions,
-  type QuestionEnding,
-  type QuestionRow,
-  whereOf,
-} from './open-questions.js';
-import { QuestionIndex } from './question-index.js';
-import {
   type AcceptEnd,
+  type AnsweredPlace,
   type ClosedQuestion,
   type Closing,
+  conversationKey,
   full,
   isClosed,
+  OpenQuestions,
   openAtMost,
   openQuestionsOf,
   prefix,
+  type QuestionEnding,
+  type QuestionRow,
   quota,
-} from './question-rows.js';
+  whereOf,
+} from './open-questions.js';
+import { QuestionIndex } from './question-index.js';
 import { retryAfterMs, WaitingRows, type WaitingRowsParts } from './waiting-rows.js';
 
 /**

@@ -1,5 +1,6 @@
+import type { Ownership } from '@sluice/journal';
 import type { KeyValueQuota, KeyValueReader, KeyValues, WriteResult } from '@sluice/sdk/extension';
-import { type Clock, definedFields, type Logger, type TimerHandle } from 'sluice-kernel/internal';
+import { type Clock, definedFields, type Logger, Timer } from 'sluice-kernel/internal';
 import type { TimelineRecorder } from '../timeline/timeline-recorder.js';
 
 /** A row that waits for its end: an answer of a person, or its deadline. */
@@ -62,7 +63,7 @@ export async function readRows<R extends WaitingRow>(
 export class WaitingRows<R extends WaitingRow> {
   readonly #parts: WaitingRowsParts;
   readonly #options: WaitingRowsOptions<R>;
-  readonly #timers = new Map<string, TimerHandle>();
+  readonly #timers = new Map<string, Timer>();
   #isRunning = false;
 
   constructor(parts: WaitingRowsParts, options: WaitingRowsOptions<R>) {
@@ -136,7 +137,7 @@ export class WaitingRows<R extends WaitingRow> {
   /** Waits for nothing more. */
   stop(): void {
     this.#isRunning = false;
-    for (const timer of this.#timers.values()) this.#parts.clock.clearTimeout(timer);
+    for (const timer of this.#timers.values()) timer.clear();
     this.#timers.clear();
   }
 
@@ -160,17 +161,16 @@ export class WaitingRows<R extends WaitingRow> {
   later(id: string, delayMs: number, work: () => Promise<void> | void): void {
     if (!this.#isRunning) return;
     this.disarm(id);
-    const timer = this.#parts.clock.setTimeout(() => {
+    const timer = new Timer(this.#parts.clock);
+    timer.setIdly(delayMs, () => {
       this.#timers.delete(id);
       void work();
-    }, delayMs);
-    timer.unref?.();
+    });
     this.#timers.set(id, timer);
   }
 
   disarm(id: string): void {
-    const timer = this.#timers.get(id);
-    if (timer !== undefined) this.#parts.clock.clearTimeout(timer);
+    this.#timers.get(id)?.clear();
     this.#timers.delete(id);
   }
 
@@ -185,5 +185,36 @@ export class WaitingRows<R extends WaitingRow> {
 
   #namespace(row: R): string {
     return `${this.#options.prefix}${this.#options.partitionOf(row)}`;
+  }
+}
+
+/** A sign by which the hosts of a journal let each other look at it: a value that is written anew each time. */
+export class HostSign {
+  readonly #keyValues: KeyValues;
+  readonly #ownership: Ownership;
+  readonly #namespace: string;
+  #seen: string | undefined;
+
+  constructor(keyValues: KeyValues, ownership: Ownership, namespace: string) {
+    this.#keyValues = keyValues;
+    this.#ownership = ownership;
+    this.#namespace = namespace;
+  }
+
+  /** Nothing if no other host uses the journal. @throws as the journal does. */
+  async give(): Promise<void> {
+    const quota = { maxKeys: 1, maxBytes: 1_000 };
+    if (!this.#ownership.isShared) return;
+    await this.#keyValues.write(this.#namespace, 'last', { body: '' }, { quota });
+    this.#ownership.hint();
+  }
+
+  /** Returns whether a host has given it since the last call. @throws as the journal does. */
+  async isNew(): Promise<boolean> {
+    if (!this.#ownership.isShared) return false;
+    const { version } = (await this.#keyValues.get(this.#namespace, 'last')) ?? {};
+    const isNew = version !== this.#seen;
+    this.#seen = version;
+    return isNew;
   }
 }

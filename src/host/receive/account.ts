@@ -1,16 +1,27 @@
 import { type ChannelPlugin, SendPermit } from '@sluice/sdk/channel';
 import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
 import { errorSummary } from '../logging/error-summary.js';
-import { attempt, attemptWithin } from '../parts/attempt.js';
+import { attempt, attemptWithin, callWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
-import { isToStart } from '../parts/start-only.js';
-import { callWithin } from '../parts/within-time.js';
 import { keyOfAccount, type RunningAccount } from '../provided/accounts.js';
 import { resumeWaiting } from '../queue/resume-all.js';
 import { receiveUpdate } from './receive-update.js';
 
 /** Milliseconds that an account has to be stopped, before another host may connect it all the same. */
 const leaveWithinMs = 10_000;
+
+/** The accounts of channels that are to be started: all of them, or those that the operator names and those that only send. */
+export function accountsToStart(
+  { options }: HostParts,
+  channels: readonly ChannelPlugin[],
+): readonly Pick<RunningAccount, 'channel' | 'accountId'>[] {
+  const { startOnly: only } = options;
+  return channels
+    .filter(
+      ({ id, capabilities }) => only?.includes(id) !== false || capabilities.sendsOnly === true,
+    )
+    .flatMap((channel) => channel.accounts.map((accountId) => ({ channel, accountId })));
+}
 
 /**
  * Starts an account. Updates that come before all is up wait. An account that one of several hosts connects is started by the host
@@ -22,12 +33,12 @@ export async function startAccount(
   parts: HostParts,
   channel: ChannelPlugin,
   accountId: string,
-  opened: Promise<void>,
   openAccounts: OpenAccounts,
   failures = 0,
 ): Promise<string | undefined> {
   const { kernel, clock, logger, accounts } = parts;
   const { ownership } = parts.journal;
+  const { opened } = openAccounts;
   const isOfOne = ownership.isShared && channel.capabilities.everyHost !== true;
   const fence = ownership.fenceOf(ownership.partitionOf(keyOfAccount(channel.id, accountId)));
   if (isOfOne && fence === undefined) return undefined;
@@ -36,7 +47,7 @@ export async function startAccount(
   const named = { channel: channel.id, accountId };
   const refs = { accountRef: { channel: channel.id, id: accountId } };
   const startAndResume = async (failed = 0): Promise<void> => {
-    await startAccount(parts, channel, accountId, opened, openAccounts, failed);
+    await startAccount(parts, channel, accountId, openAccounts, failed);
     if (accounts.find(channel.id, accountId) !== undefined) await resumeWaiting(parts);
   };
   accounts.add(account);
@@ -116,24 +127,19 @@ export async function startAccount(
 }
 
 /** Starts the accounts whose partitions this host takes from now on, if one of several hosts connects them. */
-export function watchAccounts(
-  parts: HostParts,
-  opened: Promise<void>,
-  openAccounts: OpenAccounts,
-): Disposable {
-  const { accounts, channels, options, journal, logger } = parts;
+export function watchAccounts(parts: HostParts, openAccounts: OpenAccounts): Disposable {
+  const { accounts, channels, journal, logger } = parts;
   let last = Promise.resolve();
   const tend = async (): Promise<void> => {
     let hasStarted = false;
-    for (const channel of channels.filter((one) => isToStart(one, options.startOnly)))
-      for (const accountId of channel.accounts) {
-        const isPending = parts.pendingStarts
-          .list()
-          .some((one) => one.channel === channel.id && one.accountId === accountId);
-        if (isPending || accounts.find(channel.id, accountId) !== undefined) continue;
-        await startAccount(parts, channel, accountId, opened, openAccounts);
-        hasStarted ||= accounts.find(channel.id, accountId) !== undefined;
-      }
+    for (const { channel, accountId } of accountsToStart(parts, channels)) {
+      const isPending = parts.pendingStarts
+        .list()
+        .some((one) => one.channel === channel.id && one.accountId === accountId);
+      if (isPending || accounts.find(channel.id, accountId) !== undefined) continue;
+      await startAccount(parts, channel, accountId, openAccounts);
+      hasStarted ||= accounts.find(channel.id, accountId) !== undefined;
+    }
     if (hasStarted) await resumeWaiting(parts);
   };
   const hint = (): void => {
@@ -170,13 +176,16 @@ export async function stopAccount(
 
 /** Counts the accounts that still take in, and tells when the last of them has ended. */
 export class OpenAccounts {
+  readonly opened: Promise<void>;
   readonly #onEnded: (reason: string) => void;
   readonly #open = new Set<RunningAccount>();
   #hasTakenIn = false;
   #isComplete = false;
   #reason = 'no more input';
 
-  constructor(onEnded: (reason: string) => void) {
+  /** @param opened resolves when all is up: what comes in before waits. */
+  constructor(opened: Promise<void>, onEnded: (reason: string) => void) {
+    this.opened = opened;
     this.#onEnded = onEnded;
   }
 

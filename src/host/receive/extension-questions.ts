@@ -14,8 +14,7 @@ import { hostError } from '../errors.js';
 import type { QuestionJob } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
 import { accountOfJobs } from '../provided/jobs-channel.js';
-import { buttonOf, type QuestionRow } from '../questions/open-questions.js';
-import type { AcceptEnd } from '../questions/question-rows.js';
+import { type AcceptEnd, buttonOf, type QuestionRow } from '../questions/open-questions.js';
 import { receiveUpdate } from './receive-update.js';
 
 type Send = ExtensionHost['send'];
@@ -37,7 +36,7 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
   ): Promise<AskedQuestion> => {
     const { id, name, place, digest } = row;
     const asked = { id, sendId: sendIdOf(extensionId, sendKeyOf(id)) };
-    const eventId = eventIdOf('sluice', accountOf(row).accountId, id);
+    const eventId = eventIdOf('sluice', accountOfJobs({ ...row, kind: 'question' }).accountId, id);
     for (;;) {
       if (questions.isClosing(id) || (await journal.updates({ eventId, limit: 1 })).length > 0)
         return asked; // and it has its end
@@ -132,11 +131,6 @@ async function sendQuestion(
   });
 }
 
-/** Reads the questions that a host before this one left. Updates find them from then on. */
-export async function loadQuestions(parts: HostParts): Promise<void> {
-  await parts.questions.load(acceptEnds(parts));
-}
-
 /** Asks what the host before this one had persisted and not sent, and waits for the deadlines. */
 export async function beginQuestions(parts: HostParts, send: Send): Promise<Disposable> {
   const { questions, clock, journal, logger } = parts;
@@ -177,19 +171,15 @@ async function sendLeft(parts: HostParts, send: Send, rows: readonly QuestionRow
 }
 
 /** Takes the ends of questions in, as updates of the host (extensions-that-act §7.6). */
-function acceptEnds(parts: HostParts): AcceptEnd {
+export function acceptEnds(parts: HostParts): AcceptEnd {
   return async (row) => {
     const { extensionId, name, id, place, data, end } = row;
     const { by: _, sender: by, ...told } = end;
     const about = { kind: 'question', extensionId, name, questionId: id, place } as const;
     const raw: QuestionJob = { ...about, ...definedFields({ data, by }), end: told };
-    const taken = await receiveUpdate(parts, accountOf(row), { raw, updateId: id });
+    const taken = await receiveUpdate(parts, accountOfJobs(about), { raw, updateId: id });
     return taken === undefined;
   };
-}
-
-function accountOf({ extensionId, name }: QuestionRow): ReturnType<typeof accountOfJobs> {
-  return accountOfJobs({ kind: 'question', extensionId, name });
 }
 
 function sendKeyOf(questionId: string): string {
@@ -243,16 +233,13 @@ function problemOfOptions(
     return `it has ${options.length} options, of at most ${optionsAtMost}`;
   const isEmpty = options.some(({ id, label }) => id === '' || label.trim() === '');
   if (isEmpty) return 'an option has no id or no label';
+  const folded = (text: string): string => text.trim().toLowerCase();
   const texts = options.flatMap(({ id, label }) => [...new Set([id, label].map(folded))]);
   const twice = texts.find((text, at) => texts.indexOf(text) !== at);
   return twice === undefined ? undefined : `two options are "${twice}"`;
 }
 
 /** A text as answers are compared with it. */
-function folded(text: string): string {
-  return text.trim().toLowerCase();
-}
-
 function problemOfData(data: unknown): string | undefined {
   if (data === undefined) return undefined;
   const found = notPlain(data, 'data');

@@ -16,13 +16,13 @@ import { settleSend } from '../recovery/settle-send.js';
  */
 export async function loadApprovals(parts: HostParts): Promise<readonly ApprovalRow[]> {
   const { approvals } = parts;
-  approvals.listen({
+  approvals.events = {
     onEnd: (row) => goOn(parts, row),
     onUnused: (row) =>
       void reportUnused(parts, row).catch((error: unknown) => {
         parts.logger.warn('an unused answer could not be told of', { error });
       }),
-  });
+  };
   await approvals.grants.drop();
   return readApprovals(parts);
 }

@@ -20,7 +20,7 @@ import {
 import { acknowledge, endUpdate, notifyChannel, reportMessageEnd } from '../ingress/end-update.js';
 import { handleBegun, handleUpdate } from '../ingress/handle-update.js';
 import { batchKeyOf } from '../ingress/message-batch.js';
-import type { ReceivedUpdate, Worked } from '../ingress/received-update.js';
+import { namesOf, type ReceivedUpdate, type Worked } from '../ingress/received-update.js';
 import {
   type Fate,
   fateInFull,
@@ -80,8 +80,7 @@ export async function receiveUpdate(
   const isBegun =
     isOwn && key === undefined && admitNow(parts, { eventId, lane, part: partition, work });
   const arrived = isBegun ? undefined : arriveIn(parts.backlog, lane);
-  const mostOpen = mostOpenOf(parts, account, decoded);
-  const accepted = await persist(parts, received, { lane, part: partition, isBegun, mostOpen });
+  const accepted = await persist(parts, received, lane, partition, isBegun);
   persisted.resolve(accepted);
   if (accepted?.status === 'full')
     refuse(parts, received, fateInFull(parts, account, lane), 'ended');
@@ -95,20 +94,12 @@ export async function receiveUpdate(
   else parts.batches?.notNew(lane);
   void feed(parts); // it may have waited for this one to be written down
   if (accepted === undefined) return 'refused';
-  if (isToAcknowledge(parts, accepted)) await acknowledge(parts, account, update);
-  if (accepted.status === 'known' && !isOneOf(openUpdates, accepted.state)) {
-    const { channel, accountId } = account;
-    const named = definedFields({ channel: channel.id, accountId, updateId: update.updateId });
-    notifyChannel(parts, { ...named, status: 'known', correlationId: eventId });
-  }
+  const hasEnded = accepted.status === 'known' && !isOneOf(openUpdates, accepted.state);
+  if (parts.journal.outlivesHost || hasEnded) await acknowledge(parts, account, update); // else at its end
+  if (hasEnded)
+    notifyChannel(parts, { ...namesOf(received), status: 'known', correlationId: eventId });
   await roomFor(parts, account, lane);
   return undefined;
-}
-
-/** Returns whether an update is acknowledged now, and not at its end. */
-function isToAcknowledge({ journal }: HostParts, accepted: Accepted): boolean {
-  if (journal.outlivesHost) return true;
-  return accepted.status === 'known' && !isOneOf(openUpdates, accepted.state);
 }
 
 /** An update that was just kept takes its place, waits in the journal, or is refused. */
@@ -118,20 +109,19 @@ function takePlace(
   lane: string,
   partition: number,
 ): void {
-  const { active } = parts;
+  const { active, batches } = parts;
   const { account, eventId } = received;
   const fate = fateOf(parts, account, lane);
-  if (fate === 'handled') {
-    const { batches } = parts;
-    const work = (place: Place) =>
-      batches === undefined
-        ? handleUpdate(parts, received, { place, earlier: [] })
-        : handleInLane(parts, batches, received, { place, lane });
-    admit(parts, { eventId, lane, part: partition, work }, mayPark(parts, account));
-    if (active.has(eventId)) batches?.add(eventId, received.update);
+  if (fate !== 'handled') {
+    refuse(parts, received, fate, partition);
     return;
   }
-  refuse(parts, received, fate, partition);
+  const work = (place: Place) =>
+    batches === undefined
+      ? handleUpdate(parts, received, { place, earlier: [] })
+      : handleInLane(parts, batches, received, { place, lane });
+  admit(parts, { eventId, lane, part: partition, work }, mayPark(parts, account));
+  if (active.has(eventId)) batches?.add(eventId, received.update);
 }
 
 /** Refuses or drops an update. @param partition that of its lane, under whose fence it ends; `ended` if the journal has its end. */
@@ -167,13 +157,12 @@ function refuse(
 }
 
 /** Tells of an update that the journal has refused, of a host without a partition: no stage may run, and no sender is told. */
-function reportUnheard(parts: HostParts, { eventId, account, update }: ReceivedUpdate): void {
-  const { channel, accountId } = account;
-  const about = { channel: channel.id, accountId, reason: fullReason };
-  const named = definedFields({ ...about, updateId: update.updateId, correlationId: eventId });
+function reportUnheard(parts: HostParts, received: ReceivedUpdate): void {
+  const { eventId } = received;
+  const about = { ...namesOf(received), reason: fullReason };
   parts.counts.deadLetters++;
   reportUpdate(parts, eventId, 'dead', { ...about, outcome: 'failed' });
-  reportMessageEnd(parts, { ...named, status: 'failed', sends: [] });
+  reportMessageEnd(parts, { ...about, correlationId: eventId, status: 'failed', sends: [] });
 }
 
 /** Handles an update whose turn has come, unless it has joined another meanwhile. */
@@ -195,36 +184,28 @@ async function handleInLane(
 /** Keeps an update. Never rejects. @returns nothing if the journal could not keep it. */
 async function persist(
   parts: HostParts,
-  { eventId, account, update, receivedAtMs }: ReceivedUpdate,
-  {
-    lane,
-    part: partition,
-    isBegun,
-    mostOpen,
-  }: {
-    readonly lane: string;
-    readonly part: number;
-    readonly isBegun: boolean;
-    readonly mostOpen: number | undefined;
-  },
+  received: ReceivedUpdate,
+  lane: string,
+  partition: number,
+  isBegun: boolean,
 ): Promise<Accepted | undefined> {
   const { journal, logger, counts } = parts;
-  const { channel, accountId } = account;
-  const named = definedFields({ channel: channel.id, accountId, updateId: update.updateId });
+  const { eventId, account, update, receivedAtMs, decoded } = received;
+  const named = namesOf(received);
   const body = journal.outlivesHost ? bodyOf(parts, update.raw, { ...named, eventId }) : undefined;
   try {
     if (journal.ownership.isShared && body === undefined)
       throw hostError('not-kept', {
-        extensionId: `${channel.id}/${accountId}`,
+        extensionId: `${named.channel}/${named.accountId}`,
         problem: 'other hosts could not handle it, because its body cannot be persisted',
       });
     const accepted = await journal.accept(
       definedFields({ eventId, ...named, lane, part: partition || undefined, receivedAtMs, body }),
       isBegun,
-      mostOpen,
+      mostOpenOf(parts, account, decoded),
     );
     if (accepted.status !== 'known') {
-      reportUpdate(parts, eventId, 'accepted', { channel: channel.id, accountId });
+      reportUpdate(parts, eventId, 'accepted', named);
       if (isBegun && accepted.status === 'accepted')
         reportUpdate(parts, eventId, 'begun', { attempt: 1 });
     } else {

@@ -1,5 +1,5 @@
 import type { MessageEnd, SendRecord, UpdateRecord } from '@sluice/journal';
-import { endOf, isOneOf, leftBehind, openUpdates } from '@sluice/journal/internal';
+import { endOf, isOneOf, leftBehind, openSends, openUpdates } from '@sluice/journal/internal';
 import { definedFields, type Principal } from 'sluice-kernel/internal';
 import { beginUpdate, isDeferredToNext, releaseUpdate } from '../ingress/begin-update.js';
 import { decodeUpdate } from '../ingress/decode-update.js';
@@ -137,7 +137,7 @@ function endOfAnswered(
   const sends = all.filter(({ seq }) => seq > retriedAfterSeq);
   const answers = sends.filter(isAnswer);
   if (!answers.some(isLast)) return undefined;
-  const reports = sends.filter((send) => !isOpen(send)).map(reportOfRecord);
+  const reports = sends.filter(({ state }) => !isOneOf(openSends, state)).map(reportOfRecord);
   if (!answers.some(({ kind }) => kind === 'error'))
     return { ...endOf(answers.map(reportOfRecord)), sends: reports };
   const reason = 'it could not be answered, and its sender was told so';
@@ -146,11 +146,9 @@ function endOfAnswered(
 
 /** The open sends that an update brings to their end. In a shared journal, an unprompted send belongs to the host that owns its partition. */
 function openOf(sends: readonly SendRecord[], isShared: boolean): readonly SendRecord[] {
-  return sends.filter((send) => isOpen(send) && !(isShared && send.kind === 'unprompted'));
-}
-
-function isOpen({ state }: SendRecord): boolean {
-  return state === 'prepared' || state === 'sending';
+  return sends.filter(
+    ({ state, kind }) => isOneOf(openSends, state) && !(isShared && kind === 'unprompted'),
+  );
 }
 
 /** Returns whether a send says what was answered, and not what tools or reasoning showed. */

@@ -18,8 +18,8 @@ import type { OutgoingMessage } from '../egress/prepare-send.js';
 import { hostError } from '../errors.js';
 import { Outbox } from '../outbox/outbox.js';
 import type { ActiveStreams } from '../parts/active-streams.js';
+import { callWithin } from '../parts/attempt.js';
 import { type HostOptions, usualSendMs } from '../parts/options.js';
-import { callWithin } from '../parts/within-time.js';
 import { Accounts } from '../provided/accounts.js';
 import { timelineRecorder } from '../timeline/timeline-recorder.js';
 import { type Heard, hearStream, type StreamDelivery } from './hear-stream.js';
@@ -85,21 +85,16 @@ export async function deliverStream(
   const { parts, message } = delivery;
   const canGrow =
     mayStream(parts, { ...message, kind: 'reply' }) && !parts.streams.isTaken(message);
-  if (provider.triggerStream === undefined || (!canGrow && provider.trigger !== undefined))
+  const ask = provider.triggerStream?.bind(provider);
+  if (ask === undefined || (!canGrow && provider.trigger !== undefined))
     return answerOf(await askWhole(provider, delivery));
-  const heard = await hearStream(
-    (trigger) => provider.triggerStream?.(trigger) ?? nothing(),
-    delivery,
-    canGrow,
-  );
+  const heard = await hearStream(ask, delivery, canGrow);
   const mayAskAgain = !heard.reachedAgent || context.rerunAfterError === true;
   if (heard.status !== 'failed' || provider.trigger === undefined || !mayAskAgain)
     return answerOf(heard);
   const again = await askWhole(provider, delivery);
   return answerOf({ ...again, all: [...heard.all, ...again.all] });
 }
-
-async function* nothing(): AsyncGenerator<never> {}
 
 /** Asks for the whole answer, and sends its parts. */
 async function askWhole(provider: TriggeredAgent, delivery: StreamDelivery): Promise<Heard> {

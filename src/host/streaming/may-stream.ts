@@ -29,7 +29,7 @@ export function isPreviewOk(
   const known: Readonly<Record<string, unknown>> = message;
   const possible = (key: string): readonly unknown[] | undefined => {
     if (key === 'kind') return grownKinds.includes(kind) ? grownKinds : [kind];
-    return isOfPlace(key) && known[key] !== undefined ? [known[key]] : undefined;
+    return placeFields.includes(key) && known[key] !== undefined ? [known[key]] : undefined;
   };
   return previewObstacles(kernel.plan('egress.preparing'), possible).length === 0;
 }
@@ -44,5 +44,3 @@ const grownKinds: readonly OutgoingMessage['kind'][] = [
 
 /** The fields that all sends of a text have in common. */
 const placeFields = ['channel', 'accountId', 'to', 'conversationId', 'threadId', 'agentId'];
-
-const isOfPlace = (key: string): boolean => placeFields.includes(key);

@@ -3,8 +3,8 @@ import type { SendApproval, StreamApproval } from '@sluice/sdk/channel';
 import type { StreamDelta, StreamSender } from '@sluice/sdk/stream';
 import type { Clock, Logger } from 'sluice-kernel';
 import { type AttemptResult, answerOf, reportSending } from '../egress/send-attempt.js';
+import { type CallEnd, callWithin } from '../parts/attempt.js';
 import type { SendParts } from '../parts/parts.js';
-import { type CallEnd, callWithin } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';
 
 /** A part of a reply that grows. Each replaces the one before. */
@@ -148,20 +148,9 @@ export async function sendFinal(
 }
 
 /** Says what the end of `onFinal` means by itself, if the permit was taken. */
-function impliedBy(
-  end: Awaited<ReturnType<SenderDriver['finish']>>,
-  { sendTimeoutMs }: SendParts,
-): AttemptResult {
-  switch (end.status) {
-    case 'returned':
-      return { status: 'sent', receipt: {} };
-    case 'threw':
-    case 'aborted':
-      return end;
-    case 'late':
-      return {
-        status: 'ambiguous',
-        reason: `the stream sender did not answer within ${sendTimeoutMs} ms`,
-      };
-  }
+function impliedBy(end: CallEnd<unknown>, { sendTimeoutMs }: SendParts): AttemptResult {
+  if (end.status === 'returned') return { status: 'sent', receipt: {} };
+  if (end.status !== 'late') return end;
+  const reason = `the stream sender did not answer within ${sendTimeoutMs} ms`;
+  return { status: 'ambiguous', reason };
 }

@@ -1,3 +1,4 @@
+import { getOrMake } from 'sluice-kernel/internal';
 import type {
   AttemptEntry,
   AuditEntry,
@@ -57,6 +58,8 @@ export function foldTimeline(entries: Iterable<EntryContent>): FoldedTimeline {
   const hasEnded = last?.state === 'ended' || last?.state === 'dead';
   const lanes = of('lane');
   const attempts = of('attempt');
+  const audits = new Map<string, AuditEntry[]>();
+  for (const audit of of('audit')) getOrMake(audits, audit.parentId ?? '', () => []).push(audit);
   return {
     update,
     begun: begins - released,
@@ -64,7 +67,7 @@ export function foldTimeline(entries: Iterable<EntryContent>): FoldedTimeline {
     lanes,
     waitedMs: lanes.reduce((sum, { waitedMs }) => sum + waitedMs, 0),
     dispatches: of('dispatch'),
-    audits: byParent(of('audit')),
+    audits,
     questions: newest(of('question')),
     sends: newest(of('send')).map((send) => ({
       id: send.id,
@@ -73,17 +76,6 @@ export function foldTimeline(entries: Iterable<EntryContent>): FoldedTimeline {
     })),
     missing: of('gap').reduce((sum, { count }: GapEntry) => sum + count, 0),
   };
-}
-
-function byParent<F extends { readonly parentId?: string }>(
-  entries: readonly F[],
-): Map<string, F[]> {
-  const groups = new Map<string, F[]>();
-  for (const entry of entries) {
-    const { parentId = '' } = entry;
-    groups.set(parentId, [...(groups.get(parentId) ?? []), entry]);
-  }
-  return groups;
 }
 
 /** The newest entry of each thing, in the order in which the things came. */

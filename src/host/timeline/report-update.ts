@@ -7,11 +7,7 @@ export function reportUpdate(
   { timeline }: { readonly timeline: TimelineRecorder },
   eventId: string,
   state: UpdateEntry['state'],
-  more: {
-    readonly [F in 'channel' | 'accountId' | 'outcome' | 'agentId' | 'sessionKey' | 'reason']?:
-      | UpdateEntry[F]
-      | undefined;
-  } & { readonly attempt?: number; readonly joinedTo?: string } = {},
+  more: { readonly [Field in keyof UpdateEntry]?: UpdateEntry[Field] | undefined } = {},
 ): void {
   const { channel, accountId, outcome, agentId, sessionKey, reason, attempt, joinedTo } = more;
   timeline.record(() => ({

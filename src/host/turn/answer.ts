@@ -14,7 +14,7 @@ import { type AgentDefinition, usualTurnMs } from '../parts/options.js';
 import type { FencedParts } from '../parts/parts.js';
 import type { RoutedMessage } from '../session/routing.js';
 import { openSession } from '../session/sessions.js';
-import { type BegunHistory, type History, partHistory } from '../transcript/history.js';
+import { type BegunHistory, type History, partHistory } from '../transcript/histories.js';
 import { TurnWrites } from '../transcript/turn-writes.js';
 import { replySink } from './reply-sink.js';
 import { TurnReplies } from './turn-replies.js';
@@ -75,6 +75,7 @@ async function takeTurn(
   { agent, session, writes, begunAt, message, runId, signal, pauses, people }: Turn,
 ): Promise<CancelledEnding> {
   const { onEvent, about } = parts.options;
+  const { timeoutMs = usualTurnMs } = agent; // a provider that hangs does not hold its conversation for ever (event-pipeline §16.13)
   const { agentId, sessionKey, sessionId } = session;
   const { context, memoryKeys, metadata, providerSessions = {} } = session;
   const refs = { metadata: { runId, session: { context, memoryKeys, metadata } } };
@@ -136,7 +137,7 @@ async function takeTurn(
       workspaceDir: about?.workspaceDir,
       after,
       retry: agent.retry,
-      timeoutMs: timeLimitOf(agent),
+      timeoutMs: timeoutMs === false ? undefined : timeoutMs,
     }),
   });
   const keeping = persistProviderSessions(parts, session, result.providerSessions);
@@ -177,11 +178,6 @@ async function takeTurn(
         status === 'failed' && isDeferred,
     );
   return { sends, ...(isCutOff ? stopped : endOf(answers)) };
-}
-
-/** How long a turn may take: a provider that hangs does not hold its conversation for ever (event-pipeline §16.13). */
-function timeLimitOf({ timeoutMs = usualTurnMs }: AgentDefinition): number | undefined {
-  return timeoutMs === false ? undefined : timeoutMs;
 }
 
 async function historyOf(

@@ -3,6 +3,7 @@ import { type Trail, whyNot } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
 import type { SubagentAnswer } from '@sluice/sdk/stream';
 import { definedFields, type Outcome, type PayloadOf } from 'sluice-kernel/internal';
+import { failedReport } from '../egress/end-send.js';
 import { addressOf, type Reply, type ReplyAddress, replyTo } from '../egress/reply.js';
 import type { FencedParts } from '../parts/parts.js';
 import type { RoutedMessage } from '../session/routing.js';
@@ -158,8 +159,6 @@ function addressAt(target: Place, { to: home, explicit }: ReplyAddress): ReplyAd
 }
 
 function notSent({ content }: Reply, refused: Outcome): SendReport {
-  const none = { content, attempts: 0, indexKeys: [] };
-  if (refused.status === 'cancelled')
-    return { ...none, status: 'cancelled', cancel: refused.cancel };
-  return { ...none, status: 'failed', error: whyNot(refused) };
+  if (refused.status !== 'cancelled') return failedReport(content, whyNot(refused));
+  return { content, attempts: 0, indexKeys: [], status: 'cancelled', cancel: refused.cancel };
 }

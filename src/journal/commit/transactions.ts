@@ -70,72 +70,62 @@ export function transactions(database: SqliteDatabase, options: TransactionOptio
     const isSpent = budget(budgetMs.writes);
     const taken: Write[] = [];
     const refused = new Map<Write, unknown>();
-    try {
-      commit(() => {
-        for (const one of waiting) {
-          if (taken.length >= mostWrites || (taken.length > 0 && isSpent())) break;
-          taken.push(one);
-          try {
-            one.run();
-          } catch (error) {
-            // an error of the database ends the transaction; a damaged row fails the write that needs it
-            const isRefused = isSluiceError(error) && !error.code.startsWith('database-');
-            if (!isRefused && !isOfOneRow(error)) throw error;
-            refused.set(one, error);
-          }
+    const failure = failureOf(() => {
+      for (const one of waiting) {
+        if (taken.length >= mostWrites || (taken.length > 0 && isSpent())) break;
+        taken.push(one);
+        try {
+          one.run();
+        } catch (error) {
+          // an error of the database ends the transaction; a damaged row fails the write that needs it
+          const isRefused = isSluiceError(error) && !error.code.startsWith('database-');
+          if (!isRefused && !isOfOneRow(error)) throw error;
+          refused.set(one, error);
         }
-        passenger?.write(room('few'));
-      });
-    } catch (error) {
-      if (isSluiceError(error, 'database-busy')) throw error;
-      passenger?.written(false);
-      if (passenger !== undefined) return writes(waiting, false); // it may have been too much
-      for (const one of waiting.splice(0, Math.max(1, taken.length))) one.failed(error);
-      return error;
-    }
-    passenger?.written(true);
-    for (const one of waiting.splice(0, taken.length))
-      if (refused.has(one)) one.failed(refused.get(one));
+      }
+      passenger?.write(room('few'));
+    });
+    passenger?.written(failure === undefined);
+    if (failure !== undefined && passenger !== undefined) return writes(waiting, false); // it may have been too much
+    const ended = failure === undefined ? taken.length : Math.max(1, taken.length);
+    for (const one of waiting.splice(0, ended))
+      if (failure !== undefined) one.failed(failure);
+      else if (refused.has(one)) one.failed(refused.get(one));
       else one.done();
-    return undefined;
+    return failure;
   }
 
   /** Writes passengers alone, and gives up those that cannot be written. */
   function passengers(): void {
     const { passenger } = options;
-    try {
-      commit(() => passenger?.write(room('many')));
-    } catch (error) {
-      if (isSluiceError(error, 'database-busy')) throw error;
-      passenger?.written(false);
-      return;
-    }
-    passenger?.written(true);
+    const failure = failureOf(() => passenger?.write(room('many')));
+    passenger?.written(failure === undefined);
   }
 
   /** Does the first chore of a list. */
   function carryOut(chores: Write[]): void {
     const [chore] = chores;
     if (chore === undefined) return;
-    try {
-      commit(chore.run);
-    } catch (error) {
-      if (isSluiceError(error, 'database-busy')) throw error;
-      chores.shift();
-      chore.failed(error);
-      return;
-    }
+    const failure = failureOf(chore.run);
     chores.shift();
-    chore.done();
+    if (failure === undefined) chore.done();
+    else chore.failed(failure);
   }
 
-  function commit(work: () => void): void {
+  /** Runs a transaction. Throws only if another process has the lock: then nothing was tried. @returns the error of any other failure. */
+  function failureOf(work: () => void): unknown {
     const { guard } = options;
-    database.transaction(() => {
-      guard?.entering();
-      work();
-    });
-    guard?.leaving();
+    try {
+      database.transaction(() => {
+        guard?.entering();
+        work();
+      });
+      guard?.leaving();
+      return undefined;
+    } catch (error) {
+      if (isSluiceError(error, 'database-busy')) throw error;
+      return error;
+    }
   }
 
   function room(size: keyof typeof passengerCharacters): PassengerRoom {

@@ -47,12 +47,13 @@ export function keyValueRows(
   const count = database.prepare(
     `SELECT count(*) AS keys, coalesce(sum(bytes), 0) AS bytes FROM ${name} WHERE namespace = ?`,
   );
-  const dropOfNamespace = database.prepare(
+  const dropNamespace = database.prepare(`DELETE FROM ${name} WHERE namespace = ?`);
+  const dropExpiredOf = database.prepare(
     `DELETE FROM ${name} WHERE namespace = ? AND expires_at_ms <= ?`,
   );
 
   const head = (namespace: string, key: string): SqliteRow | undefined =>
-    rows.read('namespace = ? AND key = ?', [namespace, key], { withoutBody: true })[0];
+    rows.find('namespace = ? AND key = ?', namespace, key);
   const whole = (namespace: string, key: string): SqliteRow | undefined =>
     rows.read('namespace = ? AND key = ?', [namespace, key], { onDamaged })[0];
   const put = (was: SqliteRow | undefined, namespace: string, key: string, value: NewValue) => {
@@ -104,7 +105,7 @@ export function keyValueRows(
       });
       let size = sizeAfter(sizeOf(namespace));
       if (!fits(size, quota)) {
-        dropOfNamespace.run(namespace, nowMs);
+        dropExpiredOf.run(namespace, nowMs);
         const left = counted(namespace);
         const isLeft = was !== undefined && !hasExpired(was, nowMs);
         size = isLeft ? sizeAfter(left) : { keys: left.keys + 1, bytes: left.bytes + bytes };
@@ -129,14 +130,12 @@ export function keyValueRows(
         namespace: String(key),
       })),
     clear: (namespace) => {
-      const { changes } = database
-        .prepare(`DELETE FROM ${name} WHERE namespace = ?`)
-        .run(namespace);
+      const { changes } = dropNamespace.run(namespace);
       keepSize(namespace, { keys: 0, bytes: 0 });
       return changes;
     },
     recount: () => {
-      database.prepare(`DELETE FROM ${name} WHERE namespace = ?`).run(sizes);
+      dropNamespace.run(sizes);
       for (const { namespace } of database.prepare(`SELECT DISTINCT namespace FROM ${name}`).all())
         keepSize(String(namespace), counted(String(namespace)));
     },

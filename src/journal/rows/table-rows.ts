@@ -34,10 +34,8 @@ export interface TableRows {
   rolledBack(): void;
   /** Adds a row with the next number, or with the one in `seq`. */
   add(values: RowValues): void;
-  /** The first row of which a column has a value, without its body. */
-  find(column: string, value: SqliteValue): SqliteRow | undefined;
-  /** The row with the highest number of which a column has a value, without its body. */
-  newest(column: string, value: SqliteValue): SqliteRow | undefined;
+  /** The first row that a condition fits, without its body. */
+  find(condition: string, ...values: readonly SqliteValue[]): SqliteRow | undefined;
   /** The rows that a condition fits: what may follow `WHERE`. */
   read(condition: string, values: readonly SqliteValue[], how?: HowRead): SqliteRow[];
   /** Writes other values into a row that `find` gave. */
@@ -50,7 +48,7 @@ export interface TableRows {
  * @param clean takes secrets out of free texts before they are written (spec §20.8).
  * @example
  * const updates = tableRows(database, updatesTable);
- * const row = updates.find('event_id', 'u-1');
+ * const row = updates.find('event_id = ?', 'u-1');
  * if (row?.['state'] === 'accepted') updates.change(row, { state: 'handling' });
  */
 export function tableRows(
@@ -109,13 +107,9 @@ export function tableRows(
         throw error;
       }
     },
-    find: (column, value) => {
-      const sql = `SELECT ${head.join(', ')} FROM ${name} WHERE ${column} = ? LIMIT 1`;
-      return good(statement(sql).stored(value))[0];
-    },
-    newest: (column, value) => {
-      const sql = `SELECT ${head.join(', ')} FROM ${name} WHERE ${column} = ? ORDER BY seq DESC LIMIT 1`;
-      return good(statement(sql).stored(value))[0];
+    find: (condition, ...values) => {
+      const sql = `SELECT ${head.join(', ')} FROM ${name} WHERE ${condition} LIMIT 1`;
+      return good(statement(sql).stored(...values))[0];
     },
     read: (condition, values, { onDamaged, withoutBody = false } = {}) => {
       const sql = `SELECT ${(withoutBody ? head : whole).join(', ')} FROM ${name} WHERE ${condition}`;

@@ -82,7 +82,7 @@ export async function tendJournal(path: string): Promise<TendedJournal> {
     journalChanges(sqliteRows(database), systemClock, wholeOwnership()),
     write,
   );
-  const keyValues = sqliteKeyValues(database, { now: () => systemClock.now(), write });
+  const keyValues = sqliteKeyValues(database, () => systemClock.now(), write);
   const close = async (): Promise<void> => database.close();
   const reader = sqliteRecords(database);
   return { ...reader, keyValues, retry, purge, close, [Symbol.asyncDispose]: close };

@@ -39,13 +39,14 @@ export function fileJournal(
   });
   const store = sqliteStore(database, commits, clean);
   const sweep = new RetentionSweep(database, commits, clock, options);
-  const keyValues = sqliteKeyValues(database, {
-    now: () => clock.now(),
-    write: (work) => {
+  const keyValues = sqliteKeyValues(
+    database,
+    () => clock.now(),
+    (work) => {
       sweep.grows(0); // time alone may make a sweep due
       return commits.write(work);
     },
-  });
+  );
   const ownership = wholeOwnership();
   const changes = writtenChanges(journalChanges(rows, clock, ownership), (work) =>
     commits.write(work),

@@ -10,18 +10,16 @@ const page = 500;
 /** Values that have expired and that each write drops, so that no more of them pile up than are written. */
 const dropsPerWrite = 4;
 
-/** The parts of key values in a database. */
-export interface SqliteKeyValuesOptions {
-  /** The time of day, by which values expire. */
-  readonly now: () => number;
-  /** Runs a write in a transaction, which is on the disk when it resolves. */
-  readonly write: <T>(work: () => T) => Promise<T>;
-}
-
-/** Opens the key values in the table of a journal. Several processes may write them: each write looks first, in its transaction. */
+/**
+ * Opens the key values in the table of a journal. Several processes may write them: each write looks first, in its transaction.
+ *
+ * @param now gives the time of day, by which values expire.
+ * @param write runs a write in a transaction, which is on the disk when it resolves.
+ */
 export function sqliteKeyValues(
   database: SqliteDatabase,
-  { now, write }: SqliteKeyValuesOptions,
+  now: () => number,
+  write: <T>(work: () => T) => Promise<T>,
 ): KeyValues {
   const rows = keyValueRows(database);
   return {

@@ -13,12 +13,8 @@ import {
   isOneOf,
   type JournalReader,
   openUpdates,
-  type SendFilter,
-  type SendRecord,
-  type UpdateFilter,
-  type UpdateRecord,
 } from '../journal.js';
-import { type JournalCounts, mostCounted } from '../journal-counts.js';
+import { countRows } from '../rows/count-rows.js';
 import {
   dispatchesTable,
   type RecordTable,
@@ -26,7 +22,7 @@ import {
   sendsTable,
   updatesTable,
 } from '../rows/journal-rows.js';
-import { isNotEnded, isOpenSend, isOpenUpdate } from '../rows/journal-schema.js';
+import { isNotEnded, isOpenUpdate } from '../rows/journal-schema.js';
 import { keyValueRows } from '../rows/key-value-rows.js';
 import { packedMark, unpacked } from '../rows/packed-dispatches.js';
 import { type Damage, goodRows, type TableRows, tableRows } from '../rows/table-rows.js';
@@ -43,41 +39,23 @@ export function sqliteRecords(
   onDamaged?: (damage: Damage) => void,
 ): Omit<JournalReader, 'keyValues' | 'close'> {
   const tables = new Map<string, TableRows>();
-  return { updates, sends, dispatches, counts };
-
-  async function updates(filter: UpdateFilter = {}): Promise<readonly UpdateRecord[]> {
-    return slices(updatesTable, filter);
-  }
-
-  async function sends(filter: SendFilter = {}): Promise<readonly SendRecord[]> {
-    return slices(sendsTable, filter);
-  }
+  return {
+    updates: (filter = {}) => slices(updatesTable, filter),
+    sends: (filter = {}) => slices(sendsTable, filter),
+    dispatches,
+    counts: () => countRows('', async (sql) => database.prepare(sql).all()),
+  };
 
   /** One dispatch is looked for where its id says that it may be, and then everywhere. */
   async function dispatches(filter: DispatchFilter = {}): Promise<readonly DispatchRecord[]> {
-    const isOf = (row: DispatchRecord): readonly DispatchRecord[] =>
-      dispatchesOf(row).filter((one) => isWanted(one, filter));
+    const isOf = (row: DispatchRecord): readonly DispatchRecord[] => {
+      const each = String(row.omitted) === packedMark ? unpacked(row) : [row];
+      return each.filter((one) => isWanted(one, filter));
+    };
     const { eventId, ...others } = filter;
     if (eventId === undefined) return slices(dispatchesTable, filter, isOf);
     const near = await slices(dispatchesTable, filter, isOf);
     return near.length > 0 ? near : slices(dispatchesTable, others, isOf);
-  }
-
-  async function counts(): Promise<JournalCounts> {
-    const count = (table: string, condition: string): Record<string, number> => {
-      const states = `SELECT state FROM ${table} WHERE ${condition} LIMIT ${mostCounted}`;
-      const sql = `SELECT state, count(*) AS rows FROM (${states}) GROUP BY state`;
-      const rows = database.prepare(sql).all();
-      return Object.fromEntries(rows.map((row) => [String(row['state']), Number(row['rows'])]));
-    };
-    const dead = `SELECT ended_at_ms FROM updates WHERE ${isNotEnded} AND state = 'dead' LIMIT ${mostCounted}`;
-    const [row] = database.prepare(`SELECT min(ended_at_ms) AS oldest FROM (${dead})`).all();
-    const oldestDeadAtMs = row?.['oldest'];
-    return {
-      ...(typeof oldestDeadAtMs === 'number' && { oldestDeadAtMs }),
-      updates: { accepted: 0, handling: 0, dead: 0, ...count('updates', isNotEnded) },
-      sends: { prepared: 0, sending: 0, ...count('sends', isOpenSend) },
-    };
   }
 
   async function slices<Row extends { readonly seq: number }>(
@@ -189,10 +167,6 @@ export function sqliteReader(
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function dispatchesOf(row: DispatchRecord): readonly DispatchRecord[] {
-  return String(row.omitted) === packedMark ? unpacked(row) : [row];
 }
 
 /** Compares one dispatch with the conditions that a row with several may fit as a whole. */

@@ -53,7 +53,7 @@ function changeable<
   table: RecordTable<Record>,
 ): ChangeableRows<Record, StandingRow<State>> {
   return {
-    find: (id) => rows.find(table.idColumn, id) as StandingRow<State> | undefined, // the table's own check
+    find: (id) => rows.find(`${table.idColumn} = ?`, id) as StandingRow<State> | undefined, // the table's own check
     add: (record) => rows.add(table.row(record as FieldChanges<Record>)), // some of its fields
     change: (row, fields) => rows.change(row, table.row(fields)),
   };

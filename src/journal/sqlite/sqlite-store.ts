@@ -27,7 +27,7 @@ export function sqliteStore(
   const transcripts = tableRows(database, transcriptsTable); // `appendMessage` cleans
   /** Reads the size of a transcript in its last row, so that nothing is counted. */
   const sizeOf = (sessionId: string) => {
-    const last = transcripts.newest('session_id', sessionId);
+    const last = transcripts.find('session_id = ? ORDER BY seq DESC', sessionId);
     return { messages: Number(last?.['messages'] ?? 0), prompts: Number(last?.['prompts'] ?? 0) };
   };
   const forget = database.prepare(`DELETE FROM transcripts WHERE seq IN (
@@ -51,7 +51,7 @@ export function sqliteStore(
     saveSession: async (record, how) => {
       const { sessionKey, sessionId } = record;
       const body = JSON.stringify(record);
-      const old = sessions.find('session_key', sessionKey)?.['session_id'] ?? sessionId;
+      const old = sessions.find('session_key = ?', sessionKey)?.['session_id'] ?? sessionId;
       const isReplaced = old !== sessionId;
       const forgetTail = () => {
         if (isReplaced) tails.forget(String(old));
@@ -59,7 +59,7 @@ export function sqliteStore(
       forgetTail();
       if (isReplaced) await forgetTranscript(String(old)); // as a reset leaves it
       const save = (): void => {
-        const before = sessions.find('session_key', sessionKey);
+        const before = sessions.find('session_key = ?', sessionKey);
         if (before === undefined) {
           sessions.add(sessionsTable.row({ sessionKey, sessionId, body }));
           return;

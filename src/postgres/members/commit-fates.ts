@@ -1,10 +1,5 @@
 import { type Clock, isSluiceError } from 'sluice-kernel';
-
-/** Runs one statement by itself. */
-type Query = (
-  sql: string,
-  values?: readonly string[],
-) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+import type { PostgresQuery } from '../rows/connections.js';
 
 /** Milliseconds between two questions for the end of a commit. */
 const askAgainMs = 100;
@@ -21,13 +16,16 @@ const historySql = `SELECT CASE WHEN pg_is_in_recovery() THEN '${standby}'
 
 /** Asks for the ends of transactions whose commits had no answer. */
 export class CommitFates {
-  readonly #query: Query;
+  readonly #query: PostgresQuery;
   readonly #clock: Clock;
   readonly #forMs: number;
   #history: string | undefined;
 
-  /** @param forMs milliseconds for which an end is asked for. */
-  constructor(query: Query, clock: Clock, forMs: number) {
+  /**
+   * @param query runs one statement by itself.
+   * @param forMs milliseconds for which an end is asked for.
+   */
+  constructor(query: PostgresQuery, clock: Clock, forMs: number) {
     this.#query = query;
     this.#clock = clock;
     this.#forMs = forMs;

@@ -134,10 +134,9 @@ export class OwnPartitions {
 
   /** The updates, and sends, that a lease which was over has broken off in parts that are this host's all the same. */
   stalledIn(epochs: ReadonlyMap<number, number>): readonly string[] {
-    const kept = [...this.#held.values()].filter(
-      ({ partition, epoch }) => epochs.get(partition) === epoch,
+    return [...this.#held.values()].flatMap(({ partition, epoch, stalled }) =>
+      epochs.get(partition) === epoch ? stalled : [],
     );
-    return kept.flatMap(({ stalled }) => stalled);
   }
 
   /** Ends the fences of the partitions that it has no more, or in another epoch. @returns whether there are any. */

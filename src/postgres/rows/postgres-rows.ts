@@ -1,6 +1,7 @@
 import type { Ownership } from '@sluice/journal';
 import {
   type CleanText,
+  isDead,
   isOneOf,
   isOpenUpdate,
   type JournalChanges,
@@ -9,8 +10,7 @@ import {
 } from '@sluice/journal/internal';
 import type { Clock } from 'sluice-kernel';
 import type { PostgresQuery } from './connections.js';
-import type { JoinedWrites } from './joined-writes.js';
-import { sendsTable, updatesTable } from './postgres-tables.js';
+import { type JoinedWrites, sendsTable, updatesTable } from './postgres-tables.js';
 import { WorkingRows } from './working-rows.js';
 import { WorkingSessions } from './working-sessions.js';
 import { type NeededValue, WorkingValues } from './working-values.js';
@@ -90,12 +90,7 @@ export async function workingRows(
       if (one.lane === lane && isOneOf(openUpdates, one.state)) ids.add(one.eventId);
     return ids.size;
   };
-  const dead = (reason?: string) =>
-    updates.all.filter(
-      (one) =>
-        one.state === 'dead' &&
-        (reason === undefined || (one.outcome === 'joined' && one.reason === reason)),
-    );
+  const dead = (reason?: string) => updates.all.filter((one) => isDead(one, reason));
   const rows = { updates, sends, openIn, dead, lastSend: () => Number(last?.['seq'] ?? 0) };
   const changes = journalChanges(rows, clock, ownership);
   const at: SharedTransaction = { query, changes, sessions, values };

@@ -5,8 +5,14 @@ import {
   type FieldChanges,
 } from '@sluice/journal/internal';
 import type { PostgresQuery, PostgresValue } from './connections.js';
-import type { JoinedWrites } from './joined-writes.js';
-import { fieldsOf, insertAll, type PostgresTable, recordOf, updateAll } from './postgres-tables.js';
+import {
+  fieldsOf,
+  insertAll,
+  type JoinedWrites,
+  type PostgresTable,
+  recordOf,
+  updateAll,
+} from './postgres-tables.js';
 
 interface Working<Record> {
   record: Record;

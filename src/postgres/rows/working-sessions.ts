@@ -1,4 +1,4 @@
-import type { JoinedWrites } from './joined-writes.js';
+import type { JoinedWrites } from './postgres-tables.js';
 
 /** The last row of a transcript has its size, so that nothing is counted. @param sessionId an expression. */
 export const lastOf = (sessionId: string): string =>

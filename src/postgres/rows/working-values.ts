@@ -2,7 +2,7 @@ import type { KeyValues, NewValue, WriteResult } from '@sluice/sdk/extension';
 import { bytesOf, fits, isAsExpected } from '@sluice/sdk/extension/internal';
 import { getOrMake } from 'sluice-kernel/internal';
 import type { PostgresQuery } from './connections.js';
-import type { JoinedWrites } from './joined-writes.js';
+import type { JoinedWrites } from './postgres-tables.js';
 
 /** A value that a transaction writes. A namespace with a bound is counted, and held until the transaction ends. */
 export interface NeededValue {
@@ -174,13 +174,7 @@ export class WorkingValues {
 }
 
 /** Names a value by its key as the database has it, which keeps no null character and no half of a surrogate pair (durability §11.8). */
-function idOf({
-  namespace,
-  key,
-}: {
-  readonly namespace?: unknown;
-  readonly key?: unknown;
-}): string {
+function idOf({ namespace, key }: Readonly<{ namespace?: unknown; key?: unknown }>): string {
   const persisted = Buffer.from(String(key).replaceAll('\u0000', '\ufffd')).toString();
   return JSON.stringify([namespace, persisted]);
 }

@@ -89,14 +89,8 @@ export interface FakeChannelOptions {
  * await using test = await startTestHost({ channel });
  */
 export function fakeChannel(options: FakeChannelOptions = {}): FakeChannel {
-  const {
-    id = 'fake',
-    accounts = ['default'],
-    deduplicatesSends = false,
-    canWait = false,
-    everyHost = false,
-  } = options;
-  const { bringsAfterStop = false, interactive } = options;
+  const { id = 'fake', accounts = ['default'], bringsAfterStop = false, interactive } = options;
+  const { deduplicatesSends = false, canWait = false, everyHost = false } = options;
   const inboxes = new Map<string, ChannelInbox>();
   let host: ChannelInbox | undefined;
   const sent: ApprovedMessage[] = [];

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Histories } from '../../../src/host/transcript/histories.js';
-import type { HistoryBounds } from '../../../src/host/transcript/history.js';
+import { Histories, type HistoryBounds } from '../../../src/host/transcript/histories.js';
 import { memoryStore, type Store } from '../../../src/journal/index.js';
 import type { TranscriptEntry } from '../../../src/sdk/stream/index.js';
 import { fence } from '../../support/fences.js';
