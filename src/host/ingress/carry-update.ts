@@ -47,7 +47,7 @@ export async function carryToEnd(
       });
     else parts.logger.error('a message failed', { channel, eventId, error });
   }
-  return { sends: [], ...namesOf(received), correlationId: eventId, ...ending };
+  return { sends: [], correlationId: eventId, ...namesOf(received), ...ending };
 }
 
 const full = { status: 'failed', reason: fullReason } as const satisfies EarlyEnding;

@@ -13,14 +13,23 @@ import type { FencedParts, HostParts } from '../parts/parts.js';
  * @param of.eventId the message that it belongs to.
  * @param of.agent the agent whose turn it is; nothing if the work is no turn.
  */
-export async function inSession<T>(
+export function inSession<T>(
   parts: FencedParts,
   place: Place,
   of: InSession,
   run: (place: Place) => Promise<T>,
 ): Promise<T> {
   const { isShared } = parts.journal.ownership;
-  using _turn = isShared ? await sessionTurn(parts, place, of) : undefined;
+  return (isShared ? inSessionTurn : inSessionLane)(parts, place, of, run);
+}
+
+async function inSessionTurn<T>(
+  parts: FencedParts,
+  place: Place,
+  of: InSession,
+  run: (place: Place) => Promise<T>,
+): Promise<T> {
+  using _turn = await sessionTurn(parts, place, of);
   return await inSessionLane(parts, place, of, run);
 }
 

@@ -148,7 +148,7 @@ export function recordedAudit(record: DispatchRecord): AuditRecord {
  *
  * @throws SluiceError `unreadable-dispatch`.
  */
-export function recordedBody<T>(
+function recordedBody<T>(
   { eventId, body }: Pick<DispatchRecord, 'eventId' | 'body'>,
   schema: z.ZodType<T>,
 ): T {
