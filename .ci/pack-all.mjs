@@ -75,7 +75,14 @@ function nameKernel() {
   const manifest = JSON.parse(readFileSync(file, 'utf8'));
   manifest.dependencies['sluice-kernel'] = `file:${tarball('sluice-kernel')}`;
   writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
-  npm('pack', '--silent', '--ignore-scripts', '--pack-destination', folder, join(folder, 'package'));
+  npm(
+    'pack',
+    '--silent',
+    '--ignore-scripts',
+    '--pack-destination',
+    folder,
+    join(folder, 'package'),
+  );
   renameSync(join(folder, `sluice-${manifest.version}.tgz`), tarball('sluice'));
   rmSync(folder, { recursive: true });
 }
