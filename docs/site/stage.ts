@@ -51,7 +51,7 @@ const app = await Application.bootstrapWithPlugins({
   name: 'API',
   tsconfig: `${root}docs/site/tsconfig.api.json`,
   entryPoints: Object.keys(entryPoints).map(
-    (name) => `${root}dist/${name.slice('sluice/'.length)}.d.ts`,
+    (name) => `${root}dist/${name.slice('sluice/'.length) || 'index'}.d.ts`,
   ),
   plugin: ['typedoc-plugin-markdown'],
   router: 'module',
