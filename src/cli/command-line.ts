@@ -6,49 +6,32 @@ import { type ExitCode, exitCodeHelp, exitCodes } from './shell/exit-codes.js';
 import { secretKeeper } from './shell/output.js';
 import type { Addition, CommandRow, Shell } from './shell/shell.js';
 
-/** The commands, as their list has them. */
-const summaries = {
-  run: 'take messages, and answer them',
-  stages: 'show every stage with its handlers',
-  replay: 'run recorded agent streams through the pipeline',
-  explain: 'say who did what in a dispatch of the journal',
-  doctor: 'check everything a host would run with',
-  init: 'write a config, and a first extension with its test',
-  journal: 'look into the journal of a host, and after its dead letters',
-  hosts: 'list the hosts that share a journal',
-  events: 'print what a journal tells, for other programs',
-  inspect: 'open a page in the browser on a journal',
-  store: 'look at what extensions keep in a journal',
-  approvals: 'look at the questions that wait for a human, and answer them',
-  policy: 'check policies, and try them on a journal',
-} as const;
-
-/** The code of a command is loaded when it is asked for: a start does not pay for the others. */
-const modules: Readonly<Record<keyof typeof summaries, CommandRow['load']>> = {
-  run: () => import('./run/run.js'),
-  stages: () => import('./stages/stages.js'),
-  replay: () => import('./replay/replay.js'),
-  explain: () => import('./explain/explain.js'),
-  doctor: () => import('./doctor/doctor.js'),
-  init: () => import('./init/init.js'),
-  journal: () => import('./journal/journal.js'),
-  hosts: () => import('./hosts/hosts.js'),
-  events: () => import('./events/events.js'),
-  inspect: () => import('./inspect/inspect.js'),
-  store: () => import('./store/store.js'),
-  approvals: () => import('./approvals/approvals.js'),
-  policy: () => import('./policy/policy.js'),
+/** The commands, as their list has them. The code of one is loaded when it is asked for: a start does not pay for the others. */
+const table: Readonly<Record<string, readonly [summary: string, load: CommandRow['load']]>> = {
+  run: ['take messages, and answer them', () => import('./run/run.js')],
+  stages: ['show every stage with its handlers', () => import('./stages/stages.js')],
+  replay: ['run recorded agent streams through the pipeline', () => import('./replay/replay.js')],
+  explain: ['say who did what in a dispatch of the journal', () => import('./explain/explain.js')],
+  doctor: ['check everything a host would run with', () => import('./doctor/doctor.js')],
+  init: ['write a config, and a first extension with its test', () => import('./init/init.js')],
+  journal: [
+    'look into the journal of a host, and after its dead letters',
+    () => import('./journal/journal.js'),
+  ],
+  hosts: ['list the hosts that share a journal', () => import('./hosts/hosts.js')],
+  events: ['print what a journal tells, for other programs', () => import('./events/events.js')],
+  inspect: ['open a page in the browser on a journal', () => import('./inspect/inspect.js')],
+  store: ['look at what extensions keep in a journal', () => import('./store/store.js')],
+  approvals: [
+    'look at the questions that wait for a human, and answer them',
+    () => import('./approvals/approvals.js'),
+  ],
+  policy: ['check policies, and try them on a journal', () => import('./policy/policy.js')],
 };
 
-/** All commands. Those of additions stand in the middle. */
+/** All commands. Those of additions stand before `doctor`. */
 function commandRows(additions: readonly Addition[]): readonly CommandRow[] {
-  const own = Object.entries(summaries).map(
-    ([name, summary]): CommandRow => ({
-      name,
-      summary,
-      load: modules[name as keyof typeof modules],
-    }), // both have the same names
-  );
+  const own = Object.entries(table).map(([name, [summary, load]]) => ({ name, summary, load }));
   const at = own.findIndex(({ name }) => name === 'doctor');
   return own.toSpliced(at, 0, ...additions.flatMap(({ commands = [] }) => commands));
 }

@@ -14,7 +14,7 @@ import { ownPackage } from '../installed/own-package.js';
 /** The place of a journal: a file, or an address. */
 export type JournalPlace = { readonly path: string } | AddressPlace;
 
-/** The address of a journal, and the kind that it is of. */
+/** The address of a journal, with its kind. */
 export interface AddressPlace extends JournalAddress {
   readonly kind: JournalKind;
 }

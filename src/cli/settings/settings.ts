@@ -35,7 +35,7 @@ export interface PipelineOptions extends LegacyOptions {
 export interface ExtensionSetting extends Omit<HostConfig['extensions'][number], 'path'> {
   /** A path or a package name. */
   readonly specifier: string;
-  /** The folder that it is read from. */
+  /** The folder to read it from. */
   readonly from: string;
 }
 

@@ -167,7 +167,7 @@ export interface GatewaySetting {
 
 /** A plugin to load, with its place and its settings. */
 export type PluginSetting = HostConfig['plugins'][number] & {
-  /** The folder that it is read from. */
+  /** The folder to read it from. */
   readonly from: string;
 };
 
