@@ -17,13 +17,13 @@ export const postgresJournals: JournalKind = {
   tend: async (at) => (await journals()).tendPostgresJournal(await connectTo(at)),
   hosts: async (at) => {
     const { readPostgresHosts } = await import('./postgres-reader.js');
-    await using connections = disposable(await connectTo(at));
-    return await readPostgresHosts(connections);
+    return withConnections(at, {}, readPostgresHosts);
   },
   migrate: async (at) => {
     const { migratePostgres } = await import('./postgres-schema.js');
-    await using connections = disposable(await connectTo(at, { timeoutMs: migrationMs }));
-    return await migratePostgres(connections, at.partitions);
+    return withConnections(at, { timeoutMs: migrationMs }, (connections) =>
+      migratePostgres(connections, at.partitions),
+    );
   },
 };
 
@@ -44,6 +44,15 @@ async function connectTo(
   return connect(url, options);
 }
 
-function disposable(connections: PostgresConnections): PostgresConnections & AsyncDisposable {
-  return { ...connections, [Symbol.asyncDispose]: () => connections.close() };
+async function withConnections<T>(
+  at: JournalAddress,
+  options: Parameters<typeof connectTo>[1],
+  work: (connections: PostgresConnections) => Promise<T>,
+): Promise<T> {
+  const connections = await connectTo(at, options);
+  try {
+    return await work(connections);
+  } finally {
+    await connections.close();
+  }
 }
