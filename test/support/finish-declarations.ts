@@ -7,10 +7,8 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
-import process from 'node:process';
+import { join, posix } from 'node:path';
 import { describeDeclarations } from './described-declarations.js';
-import { root } from './source-tree.js';
 import { manifestOf, sourcesByName } from './workspaces.js';
 
 /**
@@ -66,7 +64,3 @@ function declarationsIn(folder: string): string[] {
     .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => path.endsWith('.d.ts'));
 }
-
-// A step of `npm run build`.
-if (process.argv[1] !== undefined && dirname(process.argv[1]) === join(root, 'test/support'))
-  finishDeclarations(join(root, 'dist'), join(root, 'src/kernel/dist'));
