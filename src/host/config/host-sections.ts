@@ -122,7 +122,7 @@ const journalSettings = z.strictObject({
   ),
 });
 
-/** Settings that journals of one kind do not have, and what is told of them. */
+/** The settings that one kind of journal lacks, each with its message. */
 const ofOneKind = [
   ['url', 'keepBytes', 'expected no bound of bytes for a journal in a database'],
   ['path', 'leaseMs', 'expected no lease for a journal in a file'],

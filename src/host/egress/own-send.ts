@@ -25,7 +25,7 @@ export interface OwnSendOptions {
   readonly eventId?: string;
   /** Gives up waiting, besides the host's own signal. */
   readonly signal?: AbortSignal;
-  /** The right that it is made under; by default that of the partition of its account, or of its address. */
+  /** The fence of the send; by default that of the partition of its account, or of its address. */
   readonly fence?: Fence;
 }
 

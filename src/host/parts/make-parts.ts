@@ -211,7 +211,7 @@ function checkJournal({ outlivesHost, ownership }: Journal): void {
   throw kernelError('bad-option', { option: 'journal', problem });
 }
 
-/** Entries go to the journal that is given. A given kernel has its own tap, and a recorder of its own if they are to be told. */
+/** Records entries in the given journal. A given kernel has a tap of its own: its owner gives a recorder, too, to get entries. */
 function ownTimeline(
   { journal, journalDispatches, kernel }: HostOptions,
   clock: Clock,
