@@ -68,7 +68,7 @@ export function reserve(
 }
 
 /** Takes a reservation back that no run holds; nothing changes if there is none. */
-export function giveBack(account: Account, { id, nowMs }: Turn): Account | undefined {
+export function release(account: Account, { id, nowMs }: Turn): Account | undefined {
   const holds = openHolds(account, nowMs);
   const own = holds[id];
   if (own === undefined || own.runId !== undefined) return undefined;

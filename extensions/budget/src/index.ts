@@ -1,6 +1,6 @@
 import { allow, type Call, cancel, defineExtension } from 'sluice';
 import { parseCommandLine, sessionKeyOf } from 'sluice/host';
-import { begin, type Excess, giveBack, reserve, settle } from './account.js';
+import { begin, type Excess, release, reserve, settle } from './account.js';
 import { openAccounts } from './accounts.js';
 import { budgetCommand } from './budget-command.js';
 import { chargeOf } from './charge.js';
@@ -39,7 +39,7 @@ export default defineExtension({
         });
         if (excess === undefined) continue;
         for (const taken of places) // also those of an earlier judgement of the message
-          await accounts.change(taken, (account, nowMs) => giveBack(account, { id, nowMs }));
+          await accounts.change(taken, (account, nowMs) => release(account, { id, nowMs }));
         return { place, excess };
       }
       return undefined;
