@@ -187,7 +187,7 @@ export interface JournalReader {
  */
 export interface Journal extends JournalReader {
   /**
-   * Returns whether a later host goes on with what this journal keeps. If so, an update is acknowledged when it is persisted, and may
+   * A later host goes on with what this journal keeps. If so, an update is acknowledged when it is persisted, and may
    * be left to that host. If not, an update is acknowledged at its end, and the journal is given no body and no send
    * (durability §6.8).
    */

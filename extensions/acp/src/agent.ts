@@ -44,7 +44,10 @@ export function acpAgent(
     return begun;
   }
 
-  async function* answer(request: AgentRequest, left: AbortSignal): AsyncGenerator<SessionEvent> {
+  async function* answer(
+    request: AgentRequest,
+    left: AbortSignal,
+  ): AsyncGenerator<SessionEvent, void> {
     const { sessionId } = request;
     const stopped = AbortSignal.any([request.signal, left]);
     yield { type: 'agent_start' };

@@ -83,8 +83,8 @@ function usageOf(account: Account, nowMs: number, cap: Cap = {}): string {
   const reserved = reservedIn(account, nowMs);
   const units = [
     unitOf(used.tokens, reserved.tokens, cap.tokens, (count) => `${numbers.format(count)} tokens`),
-    unitOf(used.microUsd, reserved.microUsd, cap.microUsd, (all) =>
-      dollars.format(all / 1_000_000),
+    unitOf(used.microUsd, reserved.microUsd, cap.microUsd, (amount) =>
+      dollars.format(amount / 1_000_000),
     ),
   ];
   const shown = units.filter((text) => text !== undefined).join('; ');

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isSameSecret } from 'sluice/chat';
-import { hostCheck } from 'sluice/host';
+import { type HostNames, hostCheck } from 'sluice/host';
 
 /** Says why a request gets nothing. */
 type Refusal = readonly [status: number, why?: string];
@@ -10,7 +10,7 @@ type Refusal = readonly [status: number, why?: string];
  * know the token. Another page of the browser, also one whose name points to this address, gets nothing: the `Host`
  * that it asks by is no name of this server, or its `Origin` or `Sec-Fetch-Site` tell of it.
  */
-export function guardOf(token: string, served: Parameters<typeof hostCheck>[0]) {
+export function guardOf(token: string, served: HostNames) {
   const isKnown = hostCheck(served);
   return ({ headers }: Pick<IncomingMessage, 'headers'>, isData: boolean): Refusal => {
     const { host, origin, authorization } = headers;

@@ -91,7 +91,10 @@ async function* turn(
   const idOf = idsOf(request);
   const rest = contextTokens - tokensOf(offered);
   const compacting: Compacting = {
-    ...{ request, settings, history, logger },
+    request,
+    settings,
+    history,
+    logger,
     ask: (messages) => ask(messages, []),
   };
 
@@ -129,8 +132,10 @@ async function* turn(
 
   try {
     for (let round = 1; ; round++) {
-      const problem = `${maxRounds} answers have called tools (maxRounds)`;
-      if (round > maxRounds) throw new ChatError('too-many-rounds', problem);
+      if (round > maxRounds) {
+        const problem = `${maxRounds} answers have called tools (maxRounds)`;
+        throw new ChatError('too-many-rounds', problem);
+      }
       const calls = yield* answer();
       if (calls.length === 0) break;
       yield* runCalls(calls, { request, tools, pictures });

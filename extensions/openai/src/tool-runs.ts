@@ -65,7 +65,10 @@ export async function* runCalls(
   while (open > 0 || told.length > 0) {
     const event = told.shift();
     if (event !== undefined) yield event;
-    else await new Promise<void>((resolve) => void (wake = resolve));
+    else
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
   }
   for (const message of request.written()) {
     const answer = message.role === 'toolResult' ? answers.get(message.toolCallId) : undefined;

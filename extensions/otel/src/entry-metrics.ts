@@ -12,10 +12,10 @@ export type Take = (
   correlationId: string,
 ) => void;
 
-/** Distinct values that one label has at most; more become `other`, since a model or a channel may invent names. */
-/** The same for the entry that is heard. */
+/** Takes a value that the entry which is heard gives. */
 type TakeOfFact = (name: InstrumentName, value: number, ...values: Values) => void;
 
+/** Distinct values that one label has at most; more become `other`, since a model or a channel may invent names. */
 const mostValues = 100;
 
 interface Run {

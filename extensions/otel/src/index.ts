@@ -120,7 +120,10 @@ const lastMs = 2_000;
 function inTime(sent: Promise<unknown>, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(resolve, lastMs);
-    void sent.finally(() => clock.clearTimeout(timer)).then(() => resolve());
+    void sent.finally(() => {
+      clock.clearTimeout(timer);
+      resolve();
+    });
   });
 }
 

@@ -107,7 +107,10 @@ export async function judgeAsking<F extends AskingFamily>(
 
 const none: readonly ApprovalQuestion[] = Object.freeze([]);
 
-async function askAll<F extends AskingFamily>(action: AskedAction<F>, first: Outcome<F>) {
+async function askAll<F extends AskingFamily>(
+  action: AskedAction<F>,
+  first: Outcome<F>,
+): Promise<Judged<F>> {
   const { approvals, dispatch, signal, question: own, allowed: before = none, ...about } = action;
   const answered: AnsweredAsker[] = [...(first.answered ?? [])];
   const uses: Use[] = [];
@@ -159,7 +162,10 @@ interface Use {
 }
 
 /** @returns how the answer is used if it is yes, or why the action is refused. */
-async function askOnce(approvals: Approvals, request: ApprovalRequest) {
+async function askOnce(
+  approvals: Approvals,
+  request: ApprovalRequest,
+): Promise<Use | CancelRecord> {
   const { question, signal } = request;
   let answer: ApprovalAnswer;
   try {
@@ -186,7 +192,10 @@ async function askOnce(approvals: Approvals, request: ApprovalRequest) {
 
 const gone = 'nobody waits for the answer of a human any more';
 
-async function useAll(uses: readonly Use[], signal: AbortSignal) {
+async function useAll(
+  uses: readonly Use[],
+  signal: AbortSignal,
+): Promise<CancelRecord | undefined> {
   for (const { question, use } of uses) {
     if (signal.aborted) return refused(question, 'approval-required', gone);
     const problem = await use().then(

@@ -58,9 +58,11 @@ export function compactions(trail: Trail, run: RunFields, logger: Logger) {
       const cause = lastCause;
       if (!aborted && errorMessage === undefined) count++;
       const compactionCount = count;
-      const known = { ...run, ...definedFields({ cause }) };
-      const payload = { ...known, compactionCount, ...told(result), willRetry };
-      enqueue(() => trail.dispatch('compaction.after', payload));
+      enqueue(() => {
+        const known = { ...run, ...definedFields({ cause }) };
+        const payload = { ...known, compactionCount, ...told(result), willRetry };
+        return trail.dispatch('compaction.after', payload);
+      });
     },
 
     /** Waits for the dispatches that are under way. */

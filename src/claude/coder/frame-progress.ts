@@ -6,9 +6,21 @@ type Progress = Extract<CoderBody, { type: 'progress' }>;
 
 /** The fields that say the most about a frame, the best first. */
 const telling = [
-  ...['summary', 'description', 'content', 'message', 'text', 'suggestion', 'hook_name'],
-  ...['name', 'state', 'status', 'error', 'trigger', 'reason', 'key'],
-];
+  'summary',
+  'description',
+  'content',
+  'message',
+  'text',
+  'suggestion',
+  'hook_name',
+  'name',
+  'state',
+  'status',
+  'error',
+  'trigger',
+  'reason',
+  'key',
+] as const;
 
 /** Frames whose detail needs more than one field of a known name. */
 const details: ReadonlyMap<string, (frame: Fields) => string | undefined> = new Map([

@@ -8,7 +8,7 @@ import type { SetConfig } from '../settings/settings.js';
 /**
  * Puts the settings of `--set` over the configuration of a source, once its id is known.
  *
- * @param report is notified of a setting that the schema of the extension leaves out.
+ * @param report takes the error of a setting that the schema of the extension leaves out.
  */
 export function withSet(
   source: ExtensionSource,

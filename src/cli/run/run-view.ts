@@ -80,7 +80,7 @@ function quietView(shell: Shell): RunView {
   };
 }
 
-/** Shows each reply, and under it the timeline that its message took: on stderr if stdout is no terminal. */
+/** Shows each reply, and under it the timeline of its message: on stderr if stdout is no terminal. */
 function timelineView(shell: Shell): RunView {
   const { stdout, stderr, palettes, isTerminal } = shell;
   const [output, palette] = isTerminal.stdout

@@ -5,7 +5,7 @@ import { oneMore, type Watched, watched } from '../print/watched.js';
 import { counted, printable, span } from '../shell/text.js';
 
 /**
- * The timeline that one message takes, as lines: every stage in the order in which it ended. Stages without news share a line;
+ * The timeline of one message, as lines: every stage in the order in which it ended. Stages without news share a line;
  * the others show their handlers in run order with their results. Stages of one kind that handlers only watched become one,
  * with the time that each handler took for all of them. It keeps lines and not outcomes, so that a long stream of deltas
  * costs nothing. The kernel must trace, or no handler shows.

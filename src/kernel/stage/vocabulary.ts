@@ -77,7 +77,7 @@ export const patchLaws = [
 /** A patch law, with the separator that the two text laws put between pieces (default: a blank line). */
 export type PatchLawSpec = PatchLaw | { readonly law: PatchLaw; readonly separator?: string };
 
-/** Returns whether handlers can change what happens, or the source can only be watched (spec §11). */
+/** The power of handlers over a source: they can change what happens, or only watch it (spec §11). */
 export type Gate = 'enforce' | 'observe-only';
 
 /**

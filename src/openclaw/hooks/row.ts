@@ -14,7 +14,7 @@ export type LegacyHookKind = 'void' | 'modifying' | 'claim' | 'sync';
 /** The power of a handler of a hook over the event. */
 export type Coverage = 'observe' | 'mutate' | 'veto' | 'resolve';
 
-/** Returns whether a legacy hook, key or stream lives on the pipeline. */
+/** The place of a legacy hook, key or stream on the pipeline: it works, it is only watched, or it has no moment. */
 export type BridgeStatus = 'bridged' | 'observe-only' | 'retired';
 
 /** The texts of plugins that wait for the next prompt of a session, or that a run of it has taken. */
@@ -70,7 +70,7 @@ export interface Ending {
   readonly answers: readonly Fields[];
   /** The plugin of each answer. */
   readonly plugins: readonly string[];
-  /** Returns whether a contribution that is no legacy handler wrote a field: `content`, or `params.path`. */
+  /** The fields that contributions other than legacy handlers wrote: `content`, or `params.path`. */
   readonly canonicalWrites: readonly string[];
 }
 

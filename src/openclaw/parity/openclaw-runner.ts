@@ -44,8 +44,8 @@ async function importLater({
   file,
   name,
 }: {
-  file: string;
-  name: string;
+  readonly file: string;
+  readonly name: string;
 }): Promise<MakeLegacyRunner> {
   const module = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as Readonly<
     Record<string, (registry: object, options: object) => object>

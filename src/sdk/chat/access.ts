@@ -18,7 +18,7 @@ export interface AccessRules {
   readonly requireMention: boolean;
 }
 
-/** Returns whether a message is let in. One that is not never becomes `ingress.normalized`. */
+/** A message is let in, or it is not: then it never becomes `ingress.normalized`. */
 export type Admission =
   | { readonly isAdmitted: true /** Its sender may give commands. */; readonly mayCommand: boolean }
   | { readonly isAdmitted: false; readonly reason: string };

@@ -378,4 +378,20 @@ describe('the compactions of a run', () => {
       fields: { error: { message: expect.stringContaining('closed') } },
     });
   });
+
+  it('fail into the log, too, if their result cannot be read', async () => {
+    const { run, log, play } = await begun();
+    const broken = new Error('the summary is gone');
+    const result = {
+      get summary(): string {
+        throw broken;
+      },
+    };
+    await play(compacts(), compacted({ result }), end);
+    await run.complete();
+    expect(log.entries.find(({ level }) => level === 'error')).toMatchObject({
+      message: 'a compaction was not dispatched',
+      fields: { error: broken },
+    });
+  });
 });

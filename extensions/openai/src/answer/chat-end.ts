@@ -73,8 +73,10 @@ export class AnswerEnd {
     const { word, told } = this;
     if (word === undefined) {
       if (told !== undefined) throw failureIn(told);
-      const without = `the answer has no choices: ${toldIn(this.#lastText).message}`;
-      if (!this.#hasChoice) throw new ChatError('no-choices', without);
+      if (!this.#hasChoice) {
+        const problem = `the answer has no choices: ${toldIn(this.#lastText).message}`;
+        throw new ChatError('no-choices', problem);
+      }
       throw new ChatError('cut-stream', 'the answer ended in its middle, without a finish_reason');
     }
     const apart = word.trim().replace(/([a-z])([A-Z])/g, '$1_$2');

@@ -138,7 +138,7 @@ function partOf(text: string): ChatPart {
 const pieceChars = 8;
 const secretHeader = /auth|key|token|secret|cookie/i;
 
-/** Makes what takes the secrets of a request out of texts, and pieces of them: servers repeat a key that they do not know. */
+/** Makes a function that takes the secrets of a request, and pieces of them, out of a text: servers repeat a key that they do not know. */
 function redactor(headers: Headers): (text: string) => string {
   const secrets = [...headers].flatMap(([name, value]) => (secretHeader.test(name) ? value : []));
   const isSecret = (word: string): boolean => {

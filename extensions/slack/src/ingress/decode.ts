@@ -116,8 +116,11 @@ function decodeCommand(body: unknown, { accountId, config }: DecodeContext): Dec
   const at = { accountId, channel, isGroup, threadId };
   const interaction: Interaction = {
     interactionId: command.trigger_id ?? name,
-    ...{ kind: 'command', name, values: words, sender },
+    kind: 'command',
+    name,
+    values: words,
     ...addressOf(at),
+    sender,
   };
   const message: InboundMessage = {
     ...messageAt({ ...at, user }),

@@ -84,8 +84,11 @@ function decodeMessage(
   const values = rest.split(/\s+/).filter((word) => word !== '');
   const interaction: Interaction = {
     interactionId: String(message.message_id),
-    ...{ kind: 'command', name, values, sender },
+    kind: 'command',
+    name,
+    values,
     ...addressOf(message, place, accountId),
+    sender,
     sentAtMs: message.date * 1_000,
   };
   // what every chat with a bot begins with; it asks what the bot can do
@@ -170,7 +173,9 @@ function inboundMessageOf(message: Message, { accountId, bot }: DecodeContext): 
   const languageCode = message.from?.language_code;
   return {
     ...addressOf(message, place, accountId),
-    ...{ provider: 'telegram', surface: 'telegram', originatingChannel: 'telegram' },
+    provider: 'telegram',
+    surface: 'telegram',
+    originatingChannel: 'telegram',
     originatingTo: conversationId,
     from: place.from,
     to: conversationId,

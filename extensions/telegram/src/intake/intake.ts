@@ -1,4 +1,5 @@
 import type { Update } from 'grammy/types';
+import type { Clock, Logger } from 'sluice';
 
 /** The source of updates: polling, or a webhook. */
 export interface Intake {
@@ -16,4 +17,11 @@ export interface IntakeSink {
   readonly take: (update: Update) => Promise<'refused' | undefined>;
   /** It is over: no more will come. The reason is in our words, the detail in those of others. */
   readonly ended: (reason: string, detail: string) => void;
+}
+
+/** The parts that every intake works with. */
+export interface IntakeParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly sink: IntakeSink;
 }

@@ -1,9 +1,8 @@
 import type { Update } from 'grammy/types';
-import type { Clock, Logger } from 'sluice';
 import { pause } from 'sluice/chat';
 import type { ApiAnswer, BotApi } from '../api/bot-api.js';
 import { isUpdate, wantedUpdates } from '../ingress/decode.js';
-import type { Intake, IntakeSink } from './intake.js';
+import type { Intake, IntakeParts } from './intake.js';
 import { PendingUpdates } from './pending-updates.js';
 
 /** Seconds that Telegram waits for an update before it answers that there is none. */
@@ -22,11 +21,8 @@ const longestBackoffMs = 30_000;
 const patience = 5;
 
 /** The parts that polling works with. */
-export interface PollingParts {
+export interface PollingParts extends IntakeParts {
   readonly api: BotApi;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly sink: IntakeSink;
 }
 
 /**

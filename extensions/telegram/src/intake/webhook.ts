@@ -1,7 +1,6 @@
 import { type Exchange, isSameSecret, jsonOf, PendingAcks, startReceiver } from 'sluice/chat';
 import { isUpdate } from '../ingress/decode.js';
-import type { Intake } from './intake.js';
-import type { PollingParts } from './polling.js';
+import type { Intake, IntakeParts } from './intake.js';
 
 /**
  * Milliseconds after which an update is answered although it is not done with: Telegram has few connections (40 where it is
@@ -10,7 +9,7 @@ import type { PollingParts } from './polling.js';
 const patienceMs = 10_000;
 
 /** The parts that a webhook works with. */
-export interface WebhookParts extends Omit<PollingParts, 'api'> {
+export interface WebhookParts extends IntakeParts {
   readonly host: string;
   readonly port: number;
   readonly path: string;

@@ -23,7 +23,12 @@ export function pendingRequests(clock: Clock, redact: (text: string) => string) 
      *
      * @param send puts the request on the wire. What it throws is thrown on, also if the parameters are no JSON.
      */
-    async add(id: string, method: string, { timeoutMs, signal }: Bounds, send: () => void) {
+    async add(
+      id: string,
+      method: string,
+      { timeoutMs, signal }: Bounds,
+      send: () => void,
+    ): Promise<unknown> {
       if (waiting.size >= maxPending)
         throw gatewayError('gateway-busy', { method, problem: tooMany });
       const answer = deferred<unknown>();

@@ -34,16 +34,29 @@ export function connectParams(client: ClientIntroduction, nonce: string, signedA
   const proofOf = (device: DeviceIdentity) => {
     const { id, publicKey } = device;
     const family = ''; // none is told, and the signature says so
-    const whose = ['v3', id, clientId, clientMode, role, scopes.join(',')];
-    const when = [String(signedAtMs), token ?? '', nonce, platform.trim().toLowerCase(), family];
-    const signed = [...whose, ...when].join('|');
+    const signed = [
+      'v3',
+      id,
+      clientId,
+      clientMode,
+      role,
+      scopes.join(','),
+      String(signedAtMs),
+      token ?? '',
+      nonce,
+      platform.trim().toLowerCase(),
+      family,
+    ].join('|');
     return { id, publicKey, signature: device.sign(signed), signedAt: signedAtMs, nonce };
   };
   return {
     minProtocol: protocolVersion,
     maxProtocol: protocolVersion,
     client: {
-      ...{ id: clientId, version, platform, mode: clientMode },
+      id: clientId,
+      version,
+      platform,
+      mode: clientMode,
       ...definedFields({ displayName }),
     },
     role,

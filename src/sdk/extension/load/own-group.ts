@@ -15,7 +15,7 @@ export function inOwnGroup<T>(run: () => T): T {
   return startedApart(childProcess, isDetached, run);
 }
 
-/** Returns whether a child can stand in a group of its own: elsewhere that would open a window. */
+/** A child can stand in a group of its own here: on Windows that would open a window. */
 export const isDetached = process.platform !== 'win32';
 
 /** The work of `inOwnGroup`. It uses nothing but what it is given: the hooks' thread runs its text. */
