@@ -1,5 +1,6 @@
 import type { Fence, Ownership } from '@sluice/journal';
-import { HostSign, type WaitingRows, type WaitingRowsParts } from '../questions/waiting-rows.js';
+import { HostSign } from '../questions/host-sign.js';
+import type { WaitingRows, WaitingRowsParts } from '../questions/waiting-rows.js';
 import {
   type ApprovalEnd,
   type ApprovalRow,
