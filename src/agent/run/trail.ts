@@ -63,7 +63,11 @@ export class Trail {
   }
 
   /** Dispatches an event after the last one; its own metadata joins the trail's. Rejects as `kernel.dispatch` does. */
-  dispatch<F extends AsyncFamily>(family: F, payload: PayloadOf<F>, given?: Given<F>) {
+  dispatch<F extends AsyncFamily>(
+    family: F,
+    payload: PayloadOf<F>,
+    given?: Given<F>,
+  ): Promise<Outcome<F>> {
     return this.kernel.dispatch(family, payload, this.#given(given)).then((outcome) => {
       this.#last = outcome;
       this.#carried = undefined;
@@ -72,7 +76,11 @@ export class Trail {
   }
 
   /** The same for a sync-sequential family. Such an outcome adds nothing downstream, so the trail stays put. */
-  dispatchSync<F extends SyncFamily>(family: F, payload: PayloadOf<F>, given?: Given<F>) {
+  dispatchSync<F extends SyncFamily>(
+    family: F,
+    payload: PayloadOf<F>,
+    given?: Given<F>,
+  ): Outcome<F> {
     return this.kernel.dispatchSync(family, payload, this.#given(given));
   }
 

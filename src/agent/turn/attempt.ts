@@ -50,12 +50,16 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
     trail,
     run: fields,
     session: {
-      ...{ agentId, sessionKey, sessionId },
+      agentId,
+      sessionKey,
+      sessionId,
       history: [...session.history, ...written],
       append: (message) => session.append(message),
       ...definedFields({ beforeHistory }),
     },
-    ...{ clock, logger, signal },
+    clock,
+    logger,
+    signal,
     ...definedFields({ approvals: options.approvals }),
   });
   // The prompt is in the transcript once and goes to the model once, also after attempts that failed.

@@ -25,7 +25,8 @@ export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> 
   const asked = {
     prompt: message.text,
     messages: [...session.history, ...begun],
-    ...{ guidance: [], additions: [] },
+    guidance: [],
+    additions: [],
     ...own,
     ...definedFields({ sender, messageId, replyTo, forwardedFrom, shared }),
     ...fields,

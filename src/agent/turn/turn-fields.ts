@@ -36,7 +36,11 @@ export function turnFields(options: AgentTurnOptions): RunFields {
   const { session, message, runId, trigger = 'user', workspaceDir } = options;
   const { agentId, sessionKey, sessionId } = session;
   return Object.freeze({
-    ...{ agentId, sessionKey, sessionId, runId, trigger },
+    agentId,
+    sessionKey,
+    sessionId,
+    runId,
+    trigger,
     ...definedFields({ workspaceDir, channel: message.channel, messageProvider: message.provider }),
   });
 }

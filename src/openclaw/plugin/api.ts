@@ -29,7 +29,11 @@ export function apiOf(plugin: Registering): object {
       run(plugin, ...args);
   const runtime = runtimeOf(plugin);
   const api = {
-    ...{ id, name, version, description, source },
+    id,
+    name,
+    version,
+    description,
+    source,
     ...definedFields({ rootDir: plugin.rootDir }),
     config,
     pluginConfig,

@@ -90,7 +90,11 @@ export function newPlugin(
     name: definition.name ?? manifest?.name ?? pluginId,
     ...definedFields({ version, description }),
     source: options.source ?? pluginId,
-    ...{ profile, kernel, config, workspaceDir, logger },
+    profile,
+    kernel,
+    config,
+    workspaceDir,
+    logger,
     hooks: [],
     internalHooks: [],
     services,
@@ -129,7 +133,10 @@ export function newPlugin(
     timeouts: hooks ?? {},
     pluginConfig: options.pluginConfig ?? entry.config,
     optionalTools: options.optionalTools ?? [],
-    ...{ legacyLogger, clock, stateDir, intake },
+    legacyLogger,
+    clock,
+    stateDir,
+    intake,
     channelRuntime: () => {
       channelRuntime ??= channelRuntimeOf(plugin);
       return channelRuntime;

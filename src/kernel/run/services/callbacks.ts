@@ -18,7 +18,12 @@ export class CallbackPairs {
   readonly #spares: CallbackPair[] = [];
 
   /** Waits for the promise of the handler at a place, which got a call of its own. */
-  wait(pending: PromiseLike<unknown>, waiter: Waiter, place: number, call: HandlerCall) {
+  wait(
+    pending: PromiseLike<unknown>,
+    waiter: Waiter,
+    place: number,
+    call: HandlerCall,
+  ): CallbackPair {
     const pair = this.#spares.pop() ?? new CallbackPair(this);
     pair.waiter = waiter;
     pair.place = place;

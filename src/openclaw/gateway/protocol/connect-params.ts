@@ -43,7 +43,10 @@ export function connectParams(client: ClientIntroduction, nonce: string, signedA
     minProtocol: protocolVersion,
     maxProtocol: protocolVersion,
     client: {
-      ...{ id: clientId, version, platform, mode: clientMode },
+      id: clientId,
+      version,
+      platform,
+      mode: clientMode,
       ...definedFields({ displayName }),
     },
     role,
