@@ -37,6 +37,7 @@ export class PersistedApprovals {
   readonly #sign: HostSign;
   #isClosed = false;
   #isToLook = false; // the rows could not be read when there may have been answers
+  /** What the host does about the ends of questions. */
   events: ApprovalEvents = { onEnd: () => undefined, onUnused: () => undefined };
 
   constructor(parts: WaitingRowsParts, ownership: Ownership) {

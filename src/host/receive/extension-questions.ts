@@ -233,13 +233,12 @@ function problemOfOptions(
     return `it has ${options.length} options, of at most ${optionsAtMost}`;
   const isEmpty = options.some(({ id, label }) => id === '' || label.trim() === '');
   if (isEmpty) return 'an option has no id or no label';
-  const folded = (text: string): string => text.trim().toLowerCase();
+  const folded = (text: string): string => text.trim().toLowerCase(); // as answers are compared
   const texts = options.flatMap(({ id, label }) => [...new Set([id, label].map(folded))]);
   const twice = texts.find((text, at) => texts.indexOf(text) !== at);
   return twice === undefined ? undefined : `two options are "${twice}"`;
 }
 
-/** A text as answers are compared with it. */
 function problemOfData(data: unknown): string | undefined {
   if (data === undefined) return undefined;
   const found = notPlain(data, 'data');
