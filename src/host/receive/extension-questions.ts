@@ -131,7 +131,7 @@ async function sendQuestion(
   });
 }
 
-/** Asks what the host before this one had persisted and not sent, and waits for the deadlines. */
+/** Sends the questions that the host before this one has left unsent in the journal, and waits for the deadlines. */
 export async function beginQuestions(parts: HostParts, send: Send): Promise<Disposable> {
   const { questions, clock, journal, logger } = parts;
   await sendLeft(parts, send, questions.open.all());
@@ -160,7 +160,7 @@ export async function beginQuestions(parts: HostParts, send: Send): Promise<Disp
   };
 }
 
-/** Sends the messages of questions that were persisted and not sent. */
+/** Sends the messages of the questions that were left unsent in the journal. */
 async function sendLeft(parts: HostParts, send: Send, rows: readonly QuestionRow[]): Promise<void> {
   for (const row of rows)
     if (row.message !== undefined)
