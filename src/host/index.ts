@@ -48,8 +48,9 @@ export type { ToolSource, ToolTurn } from './provided/tools.js';
 export type { HttpRouteStatus, HttpRoutes } from './routes/host-routes.js';
 export { sessionKeyOf } from './session/routing.js';
 export * from './streaming/deliver-stream.js';
+export { type DispatchTapOptions, dispatchTap } from './timeline/dispatch-tap.js';
 export * from './timeline/fold-timeline.js';
-export { type DispatchTapOptions, dispatchTap, keepTimeline } from './timeline/keep-timeline.js';
+export { keepTimeline } from './timeline/keep-timeline.js';
 export { readTimeline } from './timeline/read-timeline.js';
 export type * from './timeline/timeline-entry.js';
 export {
@@ -57,4 +58,4 @@ export {
   type TimelineRecorder,
   timelineRecorder,
 } from './timeline/timeline-recorder.js';
-export type { HistoryBounds } from './transcript/histories.js';
+export type { HistoryBounds } from './transcript/history.js';

@@ -15,8 +15,8 @@ export { placeOf } from './config/place.js';
 export type { ConfigProblem } from './config/problem.js';
 export { configSchema, type HostConfig } from './config/schema.js';
 export { roleEntry } from './config/setting.js';
+export { type OutcomeDifference, outcomeDifferences } from './explain/outcome-differences.js';
 export * from './explain/replay-dispatches.js';
-export { type OutcomeDifference, outcomeDifferences } from './explain/replay-dispatches.js';
 export { type LaneRules, Lanes } from './lanes/lanes.js';
 export { type Place, Slots } from './lanes/slots.js';
 export { authorPlace, type ErrorSummary, errorSummary } from './logging/error-summary.js';
@@ -33,4 +33,4 @@ export {
   type RecordedOutcome,
   recordedAudit,
   recordedOutcome,
-} from './timeline/read-timeline.js';
+} from './timeline/recorded-outcome.js';

@@ -137,7 +137,7 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
         endedAtMs: clock.now(),
         retriedAfterSeq: undefined,
         joinedTo: undefined,
-        ...(!isDead && { body: undefined }), // people's words are not persisted longer than they must be
+        ...(!isDead && { body: undefined }), // people's words are kept no longer than they must be
       });
     },
     retry: (eventId) => {
@@ -220,13 +220,13 @@ export function noteTending({ retry, purge }: Pick<Journal, 'retry' | 'purge'>) 
   };
 }
 
-/** The state of a send that was judged: with one more attempt, if it goes to its channel with the same write. */
 /** Returns whether a record is a dead letter; with a reason, one that joined another update for it. */
 export function isDead({ state, outcome, reason }: UpdateRecord, joinedReason?: string): boolean {
   const isWanted = joinedReason === undefined || (outcome === 'joined' && reason === joinedReason);
   return state === 'dead' && isWanted;
 }
 
+/** The state of a send that was judged: with one more attempt, if it goes to its channel with the same write. */
 function judged(isSending: boolean, attempts: number): Standing<SendState> {
   return isSending ? { state: 'sending', attempts: attempts + 1 } : { state: 'prepared', attempts };
 }

@@ -51,7 +51,7 @@ export interface UpdateRecord extends NewUpdate {
 
 /** The end of an update's message. */
 export interface UpdateEnd {
-  /** It goes to the dead letters: its body is persisted, and an operator may have it tried again. */
+  /** It goes to the dead letters: its body is kept, and an operator may have it tried again. */
   readonly isDead: boolean;
   readonly outcome: MessageEnd['status'];
   readonly reason?: string;

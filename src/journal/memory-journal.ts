@@ -26,8 +26,8 @@ export interface MemoryJournalOptions {
   /** If it is `false`, no later host gets the journal (durability §6.8); `true` if absent. */
   readonly outlivesHost?: boolean;
   /**
-   * The number of ended updates that are persisted, each with its sends; so many ended sends of no update, and so many dispatches
-   * are persisted, too. 10 000 if absent, 0 if the journal does not outlive its host.
+   * The number of ended updates that are kept, each with its sends; as many ended sends of no update, and as many dispatches,
+   * are kept, too. 10 000 if absent, 0 if the journal does not outlive its host.
    */
   readonly keepRows?: number;
   /** The partitions of the lanes that its host handles: all of them, if absent. */
@@ -36,7 +36,7 @@ export interface MemoryJournalOptions {
 
 /**
  * A journal in memory: it is gone with the process. A host that is given no journal makes one that does not outlive it.
- * The cost to keep a message and to find it again does not depend on how many were persisted before. The oldest rows that have
+ * The cost to keep a message and to find it again does not depend on how many were kept before. The oldest rows that have
  * ended are dropped, dead letters among them (durability §1.16).
  *
  * @example
@@ -70,7 +70,7 @@ export function memoryJournal({
     for (const { sendId, state } of sends.inGroup(eventId))
       if (!isOneOf(openSends, state)) sends.delete(sendId);
   });
-  const endedSends = newest(keepRows, (sendId) => sends.delete(sendId)); // those of no update that is persisted
+  const endedSends = newest(keepRows, (sendId) => sends.delete(sendId)); // those of no update that is kept
 
   const changeableUpdates = changeable(updates, () => ++seq);
   const changes = journalChanges<UpdateRecord, SendRecord>(

@@ -39,7 +39,7 @@ export interface TranscriptPart {
 export interface Store {
   /** The newest session under a key. */
   loadSession(sessionKey: string): Promise<SessionRecord | undefined>;
-  /** Keeps a session, in place of what was persisted under its key. */
+  /** Keeps a session, in place of the one that was under its key. */
   saveSession(record: SessionRecord, how: SessionWrite): Promise<void>;
   /** Adds to a transcript: exactly what `transcript.message.writing` passed, in the order of the calls. */
   appendMessage(sessionId: string, message: TranscriptEntry, how: SessionWrite): Promise<void>;

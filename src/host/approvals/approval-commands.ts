@@ -35,10 +35,10 @@ export function approvalCommands(
     if (other !== undefined) return severalText(id);
     const answeredIn = eventId === '' ? undefined : eventId;
     const given = { state, ...definedFields({ answeredBy: principal, answeredIn }) };
-    const reason = words.length === 0 ? undefined : words.join(' ');
+    const reason = words.join(' ');
+    const because = reason !== '' && { reason };
     if (state === 'denied' || words[0] !== 'always')
-      return (await answerApproval(approvals, row, { ...given, ...definedFields({ reason }) }))
-        .text;
+      return (await answerApproval(approvals, row, { ...given, ...because })).text;
     const always = approvalScopes.find((scope) => scope === words[1]);
     if (always === undefined) return `Say for which: ${approvalScopes.join(', ')}.`;
     return (await answerApproval(approvals, row, { ...given, always })).text;

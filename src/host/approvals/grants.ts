@@ -88,7 +88,7 @@ export class Grants {
   }
 
   /**
-   * Keeps the grant of an answer that says so. The same answer may be persisted again: what was revoked after it stays revoked.
+   * Keeps the grant of an answer that says so. The same answer may come here again: a grant that was revoked after it stays revoked.
    *
    * @returns whether it is there.
    * @throws as the journal does.

@@ -1,5 +1,6 @@
 import type { Fence, Ownership } from '@sluice/journal';
-import { HostSign, type WaitingRows, type WaitingRowsParts } from '../questions/waiting-rows.js';
+import { HostSign } from '../questions/host-sign.js';
+import type { WaitingRows, WaitingRowsParts } from '../questions/waiting-rows.js';
 import {
   type ApprovalEnd,
   type ApprovalRow,
@@ -9,14 +10,6 @@ import {
   shortIdOf,
 } from './approval-row.js';
 import { Grants } from './grants.js';
-
-/** The changes of rows that a host acts on. */
-export interface ApprovalEvents {
-  /** A question has its end. */
-  readonly onEnd: (row: ApprovalRow) => void;
-  /** An answer was allowed and not used when its message ended. */
-  readonly onUnused: (row: ApprovalRow) => void;
-}
 
 /**
  * The questions to humans of a host. Each change of state is made once, in the journal, so that an operator may answer beside a
@@ -36,7 +29,10 @@ export class PersistedApprovals {
   readonly #sign: HostSign;
   #isClosed = false;
   #isToLook = false; // the rows could not be read when there may have been answers
-  events: ApprovalEvents = { onEnd: () => undefined, onUnused: () => undefined };
+  /** Called when a question has its end. */
+  onEnd: (row: ApprovalRow) => void = () => undefined;
+  /** Called when an answer was allowed and not used when its message ended. */
+  onUnused: (row: ApprovalRow) => void = () => undefined;
 
   constructor(parts: WaitingRowsParts, ownership: Ownership) {
     this.grants = new Grants(parts);
@@ -233,7 +229,7 @@ export class PersistedApprovals {
         const unused = await changeState(this.#rows, row, ['allowed'], { state: 'unused' });
         if (unused !== undefined) {
           this.#report(unused);
-          this.events.onUnused(unused);
+          this.onUnused(unused);
         }
         await this.#rows.remove(row);
         this.#forget(row);
@@ -260,7 +256,7 @@ export class PersistedApprovals {
     this.#rows.disarm(row.id);
     for (const resolve of this.#waiting.get(row.id) ?? []) resolve();
     this.#waiting.delete(row.id);
-    this.events.onEnd(row);
+    this.onEnd(row);
   }
 
   #isHeld(row: ApprovalRow): boolean {

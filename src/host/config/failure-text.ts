@@ -22,7 +22,7 @@ export interface AnswerFailure {
  */
 export type FailureTexts = { readonly [code in FailureCode | 'other']?: string | false };
 
-/** How the sender of a message is notified of a failure: the texts, or a function that returns `undefined` to send nothing. */
+/** The words to the sender of a message about a failure: the texts, or a function that returns `undefined` to send nothing. */
 export type FailureTextOption = FailureTexts | ((failure: AnswerFailure) => string | undefined);
 
 /**

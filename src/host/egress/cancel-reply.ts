@@ -11,7 +11,7 @@ import { addressOf, endFailed } from './reply.js';
 /** The cancel of a message, or of a reply to it. */
 type Told = NonNullable<SendReport['cancel']>;
 
-/** The end of a message, with the cancel that its sender is notified of if it is in none of its sends. */
+/** The end of a message, with the cancel that the host tells its sender about, if it is in none of its sends. */
 export type CancelledEnding = Ending & { readonly cancel?: Told | undefined };
 
 /**
@@ -84,7 +84,7 @@ function whySilent(
   return undefined;
 }
 
-/** The cancel that the sender is notified of: the first by a veto. */
+/** The cancel that the host tells the sender about: the first by a veto. */
 function cancelOf(sends: readonly SendReport[]): Told | undefined {
   return sends.find(({ cancel }) => cancel?.extensionId !== undefined)?.cancel;
 }

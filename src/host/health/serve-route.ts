@@ -3,7 +3,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Exchange } from '@sluice/sdk/chat/internal';
 import type { Host } from '../life/host.js';
-import { type HttpRouteStatus, wrongMethod } from '../routes/host-routes.js';
+import { wrongMethod } from '../routes/answer-request.js';
+import type { HttpRouteStatus } from '../routes/host-routes.js';
 
 /** Methods that the web's own `Request` does not take. No route has them. */
 const notOfRequests: ReadonlySet<string | undefined> = new Set(['CONNECT', 'TRACE', 'TRACK']);

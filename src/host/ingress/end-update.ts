@@ -21,10 +21,10 @@ export function isEndOfAll(status: MessageEnd['status']): boolean {
 }
 
 /**
- * Ends an update that is persisted, with those that joined it, and tells how. Never rejects.
+ * Ends an update that the journal has, with those that joined it, and tells how. Never rejects.
  *
  * @param isEnded the journal has the end already.
- * @returns `blocked` if hosts share the journal and its end was not persisted: until it is, its session is not free (durability §12.8),
+ * @returns `blocked` if hosts share the journal and it could not write the end: until it has, its session is not free (durability §12.8),
  *   and the next of its conversation would wait for that for ever.
  */
 export async function endUpdate(

@@ -8,7 +8,7 @@ import { endUpdate } from './end-update.js';
 import type { ReceivedUpdate, Worked } from './received-update.js';
 import { waitForBatch } from './wait-for-batch.js';
 
-/** As `handleUpdate`, of an update that was begun by the write that has persisted it. */
+/** As `handleUpdate`, for an update that the journal has kept and begun with one write. */
 export function handleBegun(
   parts: HostParts,
   received: ReceivedUpdate,

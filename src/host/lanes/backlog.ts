@@ -29,9 +29,9 @@ export function newBacklog(rules: CrashSuspectRules) {
     waiting: new Set<string>(),
     /** Sends of no update that wait for an account of theirs, which does not run. */
     waitingSends: new Set<string>(),
-    /** The fences for whose partitions the sends were claimed that nobody else brings to an end, by their signals. */
+    /** The fences of the partitions whose left sends this host has claimed, by their signals: nobody else brings those to an end. */
     claimed: new WeakSet<AbortSignal>(),
-    /** The fences for whose partitions the questions to humans were read, by their signals: not before is an update of theirs claimed. */
+    /** The fences of the partitions whose questions to humans were read, by their signals. No update there is claimed before that. */
     asked: new WeakSet<AbortSignal>(),
     /** Conversations that are blocked: an update could not start, so later ones wait until the journal is read again. */
     blocked: new Set<string>(),
@@ -53,7 +53,7 @@ export function newBacklog(rules: CrashSuspectRules) {
     rewinds: 0,
     /** The journal could not be read: it is begun anew. */
     isToRewind: false,
-    /** Nothing is claimed any more: it is left to the next host. */
+    /** The host claims no more updates, and leaves them to the next host. */
     isClosed: false,
     waitingForIdle: Array.of<() => void>(),
   };
@@ -72,7 +72,7 @@ export function arriveIn({ arrivingIn }: Backlog, lane: string): () => void {
   };
 }
 
-/** Returns whether anything of it is active, or is to be claimed. */
+/** Returns whether an update is active, or waits to be claimed. */
 export function isBusy({ lanes, isBehind, isReading, isClosed }: Backlog): boolean {
   return !isClosed && (isBehind || isReading || lanes.size > 0);
 }
@@ -82,7 +82,7 @@ export function notifyIdle(backlog: Backlog): void {
   if (!isBusy(backlog)) for (const resolve of backlog.waitingForIdle.splice(0)) resolve();
 }
 
-/** Resolves when nothing of it is active, and nothing is to be claimed. */
+/** Resolves when no update is active, and none waits to be claimed. */
 export async function backlogIdle(backlog: Backlog): Promise<void> {
   if (isBusy(backlog))
     await new Promise<void>((resolve) => {

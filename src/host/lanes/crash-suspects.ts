@@ -3,7 +3,7 @@ import { type Clock, getOrMake, Timer } from 'sluice-kernel/internal';
 /** Crash suspects that run beside each other, where none of them is at its last attempt. */
 const suspectsAtOnce = 4;
 
-/** How crash suspects are claimed. */
+/** The rules by which the host claims crash suspects. */
 export interface CrashSuspectRules {
   readonly clock: Clock;
   /** How often a message may be begun. */

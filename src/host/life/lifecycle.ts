@@ -282,7 +282,7 @@ async function idleWithin(
   return status === 'returned';
 }
 
-/** Resolves when nothing runs, and nothing of the journal is to be claimed. */
+/** Resolves when nothing runs, and no update in the journal waits to be claimed. */
 async function allIdle({ conversationLanes, backlog }: HostParts): Promise<void> {
   do {
     await backlogIdle(backlog);

@@ -35,13 +35,13 @@ export interface ClaimedRegistration<K extends RegistrationKind = RegistrationKi
   readonly signal: AbortSignal;
 }
 
-/** The things that a host has claimed from its extensions (spec §13.5). */
+/** The things that a host has taken from its extensions (spec §13.5). */
 export class ClaimedProvisions {
   readonly #claimed = new Map<
     LoadedExtension,
     { readonly channels: ChannelPlugin[]; readonly undo: (() => void)[] }
   >();
-  /** Called when something was claimed. */
+  /** Called when the host has taken something. */
   onClaimed: (() => void) | undefined;
   /** The registrations of all extensions. */
   readonly #registered = new Set<ClaimedRegistration>();

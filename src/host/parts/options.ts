@@ -8,9 +8,9 @@ import type { CancelTexts, FailureTextOption } from '../config/failure-text.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
 import type { HostPlugin } from '../provided/plugins.js';
 import type { RolesOf, RoleTable } from '../provided/roles.js';
-import type { DispatchTapOptions } from '../timeline/keep-timeline.js';
+import type { DispatchTapOptions } from '../timeline/dispatch-tap.js';
 import type { TimelineRecorder } from '../timeline/timeline-recorder.js';
-import type { HistoryBounds } from '../transcript/histories.js';
+import type { HistoryBounds } from '../transcript/history.js';
 
 /** Milliseconds that a turn may take where its agent does not say: ten minutes. */
 export const usualTurnMs = 600_000;

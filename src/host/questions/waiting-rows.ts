@@ -1,4 +1,3 @@
-import type { Ownership } from '@sluice/journal';
 import type { KeyValueQuota, KeyValueReader, KeyValues, WriteResult } from '@sluice/sdk/extension';
 import { type Clock, definedFields, type Logger, Timer } from 'sluice-kernel/internal';
 import type { TimelineRecorder } from '../timeline/timeline-recorder.js';
@@ -185,36 +184,5 @@ export class WaitingRows<R extends WaitingRow> {
 
   #namespace(row: R): string {
     return `${this.#options.prefix}${this.#options.partitionOf(row)}`;
-  }
-}
-
-/** A sign by which the hosts of a journal let each other look at it: a value that is written anew each time. */
-export class HostSign {
-  readonly #keyValues: KeyValues;
-  readonly #ownership: Ownership;
-  readonly #namespace: string;
-  #seen: string | undefined;
-
-  constructor(keyValues: KeyValues, ownership: Ownership, namespace: string) {
-    this.#keyValues = keyValues;
-    this.#ownership = ownership;
-    this.#namespace = namespace;
-  }
-
-  /** Nothing if no other host uses the journal. @throws as the journal does. */
-  async give(): Promise<void> {
-    const quota = { maxKeys: 1, maxBytes: 1_000 };
-    if (!this.#ownership.isShared) return;
-    await this.#keyValues.write(this.#namespace, 'last', { body: '' }, { quota });
-    this.#ownership.hint();
-  }
-
-  /** Returns whether a host has given it since the last call. @throws as the journal does. */
-  async isNew(): Promise<boolean> {
-    if (!this.#ownership.isShared) return false;
-    const { version } = (await this.#keyValues.get(this.#namespace, 'last')) ?? {};
-    const isNew = version !== this.#seen;
-    this.#seen = version;
-    return isNew;
   }
 }

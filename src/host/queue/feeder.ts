@@ -83,7 +83,7 @@ export async function feed(parts: HostParts): Promise<void> {
 }
 
 /**
- * Tells that no more updates are claimed: as many wait as may run, or the host is full of updates that have begun and
+ * Returns whether the host claims no more updates for now: as many wait as may run, or the host is full of updates that have begun and
  * wait for their session or for their agent.
  */
 export function isCrowded({ running, conversationLanes }: HostParts): boolean {

@@ -67,8 +67,8 @@ export function isFree(
 }
 
 /**
- * Returns whether an update is not claimed before the journal has the end of its send. If hosts share the journal, none behind it is
- * either: its session is not free.
+ * Returns whether an update waits until the journal has the end of its send. If hosts share the journal, those behind it wait, too: its
+ * session is not free.
  */
 export function isOwed({ journal, active, outbox }: HostParts, { eventId }: UpdateRecord): boolean {
   return journal.ownership.isShared && !active.has(eventId) && outbox.owes(eventId);

@@ -18,7 +18,8 @@ export function accountsToStart(
   const { startOnly: only } = options;
   return channels
     .filter(
-      ({ id, capabilities }) => only?.includes(id) !== false || capabilities.sendsOnly === true,
+      ({ id, capabilities }) =>
+        only === undefined || only.includes(id) || capabilities.sendsOnly === true,
     )
     .flatMap((channel) => channel.accounts.map((accountId) => ({ channel, accountId })));
 }

@@ -131,7 +131,7 @@ async function sendQuestion(
   });
 }
 
-/** Asks what the host before this one had persisted and not sent, and waits for the deadlines. */
+/** Sends the questions that the host before this one has left unsent in the journal, and waits for the deadlines. */
 export async function beginQuestions(parts: HostParts, send: Send): Promise<Disposable> {
   const { questions, clock, journal, logger } = parts;
   await sendLeft(parts, send, questions.open.all());
@@ -160,7 +160,7 @@ export async function beginQuestions(parts: HostParts, send: Send): Promise<Disp
   };
 }
 
-/** Sends the messages of questions that were persisted and not sent. */
+/** Sends the messages of the questions that were left unsent in the journal. */
 async function sendLeft(parts: HostParts, send: Send, rows: readonly QuestionRow[]): Promise<void> {
   for (const row of rows)
     if (row.message !== undefined)
@@ -233,13 +233,12 @@ function problemOfOptions(
     return `it has ${options.length} options, of at most ${optionsAtMost}`;
   const isEmpty = options.some(({ id, label }) => id === '' || label.trim() === '');
   if (isEmpty) return 'an option has no id or no label';
-  const folded = (text: string): string => text.trim().toLowerCase();
+  const folded = (text: string): string => text.trim().toLowerCase(); // as answers are compared
   const texts = options.flatMap(({ id, label }) => [...new Set([id, label].map(folded))]);
   const twice = texts.find((text, at) => texts.indexOf(text) !== at);
   return twice === undefined ? undefined : `two options are "${twice}"`;
 }
 
-/** A text as answers are compared with it. */
 function problemOfData(data: unknown): string | undefined {
   if (data === undefined) return undefined;
   const found = notPlain(data, 'data');

@@ -16,18 +16,20 @@ import { settleSend } from '../recovery/settle-send.js';
  */
 export async function loadApprovals(parts: HostParts): Promise<readonly ApprovalRow[]> {
   const { approvals } = parts;
-  approvals.events = {
-    onEnd: (row) => goOn(parts, row),
-    onUnused: (row) =>
-      void reportUnused(parts, row).catch((error: unknown) => {
-        parts.logger.warn('an unused answer could not be told of', { error });
-      }),
-  };
+  approvals.onEnd = (row) => goOn(parts, row);
+  approvals.onUnused = (row) =>
+    void reportUnused(parts, row).catch((error: unknown) => {
+      parts.logger.warn('an unused answer could not be told of', { error });
+    });
   await approvals.grants.drop();
   return readApprovals(parts);
 }
 
-/** Asks what the host before this one had persisted and not asked, and waits for the deadlines. @param left as `loadApprovals` says. */
+/**
+ * Asks the questions that the host before this one has left unasked in the journal, and waits for the deadlines.
+ *
+ * @param left as `loadApprovals` says.
+ */
 export function beginApprovals(parts: HostParts, left: readonly ApprovalRow[]): Disposable {
   const { approvals } = parts;
   askUnsent(parts, left);

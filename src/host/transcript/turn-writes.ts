@@ -40,7 +40,7 @@ export class TurnWrites {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** As `kept`, of a caller that goes on in another way. @returns why not all of them are persisted, if they are not. */
+  /** As `kept`, for a caller that does not fail with them. @returns why not all of them are persisted, if they are not. */
   async problem(): Promise<string | undefined> {
     try {
       await this.kept();

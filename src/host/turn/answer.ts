@@ -14,7 +14,7 @@ import { type AgentDefinition, usualTurnMs } from '../parts/options.js';
 import type { FencedParts } from '../parts/parts.js';
 import type { RoutedMessage } from '../session/routing.js';
 import { openSession } from '../session/sessions.js';
-import { type BegunHistory, type History, partHistory } from '../transcript/histories.js';
+import { type BegunHistory, type History, partHistory } from '../transcript/history.js';
 import { TurnWrites } from '../transcript/turn-writes.js';
 import { replySink } from './reply-sink.js';
 import { TurnReplies } from './turn-replies.js';

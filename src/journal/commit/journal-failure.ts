@@ -26,7 +26,7 @@ export const againMs = 100;
 /**
  * Does something that waits if the journal is away for a while.
  *
- * @param work may have been done as far as the journal had persisted it.
+ * @param work is tried again after a failure: the journal may have what the try before has written.
  * @throws what it throws, if that does not pass or the signal aborts.
  */
 export async function patiently<T>(

@@ -82,7 +82,7 @@ export class WaitingDispatches implements Passenger {
 
   write({ characters, isSpent }: PassengerRoom): void {
     let written = 0;
-    if (this.#active > 0) this.#rows.rolledBack(); // nobody was notified of the end of that transaction
+    if (this.#active > 0) this.#rows.rolledBack(); // that transaction was rolled back: nobody has called `written`
     this.#active = 0;
     while (this.#active < this.#waiting.length && !(this.#active > 0 && isSpent())) {
       const from = this.#active;

@@ -55,7 +55,7 @@ export interface RepairReport {
 const mostProblems = 100;
 
 /**
- * Makes a journal usable again: every row whose sums fit is persisted, in a file with new indexes, and every other row goes
+ * Makes a journal usable again: every row whose sums fit is kept, in a file with new indexes, and every other row goes
  * to a side file. The journal as it was is kept beside it. A journal that is well is left alone.
  *
  * @param stamp a part of the names of the side file and of the copy.

@@ -78,7 +78,7 @@ export interface SqliteDatabase extends Disposable {
    */
   prepare(sql: string): SqliteStatement;
   /**
-   * Runs `work` in one transaction that takes the write lock at once: all of it is persisted, on the disk, or nothing.
+   * Runs `work` in one transaction that takes the write lock at once: all of it is on the disk then, or nothing.
    * An error of `work` is thrown on after the rollback. Transactions do not nest.
    */
   transaction<T>(work: () => T): T;

@@ -56,7 +56,7 @@ export function migrateVersion2(database: SqliteDatabase): void {
  * Makes a journal of version 1 one of today: each row gets its sum. It is one transaction: after a crash the file is as it
  * was. The file grows for it, to twice its size at most, and its free pages are used again.
  *
- * @param onDamaged is notified of each row with a text that is not UTF-8, which is left out. Without it that is an error.
+ * @param onDamaged gets each row with a text that is not UTF-8, which is left out. Without it that is an error.
  * @throws SluiceError `database-damaged`: nothing is changed then.
  */
 export function migrateVersion1(

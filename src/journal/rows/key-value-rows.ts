@@ -143,7 +143,7 @@ export function keyValueRows(
       const expired = rows.read(
         'expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?',
         [nowMs, most],
-        { withoutBody: true, onDamaged: () => undefined }, // who needs the row is notified of it
+        { withoutBody: true, onDamaged: () => undefined }, // whoever reads the row hears of the damage
       );
       for (const row of expired) dropRow(row);
       return expired.length;

@@ -34,7 +34,7 @@ export interface TableRows {
   rolledBack(): void;
   /** Adds a row with the next number, or with the one in `seq`. */
   add(values: RowValues): void;
-  /** The first row that a condition fits, without its body. */
+  /** The first row that a condition fits, without its body: what may follow `WHERE`, but for `LIMIT`. */
   find(condition: string, ...values: readonly SqliteValue[]): SqliteRow | undefined;
   /** The rows that a condition fits: what may follow `WHERE`. */
   read(condition: string, values: readonly SqliteValue[], how?: HowRead): SqliteRow[];

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Histories, type HistoryBounds } from '../../../src/host/transcript/histories.js';
+import { Histories } from '../../../src/host/transcript/histories.js';
+import type { HistoryBounds } from '../../../src/host/transcript/history.js';
 import { memoryStore, type Store } from '../../../src/journal/index.js';
 import type { TranscriptEntry } from '../../../src/sdk/stream/index.js';
 import { fence } from '../../support/fences.js';

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Histories, type HistoryBounds } from '../../../src/host/transcript/histories.js';
+import { Histories } from '../../../src/host/transcript/histories.js';
+import type { HistoryBounds } from '../../../src/host/transcript/history.js';
 import { GroupCommit } from '../../../src/journal/commit/group-commit.js';
 import type { SqliteDatabase } from '../../../src/journal/database/open-sqlite.js';
 import { openJournal, openSqlite, type Store } from '../../../src/journal/index.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { growingContent } from '../../../src/sdk/chat/stream/stream-sender.js';
+import { growingContent } from '../../../src/sdk/chat/stream/stream-view.js';
 import { GrowingSource, sourceWindow } from '../../../src/sdk/chat/text/growing-source.js';
 import { inline } from '../../../src/sdk/chat/text/inline.js';
 import { fromMarkdown } from '../../../src/sdk/chat/text/markdown.js';

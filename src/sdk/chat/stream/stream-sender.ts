@@ -8,11 +8,16 @@ import type {
 import type { CallAnswer, ChatPort } from '../send/port.js';
 import type { SendParts } from '../send/surface.js';
 import { GrowingSource } from '../text/growing-source.js';
-import { joined, marked, plainText, type RichText, sliceOf, trimmed } from '../text/rich-text.js';
-import { characterStart } from '../text/split.js';
+import { joined, type RichText, trimmed } from '../text/rich-text.js';
 import { completeMessage } from './complete-message.js';
 import type { PreviewNote } from './preview-note.js';
 import { editMessage, isUnchanged, removeMessage, type ShownMessage } from './shown-message.js';
+import {
+  endedThinking,
+  growingContent,
+  growingThinking,
+  shortestThinkingMs,
+} from './stream-view.js';
 
 const firstBackoffMs = 1_000;
 const longestBackoffMs = 10_000;
@@ -217,58 +222,4 @@ function finalText(
   const hasLasted = (thinkingDurationMs ?? shortestThinkingMs) >= shortestThinkingMs;
   if (thinking.trim() === '' || content.text === '' || !hasLasted) return content;
   return joined(endedThinking(thinking, thinkingDurationMs), content);
-}
-
-/** The longest part of a growing reply that is shown, in UTF-16 units. */
-const contentWindow = 3_800;
-/** The longest part of growing reasoning that is shown. */
-const thinkingWindow = 600;
-/** Stands where a growing reply ends. */
-const cursor = ' ▌';
-
-/** Reasoning that is shorter than this is not worth showing, in milliseconds. */
-const shortestThinkingMs = 2_000;
-
-/**
- * A reply while it grows. Of a long one the end is shown, under a line that says so.
- *
- * @param isCut this is the end of a reply already.
- */
-export function growingContent(content: RichText, isCut = false): RichText {
-  const whole = trimmed(content);
-  const isShort = whole.text.length <= contentWindow;
-  if (isShort && !isCut) return joined(whole, plainText(cursor));
-  return joined(
-    marked('i', plainText('… the beginning follows with the whole answer')),
-    plainText('\n\n'),
-    isShort ? whole : tailOf(whole, contentWindow),
-    plainText(cursor),
-  );
-}
-
-/** Reasoning while it grows: its end, folded up. */
-function growingThinking(thinking: string): RichText {
-  return folded('Thinking', thinking);
-}
-
-/** Reasoning that has ended, above the answer: folded up, with how long it took. */
-function endedThinking(thinking: string, durationMs: number | undefined): RichText {
-  const seconds = durationMs === undefined ? '' : ` for ${(durationMs / 1_000).toFixed(1)}s`;
-  return joined(folded(`Thought${seconds}`, thinking), plainText('\n'));
-}
-
-/** The end of reasoning, folded up under a title. */
-function folded(title: string, thinking: string): RichText {
-  const whole = plainText(thinking.trim());
-  const shown =
-    whole.text.length <= thinkingWindow
-      ? whole
-      : joined(plainText('…'), tailOf(whole, thinkingWindow));
-  return joined(marked('i', plainText(title)), plainText('\n'), marked('expandable', shown));
-}
-
-/** The end of a text, from the beginning of a character on. */
-function tailOf(rich: RichText, length: number): RichText {
-  const { text } = rich;
-  return sliceOf(rich, characterStart(text, 0, text.length - length), text.length);
 }

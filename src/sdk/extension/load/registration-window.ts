@@ -65,7 +65,16 @@ export interface RegistrationWindow {
 
 type OpenHandler = OpenContribution['handler'];
 
-const optionNames = 'priority timeoutMs match mode detached failClosed recheck preview'.split(' ');
+const optionNames = [
+  'priority',
+  'timeoutMs',
+  'match',
+  'mode',
+  'detached',
+  'failClosed',
+  'recheck',
+  'preview',
+];
 
 /**
  * Opens the registration window of an extension (spec §13).
