@@ -147,6 +147,46 @@ describe('a host whose lease is over by its own clock, and which no other host h
     expect((await shared.of('b').sends()).map(({ state }) => state)).toEqual(['sent']);
   });
 
+  it('settles what a host before it has left also if the journal failed meanwhile, and then its lease was over (durability §7.2, durability §11.4)', async () => {
+    const clock = virtualClock();
+    const shared = sharedJournal(clock);
+    shared.give('a', shared.all);
+    const before = shared.of('a');
+    const update = { eventId: 'u-1', channel: 'scripted', accountId: 'default', updateId: '1' };
+    const kept = { lane: 'one', receivedAtMs: 0, body: JSON.stringify(said('1')) };
+    const { fence } = await before
+      .accept({ ...update, ...kept }, true)
+      .then((accepted) => ({ fence: undefined, ...accepted }));
+    if (fence === undefined) throw new Error('it was not begun');
+    const opening = { channel: 'scripted', accountId: 'default', conversationId: 'one' };
+    await before.prepare(fence, {
+      ...{ sendId: 'u-1.1', correlationId: 'u-1', kind: 'stream-opening', fingerprint: '' },
+      ...{ channel: 'scripted', accountId: 'default' },
+      body: JSON.stringify({ ...opening, content: '', streaming: true }),
+    });
+    shared.give('b', shared.all);
+    const inner = shared.of('b');
+    let isAway = true;
+    const journal: Journal = {
+      ...inner,
+      endSend: (...given) =>
+        isAway
+          ? Promise.reject(journalError('database-io', { path: 'memory', problem: 'it is away' }))
+          : inner.endSend(...given),
+    };
+    await using lab = await hostLab({
+      ...{ clock, journal, channel: scriptedChannel({ everyHost: true }) },
+    });
+    await clock.advance(1_500);
+    shared.stall('b');
+    isAway = false;
+    await clock.advance(5_000);
+    shared.goOn('b');
+    await clock.advance(10_000);
+    expect(lab.texts()).toEqual(['1']);
+    expect(await inner.updates()).toMatchObject([{ state: 'ended', outcome: 'answered' }]);
+  });
+
   it('leaves such a send to the host that has its partition by then (durability §7.2, durability §12.3)', async () => {
     let isAway = true;
     const away = () => journalError('database-io', { path: 'memory', problem: 'it is away' });
