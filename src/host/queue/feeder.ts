@@ -193,6 +193,7 @@ export function hold(
       if ((await work(place)) === 'blocked') backlog.blocked.add(lane);
     } finally {
       active.delete(eventId);
+      if (backlog.begun.get(eventId)?.signal.aborted === true) backlog.begun.delete(eventId);
       parts.batches?.forget(eventId);
       backlog.isToRewind ||= lost.aborted; // readings have passed over it, also since the partition came back
     }

@@ -118,8 +118,9 @@ async function settle(
   if (fenced === undefined) return 'blocked'; // also a send may end the process
   for (const send of open)
     if (!(await settleSend(fenced, send, principal))) {
+      if (fenced.signal.aborted) return 'done'; // who has its partition next settles it
       parts.backlog.waiting.add(eventId); // its account does not run
-      if (!isDeferredToNext(fenced)) await releaseUpdate(parts, { ...fenced.fence, eventId });
+      await releaseUpdate(parts, { ...fenced.fence, eventId });
       return 'done';
     }
   return parts.journal.sends({ correlationId: eventId, limit: allSends });

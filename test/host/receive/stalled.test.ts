@@ -187,6 +187,29 @@ describe('a host whose lease is over by its own clock, and which no other host h
     expect(await inner.updates()).toMatchObject([{ state: 'ended', outcome: 'answered' }]);
   });
 
+  it('handles an update that was persisted long after its write counted as failed, once (durability §8.8, durability §11.7)', async () => {
+    let isLate = true;
+    let commit = (): unknown => undefined;
+    await using host = await stalledHost((journal) => ({
+      accept: (...given) => {
+        if (!isLate) return journal.accept(...given);
+        isLate = false;
+        commit = () => journal.accept(...given);
+        return Promise.reject(
+          journalError('database-io', { path: 'memory', problem: 'no answer' }),
+        );
+      },
+    }));
+    const { lab, clock } = host;
+    await lab.channel.receive(said('1'), '1');
+    await clock.advance(3_000);
+    commit();
+    await clock.advance(15_000);
+    expect(lab.texts()).toEqual(['1']);
+    expect(await host.states()).toEqual(['1 answered']);
+    expect(lab.host.stats()).toMatchObject({ resumed: 1 });
+  });
+
   it('leaves such a send to the host that has its partition by then (durability §7.2, durability §12.3)', async () => {
     let isAway = true;
     const away = () => journalError('database-io', { path: 'memory', problem: 'it is away' });
