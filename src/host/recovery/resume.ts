@@ -123,7 +123,10 @@ async function settle(
       await releaseUpdate(parts, { ...fenced.fence, eventId });
       return 'done';
     }
-  return parts.journal.sends({ correlationId: eventId, limit: allSends });
+  const settled = await parts.journal.sends({ correlationId: eventId, limit: allSends });
+  if (openOf(settled, parts.journal.ownership.isShared).length === 0) return settled;
+  parts.deferredEnds.add(eventId); // the end of one could not be persisted: it may be out, and is not said again
+  return 'blocked';
 }
 
 /**
