@@ -63,7 +63,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   const { journal = memoryJournal({ clock, outlivesHost: false }) } = options;
   checkJournal(journal);
   const { laneCapacity = 100, capacity = 10_000, maxRunning = 64 } = options;
-  const { maxAttempts = 3, lastAttemptAfterMs = 10_000 } = options;
+  const { maxAttempts = 3, lastAttemptAfterMs = 1_000 } = options;
   const gate = new ReloadGate(clock);
   const running = new Slots(maxRunning);
   const [first] = options.agents ?? []; // JavaScript may leave them out

@@ -151,9 +151,12 @@ function claim(parts: HostParts, lane: string, row: UpdateRecord): void {
   // The update has no place in its lane yet. Updates behind it are parked, and read when it has ended.
   if (!runsAtOnce(lane)) laneIn(parts, lane).hasMore = true;
   hold(parts, job, (inOrder) =>
-    backlog.crashSuspects.run(attempts, (isLast, release) => {
-      isOnly = isLast && !backlog.isBehind; // there may be others that were not read yet
-      return inLane(parts, lane, (place) => inOrder(releasing(place, release)));
+    backlog.crashSuspects.run(attempts, (suspect) => {
+      isOnly = suspect.isOnly && !backlog.isBehind; // there may be others that were not read yet
+      return inLane(parts, lane, (place) => {
+        suspect.begin();
+        return inOrder(releasing(place, suspect.release));
+      });
     }),
   );
 }
