@@ -15,7 +15,8 @@ const lookEveryMs = 1_000;
  * once, and once more when it takes in again. A look costs one read of a counter, and one look at each of its files.
  */
 export function watchJournal(parts: HostParts): Disposable {
-  const { clock, journal, outbox, deferredEnds, backlog, logger, approvals, troubles } = parts;
+  const { clock, journal, outbox, deferredEnds, backlog, logger, approvals } = parts;
+  const { shares, troubles } = parts;
   const timer = new Timer(clock);
   const missed = new MissedUpdates(parts);
   let isOver = false;
@@ -54,6 +55,7 @@ export function watchJournal(parts: HostParts): Disposable {
         await rewind(parts);
         await resumeSends(parts);
       } else await feed(parts); // there may be room that no event has told of
+      shares.wake();
       await troubles.look(isChanged);
     } catch (error) {
       logger.error('the journal could not be read', { error });
