@@ -65,7 +65,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   checkJournal(journal);
   const { laneCapacity = 100, capacity = 10_000, maxRunning = 64 } = options;
   const { maxAttempts = 3, lastAttemptAfterMs = 1_000 } = options;
-  const gate = new ReloadGate(clock);
+  const gate = new ReloadGate(clock, { suspends: journal.outlivesHost });
   const running = new Slots(maxRunning);
   const [first] = options.agents ?? []; // JavaScript may leave them out
   if (first === undefined) throw hostError('no-agent', {});
