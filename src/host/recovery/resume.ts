@@ -8,6 +8,7 @@ import { handleUpdate } from '../ingress/handle-update.js';
 import { membersOf } from '../ingress/message-batch.js';
 import { principalOf } from '../ingress/principal.js';
 import { type ReceivedUpdate, updateOf, type Worked } from '../ingress/received-update.js';
+import { suspendUpdate } from '../ingress/suspend-update.js';
 import { mayBeRefused } from '../ingress/when-full.js';
 import type { Place } from '../lanes/slots.js';
 import { reportOfRecord } from '../outbox/report-of-record.js';
@@ -67,7 +68,7 @@ export async function resumeUpdate(
   }
   const decoded = body === undefined ? undefined : decodeUpdate(parts, account, update);
   const principal = decoded && principalOf(parts, account, decoded);
-  const settled = await settle(parts, record, earlier, principal);
+  const settled = await settle(parts, record, { earlier, principal, place });
   if (typeof settled === 'string') return settled;
   const end = endOfAnswered(record, settled);
   if (end !== undefined) return endUpdate(parts, received, { ...named, ...end });
@@ -105,12 +106,17 @@ async function deferredMember(
   return 'done';
 }
 
+interface Settling {
+  readonly earlier: readonly SendRecord[];
+  readonly principal: Principal | undefined;
+  readonly place: Place;
+}
+
 /** Brings what an update has left open to its end. @returns all its sends; otherwise it has to wait. */
 async function settle(
   parts: HostParts,
   { eventId }: UpdateRecord,
-  earlier: readonly SendRecord[],
-  principal: Principal | undefined,
+  { earlier, principal, place }: Settling,
 ): Promise<readonly SendRecord[] | Worked> {
   const open = openOf(earlier, parts.journal.ownership.isShared);
   if (open.length === 0) return earlier;
@@ -122,6 +128,7 @@ async function settle(
       if (!isDeferredToNext(fenced)) await releaseUpdate(parts, { ...fenced.fence, eventId });
       return 'done';
     }
+  if (fenced.suspension?.isSuspended) return suspendUpdate(fenced, { eventId }, place);
   return parts.journal.sends({ correlationId: eventId, limit: allSends });
 }
 
