@@ -8,16 +8,16 @@ import {
   digestOfAsked,
   newApproval,
   shortIdOf,
-} from '../approvals/approval-row.js';
+} from '../inquiries/approval-row.js';
 import {
   answerText,
   approvalButtons,
   approvalText,
   givenText,
-} from '../approvals/approval-text.js';
+} from '../inquiries/approval-text.js';
+import { buttonOf } from '../inquiries/open-questions.js';
 import type { PeopleWait } from '../lanes/people-wait.js';
 import type { FencedParts } from '../parts/parts.js';
-import { buttonOf } from '../questions/open-questions.js';
 import { boundedJson, secretKeys } from '../timeline/bounded-json.js';
 import { deliver } from './delivery.js';
 

@@ -7,11 +7,11 @@ import {
   type Principal,
   type ProvenSender,
 } from 'sluice-kernel/internal';
-import { answerApproval } from '../approvals/answer-approval.js';
-import { buttonAnswers } from '../approvals/approval-text.js';
 import { endFailed } from '../egress/reply.js';
+import { answerApproval } from '../inquiries/answer-approval.js';
+import { buttonAnswers } from '../inquiries/approval-text.js';
+import { type Found, questionOfButton } from '../inquiries/open-questions.js';
 import type { FencedParts } from '../parts/parts.js';
-import { type Found, questionOfButton } from '../questions/open-questions.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { provenSender } from './principal.js';
 import type { ReceivedUpdate } from './received-update.js';

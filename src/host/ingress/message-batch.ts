@@ -1,10 +1,10 @@
 import type { UpdateRecord } from '@sluice/journal';
 import { openUpdates } from '@sluice/journal/internal';
 import type { InboundMessage } from '@sluice/sdk/channel';
+import type { AnsweredPlace } from '../inquiries/open-questions.js';
 import { longestBatchWait, maxBatchSize } from '../lanes/message-batches.js';
 import type { HostParts } from '../parts/parts.js';
 import { parseCommandLine } from '../provided/commands.js';
-import type { AnsweredPlace } from '../questions/open-questions.js';
 import { conversationOf } from '../session/routing.js';
 import { decodeUpdate } from './decode-update.js';
 import { type DecodedUpdate, type ReceivedUpdate, updateOf } from './received-update.js';

@@ -11,10 +11,10 @@ import { notPlain } from '@sluice/sdk/extension/internal';
 import { definedFields, isSluiceError, pause, Timer } from 'sluice-kernel/internal';
 import { endOf, sendIdOf } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
+import { type AcceptEnd, buttonOf, type QuestionRow } from '../inquiries/open-questions.js';
 import type { QuestionJob } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
 import { accountOfJobs } from '../provided/jobs-channel.js';
-import { type AcceptEnd, buttonOf, type QuestionRow } from '../questions/open-questions.js';
 import { receiveUpdate } from './receive-update.js';
 
 type Send = ExtensionHost['send'];

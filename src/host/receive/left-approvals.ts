@@ -1,8 +1,8 @@
 import { Trail } from '@sluice/agent';
 import { isOneOf, openSends, openUpdates } from '@sluice/journal/internal';
-import { type ApprovalRow, shortIdOf } from '../approvals/approval-row.js';
 import { sendApproval, sendIdOfApproval, unsentEnd } from '../egress/ask-people.js';
 import { deliver } from '../egress/delivery.js';
+import { type ApprovalRow, shortIdOf } from '../inquiries/approval-row.js';
 import type { HostParts } from '../parts/parts.js';
 import { underFence, underOwnFence } from '../parts/under-fence.js';
 import { rewind } from '../queue/feeder.js';

@@ -1,6 +1,4 @@
 import type { Fence, Ownership } from '@sluice/journal';
-import { HostSign } from '../questions/host-sign.js';
-import type { WaitingRows, WaitingRowsParts } from '../questions/waiting-rows.js';
 import {
   type ApprovalEnd,
   type ApprovalRow,
@@ -10,6 +8,8 @@ import {
   shortIdOf,
 } from './approval-row.js';
 import { Grants } from './grants.js';
+import { HostSign } from './host-sign.js';
+import type { WaitingRows, WaitingRowsParts } from './waiting-rows.js';
 
 /**
  * The questions to humans of a host. Each change of state is made once, in the journal, so that an operator may answer beside a

@@ -8,7 +8,7 @@ import {
   type PayloadOf,
   type Principal,
 } from 'sluice-kernel/internal';
-import { type WaitingRow, WaitingRows, type WaitingRowsParts } from '../questions/waiting-rows.js';
+import { type WaitingRow, WaitingRows, type WaitingRowsParts } from './waiting-rows.js';
 
 /** The states of a question to a human (judgement §4.14). */
 export type ApprovalState =

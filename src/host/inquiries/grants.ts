@@ -7,8 +7,8 @@ import {
   definedFields,
   type Principal,
 } from 'sluice-kernel/internal';
-import { type WaitingRow, WaitingRows, type WaitingRowsParts } from '../questions/waiting-rows.js';
 import { type AnsweredBy, type ApprovalRow, shortIdOf } from './approval-row.js';
+import { type WaitingRow, WaitingRows, type WaitingRowsParts } from './waiting-rows.js';
 
 /** Milliseconds that "always" holds: 30 days. */
 export const grantMs = 30 * 86_400_000;
