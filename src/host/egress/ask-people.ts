@@ -15,7 +15,7 @@ import {
   approvalText,
   givenText,
 } from '../inquiries/approval-text.js';
-import { buttonOf } from '../inquiries/open-questions.js';
+import { buttonOf } from '../inquiries/question-row.js';
 import type { PeopleWait } from '../lanes/people-wait.js';
 import type { FencedParts } from '../parts/parts.js';
 import { boundedJson, secretKeys } from '../timeline/bounded-json.js';
@@ -158,7 +158,7 @@ export async function sendApproval(
     return approvals.noteSent(row);
   }
   const buttons = approvalButtons(row).map(({ at, label }) => ({
-    ...{ id: buttonOf(id, at, 'a'), label },
+    ...{ id: buttonOf('a', id, at), label },
   }));
   const outgoing = {
     ...address,

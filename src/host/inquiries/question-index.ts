@@ -1,6 +1,6 @@
 import { digestOf } from '@sluice/journal/internal';
-import type { KeyValues } from '@sluice/sdk/extension';
-import type { QuestionRow } from './open-questions.js';
+import type { KeptValue, KeyValues } from '@sluice/sdk/extension';
+import type { AnsweredPlace, QuestionRow } from './question-row.js';
 
 const namespace = '/questions-in';
 const quota = { maxKeys: 1_000_000, maxBytes: 1024 * 1024 * 1024 };
@@ -8,9 +8,16 @@ const quota = { maxKeys: 1_000_000, maxBytes: 1024 * 1024 * 1024 };
 /** The name of the row of a question. */
 export type QuestionName = Pick<QuestionRow, 'extensionId' | 'id'>;
 
+type Names = readonly QuestionName[];
+
+/** The key of the entry of a conversation. */
+export function entryOf({ channel, accountId = '', conversationId }: AnsweredPlace): string {
+  return digestOf(JSON.stringify([channel, accountId, conversationId]));
+}
+
 /**
- * The questions of each conversation, in a journal that hosts share: a question is in it as long as its row is there. So a host
- * that handles a message finds with one look the questions that others have asked.
+ * The questions of each conversation: a question is in it as long as its row is there. So a host that handles a message finds with one
+ * look the questions that any host has asked.
  */
 export class QuestionIndex {
   readonly #keyValues: KeyValues;
@@ -19,12 +26,15 @@ export class QuestionIndex {
     this.#keyValues = keyValues;
   }
 
-  /** @returns the names, and the version of what was read. @throws as the journal does. */
-  async read(conversation: string) {
-    const persisted = await this.#keyValues.get(namespace, digestOf(conversation));
-    const names: readonly QuestionName[] =
-      persisted === undefined ? [] : JSON.parse(persisted.body); // as it was written
-    return { names, version: persisted?.version ?? null };
+  /** The questions of a conversation, in the order in which they were asked. @throws as the journal does. */
+  async read(entry: string): Promise<Names> {
+    return namesOf(await this.#keyValues.get(namespace, entry));
+  }
+
+  /** The questions of all conversations. @throws as the journal does. */
+  async all(): Promise<readonly (QuestionName & { readonly entry: string })[]> {
+    const entries = await this.#keyValues.list(namespace, { prefix: '', limit: quota.maxKeys });
+    return entries.flatMap((one) => namesOf(one).map((name) => ({ ...name, entry: one.key })));
   }
 
   /**
@@ -35,38 +45,45 @@ export class QuestionIndex {
    * @throws as the journal does.
    */
   async add<Other>(
-    conversation: string,
+    entry: string,
     { extensionId, id }: QuestionName,
     look: () => Promise<Other | undefined>,
   ): Promise<Other | 'full' | undefined> {
-    for (;;) {
-      const { names, version } = await this.read(conversation);
-      const other = await look();
-      if (other !== undefined) return other;
+    let other: Other | undefined;
+    const status = await this.#change(entry, async (names) => {
+      other = await look();
       const others = names.filter((one) => one.id !== id);
-      const status = await this.#write(conversation, [...others, { extensionId, id }], version);
-      if (status !== 'conflict') return status === 'full' ? status : undefined;
-    }
+      return other === undefined ? [...others, { extensionId, id }] : undefined;
+    });
+    return other ?? (status === 'full' ? status : undefined);
   }
 
-  async #write(conversation: string, names: readonly QuestionName[], version: string | null) {
-    const value = names.length === 0 ? undefined : { body: JSON.stringify(names) };
-    const given = { quota, expected: version };
-    const { status } = await this.#keyValues.write(namespace, digestOf(conversation), value, given);
-    return status;
-  }
-
-  /** Takes a question out, unless it is there again. @throws as the journal does. */
+  /** Takes a question out, unless its row is there again. @throws as the journal does. */
   async remove(
-    conversation: string,
+    entry: string,
     { id }: QuestionName,
     isThere: () => Promise<boolean>,
   ): Promise<void> {
-    for (;;) {
-      const { names, version } = await this.read(conversation);
+    await this.#change(entry, async (names) => {
       const others = names.filter((one) => one.id !== id);
-      if (others.length === names.length || (await isThere())) return;
-      if ((await this.#write(conversation, others, version)) !== 'conflict') return;
+      return others.length === names.length || (await isThere()) ? undefined : others;
+    });
+  }
+
+  /** @param next makes the new names; nothing if they stay as they are. */
+  async #change(entry: string, next: (names: Names) => Promise<Names | undefined>) {
+    for (;;) {
+      const before = await this.#keyValues.get(namespace, entry);
+      const names = await next(namesOf(before));
+      if (names === undefined) return undefined;
+      const value = names.length === 0 ? undefined : { body: JSON.stringify(names) };
+      const given = { quota, expected: before?.version ?? null };
+      const { status } = await this.#keyValues.write(namespace, entry, value, given);
+      if (status !== 'conflict') return status;
     }
   }
+}
+
+function namesOf(persisted: KeptValue | undefined): Names {
+  return persisted === undefined ? [] : JSON.parse(persisted.body); // as it was written
 }

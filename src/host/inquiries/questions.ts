@@ -1,134 +1,124 @@
 import type { Ownership } from '@sluice/journal';
+import { hostError } from '../errors.js';
+import { entryOf, QuestionIndex, type QuestionName } from './question-index.js';
 import {
-  type AcceptEnd,
   type AnsweredPlace,
   type ClosedQuestion,
-  type Closing,
-  conversationKey,
-  full,
   isClosed,
-  OpenQuestions,
+  isSameThread,
   openAtMost,
   openQuestionsOf,
   prefix,
   type QuestionEnding,
   type QuestionRow,
-  quota,
   whereOf,
-} from './open-questions.js';
-import { QuestionIndex } from './question-index.js';
+} from './question-row.js';
 import { retryAfterMs, WaitingRows, type WaitingRowsParts } from './waiting-rows.js';
 
+/** A question between its end and the end of the update that brought it. */
+interface Closing {
+  readonly row: ClosedQuestion;
+  isJobPersisted: boolean;
+  isSettled: boolean;
+}
+
+/** The acts of a host that questions need. */
+export interface QuestionActs {
+  /** Keeps the job of an end. @returns whether it is persisted; if not, it is tried again. */
+  readonly accept: (closed: ClosedQuestion) => Promise<boolean>;
+  /** Returns whether an update has not ended yet. */
+  readonly isOpen: (eventId: string) => Promise<boolean>;
+}
+
 /**
- * The questions of a host. The row of a question says all: it is open, or it has its end. An end is written into the row first,
+ * The questions of extensions. The row of a question says all: it is open, or it has its end. An end is written into the row first,
  * so there is one. The row goes when the job of the end is persisted and the update that brought it has ended: whichever host
  * takes that update up again knows that it was an answer.
  */
 export class Questions {
-  readonly open = new OpenQuestions();
   readonly #parts: WaitingRowsParts;
   readonly #rows: WaitingRows<QuestionRow>;
-  readonly #closing = new Map<string, Closing>();
-  /** Ids of questions by the event ids of the updates that answered them. */
-  readonly #answeredBy = new Map<string, string>();
-  readonly #ownership: Ownership;
   readonly #index: QuestionIndex;
+  readonly #ownership: Ownership;
+  /** The ids of the questions whose rows this host has seen: all of them, if no other host is there. */
+  readonly #known = new Set<string>();
+  readonly #closing = new Map<string, Closing>();
   #left = new Set<string>();
-  #accept: AcceptEnd = async () => false;
+  #acts: QuestionActs = { accept: async () => false, isOpen: async () => true };
 
   constructor(parts: WaitingRowsParts, ownership: Ownership) {
     this.#parts = parts;
     this.#ownership = ownership;
     this.#index = new QuestionIndex(parts.keyValues);
-    const shared = { ...quota, maxKeys: openAtMost };
     this.#rows = new WaitingRows(parts, {
       prefix,
-      quota: ownership.isShared ? shared : quota,
+      quota: { maxKeys: openAtMost, maxBytes: 64 * 1024 * 1024 },
       partitionOf: ({ extensionId }) => extensionId,
       expire: (row) => this.close(row, { status: 'expired' }),
     });
   }
 
-  /** Reads the questions that a host before this one left, in the order in which they were asked. */
-  async load(accept: AcceptEnd): Promise<void> {
-    this.#accept = accept;
-    if (this.#ownership.isShared) return; // others are there: see `sweep`
-    for (const row of await openQuestionsOf(this.#parts.keyValues))
-      if (isClosed(row)) this.#claim(row);
-      else this.open.add(row);
+  /** Learns of the questions that a host before this one left: updates find them from then on. @throws as the journal does. */
+  async load(acts: QuestionActs): Promise<void> {
+    this.#acts = acts;
+    for (const { id } of await openQuestionsOf(this.#parts.keyValues)) this.#known.add(id);
+    this.#rows.start([]);
   }
 
-  /**
-   * Waits for the deadlines, and brings the ends to their jobs that were left without one.
-   *
-   * @param isOpen tells whether an update has not ended yet.
-   */
-  async begin(isOpen: (eventId: string) => Promise<boolean>): Promise<void> {
-    this.#rows.start(this.open.all());
-    for (const { row } of [...this.#closing.values()]) {
-      const { by } = row.end;
-      if (by !== undefined && !(await isOpen(by))) this.settled(by);
-      await this.#finish(row);
-    }
+  /** Returns whether there is no question at all, so that nobody need look. */
+  get areNone(): boolean {
+    return !this.#ownership.isShared && this.#known.size === 0;
   }
 
-  /** Reads the questions of a conversation: other hosts may have asked or ended some. @throws as the journal does. */
-  async look(place: AnsweredPlace): Promise<void> {
-    if (!this.#ownership.isShared) return;
-    const { names } = await this.#index.read(conversationKey(place));
+  /** Reads the questions of a conversation, in the order in which they were asked. @throws as the journal does. */
+  async at(place: AnsweredPlace): Promise<readonly QuestionRow[]> {
+    if (this.areNone) return [];
+    const names = await this.#index.read(entryOf(place));
     const found = names.map(({ extensionId, id }) => this.#rows.find(extensionId, id));
-    const rows = await Promise.all(found);
-    const before = this.open.at(place);
-    for (const row of before) this.open.delete(row);
-    for (const persisted of rows) if (persisted !== undefined) this.#meet(persisted.row);
-    for (const row of before) if (this.open.get(row.id) === undefined) this.#forget(row);
-  }
-
-  #forget(row: QuestionRow): void {
-    this.open.delete(row); // another host has ended it
-    if (!this.#closing.has(row.id)) this.#rows.disarm(row.id);
-  }
-
-  /** A row as the journal has it now. Any host that reads an answer also schedules its job, because the host that wrote the answer may have crashed. */
-  #meet(row: QuestionRow): void {
-    if (!isClosed(row)) return void this.open.add(row);
-    this.open.delete(row);
-    if (this.#closing.has(row.id)) return;
-    this.#rows.disarm(row.id); // of its deadline
-    this.#claim(row);
-    void this.#finish(row);
+    const rows = (await Promise.all(found)).flatMap((persisted) => persisted?.row ?? []);
+    // the host that has written an end may have crashed: any host that reads it also schedules its job
+    for (const row of rows)
+      if (isClosed(row) && !this.#closing.has(row.id))
+        this.#finish(row).catch((error: unknown) =>
+          this.#parts.logger.warn('the end of a question could not be looked at', { error }),
+        );
+    return rows;
   }
 
   /**
    * Takes over what dead hosts have left, of the questions whose partition this host has: their deadlines, ends without a job, and
-   * questions that were not sent. What two sweeps in a row find without a change was left.
+   * questions that were not sent. What two sweeps in a row find without a change was left; if no other host is there, one is enough.
    *
-   * @param isOpen tells whether an update has not ended yet.
    * @returns the questions to send.
    * @throws as the journal does.
    */
-  async sweep(isOpen: (eventId: string) => Promise<boolean>): Promise<readonly QuestionRow[]> {
+  async sweep(): Promise<readonly QuestionRow[]> {
+    const known = [...this.#known];
     const rows = await openQuestionsOf(this.#parts.keyValues);
     const there = new Map(rows.map((row) => [row.id, row]));
-    for (const row of this.open.all())
-      if (there.get(row.id)?.end !== undefined || !there.has(row.id)) this.#forget(row);
-    for (const [id, closing] of this.#closing) {
-      const { by } = closing.row.end;
-      if (!there.has(id)) this.#unclaim(closing.row);
-      else if (by !== undefined && !(await isOpen(by))) this.settled(by);
-    }
-    const before = this.#left;
+    for (const id of known)
+      if (there.get(id)?.end !== undefined || !there.has(id)) this.#forget(id);
+    for (const { row } of [...this.#closing.values()]) await this.#finish(row);
+    const { isShared } = this.#ownership;
     const ownFence = (id: string) => this.#ownership.fenceOf(this.#ownership.partitionOf(id));
     const own = rows.filter(({ id }) => ownFence(id) !== undefined);
+    const before = isShared ? this.#left : there;
     const left = own.filter((row) => isClosed(row) || row.message !== undefined);
     this.#left = new Set(left.map(({ id }) => id));
-    for (const row of own)
+    const unsent: QuestionRow[] = [];
+    const placed = await this.#index.all();
+    const inPlace = new Set(placed.map(({ id }) => id));
+    for (const row of own) {
+      this.#known.add(row.id);
       if (!isClosed(row)) {
-        this.open.add(row);
         this.#rows.arm(row);
-      } else if (before.has(row.id)) this.#meet(row);
-    const unsent = left.filter((row) => !isClosed(row) && before.has(row.id));
-    for (const row of unsent) await this.#addShared(row);
+        // its host may have died in between; an older version has kept no places for a host that was alone
+        if (!inPlace.has(row.id))
+          await this.#index.add(entryOfRow(row), row, async () => undefined);
+        if (row.message !== undefined && before.has(row.id)) unsent.push(row);
+      } else if (before.has(row.id)) await this.#finish(row);
+    }
+    for (const name of placed) if (!there.has(name.id)) await this.#removePlace(name.entry, name);
     return unsent;
   }
 
@@ -138,62 +128,57 @@ export class Questions {
   }
 
   /**
-   * Keeps a question, which is open from the call on.
+   * Keeps a question that nobody else asks meanwhile: the row first, then its place in the index. A host may die in between.
    *
-   * @returns the one that is open in its place, if another host was faster: it may be the same one.
-   * @throws SluiceError `question-full`, and as the journal does.
+   * @returns the question that is open in its place: this one, the same one of another call, or another one.
+   * @throws SluiceError `question-full`, and as the journal does: then it is not open.
    */
-  async add(row: QuestionRow): Promise<QuestionRow | undefined> {
-    const { extensionId } = row;
-    if (this.open.countOf(extensionId) >= openAtMost) throw full(extensionId);
-    const other = this.#ownership.isShared ? await this.#addShared(row) : undefined;
-    if (other !== undefined) return other;
-    this.open.add(row);
-    try {
-      if (!this.#ownership.isShared && (await this.#rows.write(row)).status !== 'written')
-        throw full(extensionId);
-    } catch (error) {
-      this.open.delete(row);
-      throw error;
-    }
-    this.#rows.arm(row);
-    this.#report(row, 'asked');
-    return undefined;
-  }
-
-  /** Keeps a question that no other host asks meanwhile: the row first, then its place in the index. A host may die in between. */
-  async #addShared(row: QuestionRow): Promise<QuestionRow | undefined> {
+  async add(row: QuestionRow): Promise<QuestionRow> {
     const { id, extensionId, name, place } = row;
     const { status } = await this.#rows.write(row, { expected: null });
-    if (status === 'full') throw full(extensionId);
-    const other = await this.#index.add(conversationKey(whereOf(row)), row, async () => {
-      await this.look(whereOf(row));
-      const open = this.open.openOf(extensionId, name, place);
-      return open?.id === id ? undefined : open;
-    });
-    if (other !== undefined && status === 'written') await this.#rows.remove(row);
-    if (other === 'full') throw full(extensionId);
-    return other ?? (status === 'conflict' ? (await this.#rows.read(row))?.row : undefined);
+    const isNew = status === 'written';
+    if (isNew) this.#known.add(id);
+    const look = async (): Promise<QuestionRow | undefined> =>
+      (await this.at(whereOf(row))).find(
+        (one) =>
+          one.id !== id &&
+          one.extensionId === extensionId &&
+          one.name === name &&
+          !isClosed(one) &&
+          isSameThread(one.place, place),
+      );
+    const withdrawn = async (error: unknown): Promise<never> => {
+      if (isNew) await this.#remove(row).catch(() => undefined);
+      throw error;
+    };
+    const other =
+      status === 'full'
+        ? status
+        : await this.#index.add(entryOfRow(row), row, look).catch(withdrawn);
+    if (isNew && other !== undefined) await this.#remove(row);
+    if (other === 'full') throw hostError('question-full', { extensionId, openAtMost });
+    if (other !== undefined) return other;
+    const there = isNew ? undefined : (await this.#rows.read(row))?.row;
+    if (there !== undefined) return there;
+    this.#rows.arm(row);
+    this.#report(row, 'asked');
+    return row;
   }
 
-  /** Notes that the message of a question is persisted, so that no other host sends it. @returns whether the question is there. */
+  /** Notes that the message of a question is persisted, so that no other host sends it. @returns whether the question is open. */
   async noteSent(row: QuestionRow): Promise<boolean> {
     const sent = await this.#rows.change(row, ({ message: _, ...now }) =>
       isClosed(now) ? undefined : now,
     );
-    if (sent !== undefined && this.open.get(row.id) !== undefined) this.open.add(sent);
-    return sent !== undefined || !this.#ownership.isShared;
+    return sent !== undefined;
   }
 
   /** Takes a question back that was not sent. @returns whether it is open no more; not if another host has sent it. */
   async withdraw(row: QuestionRow): Promise<boolean> {
-    const { isShared } = this.#ownership;
-    const persisted = isShared ? await this.#rows.read(row) : undefined;
+    const persisted = await this.#rows.read(row);
     if (persisted !== undefined && (isClosed(persisted.row) || persisted.row.message === undefined))
       return false;
-    this.open.delete(row);
-    this.#rows.disarm(row.id);
-    return this.#remove(row, isShared ? { expected: persisted?.version ?? null } : {});
+    return this.#remove(row, { expected: persisted?.version ?? null });
   }
 
   /**
@@ -202,28 +187,12 @@ export class Questions {
    * @returns whether this is its end; it is persisted then.
    * @throws as the journal does: the question is open as before.
    */
-  async close({ id }: QuestionRow, end: QuestionEnding): Promise<boolean> {
-    const row = this.open.get(id);
-    if (row === undefined) return false;
-    this.open.delete(row);
-    const closed = { ...row, end };
-    this.#claim(closed); // before anything waits: there is one end
-    const ended = await this.#rows
-      .change(row, (now) => (isClosed(now) ? undefined : { ...now, end }))
-      .catch((error: unknown) => {
-        this.#unclaim(closed);
-        this.open.add(row);
-        throw error;
-      });
-    if (ended === undefined) {
-      this.#unclaim(closed); // another host has ended it
-      await this.look(whereOf(row));
-      return false;
-    }
-    this.#rows.disarm(id);
+  async close(row: QuestionRow, end: QuestionEnding): Promise<boolean> {
+    const next = (now: QuestionRow) => (isClosed(now) ? undefined : { ...now, end });
+    const ended = await this.#rows.change(row, next);
+    if (ended === undefined) return false;
     this.#report(row, end.status);
-    const finished = this.#finish(closed);
-    if (this.#ownership.isShared) await finished; // no other host looks for it at once
+    await this.#take({ ...ended, end }); // no other host looks for it at once
     return true;
   }
 
@@ -232,46 +201,42 @@ export class Questions {
     return this.#closing.has(id);
   }
 
-  /** Returns whether an update has brought an answer, also to a host before this one. */
-  isAnsweredBy(eventId: string): boolean {
-    return this.#answeredBy.has(eventId);
-  }
-
   /** An update has ended, and does not come again. */
   settled(eventId: string): void {
-    const id = this.#answeredBy.get(eventId);
-    const closing = this.#closing.get(id ?? '');
-    if (closing === undefined) return;
-    closing.isSettled = true;
-    void this.#drop(closing);
+    for (const closing of this.#closing.values())
+      if (closing.row.end.by === eventId) {
+        closing.isSettled = true;
+        void this.#drop(closing);
+      }
   }
 
-  #claim(row: ClosedQuestion): void {
-    const { by } = row.end;
-    this.#closing.set(row.id, { row, isJobPersisted: false, isSettled: by === undefined });
-    if (by !== undefined) this.#answeredBy.set(by, row.id);
-  }
-
-  #unclaim({ id, end }: ClosedQuestion): void {
-    this.#closing.delete(id);
-    if (end.by !== undefined) this.#answeredBy.delete(end.by);
-  }
-
+  /** Brings a question with an end further. @throws as the journal does. */
   async #finish(row: ClosedQuestion): Promise<void> {
-    const closing = this.#closing.get(row.id);
-    if (closing === undefined) return;
-    try {
-      closing.isJobPersisted = await this.#accept(row);
-    } catch (error) {
-      this.#parts.logger.error('the end of a question could not be persisted', { error });
-    }
-    if (closing.isJobPersisted) await this.#drop(closing);
-    else this.#rows.later(row.id, retryAfterMs, () => this.#finish(row));
+    const { by } = row.end;
+    if (!this.#closing.has(row.id)) await this.#take(row);
+    if (by !== undefined && !(await this.#acts.isOpen(by))) this.settled(by);
+  }
+
+  /** Keeps the job of an end, which is this host's to keep. Never rejects: it is tried again. */
+  async #take(row: ClosedQuestion): Promise<void> {
+    const closing = { row, isJobPersisted: false, isSettled: row.end.by === undefined };
+    this.#rows.disarm(row.id); // of its deadline
+    this.#known.add(row.id);
+    this.#closing.set(row.id, closing);
+    const keep = async (): Promise<void> => {
+      try {
+        closing.isJobPersisted = await this.#acts.accept(row);
+      } catch (error) {
+        this.#parts.logger.error('the end of a question could not be persisted', { error });
+      }
+      if (closing.isJobPersisted) await this.#drop(closing);
+      else this.#rows.later(row.id, retryAfterMs, keep);
+    };
+    await keep();
   }
 
   async #drop({ row, isJobPersisted, isSettled }: Closing): Promise<void> {
-    if (!isJobPersisted || !isSettled || !this.#closing.has(row.id)) return;
-    this.#unclaim(row);
+    if (!isJobPersisted || !isSettled || !this.#closing.delete(row.id)) return;
     try {
       await this.#remove(row);
     } catch (error) {
@@ -280,12 +245,25 @@ export class Questions {
     }
   }
 
+  /** @returns whether it is gone; not if another host has written it. */
   async #remove(row: QuestionRow, given = {}): Promise<boolean> {
-    if ((await this.#rows.remove(row, given)).status !== 'written') return false;
-    const isThere = async () => (await this.#rows.read(row)) !== undefined; // another host has asked it again
-    const place = conversationKey(whereOf(row));
-    if (this.#ownership.isShared) await this.#index.remove(place, row, isThere);
+    this.#forget(row.id);
+    const { status } = await this.#rows.remove(row, given);
+    if (status !== 'written') return false;
+    await this.#removePlace(entryOfRow(row), row);
     return true;
+  }
+
+  async #removePlace(entry: string, name: QuestionName): Promise<void> {
+    const { extensionId, id } = name;
+    const isThere = async () => (await this.#rows.find(extensionId, id)) !== undefined; // another host has asked it again
+    await this.#index.remove(entry, name, isThere);
+  }
+
+  #forget(id: string): void {
+    if (this.#closing.has(id)) return; // it has its end here
+    this.#known.delete(id);
+    this.#rows.disarm(id);
   }
 
   #report({ id, extensionId, name }: QuestionRow, state: string): void {
@@ -294,4 +272,8 @@ export class Questions {
       title: `${extensionId}/${name}`,
     }));
   }
+}
+
+function entryOfRow(row: QuestionRow): string {
+  return entryOf(whereOf(row));
 }

@@ -25,7 +25,11 @@ import {
 } from '../receive/account.js';
 import { watchSchedules } from '../receive/due-schedules.js';
 import { extensionInjects } from '../receive/extension-injects.js';
-import { acceptEnds, beginQuestions, extensionQuestions } from '../receive/extension-questions.js';
+import {
+  beginQuestions,
+  extensionQuestions,
+  questionActs,
+} from '../receive/extension-questions.js';
 import { sendFromAny } from '../receive/hand-send.js';
 import { beginApprovals, loadApprovals } from '../receive/left-approvals.js';
 import { extensionUser } from './extension-user.js';
@@ -137,7 +141,7 @@ export async function startAll(
   await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
   for (const own of [injectAccount, sendAccount]) parts.accounts.addOwn(own);
   parts.running.onTaken = () => void feed(parts);
-  await parts.questions.load(acceptEnds(parts)); // those that a host before this one left: updates find them from then on
+  await parts.questions.load(questionActs(parts)); // those that a host before this one left: updates find them from then on
   const left = await loadApprovals(parts);
   await resumeAll(parts); // it takes its places in the lanes before anything new does
   watches.push(watchJournal(parts));

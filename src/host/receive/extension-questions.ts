@@ -11,7 +11,8 @@ import { notPlain } from '@sluice/sdk/extension/internal';
 import { definedFields, isSluiceError, pause, Timer } from 'sluice-kernel/internal';
 import { endOf, sendIdOf } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
-import { type AcceptEnd, buttonOf, type QuestionRow } from '../inquiries/open-questions.js';
+import { buttonOf, type QuestionRow } from '../inquiries/question-row.js';
+import type { QuestionActs } from '../inquiries/questions.js';
 import type { QuestionJob } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
 import { accountOfJobs } from '../provided/jobs-channel.js';
@@ -26,7 +27,10 @@ type Send = ExtensionHost['send'];
  */
 export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost['ask'] {
   const { questions, clock, journal, signal } = parts;
-  const asking = new Map<string, Promise<AskedQuestion>>();
+  const asking = new Map<
+    string,
+    { readonly digest: string; readonly made: Promise<AskedQuestion> }
+  >();
 
   const ask = async (
     extensionId: string,
@@ -34,22 +38,20 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
     message: ExtensionMessage,
     key: string,
   ): Promise<AskedQuestion> => {
-    const { id, name, place, digest } = row;
+    const { id, name, digest } = row;
     const asked = { id, sendId: sendIdOf(extensionId, sendKeyOf(id)) };
     const eventId = eventIdOf('sluice', accountOfJobs({ ...row, kind: 'question' }).accountId, id);
+    const hasEnded = async () =>
+      questions.isClosing(id) || (await journal.updates({ eventId, limit: 1 })).length > 0;
     for (;;) {
-      if (questions.isClosing(id) || (await journal.updates({ eventId, limit: 1 })).length > 0)
-        return asked; // and it has its end
-      const open = questions.open.openOf(extensionId, name, place);
-      const other = open ?? (await questions.add(row)); // another host may ask as well
-      if (other !== undefined && other.id !== id)
-        throw hostError('question-open', { extensionId, name, open: other.id });
-      if (other !== undefined && other.digest !== digest)
-        throw hostError('key-conflict', { extensionId, key });
-      if (open !== undefined && open.message === undefined) return asked;
+      if (await hasEnded()) return asked;
+      const open = await questions.add(row); // another host may ask as well
+      if (open.id !== id) throw hostError('question-open', { extensionId, name, open: open.id });
+      if (open.digest !== digest) throw hostError('key-conflict', { extensionId, key });
+      if (open.message === undefined) return asked;
       try {
         // also one that another host has persisted: that host may be dead
-        if (await sendQuestion(parts, send, row, message)) return asked;
+        if ((await sendQuestion(parts, send, row, message)) || (await hasEnded())) return asked;
       } catch (error) {
         const isOther = isSluiceError(error, 'key-conflict'); // its id has a send of other words
         const isSent =
@@ -58,7 +60,6 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
       }
       await pause(clock, againMs, signal);
       signal.throwIfAborted();
-      await questions.look({ ...place, conversationId: place.to });
     }
   };
 
@@ -76,7 +77,7 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
         ? randomUUID().replaceAll('-', '')
         : digestOf(['question', extensionId, name, key, place]);
     const digest = digestOf([content, options, takesText, data ?? null]);
-    const buttons = options.map(({ label }, at) => ({ id: buttonOf(id, at), label }));
+    const buttons = options.map(({ label }, at) => ({ id: buttonOf('q', id, at), label }));
     const message: ExtensionMessage = {
       ...content,
       ...place,
@@ -88,14 +89,12 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
       ...definedFields({ data }),
       ...{ message, digest, askedAtMs: clock.now(), dueAtMs: clock.now() + timeoutMs },
     };
-    await questions.look({ ...place, conversationId: place.to });
-    const before = questions.open.get(id);
-    if (before !== undefined && before.digest !== digest)
-      throw hostError('key-conflict', { extensionId, key: String(key) });
     const known = asking.get(id);
-    if (known !== undefined) return known;
+    if (known !== undefined && known.digest !== digest)
+      throw hostError('key-conflict', { extensionId, key: String(key) });
+    if (known !== undefined) return known.made;
     const made = ask(extensionId, row, { ...message, ...definedFields({ after }) }, String(key));
-    asking.set(id, made);
+    asking.set(id, { digest, made });
     try {
       return await made;
     } finally {
@@ -131,26 +130,22 @@ async function sendQuestion(
   });
 }
 
-/** Sends the questions that the host before this one has left unsent in the journal, and waits for the deadlines. */
+/** Sends the questions that hosts before this one have left unsent in the journal, and waits for the deadlines. */
 export async function beginQuestions(parts: HostParts, send: Send): Promise<Disposable> {
   const { questions, clock, journal, logger } = parts;
-  await sendLeft(parts, send, questions.open.all());
-  const isOpen = async (eventId: string): Promise<boolean> => {
-    const open = { eventId, states: openUpdates, limit: 1, withoutBody: true };
-    return (await journal.updates(open)).length > 0;
-  };
-  await questions.begin(isOpen);
   const timer = new Timer(clock);
+  let isOver = false;
   const sweep = async (): Promise<void> => {
-    try {
-      await sendLeft(parts, send, await questions.sweep(isOpen));
-    } catch (error) {
-      logger.warn('the questions of other hosts could not be read', { error });
-    }
-    if (!isOver) timer.setIdly(sweepEveryMs, () => void sweep());
+    await sendLeft(parts, send, await questions.sweep());
   };
-  let isOver = !journal.ownership.isShared;
-  if (!isOver) void sweep();
+  const again = async (): Promise<void> => {
+    await sweep().catch((error: unknown) => {
+      logger.warn('the questions of other hosts could not be read', { error });
+    });
+    if (!isOver) timer.setIdly(sweepEveryMs, () => void again());
+  };
+  if (journal.ownership.isShared) void again();
+  else await sweep();
   return {
     [Symbol.dispose]: () => {
       isOver = true;
@@ -171,14 +166,20 @@ async function sendLeft(parts: HostParts, send: Send, rows: readonly QuestionRow
 }
 
 /** Takes the ends of questions in, as updates of the host (extensions-that-act §7.6). */
-export function acceptEnds(parts: HostParts): AcceptEnd {
-  return async (row) => {
-    const { extensionId, name, id, place, data, end } = row;
-    const { by: _, sender: by, ...told } = end;
-    const about = { kind: 'question', extensionId, name, questionId: id, place } as const;
-    const raw: QuestionJob = { ...about, ...definedFields({ data, by }), end: told };
-    const taken = await receiveUpdate(parts, accountOfJobs(about), { raw, updateId: id });
-    return taken === undefined;
+export function questionActs(parts: HostParts): QuestionActs {
+  return {
+    accept: async (row) => {
+      const { extensionId, name, id, place, data, end } = row;
+      const { by: _, sender: by, ...told } = end;
+      const about = { kind: 'question', extensionId, name, questionId: id, place } as const;
+      const raw: QuestionJob = { ...about, ...definedFields({ data, by }), end: told };
+      const taken = await receiveUpdate(parts, accountOfJobs(about), { raw, updateId: id });
+      return taken === undefined;
+    },
+    isOpen: async (eventId) => {
+      const open = { eventId, states: openUpdates, limit: 1, withoutBody: true };
+      return (await parts.journal.updates(open)).length > 0;
+    },
   };
 }
 

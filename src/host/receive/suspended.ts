@@ -1,7 +1,7 @@
 import type { JournalReader } from '@sluice/journal';
 import { openUpdates } from '@sluice/journal/internal';
 import type { Registration } from '@sluice/sdk/extension';
-import { openQuestionsOf } from '../inquiries/open-questions.js';
+import { openQuestionsOf } from '../inquiries/question-row.js';
 import { accountOfJobs, jobsChannel } from '../provided/jobs-channel.js';
 import { schedulesNamespace } from './due-schedules.js';
 
