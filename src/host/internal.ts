@@ -9,14 +9,9 @@ export { roleEntry } from './config/setting.js';
 export { type OutcomeDifference, outcomeDifferences } from './explain/outcome-differences.js';
 export * from './explain/replay-dispatches.js';
 export { whyNotAlways } from './inquiries/answer-approval.js';
-export {
-  type ApprovalRow,
-  approvalRows,
-  changeState,
-  shortIdOf,
-} from './inquiries/approval-row.js';
+export { type ApprovalRow, shortIdOf } from './inquiries/approval-row.js';
 export { approvalLine, grantLine } from './inquiries/approval-text.js';
-export { Grants } from './inquiries/grants.js';
+export { PersistedApprovals } from './inquiries/persisted-approvals.js';
 export { type LaneRules, Lanes } from './lanes/lanes.js';
 export { type Place, Slots } from './lanes/slots.js';
 export { authorPlace, type ErrorSummary, errorSummary } from './logging/error-summary.js';

@@ -101,7 +101,7 @@ async function pressApproval(
   { id: questionId, at }: { readonly id: string; readonly at: number },
 ): Promise<AnswerPress> {
   const answer = buttonAnswers[at];
-  const row = answer && (await approvals.read(questionId));
+  const row = answer && (await approvals.byId(questionId));
   const by = definedFields({ answeredBy: principal, answeredIn: eventId });
   const given = { ...(answer ?? { state: 'denied' as const }), ...by };
   const { isTaken, text } = await answerApproval(approvals, row, given);

@@ -1,31 +1,35 @@
 import type { Fence, Ownership } from '@sluice/journal';
+import { wholeOwnership } from '@sluice/journal/internal';
+import { getOrMake } from 'sluice-kernel/internal';
 import {
   type ApprovalEnd,
   type ApprovalRow,
-  approvalRows,
+  type ApprovalState,
   approvalsAtMost,
-  changeState,
   shortIdOf,
 } from './approval-row.js';
 import { Grants } from './grants.js';
 import { HostSign } from './host-sign.js';
-import type { WaitingRows, WaitingRowsParts } from './waiting-rows.js';
+import { KeptItems, type KeptItemsParts } from './kept-items.js';
+
+/** A message with questions that is handled here. */
+interface AskingMessage {
+  readonly rows: Map<string, ApprovalRow>;
+  readonly fence: Fence;
+  /** Its lane, if it is not begun before its questions are answered. */
+  blocked?: string;
+}
 
 /**
  * The questions to humans of a host. Each change of state is made once, in the journal, so that an operator may answer beside a
  * running host. The rows of a message go when it has ended.
  */
-export class PersistedApprovals {
+export class PersistedApprovals extends KeptItems<ApprovalRow> {
   /** The answers that hold for later questions, too. */
   readonly grants: Grants;
-  readonly #parts: WaitingRowsParts;
-  readonly #rows: WaitingRows<ApprovalRow>;
-  readonly #byId = new Map<string, ApprovalRow>();
-  readonly #ofMessages = new Map<string, { readonly ids: Set<string>; readonly fence: Fence }>();
+  readonly #messages = new Map<string, AskingMessage>();
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #leaving = new AbortController();
-  /** The lanes of messages that wait for an answer and are not begun, by their event ids. */
-  readonly #held = new Map<string, string>();
   readonly #sign: HostSign;
   #isClosed = false;
   #isToLook = false; // the rows could not be read when there may have been answers
@@ -34,13 +38,19 @@ export class PersistedApprovals {
   /** Called when an answer was allowed and not used when its message ended. */
   onUnused: (row: ApprovalRow) => void = () => undefined;
 
-  constructor(parts: WaitingRowsParts, ownership: Ownership) {
-    this.grants = new Grants(parts);
-    this.#parts = parts;
-    this.#sign = new HostSign(parts.keyValues, ownership, '/approvals-answered');
-    this.#rows = approvalRows(parts, async (row) => {
-      if (this.#isHeld(row)) await this.end(row, { state: 'expired' });
+  /** @param ownership absent beside a host. */
+  constructor(parts: KeptItemsParts, ownership: Ownership = wholeOwnership()) {
+    super(parts, {
+      prefix: '/approvals/',
+      quota: { maxKeys: 2 * approvalsAtMost, maxBytes: 256 * 1024 * 1024 },
+      partOf: () => 'asked',
     });
+    this.grants = new Grants(parts);
+    this.#sign = new HostSign(parts.keyValues, ownership, '/approvals-answered');
+  }
+
+  protected override async expire(row: ApprovalRow): Promise<void> {
+    if (this.#isHeld(row)) await this.end(row, { state: 'expired' });
   }
 
   /** Takes the rows of a message over that a host before this one left. */
@@ -48,18 +58,9 @@ export class PersistedApprovals {
     this.forget(correlationId);
     for (const row of rows) {
       this.#keep(row, fence);
-      if (row.state === 'pending') this.#rows.arm(row);
+      if (row.state === 'pending') this.arm(row);
     }
     for (const row of rows) await this.grants.keep(row); // somebody may have answered while no host looked
-  }
-
-  /** Lets deadlines pass from now on. */
-  start(): void {
-    this.#rows.start(this.pending());
-  }
-
-  stop(): void {
-    this.#rows.stop();
   }
 
   /** Aborted when the host stops and what waits for a person is left to the next host. */
@@ -80,77 +81,82 @@ export class PersistedApprovals {
   }
 
   get(id: string): ApprovalRow | undefined {
-    return this.#byId.get(id);
+    return this.#all().find((row) => row.id === id);
   }
 
   /** A question of any host of the journal, as it is now. @throws as the journal does. */
-  async read(id: string): Promise<ApprovalRow | undefined> {
-    return (await this.#rows.find('asked', id))?.row;
+  byId(id: string): Promise<ApprovalRow | undefined> {
+    return this.find('asked', id);
   }
 
   /** The questions whose ids begin so, of all hosts of the journal. @throws as the journal does. */
   beginningWith(start: string): Promise<readonly ApprovalRow[]> {
-    return this.#rows.load(start.toLowerCase());
+    return this.load(start.toLowerCase());
   }
 
   /** The questions of this host that nobody has answered, in the order in which they were asked. */
   pending(): readonly ApprovalRow[] {
-    return [...this.#byId.values()].filter(({ state }) => state === 'pending');
+    return this.#all().filter(({ state }) => state === 'pending');
+  }
+
+  #all(): readonly ApprovalRow[] {
+    return [...this.#messages.values()].flatMap(({ rows }) => [...rows.values()]);
   }
 
   /** The messages with rows whose partitions this host has lost. */
   lost(): readonly string[] {
-    return [...this.#ofMessages].flatMap(([id, { fence }]) => (fence.signal.aborted ? id : []));
+    return [...this.#messages].flatMap(([id, { fence }]) => (fence.signal.aborted ? id : []));
   }
 
   /** The fence under which a message with questions is handled here. */
   fenceOf(correlationId: string): Fence | undefined {
-    return this.#ofMessages.get(correlationId)?.fence;
+    return this.#messages.get(correlationId)?.fence;
   }
 
   of(correlationId: string): readonly ApprovalRow[] {
-    const { ids } = this.#ofMessages.get(correlationId) ?? { ids: [] };
-    return [...ids].flatMap((id) => this.#byId.get(id) ?? []);
+    return [...(this.#messages.get(correlationId)?.rows.values() ?? [])];
   }
 
   /** Keeps that a message is not begun before its questions are answered. @returns whether one is open. */
   block(correlationId: string, lane: string): boolean {
+    const message = this.#messages.get(correlationId);
     const isOpen = this.of(correlationId).some(({ state }) => state === 'pending');
-    if (isOpen) this.#held.set(correlationId, lane);
+    if (isOpen && message !== undefined) message.blocked = lane;
     return isOpen;
   }
 
   /** @returns the lane that it was held in. */
   release(correlationId: string): string | undefined {
-    const lane = this.#held.get(correlationId);
-    this.#held.delete(correlationId);
+    const message = this.#messages.get(correlationId);
+    const lane = message?.blocked;
+    delete message?.blocked;
     return lane;
   }
 
   /** Returns whether a message of a lane waits for an answer before it is begun. */
   blocks(lane: string): boolean {
-    return this.#held.size > 0 && [...this.#held.values()].includes(lane);
+    return [...this.#messages.values()].some(({ blocked }) => blocked === lane);
   }
 
   /** Keeps a question before anybody is asked. @returns whether there is room for it. @throws as the journal does. */
   async add(row: ApprovalRow, fence: Fence): Promise<boolean> {
-    if (this.#isClosed || this.#byId.size >= approvalsAtMost) return false;
-    const { status } = await this.#rows.write(row, { signal: fence.signal });
+    if (this.#isClosed || this.#all().length >= approvalsAtMost) return false;
+    const { status } = await this.write(row, { signal: fence.signal });
     if (status !== 'written') return false;
     this.#keep(row, fence);
     this.#report(row);
-    this.#rows.arm(row);
+    this.arm(row);
     return true;
   }
 
   /** Notes that the message of a question is sent. Never rejects: the next host sends it again otherwise. */
   async noteSent(row: ApprovalRow): Promise<void> {
     try {
-      const sent = await this.#rows.change(row, ({ isUnsent: _, ...now }) => now);
+      const sent = await this.change(row, ({ isUnsent: _, ...now }) => now);
       if (sent !== undefined) this.#keep(sent);
     } catch (error) {
       const told = { id: row.id, error };
-      this.#parts.logger.warn('a question is asked, and the journal could not note it', told);
+      this.parts.logger.warn('a question is asked, and the journal could not note it', told);
     }
   }
 
@@ -166,11 +172,22 @@ export class PersistedApprovals {
     end: ApprovalEnd,
     signal?: AbortSignal,
   ): Promise<ApprovalRow | undefined> {
-    const endedAtMs = this.#parts.clock.now();
-    const ended = await changeState(this.#rows, row, ['pending'], { ...end, endedAtMs }, signal);
+    const endedAtMs = this.parts.clock.now();
+    const ended = await this.#become(row, ['pending'], { ...end, endedAtMs }, signal);
     if (ended === undefined) await this.look(row);
     else await this.#take(ended);
     return ended;
+  }
+
+  /** Takes a row from one of some states to the next, in one step with the look at it. @throws as the journal does. */
+  #become(
+    row: ApprovalRow,
+    from: readonly ApprovalState[],
+    end: ApprovalEnd & Partial<Pick<ApprovalRow, 'endedAtMs'>>,
+    signal?: AbortSignal,
+  ): Promise<ApprovalRow | undefined> {
+    const next = (now: ApprovalRow) => (from.includes(now.state) ? { ...now, ...end } : undefined);
+    return this.change(row, next, signal);
   }
 
   /**
@@ -179,7 +196,7 @@ export class PersistedApprovals {
    */
   async use(row: ApprovalRow, { signal }: Fence, isAgain: boolean): Promise<boolean> {
     const from = isAgain ? (['allowed', 'used'] as const) : (['allowed'] as const);
-    const used = await changeState(this.#rows, row, from, { state: 'used' }, signal);
+    const used = await this.#become(row, from, { state: 'used' }, signal);
     if (used === undefined || signal.aborted) return false;
     this.#keep(used);
     this.#report(used);
@@ -187,27 +204,26 @@ export class PersistedApprovals {
   }
 
   /** Resolves when a question has its end, or when a signal aborts. @returns the row as it is then. */
-  async ended({ id }: ApprovalRow, signal: AbortSignal): Promise<ApprovalRow | undefined> {
+  async ended(row: ApprovalRow, signal: AbortSignal): Promise<ApprovalRow | undefined> {
     await new Promise<void>((resolve) => {
-      if (this.#byId.get(id)?.state !== 'pending' || signal.aborted) return resolve();
-      const told = this.#waiting.get(id) ?? new Set();
-      this.#waiting.set(id, told.add(resolve));
+      if (this.#known(row)?.state !== 'pending' || signal.aborted) return resolve();
+      getOrMake(this.#waiting, row.id, () => new Set<() => void>()).add(resolve);
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    return this.#byId.get(id);
+    return this.#known(row);
   }
 
   /** Reads what others have written: one row, or all that have no end here. Never rejects. */
   async look(one?: ApprovalRow): Promise<void> {
     try {
       for (const row of one === undefined ? this.pending() : [one]) {
-        const kept = await this.#rows.read(row);
-        if (kept !== undefined && kept.row.state !== row.state) await this.#take(kept.row);
+        const kept = await this.read(row);
+        if (kept !== undefined && kept.state !== row.state) await this.#take(kept);
       }
       if (one === undefined) this.#isToLook = false;
     } catch (error) {
       this.#isToLook = true; // no other sign may come
-      this.#parts.logger.error('the answers to questions could not be read', { error });
+      this.parts.logger.error('the answers to questions could not be read', { error });
     }
   }
 
@@ -226,16 +242,16 @@ export class PersistedApprovals {
     for (const row of this.of(correlationId))
       try {
         if (row.state === 'pending') await this.end(row, { state: 'withdrawn' });
-        const unused = await changeState(this.#rows, row, ['allowed'], { state: 'unused' });
+        const unused = await this.#become(row, ['allowed'], { state: 'unused' });
         if (unused !== undefined) {
           this.#report(unused);
           this.onUnused(unused);
         }
-        await this.#rows.remove(row);
+        await this.remove(row);
         this.#forget(row);
       } catch (error) {
         // the next host finds that its message has ended
-        this.#parts.logger.warn('an approval could not be dropped', { id: row.id, error });
+        this.parts.logger.warn('an approval could not be dropped', { id: row.id, error });
       }
   }
 
@@ -243,17 +259,17 @@ export class PersistedApprovals {
   async #take(row: ApprovalRow): Promise<void> {
     try {
       if (row.always !== undefined && !(await this.grants.keep(row)))
-        this.#parts.logger.warn('an "always" is not kept: there are too many, or it was revoked', {
+        this.parts.logger.warn('an "always" is not kept: there are too many, or it was revoked', {
           approval: shortIdOf(row),
         });
     } catch (error) {
-      this.#parts.logger.error('an "always" could not be kept', { id: row.id, error });
+      this.parts.logger.error('an "always" could not be kept', { id: row.id, error });
     }
     if (!this.#isHeld(row)) await this.notifyHosts(); // its message is another host's, also if it was here until now
-    if (!this.#byId.has(row.id)) return;
+    if (this.#known(row) === undefined) return;
     this.#keep(row);
     this.#report(row);
-    this.#rows.disarm(row.id);
+    this.disarm(row.id);
     for (const resolve of this.#waiting.get(row.id) ?? []) resolve();
     this.#waiting.delete(row.id);
     this.onEnd(row);
@@ -264,20 +280,23 @@ export class PersistedApprovals {
   }
 
   #report({ id, state, correlationId, eventId, question }: ApprovalRow): void {
-    this.#parts.timeline?.record(() => ({
+    this.parts.timeline?.record(() => ({
       ...{ kind: 'question', of: 'approval', id, parentId: eventId, correlationId },
       ...{ state, title: question.title },
     }));
   }
 
+  #known({ id, correlationId }: ApprovalRow): ApprovalRow | undefined {
+    return this.#messages.get(correlationId)?.rows.get(id);
+  }
+
   /** @param fence the one under which its message is handled, if it is new here. */
   #keep(row: ApprovalRow, fence?: Fence): void {
     const { id, correlationId } = row;
-    const known = this.#ofMessages.get(correlationId) ?? (fence && { ids: new Set(), fence });
-    if (known === undefined) return; // its message is another host's by now
-    this.#byId.set(id, row);
-    known.ids.add(id);
-    this.#ofMessages.set(correlationId, known);
+    const message = this.#messages.get(correlationId) ?? (fence && { rows: new Map(), fence });
+    if (message === undefined) return; // it is another host's by now
+    this.#messages.set(correlationId, message);
+    message.rows.set(id, row);
   }
 
   /** Forgets the rows of a message. They stay in the journal. */
@@ -286,11 +305,10 @@ export class PersistedApprovals {
   }
 
   #forget({ id, correlationId }: ApprovalRow): void {
-    this.#byId.delete(id);
     this.#waiting.delete(id);
-    this.#rows.disarm(id);
-    const { ids } = this.#ofMessages.get(correlationId) ?? {};
-    ids?.delete(id);
-    if (ids?.size === 0) this.#ofMessages.delete(correlationId);
+    this.disarm(id);
+    const message = this.#messages.get(correlationId);
+    message?.rows.delete(id);
+    if (message?.rows.size === 0) this.#messages.delete(correlationId);
   }
 }

@@ -7,7 +7,7 @@ import type {
 } from '@sluice/sdk/extension';
 import type { ProvenSender } from 'sluice-kernel';
 import { parseCommandLine } from '../provided/commands.js';
-import { readRows } from './waiting-rows.js';
+import { readItems } from './kept-items.js';
 
 /** The end of a question, with the event id of the update that brought it and its proven sender if there is one. */
 export type QuestionEnding = QuestionOutcome & {
@@ -127,7 +127,7 @@ export function openQuestionsOf(
   keyValues: KeyValueReader,
   limit = keptAtMost,
 ): Promise<readonly QuestionRow[]> {
-  return readRows<QuestionRow>(keyValues, prefix, limit);
+  return readItems<QuestionRow>(keyValues, prefix, limit);
 }
 
 /** Returns whether a question has its end. */

@@ -1,5 +1,6 @@
 import type { Ownership } from '@sluice/journal';
 import { hostError } from '../errors.js';
+import { KeptItems, type KeptItemsParts, retryAfterMs } from './kept-items.js';
 import { entryOf, QuestionIndex, type QuestionName } from './question-index.js';
 import {
   type AnsweredPlace,
@@ -13,7 +14,6 @@ import {
   type QuestionRow,
   whereOf,
 } from './question-row.js';
-import { retryAfterMs, WaitingRows, type WaitingRowsParts } from './waiting-rows.js';
 
 /** A question between its end and the end of the update that brought it. */
 interface Closing {
@@ -35,9 +35,7 @@ export interface QuestionActs {
  * so there is one. The row goes when the job of the end is persisted and the update that brought it has ended: whichever host
  * takes that update up again knows that it was an answer.
  */
-export class Questions {
-  readonly #parts: WaitingRowsParts;
-  readonly #rows: WaitingRows<QuestionRow>;
+export class Questions extends KeptItems<QuestionRow> {
   readonly #index: QuestionIndex;
   readonly #ownership: Ownership;
   /** The ids of the questions whose rows this host has seen: all of them, if no other host is there. */
@@ -46,23 +44,25 @@ export class Questions {
   #left = new Set<string>();
   #acts: QuestionActs = { accept: async () => false, isOpen: async () => true };
 
-  constructor(parts: WaitingRowsParts, ownership: Ownership) {
-    this.#parts = parts;
-    this.#ownership = ownership;
-    this.#index = new QuestionIndex(parts.keyValues);
-    this.#rows = new WaitingRows(parts, {
+  constructor(parts: KeptItemsParts, ownership: Ownership) {
+    super(parts, {
       prefix,
       quota: { maxKeys: openAtMost, maxBytes: 64 * 1024 * 1024 },
-      partitionOf: ({ extensionId }) => extensionId,
-      expire: (row) => this.close(row, { status: 'expired' }),
+      partOf: ({ extensionId }) => extensionId,
     });
+    this.#ownership = ownership;
+    this.#index = new QuestionIndex(parts.keyValues);
+  }
+
+  protected override expire(row: QuestionRow): Promise<boolean> {
+    return this.close(row, { status: 'expired' });
   }
 
   /** Learns of the questions that a host before this one left: updates find them from then on. @throws as the journal does. */
-  async load(acts: QuestionActs): Promise<void> {
+  async begin(acts: QuestionActs): Promise<void> {
     this.#acts = acts;
-    for (const { id } of await openQuestionsOf(this.#parts.keyValues)) this.#known.add(id);
-    this.#rows.start([]);
+    for (const { id } of await openQuestionsOf(this.parts.keyValues)) this.#known.add(id);
+    this.start();
   }
 
   /** Returns whether there is no question at all, so that nobody need look. */
@@ -74,13 +74,13 @@ export class Questions {
   async at(place: AnsweredPlace): Promise<readonly QuestionRow[]> {
     if (this.areNone) return [];
     const names = await this.#index.read(entryOf(place));
-    const found = names.map(({ extensionId, id }) => this.#rows.find(extensionId, id));
-    const rows = (await Promise.all(found)).flatMap((persisted) => persisted?.row ?? []);
+    const found = names.map(({ extensionId, id }) => this.find(extensionId, id));
+    const rows = (await Promise.all(found)).flatMap((row) => row ?? []);
     // the host that has written an end may have crashed: any host that reads it also schedules its job
     for (const row of rows)
       if (isClosed(row) && !this.#closing.has(row.id))
         this.#finish(row).catch((error: unknown) =>
-          this.#parts.logger.warn('the end of a question could not be looked at', { error }),
+          this.parts.logger.warn('the end of a question could not be looked at', { error }),
         );
     return rows;
   }
@@ -94,7 +94,7 @@ export class Questions {
    */
   async sweep(): Promise<readonly QuestionRow[]> {
     const known = [...this.#known];
-    const rows = await openQuestionsOf(this.#parts.keyValues);
+    const rows = await openQuestionsOf(this.parts.keyValues);
     const there = new Map(rows.map((row) => [row.id, row]));
     for (const id of known)
       if (there.get(id)?.end !== undefined || !there.has(id)) this.#forget(id);
@@ -111,7 +111,7 @@ export class Questions {
     for (const row of own) {
       this.#known.add(row.id);
       if (!isClosed(row)) {
-        this.#rows.arm(row);
+        this.arm(row);
         // its host may have died in between; an older version has kept no places for a host that was alone
         if (!inPlace.has(row.id))
           await this.#index.add(entryOfRow(row), row, async () => undefined);
@@ -122,11 +122,6 @@ export class Questions {
     return unsent;
   }
 
-  /** Waits for nothing more. What is open stays in the journal. */
-  stop(): void {
-    this.#rows.stop();
-  }
-
   /**
    * Keeps a question that nobody else asks meanwhile: the row first, then its place in the index. A host may die in between.
    *
@@ -135,7 +130,7 @@ export class Questions {
    */
   async add(row: QuestionRow): Promise<QuestionRow> {
     const { id, extensionId, name, place } = row;
-    const { status } = await this.#rows.write(row, { expected: null });
+    const { status } = await this.write(row, { expected: null });
     const isNew = status === 'written';
     if (isNew) this.#known.add(id);
     const look = async (): Promise<QuestionRow | undefined> =>
@@ -148,37 +143,37 @@ export class Questions {
           isSameThread(one.place, place),
       );
     const withdrawn = async (error: unknown): Promise<never> => {
-      if (isNew) await this.#remove(row).catch(() => undefined);
+      if (isNew) await this.remove(row).catch(() => undefined);
       throw error;
     };
     const other =
       status === 'full'
         ? status
         : await this.#index.add(entryOfRow(row), row, look).catch(withdrawn);
-    if (isNew && other !== undefined) await this.#remove(row);
+    if (isNew && other !== undefined) await this.remove(row);
     if (other === 'full') throw hostError('question-full', { extensionId, openAtMost });
     if (other !== undefined) return other;
-    const there = isNew ? undefined : (await this.#rows.read(row))?.row;
+    const there = isNew ? undefined : await this.read(row);
     if (there !== undefined) return there;
-    this.#rows.arm(row);
+    this.arm(row);
     this.#report(row, 'asked');
     return row;
   }
 
   /** Notes that the message of a question is persisted, so that no other host sends it. @returns whether the question is open. */
   async noteSent(row: QuestionRow): Promise<boolean> {
-    const sent = await this.#rows.change(row, ({ message: _, ...now }) =>
-      isClosed(now) ? undefined : now,
-    );
-    return sent !== undefined;
+    const next = ({ message: _, ...now }: QuestionRow) => (isClosed(now) ? undefined : now);
+    return (await this.change(row, next)) !== undefined;
   }
 
   /** Takes a question back that was not sent. @returns whether it is open no more; not if another host has sent it. */
   async withdraw(row: QuestionRow): Promise<boolean> {
-    const persisted = await this.#rows.read(row);
-    if (persisted !== undefined && (isClosed(persisted.row) || persisted.row.message === undefined))
-      return false;
-    return this.#remove(row, { expected: persisted?.version ?? null });
+    const isUnsent = (now: QuestionRow) => !isClosed(now) && now.message !== undefined;
+    this.#forget(row.id);
+    const taken = await this.change(row, (now) => (isUnsent(now) ? null : undefined));
+    const isGone = taken !== undefined || (await this.read(row)) === undefined;
+    if (isGone) await this.#removePlace(entryOfRow(row), row);
+    return isGone;
   }
 
   /**
@@ -189,7 +184,7 @@ export class Questions {
    */
   async close(row: QuestionRow, end: QuestionEnding): Promise<boolean> {
     const next = (now: QuestionRow) => (isClosed(now) ? undefined : { ...now, end });
-    const ended = await this.#rows.change(row, next);
+    const ended = await this.change(row, next);
     if (ended === undefined) return false;
     this.#report(row, end.status);
     await this.#take({ ...ended, end }); // no other host looks for it at once
@@ -220,17 +215,17 @@ export class Questions {
   /** Keeps the job of an end, which is this host's to keep. Never rejects: it is tried again. */
   async #take(row: ClosedQuestion): Promise<void> {
     const closing = { row, isJobPersisted: false, isSettled: row.end.by === undefined };
-    this.#rows.disarm(row.id); // of its deadline
+    this.disarm(row.id); // of its deadline
     this.#known.add(row.id);
     this.#closing.set(row.id, closing);
     const keep = async (): Promise<void> => {
       try {
         closing.isJobPersisted = await this.#acts.accept(row);
       } catch (error) {
-        this.#parts.logger.error('the end of a question could not be persisted', { error });
+        this.parts.logger.error('the end of a question could not be persisted', { error });
       }
       if (closing.isJobPersisted) await this.#drop(closing);
-      else this.#rows.later(row.id, retryAfterMs, keep);
+      else this.later(row.id, retryAfterMs, keep);
     };
     await keep();
   }
@@ -238,36 +233,33 @@ export class Questions {
   async #drop({ row, isJobPersisted, isSettled }: Closing): Promise<void> {
     if (!isJobPersisted || !isSettled || !this.#closing.delete(row.id)) return;
     try {
-      await this.#remove(row);
+      await this.remove(row);
     } catch (error) {
       // the next host finds its end in the journal, and drops it
-      this.#parts.logger.warn('a question that is answered could not be dropped', { error });
+      this.parts.logger.warn('a question that is answered could not be dropped', { error });
     }
   }
 
-  /** @returns whether it is gone; not if another host has written it. */
-  async #remove(row: QuestionRow, given = {}): Promise<boolean> {
+  protected override async remove(row: QuestionRow): Promise<void> {
     this.#forget(row.id);
-    const { status } = await this.#rows.remove(row, given);
-    if (status !== 'written') return false;
+    await super.remove(row);
     await this.#removePlace(entryOfRow(row), row);
-    return true;
   }
 
   async #removePlace(entry: string, name: QuestionName): Promise<void> {
     const { extensionId, id } = name;
-    const isThere = async () => (await this.#rows.find(extensionId, id)) !== undefined; // another host has asked it again
+    const isThere = async () => (await this.find(extensionId, id)) !== undefined; // another host has asked it again
     await this.#index.remove(entry, name, isThere);
   }
 
   #forget(id: string): void {
     if (this.#closing.has(id)) return; // it has its end here
     this.#known.delete(id);
-    this.#rows.disarm(id);
+    this.disarm(id);
   }
 
   #report({ id, extensionId, name }: QuestionRow, state: string): void {
-    this.#parts.timeline?.record(() => ({
+    this.parts.timeline?.record(() => ({
       ...{ kind: 'question', of: 'extension', id, correlationId: id, state },
       title: `${extensionId}/${name}`,
     }));

@@ -31,7 +31,7 @@ import {
   questionActs,
 } from '../receive/extension-questions.js';
 import { sendFromAny } from '../receive/hand-send.js';
-import { beginApprovals, loadApprovals } from '../receive/left-approvals.js';
+import { beginApprovals } from '../receive/left-approvals.js';
 import { extensionUser } from './extension-user.js';
 import { watchJournal } from './watch-journal.js';
 
@@ -141,8 +141,8 @@ export async function startAll(
   await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
   for (const own of [injectAccount, sendAccount]) parts.accounts.addOwn(own);
   parts.running.onTaken = () => void feed(parts);
-  await parts.questions.load(questionActs(parts)); // those that a host before this one left: updates find them from then on
-  const left = await loadApprovals(parts);
+  await parts.questions.begin(questionActs(parts)); // those that a host before this one left: updates find them from then on
+  watches.push(await beginApprovals(parts));
   await resumeAll(parts); // it takes its places in the lanes before anything new does
   watches.push(watchJournal(parts));
   const send = extensionSends(parts, sendFromAny);
@@ -152,7 +152,6 @@ export async function startAll(
     ask: extensionQuestions(parts, send),
   });
   watches.push(await beginQuestions(parts, send));
-  watches.push(beginApprovals(parts, left));
   open();
   watches.push(watchSchedules(parts));
   const accounts = parts.accounts.offered();

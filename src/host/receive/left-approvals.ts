@@ -9,12 +9,10 @@ import { rewind } from '../queue/feeder.js';
 import { settleSend } from '../recovery/settle-send.js';
 
 /**
- * Reads the approvals that a host before this one left. A message with a question that is not answered is not begun, and holds its
- * conversation as it did before (judgement §4.21).
- *
- * @returns those that nobody has answered.
+ * Takes over the approvals that a host before this one left, and waits for the deadlines. A message with a question that is not answered
+ * is not begun, and holds its conversation as it did before (judgement §4.21).
  */
-export async function loadApprovals(parts: HostParts): Promise<readonly ApprovalRow[]> {
+export async function beginApprovals(parts: HostParts): Promise<Disposable> {
   const { approvals } = parts;
   approvals.onEnd = (row) => goOn(parts, row);
   approvals.onUnused = (row) =>
@@ -22,46 +20,30 @@ export async function loadApprovals(parts: HostParts): Promise<readonly Approval
       parts.logger.warn('an unused answer could not be told of', { error });
     });
   await approvals.grants.drop();
-  return readApprovals(parts);
-}
-
-/**
- * Asks the questions that the host before this one has left unasked in the journal, and waits for the deadlines.
- *
- * @param left as `loadApprovals` says.
- */
-export function beginApprovals(parts: HostParts, left: readonly ApprovalRow[]): Disposable {
-  const { approvals } = parts;
-  askUnsent(parts, left);
   approvals.start();
+  await takeApprovals(parts);
   return { [Symbol.dispose]: () => approvals.stop() };
 }
 
 /**
- * Takes over what other hosts have left open in the partitions that this one has now, and forgets that of partitions that it has lost
- * (durability §12.10).
+ * Takes over the questions in the partitions that this host has taken since the last call, asks those that were left unasked, and forgets
+ * those of partitions that it has lost (durability §12.10).
  *
  * @throws as the journal does.
  */
 export async function takeApprovals(parts: HostParts): Promise<void> {
-  const { approvals, active, backlog } = parts;
+  const { approvals, journal, active, backlog, logger } = parts;
   for (const correlationId of approvals.lost()) {
     if (active.has(correlationId)) continue; // its run ends
     backlog.blocked.delete(approvals.release(correlationId) ?? '');
     approvals.forget(correlationId);
   }
-  askUnsent(parts, await readApprovals(parts));
-}
-
-/** Reads the questions of the partitions that were taken since it was last called. @returns those that are open. */
-async function readApprovals(parts: HostParts): Promise<readonly ApprovalRow[]> {
-  const { approvals, journal, backlog } = parts;
   const { ownership } = journal;
   const fences = ownership.partitions().flatMap((partition) => ownership.fenceOf(partition) ?? []);
   const fresh = fences.filter(({ signal }) => !backlog.asked.has(signal));
   const [anyFence] = fresh;
-  if (anyFence === undefined) return [];
-  const rows = await approvals.beginningWith('');
+  if (anyFence === undefined) return;
+  const rows = await approvals.load();
   const open: ApprovalRow[] = [];
   for (const correlationId of new Set(rows.map((row) => row.correlationId))) {
     const wanted = { eventId: correlationId, states: openUpdates, withoutBody: true };
@@ -78,14 +60,10 @@ async function readApprovals(parts: HostParts): Promise<readonly ApprovalRow[]> 
     }
   }
   for (const { signal } of fresh) backlog.asked.add(signal);
-  return open;
-}
-
-function askUnsent(parts: HostParts, rows: readonly ApprovalRow[]): void {
-  for (const row of rows)
+  for (const row of open)
     if (row.isUnsent === true)
       void askLeft(parts, row).catch((error: unknown) => {
-        parts.logger.error('an approval could not be asked', { approval: shortIdOf(row), error });
+        logger.error('an approval could not be asked', { approval: shortIdOf(row), error });
       });
 }
 
