@@ -96,7 +96,7 @@ export function askPeople(parts: FencedParts, message: AskingMessage): Approvals
     let mayHaveRun = false;
     for (let anew = 0; ; anew++) {
       const id = digestOf([...of, anew]);
-      const row = approvals.get(id);
+      const row = approvals.of(event.correlationId).find((one) => one.id === id);
       switch (row?.state) {
         case 'used':
           // the same send, which a host before this one had persisted: its id says that it goes out once

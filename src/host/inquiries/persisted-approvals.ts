@@ -1,6 +1,5 @@
 import type { Fence, Ownership } from '@sluice/journal';
 import { wholeOwnership } from '@sluice/journal/internal';
-import { getOrMake } from 'sluice-kernel/internal';
 import {
   type ApprovalEnd,
   type ApprovalRow,
@@ -28,9 +27,9 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
   /** The answers that hold for later questions, too. */
   readonly grants: Grants;
   readonly #messages = new Map<string, AskingMessage>();
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #waiting = new Set<() => void>();
   readonly #leaving = new AbortController();
-  readonly #sign: HostSign;
+  readonly sign: HostSign;
   #isClosed = false;
   #isToLook = false; // the rows could not be read when there may have been answers
   /** Called when a question has its end. */
@@ -46,7 +45,7 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
       partOf: () => 'asked',
     });
     this.grants = new Grants(parts);
-    this.#sign = new HostSign(parts.keyValues, ownership, '/approvals-answered');
+    this.sign = new HostSign(parts.keyValues, ownership, '/approvals-answered');
   }
 
   protected override async expire(row: ApprovalRow): Promise<void> {
@@ -80,18 +79,9 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
     this.#leaving.abort();
   }
 
-  get(id: string): ApprovalRow | undefined {
-    return this.#all().find((row) => row.id === id);
-  }
-
   /** A question of any host of the journal, as it is now. @throws as the journal does. */
   byId(id: string): Promise<ApprovalRow | undefined> {
     return this.find('asked', id);
-  }
-
-  /** The questions whose ids begin so, of all hosts of the journal. @throws as the journal does. */
-  beginningWith(start: string): Promise<readonly ApprovalRow[]> {
-    return this.load(start.toLowerCase());
   }
 
   /** The questions of this host that nobody has answered, in the order in which they were asked. */
@@ -117,12 +107,17 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
     return [...(this.#messages.get(correlationId)?.rows.values() ?? [])];
   }
 
+  /** Returns whether a question of a message has no end yet. */
+  isAsked(correlationId: string): boolean {
+    return this.of(correlationId).some(({ state }) => state === 'pending');
+  }
+
   /** Keeps that a message is not begun before its questions are answered. @returns whether one is open. */
   block(correlationId: string, lane: string): boolean {
     const message = this.#messages.get(correlationId);
-    const isOpen = this.of(correlationId).some(({ state }) => state === 'pending');
-    if (isOpen && message !== undefined) message.blocked = lane;
-    return isOpen;
+    if (message === undefined || !this.isAsked(correlationId)) return false;
+    message.blocked = lane;
+    return true;
   }
 
   /** @returns the lane that it was held in. */
@@ -161,17 +156,10 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
   }
 
   /**
-   * Gives a question its end, if it has none.
-   *
-   * @param signal of the fence of the run that asks; absent if a person, or its time, has ended it.
-   * @returns the row; nothing if it has its end already.
-   * @throws as the journal does: it is pending as before.
+   * Gives a question its end, if it has none. @param signal of the fence of the run that asks; absent if a person, or its time, has
+   * ended it. @returns the row; nothing if it has its end already. @throws as the journal does: it is pending as before.
    */
-  async end(
-    row: ApprovalRow,
-    end: ApprovalEnd,
-    signal?: AbortSignal,
-  ): Promise<ApprovalRow | undefined> {
+  async end(row: ApprovalRow, end: ApprovalEnd, signal?: AbortSignal) {
     const endedAtMs = this.parts.clock.now();
     const ended = await this.#become(row, ['pending'], { ...end, endedAtMs }, signal);
     if (ended === undefined) await this.look(row);
@@ -195,7 +183,7 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
    * has failed, and may have noted it. @returns whether it may be used. @throws as the journal does.
    */
   async use(row: ApprovalRow, { signal }: Fence, isAgain: boolean): Promise<boolean> {
-    const from = isAgain ? (['allowed', 'used'] as const) : (['allowed'] as const);
+    const from: readonly ApprovalState[] = isAgain ? ['allowed', 'used'] : ['allowed'];
     const used = await this.#become(row, from, { state: 'used' }, signal);
     if (used === undefined || signal.aborted) return false;
     this.#keep(used);
@@ -206,9 +194,14 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
   /** Resolves when a question has its end, or when a signal aborts. @returns the row as it is then. */
   async ended(row: ApprovalRow, signal: AbortSignal): Promise<ApprovalRow | undefined> {
     await new Promise<void>((resolve) => {
-      if (this.#known(row)?.state !== 'pending' || signal.aborted) return resolve();
-      getOrMake(this.#waiting, row.id, () => new Set<() => void>()).add(resolve);
-      signal.addEventListener('abort', () => resolve(), { once: true });
+      const look = (): void => {
+        if (this.#known(row)?.state === 'pending' && !signal.aborted) return;
+        this.#waiting.delete(look);
+        resolve();
+      };
+      this.#waiting.add(look);
+      signal.addEventListener('abort', look, { once: true });
+      look();
     });
     return this.#known(row);
   }
@@ -227,14 +220,9 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
     }
   }
 
-  /** Lets the other hosts look at the questions that they have open. @throws as the journal does. */
-  notifyHosts(): Promise<void> {
-    return this.#sign.give();
-  }
-
   /** Returns whether another host may have taken an answer to a question of this one since the last call. @throws as the journal does. */
   async areAnswered(): Promise<boolean> {
-    return this.pending().length > 0 && ((await this.#sign.isNew()) || this.#isToLook);
+    return this.pending().length > 0 && ((await this.sign.isNew()) || this.#isToLook);
   }
 
   /** A message has ended: what was allowed and not used is told, and its rows go. Never rejects. */
@@ -265,13 +253,12 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
     } catch (error) {
       this.parts.logger.error('an "always" could not be kept', { id: row.id, error });
     }
-    if (!this.#isHeld(row)) await this.notifyHosts(); // its message is another host's, also if it was here until now
+    if (!this.#isHeld(row)) await this.sign.give(); // its message is another host's, also if it was here until now
     if (this.#known(row) === undefined) return;
     this.#keep(row);
     this.#report(row);
     this.disarm(row.id);
-    for (const resolve of this.#waiting.get(row.id) ?? []) resolve();
-    this.#waiting.delete(row.id);
+    for (const look of [...this.#waiting]) look();
     this.onEnd(row);
   }
 
@@ -305,7 +292,6 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
   }
 
   #forget({ id, correlationId }: ApprovalRow): void {
-    this.#waiting.delete(id);
     this.disarm(id);
     const message = this.#messages.get(correlationId);
     message?.rows.delete(id);

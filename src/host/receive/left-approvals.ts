@@ -86,7 +86,7 @@ async function askLeft(host: HostParts, row: ApprovalRow): Promise<void> {
 /** Begins the message of a question whose answer, or whose deadline, has come. */
 function goOn(parts: HostParts, { correlationId }: ApprovalRow): void {
   const { approvals, backlog, logger } = parts;
-  if (approvals.of(correlationId).some(({ state }) => state === 'pending')) return;
+  if (approvals.isAsked(correlationId)) return;
   const lane = approvals.release(correlationId);
   if (lane === undefined) return; // its run waits here
   backlog.blocked.delete(lane);
