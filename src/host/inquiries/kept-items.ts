@@ -1,4 +1,5 @@
 import type { KeyValueQuota, KeyValueReader, KeyValues, WriteResult } from '@sluice/sdk/extension';
+import { changeValue } from '@sluice/sdk/extension/internal';
 import { type Clock, definedFields, type Logger, Timer } from 'sluice-kernel/internal';
 import type { TimelineRecorder } from '../timeline/timeline-recorder.js';
 
@@ -90,7 +91,9 @@ export abstract class KeptItems<Item extends KeptItem> {
 
   /** @param given as of `KeyValues.write`. */
   protected write(item: Item, given?: Given): Promise<WriteResult> {
-    return this.#write(item, item, given);
+    const { namespace, key, quota } = this.#at(item);
+    const value = { body: JSON.stringify(item) };
+    return this.parts.keyValues.write(namespace, key, value, { ...given, quota });
   }
 
   /**
@@ -120,20 +123,21 @@ export abstract class KeptItems<Item extends KeptItem> {
     item: Item,
     next: (now: Item | undefined) => Item | null | undefined,
     signal?: AbortSignal,
-  ): Promise<{ status: 'written' | 'full' | 'left'; item: Item }> {
-    for (;;) {
-      const persisted = await this.parts.keyValues.get(this.#namespaceOf(item), item.id);
-      const now = persisted && (JSON.parse(persisted.body) as Item); // this class has written it
-      const changed = next(now);
-      if (changed === undefined) return { status: 'left', item: now ?? item };
-      const given = { expected: persisted?.version ?? null, ...definedFields({ signal }) };
-      const { status } = await this.#write(item, changed, given);
-      if (status !== 'conflict') return { status, item: changed ?? now ?? item };
-    }
+  ) {
+    let now: Item | undefined;
+    let changed: Item | null | undefined;
+    const at = { ...this.#at(item), values: this.parts.keyValues, ...definedFields({ signal }) };
+    const { result } = await changeValue(at, (was) => {
+      now = was && (JSON.parse(was.body) as Item); // this class has written it
+      changed = next(now);
+      return changed && { body: JSON.stringify(changed) };
+    });
+    return { status: result?.status, item: changed ?? now ?? item };
   }
 
   protected async remove(item: Item): Promise<void> {
-    await this.#write(item, null);
+    const { namespace, key, quota } = this.#at(item);
+    await this.parts.keyValues.write(namespace, key, undefined, { quota });
   }
 
   /** Lets deadlines pass from now on. */
@@ -181,13 +185,8 @@ export abstract class KeptItems<Item extends KeptItem> {
     this.#timers.delete(id);
   }
 
-  #write(item: Item, changed: Item | null, given?: Given): Promise<WriteResult> {
-    const value = changed === null ? undefined : { body: JSON.stringify(changed) };
-    const { quota } = this.#options;
-    return this.parts.keyValues.write(this.#namespaceOf(item), item.id, value, { ...given, quota });
-  }
-
-  #namespaceOf(item: Item): string {
-    return `${this.#options.prefix}${this.#options.partOf(item)}`;
+  #at(item: Item) {
+    const { prefix, partOf, quota } = this.#options;
+    return { namespace: `${prefix}${partOf(item)}`, key: item.id, quota };
   }
 }

@@ -1,5 +1,6 @@
 import { digestOf } from '@sluice/journal/internal';
 import type { KeptValue, KeyValues } from '@sluice/sdk/extension';
+import { changeValue } from '@sluice/sdk/extension/internal';
 import type { AnsweredPlace, QuestionRow } from './question-row.js';
 
 const namespace = '/questions-in';
@@ -72,15 +73,12 @@ export class QuestionIndex {
 
   /** @param next makes the new names; nothing if they stay as they are. */
   async #change(entry: string, next: (names: Names) => Promise<Names | undefined>) {
-    for (;;) {
-      const before = await this.#keyValues.get(namespace, entry);
+    const at = { values: this.#keyValues, namespace, key: entry, quota };
+    const { result } = await changeValue(at, async (before) => {
       const names = await next(namesOf(before));
-      if (names === undefined) return undefined;
-      const value = names.length === 0 ? undefined : { body: JSON.stringify(names) };
-      const given = { quota, expected: before?.version ?? null };
-      const { status } = await this.#keyValues.write(namespace, entry, value, given);
-      if (status !== 'conflict') return status;
-    }
+      return names && (names.length === 0 ? null : { body: JSON.stringify(names) });
+    });
+    return result?.status;
   }
 }
 
