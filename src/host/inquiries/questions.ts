@@ -65,9 +65,14 @@ export class Questions extends KeptItems<QuestionRow> {
     this.start();
   }
 
+  /** No other host uses the journal: what this one does not know of is not there, and what it finds was left. */
+  get isAlone(): boolean {
+    return !this.#ownership.isShared;
+  }
+
   /** Returns whether there is no question at all, so that nobody need look. */
   get areNone(): boolean {
-    return !this.#ownership.isShared && this.#known.size === 0;
+    return this.isAlone && this.#known.size === 0;
   }
 
   /** Reads the questions of a conversation, in the order in which they were asked. @throws as the journal does. */
@@ -99,10 +104,9 @@ export class Questions extends KeptItems<QuestionRow> {
     for (const id of known)
       if (there.get(id)?.end !== undefined || !there.has(id)) this.#forget(id);
     for (const { row } of [...this.#closing.values()]) await this.#finish(row);
-    const { isShared } = this.#ownership;
     const ownFence = (id: string) => this.#ownership.fenceOf(this.#ownership.partitionOf(id));
     const own = rows.filter(({ id }) => ownFence(id) !== undefined);
-    const before = isShared ? this.#left : there;
+    const before = this.isAlone ? there : this.#left;
     const left = own.filter((row) => isClosed(row) || row.message !== undefined);
     this.#left = new Set(left.map(({ id }) => id));
     const unsent: QuestionRow[] = [];
@@ -160,10 +164,21 @@ export class Questions extends KeptItems<QuestionRow> {
     return row;
   }
 
-  /** Notes that the message of a question is persisted, so that no other host sends it. @returns whether the question is open. */
+  /**
+   * Notes that the message of a question is persisted, so that no other host sends it. Never rejects: it is sent once in any case.
+   *
+   * @returns whether the question is open, as far as the journal says.
+   */
   async noteSent(row: QuestionRow): Promise<boolean> {
     const next = ({ message: _, ...now }: QuestionRow) => (isClosed(now) ? undefined : now);
-    return (await this.change(row, next)) !== undefined;
+    try {
+      return (await this.change(row, next)) !== undefined;
+    } catch (error) {
+      const { extensionId, name: question } = row;
+      const about = { extensionId, question, error };
+      this.parts.logger.warn('a question is asked, and the journal could not note it', about);
+      return true;
+    }
   }
 
   /** Takes a question back that was not sent. @returns whether it is open no more; not if another host has sent it. */

@@ -26,9 +26,9 @@ import {
 import { watchSchedules } from '../receive/due-schedules.js';
 import { extensionInjects } from '../receive/extension-injects.js';
 import {
-  beginQuestions,
   extensionQuestions,
   questionActs,
+  sweepQuestions,
 } from '../receive/extension-questions.js';
 import { sendFromAny } from '../receive/hand-send.js';
 import { beginApprovals } from '../receive/left-approvals.js';
@@ -144,14 +144,14 @@ export async function startAll(
   await parts.questions.begin(questionActs(parts)); // those that a host before this one left: updates find them from then on
   watches.push(await beginApprovals(parts));
   await resumeAll(parts); // it takes its places in the lanes before anything new does
-  watches.push(watchJournal(parts));
   const send = extensionSends(parts, sendFromAny);
+  watches.push(watchJournal(parts, send));
   running.acts = extensions.serve({
     send,
     inject: extensionInjects(parts),
     ask: extensionQuestions(parts, send),
   });
-  watches.push(await beginQuestions(parts, send));
+  await sweepQuestions(parts, send);
   open();
   watches.push(watchSchedules(parts));
   const accounts = parts.accounts.offered();

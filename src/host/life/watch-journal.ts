@@ -1,11 +1,15 @@
+import type { ExtensionHost } from '@sluice/sdk/extension';
 import { type ErrorCode, Timer } from 'sluice-kernel/internal';
 import type { HostParts } from '../parts/parts.js';
 import { feed, freeBlocked, isBlocked, rewind } from '../queue/feeder.js';
 import { resumeSends } from '../queue/resume-all.js';
+import { sweepQuestions } from '../receive/extension-questions.js';
 import { takeApprovals } from '../receive/left-approvals.js';
 
 /** Milliseconds between two looks. */
 const lookEveryMs = 1_000;
+/** Milliseconds between two looks for the questions of dead hosts. */
+const sweepEveryMs = 30_000;
 
 /**
  * Looks now and then whether the journal holds something to claim: a dead letter that an operator wants tried again,
@@ -13,13 +17,15 @@ const lookEveryMs = 1_000;
  * something. A journal that takes nothing in is reported
  * once, and once more when it takes in again. A look costs one read of a counter, and one look at each of its files.
  */
-export function watchJournal(parts: HostParts): Disposable {
-  const { clock, journal, outbox, deferredEnds, backlog, logger, approvals, troubles } = parts;
+export function watchJournal(parts: HostParts, send: ExtensionHost['send']): Disposable {
+  const { clock, journal, outbox, deferredEnds, backlog, logger, approvals, questions, troubles } =
+    parts;
   const timer = new Timer(clock);
   let isOver = false;
   let isLooking = false;
   let isHinted = false;
   let told: ErrorCode | undefined;
+  let sweepAtMs = clock.monotonicMs() + sweepEveryMs;
   const isUsable = (): boolean => {
     const error = journal.problem();
     if (error?.code !== told) {
@@ -42,6 +48,12 @@ export function watchJournal(parts: HostParts): Disposable {
       const isWanted = () => isChanged || isLeft() || backlog.isToRewind;
       const isFit = isUsable();
       if (isFit) await takeApprovals(parts);
+      if (isFit && !questions.isAlone && clock.monotonicMs() >= sweepAtMs) {
+        sweepAtMs = clock.monotonicMs() + sweepEveryMs;
+        sweepQuestions(parts, send).catch((error: unknown) =>
+          logger.warn('the questions of other hosts could not be read', { error }),
+        );
+      }
       if (isChanged || (isFit && (await approvals.areAnswered()))) await approvals.look();
       if (isFit) await outbox.persistSent();
       if (isFit && isWanted()) {
@@ -78,6 +90,7 @@ export function watchJournal(parts: HostParts): Disposable {
       isOver = true;
       hinted[Symbol.dispose]();
       timer.clear();
+      questions.stop();
     },
   };
 }

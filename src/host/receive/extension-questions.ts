@@ -8,7 +8,7 @@ import type {
   QuestionToAsk,
 } from '@sluice/sdk/extension';
 import { notPlain } from '@sluice/sdk/extension/internal';
-import { definedFields, isSluiceError, pause, Timer } from 'sluice-kernel/internal';
+import { definedFields, isSluiceError, pause } from 'sluice-kernel/internal';
 import { endOf, sendIdOf } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import { buttonOf, type QuestionRow } from '../inquiries/question-row.js';
@@ -112,7 +112,6 @@ async function sendQuestion(
 ): Promise<boolean> {
   const { questions, journal, logger, signal } = parts;
   const { extensionId, name } = row;
-  const told = { extensionId, question: name };
   const { ended, sendId } = await send(extensionId, message);
   const closeUnsent = async (): Promise<void> => {
     const report = await ended;
@@ -122,42 +121,18 @@ async function sendQuestion(
     if (status !== 'sent' && !signal.aborted) await questions.close(row, { status: 'not-sent' });
   };
   void closeUnsent().catch((error: unknown) => {
-    logger.error('the end of a question could not be persisted', { ...told, error });
-  });
-  return questions.noteSent(row).catch((error: unknown) => {
-    logger.warn('a question is asked, and the journal could not note it', { ...told, error });
-    return true;
-  });
-}
-
-/** Sends the questions that hosts before this one have left unsent in the journal, and waits for the deadlines. */
-export async function beginQuestions(parts: HostParts, send: Send): Promise<Disposable> {
-  const { questions, clock, journal, logger } = parts;
-  const timer = new Timer(clock);
-  let isOver = false;
-  const sweep = async (): Promise<void> => {
-    await sendLeft(parts, send, await questions.sweep());
-  };
-  const again = async (): Promise<void> => {
-    await sweep().catch((error: unknown) => {
-      logger.warn('the questions of other hosts could not be read', { error });
+    logger.error('the end of a question could not be persisted', {
+      extensionId,
+      question: name,
+      error,
     });
-    if (!isOver) timer.setIdly(sweepEveryMs, () => void again());
-  };
-  if (journal.ownership.isShared) void again();
-  else await sweep();
-  return {
-    [Symbol.dispose]: () => {
-      isOver = true;
-      timer.clear();
-      questions.stop();
-    },
-  };
+  });
+  return questions.noteSent(row);
 }
 
-/** Sends the messages of the questions that were left unsent in the journal. */
-async function sendLeft(parts: HostParts, send: Send, rows: readonly QuestionRow[]): Promise<void> {
-  for (const row of rows)
+/** Looks for the questions that other hosts, or the one before this one, have left, and sends those that were left unsent. */
+export async function sweepQuestions(parts: HostParts, send: Send): Promise<void> {
+  for (const row of await parts.questions.sweep())
     if (row.message !== undefined)
       await sendQuestion(parts, send, row, row.message).catch((error: unknown) => {
         const { extensionId, name } = row;
@@ -187,8 +162,6 @@ function sendKeyOf(questionId: string): string {
   return `/question/${questionId}`;
 }
 
-/** Milliseconds between two looks for the questions of dead hosts. */
-const sweepEveryMs = 30_000;
 const dayMs = 86_400_000;
 const yearMs = 366 * dayMs;
 /** Options that a question may have: each is a button. */
@@ -208,14 +181,15 @@ function checkedQuestion(
   const { options: given = [], takesText = given.length === 0, ...content } = message;
   const options = given.map((one) => (typeof one === 'string' ? { id: one, label: one } : one));
   const problem =
-    accountId === undefined
-      ? `no account of channel "${channel}" is running`
-      : (problemOfText(content.content) ??
-        problemOfOptions(options, takesText) ??
-        problemOfData(data) ??
-        problemOfTime(timeoutMs));
-  if (problem !== undefined || accountId === undefined)
-    throw hostError('bad-question', { extensionId, name, problem: problem ?? '' });
+    problemOfText(content.content) ??
+    problemOfOptions(options, takesText) ??
+    problemOfData(data) ??
+    problemOfTime(timeoutMs);
+  if (accountId === undefined || problem !== undefined)
+    throw hostError('bad-question', {
+      ...{ extensionId, name },
+      problem: problem ?? `no account of channel "${channel}" is running`,
+    });
   const at = { channel, accountId, to, ...(threadId !== undefined && { threadId }) };
   return { place: at, options, takesText, content, timeoutMs };
 }
