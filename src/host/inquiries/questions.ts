@@ -83,7 +83,7 @@ export class Questions extends KeptItems<QuestionRow> {
     const rows = (await Promise.all(found)).flatMap((row) => row ?? []);
     // the host that has written an end may have crashed: any host that reads it also schedules its job
     for (const row of rows)
-      if (isClosed(row) && !this.#closing.has(row.id))
+      if (isClosed(row) && !this.isAlone && !this.#closing.has(row.id))
         this.#finish(row).catch((error: unknown) =>
           this.parts.logger.warn('the end of a question could not be looked at', { error }),
         );
@@ -101,8 +101,11 @@ export class Questions extends KeptItems<QuestionRow> {
     const known = [...this.#known];
     const rows = await openQuestionsOf(this.parts.keyValues);
     const there = new Map(rows.map((row) => [row.id, row]));
-    for (const id of known)
-      if (there.get(id)?.end !== undefined || !there.has(id)) this.#forget(id);
+    for (const id of known) {
+      const row = there.get(id);
+      if (row === undefined) this.#forget(id);
+      else if (isClosed(row) && !this.#closing.has(id)) this.disarm(id); // another host has ended it
+    }
     for (const { row } of [...this.#closing.values()]) await this.#finish(row);
     const ownFence = (id: string) => this.#ownership.fenceOf(this.#ownership.partitionOf(id));
     const own = rows.filter(({ id }) => ownFence(id) !== undefined);
@@ -113,6 +116,7 @@ export class Questions extends KeptItems<QuestionRow> {
     const placed = await this.#index.all();
     const inPlace = new Set(placed.map(({ id }) => id));
     for (const row of own) {
+      if (this.isAlone && !this.#known.has(row.id)) continue; // it has gone meanwhile
       this.#known.add(row.id);
       if (!isClosed(row)) {
         this.arm(row);

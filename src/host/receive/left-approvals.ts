@@ -1,7 +1,5 @@
-import { Trail } from '@sluice/agent';
 import { isOneOf, openSends, openUpdates } from '@sluice/journal/internal';
-import { sendApproval, sendIdOfApproval, unsentEnd } from '../egress/ask-people.js';
-import { deliver } from '../egress/delivery.js';
+import { sendApproval, sendIdOfApproval, tellApprover, unsentEnd } from '../egress/ask-people.js';
 import { type ApprovalRow, shortIdOf } from '../inquiries/approval-row.js';
 import type { HostParts } from '../parts/parts.js';
 import { underFence, underOwnFence } from '../parts/under-fence.js';
@@ -75,7 +73,7 @@ async function askLeft(host: HostParts, row: ApprovalRow): Promise<void> {
   const { journal, approvals } = parts;
   const eventId = sendIdOfApproval(row);
   const [record] = await journal.sends({ eventId });
-  if (record === undefined) return sendApproval(parts, row, row.address);
+  if (record === undefined) return sendApproval(parts, row);
   if (isOneOf(openSends, record.state)) await settleSend(parts, record);
   const [settled] = await journal.sends({ eventId });
   if (settled?.state === 'sent') await approvals.noteSent(row);
@@ -96,13 +94,7 @@ function goOn(parts: HostParts, { correlationId }: ApprovalRow): void {
 /** Tells the approver that the call did not come again. */
 async function reportUnused(host: HostParts, row: ApprovalRow): Promise<void> {
   const parts = underOwnFence(host, row.correlationId);
-  const { kernel, options, signal } = parts;
-  const { correlationId, about, question } = row;
-  const { to } = options.approvals ?? {};
-  const address = to === undefined ? row.address : { ...to, explicit: to.accountId !== undefined };
-  if (address === undefined || signal.aborted) return;
-  const content = `${shortIdOf(row)} was allowed, and was not used: ${about} did not come again ("${question.title}").`;
-  const trail = new Trail(kernel, undefined, { correlationId });
-  const outgoing = { ...address, kind: 'approval' as const, content };
-  await deliver(parts, trail, outgoing, signal, `${sendIdOfApproval(row)}-unused`);
+  if (parts.signal.aborted) return;
+  const content = `${shortIdOf(row)} was allowed, and was not used: ${row.about} did not come again ("${row.question.title}").`;
+  await tellApprover(parts, row, `${sendIdOfApproval(row)}-unused`, { content });
 }
