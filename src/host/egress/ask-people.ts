@@ -186,18 +186,19 @@ export function sendIdOfApproval({ id }: Pick<ApprovalRow, 'id'>): string {
   return `approval-${id}`;
 }
 
-/** Waits for the end of a question. A question that nobody waits for any more is withdrawn, unless the host stops. */
+/** Waits for the end of a question. A question that nobody waits for any more is withdrawn, unless its message goes on later. */
 async function untilAnswered(
   parts: FencedParts,
   row: ApprovalRow,
   signal: AbortSignal,
   people: PeopleWait | undefined,
 ): Promise<ApprovalAnswer> {
-  const { approvals } = parts;
-  const either = AbortSignal.any([signal, approvals.leaving]);
+  const { approvals, gate } = parts;
+  const left = AbortSignal.any([parts.signal, approvals.leaving, gate.closing]);
+  const either = AbortSignal.any([signal, left]);
   const ended = await approvals.ended(row, either);
   if (ended !== undefined && ended.state !== 'pending') return answerOf(parts, ended, signal);
-  if (parts.signal.aborted || approvals.leaving.aborted) people?.defer();
+  if (left.aborted) people?.defer();
   else await approvals.end(row, { state: 'withdrawn' }, parts.fence.signal);
   return { status: 'withdrawn' };
 }

@@ -21,7 +21,7 @@ export async function beginUpdate(
 ): Promise<FencedParts | undefined> {
   const { journal, backlog, logger, deferredEnds } = parts;
   const begun = backlog.begun.get(eventId);
-  if (begun !== undefined) return underFence(parts, begun);
+  if (begun?.signal.aborted === false) return underFence(parts, begun); // one that was lost has begun nothing that may go on
   try {
     const { attempts: attempt, fence } = await journal.begin(eventId, joined);
     backlog.begun.set(eventId, fence);

@@ -3,7 +3,7 @@ import type { Place } from '../lanes/slots.js';
 import type { FencedParts, HostParts } from '../parts/parts.js';
 import { beginUpdate, isDeferredToNext, releaseUpdate } from './begin-update.js';
 import { carryToEnd } from './carry-update.js';
-import { laneOf } from './decode-update.js';
+import { laneOf, senderOf } from './decode-update.js';
 import { endUpdate } from './end-update.js';
 import type { ReceivedUpdate, Worked } from './received-update.js';
 import { waitForBatch } from './wait-for-batch.js';
@@ -33,9 +33,16 @@ export async function handleUpdate(
 ): Promise<Worked> {
   const { eventId } = received;
   if (isDeferredToNext(parts)) return 'done';
+  const sender = senderOf(received);
+  using shared = parts.shares.placeOf(sender, how.place);
+  if (shared?.takeNow(parts.backlog.begun.has(eventId)) === false) {
+    if (parts.journal.outlivesHost) return parkForShare(parts, received, sender);
+    await shared.take();
+  }
   reportTurn(parts, received);
   if (await isSuspended(parts, received)) return 'done';
-  const joining = parts.batches && (await waitForBatch(parts, received, how.place));
+  const own = shared ?? how.place;
+  const joining = parts.batches && (await waitForBatch(parts, received, own));
   if (parts.batches !== undefined && (joining === undefined || isDeferredToNext(parts)))
     return 'done';
   const whole = joining ?? received;
@@ -44,10 +51,18 @@ export async function handleUpdate(
   const fenced = await beginning;
   if (fenced === undefined) return 'blocked';
   using _sends = parts.outbox.open(eventId, how.earlier);
-  const place = countedPlace(fenced, eventId, how.place);
+  const place = countedPlace(fenced, eventId, own);
   const end = await carryToEnd(fenced, whole, place);
   if (place.isLost === true) return 'blocked';
   return endUpdate(fenced, whole, end);
+}
+
+/** Leaves an update in the journal until its sender has a place of his share: it takes no memory meanwhile. */
+function parkForShare(parts: HostParts, { account, decoded }: ReceivedUpdate, sender = ''): Worked {
+  const lane = laneOf(parts, account, decoded);
+  parts.backlog.blocked.add(lane); // before anybody is told that there is room
+  parts.shares.park(sender, lane);
+  return 'blocked';
 }
 
 /** Records that the turn of an update has come in the lane of its conversation. */

@@ -8,6 +8,7 @@ import type { Backlog } from '../lanes/backlog.js';
 import type { ReloadGate } from '../lanes/gate.js';
 import type { Lanes } from '../lanes/lanes.js';
 import type { MessageBatches } from '../lanes/message-batches.js';
+import type { Shares } from '../lanes/shares.js';
 import type { Slots } from '../lanes/slots.js';
 import type { Outbox } from '../outbox/outbox.js';
 import type { Accounts } from '../provided/accounts.js';
@@ -81,7 +82,9 @@ export interface HostParts extends Omit<SendParts, 'fence'>, Offers {
   readonly arrivals: Slots;
   /** The messages that run at once. */
   readonly running: Slots;
-  /** Of each agent that has a limit of its own. */
+  /** The parts of those places that senders may have. */
+  readonly shares: Shares;
+  /** Of each agent that has a limit of its own, or is one of several. */
   readonly agentSlots: (agent: AgentDefinition) => Slots | undefined;
   /** One lane a conversation: what comes in first is routed first. */
   readonly conversationLanes: Lanes;

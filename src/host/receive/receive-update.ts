@@ -16,6 +16,7 @@ import {
   laneOf,
   partitionOf,
   runsAtOnce,
+  senderOf,
 } from '../ingress/decode-update.js';
 import { acknowledge, endUpdate, notifyChannel, reportMessageEnd } from '../ingress/end-update.js';
 import { handleBegun, handleUpdate } from '../ingress/handle-update.js';
@@ -77,8 +78,8 @@ export async function receiveUpdate(
     return 'done';
   };
   const key = parts.batches && batchKeyOf(parts, received);
-  const isBegun =
-    isOwn && key === undefined && admitNow(parts, { eventId, lane, part: partition, work });
+  const mayBegin = isOwn && key === undefined && parts.shares.hasRoom(senderOf(received));
+  const isBegun = mayBegin && admitNow(parts, { eventId, lane, part: partition, work });
   const arrived = isBegun ? undefined : arriveIn(parts.backlog, lane);
   const accepted = await persist(parts, received, lane, partition, isBegun);
   persisted.resolve(accepted);
@@ -147,8 +148,8 @@ function refuse(
       active.delete(eventId);
     }
   };
-  // the answer to a sender who is refused goes out in a lane of its own
-  const refusals = JSON.stringify(['refused', account.channel.id, account.accountId]);
+  // the answer to a sender who is refused goes out in a lane beside that of its conversation
+  const refusals = JSON.stringify(['refused', laneOf(parts, account, received.decoded)]);
   const refused =
     fate === 'dropped'
       ? refusing()

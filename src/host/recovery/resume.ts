@@ -118,11 +118,15 @@ async function settle(
   if (fenced === undefined) return 'blocked'; // also a send may end the process
   for (const send of open)
     if (!(await settleSend(fenced, send, principal))) {
+      if (fenced.signal.aborted) return 'done'; // who has its partition next settles it
       parts.backlog.waiting.add(eventId); // its account does not run
-      if (!isDeferredToNext(fenced)) await releaseUpdate(parts, { ...fenced.fence, eventId });
+      await releaseUpdate(parts, { ...fenced.fence, eventId });
       return 'done';
     }
-  return parts.journal.sends({ correlationId: eventId, limit: allSends });
+  const settled = await parts.journal.sends({ correlationId: eventId, limit: allSends });
+  if (openOf(settled, parts.journal.ownership.isShared).length === 0) return settled;
+  parts.deferredEnds.add(eventId); // the end of one could not be persisted: it may be out, and is not said again
+  return 'blocked';
 }
 
 /**

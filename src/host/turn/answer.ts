@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ProviderSessions, runAgentTurn, type Trail } from '@sluice/agent';
-import { TurnPauses } from '@sluice/agent/internal';
+import { RunSuspended, TurnPauses } from '@sluice/agent/internal';
 import type { SessionRecord } from '@sluice/journal';
 import { endOf, stopped } from '@sluice/journal/internal';
 import type { TranscriptSize } from '@sluice/sdk/stream';
@@ -47,11 +47,13 @@ export async function answerMessage(
   const { sessionId } = session;
   const turn = new AbortController();
   const { signal } = turn;
-  using _stopped = onAbort(parts.signal, () => turn.abort(parts.signal.reason));
+  const suspend = (cause: unknown): void =>
+    turn.abort(new RunSuspended('it goes on later', { cause }));
+  using _stopped = onAbort(parts.signal, () => suspend(parts.signal.reason));
   const runId = parts.newId('run');
   using _listed = parts.turns.begin({ runId, sessionKey, sessionId }, (why) => turn.abort(why));
   const pauses = new TurnPauses();
-  const people = new PeopleWait(place, pauses, (why) => turn.abort(why));
+  const people = new PeopleWait(place, pauses, suspend);
   const by = { agent, session, writes, begunAt, message };
   return await takeTurn(parts, trail, { runId, signal, pauses, people, ...by });
 }
@@ -84,6 +86,7 @@ async function takeTurn(
   const run = Object.freeze({ agentId, sessionKey, sessionId, runId });
   const turnPersisted = () => writes.problem();
   const history = await historyOf(parts, session, begunAt);
+  const rows = () => parts.approvals.of(trail.correlationId ?? '');
   const asking = askPeople(parts, {
     people,
     address: addressOf(message),
@@ -110,6 +113,7 @@ async function takeTurn(
           parts.store.appendMessage(sessionId, entry, { fence: parts.fence, mayWait: true }),
         );
       },
+      isAsked: (toolCallId) => rows().some((row) => row.toolCallId === toolCallId),
       kept: () => writes.kept(),
       ...history,
     },
