@@ -83,6 +83,7 @@ export function askPeople(parts: FencedParts, message: AskingMessage): Approvals
       try {
         return await ask(request);
       } catch (error) {
+        if (parts.suspension?.by(error)) return { status: 'withdrawn' };
         if (!approvals.leaving.aborted && !parts.signal.aborted)
           logger.error('a question to a human could not be asked', { error });
         return { status: 'denied', reason: `nobody could be asked: ${oneLine(error)}` };
@@ -177,8 +178,11 @@ export async function sendApproval(parts: FencedParts, row: ApprovalRow): Promis
     logger.warn('an approval is asked nowhere: see `sluice approvals`', { approval: id });
   const status = sent?.status ?? 'sent';
   if (signal.aborted) return; // the next host looks what became of it
-  if (status === 'sent') await approvals.noteSent(row);
-  else await approvals.end(row, unsentEnd, parts.fence.signal);
+  const withdraw = () => approvals.end(row, unsentEnd, parts.fence.signal);
+  if (parts.suspension?.isSuspended && status !== 'sent')
+    await patiently(parts.clock, signal, withdraw); // it is asked anew when its message is taken up again
+  else if (status === 'sent') await approvals.noteSent(row);
+  else await withdraw();
 }
 
 /** The id of the send that asks. */
@@ -198,6 +202,7 @@ async function untilAnswered(
   const either = AbortSignal.any([signal, left]);
   const ended = await approvals.ended(row, either);
   if (ended !== undefined && ended.state !== 'pending') return answerOf(parts, ended, signal);
+  if (parts.suspension?.isSuspended) return { status: 'withdrawn' }; // it stays open
   if (left.aborted) people?.defer();
   else await approvals.end(row, { state: 'withdrawn' }, parts.fence.signal);
   return { status: 'withdrawn' };

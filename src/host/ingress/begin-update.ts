@@ -1,12 +1,37 @@
 import type { UpdateFence } from '@sluice/journal';
-import { logJournalFailure } from '@sluice/journal/internal';
+import { againMs, logJournalFailure, mayPass } from '@sluice/journal/internal';
+import { isSluiceError, pause } from 'sluice-kernel/internal';
 import type { FencedParts, HostParts } from '../parts/parts.js';
-import { underFence } from '../parts/under-fence.js';
+import { forUpdate } from '../parts/under-fence.js';
 import { reportUpdate } from '../timeline/report-update.js';
 
 /** Returns whether an update that has not begun is left to the next host. */
 export function isDeferredToNext({ signal, backlog, journal }: HostParts): boolean {
   return journal.outlivesHost && (signal.aborted || backlog.isClosed);
+}
+
+/**
+ * Makes a write of an update that needs no turn of its own, again and again until the journal has it: its lane waits meanwhile
+ * (durability §6.6). Ends when the update is left to the next host, or is that of another one.
+ *
+ * @param write gets whether a try before has failed: the journal may have what it has written.
+ * @throws what the last try has thrown.
+ */
+export async function untilKept<T>(
+  parts: HostParts,
+  eventId: string,
+  write: (isAgain: boolean) => Promise<T>,
+): Promise<T> {
+  for (let isAgain = false; ; isAgain = true)
+    try {
+      return await write(isAgain);
+    } catch (error) {
+      const isLost = isSluiceError(error, 'journal-lost');
+      if (isLost || !mayPass(error) || isDeferredToNext(parts)) throw error;
+      if (!isAgain)
+        parts.logger.error('an update waits: the journal could not be used', { eventId, error });
+      if (!(await pause(parts.clock, againMs, parts.signal))) throw error;
+    }
 }
 
 /**
@@ -21,12 +46,13 @@ export async function beginUpdate(
 ): Promise<FencedParts | undefined> {
   const { journal, backlog, logger, deferredEnds } = parts;
   const begun = backlog.begun.get(eventId);
-  if (begun?.signal.aborted === false) return underFence(parts, begun); // one that was lost has begun nothing that may go on
+  if (begun?.signal.aborted === false) return forUpdate(parts, begun); // one that was lost has begun nothing that may go on
   try {
-    const { attempts: attempt, fence } = await journal.begin(eventId, joined);
+    const begin = () => journal.begin(eventId, joined);
+    const { attempts: attempt, fence } = await untilKept(parts, eventId, begin);
     backlog.begun.set(eventId, fence);
     reportUpdate(parts, eventId, 'begun', { attempt });
-    return underFence(parts, fence);
+    return forUpdate(parts, fence);
   } catch (error) {
     logJournalFailure(logger, 'an update waits: the journal could not be used', { eventId, error });
     deferredEnds.add(eventId);

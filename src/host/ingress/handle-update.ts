@@ -6,6 +6,7 @@ import { carryToEnd } from './carry-update.js';
 import { laneOf, senderOf } from './decode-update.js';
 import { endUpdate } from './end-update.js';
 import type { ReceivedUpdate, Worked } from './received-update.js';
+import { suspendUpdate } from './suspend-update.js';
 import { waitForBatch } from './wait-for-batch.js';
 
 /** As `handleUpdate`, for an update that the journal has kept and begun with one write. */
@@ -53,7 +54,8 @@ export async function handleUpdate(
   using _sends = parts.outbox.open(eventId, how.earlier);
   const place = countedPlace(fenced, eventId, own);
   const end = await carryToEnd(fenced, whole, place);
-  if (place.isLost === true) return 'blocked';
+  if (fenced.suspension?.isSuspended) return suspendUpdate(fenced, whole, how.place);
+  parts.backlog.suspended.delete(eventId);
   return endUpdate(fenced, whole, end);
 }
 
@@ -112,26 +114,24 @@ async function isSuspended(
  */
 function countedPlace(parts: FencedParts, eventId: string, place: Place): Place {
   const fence = { ...parts.fence, eventId };
+  const { suspension } = parts;
   let released: Promise<boolean> | undefined;
-  const counted = {
-    isLost: false,
+  return {
     leave: (isForPerson?: boolean) => {
       place.leave(isForPerson);
       released = releaseUpdate(parts, fence);
     },
     enter: async () => {
       await place.enter();
-      if (parts.signal.aborted || counted.isLost) return; // it ends here, and is not counted
+      if (parts.signal.aborted || suspension?.isSuspended) return; // it ends here, and is not counted
       if ((await released) === false)
         parts.backlog.begun.set(eventId, fence); // it is still counted
       else if ((await beginUpdate(parts, eventId)) === undefined) {
-        counted.isLost = true;
-        throw new Error('it waited, and could not be begun again: it is claimed later');
+        const why = new Error('it waited, and could not be begun again: it is claimed later');
+        suspension?.suspend(why);
+        throw why;
       }
     },
-    defer: () => {
-      counted.isLost = true;
-    },
+    defer: () => suspension?.suspend(new Error('it is left to the next host')),
   };
-  return counted;
 }

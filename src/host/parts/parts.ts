@@ -10,6 +10,7 @@ import type { Lanes } from '../lanes/lanes.js';
 import type { MessageBatches } from '../lanes/message-batches.js';
 import type { Shares } from '../lanes/shares.js';
 import type { Slots } from '../lanes/slots.js';
+import type { Suspension } from '../lanes/suspension.js';
 import type { Outbox } from '../outbox/outbox.js';
 import type { Accounts } from '../provided/accounts.js';
 import type { PendingStarts } from '../provided/pending-starts.js';
@@ -43,6 +44,8 @@ export interface SendParts {
   readonly onAmbiguousSend?: HostOptions['onAmbiguousSend'];
   /** Asks humans what vetoes ask about a message; without it, such a message is cancelled. */
   readonly asking?: Approvals;
+  /** Of the message that it belongs to; absent if it belongs to none. */
+  readonly suspension?: Suspension | undefined;
   /** Resolves when the turn that says something is kept so far, before a channel has it; to the reason if it is not. */
   readonly turnPersisted?: () => Promise<string | undefined>;
 }

@@ -4,10 +4,11 @@ import {
   fullReason,
   isOneOf,
   logJournalFailure,
+  mayPass,
   openUpdates,
 } from '@sluice/journal/internal';
 import type { InboundUpdate } from '@sluice/sdk/channel';
-import { deferred, definedFields, isSluiceError, oneLine } from 'sluice-kernel/internal';
+import { deferred, definedFields } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
 import { carryToEnd } from '../ingress/carry-update.js';
 import {
@@ -216,12 +217,9 @@ async function persist(
     return accepted;
   } catch (error) {
     counts.refused++;
-    parts.backlog.isToRewind ||= isSluiceError(error, 'database-io'); // it may be persisted: a commit had no answer
-    const reason = `the journal could not keep it: ${oneLine(error)}`;
+    parts.backlog.isToRewind ||= mayPass(error); // it may be persisted: a commit had no answer
     const message = 'an update was not taken in: the journal could not keep it';
     logJournalFailure(logger, message, { ...named, eventId, error });
-    const end = { ...named, correlationId: eventId, status: 'failed', reason, sends: [] } as const;
-    reportMessageEnd(parts, end, 'debug'); // it is told above, and again each time that it comes
     return undefined;
   }
 }
