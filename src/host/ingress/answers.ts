@@ -87,7 +87,7 @@ export async function takePress(
   const place = { channel, accountId, conversationId };
   return patiently(clock, signal, async () => {
     if (button.kind === 'a') return pressApproval(parts, by, button);
-    const there = await questions.at(place);
+    const there = await questions.at(place, questionId);
     if (isAnsweredBy(there, by.eventId)) return { questionId };
     const found = pressedOf(there, button);
     const isOpen = found !== undefined && (await close(parts, found, by, sender, conversationId));

@@ -1,13 +1,16 @@
 import { digestOf } from '@sluice/journal/internal';
 import type { KeptValue, KeyValues } from '@sluice/sdk/extension';
 import { changeValue } from '@sluice/sdk/extension/internal';
-import type { AnsweredPlace, QuestionRow } from './question-row.js';
+import { type AnsweredPlace, type QuestionRow, threadOf } from './question-row.js';
 
 const namespace = '/questions-in';
 const quota = { maxKeys: 1_000_000, maxBytes: 1024 * 1024 * 1024 };
 
 /** The name of the row of a question. */
-export type QuestionName = Pick<QuestionRow, 'extensionId' | 'id'>;
+export interface QuestionName extends Pick<QuestionRow, 'extensionId' | 'id'> {
+  /** Its thread; the empty text if it has none, and absent if an older version has written it. */
+  readonly thread?: string;
+}
 
 type Names = readonly QuestionName[];
 
@@ -47,14 +50,15 @@ export class QuestionIndex {
    */
   async add<Other>(
     entry: string,
-    { extensionId, id }: QuestionName,
+    { extensionId, id, place }: Pick<QuestionRow, 'extensionId' | 'id' | 'place'>,
     look: () => Promise<Other | undefined>,
   ): Promise<Other | 'full' | undefined> {
     let other: Other | undefined;
     const status = await this.#change(entry, async (names) => {
       other = await look();
       const others = names.filter((one) => one.id !== id);
-      return other === undefined ? [...others, { extensionId, id }] : undefined;
+      const thread = threadOf(place);
+      return other === undefined ? [...others, { extensionId, id, thread }] : undefined;
     });
     return other ?? (status === 'full' ? status : undefined);
   }

@@ -78,12 +78,13 @@ export function pressedOf(
 export function writtenOf(
   rows: readonly QuestionRow[],
   content: string,
-  { threadId }: Pick<AnsweredPlace, 'threadId'>,
+  place: Pick<AnsweredPlace, 'threadId'>,
 ): Found | undefined {
   const text = content.trim();
+  const thread = threadOf(place);
   if (rows.length === 0 || text === '' || parseCommandLine(text) !== undefined) return undefined;
   for (const row of rows.toReversed()) {
-    if (isClosed(row) || !isSameThread(row.place, { threadId })) continue;
+    if (isClosed(row) || threadOf(row.place) !== thread) continue;
     const chosen = optionOf(row.options, text);
     if (chosen !== undefined) return { row, answer: chosen.id };
     if (row.takesText) return { row, answer: text };
@@ -91,11 +92,9 @@ export function writtenOf(
   return undefined;
 }
 
-type InThread = Pick<AnsweredPlace, 'threadId'>;
-
-/** Returns whether two places of a conversation are of one thread. */
-export function isSameThread({ threadId: one = '' }: InThread, { threadId = '' }: InThread) {
-  return String(one) === String(threadId);
+/** The thread of a place, as a text. */
+export function threadOf({ threadId = '' }: Pick<AnsweredPlace, 'threadId'>): string {
+  return String(threadId);
 }
 
 /** A question with the answer that it gets. */

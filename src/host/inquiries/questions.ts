@@ -6,12 +6,12 @@ import {
   type AnsweredPlace,
   type ClosedQuestion,
   isClosed,
-  isSameThread,
   openAtMost,
   openQuestionsOf,
   prefix,
   type QuestionEnding,
   type QuestionRow,
+  threadOf,
   whereOf,
 } from './question-row.js';
 
@@ -75,10 +75,16 @@ export class Questions extends KeptItems<QuestionRow> {
     return this.isAlone && this.#known.size === 0;
   }
 
-  /** Reads the questions of a conversation, in the order in which they were asked. @throws as the journal does. */
-  async at(place: AnsweredPlace): Promise<readonly QuestionRow[]> {
+  /**
+   * Reads the questions of a thread of a conversation, in the order in which they were asked, or that with an id, whatever its thread.
+   *
+   * @throws as the journal does.
+   */
+  async at(place: AnsweredPlace, only?: string): Promise<readonly QuestionRow[]> {
     if (this.areNone) return [];
-    const names = await this.#index.read(entryOf(place));
+    const isMeant = ({ id, thread = threadOf(place) }: QuestionName): boolean =>
+      only === undefined ? thread === threadOf(place) : id === only;
+    const names = (await this.#index.read(entryOf(place))).filter(isMeant);
     const found = names.map(({ extensionId, id }) => this.find(extensionId, id));
     const rows = (await Promise.all(found)).flatMap((row) => row ?? []);
     // the host that has written an end may have crashed: any host that reads it also schedules its job
@@ -148,7 +154,7 @@ export class Questions extends KeptItems<QuestionRow> {
           one.extensionId === extensionId &&
           one.name === name &&
           !isClosed(one) &&
-          isSameThread(one.place, place),
+          threadOf(one.place) === threadOf(place),
       );
     const withdrawn = async (error: unknown): Promise<never> => {
       if (isNew) await this.remove(row).catch(() => undefined);

@@ -445,3 +445,24 @@ it('costs a message without open questions no reading of the journal (extensions
   await lab.say('hello');
   expect(reads).toBe(before);
 });
+
+it('costs a message no reading of the questions of other threads (extensions-that-act §7.5)', async () => {
+  const journal = memoryJournal();
+  const read: string[] = [];
+  const counting: Journal = {
+    ...journal,
+    keyValues: {
+      ...journal.keyValues,
+      get: (namespace, key) => {
+        read.push(namespace);
+        return journal.keyValues.get(namespace, key);
+      },
+    },
+  };
+  await using lab = await askingLab({ journal: counting });
+  for (const threadId of ['1', '2', '3']) await lab.name.ask({ ...ada, threadId }, 'Your name?');
+  const before = read.length;
+  expect((await lab.say('hello')).status).toBe('answered'); // by the echo
+  expect(read.slice(before)).toEqual(['/questions-in']);
+  expect((await lab.say({ text: 'Ada', thread: '2' })).status).toBe('answer');
+});
