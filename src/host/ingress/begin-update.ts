@@ -11,27 +11,30 @@ export function isDeferredToNext({ signal, backlog, journal }: HostParts): boole
 }
 
 /**
- * Makes a write of an update that needs no turn of its own, again and again until the journal has it: its lane waits meanwhile
- * (durability §6.6). Ends when the update is left to the next host, or is that of another one.
+ * Makes a write of an update again and again until the journal has it: its lane waits meanwhile (durability §6.6). Gives up when the
+ * update is left to the next host, or is that of another one.
  *
- * @param write gets whether a try before has failed: the journal may have what it has written.
- * @throws what the last try has thrown.
+ * @param failure the error of the first try. The journal may have what a try has written that failed.
+ * @throws the error of the last try.
  */
 export async function untilKept<T>(
   parts: HostParts,
   eventId: string,
-  write: (isAgain: boolean) => Promise<T>,
+  failure: unknown,
+  write: () => Promise<T>,
 ): Promise<T> {
-  for (let isAgain = false; ; isAgain = true)
+  for (let error = failure; ; ) {
+    const isLost = isSluiceError(error, 'journal-lost');
+    if (isLost || !mayPass(error) || isDeferredToNext(parts)) throw error;
+    if (error === failure)
+      parts.logger.error('an update waits: the journal could not be used', { eventId, error });
+    if (!(await pause(parts.clock, againMs, parts.signal))) throw error;
     try {
-      return await write(isAgain);
-    } catch (error) {
-      const isLost = isSluiceError(error, 'journal-lost');
-      if (isLost || !mayPass(error) || isDeferredToNext(parts)) throw error;
-      if (!isAgain)
-        parts.logger.error('an update waits: the journal could not be used', { eventId, error });
-      if (!(await pause(parts.clock, againMs, parts.signal))) throw error;
+      return await write();
+    } catch (next) {
+      error = next;
     }
+  }
 }
 
 /**
@@ -49,7 +52,8 @@ export async function beginUpdate(
   if (begun?.signal.aborted === false) return forUpdate(parts, begun); // one that was lost has begun nothing that may go on
   try {
     const begin = () => journal.begin(eventId, joined);
-    const { attempts: attempt, fence } = await untilKept(parts, eventId, begin);
+    const beginning = begin().catch((error: unknown) => untilKept(parts, eventId, error, begin));
+    const { attempts: attempt, fence } = await beginning;
     backlog.begun.set(eventId, fence);
     reportUpdate(parts, eventId, 'begun', { attempt });
     return forUpdate(parts, fence);

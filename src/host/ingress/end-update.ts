@@ -48,11 +48,16 @@ export async function endUpdate(
     if (!journal.outlivesHost) await acknowledge(parts, account, update);
     const why = reason === undefined ? {} : { reason: oneLine(reason) };
     const persisted = { isDead, outcome: status, ...why };
-    if (!isEnded) kept = await keepEnd(parts, eventId, persisted);
+    try {
+      if (!isEnded) await journal.endUpdate({ ...fence, eventId }, persisted);
+      kept = 'kept';
+    } catch (error) {
+      kept = await keepEnd(parts, eventId, persisted, error);
+    }
   }
   const isOpen = kept !== 'kept';
   if (!isOpen) {
-    if (isEnded && isDead) counts.deadLetters++;
+    if (isDead && journal.outlivesHost) counts.deadLetters++;
     parts.questions.settled(eventId);
     await parts.approvals.settled(eventId);
   } else if (!isDeferred) for (const one of joined ?? []) deferredEnds.add(one.eventId);
@@ -70,24 +75,20 @@ export async function endUpdate(
 /** `refused`: for good. `open`: the update is left to the next reading of the journal, or to the next host. */
 type Kept = 'kept' | 'refused' | 'open';
 
-/** Keeps the end of an update. Never rejects. */
+/** Keeps the end of an update whose first write has failed. Never rejects. */
 async function keepEnd(
   parts: FencedParts,
   eventId: string,
   end: Parameters<HostParts['journal']['endUpdate']>[1],
+  failure: unknown,
 ): Promise<Kept> {
-  const { journal, fence, logger, deferredEnds, counts } = parts;
+  const { journal, fence, logger, deferredEnds } = parts;
   try {
-    await untilKept(parts, eventId, async (isAgain) => {
-      try {
-        await journal.endUpdate({ ...fence, eventId }, end);
-      } catch (error) {
-        if (!isAgain || !isSluiceError(error, 'journal-state')) throw error; // the try before has ended it
-      }
-    });
-    if (end.isDead && journal.outlivesHost) counts.deadLetters++;
+    const write = () => journal.endUpdate({ ...fence, eventId }, end);
+    await untilKept(parts, eventId, failure, write);
     return 'kept';
   } catch (error) {
+    if (mayPass(failure) && isSluiceError(error, 'journal-state')) return 'kept'; // by a try before that had no answer
     logJournalFailure(logger, 'the end of an update was not persisted', { eventId, error });
     deferredEnds.add(eventId); // its sends are persisted: they are not sent again
     return mayPass(error) ? 'open' : 'refused';
@@ -118,11 +119,16 @@ export async function endAsJoined(
   { isDead, to }: { readonly isDead: boolean; readonly to: string },
   named: Partial<Pick<MessageEnd, 'agentId' | 'sessionKey'>> = {},
 ): Promise<void> {
-  const { journal } = parts;
+  const { journal, fence, counts } = parts;
   const { eventId, account, update } = received;
   const reason = joinedReason(to);
+  const end = { isDead, outcome: 'joined', reason } as const;
   if (!journal.outlivesHost) await acknowledge(parts, account, update);
-  const kept = await keepEnd(parts, eventId, { isDead, outcome: 'joined', reason }); // if not, it ends when it is claimed
+  const kept = await journal.endUpdate({ ...fence, eventId }, end).then(
+    () => 'kept' as const,
+    (error: unknown) => keepEnd(parts, eventId, end, error), // if not, it ends when it is claimed
+  );
+  if (kept === 'kept' && isDead && journal.outlivesHost) counts.deadLetters++;
   const { agentId, sessionKey } = named;
   const state = kept !== 'kept' ? 'left' : isDead ? 'dead' : 'ended';
   const about = { ...namesOf(received), ...definedFields({ agentId, sessionKey }), reason };

@@ -36,7 +36,8 @@ export async function suspendUpdate(
   }
   try {
     if (count <= mostSuspended) {
-      await untilKept(parts, eventId, () => journal.release(fence));
+      const release = () => journal.release(fence);
+      await release().catch((failure: unknown) => untilKept(parts, eventId, failure, release));
       reportUpdate(parts, eventId, 'given-back');
     }
     backlog.begun.delete(eventId);

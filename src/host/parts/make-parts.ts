@@ -159,6 +159,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     turns: new ActiveRuns(),
     newId: options.newId ?? randomId,
     signal,
+    suspension: undefined, // the parts of a message have one: a field that is there is dear to nobody
     fenceSignals: new WeakMap(),
     options,
   };

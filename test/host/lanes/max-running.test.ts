@@ -64,7 +64,7 @@ function routed(sessionKey?: string): Pick<Parameters<typeof hostLab>[0] & objec
 }
 
 const say = (lab: HostLab, text: string, conversation = text) =>
-  void lab.channel.receive({ text, conversation }, `u-${conversation}-${text}`);
+  void lab.channel.receive({ text, conversation, from: conversation }, `u-${conversation}-${text}`);
 
 describe('M6: messages that run at once', () => {
   it('are so many and no more; those of others wait, first come first served (durability §8.5)', async () => {

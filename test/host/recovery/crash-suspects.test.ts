@@ -85,7 +85,8 @@ const innocent = Array.from({ length: 20 }, (_, at) => `m-${at}`);
 const idOf = (text: string) => eventIdOf('scripted', 'default', text);
 
 async function receive(lab: HostLab, texts: readonly string[]): Promise<void> {
-  for (const text of texts) await lab.channel.receive({ text, conversation: text }, text);
+  for (const text of texts)
+    await lab.channel.receive({ text, conversation: text, from: text }, text);
 }
 
 /** Lets a host live for a while, or until it is killed; then it is gone. */
