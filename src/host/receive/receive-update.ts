@@ -92,7 +92,7 @@ export async function receiveUpdate(
     takePlace(parts, received, lane, partition);
   arrived?.();
   arriving.delete(eventId);
-  if (accepted?.status === 'accepted') parts.batches?.arrived(lane, key);
+  if (accepted?.status === 'accepted') parts.batches?.arrived(lane, key, !parts.questions.areNone);
   else parts.batches?.notNew(lane);
   void feed(parts); // it may have waited for this one to be written down
   if (accepted === undefined) return 'refused';
