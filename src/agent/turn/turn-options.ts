@@ -118,7 +118,7 @@ export interface AgentTurnOptions {
   /** The tools of the host for a provider. It is asked before each attempt, and only about a provider that takes tools. */
   readonly tools?: (provider: AgentProvider) => readonly ToolDefinition[];
   /** Lists the turn while it runs. */
-  readonly active?: ActiveRuns;
+  readonly active?: Pick<ActiveRuns, 'begin'>;
   /** Stops the turn. */
   readonly signal?: AbortSignal;
   /**

@@ -35,7 +35,7 @@ export async function answerMessage(
 ): Promise<CancelledEnding> {
   if (parts.signal.aborted) return stopped;
   const { agent, sessionKey } = route;
-  const writes = new TurnWrites(parts.store);
+  const writes = new TurnWrites(parts.store, parts.suspension);
   const at = { agentId: agent.id, sessionKey };
   const opening = await openSession(parts, trail, at, message, writes);
   if (opening.status === 'failed') {
@@ -51,12 +51,17 @@ export async function answerMessage(
     turn.abort(new RunSuspended('it goes on later', { cause }));
   using _stopped = onAbort(parts.signal, () => suspend(parts.signal.reason));
   const runId = parts.newId('run');
-  using _listed = parts.turns.begin({ runId, sessionKey, sessionId }, (why) => turn.abort(why));
+  using _listed = parts.turns.begin({ runId, sessionKey, sessionId }, (why) => {
+    parts.suspension?.end();
+    turn.abort(why);
+  });
   const pauses = new TurnPauses();
   const people = new PeopleWait(place, pauses, suspend);
   const by = { agent, session, writes, begunAt, message };
   return await takeTurn(parts, trail, { runId, signal, pauses, people, ...by });
 }
+
+const notListed: Disposable = { [Symbol.dispose]: () => undefined };
 
 interface Turn {
   readonly agent: AgentDefinition;
@@ -94,6 +99,13 @@ async function takeTurn(
   });
   const sink = replySink({ turnPersisted, asking, ...parts }, trail, message, run, signal);
   const replies = new TurnReplies(parts.options.replies ?? {}, sink);
+  /** The run alone is stopped when its message is suspended: a send that a channel has comes to its end. */
+  const active = {
+    begin: (_: unknown, stop: (why: unknown) => void) => {
+      parts.suspension?.onSuspended(stop);
+      return notListed;
+    },
+  };
   // one literal each, without a spread between its fields: those cost some microseconds each
   const result = await runAgentTurn({
     kernel: parts.kernel,
@@ -132,6 +144,7 @@ async function takeTurn(
     tools: (provider) =>
       parts.tools.for(provider, { agentId, sessionKey, sessionId, message, principal }),
     mustAnswer: true,
+    active,
     signal,
     clock: parts.clock,
     logger: parts.logger,
@@ -148,6 +161,7 @@ async function takeTurn(
   if (!writes.mayWait) await keeping;
   if (result.status === 'aborted') {
     void writes.kept().catch((error: unknown) => {
+      if (parts.suspension?.isSuspended) return; // it is taken again
       parts.logger.error('a turn that was stopped was not persisted whole', {
         sessionId,
         runId,

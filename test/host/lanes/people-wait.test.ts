@@ -121,7 +121,7 @@ describe('a message that waits for a person', () => {
     using crashSuspects = new CrashSuspects({ clock, maxAttempts: 3, lastAttemptAfterMs: 0 });
     const answer = deferred<void>();
     const begun: string[] = [];
-    const first = crashSuspects.run(2, async (_isOnly, release) => {
+    const first = crashSuspects.run(2, async ({ release }) => {
       begun.push('first');
       release();
       release(); // once
