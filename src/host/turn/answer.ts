@@ -47,8 +47,7 @@ export async function answerMessage(
   const { sessionId } = session;
   const turn = new AbortController();
   const { signal } = turn;
-  const suspend = (cause: unknown): void =>
-    turn.abort(new RunSuspended('it goes on later', { cause }));
+  const suspend = (cause: unknown): void => turn.abort(suspended(cause));
   using _stopped = onAbort(parts.signal, () => suspend(parts.signal.reason));
   const runId = parts.newId('run');
   using _listed = parts.turns.begin({ runId, sessionKey, sessionId }, (why) => {
@@ -59,6 +58,11 @@ export async function answerMessage(
   const people = new PeopleWait(place, pauses, suspend);
   const by = { agent, session, writes, begunAt, message };
   return await takeTurn(parts, trail, { runId, signal, pauses, people, ...by });
+}
+
+/** The reason of an abort after which the message goes on (judgement §4.33). */
+function suspended(cause: unknown): RunSuspended {
+  return new RunSuspended('it goes on later', { cause });
 }
 
 const notListed: Disposable = { [Symbol.dispose]: () => undefined };
@@ -102,7 +106,7 @@ async function takeTurn(
   /** The run alone is stopped when its message is suspended: a send that a channel has comes to its end. */
   const active = {
     begin: (_: unknown, stop: (why: unknown) => void) => {
-      parts.suspension?.onSuspended(stop);
+      parts.suspension?.onSuspended((why) => stop(suspended(why)));
       return notListed;
     },
   };

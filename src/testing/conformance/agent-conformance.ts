@@ -45,7 +45,7 @@ interface Seen {
   readonly thrown: unknown;
 }
 
-interface RunOptions {
+interface RunOptions extends Pick<AgentRequest, 'begun' | 'callsAgain'> {
   readonly gate?: (call: ToolCall) => ToolDecision;
   /** Stops the turn at the first event of a message, or after a while if none comes. */
   readonly stop?: 'abort' | 'return';
@@ -86,8 +86,14 @@ async function take(
   provider: AgentProvider,
   prompt: string,
   timeoutMs: number,
-  { gate = ({ args }) => ({ allowed: true, args }), stop, runId = 'run-1' }: RunOptions = {},
+  options: RunOptions = {},
 ): Promise<Seen> {
+  const {
+    gate = ({ args }) => ({ allowed: true, args }),
+    stop,
+    runId = 'run-1',
+    ...work
+  } = options;
   const events: SessionEvent[] = [];
   const asked: { call: ToolCall; at: number }[] = [];
   const turn = new AbortController();
@@ -100,6 +106,7 @@ async function take(
   };
   const request: AgentRequest = {
     ...run,
+    ...work,
     model: provider.models[0] ?? broken('it offers no model'),
     prompt,
     attachments: [],
@@ -241,6 +248,23 @@ const rules: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
         isDeepStrictEqual(args, given[at]),
         `a tool ran with ${JSON.stringify(args)}, and the gate had given back ${JSON.stringify(given[at])}`,
       );
+  },
+
+  'makes a call again that a person was asked about before a stop, as it was': async ({
+    provider,
+    take: run,
+    tool,
+  }) => {
+    if (tool === undefined || provider.toolGate !== 'enforce') return;
+    const { call } = (await run(tool)).asked[0] ?? broken('the gate was not asked');
+    const { toolCallId, toolName, args } = call;
+    const work = { begun: [], callsAgain: [{ toolCallId, toolName, args }] };
+    const seen = await run(tool, { runId: 'run-2', ...work });
+    checkWhole(seen);
+    const [again] = seen.asked;
+    must(again !== undefined, 'it was to make a call again, and the gate was not asked');
+    const isSame = again.call.toolName === toolName && isDeepStrictEqual(again.call.args, args);
+    must(isSame, `its first call was another one: ${again.call.toolName}`);
   },
 
   'ends soon when its turn is stopped': async ({ take: run, endless }) => {

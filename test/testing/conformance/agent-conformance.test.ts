@@ -147,6 +147,23 @@ describe('an agent that is wrong fails, for its own reason', () => {
       /a message_update has no assistantMessageEvent/,
     ],
     [
+      'that takes what a person was asked about as done',
+      asked((request) =>
+        request.callsAgain === undefined ? request : { ...request, prompt: 'text' },
+      ),
+      'makes a call again that a person was asked about before a stop, as it was',
+      /it was to make a call again, and the gate was not asked/,
+    ],
+    [
+      'that makes another call than the one that a person was asked about',
+      asked((request) => {
+        if (request.callsAgain === undefined) return request;
+        return { ...request, gate: (call) => request.gate({ ...call, args: { path: '/etc' } }) };
+      }),
+      'makes a call again that a person was asked about before a stop, as it was',
+      /its first call was another one: work/,
+    ],
+    [
       'that runs its tools without asking',
       asked((request) => ({ ...request, gate: async ({ args }) => ({ allowed: true, args }) })),
       'asks the gate about each tool call before the call ends',
