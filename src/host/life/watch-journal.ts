@@ -35,11 +35,13 @@ export function watchJournal(parts: HostParts): Disposable {
   };
   const look = async (): Promise<void> => {
     isLooking = true;
+    const isToRewind = backlog.isToRewind;
+    backlog.isToRewind = false; // what asks for it from now on is for the next look: this one may not see it
     try {
       const isOwing = outbox.isOwing; // a message may wait for the end of its send
       const isLeft = (): boolean => isOwing || deferredEnds.size > 0 || isBlocked(parts);
       const isChanged = journal.changedOutside();
-      const isWanted = () => isChanged || isLeft() || backlog.isToRewind;
+      const isWanted = () => isChanged || isLeft() || isToRewind;
       const isFit = isUsable();
       if (isFit) await takeApprovals(parts);
       if (isChanged || (isFit && (await approvals.areAnswered()))) await approvals.look();
@@ -47,10 +49,12 @@ export function watchJournal(parts: HostParts): Disposable {
       if (isFit && isWanted()) {
         deferredEnds.clear();
         freeBlocked(parts);
-        backlog.isToRewind = false;
         await rewind(parts);
         await resumeSends(parts);
-      } else await feed(parts); // there may be room that no event has told of
+      } else {
+        backlog.isToRewind ||= isToRewind;
+        await feed(parts); // there may be room that no event has told of
+      }
       await troubles.look(isChanged);
     } catch (error) {
       logger.error('the journal could not be read', { error });
