@@ -36,12 +36,12 @@ export function watchJournal(parts: HostParts): Disposable {
   const look = async (): Promise<void> => {
     isLooking = true;
     const isToRewind = backlog.isToRewind;
-    backlog.isToRewind = false; // what asks for it from now on is for the next look: this one may not see it
+    backlog.isToRewind = false; // who asks for it from now on is heard by the next look, too: this one may not see it all
     try {
       const isOwing = outbox.isOwing; // a message may wait for the end of its send
       const isLeft = (): boolean => isOwing || deferredEnds.size > 0 || isBlocked(parts);
       const isChanged = journal.changedOutside();
-      const isWanted = () => isChanged || isLeft() || isToRewind;
+      const isWanted = () => isChanged || isLeft() || isToRewind || backlog.isToRewind;
       const isFit = isUsable();
       if (isFit) await takeApprovals(parts);
       if (isChanged || (isFit && (await approvals.areAnswered()))) await approvals.look();
