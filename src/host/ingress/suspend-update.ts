@@ -22,6 +22,7 @@ export async function suspendUpdate(
   place: Place,
 ): Promise<Worked> {
   const { journal, backlog, deferredEnds, approvals, clock, signal, logger, suspension } = parts;
+  if (parts.fence.signal.aborted) backlog.begun.delete(eventId); // whoever has its partition takes it up
   const fence = backlog.begun.get(eventId);
   if (fence === undefined || signal.aborted || isDeferredToNext(parts)) return 'blocked';
   const error = suspension?.why;

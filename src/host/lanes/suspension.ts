@@ -16,7 +16,7 @@ export class Suspension {
   readonly #isKept: boolean;
 
   /**
-   * @param signal aborts when this host may not go on with the message: what the journal says then is no fault of it.
+   * @param signal aborts when the host stops at once: the message is left to the next one.
    * @param isKept the message can be taken up again, since the journal has all of it.
    */
   constructor(signal: AbortSignal, isKept: boolean) {

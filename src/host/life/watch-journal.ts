@@ -43,11 +43,13 @@ export function watchJournal(parts: HostParts, send: ExtensionHost['send']): Dis
   };
   const look = async (): Promise<void> => {
     isLooking = true;
+    const isToRewind = backlog.isToRewind;
+    backlog.isToRewind = false; // who asks for it from now on is heard by the next look, too: this one may not see it all
     try {
       const isOwing = outbox.isOwing; // a message may wait for the end of its send
       const isLeft = (): boolean => isOwing || deferredEnds.size > 0 || isBlocked(parts);
       const isChanged = journal.changedOutside();
-      const isWanted = () => isChanged || isLeft() || backlog.isToRewind;
+      const isWanted = () => isChanged || isLeft() || isToRewind || backlog.isToRewind;
       const isFit = isUsable();
       if (isFit) await takeApprovals(parts);
       if (isFit && !questions.isAlone && clock.monotonicMs() >= sweepAtMs) {
@@ -62,10 +64,12 @@ export function watchJournal(parts: HostParts, send: ExtensionHost['send']): Dis
       if (isFit && isWanted()) {
         deferredEnds.clear();
         freeBlocked(parts);
-        backlog.isToRewind = false;
         await rewind(parts);
         await resumeSends(parts);
-      } else await feed(parts); // there may be room that no event has told of
+      } else {
+        backlog.isToRewind ||= isToRewind;
+        await feed(parts); // there may be room that no event has told of
+      }
       shares.wake();
       await troubles.look(isChanged);
     } catch (error) {
