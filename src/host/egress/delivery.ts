@@ -71,7 +71,7 @@ function isDeferredSend(
 ): boolean {
   const isDeferred =
     end.status === 'failed' && (end.isDeferred === true || (mayBeOut && end.cause === 'aborted'));
-  return isDeferred && outcome.payload.kind === 'unprompted' && outbox.outlivesHost;
+  return isDeferred && outcome.payload.kind === 'unprompted' && outbox.mayDefer;
 }
 
 /**

@@ -77,5 +77,7 @@ export async function sendOwn(
 
 /** Returns whether a send that its channel has not had is left to the next host: its row stays open in the journal. */
 function isDeferredToNext({ signal, journal }: HostParts, prepared: PreparedSend): boolean {
-  return signal.aborted && journal.outlivesHost && endOfUnpassed(prepared) === undefined;
+  return (
+    signal.aborted && journal.acknowledge === 'persisted' && endOfUnpassed(prepared) === undefined
+  );
 }

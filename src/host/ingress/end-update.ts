@@ -42,9 +42,9 @@ export async function endUpdate(
   if (fence.signal.aborted) backlog.begun.delete(eventId);
   const isDead = status === 'failed' || status === 'undecodable';
   if (!isDeferred) {
-    if (isDead && journal.outlivesHost) counts.deadLetters++;
+    if (isDead && journal.acknowledge === 'persisted') counts.deadLetters++;
     backlog.begun.delete(eventId);
-    if (!journal.outlivesHost) await acknowledge(parts, account, update);
+    if (journal.acknowledge === 'ended') await acknowledge(parts, account, update);
     const why = reason === undefined ? {} : { reason: oneLine(reason) };
     try {
       if (!isEnded)
@@ -98,8 +98,8 @@ export async function endAsJoined(
   const { journal, fence, counts, deferredEnds, logger } = parts;
   const { eventId, account, update } = received;
   const reason = joinedReason(to);
-  if (isDead && journal.outlivesHost) counts.deadLetters++;
-  if (!journal.outlivesHost) await acknowledge(parts, account, update);
+  if (isDead && journal.acknowledge === 'persisted') counts.deadLetters++;
+  if (journal.acknowledge === 'ended') await acknowledge(parts, account, update);
   try {
     await journal.endUpdate({ ...fence, eventId }, { isDead, outcome: 'joined', reason });
   } catch (error) {

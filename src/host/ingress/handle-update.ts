@@ -83,7 +83,7 @@ async function isSuspended(
   { eventId, account, decoded }: ReceivedUpdate,
 ): Promise<boolean> {
   const { accounts, backlog, journal } = parts;
-  if (!journal.outlivesHost || decoded.kind !== 'job') return false;
+  if (journal.acknowledge === 'ended' || decoded.kind !== 'job') return false;
   if (accounts.find(account.channel.id, account.accountId) !== undefined) return false;
   backlog.waiting.add(eventId);
   const fence = backlog.begun.get(eventId);

@@ -202,7 +202,7 @@ export async function stopAll(
     parts.journal.ownership.withdraw();
   }
   parts.batches?.end(); // what waits for others begins now, or is left
-  if (parts.journal.outlivesHost)
+  if (parts.journal.acknowledge === 'persisted')
     parts.approvals.leave(); // the next host goes on when they are answered
   else if (timeoutMs === Number.POSITIVE_INFINITY) void parts.approvals.close(); // the input has ended
   const drained = await drain(parts, timeoutMs, hurry);

@@ -61,7 +61,7 @@ export class Outbox {
 
   /** A message begins to be handled. Its earlier sends are not said again. */
   open(correlationId: string, earlier: readonly SendRecord[]): Disposable {
-    if (!this.#journal.outlivesHost) return { [Symbol.dispose]: () => undefined };
+    if (this.#journal.acknowledge === 'ended') return { [Symbol.dispose]: () => undefined };
     // a send of an extension upon this message is none of its replies
     const before = earlier.filter((one) => mayBeOut(one) && one.kind !== 'unprompted');
     // not their number: one that could not be persisted has left a gap
@@ -149,7 +149,7 @@ export class Outbox {
 
   /** Returns whether this host may delete the preview of a send: true unless another host owns the partition. */
   async mayTakeBack(fence: Fence, sendId: string): Promise<boolean> {
-    if (!this.#journal.outlivesHost) return true;
+    if (this.#journal.acknowledge === 'ended') return true;
     try {
       await this.#journal.shown(fence, sendId);
       return true;
@@ -187,9 +187,9 @@ export class Outbox {
     if (isHeard || !this.#messages.has(correlationId)) await persisted;
   }
 
-  /** Its sends are there for the next host. */
-  get outlivesHost(): boolean {
-    return this.#journal.outlivesHost;
+  /** Returns whether a send may be left to the next host. */
+  get mayDefer(): boolean {
+    return this.#journal.acknowledge === 'persisted';
   }
 
   /** Returns whether this host brings a send to its end. */
@@ -242,7 +242,7 @@ export class Outbox {
 
   /** @param write resolves to the reason why the send cannot be persisted, if there is one. */
   async #write(id: string, write: (id: string) => Promise<unknown>): Promise<string | undefined> {
-    if (!this.#journal.outlivesHost) return undefined;
+    if (this.#journal.acknowledge === 'ended') return undefined;
     try {
       const problem = await write(id);
       return typeof problem === 'string' ? problem : undefined;

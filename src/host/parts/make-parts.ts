@@ -60,7 +60,7 @@ const arrivalsPerTurn = 64;
  */
 export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   const { logger = silentLogger, clock = systemClock, onAmbiguousSend } = options;
-  const { journal = memoryJournal({ clock, outlivesHost: false }) } = options;
+  const { journal = memoryJournal({ clock, acknowledge: 'ended' }) } = options;
   checkJournal(journal);
   const { laneCapacity = 100, capacity = 10_000, maxRunning = 64 } = options;
   const { maxAttempts = 3, lastAttemptAfterMs = 10_000 } = options;
@@ -202,13 +202,13 @@ function agentSlots(): HostParts['agentSlots'] {
 }
 
 /** A journal of the caller may be older than its type, or plain JavaScript. */
-function checkJournal({ outlivesHost, ownership }: Journal): void {
-  const [given, parts]: unknown[] = [outlivesHost, ownership];
-  if (typeof given === 'boolean' && parts !== undefined) return;
-  const problem =
-    typeof given === 'boolean'
-      ? 'it has no ownership: say which parts of the lanes its host handles'
-      : `its outlivesHost is ${oneLine(given)}: set it to true if another host can read the journal later, else to false`;
+function checkJournal({ acknowledge, ownership }: Journal): void {
+  const [given, owned]: unknown[] = [acknowledge, ownership];
+  const isKnown = given === 'persisted' || given === 'ended';
+  if (isKnown && owned !== undefined) return;
+  const problem = isKnown
+    ? 'it has no ownership: say which partitions of the lanes its host handles'
+    : `its acknowledge is ${oneLine(given)}: set it to "persisted" if another host can read the journal later, else to "ended"`;
   throw kernelError('bad-option', { option: 'journal', problem });
 }
 

@@ -30,7 +30,7 @@ export interface Job {
  */
 export async function rewind(parts: HostParts): Promise<void> {
   const { backlog, journal } = parts;
-  if (!journal.outlivesHost) return;
+  if (journal.acknowledge === 'ended') return;
   backlog.rewinds++;
   backlog.waiting.clear();
   backlog.afterSeq = 0;

@@ -95,7 +95,8 @@ export async function receiveUpdate(
   void feed(parts); // it may have waited for this one to be written down
   if (accepted === undefined) return 'refused';
   const hasEnded = accepted.status === 'known' && !isOneOf(openUpdates, accepted.state);
-  if (parts.journal.outlivesHost || hasEnded) await acknowledge(parts, account, update); // else at its end
+  if (parts.journal.acknowledge === 'persisted' || hasEnded)
+    await acknowledge(parts, account, update); // else at its end
   if (hasEnded)
     notifyChannel(parts, { ...namesOf(received), status: 'known', correlationId: eventId });
   await roomFor(parts, account, lane);
@@ -192,7 +193,10 @@ async function persist(
   const { journal, logger, counts } = parts;
   const { eventId, account, update, receivedAtMs, decoded } = received;
   const named = namesOf(received);
-  const body = journal.outlivesHost ? bodyOf(parts, update.raw, { ...named, eventId }) : undefined;
+  const body =
+    journal.acknowledge === 'persisted'
+      ? bodyOf(parts, update.raw, { ...named, eventId })
+      : undefined;
   try {
     if (journal.ownership.isShared && body === undefined)
       throw hostError('not-kept', {
