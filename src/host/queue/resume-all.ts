@@ -39,7 +39,7 @@ export async function resumeWaiting(parts: HostParts): Promise<void> {
 
 /**
  * Brings the open sends that belong to no open update to their end, one after the other: those of the partitions that this host has taken
- * since the last call. If hosts share the journal, a send that answers nothing belongs to no update: another host may have that.
+ * since the last call. A send that answers nothing belongs to no update: another host may have that.
  *
  * @returns how many.
  */
@@ -84,8 +84,7 @@ async function hasOpenUpdate(
   { journal, active }: HostParts,
   { correlationId, kind }: SendRecord,
 ): Promise<boolean> {
-  const isOfPartition = kind === 'unprompted' && journal.ownership.isShared;
-  if (correlationId === undefined || isOfPartition) return false;
+  if (correlationId === undefined || kind === 'unprompted') return false;
   if (active.has(correlationId)) return true;
   const open = await journal.updates({ eventId: correlationId, states: openUpdates, limit: 1 });
   return open.length > 0;
