@@ -43,7 +43,7 @@ export interface Ownership {
   /** The partitions of which it has a fence. */
   partitions(): readonly number[];
   /**
-   * Hears that there may be more to claim: a partition was taken, or another host has taken an update in for a partition of this one. A
+   * Hears that there may be more to claim, at once if other hosts use the journal: a partition was taken, or another host has taken an update in for a partition of this one. A
    * partition that is lost is told by the signal of its fence.
    */
   onWork(listener: () => void): Disposable;

@@ -86,6 +86,7 @@ export class PostgresMember implements Ownership {
 
   onWork(listener: () => void): Disposable {
     this.#listeners.add(listener);
+    if (this.isShared) listener();
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
   }
 

@@ -82,6 +82,7 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
     onWork: (listener) => {
       const own = listeners.get(host()) ?? new Set();
       listeners.set(host(), own.add(listener));
+      listener();
       return { [Symbol.dispose]: () => own.delete(listener) };
     },
     hint: () => undefined,

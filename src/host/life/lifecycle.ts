@@ -129,7 +129,8 @@ export async function startAll(
   const { promise: opened, resolve: open } = deferred();
   const failed: StartReport['failed'][number][] = [];
   const openAccounts = new OpenAccounts(opened, onEnded);
-  for (const { channel, accountId } of accountsToStart(parts, parts.channels)) {
+  const toStart = accountsToStart(parts, parts.channels);
+  for (const { channel, accountId } of toStart) {
     const problem = await startAccount(parts, channel, accountId, openAccounts);
     if (problem !== undefined) failed.push({ channel: channel.id, accountId, reason: problem });
   }
@@ -153,7 +154,8 @@ export async function startAll(
   watches.push(watchSchedules(parts));
   const accounts = parts.accounts.offered();
   const isPending = parts.pendingStarts.list().length > 0;
-  if (accounts.length === 0 && !isPending && !parts.journal.ownership.isShared) {
+  // an account that has not failed is connected by another host
+  if (accounts.length === 0 && !isPending && failed.length === toStart.length) {
     const why = failed.map(
       ({ channel, accountId, reason }) => `${channel}/${accountId}: ${reason}`,
     );

@@ -69,10 +69,8 @@ export function watchJournal(parts: HostParts): Disposable {
     isHinted = true;
     if (!isLooking) arm(); // else it looks again
   };
+  arm();
   const hinted = journal.ownership.onWork(hint);
-  if (journal.ownership.isShared)
-    hint(); // there was work since the journal was read, of which nobody heard
-  else arm();
   return {
     [Symbol.dispose]: () => {
       isOver = true;
