@@ -38,6 +38,8 @@ type Said = Pick<Payload, 'content'> &
 
 /** A body is what is sent again after a restart: it is persisted whole, or the send does not go out. */
 const maxBodyLength = 16 * 1024 * 1024;
+/** The epoch of a journal that no other host can take over (durability §12.2). */
+const neverTaken = 0;
 /** Ids of messages, and no more. */
 const maxNoteLength = 16 * 1024;
 
@@ -156,7 +158,7 @@ export class Outbox {
     } catch (error) {
       if (fence.signal.aborted || isSluiceError(error, 'journal-lost')) return false;
       const hasEnded = isSluiceError(error, 'journal-state'); // here: nobody else ends what it shows
-      return hasEnded || !this.#journal.ownership.isShared;
+      return hasEnded || fence.epoch === neverTaken;
     }
   }
 
