@@ -57,8 +57,7 @@ export async function resumeUpdate(
   const named: Omit<MessageEnd, 'status'> = { ...about, sends: [] };
   const maySend = wasBegun || mayBeRefused(host, account, lane);
   const earlier = maySend ? await journal.sends({ correlationId: eventId, limit: allSends }) : [];
-  const isAnswered =
-    !openOf(earlier).length && endOfAnswered(record, earlier) !== undefined; // only its end was not persisted
+  const isAnswered = !openOf(earlier).length && endOfAnswered(record, earlier) !== undefined; // only its end was not persisted
   if (attempts >= (isOnly ? maxAttempts : maxAttempts + 1) && !isAnswered) {
     const reason = `it was begun ${attempts} times, and never came to an end`;
     for (const send of openOf(earlier)) await giveUpSend(parts, send, reason);
