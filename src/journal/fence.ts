@@ -29,8 +29,11 @@ export interface SessionWrite {
 
 /** Says which partitions of the lanes a host handles. A journal of one host has partition 0, and never loses it. */
 export interface Ownership {
-  /** Other hosts use the journal, too: each takes updates in for all partitions, and handles those of its own. */
-  readonly isShared: boolean;
+  /**
+   * The number of the partitions of the journal. With more than one, other hosts use the journal, too: each takes updates in for all
+   * partitions, and handles those of its own.
+   */
+  readonly partitionCount: number;
   /** The partition of what has this key, such as a conversation: the same on each host. */
   partitionOf(key: string): number;
   /** The fence of a partition; nothing if another host has it, or none, or if it is being given up. */
@@ -74,7 +77,7 @@ export function checkedFence<AnyFence extends Fence>(fence: AnyFence): AnyFence 
 export function wholeOwnership(signal: AbortSignal = new AbortController().signal): Ownership {
   const fence: Fence = { partition: 0, epoch: 0, signal };
   return {
-    isShared: false,
+    partitionCount: 1,
     partitionOf: () => 0,
     fenceOf: (partition) => (partition === 0 ? fence : undefined),
     epochOf: () => (signal.aborted ? undefined : 0),

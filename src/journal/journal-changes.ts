@@ -104,7 +104,7 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
         updates.add(Object.assign({ acceptedAtMs, endedAtMs: acceptedAtMs }, dead, given));
         return { status: 'full' };
       }
-      const isNext = isBegun && !(ownership.isShared && rows.openIn(lane, 1) > 0);
+      const isNext = isBegun && !(ownership.partitionCount > 1 && rows.openIn(lane, 1) > 0);
       const fence = isNext ? fenceOf(given.eventId, given.part) : undefined;
       const begun =
         fence === undefined

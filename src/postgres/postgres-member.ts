@@ -70,12 +70,16 @@ export class PostgresMember implements Ownership {
     return this.#touched;
   }
 
-  get isShared(): boolean {
-    return (this.#partitions ?? 1) > 1;
+  get partitionCount(): number {
+    return this.#partitions ?? 1;
+  }
+
+  get #isShared(): boolean {
+    return this.partitionCount > 1;
   }
 
   partitionOf(key: string): number {
-    return Number.parseInt(digestOf(key).slice(0, 8), 16) % (this.#partitions ?? 1);
+    return Number.parseInt(digestOf(key).slice(0, 8), 16) % this.partitionCount;
   }
 
   readonly fenceOf = (partition: number): Fence | undefined => this.#own.fenceOf(partition);
@@ -86,7 +90,7 @@ export class PostgresMember implements Ownership {
 
   onWork(listener: () => void): Disposable {
     this.#listeners.add(listener);
-    if (this.isShared) listener();
+    if (this.#isShared) listener();
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
   }
 
@@ -95,7 +99,7 @@ export class PostgresMember implements Ownership {
   }
 
   withdraw(): void {
-    if (!this.isShared) return;
+    if (!this.#isShared) return;
     this.#isTaking = false;
     this.#isWithdrawn = true;
     void this.#renewNow();
@@ -125,7 +129,7 @@ export class PostgresMember implements Ownership {
         const problem = `it has ${this.#partitions} partitions, and the config says ${wanted}; \`sluice journal migrate\` changes it when no host runs`;
         throw journalError('not-a-journal', { path: this.#connections.address, problem });
       }
-      if (this.isShared || this.partitions().length > 0) return;
+      if (this.#isShared || this.partitions().length > 0) return;
       if (isLast) {
         await this.leave();
         throw journalError('journal-in-use', { path: this.#connections.address });
@@ -156,7 +160,7 @@ export class PostgresMember implements Ownership {
 
   /** Looks for updates that other hosts have taken in. @param isHinted they tell each other of them, besides. */
   lookForWork(isHinted: boolean): void {
-    if (this.isShared) this.#hints.begin(isHinted);
+    if (this.#isShared) this.#hints.begin(isHinted);
   }
 
   hint(part?: number): void {
@@ -219,7 +223,7 @@ export class PostgresMember implements Ownership {
       ? { take: [], drain: ours.filter(isIdle) }
       : planPartitions({
           ...{ partitions: all.length, hosts: Number(hosts) },
-          isTaking: this.#isTaking || !this.isShared,
+          isTaking: this.#isTaking || !this.#isShared,
           owned: new Map(ours.map((partition) => [partition, this.#own.workOf(partition)])),
           draining: this.#own.draining,
           free: all.filter((partition) => !taken.has(partition)),
@@ -264,7 +268,7 @@ export class PostgresMember implements Ownership {
   /** Ends the fences of partitions that this host has no more, or in another epoch. @returns whether there are any. */
   #keep(epochs: ReadonlyMap<number, number>): boolean {
     const hasLost = this.#own.keep(epochs, () => this.#removed());
-    if (hasLost && !this.isShared) this.#loseAll();
+    if (hasLost && !this.#isShared) this.#loseAll();
     return hasLost;
   }
 

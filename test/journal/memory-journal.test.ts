@@ -14,14 +14,19 @@ describeStore('a store in memory', async () => ({
 }));
 
 describe('a journal of the caller', () => {
-  it('is refused by name if it does not say when to acknowledge (durability §1.1)', () => {
-    const { acknowledge: _, ...older } = memoryJournal();
+  it.each([
+    ['when to acknowledge', 'acknowledge', { acknowledge: undefined }],
+    ['how many partitions it has', 'partitionCount', { ownership: { isShared: true } }],
+  ])('is refused by name if it does not say %s (durability §1.1)', (_, name, older) => {
     expect(() =>
-      createHost({ agents: [{ id: 'main', provider: echoProvider() }], journal: older as Journal }),
+      createHost({
+        agents: [{ id: 'main', provider: echoProvider() }],
+        journal: { ...memoryJournal(), ...older } as unknown as Journal,
+      }),
     ).toThrow(
       expect.objectContaining({
         code: 'bad-option',
-        message: expect.stringMatching(/journal.*acknowledge/),
+        message: expect.stringMatching(`journal.*${name}`),
       }),
     );
   });

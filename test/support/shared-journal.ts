@@ -67,7 +67,7 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
   const lost = () =>
     journalError('journal-lost', { path: 'memory', problem: 'another host has it' });
   const ownershipOf = (host: () => string): Journal['ownership'] => ({
-    isShared: true,
+    partitionCount: partitions,
     partitionOf,
     fenceOf: (partition): Fence | undefined => {
       const { owner, epoch, lost, isStalled } = parts[partition] ?? {};

@@ -41,7 +41,7 @@ export async function takeAnswer(
   const place = { channel, accountId, conversationId: conversationOf(message), threadId };
   const by = { eventId, sender: provenSender(account, decoded) };
   try {
-    if (parts.journal.ownership.isShared)
+    if (parts.journal.ownership.partitionCount > 1)
       await patiently(clock, signal, () => questions.look(place));
     for (;;) {
       if (questions.isAnsweredBy(eventId)) return answered; // to the host before this one

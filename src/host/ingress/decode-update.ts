@@ -54,7 +54,7 @@ export function partitionOf(
   { channel, accountId }: RunningAccount,
 ): number {
   const { ownership } = journal;
-  if (!ownership.isShared) return 0;
+  if (ownership.partitionCount === 1) return 0;
   if (channel.capabilities.everyHost !== true)
     return ownership.partitionOf(keyOfAccount(channel.id, accountId));
   if (!runsAtOnce(lane)) return ownership.partitionOf(lane);

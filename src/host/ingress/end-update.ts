@@ -66,7 +66,7 @@ export async function endUpdate(
   reportMessageEnd(parts, end);
   if (joined !== undefined && !isDeferred && !deferredEnds.has(eventId))
     await Promise.all([...joined].map((one) => endJoined(parts, one, end)));
-  return isOpen && !isDeferred && journal.ownership.isShared && !fence.signal.aborted
+  return isOpen && !isDeferred && journal.ownership.partitionCount > 1 && !fence.signal.aborted
     ? 'blocked'
     : 'done';
 }

@@ -56,7 +56,7 @@ export function mostOpenOf(
 ): number | undefined {
   const isBounded = ['refuse', 'drop'].includes(policyOf(parts, account));
   const isCounted = isBounded && kind !== 'job' && kind !== 'ignored';
-  return parts.journal.ownership.isShared && isCounted
+  return parts.journal.ownership.partitionCount > 1 && isCounted
     ? parts.conversationLanes.capacity
     : undefined;
 }

@@ -203,11 +203,12 @@ function agentSlots(): HostParts['agentSlots'] {
 
 /** A journal of the caller may be older than its type, or plain JavaScript. */
 function checkJournal({ acknowledge, ownership }: Journal): void {
-  const [given, owned]: unknown[] = [acknowledge, ownership];
+  const given: unknown = acknowledge;
+  const { partitionCount } = Object(ownership) as { readonly partitionCount?: unknown };
   const isKnown = given === 'persisted' || given === 'ended';
-  if (isKnown && owned !== undefined) return;
+  if (isKnown && typeof partitionCount === 'number') return;
   const problem = isKnown
-    ? 'it has no ownership: say which partitions of the lanes its host handles'
+    ? 'its ownership has no partitionCount: say how many partitions the lanes have, and which of them its host handles'
     : `its acknowledge is ${oneLine(given)}: set it to "persisted" if another host can read the journal later, else to "ended"`;
   throw kernelError('bad-option', { option: 'journal', problem });
 }

@@ -33,17 +33,20 @@ export class Questions {
   readonly #answeredBy = new Map<string, string>();
   readonly #ownership: Ownership;
   readonly #index: QuestionIndex;
+  /** Other hosts may ask and end questions, too. */
+  readonly #isShared: boolean;
   #left = new Set<string>();
   #accept: AcceptEnd = async () => false;
 
   constructor(parts: WaitingRowsParts, ownership: Ownership) {
     this.#parts = parts;
     this.#ownership = ownership;
+    this.#isShared = ownership.partitionCount > 1;
     this.#index = new QuestionIndex(parts.keyValues);
     const shared = { ...quota, maxKeys: openAtMost };
     this.#rows = new WaitingRows(parts, {
       prefix,
-      quota: ownership.isShared ? shared : quota,
+      quota: this.#isShared ? shared : quota,
       partitionOf: ({ extensionId }) => extensionId,
       expire: (row) => this.close(row, { status: 'expired' }),
     });
@@ -52,7 +55,7 @@ export class Questions {
   /** Reads the questions that a host before this one left, in the order in which they were asked. */
   async load(accept: AcceptEnd): Promise<void> {
     this.#accept = accept;
-    if (this.#ownership.isShared) return; // others are there: see `sweep`
+    if (this.#isShared) return; // others are there: see `sweep`
     for (const row of await openQuestionsOf(this.#parts.keyValues))
       if (isClosed(row)) this.#claim(row);
       else this.open.add(row);
@@ -74,7 +77,7 @@ export class Questions {
 
   /** Reads the questions of a conversation: other hosts may have asked or ended some. @throws as the journal does. */
   async look(place: AnsweredPlace): Promise<void> {
-    if (!this.#ownership.isShared) return;
+    if (!this.#isShared) return;
     const { names } = await this.#index.read(conversationKey(place));
     const found = names.map(({ extensionId, id }) => this.#rows.find(extensionId, id));
     const rows = await Promise.all(found);
@@ -146,11 +149,11 @@ export class Questions {
   async add(row: QuestionRow): Promise<QuestionRow | undefined> {
     const { extensionId } = row;
     if (this.open.countOf(extensionId) >= openAtMost) throw full(extensionId);
-    const other = this.#ownership.isShared ? await this.#addShared(row) : undefined;
+    const other = this.#isShared ? await this.#addShared(row) : undefined;
     if (other !== undefined) return other;
     this.open.add(row);
     try {
-      if (!this.#ownership.isShared && (await this.#rows.write(row)).status !== 'written')
+      if (!this.#isShared && (await this.#rows.write(row)).status !== 'written')
         throw full(extensionId);
     } catch (error) {
       this.open.delete(row);
@@ -182,12 +185,12 @@ export class Questions {
       isClosed(now) ? undefined : now,
     );
     if (sent !== undefined && this.open.get(row.id) !== undefined) this.open.add(sent);
-    return sent !== undefined || !this.#ownership.isShared;
+    return sent !== undefined || !this.#isShared;
   }
 
   /** Takes a question back that was not sent. @returns whether it is open no more; not if another host has sent it. */
   async withdraw(row: QuestionRow): Promise<boolean> {
-    const { isShared } = this.#ownership;
+    const isShared = this.#isShared;
     const persisted = isShared ? await this.#rows.read(row) : undefined;
     if (persisted !== undefined && (isClosed(persisted.row) || persisted.row.message === undefined))
       return false;
@@ -223,7 +226,7 @@ export class Questions {
     this.#rows.disarm(id);
     this.#report(row, end.status);
     const finished = this.#finish(closed);
-    if (this.#ownership.isShared) await finished; // no other host looks for it at once
+    if (this.#isShared) await finished; // no other host looks for it at once
     return true;
   }
 
@@ -284,7 +287,7 @@ export class Questions {
     if ((await this.#rows.remove(row, given)).status !== 'written') return false;
     const isThere = async () => (await this.#rows.read(row)) !== undefined; // another host has asked it again
     const place = conversationKey(whereOf(row));
-    if (this.#ownership.isShared) await this.#index.remove(place, row, isThere);
+    if (this.#isShared) await this.#index.remove(place, row, isThere);
     return true;
   }
 

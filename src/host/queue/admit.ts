@@ -36,7 +36,7 @@ export function admit(parts: HostParts, job: Job, mayPark: boolean): void {
     counts.parked++; // the update is read with the one that blocks it
     return;
   }
-  const { isShared } = journal.ownership;
+  const isShared = journal.ownership.partitionCount > 1;
   if (known !== undefined && (known.hasMore || mayPark || isShared)) {
     known.hasMore = true;
     known.hasGrown = true;

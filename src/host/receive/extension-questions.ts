@@ -149,7 +149,7 @@ export async function beginQuestions(parts: HostParts, send: Send): Promise<Disp
     }
     if (!isOver) timer.setIdly(sweepEveryMs, () => void sweep());
   };
-  let isOver = !journal.ownership.isShared;
+  let isOver = journal.ownership.partitionCount === 1;
   if (!isOver) void sweep();
   return {
     [Symbol.dispose]: () => {

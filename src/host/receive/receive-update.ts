@@ -198,7 +198,7 @@ async function persist(
       ? bodyOf(parts, update.raw, { ...named, eventId })
       : undefined;
   try {
-    if (journal.ownership.isShared && body === undefined)
+    if (journal.ownership.partitionCount > 1 && body === undefined)
       throw hostError('not-kept', {
         extensionId: `${named.channel}/${named.accountId}`,
         problem: 'other hosts could not handle it, because its body cannot be persisted',
