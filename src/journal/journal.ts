@@ -20,8 +20,8 @@ export interface NewUpdate {
   readonly updateId?: string;
   /** The key of the lane that it is handled in, as its host writes it: updates of one conversation have the same. */
   readonly lane?: string;
-  /** The partition that the lane is of; 0 if absent. */
-  readonly part?: number;
+  /** The slot that the lane is of: see `slotOf`. 0 if absent. */
+  readonly slot?: number;
   /** Milliseconds since 1970. */
   readonly receivedAtMs: number;
   /** As its channel gave it, in JSON; absent if it is larger than the journal keeps, or if the update is acknowledged at its end. */
@@ -96,8 +96,8 @@ export const leftBehind = 'left-behind';
 /** The record of a send. */
 export interface SendRecord extends NewSend, Omit<SendEndRecord, 'state'> {
   readonly seq: number;
-  /** The partition of the fence that it was prepared under; 0 if absent. */
-  readonly part?: number;
+  /** The slot of the fence that it was prepared under; 0 if absent. */
+  readonly slot?: number;
   readonly state: SendState;
   /** The attempts that were given to the channel. */
   readonly attempts: number;

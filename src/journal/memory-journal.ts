@@ -47,7 +47,7 @@ export function memoryJournal({
   clock = systemClock,
   acknowledge = 'persisted',
   keepRows = acknowledge === 'persisted' ? 10_000 : 0,
-  ownership = wholeOwnership(),
+  ownership = { ...wholeOwnership(), slotOf: () => 0 }, // nothing of it is ever moved
 }: MemoryJournalOptions = {}): Journal {
   const updates = new MemoryRows<UpdateRecord>({
     idOf: ({ eventId }) => eventId,

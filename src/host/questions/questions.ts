@@ -121,7 +121,7 @@ export class Questions {
       else if (by !== undefined && !(await isOpen(by))) this.settled(by);
     }
     const before = this.#left;
-    const ownFence = (id: string) => this.#ownership.fenceOf(this.#ownership.partitionOf(id));
+    const ownFence = (id: string) => this.#ownership.fenceOf(this.#ownership.slotOf(id));
     const own = rows.filter(({ id }) => ownFence(id) !== undefined);
     const left = own.filter((row) => isClosed(row) || row.message !== undefined);
     this.#left = new Set(left.map(({ id }) => id));

@@ -46,11 +46,8 @@ export async function readOpen(
 }
 
 /** Returns whether an update is of a partition of this host. */
-export function isOwn(
-  { journal }: HostParts,
-  { part: partition = 0 }: { readonly part?: number },
-): boolean {
-  return journal.ownership.fenceOf(partition) !== undefined;
+export function isOwn({ journal }: HostParts, { slot = 0 }: { readonly slot?: number }): boolean {
+  return journal.ownership.fenceOf(slot) !== undefined;
 }
 
 /** Returns whether an update may be claimed. It is read again soon if the journal does not have the end of its send yet. */

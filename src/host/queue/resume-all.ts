@@ -47,19 +47,20 @@ export async function resumeSends(parts: HostParts): Promise<number> {
   const { journal, outbox, backlog } = parts;
   const { ownership } = journal;
   const fences = ownership.partitions().flatMap((partition) => ownership.fenceOf(partition) ?? []);
-  const fresh = fences.filter(({ signal }) => !backlog.claimed.has(signal));
+  const fresh = fences.flatMap(({ signal }) => (backlog.claimed.has(signal) ? [] : signal));
   const left: SendRecord[] = [];
   for (let afterSeq = 0, areLast = fresh.length === 0; !areLast; ) {
     const rows = await journal.sends({ states: openSends, afterSeq, limit: page });
     areLast = rows.length < page;
     for (const record of rows) {
       afterSeq = record.seq;
-      const isFresh = fresh.some(({ partition }) => partition === (record.part ?? 0));
-      if (!isFresh || outbox.isOpenHere(record.sendId)) continue;
+      const fence = ownership.fenceOf(record.slot ?? 0);
+      if (fence === undefined || !fresh.includes(fence.signal)) continue;
+      if (outbox.isOpenHere(record.sendId)) continue;
       if (!(await hasOpenUpdate(parts, record))) left.push(record); // else its message settles it
     }
   }
-  for (const { signal } of fresh) backlog.claimed.add(signal); // not before all is read: the journal may fail
+  for (const signal of fresh) backlog.claimed.add(signal); // not before all is read: the journal may fail
   for (const record of left) settleLater(parts, record);
   return left.length;
 }
@@ -70,7 +71,7 @@ function settleLater(parts: HostParts, record: SendRecord): void {
   const { sendId, channel, accountId } = record;
   const lane = JSON.stringify(['left', channel, accountId]);
   const settle = async (): Promise<void> => {
-    const fenced = underFenceOf(parts, record.part);
+    const fenced = underFenceOf(parts, record.slot);
     if (fenced !== undefined && !(await settleSend(fenced, record)))
       backlog.waitingSends.add(sendId);
   };

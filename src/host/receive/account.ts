@@ -42,11 +42,12 @@ export async function startAccount(
   const { ownership } = parts.journal;
   const { opened } = openAccounts;
   const isOfOne = channel.capabilities.everyHost !== true;
-  const partition = ownership.partitionOf(keyOfAccount(channel.id, accountId));
-  const fence = isOfOne ? ownership.fenceOf(partition) : undefined;
+  const slot = isOfOne ? ownership.slotOf(keyOfAccount(channel.id, accountId)) : undefined;
+  const fence = slot === undefined ? undefined : ownership.fenceOf(slot);
   if (isOfOne && fence === undefined) return undefined;
   const startedAtMs = clock.now();
-  const account = { channel, accountId, startedMonotonicMs: clock.monotonicMs() };
+  const startedMonotonicMs = clock.monotonicMs();
+  const account = { channel, accountId, startedMonotonicMs, ...definedFields({ slot }) };
   const named = { channel: channel.id, accountId };
   const refs = { accountRef: { channel: channel.id, id: accountId } };
   const startAndResume = async (failed = 0): Promise<void> => {

@@ -56,7 +56,7 @@ function isElsewhere({ journal, accounts, channels }: HostParts, id: string, acc
   const channel = channels.find((one) => one.id === id);
   if (channel?.accounts.includes(account) !== true) return false;
   if (channel.capabilities.everyHost === true || accounts.find(id, account)) return false;
-  return ownership.fenceOf(ownership.partitionOf(keyOfAccount(id, account))) === undefined;
+  return ownership.fenceOf(ownership.slotOf(keyOfAccount(id, account))) === undefined;
 }
 
 /** Waits for the end of a send that another host makes. */

@@ -66,7 +66,8 @@ async function readApprovals(parts: HostParts): Promise<readonly ApprovalRow[]> 
   for (const correlationId of new Set(rows.map((row) => row.correlationId))) {
     const wanted = { eventId: correlationId, states: openUpdates, withoutBody: true };
     const [update] = await journal.updates(wanted);
-    const fence = update && fresh.find(({ partition }) => partition === (update.part ?? 0));
+    const now = update && ownership.fenceOf(update.slot ?? 0);
+    const fence = fresh.find(({ signal }) => signal === now?.signal);
     const own = rows.filter((row) => row.correlationId === correlationId);
     if (update === undefined) {
       await approvals.take(correlationId, own, anyFence);
@@ -117,7 +118,7 @@ function goOn(parts: HostParts, { correlationId }: ApprovalRow): void {
 
 /** Tells the approver that the call did not come again. */
 async function reportUnused(host: HostParts, row: ApprovalRow): Promise<void> {
-  const parts = underOwnFence(host, row.correlationId);
+  const parts = underOwnFence(host, host.journal.ownership.slotOf(row.correlationId));
   const { kernel, options, signal } = parts;
   const { correlationId, about, question } = row;
   const { to } = options.approvals ?? {};

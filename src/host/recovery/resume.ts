@@ -35,7 +35,7 @@ export async function resumeUpdate(
   const { maxAttempts = 3 } = options;
   if (isDeferredToNext(host)) return 'done';
   const [record] = await journal.updates({ eventId, states: openUpdates });
-  const parts = underFenceOf(host, record?.part);
+  const parts = underFenceOf(host, record?.slot);
   if (record === undefined || parts === undefined) return 'done'; // it has ended meanwhile, or is another host's
   const { attempts, body, channel, accountId, updateId, receivedAtMs, lane = '' } = record;
   if (host.approvals.block(eventId, lane)) return 'blocked';

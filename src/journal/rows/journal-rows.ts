@@ -12,7 +12,7 @@ export interface RecordTable<Row> extends JournalTable<Row> {
 
 const seq = 'seq INTEGER PRIMARY KEY AUTOINCREMENT';
 
-const updates = journalTable<Omit<UpdateRecord, 'retriedAfterSeq' | 'joinedTo' | 'part'>>(
+const updates = journalTable<Omit<UpdateRecord, 'retriedAfterSeq' | 'joinedTo' | 'slot'>>(
   'updates',
   {
     seq,
@@ -67,7 +67,7 @@ function markOf(
 }
 
 export const sendsTable: RecordTable<SendRecord> = {
-  ...journalTable<Omit<SendRecord, 'part'>>('sends', {
+  ...journalTable<Omit<SendRecord, 'slot'>>('sends', {
     seq,
     sendId: 'send_id TEXT NOT NULL UNIQUE',
     correlationId: 'correlation_id TEXT',
