@@ -66,8 +66,7 @@ export function extensionSends(parts: HostParts, sendBy: typeof sendOwn): Extens
       return known.kept;
     }
     const persisted = (async () => {
-      const [record] =
-        journal.acknowledge === 'persisted' ? await journal.sends({ eventId: sendId }) : [];
+      const [record] = await journal.sends({ eventId: sendId });
       if (record === undefined) return send(sendId);
       if (!isPersisted(record, message, given))
         throw hostError('key-conflict', { extensionId, key });
