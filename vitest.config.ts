@@ -41,6 +41,7 @@ const wholeLane = [
   'test/host/recovery/suspects.process.test.ts',
   'test/kernel/match/match-cost.test.ts',
   'test/parity/hooks/hooks.test.ts',
+  'test/pilots/answers/killed.test.ts',
   'test/pilots/slack/slack-stream.test.ts',
   'test/pilots/telegram-egress.test.ts',
   'test/pilots/telegram-previews.test.ts',

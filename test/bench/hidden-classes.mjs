@@ -14,7 +14,9 @@ const self = fileURLToPath(import.meta.url);
 function classesOf(messages) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-classes-'));
   const log = join(folder, 'v8.log');
-  const flags = ['--log-maps', '--no-logfile-per-isolate', `--logfile=${log}`];
+  // no collection drops a class that is made again then: that would depend on the load of the machine
+  const alike = ['--retain-maps-for-n-gc=100000', '--single-threaded'];
+  const flags = ['--log-maps', '--no-logfile-per-isolate', `--logfile=${log}`, ...alike];
   try {
     const { status, stderr } = spawnSync(process.execPath, [...flags, self, `${messages}`], {
       encoding: 'utf8',

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import { memoryJournal } from '../../src/journal/index.js';
+import { pause } from '../../src/sdk/chat/index.js';
 import type { AgentProvider } from '../../src/sdk/stream/index.js';
+import { type VirtualClock, virtualClock } from '../../src/testing/index.js';
 import {
   badMarkup,
   blocked,
@@ -473,6 +475,18 @@ function hangsOn(word: string): AgentProvider {
   };
 }
 
+/** An agent that echoes, and takes its time for one word. */
+function slow(word: string, ms: number, clock: VirtualClock): AgentProvider {
+  const echo = echoProvider();
+  return {
+    ...echo,
+    async *run(request) {
+      if (request.prompt === word) await pause(clock, ms, request.signal);
+      yield* echo.run(request);
+    },
+  };
+}
+
 const chat = (id: number) => ({ id, type: 'private', first_name: 'Bob' });
 
 describe('fault 44: a turn that hangs', () => {
@@ -514,6 +528,30 @@ describe('fault 44: a turn that hangs', () => {
     expect(lab.host.stats()).toMatchObject({ dropped: 60, received: 170 });
     expect(lab.server.shown.filter(({ text }) => text === 'busy')).toHaveLength(1);
   });
+
+  it.each([160, 2_000])(
+    'R2: without a journal %i messages of one chat, whose turns take long, keep no other waiting for three seconds (durability §8.4)',
+    async (count) => {
+      const clock = virtualClock();
+      await using lab = await telegramLab({
+        ...{ ...whole, clock },
+        agents: [{ id: 'main', provider: slow('slow', 400, clock) }],
+      });
+      const flood = Array.from({ length: count }, (_, at) =>
+        messageUpdate({ updateId: 101 + at, text: 'slow', chat: chat(7) }),
+      );
+      const others = Array.from({ length: 10 }, (_, at) =>
+        messageUpdate({ updateId: 5_000 + at, text: 'hi', chat: chat(1_000 + at) }),
+      );
+      const startedAtMs = lab.clock.now();
+      lab.server.give(...flood, ...others);
+      const isAnswered = () =>
+        lab.server.shown.filter(({ text }) => text === 'hi').length === others.length;
+      await lab.until(isAnswered, 'the others are answered');
+      expect(lab.clock.now() - startedAtMs).toBeLessThan(3_000);
+      lab.host.abortTurns();
+    },
+  );
 
   it('H4: ends after ten minutes where nobody says otherwise; its sender and the log are told', async () => {
     await using lab = await telegramLab({

@@ -52,6 +52,8 @@ export function streamingChannel(options: StreamingChannelOptions = {}): Streami
   const everShown: Shown[] = [];
   const calls: string[] = [];
   let senders = 0;
+  /** What the senders of this channel show, by their notes. */
+  const notes = new Map<unknown, () => Shown | undefined>();
   const show = (shown: Shown): Shown => {
     screen.push(shown);
     everShown.push(shown);
@@ -102,7 +104,8 @@ export function streamingChannel(options: StreamingChannelOptions = {}): Streami
       preview = next; // at once: an abort that comes while it is noted takes it back
       if (before === undefined) {
         show(next);
-        await permits.noteShown({ on: 'the screen' });
+        notes.set(number, () => preview);
+        await permits.noteShown({ on: 'the screen', by: number });
       } else {
         screen[screen.indexOf(before)] = next;
         everShown.push(next);
@@ -137,18 +140,22 @@ export function streamingChannel(options: StreamingChannelOptions = {}): Streami
     };
   }
 
-  /** The preview that a host before this one has left: one at most, in these tests. */
+  /** What a note is of. A host before this one has left one preview at most, in these tests. */
   const previews = (takesBack: () => boolean): ChannelPreviews => ({
-    takeBack: async () => {
+    takeBack: async (note) => {
       calls.push('takeBack');
       if (!takesBack()) return false;
-      screen.splice(0, screen.length, ...screen.filter(({ by }) => by === 'send'));
+      const own = notes.get(byOf(note));
+      const at = screen.indexOf(own?.() as Shown); // what is not there is at -1
+      if (own !== undefined) screen.splice(at, at < 0 ? 0 : 1);
+      else screen.splice(0, screen.length, ...screen.filter(({ by }) => by === 'send'));
       return true;
     },
-    complete: async (permit) => {
+    complete: async (permit, { shown }) => {
       const { content: text } = permit.take();
       calls.push(`complete ${text}`);
-      const [preview] = screen;
+      const own = notes.get(byOf(shown));
+      const preview = own === undefined ? screen[0] : own();
       if (preview === undefined) screen.push({ by: 'final', text });
       else Object.assign(preview, { by: 'final', text }); // it is the same message
       return { status: 'sent', receipt: { messageId: 'left' } };
@@ -166,4 +173,9 @@ export function streamingChannel(options: StreamingChannelOptions = {}): Streami
     everShown,
     calls,
   };
+}
+
+/** The sender that has made a note. */
+function byOf(note: unknown): unknown {
+  return (note as { readonly by?: unknown }).by; // as it was noted
 }

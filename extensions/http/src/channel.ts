@@ -17,7 +17,7 @@ import { readChat } from './chat.js';
 import type { HttpConfig, WebhookConfig } from './config.js';
 import { declaration } from './declaration.js';
 import { follow, streamed, whole } from './readers.js';
-import { later, refusal } from './refusal.js';
+import { busy, later, refusal } from './refusal.js';
 import { type Served, type ServedParts, serve } from './server.js';
 import { decodeUpdate, type HttpUpdate, newUpdateId, type UnreadableUpdate } from './update.js';
 import { hookPrefix, markOf, readWebhook, signedText } from './webhook.js';
@@ -83,11 +83,12 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
     return refused;
   };
 
-  const chat: ServedParts['chat'] = async (caller, request, response) => {
+  const chat: ServedParts['chat'] = async (caller, request, response, hasPlace) => {
     const read = readChat(await request.text(), request.headers, caller, config);
     if (read instanceof Response) return read;
     if ('kind' in read) return refuse(read, response);
     const { update, conversation, model, isStream } = read;
+    if (!hasPlace(update.senderId)) return busy();
     const { digest } = read.answer.kept;
     read.answer.stopTurn = () => {
       const answerTo = `${read.answer.conversationId}${nowhere}`;

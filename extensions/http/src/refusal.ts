@@ -24,6 +24,11 @@ export function later(code: string, message: string): Response {
   return refusal(503, code, message, { headers: { 'retry-after': '1' } });
 }
 
+/** The refusal of a request for which there is no place (http §1.5). */
+export function busy(): Response {
+  return later('busy', 'too many requests are answered');
+}
+
 /** Says why an answer that has ended is none (http §4.1). It holds no reason of the host: that is for its operator. */
 export function refusalOf({ kept: { end, note = '', parts } }: Answer): Response | undefined {
   const { status = '', reason = '', cancelCode = 'cancelled', correlationId: eventId } = end ?? {};

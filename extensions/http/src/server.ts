@@ -6,14 +6,21 @@ import type { Clock, Logger } from 'sluice';
 import { startHealthServer } from 'sluice/host';
 import type { HttpConfig } from './config.js';
 import { type Caller, callerOf } from './keys.js';
-import { later, refusal } from './refusal.js';
+import { type NeededPlaces, Places, placesOfHook, placesOfKey, placesOfPerson } from './places.js';
+import { busy, later, refusal } from './refusal.js';
 
 /** The answers of a server. */
 export interface ServedParts {
   readonly config: HttpConfig;
   readonly clock: Clock;
   readonly log: Logger;
-  chat(caller: Caller, request: Request, response: ServerResponse): Promise<Response>;
+  /** @param hasPlace takes a place of a person of a front end, and says whether there was one. */
+  chat(
+    caller: Caller,
+    request: Request,
+    response: ServerResponse,
+    hasPlace: (senderId: string) => boolean,
+  ): Promise<Response>;
   hook(name: string, request: Request, response: ServerResponse): Promise<Response>;
 }
 
@@ -21,6 +28,7 @@ export interface ServedParts {
 interface Judged {
   /** A key has proven its sender. */
   readonly isProven: boolean;
+  readonly needs: NeededPlaces;
   handle(request: Request, response: ServerResponse): Promise<Response>;
 }
 
@@ -32,8 +40,6 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Requests that are answered at once. */
-const runningAtMost = 64;
 /** Milliseconds in which a client has to read what is left of an answer that has ended. */
 const readWithinMs = 60_000;
 /** Milliseconds in which a client can read the end of its answer when the host stops. */
@@ -48,6 +54,7 @@ export async function serve(parts: ServedParts): Promise<Served> {
   const model = { object: 'model', created: 0, owned_by: 'sluice' };
   const models = Object.keys(config.models).map((id) => ({ id, ...model }));
   const running = new Set<ServerResponse>();
+  const places = new Places();
   let isStopping = false;
 
   /** Finds out what a request is answered by, from its head alone. */
@@ -65,10 +72,21 @@ export async function serve(parts: ServedParts): Promise<Served> {
       return refusal(401, 'invalid_api_key', 'the key is missing or wrong');
     if (isModels) return Response.json({ object: 'list', data: models });
     if (isStopping) return later('stopping', 'the host stops');
-    if (running.size >= runningAtMost) return later('busy', 'too many requests are answered');
-    if (isHook || caller === undefined)
-      return { isProven: false, handle: (...asked) => parts.hook(hook, ...asked) };
-    return { ...caller, handle: (...asked) => parts.chat(caller, ...asked) };
+    const judged: Judged =
+      isHook || caller === undefined
+        ? {
+            ...{ isProven: false, needs: placesOfHook(config, hook) },
+            handle: (...asked) => parts.hook(hook, ...asked),
+          }
+        : {
+            ...{ isProven: caller.isProven, needs: placesOfKey(config, caller) },
+            handle: (request, response) =>
+              parts.chat(
+                ...[caller, request, response],
+                (senderId) => !caller.isFrontEnd || places.take(placesOfPerson(senderId), response),
+              ),
+          };
+    return places.areFree(judged.needs) ? judged : busy();
   };
 
   const answer = async (request: Request, response: ServerResponse): Promise<Response> => {
@@ -76,6 +94,7 @@ export async function serve(parts: ServedParts): Promise<Served> {
     const judged = judge(request.method, path, request.headers.get('authorization') ?? '');
     if (judged instanceof Response) return judged;
     response.setMaxListeners(20); // of those who wait for its end, and of Node's own
+    if (!places.take(judged.needs, response)) return busy();
     running.add(response);
     response.once('close', () => running.delete(response));
     try {

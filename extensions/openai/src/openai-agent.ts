@@ -4,11 +4,14 @@ import {
   type AgentProvider,
   type AgentRequest,
   type AgentTool,
+  type AssistantMessage,
   leavable,
   MessageWriter,
   promptText,
   type SessionEvent,
   type SessionUsage,
+  type ToolCall,
+  type ToolCallContent,
   type ToolDefinition,
 } from 'sluice/stream';
 import { type ModelHabits, readAnswer } from './answer/chat-answer.js';
@@ -66,7 +69,7 @@ async function* turn(
   habits: ModelHabits,
   { tools: ownTools, clock = systemClock, logger = silentLogger }: OpenAiParts,
 ): AsyncGenerator<SessionEvent, void> {
-  const { signal } = request;
+  const { signal, callsAgain = [] } = request;
   const { id: provider, contextTokens, maxRounds } = settings;
   const writer = new MessageWriter({ provider, model: request.model }, () => clock.now());
   yield { type: 'agent_start' };
@@ -98,10 +101,13 @@ async function* turn(
     ask: (messages) => ask(messages, []),
   };
 
+  const madeAgain: readonly AssistantMessage[] =
+    callsAgain.length === 0 ? [] : [{ role: 'assistant', content: callsAgain.map(blockOf) }];
+
   /** The messages of the next question to the model. */
   const messages = (): ChatMessage[] => {
     const before = [...systemOf(request, history.leftOut.summary), ...history.messages(), asked];
-    const since = [...(request.begun ?? []), ...request.written()];
+    const since = [...(request.begun ?? []), ...madeAgain, ...request.written()];
     const { returnReasoning } = settings;
     for (let { maxResultChars } = settings; ; maxResultChars = Math.ceil(maxResultChars / 2)) {
       const done = chatMessages(since, { maxResultChars, returnReasoning, pictures });
@@ -131,7 +137,8 @@ async function* turn(
   }
 
   try {
-    for (let round = 1; ; round++) {
+    if (callsAgain.length > 0) yield* runCalls(callsAgain, { request, tools, pictures });
+    for (let round = 1; !signal.aborted; round++) {
       if (round > maxRounds) {
         const problem = `${maxRounds} answers have called tools (maxRounds)`;
         throw new ChatError('too-many-rounds', problem);
@@ -139,7 +146,6 @@ async function* turn(
       const calls = yield* answer();
       if (calls.length === 0) break;
       yield* runCalls(calls, { request, tools, pictures });
-      if (signal.aborted) break;
     }
     const { messages } = writer;
     yield { type: 'agent_end', messages, ...(signal.aborted && { aborted: true }) };
@@ -209,9 +215,14 @@ export function headersOf({ url, headers, apiKey }: AgentSettings): Headers {
   }
 }
 
+function blockOf({ toolCallId: id, toolName: name, args }: ToolCall): ToolCallContent {
+  return { type: 'toolCall', id, name, arguments: args };
+}
+
 /** Gives each call of a run an id of its own: servers leave ids out, or begin anew with each answer. */
-function idsOf({ runId, begun = [] }: AgentRequest): (given: string) => string {
-  const used = new Set(begun.flatMap((one) => (one.role === 'toolResult' ? one.toolCallId : [])));
+function idsOf({ runId, begun = [], callsAgain = [] }: AgentRequest): (given: string) => string {
+  const results = begun.flatMap((one) => (one.role === 'toolResult' ? [one] : []));
+  const used = new Set([...results, ...callsAgain].map(({ toolCallId }) => toolCallId));
   let made = 0;
   return (given) => {
     let id = given;

@@ -108,7 +108,7 @@ describe('the result of a tool passes the transcript stages before the model see
         message.role === 'toolResult' ? cancel('policy') : undefined,
       ),
     );
-    expect(result).toMatchObject({ content: '[there is no result]' });
+    expect(result).toMatchObject({ content: '[no result of this call is known: it may have run]' });
     expect(JSON.stringify(transcript)).not.toContain('sunny');
   });
 });

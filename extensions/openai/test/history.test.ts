@@ -134,7 +134,7 @@ describe('the history of a conversation', () => {
     );
     expect(made.map(({ role, content }) => [role, content])).toEqual([
       ['assistant', null],
-      ['tool', '[there is no result]'],
+      ['tool', '[no result of this call is known: it may have run]'],
       ['tool', 'of 2'],
       ['assistant', '(No answer is known.)'],
       ['user', 'and?'],

@@ -70,47 +70,69 @@ describe('the settings', () => {
 });
 
 describe('updates that are not done with', () => {
+  /** Takes updates at once. @returns whether all of them were new. */
+  const take = (pending: PendingUpdates, ids: readonly number[], atMs = 0): boolean =>
+    ids.map((id) => pending.take(id, atMs)).every((isNew) => isNew);
+  const range = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, at) => from + at);
+  const of = (chat: number, ids: readonly number[]) => ids.map((id) => ({ id, chat }));
+
   it('hold the offset at the oldest of them, in whatever order they end', () => {
     const pending = new PendingUpdates();
     expect(pending.offset).toBeUndefined();
-    for (const id of [5, 6, 8]) expect(pending.take(id)).toBe(true);
-    expect([pending.take(6), pending.offset]).toEqual([false, 5]);
+    expect(take(pending, [5, 6, 8])).toBe(true);
+    expect([take(pending, [6]), pending.offset]).toEqual([false, 5]);
     pending.finish(6);
     pending.finish(8);
     expect(pending.offset).toBe(5);
     pending.finish(5);
     expect(pending.offset).toBe(9);
-    expect(pending.take(8)).toBe(false); // given again before it was confirmed
+    expect(take(pending, [8])).toBe(false); // given again before it was confirmed
   });
 
-  it('H4: hold it no more where they are passed over, and are still not taken twice', () => {
+  it('H4: hold it for a second where others wait behind them, and are still not taken twice', () => {
     const pending = new PendingUpdates();
-    for (const id of [5, 6, 7, 8]) pending.take(id);
+    take(pending, [5, 6, 7]);
+    take(pending, [8], 500);
     pending.finish(6);
-    expect([pending.passOver(8), pending.offset]).toEqual([2, 8]);
-    expect(pending.take(5)).toBe(false);
+    const given = of(7, [5, 6, 7, 8]);
+    expect([pending.makeRoom(given, 999), pending.offset]).toEqual([0, 5]);
+    expect([pending.makeRoom(given, 1_000), pending.offset]).toEqual([2, 8]);
+    expect([pending.makeRoom(given, 1_000), pending.offset]).toEqual([0, 8]);
+    expect(take(pending, [5])).toBe(false);
     pending.finish(8);
     expect([pending.offset, pending.isHeld]).toEqual([9, false]);
     pending.finish(5);
     expect(pending.offset).toBe(9);
   });
 
+  it('R2: hold it only for the newest ten of each chat where others wait behind them', () => {
+    const pending = new PendingUpdates();
+    take(pending, range(1, 59));
+    const given = [...of(7, [1]), ...of(8, range(2, 50)), ...of(9, range(51, 59))];
+    expect([pending.makeRoom(given, 0), pending.offset]).toEqual([40, 41]);
+    take(pending, range(60, 100));
+    for (const id of range(71, 100)) pending.finish(id); // they take room all the same
+    const next = [...of(8, range(41, 50)), ...of(9, range(51, 100))];
+    expect([pending.makeRoom(next, 0), pending.offset]).toEqual([30, 101]);
+  });
+
   it('are taken again where the host could not take them in, and never passed over', () => {
     const pending = new PendingUpdates();
-    for (const id of [5, 6, 7]) pending.take(id);
+    take(pending, [5, 6, 7]);
     pending.refuse(5);
     pending.finish(6);
-    expect([pending.passOver(7), pending.offset]).toEqual([0, 5]);
-    expect([pending.take(6), pending.take(5)]).toEqual([false, true]);
+    expect([pending.makeRoom(of(7, [5, 6, 7]), 5_000), pending.offset]).toEqual([0, 5]);
+    expect([take(pending, [6]), take(pending, [5])]).toEqual([false, true]);
     pending.finish(5);
     expect(pending.offset).toBe(7);
   });
 
   it('are new where Telegram begins to count anew', () => {
     const pending = new PendingUpdates();
-    pending.take(500_000);
+    take(pending, [500_000]);
     pending.finish(500_000);
-    expect(pending.take(17)).toBe(true);
+    expect(take(pending, [17])).toBe(true);
     pending.finish(17);
     expect(pending.offset).toBe(18);
   });
@@ -264,12 +286,12 @@ describe('a webhook', () => {
     expect(taken).toEqual([1]);
   });
 
-  it('H4: answers an update that is not done with after ten seconds, and says so: others must come', async () => {
+  it('H4: answers an update that is not done with after two seconds, and says so: others must come', async () => {
     const clock = virtualClock();
     const { post, taken, intake, log } = await webhook(undefined, clock);
     const hung = post({ update_id: 1 });
     while (taken.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    await clock.advance(10_000);
+    await clock.advance(2_000);
     expect(await hung).toBe(200);
     expect(log.entries).toMatchObject([
       { message: expect.stringMatching(/before it is answered/) },
@@ -277,6 +299,24 @@ describe('a webhook', () => {
     intake.finish(1);
     expect(await post({ update_id: 1 })).toBe(200);
     expect([taken, clock.pending]).toEqual([[1], 0]);
+  });
+
+  it('R2: answers the oldest of a chat of which more than four wait, so that others find a connection', async () => {
+    const { post, taken, intake } = await webhook();
+    const of = (id: number, chat: number) => ({ update_id: id, message: { chat: { id: chat } } });
+    const answered: number[] = [];
+    const bring = async (id: number, chat: number): Promise<void> => {
+      const status = post(of(id, chat)).then((code) => code === 200 && answered.push(id));
+      while (!taken.includes(id)) await new Promise((resolve) => setImmediate(resolve));
+      void status;
+    };
+    await bring(1, 8);
+    for (const id of [2, 3, 4, 5, 6, 7]) await bring(id, 7);
+    while (answered.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    intake.finish(1);
+    while (answered.length < 3) await new Promise((resolve) => setImmediate(resolve));
+    expect(answered).toEqual([2, 3, 1]);
+    await intake.close();
   });
 
   it('answers nothing before the host has it, however long that takes: it may be refused', async () => {

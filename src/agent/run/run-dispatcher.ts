@@ -83,7 +83,7 @@ export class RunDispatcher {
     this.#with = options;
     Object.freeze(run); // V8 copies a frozen object faster (docs/performance)
     this.#startedAtMs = clock.now();
-    this.#writer = transcriptWriter(trail, session, run.runId);
+    this.#writer = transcriptWriter(trail, session, run.runId, signal);
     this.#deltas = new OutputDeltas(trail, run, clock);
     const mayRun = (call: ToolCall, stop: AbortSignal) => this.#subagents.ask(call, stop);
     const asking = { trail, run, clock, approvals };

@@ -15,6 +15,19 @@ export class RunFailure extends Error {
 }
 
 /**
+ * The reason of an abort that is no end: the host stops, or has lost the message, and a later run takes it up again. Nothing that
+ * exists only because of the abort is written down (judgement §4.33).
+ */
+export class RunSuspended extends Error {
+  override readonly name = 'RunSuspended';
+}
+
+/** Returns whether a signal has suspended its run. */
+export function isSuspended(signal: AbortSignal | undefined): boolean {
+  return signal?.reason instanceof RunSuspended;
+}
+
+/**
  * Goes on only if a stage has passed.
  *
  * @throws RunFailure `stage-failed`, with the failure that closed the stage, or the cancel.

@@ -1,6 +1,6 @@
 import type { SessionMessage, ToolResultMessage, TranscriptEntry } from '@sluice/sdk/stream';
 import { oneLine } from 'sluice-kernel/internal';
-import { RunFailure } from './run-failure.js';
+import { isSuspended, RunFailure } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';
 
@@ -8,11 +8,20 @@ import type { Trail } from './trail.js';
  * Writes a run's messages through the two transcript stages: exactly the messages that they pass, in order, and none that
  * they cancel. A tool's result waits until the message that called it is whole, whichever comes first. If another system
  * writes the transcript (the session has no `append`), the stages can only observe.
+ *
+ * @param signal stops the run. If it suspends the run, a failure of a tool is the stop's own: it is not written, and neither is what
+ *   its agent makes of it (judgement §4.33).
  */
-export function transcriptWriter(trail: Trail, session: RunSession, runId: string) {
+export function transcriptWriter(
+  trail: Trail,
+  session: RunSession,
+  runId: string,
+  signal: AbortSignal | undefined,
+) {
   const written: TranscriptEntry[] = [];
   let waiting: ToolResultMessage[] = [];
   let messageIsOpen = false;
+  let isCut = false;
   const { agentId, sessionKey, sessionId } = session;
   const ids = Object.freeze({ agentId, sessionKey, sessionId, runId });
   const gate = session.append === undefined ? 'observe-only' : 'enforce';
@@ -53,7 +62,7 @@ export function transcriptWriter(trail: Trail, session: RunSession, runId: strin
 
     /** Writes a whole message, then the results that waited for it. */
     async write(message: SessionMessage): Promise<void> {
-      await pass({ ...message });
+      if (!isCut) await pass({ ...message });
       if (message.role !== 'assistant') return;
       messageIsOpen = false;
       await flush();
@@ -61,7 +70,9 @@ export function transcriptWriter(trail: Trail, session: RunSession, runId: strin
 
     /** Writes a tool's result, now or when the open message is whole. */
     async writeResult(result: ToolResultMessage): Promise<void> {
-      waiting.push(result);
+      const isOfStop = result.isError && isSuspended(signal);
+      isCut ||= isOfStop;
+      if (!isOfStop) waiting.push(result);
       if (!messageIsOpen) await flush();
     },
     flush,

@@ -2,6 +2,7 @@ import { tapRelayOf } from '@sluice/sdk/extension/internal';
 import {
   type AgentProvider,
   type AgentRequest,
+  type AgentTool,
   isPrompt,
   isSessionMessage,
   modelMessages,
@@ -14,6 +15,7 @@ import { definedFields, oneLine } from 'sluice-kernel/internal';
 import { saysSomething } from '../reply/text/directives/read-directives.js';
 import { readMessage } from '../reply/text/message-text.js';
 import { RunDispatcher, RunFailure, type RunFallback, type RunStop } from '../run/index.js';
+import { makeAgain, partBegun } from '../tools/calls-again.js';
 import { givenTools } from '../tools/given-tools.js';
 import { saying } from './answer.js';
 import { CutOff, untilCut } from './cut-off.js';
@@ -71,6 +73,8 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   /** The choice, if its model was called. */
   let choice: ModelChoice | undefined;
   let hasBegun = false;
+  /** The reader has `agent_start`. */
+  let isStarted = false;
   let isAsked = prompt !== undefined;
   let endedWell = false;
   let toolCalls = 0;
@@ -91,6 +95,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
     const subagentOf = provider.subagentOf?.bind(provider);
     run.open({ id, toolGate, model, ...definedFields({ fallback, subagentOf }) });
     const offer = (tools: readonly ToolDefinition[]) => offerTo(id, tools);
+    const tools = toolsFor(provider);
     const whole: AgentRequest = {
       gate,
       tell,
@@ -99,9 +104,27 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
         run.written.filter(isSessionMessage).filter((message) => message.role !== 'user'),
       keepSession: (token) => void kept.set(id, token),
       ...request,
-      ...definedFields({ providerSession: kept.get(id), tools: toolsFor(provider) }),
+      ...definedFields({ providerSession: kept.get(id), tools }),
     };
-    return () => provider.run(whole);
+    if (tools !== undefined && begun !== undefined) await untilCut(makeCallsAgain(tools), cut);
+    return () => provider.run({ ...whole, ...begunNow() });
+  }
+
+  /** The work before the provider is asked: also that of this attempt. */
+  const begunNow = () => {
+    const since = run.written.filter((entry) => !isPrompt(entry));
+    return partBegun(begun && [...begun, ...since], (id) => session.isAsked?.(id) === true);
+  };
+
+  /** Makes the calls that a person was asked about before a stop, as far as their tools are the host's. */
+  async function makeCallsAgain(tools: readonly AgentTool[]): Promise<void> {
+    for (const call of begunNow().callsAgain ?? []) {
+      const tool = tools.find(({ name }) => name === call.toolName);
+      if (tool === undefined || signal.aborted) continue;
+      if (!isStarted) await take({ type: 'agent_start' });
+      isStarted = true;
+      await makeAgain(call, tool, async (event) => take(event));
+    }
   }
 
   function toolsFor(provider: AgentProvider): AgentRequest['tools'] {
@@ -126,6 +149,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   async function stream(begin: () => AsyncIterable<SessionEvent>): Promise<void> {
     try {
       for await (const event of new CutOff(begin(), cut)) {
+        if (event.type === 'agent_start' && isStarted) continue;
         const taking = take(event);
         if (taking !== undefined) await taking;
         if (event.type === 'agent_end') endedWell = event.error === undefined && !event.aborted;

@@ -1,4 +1,4 @@
-import { isSessionMessage, modelMessages } from '@sluice/sdk/stream';
+import { isSessionMessage } from '@sluice/sdk/stream';
 import { modelHistory } from '@sluice/sdk/stream/internal';
 import { definedFields } from 'sluice-kernel/internal';
 import { mustPass } from '../run/index.js';
@@ -55,7 +55,6 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
     graceMs: scope.graceMs,
     ...definedFields({
       systemPrompt,
-      begun: begun && modelMessages(begun.filter(isSessionMessage)),
       beforeHistory: session.beforeHistory,
       surroundings: scope.surroundings,
     }),

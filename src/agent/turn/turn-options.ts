@@ -21,6 +21,8 @@ export interface AgentSession extends RunSession, Partial<SessionContext> {
    * prompt is the first, unless it was not written. Absent if the message is new.
    */
   readonly begun?: readonly TranscriptEntry[];
+  /** Returns whether a person was asked about a call in `begun`, by its id. Without a result it is made again (judgement §4.34). */
+  isAsked?(toolCallId: string): boolean;
   /** The texts that providers had kept with the session, by their ids. */
   readonly providerSessions?: ProviderSessions;
   /** Writes a message that `transcript.message.writing` passed. A rejection fails the turn: nothing is lost unseen. */
@@ -116,7 +118,7 @@ export interface AgentTurnOptions {
   /** The tools of the host for a provider. It is asked before each attempt, and only about a provider that takes tools. */
   readonly tools?: (provider: AgentProvider) => readonly ToolDefinition[];
   /** Lists the turn while it runs. */
-  readonly active?: ActiveRuns;
+  readonly active?: Pick<ActiveRuns, 'begin'>;
   /** Stops the turn. */
   readonly signal?: AbortSignal;
   /**

@@ -81,6 +81,7 @@ export function askPeople(parts: FencedParts, message: AskingMessage): Approvals
       try {
         return await ask(request);
       } catch (error) {
+        if (parts.suspension?.by(error)) return { status: 'withdrawn' };
         if (!approvals.leaving.aborted && !parts.signal.aborted)
           logger.error('a question to a human could not be asked', { error });
         return { status: 'denied', reason: `nobody could be asked: ${oneLine(error)}` };
@@ -170,8 +171,11 @@ export async function sendApproval(
   const trail = new Trail(kernel, undefined, { correlationId });
   const { status } = await deliver(parts, trail, outgoing, signal, sendIdOfApproval(row));
   if (signal.aborted) return; // the next host looks what became of it
-  if (status === 'sent') await approvals.noteSent(row);
-  else await approvals.end(row, unsentEnd, parts.fence.signal);
+  const withdraw = () => approvals.end(row, unsentEnd, parts.fence.signal);
+  if (parts.suspension?.isSuspended && status !== 'sent')
+    await patiently(parts.clock, signal, withdraw); // it is asked anew when its message is taken up again
+  else if (status === 'sent') await approvals.noteSent(row);
+  else await withdraw();
 }
 
 /** The id of the send that asks. */
@@ -179,18 +183,20 @@ export function sendIdOfApproval({ id }: Pick<ApprovalRow, 'id'>): string {
   return `approval-${id}`;
 }
 
-/** Waits for the end of a question. A question that nobody waits for any more is withdrawn, unless the host stops. */
+/** Waits for the end of a question. A question that nobody waits for any more is withdrawn, unless its message goes on later. */
 async function untilAnswered(
   parts: FencedParts,
   row: ApprovalRow,
   signal: AbortSignal,
   people: PeopleWait | undefined,
 ): Promise<ApprovalAnswer> {
-  const { approvals } = parts;
-  const either = AbortSignal.any([signal, approvals.leaving]);
+  const { approvals, gate } = parts;
+  const left = AbortSignal.any([parts.signal, approvals.leaving, gate.closing]);
+  const either = AbortSignal.any([signal, left]);
   const ended = await approvals.ended(row, either);
   if (ended !== undefined && ended.state !== 'pending') return answerOf(parts, ended, signal);
-  if (parts.signal.aborted || approvals.leaving.aborted) people?.defer();
+  if (parts.suspension?.isSuspended) return { status: 'withdrawn' }; // it stays open
+  if (left.aborted) people?.defer();
   else await approvals.end(row, { state: 'withdrawn' }, parts.fence.signal);
   return { status: 'withdrawn' };
 }

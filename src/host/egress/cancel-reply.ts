@@ -30,7 +30,7 @@ export async function withCancelReply<E extends Ending>(
 ): Promise<E> {
   if (cancel === undefined) return ended;
   const ending = { ...ended, cancelCode: cancel.code };
-  if (parts.signal.aborted) return ending;
+  if (parts.signal.aborted || parts.suspension?.isSuspended) return ending;
   const texts: Readonly<Record<string, string | false | undefined>> =
     parts.options.cancelText ?? ({} satisfies CancelTexts);
   const content = texts[cancel.code] ?? cancel.reply;
@@ -63,7 +63,7 @@ export async function guarded(
     const { cancel, ...ending } = await work();
     return await withCancelReply(parts, trail, message, ending, cancel);
   } catch (error) {
-    if (parts.signal.aborted) return stopped;
+    if (parts.signal.aborted || parts.suspension?.by(error)) return stopped;
     return endFailed(parts, trail, message, { code: 'session', message: oneLine(error) });
   }
 }

@@ -11,6 +11,7 @@ import {
   type FailureCause,
   failedSend,
   type SendEnd,
+  suspendedSend,
 } from './end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from './prepare-send.js';
 import { type AttemptResult, attemptSend, mayResend } from './send-attempt.js';
@@ -42,7 +43,8 @@ export async function deliver(
  * Takes a prepared message to its end. Never rejects.
  *
  * @param first makes the first attempt in another way than by the channel's `send`.
- * @param beforeEnd takes back what is shown of it and does not stay: once its end is persisted, nobody looks for that.
+ * @param beforeEnd takes back what is shown of it and does not stay: once its end is persisted, nobody looks for that. Resolves to
+ *   whether that is left to the next who takes up the message, with the send itself.
  */
 export async function deliverPrepared(
   parts: SendParts,
@@ -50,7 +52,7 @@ export async function deliverPrepared(
   prepared: PreparedSend,
   signal: AbortSignal,
   first?: Attempt,
-  beforeEnd?: () => Promise<void>,
+  beforeEnd?: () => Promise<boolean>,
 ): Promise<SendReport> {
   let end: SendEnd;
   try {
@@ -58,17 +60,23 @@ export async function deliverPrepared(
   } catch (error) {
     end = failedSend('threw', oneLine(error));
   }
-  await beforeEnd?.();
-  if (isDeferredSend(parts, prepared, end)) return deferredSend(prepared);
+  const isLeft = await beforeEnd?.();
+  if (end.status !== 'sent' && (isLeft === true || isDeferredSend(parts, prepared, end)))
+    return deferredSend(prepared);
   return endSend(parts, trail, prepared, end);
 }
 
-/** Returns whether a send that answers nothing is left to the next host. One that answers is said again with its message. */
+/**
+ * Returns whether a send stays open in the journal: one that answers nothing is left to the next host, and one of a suspended message is
+ * settled before that is taken up again, if it may be out. Any other one that answers is said again with its message.
+ */
 function isDeferredSend(
-  { outbox }: SendParts,
+  { outbox, suspension }: SendParts,
   { outcome, mayBeOut = false }: PreparedSend,
   end: SendEnd,
 ): boolean {
+  const isDoubtful = end.status === 'failed' && end.isDeferred === false && end.cause === 'aborted';
+  if (suspension?.isSuspended && isDoubtful) return true;
   const isDeferred =
     end.status === 'failed' && (end.isDeferred === true || (mayBeOut && end.cause === 'aborted'));
   return isDeferred && outcome.payload.kind === 'unprompted' && outbox.mayDefer;
@@ -79,14 +87,14 @@ function isDeferredSend(
  * had it. The final of a stream that goes by `send` leaves what was shown: that says nothing of where it is any more.
  */
 async function persistSending(
-  { outbox, fence }: SendParts,
+  parts: SendParts,
   outcome: PreparedSend['outcome'],
   isBySend: boolean,
 ): Promise<string | undefined> {
   const leavesPreview = isBySend && outcome.event.payload.openedBy !== undefined;
   const unpersisted = await Promise.all([
-    leavesPreview ? outbox.noteShown(fence, outcome, null) : undefined,
-    outbox.sending(fence, outcome),
+    leavesPreview ? parts.outbox.noteShown(parts, outcome, null) : undefined,
+    parts.outbox.sending(parts, outcome),
   ]);
   return unpersisted.find((one) => one !== undefined);
 }
@@ -120,6 +128,7 @@ async function attemptAll(
     const unpersisted = unsaved ?? (await parts.turnPersisted?.()); // as a rule it was, by the same write
     isPersisted = false;
     isWithChannel ||= !signal.aborted;
+    if (parts.suspension?.isSuspended) return suspendedSend(approval.attempts, mayBeOut);
     if (unpersisted !== undefined)
       return failedSend(mayBeOut ? 'ambiguous' : 'stage-failed', unpersisted, approval.attempts);
     const result = await attempt(account, approval);
@@ -137,7 +146,7 @@ async function attemptAll(
       case 'aborted': {
         const end = fail('aborted', 'the host stopped before the channel answered');
         const isDeferred = result.isUnused === true && !mayBeOut;
-        if (isDeferred && isWithChannel) await parts.outbox.unsent(parts.fence, outcome);
+        if (isDeferred && isWithChannel) await parts.outbox.unsent(parts, outcome);
         return { ...end, isDeferred };
       }
       case 'not-shown': // nothing of it is out: it goes by `send`, and that is its first attempt
@@ -149,7 +158,7 @@ async function attemptAll(
         if (isLast || !(waitedMs <= maxWaitMs))
           return { ...fail('retry-after', reason), retryAfterMs };
         isWithChannel = false;
-        await parts.outbox.unsent(parts.fence, outcome); // if the host ends while it waits, everybody knows that nothing is out
+        await parts.outbox.unsent(parts, outcome); // if the host ends while it waits, everybody knows that nothing is out
         if (!(await pause(parts.clock, retryAfterMs, signal)))
           return { ...fail('aborted', reason), retryAfterMs, isDeferred: !mayBeOut };
         break;

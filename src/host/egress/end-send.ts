@@ -49,10 +49,12 @@ export async function endSend(
 ): Promise<SendReport> {
   const { outcome, startedAtMs } = prepared;
   parts.sendEnds[end.status]++;
+  const { unpersisted, isSuspended: isDoubtful = false } = prepared;
   const isPersisted =
-    prepared.unpersisted === undefined || outcome.event.payload.openedBy !== undefined; // by its opening
+    unpersisted === undefined || isDoubtful || outcome.event.payload.openedBy !== undefined; // by its opening
   const isHeard = parts.kernel.plan(`egress.${end.status}`).length > 0;
-  if (isPersisted) await parts.outbox.end(parts.fence, outcome, recordOf(end, prepared), isHeard);
+  const how = { isHeard, isDoubtful };
+  if (isPersisted) await parts.outbox.end(parts, outcome, recordOf(end, prepared), how);
   const { state, cause, reason } = recordOf(end, prepared);
   reportSend(parts, outcome, {
     state,
@@ -80,6 +82,11 @@ export function deferredSend({ outcome }: PreparedSend): SendReport {
   return { ...failedReport(content, error), isLeft: true };
 }
 
+/** Tells of a send that was not made, because its message is suspended. */
+export function suspendedReport({ content }: { readonly content: string }): SendReport {
+  return { ...failedReport(content, suspendedSend().error), isLeft: true };
+}
+
 /** The report of a send that failed. */
 export function failedReport(content: string, error: string, attempts = 0): SendReport {
   return { status: 'failed', content, attempts, error, indexKeys: [] };
@@ -90,9 +97,24 @@ export function failedSend(cause: FailureCause, error: string, attempts = 0) {
   return { status: 'failed', cause, error, attempts } as const;
 }
 
+/**
+ * The end of a send whose message is suspended: it is said when the message is taken up again. @param mayBeOut an attempt before may have
+ * sent it: then it stays open in the journal, and is settled as after a restart.
+ */
+export function suspendedSend(attempts = 0, mayBeOut = false) {
+  const failed = failedSend('aborted', 'its message is suspended', attempts);
+  return { ...failed, isDeferred: !mayBeOut };
+}
+
 /** Returns how a send ended that `egress.preparing` stopped; nothing if it passed. */
-export function endOfUnpassed({ outcome, cancel, unpersisted }: PreparedSend): SendEnd | undefined {
-  if (unpersisted !== undefined) return failedSend('stage-failed', unpersisted);
+export function endOfUnpassed({
+  outcome,
+  cancel,
+  unpersisted,
+  isSuspended = false,
+}: PreparedSend): SendEnd | undefined {
+  if (unpersisted !== undefined)
+    return isSuspended ? suspendedSend() : failedSend('stage-failed', unpersisted);
   if (cancel !== undefined) return { status: 'cancelled', cancel, attempts: 0 };
   if (outcome.status === 'passed') return undefined;
   const aborted = outcome.failures.some(
@@ -152,7 +174,7 @@ function reportOf(
   const accountId = selection?.target.accountId ?? payload.accountId;
   const { eventId } = event;
   if (end.status === 'failed')
-    parts.logger.error('a message was not sent', {
+    parts.logger[end.isDeferred === true ? 'info' : 'error']('a message was not sent', {
       detail: end.error,
       cause: end.cause,
       eventId,

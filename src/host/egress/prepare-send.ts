@@ -25,6 +25,8 @@ export interface PreparedSend {
   readonly startedAtMs: number;
   /** Why the journal could not keep it: then it does not go out. */
   readonly unpersisted?: string;
+  /** It could not be kept because its message is suspended (durability §6.13). The journal may have it all the same. */
+  readonly isSuspended?: boolean;
   /** The journal has it as given to its channel: the first attempt need not be kept apart. */
   readonly isSending: boolean;
   /** An attempt of a host before this one may have sent it. */
@@ -91,12 +93,14 @@ export async function prepareSend(
     payload: outcome.payload,
     selection: outcome.selection,
   };
-  const unpersisted = await parts.outbox.prepare(parts.fence, persisted, {
+  const unpersisted = await parts.outbox.prepare(parts, persisted, {
     isSending,
     ...definedFields({ kind }),
   });
   reportSend(parts, outcome, { state: isSending ? 'sending' : 'prepared' });
-  return { outcome, startedAtMs, isSending, ...definedFields({ cancel, unpersisted }) };
+  const isSuspended = unpersisted === undefined ? undefined : parts.suspension?.isSuspended;
+  const problem = definedFields({ cancel, unpersisted, isSuspended });
+  return { outcome, startedAtMs, isSending, ...problem };
 }
 
 /** Returns whether a message passed, and the account that it goes out by runs. */

@@ -1,11 +1,12 @@
 import type { Trail } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
-import type { Ending } from '@sluice/journal/internal';
+import { type Ending, stopped } from '@sluice/journal/internal';
 import { definedFields } from 'sluice-kernel/internal';
 import { type AnswerFailure, failureTextOf } from '../config/failure-text.js';
 import type { FencedParts } from '../parts/parts.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { deliver } from './delivery.js';
+import { suspendedReport } from './end-send.js';
 import type { OutgoingMessage } from './prepare-send.js';
 
 /** A reply to a message, and the agent in whose name it is said. */
@@ -19,7 +20,8 @@ export type Reply = Pick<OutgoingMessage, 'content' | 'kind'> &
 
 /**
  * Sends a reply to where a message came from, unless a resolver of `egress.preparing` chooses another account. What went
- * out in the same words when the message was handled before does not go out again (durability §7.4).
+ * out in the same words when the message was handled before does not go out again (durability §7.4). Nothing goes out for a message
+ * that is suspended: it is said when the message is taken up again.
  */
 export async function replyTo(
   parts: FencedParts,
@@ -29,6 +31,7 @@ export async function replyTo(
   signal: AbortSignal,
   address: ReplyAddress = addressOf(message),
 ): Promise<SendReport> {
+  if (parts.suspension?.isSuspended) return suspendedReport(reply);
   const before = parts.outbox.takeSentBefore(trail.correlationId, reply);
   if (before !== undefined) return before;
   const outgoing = { ...address, ...reply };
@@ -57,13 +60,14 @@ export function addressOf(message: RoutedMessage): ReplyAddress {
   });
 }
 
-/** Tells the sender of a message that it could not be answered, unless the host's options say not to. */
+/** Tells the sender of a message that it could not be answered, unless the host's options say not to, or the message is suspended. */
 export async function endFailed(
   parts: FencedParts,
   trail: Trail,
   message: RoutedMessage,
   failure: AnswerFailure,
 ): Promise<Ending> {
+  if (parts.suspension?.isSuspended) return stopped;
   const { message: reason } = failure;
   parts.logger.error(`a message could not be answered: ${failure.code}`, {
     code: failure.code,

@@ -1,5 +1,5 @@
 import type { Trail } from '@sluice/agent';
-import { type Ending, patiently } from '@sluice/journal/internal';
+import { type Ending, patiently, stopped } from '@sluice/journal/internal';
 import {
   definedFields,
   oneLine,
@@ -50,6 +50,7 @@ export async function takeAnswer(
       if (await close(parts, found, by, message.sender, from)) return answered;
     }
   } catch (error) {
+    if (parts.suspension?.by(error)) return stopped;
     return endFailed(parts, trail, message, { code: 'session', message: oneLine(error) });
   }
 }

@@ -1,12 +1,40 @@
 import type { UpdateFence } from '@sluice/journal';
-import { logJournalFailure } from '@sluice/journal/internal';
+import { againMs, logJournalFailure, mayPass } from '@sluice/journal/internal';
+import { isSluiceError, pause } from 'sluice-kernel/internal';
 import type { FencedParts, HostParts } from '../parts/parts.js';
-import { underFence } from '../parts/under-fence.js';
+import { forUpdate } from '../parts/under-fence.js';
 import { reportUpdate } from '../timeline/report-update.js';
 
 /** Returns whether an update that has not begun is left to the next host. */
 export function isDeferredToNext({ signal, backlog, journal }: HostParts): boolean {
   return journal.acknowledge === 'persisted' && (signal.aborted || backlog.isClosed);
+}
+
+/**
+ * Makes a write of an update again and again until the journal has it: its lane waits meanwhile (durability §6.6). Gives up when the
+ * update is left to the next host, or is that of another one.
+ *
+ * @param failure the error of the first try. The journal may have what a try has written that failed.
+ * @throws the error of the last try.
+ */
+export async function untilKept<T>(
+  parts: HostParts,
+  eventId: string,
+  failure: unknown,
+  write: () => Promise<T>,
+): Promise<T> {
+  for (let error = failure; ; ) {
+    const isLost = isSluiceError(error, 'journal-lost');
+    if (isLost || !mayPass(error) || isDeferredToNext(parts)) throw error;
+    if (error === failure)
+      parts.logger.error('an update waits: the journal could not be used', { eventId, error });
+    if (!(await pause(parts.clock, againMs, parts.signal))) throw error;
+    try {
+      return await write();
+    } catch (next) {
+      error = next;
+    }
+  }
 }
 
 /**
@@ -21,12 +49,14 @@ export async function beginUpdate(
 ): Promise<FencedParts | undefined> {
   const { journal, backlog, logger, deferredEnds } = parts;
   const begun = backlog.begun.get(eventId);
-  if (begun !== undefined) return underFence(parts, begun);
+  if (begun?.signal.aborted === false) return forUpdate(parts, begun); // one that was lost has begun nothing that may go on
   try {
-    const { attempts: attempt, fence } = await journal.begin(eventId, joined);
+    const begin = () => journal.begin(eventId, joined);
+    const beginning = begin().catch((error: unknown) => untilKept(parts, eventId, error, begin));
+    const { attempts: attempt, fence } = await beginning;
     backlog.begun.set(eventId, fence);
     reportUpdate(parts, eventId, 'begun', { attempt });
-    return underFence(parts, fence);
+    return forUpdate(parts, fence);
   } catch (error) {
     logJournalFailure(logger, 'an update waits: the journal could not be used', { eventId, error });
     deferredEnds.add(eventId);

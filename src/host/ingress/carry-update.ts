@@ -41,11 +41,9 @@ export async function carryToEnd(
     ending = await carry(parts, received, place, fate);
   } catch (error) {
     ending = { status: 'failed', reason: oneLine(error) };
-    if (place.isLost === true)
-      parts.logger.debug('a message could not go on, and is claimed again later', {
-        ...{ channel, eventId, error },
-      });
-    else parts.logger.error('a message failed', { channel, eventId, error });
+    const about = { channel, eventId, error };
+    if (parts.suspension?.by(error)) parts.logger.debug('a message could not go on', about);
+    else parts.logger.error('a message failed', about);
   }
   return { sends: [], correlationId: eventId, ...namesOf(received), ...ending };
 }

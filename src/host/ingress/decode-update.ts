@@ -68,6 +68,13 @@ export function besideLane({ account, decoded }: DecodedUpdate): string | undefi
   return laneOfPlace(account.channel.id, account.accountId, decoded.message);
 }
 
+/** Names the sender of a message, in whose share it runs. A job has none, nor has a message that names none. */
+export function senderOf({ account, decoded }: DecodedUpdate): string | undefined {
+  if (decoded.kind !== 'message' && decoded.kind !== 'command') return undefined;
+  const { id } = decoded.message.sender ?? {};
+  return id && `${account.channel.id} ${account.accountId} ${id}`;
+}
+
 function placeOfPress(
   { channel, accountId }: RunningAccount,
   { interaction }: Extract<Decoded, { kind: 'interaction' }>,

@@ -1,10 +1,11 @@
 import type { MessageEnd } from '@sluice/journal';
-import { joinedReason, logJournalFailure } from '@sluice/journal/internal';
+import { joinedReason, logJournalFailure, mayPass } from '@sluice/journal/internal';
 import type { InboundUpdate, UpdateEnd } from '@sluice/sdk/channel';
-import { definedFields, oneLine } from 'sluice-kernel/internal';
+import { definedFields, isSluiceError, oneLine } from 'sluice-kernel/internal';
 import type { FencedParts, HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { reportUpdate } from '../timeline/report-update.js';
+import { untilKept } from './begin-update.js';
 import { namesOf, type ReceivedUpdate, type Worked } from './received-update.js';
 
 /** An update as its end needs it. */
@@ -21,11 +22,11 @@ export function isEndOfAll(status: MessageEnd['status']): boolean {
 }
 
 /**
- * Ends an update that the journal has, with those that joined it, and tells how. Never rejects.
+ * Ends an update that the journal has, with those that joined it, and tells how. Its lane waits until the journal has the end, and
+ * nobody is told before (durability §6.6). Never rejects.
  *
  * @param isEnded the journal has the end already.
- * @returns `blocked` if hosts share the journal and it could not write the end: until it has, its session is not free (durability §12.8),
- *   and the next of its conversation would wait for that for ever.
+ * @returns `blocked` if the journal has no end, and the update is left to the next reading of it, or to the next host.
  */
 export async function endUpdate(
   parts: FencedParts,
@@ -34,41 +35,64 @@ export async function endUpdate(
   isEnded = false,
 ): Promise<Worked> {
   const { eventId, account, update, joined } = received;
-  const { journal, fence, counts, backlog, deferredEnds, logger } = parts;
+  const { journal, fence, counts, backlog, deferredEnds } = parts;
   const { status, reason } = end;
   // the host had no time for it, or lost it: it has not ended
   const isLost = fence.signal.aborted || (status === 'aborted' && parts.signal.aborted);
   const isDeferred = isLost && !isEnded;
   if (fence.signal.aborted) backlog.begun.delete(eventId);
   const isDead = status === 'failed' || status === 'undecodable';
+  let kept: Kept = isEnded ? 'kept' : 'open';
   if (!isDeferred) {
-    if (isDead && journal.acknowledge === 'persisted') counts.deadLetters++;
     backlog.begun.delete(eventId);
     if (journal.acknowledge === 'ended') await acknowledge(parts, account, update);
     const why = reason === undefined ? {} : { reason: oneLine(reason) };
+    const persisted = { isDead, outcome: status, ...why };
     try {
-      if (!isEnded)
-        await journal.endUpdate({ ...fence, eventId }, { isDead, outcome: status, ...why });
-      parts.questions.settled(eventId);
-      await parts.approvals.settled(eventId);
+      if (!isEnded) await journal.endUpdate({ ...fence, eventId }, persisted);
+      kept = 'kept';
     } catch (error) {
-      logJournalFailure(logger, 'the end of an update was not persisted', { eventId, error });
-      deferredEnds.add(eventId); // its sends are persisted: they are not sent again
-      for (const one of joined ?? []) deferredEnds.add(one.eventId);
+      kept = await keepEnd(parts, eventId, persisted, error);
     }
   }
-  const isOpen = isDeferred || deferredEnds.has(eventId);
+  const isOpen = kept !== 'kept';
+  if (!isOpen) {
+    if (isDead && journal.acknowledge === 'persisted') counts.deadLetters++;
+    parts.questions.settled(eventId);
+    await parts.approvals.settled(eventId);
+  } else if (!isDeferred) for (const one of joined ?? []) deferredEnds.add(one.eventId);
   reportUpdate(parts, eventId, isOpen ? 'left' : isDead ? 'dead' : 'ended', {
     ...end,
     outcome: status,
     reason: reason === undefined ? undefined : oneLine(reason),
   });
-  reportMessageEnd(parts, end);
-  if (joined !== undefined && !isDeferred && !deferredEnds.has(eventId))
+  if (kept !== 'open' || (isDeferred && !fence.signal.aborted)) reportMessageEnd(parts, end);
+  if (joined !== undefined && !isOpen)
     await Promise.all([...joined].map((one) => endJoined(parts, one, end)));
-  return isOpen && !isDeferred && journal.ownership.partitionCount > 1 && !fence.signal.aborted
-    ? 'blocked'
-    : 'done';
+  return isOpen && !isDeferred ? 'blocked' : 'done';
+}
+
+/** `refused`: for good. `open`: the update is left to the next reading of the journal, or to the next host. */
+type Kept = 'kept' | 'refused' | 'open';
+
+/** Keeps the end of an update whose first write has failed. Never rejects. */
+async function keepEnd(
+  parts: FencedParts,
+  eventId: string,
+  end: Parameters<HostParts['journal']['endUpdate']>[1],
+  failure: unknown,
+): Promise<Kept> {
+  const { journal, fence, logger, deferredEnds } = parts;
+  try {
+    const write = () => journal.endUpdate({ ...fence, eventId }, end);
+    await untilKept(parts, eventId, failure, write);
+    return 'kept';
+  } catch (error) {
+    if (mayPass(failure) && isSluiceError(error, 'journal-state')) return 'kept'; // by a try before that had no answer
+    logJournalFailure(logger, 'the end of an update was not persisted', { eventId, error });
+    deferredEnds.add(eventId); // its sends are persisted: they are not sent again
+    return mayPass(error) ? 'open' : 'refused';
+  }
 }
 
 /** Ends an update as the one that it joined has ended; if that was no turn, it is handled on its own. */
@@ -95,21 +119,21 @@ export async function endAsJoined(
   { isDead, to }: { readonly isDead: boolean; readonly to: string },
   named: Partial<Pick<MessageEnd, 'agentId' | 'sessionKey'>> = {},
 ): Promise<void> {
-  const { journal, fence, counts, deferredEnds, logger } = parts;
+  const { journal, fence, counts } = parts;
   const { eventId, account, update } = received;
   const reason = joinedReason(to);
-  if (isDead && journal.acknowledge === 'persisted') counts.deadLetters++;
+  const end = { isDead, outcome: 'joined', reason } as const;
   if (journal.acknowledge === 'ended') await acknowledge(parts, account, update);
-  try {
-    await journal.endUpdate({ ...fence, eventId }, { isDead, outcome: 'joined', reason });
-  } catch (error) {
-    logJournalFailure(logger, 'the end of an update was not persisted', { eventId, error });
-    deferredEnds.add(eventId); // it ends when it is claimed
-  }
+  const kept = await journal.endUpdate({ ...fence, eventId }, end).then(
+    () => 'kept' as const,
+    (error: unknown) => keepEnd(parts, eventId, end, error), // if not, it ends when it is claimed
+  );
+  if (kept === 'kept' && isDead && journal.acknowledge === 'persisted') counts.deadLetters++;
   const { agentId, sessionKey } = named;
-  const state = deferredEnds.has(eventId) ? 'left' : isDead ? 'dead' : 'ended';
+  const state = kept !== 'kept' ? 'left' : isDead ? 'dead' : 'ended';
   const about = { ...namesOf(received), ...definedFields({ agentId, sessionKey }), reason };
   reportUpdate(parts, eventId, state, { ...about, outcome: 'joined', joinedTo: to });
+  if (kept === 'open') return;
   reportMessageEnd(parts, { ...about, status: 'joined', correlationId: eventId, sends: [] });
 }
 
@@ -129,15 +153,11 @@ export async function acknowledge(
   }
 }
 
-/** Tells the maker of the host how a message ended. Never throws. @param level of its line in the log. */
-export function reportMessageEnd(
-  parts: HostParts,
-  end: MessageEnd,
-  level: 'info' | 'debug' = 'info',
-): void {
+/** Tells the maker of the host how a message ended. Never throws. */
+export function reportMessageEnd(parts: HostParts, end: MessageEnd): void {
   const { status, channel, accountId, agentId, sessionKey, reason, correlationId } = end;
   const about = { channel, accountId, eventId: correlationId, agentId, sessionKey, detail: reason };
-  parts.logger[level](`a message has ended: ${status}`, definedFields(about));
+  parts.logger.info(`a message has ended: ${status}`, definedFields(about));
   try {
     parts.options.onMessageEnd?.(end);
   } catch (error) {

@@ -3,9 +3,10 @@ import type { Place } from '../lanes/slots.js';
 import type { FencedParts, HostParts } from '../parts/parts.js';
 import { beginUpdate, isDeferredToNext, releaseUpdate } from './begin-update.js';
 import { carryToEnd } from './carry-update.js';
-import { laneOf } from './decode-update.js';
+import { laneOf, senderOf } from './decode-update.js';
 import { endUpdate } from './end-update.js';
 import type { ReceivedUpdate, Worked } from './received-update.js';
+import { suspendUpdate } from './suspend-update.js';
 import { waitForBatch } from './wait-for-batch.js';
 
 /** As `handleUpdate`, for an update that the journal has kept and begun with one write. */
@@ -33,9 +34,16 @@ export async function handleUpdate(
 ): Promise<Worked> {
   const { eventId } = received;
   if (isDeferredToNext(parts)) return 'done';
+  const sender = senderOf(received);
+  using shared = parts.shares.placeOf(sender, how.place);
+  if (shared?.takeNow(parts.backlog.begun.has(eventId)) === false) {
+    if (parts.journal.acknowledge === 'persisted') return parkForShare(parts, received, sender);
+    await shared.take();
+  }
   reportTurn(parts, received);
   if (await isSuspended(parts, received)) return 'done';
-  const joining = parts.batches && (await waitForBatch(parts, received, how.place));
+  const own = shared ?? how.place;
+  const joining = parts.batches && (await waitForBatch(parts, received, own));
   if (parts.batches !== undefined && (joining === undefined || isDeferredToNext(parts)))
     return 'done';
   const whole = joining ?? received;
@@ -44,10 +52,19 @@ export async function handleUpdate(
   const fenced = await beginning;
   if (fenced === undefined) return 'blocked';
   using _sends = parts.outbox.open(eventId, how.earlier);
-  const place = countedPlace(fenced, eventId, how.place);
+  const place = countedPlace(fenced, eventId, own);
   const end = await carryToEnd(fenced, whole, place);
-  if (place.isLost === true) return 'blocked';
+  if (fenced.suspension?.isSuspended) return suspendUpdate(fenced, whole, how.place);
+  parts.backlog.suspended.delete(eventId);
   return endUpdate(fenced, whole, end);
+}
+
+/** Leaves an update in the journal until its sender has a place of his share: it takes no memory meanwhile. */
+function parkForShare(parts: HostParts, { account, decoded }: ReceivedUpdate, sender = ''): Worked {
+  const lane = laneOf(parts, account, decoded);
+  parts.backlog.blocked.add(lane); // before anybody is told that there is room
+  parts.shares.park(sender, lane);
+  return 'blocked';
 }
 
 /** Records that the turn of an update has come in the lane of its conversation. */
@@ -97,26 +114,24 @@ async function isSuspended(
  */
 function countedPlace(parts: FencedParts, eventId: string, place: Place): Place {
   const fence = { ...parts.fence, eventId };
+  const { suspension } = parts;
   let released: Promise<boolean> | undefined;
-  const counted = {
-    isLost: false,
+  return {
     leave: (isForPerson?: boolean) => {
       place.leave(isForPerson);
       released = releaseUpdate(parts, fence);
     },
     enter: async () => {
       await place.enter();
-      if (parts.signal.aborted || counted.isLost) return; // it ends here, and is not counted
+      if (parts.signal.aborted || suspension?.isSuspended) return; // it ends here, and is not counted
       if ((await released) === false)
         parts.backlog.begun.set(eventId, fence); // it is still counted
       else if ((await beginUpdate(parts, eventId)) === undefined) {
-        counted.isLost = true;
-        throw new Error('it waited, and could not be begun again: it is claimed later');
+        const why = new Error('it waited, and could not be begun again: it is claimed later');
+        suspension?.suspend(why);
+        throw why;
       }
     },
-    defer: () => {
-      counted.isLost = true;
-    },
+    defer: () => suspension?.suspend(new Error('it is left to the next host')),
   };
-  return counted;
 }

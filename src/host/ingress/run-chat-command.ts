@@ -48,6 +48,9 @@ export async function runChatCommand(
           reason,
           surface,
           ...definedFields({ senderId }),
+        }).catch((error: unknown) => {
+          parts.suspension?.by(error); // the command may hide it
+          throw error;
         }),
       stopTurn: () => {
         const isRunning = parts.turns.has(sessionKey);

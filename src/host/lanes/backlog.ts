@@ -25,6 +25,8 @@ export function newBacklog(rules: CrashSuspectRules) {
     arrivingIn: new Map<string, number>(),
     /** Updates that were begun here, and have not ended, with their fences. */
     begun: new Map<string, UpdateFence>(),
+    /** How often the journal has suspended the updates that were begun here and have not ended. */
+    suspended: new Map<string, number>(),
     /** Updates that wait for an account of theirs, which does not run. */
     waiting: new Set<string>(),
     /** Sends of no update that wait for an account of theirs, which does not run. */

@@ -6,12 +6,21 @@ import { type Clock, type Deferred, deferred, withTimeout } from 'sluice-kernel/
  */
 export class ReloadGate {
   readonly #clock: Clock;
+  readonly #suspends: boolean;
   #under = 0;
   #closed: Deferred<void> | undefined;
+  #closing = new AbortController();
   #waiting: (() => void)[] = [];
 
-  constructor(clock: Clock) {
+  /** @param how.suspends a message that waits for a person is given up when the gate closes, and claimed again from the journal. */
+  constructor(clock: Clock, { suspends }: { readonly suspends: boolean }) {
     this.#clock = clock;
+    this.#suspends = suspends;
+  }
+
+  /** Aborted as long as the gate is closed, for a message that waits for a person; never if none is given up. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
   }
 
   get isOpen(): boolean {
@@ -33,7 +42,17 @@ export class ReloadGate {
     }
   }
 
-  /** A job that is under way waits for something that may take days: nobody waits for it. */
+  /** A job waits for a person, which may take days. Nobody waits for it, unless it is given up when the gate closes. */
+  leaveForPerson(): void {
+    if (!this.#suspends) this.leave();
+  }
+
+  /** A job that has waited for a person goes on. */
+  async enterAfterPerson(): Promise<void> {
+    if (!this.#suspends) await this.enter();
+  }
+
+  /** A job has ended, or nobody waits for it. */
   leave(): void {
     if (--this.#under === 0) for (const told of this.#waiting.splice(0)) told();
   }
@@ -48,9 +67,11 @@ export class ReloadGate {
   close(): Disposable {
     const opened = deferred();
     this.#closed = opened;
+    if (this.#suspends) this.#closing.abort();
     return {
       [Symbol.dispose]: () => {
         this.#closed = undefined;
+        if (this.#suspends) this.#closing = new AbortController();
         opened.resolve();
       },
     };

@@ -34,10 +34,10 @@ export class PeopleWait {
     }
   }
 
-  /** The message is left to the next host. */
+  /** The message is left in the journal: to the next host, or to this one with other extensions. */
   defer(): void {
     this.#place.defer?.();
-    this.#onLost(new Error('it waits for a person, and the host stops'));
+    this.#onLost(new Error('it waits for a person, and is left in the journal'));
   }
 
   #move(): Promise<void> {

@@ -125,12 +125,10 @@ export class Slots {
 export interface Place {
   /** @param isForPerson it waits for a person, which may take days. */
   leave(isForPerson?: boolean): void;
-  /** Resolves when there is a place again. Rejects if the message may not go on (`isLost`). */
+  /** Resolves when there is a place again. Rejects if the message may not go on: it is suspended then. */
   enter(): Promise<void>;
   /** The message does not go on in this host, and has not ended: it is left in the journal. */
   defer?(): void;
-  /** The message may not go on, and did not fail: it is claimed again later. */
-  readonly isLost?: boolean;
 }
 
 /** The place of what has taken a slot. */

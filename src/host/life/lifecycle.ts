@@ -14,6 +14,7 @@ import { attempt, callWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { contributeDefaultChoices } from '../provided/default-choices.js';
 import { injectAccount, sendAccount } from '../provided/jobs-channel.js';
+import { claimParked } from '../queue/admit.js';
 import { feed } from '../queue/feeder.js';
 import { resumeAll } from '../queue/resume-all.js';
 import {
@@ -138,6 +139,7 @@ export async function startAll(
   await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
   for (const own of [injectAccount, sendAccount]) parts.accounts.addOwn(own);
   parts.running.onTaken = () => void feed(parts);
+  parts.shares.onRoom = (lane) => claimParked(parts, lane);
   await parts.questions.load(acceptEnds(parts)); // those that a host before this one left: updates find them from then on
   const left = await loadApprovals(parts);
   await resumeAll(parts); // it takes its places in the lanes before anything new does

@@ -1,6 +1,7 @@
 import { type ErrorCode, Timer } from 'sluice-kernel/internal';
 import type { HostParts } from '../parts/parts.js';
 import { feed, freeBlocked, isBlocked, rewind } from '../queue/feeder.js';
+import { MissedUpdates } from '../queue/missed-updates.js';
 import { resumeSends } from '../queue/resume-all.js';
 import { takeApprovals } from '../receive/left-approvals.js';
 
@@ -10,12 +11,14 @@ const lookEveryMs = 1_000;
 /**
  * Looks now and then whether the journal holds something to claim: a dead letter that an operator wants tried again,
  * or a message that had to wait because the journal could not be written to. It looks at once if other hosts may have left or brought
- * something. A journal that takes nothing in is reported
+ * something, and now and then for updates that were missed. A journal that takes nothing in is reported
  * once, and once more when it takes in again. A look costs one read of a counter, and one look at each of its files.
  */
 export function watchJournal(parts: HostParts): Disposable {
-  const { clock, journal, outbox, deferredEnds, backlog, logger, approvals, troubles } = parts;
+  const { clock, journal, outbox, deferredEnds, backlog, logger, approvals } = parts;
+  const { shares, troubles } = parts;
   const timer = new Timer(clock);
+  const missed = new MissedUpdates(parts);
   let isOver = false;
   let isLooking = false;
   let isHinted = false;
@@ -44,6 +47,7 @@ export function watchJournal(parts: HostParts): Disposable {
       if (isFit) await takeApprovals(parts);
       if (isChanged || (isFit && (await approvals.areAnswered()))) await approvals.look();
       if (isFit) await outbox.persistSent();
+      if (isFit) await missed.look();
       if (isFit && isWanted()) {
         deferredEnds.clear();
         freeBlocked(parts);
@@ -51,6 +55,7 @@ export function watchJournal(parts: HostParts): Disposable {
         await rewind(parts);
         await resumeSends(parts);
       } else await feed(parts); // there may be room that no event has told of
+      shares.wake();
       await troubles.look(isChanged);
     } catch (error) {
       logger.error('the journal could not be read', { error });

@@ -8,8 +8,9 @@ import {
   oneLine,
   type PayloadOf,
 } from 'sluice-kernel/internal';
+import type { Suspension } from '../lanes/suspension.js';
 import { boundedJson } from '../timeline/bounded-json.js';
-import { reportOfRecord } from './report-of-record.js';
+import { mayBeOut, numberOf, reportOfRecord } from './report-of-record.js';
 
 /** The sends of one message that is being handled. */
 interface Sends {
@@ -21,12 +22,22 @@ interface Sends {
   readonly cancelReply: SendRecord | undefined;
 }
 
-/** The end of a send that went out. */
+/** The fence that a send is made under, and the message that a failure of the journal suspends. */
+interface By {
+  readonly fence: Fence;
+  readonly suspension?: Suspension | undefined;
+}
+
+/** The end of a send. */
 interface End {
   readonly fence: Fence;
   readonly end: SendEndRecord;
   /** The id of the message that it belongs to. */
   readonly correlationId: string;
+  /** The host writes it as soon as it can. */
+  readonly isOwed: boolean;
+  /** Nobody knows whether the journal has the send. */
+  readonly isDoubtful: boolean;
   /** A write of it is under way. */
   isWriting: boolean;
 }
@@ -45,7 +56,8 @@ const maxNoteLength = 16 * 1024;
 
 /**
  * Keeps a host's sends in its journal (durability §3), if the journal outlives the host: nobody else needs them
- * (durability §6.8). Its promises do not reject: a write that failed is a reason in one line, and the send does not go out.
+ * (durability §6.8). Its promises do not reject: a write that failed is a reason in one line, and the send does not go out. If the journal
+ * failed it, the message is suspended.
  */
 export class Outbox {
   readonly #journal: Journal;
@@ -53,7 +65,7 @@ export class Outbox {
   readonly #messages = new Map<string, Sends>();
   /** The sends that were persisted here and have not ended, with their fences. */
   readonly #open = new Map<string, Fence>();
-  /** The sends that went out and whose ends are yet to be persisted. */
+  /** The sends that have ended and whose ends are yet to be persisted. */
   readonly #owed = new Map<string, End>();
 
   constructor(journal: Journal, logger: Logger) {
@@ -106,7 +118,7 @@ export class Outbox {
    * @param how.isSending no handler runs before its channel has it: the same write keeps that it goes there.
    */
   prepare(
-    fence: Fence,
+    by: By,
     {
       event,
       payload,
@@ -118,7 +130,8 @@ export class Outbox {
   ): Promise<string | undefined> {
     const { eventId, correlationId } = event;
     const { accounts: _, ...emitted } = event.payload;
-    return this.#write(emitted.openedBy ?? eventId, async (sendId) => {
+    const { fence } = by;
+    return this.#write(by, emitted.openedBy ?? eventId, async (sendId) => {
       const body = boundedJson(emitted, { maxLength: maxBodyLength });
       if (!('json' in body)) return `the journal cannot keep it: ${body.problem}`;
       const { channel, accountId } = { ...payload, ...selection?.target };
@@ -139,53 +152,59 @@ export class Outbox {
   }
 
   /** Keeps the note of what is shown of it at its provider: plain data of its channel. */
-  noteShown(fence: Fence, prepared: Prepared, shown: unknown): Promise<string | undefined> {
-    return this.#write(sendIdOf(prepared), async (id) => {
+  noteShown(by: By, prepared: Prepared, shown: unknown): Promise<string | undefined> {
+    return this.#write(by, sendIdOf(prepared), async (id) => {
       const noted = boundedJson(shown, { maxLength: maxNoteLength });
       if (!('json' in noted))
         return `the journal cannot keep what is shown of it: ${noted.problem}`;
-      await this.#journal.shown(fence, id, noted.json);
+      await this.#journal.shown(by.fence, id, noted.json);
       return undefined;
     });
   }
 
   /** Returns whether this host may delete the preview of a send: true unless another host owns the partition. */
-  async mayTakeBack(fence: Fence, sendId: string): Promise<boolean> {
+  async mayTakeBack({ fence, suspension }: By, sendId: string): Promise<boolean> {
     if (this.#journal.acknowledge === 'ended') return true;
+    if (suspension?.isSuspended) return false; // whoever takes its message up finds the note
     try {
       await this.#journal.shown(fence, sendId);
       return true;
     } catch (error) {
-      if (fence.signal.aborted || isSluiceError(error, 'journal-lost')) return false;
+      const isLost = fence.signal.aborted || isSluiceError(error, 'journal-lost');
+      if (isLost || suspension?.by(error)) return false;
       const hasEnded = isSluiceError(error, 'journal-state'); // here: nobody else ends what it shows
       return hasEnded || fence.epoch === neverTaken;
     }
   }
 
   /** Its channel is about to have it. */
-  sending(fence: Fence, prepared: Prepared): Promise<string | undefined> {
-    return this.#write(sendIdOf(prepared), (id) => this.#journal.sending(fence, id));
+  sending(by: By, prepared: Prepared): Promise<string | undefined> {
+    return this.#write(by, sendIdOf(prepared), (id) => this.#journal.sending(by.fence, id));
   }
 
   /** Its channel says that nothing of it is out. */
-  unsent(fence: Fence, prepared: Prepared): Promise<string | undefined> {
-    return this.#write(sendIdOf(prepared), (id) => this.#journal.unsent(fence, id));
+  unsent(by: By, prepared: Prepared): Promise<string | undefined> {
+    return this.#write(by, sendIdOf(prepared), (id) => this.#journal.unsent(by.fence, id));
   }
 
   /**
-   * It has come to its end. If the journal cannot keep that it went out, `persistSent` tries again.
+   * It has come to its end. If the journal cannot keep that, `persistSent` tries again.
    *
-   * @param isHeard somebody may act on the end: it is persisted before. Otherwise the end of a message that is being handled
+   * @param how.isHeard somebody may act on the end: it is persisted before. Otherwise the end of a message that is being handled
    *   is persisted with what the message does next, at the latest with its own end.
+   * @param how.isDoubtful nobody knows whether the journal has the send: its end goes where there is none.
    */
-  async end(fence: Fence, prepared: Prepared, end: SendEndRecord, isHeard: boolean): Promise<void> {
+  async end(
+    { fence, suspension }: By,
+    prepared: Prepared,
+    end: SendEndRecord,
+    { isHeard, isDoubtful }: { readonly isHeard: boolean; readonly isDoubtful: boolean },
+  ): Promise<void> {
     const { correlationId } = prepared.event;
-    const persisted = this.#end(sendIdOf(prepared), {
-      fence,
-      end,
-      correlationId,
-      isWriting: false,
-    });
+    // what is not out is left to who has the partition, unless its message is taken up again here
+    const isOwed = end.state === 'sent' || suspension?.isSuspended === true;
+    const ended = { fence, end, correlationId, isOwed, isDoubtful, isWriting: false };
+    const persisted = this.#end(sendIdOf(prepared), ended);
     if (isHeard || !this.#messages.has(correlationId)) await persisted;
   }
 
@@ -213,7 +232,7 @@ export class Outbox {
   }
 
   /**
-   * Keeps the ends of the sends that went out while the journal failed. An end that still cannot be persisted is tried again at
+   * Keeps the ends that sends came to while the journal failed. An end that still cannot be persisted is tried again at
    * the next call; one that the journal refuses for good is not (durability §6.7). Never rejects.
    */
   async persistSent(): Promise<void> {
@@ -222,19 +241,20 @@ export class Outbox {
   }
 
   async #end(id: string, ended: End): Promise<void> {
-    const { fence, end } = ended;
+    const { fence, end, isOwed } = ended;
     const { ownership } = this.#journal;
     this.#open.delete(id);
-    await this.#write(id, async () => {
+    await this.#write({ fence }, id, async () => {
       ended.isWriting = true;
-      if (end.state === 'sent') this.#owed.set(id, ended);
+      if (isOwed) this.#owed.set(id, ended);
       try {
-        const now = end.state === 'sent' ? ownership.fenceOf(fence.partition) : fence; // what is not out is left to who has the partition
+        const now = isOwed ? ownership.fenceOf(fence.partition) : fence;
         await this.#journal.endSend(now?.epoch === fence.epoch ? now : fence, id, end);
         this.#owed.delete(id);
       } catch (error) {
         const isLost = ownership.epochOf(fence.partition) !== fence.epoch; // who has its partition now finds it as `sending`
         if (isLost || isRefusedForGood(error)) this.#owed.delete(id);
+        if (ended.isDoubtful && isSluiceError(error, 'journal-state')) return; // it has not
         throw error;
       } finally {
         ended.isWriting = false;
@@ -243,12 +263,17 @@ export class Outbox {
   }
 
   /** @param write resolves to the reason why the send cannot be persisted, if there is one. */
-  async #write(id: string, write: (id: string) => Promise<unknown>): Promise<string | undefined> {
+  async #write(
+    { suspension }: By,
+    id: string,
+    write: (id: string) => Promise<unknown>,
+  ): Promise<string | undefined> {
     if (this.#journal.acknowledge === 'ended') return undefined;
     try {
       const problem = await write(id);
       return typeof problem === 'string' ? problem : undefined;
     } catch (error) {
+      suspension?.by(error);
       logJournalFailure(this.#logger, 'the journal could not keep a send', { sendId: id, error });
       return `the journal could not keep it: ${oneLine(error)}`;
     }
@@ -271,19 +296,7 @@ function sendIdOf({ event }: Prepared): string {
   return event.payload.openedBy ?? event.eventId;
 }
 
-/** The number of a send within its message, from 1; 0 if its id is of another making. */
-function numberOf(sendId: string): number {
-  return Number(/\.(\d+)$/.exec(sendId)?.[1] ?? 0);
-}
-
 /** The id under which the final of a stream is judged, and its idempotency key. */
 export function finalIdOf(openedBy: string): string {
   return `${openedBy}-final`;
-}
-
-const unknownEnds = ['ambiguous', 'threw', 'aborted'];
-
-/** Returns whether a send is out, or nobody knows: then it may not be said again. */
-function mayBeOut({ state, attempts, cause = '' }: SendRecord): boolean {
-  return state === 'sent' || (state === 'failed' && attempts > 0 && unknownEnds.includes(cause));
 }

@@ -22,3 +22,15 @@ export function reportOfRecord(record: SendRecord): SendReport {
     indexKeys: [],
   };
 }
+
+/** The number of a send within its message, from 1; 0 if its id is of another making. */
+export function numberOf(sendId: string): number {
+  return Number(/\.(\d+)$/.exec(sendId)?.[1] ?? 0);
+}
+
+const unknownEnds = ['ambiguous', 'threw', 'aborted'];
+
+/** Returns whether a send is out, or nobody knows: then it may not be said again. */
+export function mayBeOut({ state, attempts, cause = '' }: SendRecord): boolean {
+  return state === 'sent' || (state === 'failed' && attempts > 0 && unknownEnds.includes(cause));
+}

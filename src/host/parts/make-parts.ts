@@ -21,6 +21,7 @@ import { newBacklog } from '../lanes/backlog.js';
 import { ReloadGate } from '../lanes/gate.js';
 import { Lanes } from '../lanes/lanes.js';
 import { MessageBatches } from '../lanes/message-batches.js';
+import { Shares, shareOf } from '../lanes/shares.js';
 import { Slots } from '../lanes/slots.js';
 import { Outbox } from '../outbox/outbox.js';
 import { Accounts } from '../provided/accounts.js';
@@ -63,8 +64,8 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   const { journal = memoryJournal({ clock, acknowledge: 'ended' }) } = options;
   checkJournal(journal);
   const { laneCapacity = 100, capacity = 10_000, maxRunning = 64 } = options;
-  const { maxAttempts = 3, lastAttemptAfterMs = 10_000 } = options;
-  const gate = new ReloadGate(clock);
+  const { maxAttempts = 3, lastAttemptAfterMs = 1_000 } = options;
+  const gate = new ReloadGate(clock, { suspends: journal.acknowledge === 'persisted' });
   const running = new Slots(maxRunning);
   const [first] = options.agents ?? []; // JavaScript may leave them out
   if (first === undefined) throw hostError('no-agent', {});
@@ -145,7 +146,8 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     streams: new ActiveStreams(),
     arrivals: new Slots(Number.POSITIVE_INFINITY, arrivalsPerTurn),
     running,
-    agentSlots: agentSlots(),
+    shares: new Shares(maxRunning),
+    agentSlots: agentSlots(agents, maxRunning),
     conversationLanes: new Lanes({
       capacity: laneCapacity,
       capacityOfAll: capacity,
@@ -157,6 +159,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     turns: new ActiveRuns(),
     newId: options.newId ?? randomId,
     signal,
+    suspension: undefined, // the parts of a message have one: a field that is there is dear to nobody
     fenceSignals: new WeakMap(),
     options,
   };
@@ -190,11 +193,11 @@ function commandsOf(
   return all;
 }
 
-/** Says how many turns of each agent run at once, where its definition does. */
-function agentSlots(): HostParts['agentSlots'] {
+/** Says how many turns of each agent run at once: as its definition says, and no more than its share beside other agents. */
+function agentSlots(agents: HostParts['agents'], maxRunningOfAll: number): HostParts['agentSlots'] {
   const all = new WeakMap<AgentDefinition, Slots>();
   return (agent) => {
-    const { maxRunning } = agent;
+    const { maxRunning = agents.size > 1 ? shareOf(maxRunningOfAll) : undefined } = agent;
     return maxRunning === undefined
       ? undefined
       : getOrMake(all, agent, () => new Slots(maxRunning));

@@ -137,7 +137,7 @@ export interface HostOptions {
   /** How often a message may be begun if each time the host dies before the end of the message; by default 3. Then it is a dead letter. */
   readonly maxAttempts?: number;
   /**
-   * Milliseconds that a host runs before it begins a message for the last time that it may be begun; by default 10 000. So
+   * Milliseconds that a host runs before it begins a message for the last time that it may be begun; by default 1 000. So
    * hosts that end soon, for whatever reason, use up no last attempt.
    */
   readonly lastAttemptAfterMs?: number;

@@ -7,7 +7,9 @@ import type { Backlog } from '../lanes/backlog.js';
 import type { ReloadGate } from '../lanes/gate.js';
 import type { Lanes } from '../lanes/lanes.js';
 import type { MessageBatches } from '../lanes/message-batches.js';
+import type { Shares } from '../lanes/shares.js';
 import type { Slots } from '../lanes/slots.js';
+import type { Suspension } from '../lanes/suspension.js';
 import type { Outbox } from '../outbox/outbox.js';
 import type { Accounts } from '../provided/accounts.js';
 import type { PendingStarts } from '../provided/pending-starts.js';
@@ -42,6 +44,8 @@ export interface SendParts {
   readonly onAmbiguousSend?: HostOptions['onAmbiguousSend'];
   /** Asks humans what vetoes ask about a message; without it, such a message is cancelled. */
   readonly asking?: Approvals;
+  /** Of the message that it belongs to; absent if it belongs to none. */
+  readonly suspension?: Suspension | undefined;
   /** Resolves when the turn that says something is kept so far, before a channel has it; to the reason if it is not. */
   readonly turnPersisted?: () => Promise<string | undefined>;
 }
@@ -81,7 +85,9 @@ export interface HostParts extends Omit<SendParts, 'fence'>, Offers {
   readonly arrivals: Slots;
   /** The messages that run at once. */
   readonly running: Slots;
-  /** Of each agent that has a limit of its own. */
+  /** The parts of those places that senders may have. */
+  readonly shares: Shares;
+  /** Of each agent that has a limit of its own, or is one of several. */
   readonly agentSlots: (agent: AgentDefinition) => Slots | undefined;
   /** One lane a conversation: what comes in first is routed first. */
   readonly conversationLanes: Lanes;

@@ -2,16 +2,31 @@ import { setMaxListeners } from 'node:events';
 import type { Fence } from '@sluice/journal';
 import { noFence } from '@sluice/journal/internal';
 import { getOrMake } from 'sluice-kernel/internal';
+import { Suspension } from '../lanes/suspension.js';
 import type { FencedParts, HostParts } from './parts.js';
 
 /** The services for work under a fence: its signal aborts with the host's, and when the fence is lost. */
 export function underFence(parts: HostParts, fence: Fence): FencedParts {
-  const signal = getOrMake(parts.fenceSignals, fence.signal, () => {
+  return { ...parts, fence, signal: signalUnder(parts, fence) };
+}
+
+/** The same for an update: its work is suspended when the journal fails. */
+export function forUpdate(parts: HostParts, fence: Fence): FencedParts {
+  const signal = signalUnder(parts, fence);
+  return {
+    ...parts,
+    fence,
+    signal,
+    suspension: new Suspension(signal, parts.journal.acknowledge === 'persisted'),
+  };
+}
+
+function signalUnder(parts: HostParts, fence: Fence): AbortSignal {
+  return getOrMake(parts.fenceSignals, fence.signal, () => {
     const either = AbortSignal.any([parts.signal, fence.signal]);
     setMaxListeners(0, either); // each message that runs listens to it
     return either;
   });
-  return { ...parts, fence, signal };
 }
 
 /** The services for work of a slot; nothing if another host has its partition. */

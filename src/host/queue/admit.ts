@@ -53,3 +53,11 @@ export function admit(parts: HostParts, job: Job, mayPark: boolean): void {
   counts.parked++;
   void feed(parts);
 }
+
+/** Claims the next update of a conversation that waited for the share of its sender, once that has left its lane. */
+export function claimParked(parts: HostParts, lane: string): void {
+  setImmediate(() => {
+    parts.backlog.blocked.delete(lane);
+    readLane(parts, lane);
+  });
+}

@@ -42,17 +42,22 @@ export async function rewind(parts: HostParts): Promise<void> {
  * Lets the next reading claim the conversations that are blocked. A conversation with an update active stays blocked,
  * because that update came after the one that could not be begun (durability §6.6).
  */
-export function freeBlocked({ backlog, conversationLanes, approvals }: HostParts): void {
-  const { blocked, lanes } = backlog;
-  backlog.freed = [...blocked].filter(
-    (lane) => !lanes.has(lane) && conversationLanes.isIdle(lane) && !approvals.blocks(lane),
+export function freeBlocked(parts: HostParts): void {
+  const { blocked, lanes } = parts.backlog;
+  parts.backlog.freed = [...blocked].filter(
+    (lane) => !lanes.has(lane) && parts.conversationLanes.isIdle(lane) && mayFree(parts, lane),
   );
-  for (const lane of backlog.freed) blocked.delete(lane);
+  for (const lane of parts.backlog.freed) blocked.delete(lane);
 }
 
-/** Returns whether a conversation is blocked that the next reading may free: one that waits for a person is not. */
-export function isBlocked({ backlog, approvals }: HostParts): boolean {
-  return [...backlog.blocked].some((lane) => !approvals.blocks(lane));
+/** Returns whether a conversation is blocked that the next reading may free. */
+export function isBlocked(parts: HostParts): boolean {
+  return [...parts.backlog.blocked].some((lane) => mayFree(parts, lane));
+}
+
+/** Another one is freed when a person has answered, or when its sender has a place. */
+function mayFree({ approvals, shares }: HostParts, lane: string): boolean {
+  return !approvals.blocks(lane) && !shares.blocks(lane);
 }
 
 /** Claims the next updates, as long as few wait. Never rejects. */
@@ -151,9 +156,12 @@ function claim(parts: HostParts, lane: string, row: UpdateRecord): void {
   // The update has no place in its lane yet. Updates behind it are parked, and read when it has ended.
   if (!runsAtOnce(lane)) laneIn(parts, lane).hasMore = true;
   hold(parts, job, (inOrder) =>
-    backlog.crashSuspects.run(attempts, (isLast, release) => {
-      isOnly = isLast && !backlog.isBehind; // there may be others that were not read yet
-      return inLane(parts, lane, (place) => inOrder(releasing(place, release)));
+    backlog.crashSuspects.run(attempts, (suspect) => {
+      isOnly = suspect.isOnly && !backlog.isBehind; // there may be others that were not read yet
+      return inLane(parts, lane, (place) => {
+        suspect.begin();
+        return inOrder(releasing(place, suspect.release));
+      });
     }),
   );
 }
@@ -193,6 +201,7 @@ export function hold(
       if ((await work(place)) === 'blocked') backlog.blocked.add(lane);
     } finally {
       active.delete(eventId);
+      if (backlog.begun.get(eventId)?.signal.aborted === true) backlog.begun.delete(eventId);
       parts.batches?.forget(eventId);
       backlog.isToRewind ||= lost.aborted; // readings have passed over it, also since the partition came back
     }

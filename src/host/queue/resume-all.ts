@@ -2,6 +2,7 @@ import type { SendRecord } from '@sluice/journal';
 import { openSends, openUpdates } from '@sluice/journal/internal';
 import type { HostParts } from '../parts/parts.js';
 import { underFenceOf } from '../parts/under-fence.js';
+import type { Emitted } from '../recovery/settle-preview.js';
 import { settleSend } from '../recovery/settle-send.js';
 import { rewind } from './feeder.js';
 
@@ -38,8 +39,8 @@ export async function resumeWaiting(parts: HostParts): Promise<void> {
 }
 
 /**
- * Brings the open sends that belong to no open update to their end, one after the other: those of the partitions that this host has taken
- * since the last call. A send that answers nothing belongs to no update: another host may have that.
+ * Brings the open sends that belong to no open update to their end, those to one address one after the other: those of the partitions
+ * that this host has taken since the last call. A send that answers nothing belongs to no update: another host may have that.
  *
  * @returns how many.
  */
@@ -65,17 +66,21 @@ export async function resumeSends(parts: HostParts): Promise<number> {
   return left.length;
 }
 
-/** Settles a send when those before it of its account are. One whose account does not run waits for it. */
+/** Settles a send when those before it to its address are. One whose account does not run waits for it. */
 function settleLater(parts: HostParts, record: SendRecord): void {
   const { backlog, conversationLanes, logger } = parts;
-  const { sendId, channel, accountId } = record;
-  const lane = JSON.stringify(['left', channel, accountId]);
+  const { sendId, channel, accountId, body } = record;
+  const settleInOrder = async (): Promise<void> => {
+    const { to } = JSON.parse(body) as Emitted; // as the outbox wrote it
+    const lane = JSON.stringify(['left', channel, accountId, to]);
+    await conversationLanes.run(lane, settle, { runsAtOnce: true });
+  };
   const settle = async (): Promise<void> => {
     const fenced = underFenceOf(parts, record.slot);
     if (fenced !== undefined && !(await settleSend(fenced, record)))
       backlog.waitingSends.add(sendId);
   };
-  void conversationLanes.run(lane, settle, { runsAtOnce: true }).catch((error: unknown) => {
+  settleInOrder().catch((error: unknown) => {
     backlog.waitingSends.add(sendId); // the next reload tries again
     logger.error('a send of the journal could not be claimed', { sendId, error });
   });

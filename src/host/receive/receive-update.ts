@@ -4,10 +4,11 @@ import {
   fullReason,
   isOneOf,
   logJournalFailure,
+  mayPass,
   openUpdates,
 } from '@sluice/journal/internal';
 import type { InboundUpdate } from '@sluice/sdk/channel';
-import { deferred, definedFields, isSluiceError, oneLine } from 'sluice-kernel/internal';
+import { deferred, definedFields } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
 import { carryToEnd } from '../ingress/carry-update.js';
 import {
@@ -15,6 +16,7 @@ import {
   decodeUpdate,
   laneOf,
   runsAtOnce,
+  senderOf,
   slotOfLane,
 } from '../ingress/decode-update.js';
 import { acknowledge, endUpdate, notifyChannel, reportMessageEnd } from '../ingress/end-update.js';
@@ -77,7 +79,8 @@ export async function receiveUpdate(
     return 'done';
   };
   const key = parts.batches && batchKeyOf(parts, received);
-  const isBegun = isOwn && key === undefined && admitNow(parts, { eventId, lane, slot, work });
+  const mayBegin = isOwn && key === undefined && parts.shares.hasRoom(senderOf(received));
+  const isBegun = mayBegin && admitNow(parts, { eventId, lane, slot, work });
   const arrived = isBegun ? undefined : arriveIn(parts.backlog, lane);
   const accepted = await persist(parts, received, lane, slot, isBegun);
   persisted.resolve(accepted);
@@ -144,8 +147,8 @@ function refuse(
       active.delete(eventId);
     }
   };
-  // the answer to a sender who is refused goes out in a lane of its own
-  const refusals = JSON.stringify(['refused', account.channel.id, account.accountId]);
+  // the answer to a sender who is refused goes out in a lane beside that of its conversation
+  const refusals = JSON.stringify(['refused', laneOf(parts, account, received.decoded)]);
   const refused =
     fate === 'dropped'
       ? refusing()
@@ -215,12 +218,9 @@ async function persist(
     return accepted;
   } catch (error) {
     counts.refused++;
-    parts.backlog.isToRewind ||= isSluiceError(error, 'database-io'); // it may be persisted: a commit had no answer
-    const reason = `the journal could not keep it: ${oneLine(error)}`;
+    parts.backlog.isToRewind ||= mayPass(error); // it may be persisted: a commit had no answer
     const message = 'an update was not taken in: the journal could not keep it';
     logJournalFailure(logger, message, { ...named, eventId, error });
-    const end = { ...named, correlationId: eventId, status: 'failed', reason, sends: [] } as const;
-    reportMessageEnd(parts, end, 'debug'); // it is told above, and again each time that it comes
     return undefined;
   }
 }

@@ -8,6 +8,7 @@ import { handleUpdate } from '../ingress/handle-update.js';
 import { membersOf } from '../ingress/message-batch.js';
 import { principalOf } from '../ingress/principal.js';
 import { type ReceivedUpdate, updateOf, type Worked } from '../ingress/received-update.js';
+import { suspendUpdate } from '../ingress/suspend-update.js';
 import { mayBeRefused } from '../ingress/when-full.js';
 import type { Place } from '../lanes/slots.js';
 import { reportOfRecord } from '../outbox/report-of-record.js';
@@ -65,7 +66,7 @@ export async function resumeUpdate(
   }
   const decoded = body === undefined ? undefined : decodeUpdate(parts, account, update);
   const principal = decoded && principalOf(parts, account, decoded);
-  const settled = await settle(parts, record, earlier, principal);
+  const settled = await settle(parts, record, { earlier, principal, place });
   if (typeof settled === 'string') return settled;
   const end = endOfAnswered(record, settled);
   if (end !== undefined) return endUpdate(parts, received, { ...named, ...end });
@@ -103,12 +104,17 @@ async function deferredMember(
   return 'done';
 }
 
+interface Settling {
+  readonly earlier: readonly SendRecord[];
+  readonly principal: Principal | undefined;
+  readonly place: Place;
+}
+
 /** Brings what an update has left open to its end. @returns all its sends; otherwise it has to wait. */
 async function settle(
   parts: HostParts,
   { eventId }: UpdateRecord,
-  earlier: readonly SendRecord[],
-  principal: Principal | undefined,
+  { earlier, principal, place }: Settling,
 ): Promise<readonly SendRecord[] | Worked> {
   const open = openOf(earlier);
   if (open.length === 0) return earlier;
@@ -116,11 +122,16 @@ async function settle(
   if (fenced === undefined) return 'blocked'; // also a send may end the process
   for (const send of open)
     if (!(await settleSend(fenced, send, principal))) {
+      if (fenced.signal.aborted) return 'done'; // who has its partition next settles it
       parts.backlog.waiting.add(eventId); // its account does not run
-      if (!isDeferredToNext(fenced)) await releaseUpdate(parts, { ...fenced.fence, eventId });
+      await releaseUpdate(parts, { ...fenced.fence, eventId });
       return 'done';
     }
-  return parts.journal.sends({ correlationId: eventId, limit: allSends });
+  if (fenced.suspension?.isSuspended) return suspendUpdate(fenced, { eventId }, place);
+  const settled = await parts.journal.sends({ correlationId: eventId, limit: allSends });
+  if (openOf(settled).length === 0) return settled;
+  parts.deferredEnds.add(eventId); // the end of one could not be persisted: it may be out, and is not said again
+  return 'blocked';
 }
 
 /**

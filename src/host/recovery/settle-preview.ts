@@ -85,11 +85,12 @@ export async function settlePreview(
  * @returns whether nothing of it is shown any more.
  */
 export async function takeBackPreview(
-  { clock, sendTimeoutMs, signal, logger, outbox, fence }: FencedParts,
+  parts: FencedParts,
   { sendId }: SendRecord,
   { account, previews, shown }: PreviewPlace,
 ): Promise<boolean> {
-  if (!(await outbox.mayTakeBack(fence, sendId))) return false;
+  const { clock, sendTimeoutMs, signal, logger, outbox } = parts;
+  if (!(await outbox.mayTakeBack(parts, sendId))) return false;
   const call = () => previews.takeBack(shown, account.accountId);
   const end = await callWithin(call, clock, sendTimeoutMs, signal);
   const isGone = end.status === 'returned' && end.value === true;

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { tapRelayOf } from '@sluice/sdk/extension/internal';
 import { onAbort, Timer } from 'sluice-kernel/internal';
+import { shareOf } from '../lanes/shares.js';
 import { callWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { type NodeExchange, nameOfRoute, type OwnedRoute } from '../provided/routes.js';
 
-/** Requests that are answered at once, of all routes. */
+/** Requests that are answered at once, of all routes; one of several extensions has its share of them. */
 const runningAtMost = 64;
 const usualTimeoutMs = 30_000;
 /** Milliseconds for which the body of an answer holds a reload: a stream may go on for long. */
@@ -40,7 +41,11 @@ function routeFor({ routes }: Parts, request: Request): OwnedRoute | Response {
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const owned = there.find(({ route }) => route.method === '*' || route.method === method);
   if (owned === undefined) return wrongMethod(there.map(({ route }) => route));
-  if (routes.running.size >= runningAtMost)
+  const owners = new Set(routes.all().map(({ extensionId }) => extensionId));
+  const running = [...routes.running.values()];
+  const ofOwner = running.filter(({ extensionId }) => extensionId === owned.extensionId).length;
+  const isOverShare = owners.size > 1 && ofOwner >= shareOf(runningAtMost);
+  if (running.length >= runningAtMost || isOverShare)
     return refusal(503, 'too many requests are being answered', { 'retry-after': '1' });
   return owned;
 }

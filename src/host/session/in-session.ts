@@ -34,10 +34,10 @@ export async function inSession<T>(
     leave: (isForPerson) => {
       place.leave(isForPerson);
       slots?.give();
-      gate.leave();
+      gate.leaveForPerson();
     },
     enter: async () => {
-      await gate.enter(); // no slot is held while it is closed
+      await gate.enterAfterPerson(); // no slot is held while it is closed
       await slots?.retake();
       await place.enter();
     },

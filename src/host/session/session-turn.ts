@@ -110,7 +110,7 @@ export async function sessionTurn(
   return {
     [Symbol.dispose]: () => {
       // a message that is lost here goes on elsewhere, or when a person has answered: before those that wait
-      if (hasTurn && place.isLost !== true && !fence.signal.aborted)
+      if (hasTurn && parts.suspension?.isSuspended !== true && !fence.signal.aborted)
         void releaseTurn().catch((error: unknown) => {
           logger.debug('a turn in a session ends with its message', { sessionKey, error });
         });

@@ -8,7 +8,15 @@ import {
 } from '@sluice/sdk/channel';
 import { oneLine } from 'sluice-kernel/internal';
 import { type Attempt, deliver, deliverPrepared } from '../egress/delivery.js';
-import { endOfUnpassed, endSend, failedSend, type SendEnd } from '../egress/end-send.js';
+import {
+  deferredSend,
+  endOfUnpassed,
+  endSend,
+  failedSend,
+  type SendEnd,
+  suspendedReport,
+  suspendedSend,
+} from '../egress/end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from '../egress/prepare-send.js';
 import { reportSending } from '../egress/send-attempt.js';
 import type { SendParts } from '../parts/parts.js';
@@ -36,6 +44,8 @@ interface Opened {
   readonly driver: SenderDriver | undefined;
   /** The channel of that sender: a reload may have put another channel in its place when the final comes. */
   readonly channel: ChannelPlugin | undefined;
+  /** The journal knows what it shows. */
+  readonly note: { readonly isThere: boolean };
 }
 
 /**
@@ -80,6 +90,8 @@ export class StreamedReply {
     if (this.#refused !== undefined) return this.#refused;
     const { parts, trail, signal } = this.#options;
     const opened = this.#opened;
+    if (parts.suspension?.isSuspended)
+      return (await this.#endWithout(suspendedSend())) ?? suspendedReport(message);
     const fork = trail.fork();
     if (opened === undefined) return deliver(parts, fork, message, signal);
     using _permits = opened.approval;
@@ -101,7 +113,10 @@ export class StreamedReply {
       return this.#endOpening(opened, failedSend('threw', oneLine(error)));
     }
     const { driver, approval, channel } = opened;
-    const takeBack = async (): Promise<void> => driver?.abort();
+    const takeBack = async (): Promise<boolean> => {
+      await driver?.abort();
+      return this.#isLeft(opened);
+    };
     const show: Attempt = async (account, send) => {
       if (driver !== undefined && !driver.isOver && account.channel === channel)
         return sendFinal(parts, fork, { account, final: send, driver, approval, signal });
@@ -148,9 +163,16 @@ export class StreamedReply {
     return this.#endOpening(opened, end);
   }
 
-  async #endOpening({ prepared, trail, driver }: Opened, end: SendEnd): Promise<SendReport> {
+  async #endOpening(opened: Opened, end: SendEnd): Promise<SendReport> {
+    const { prepared, trail, driver } = opened;
     await driver?.abort();
+    if (this.#isLeft(opened)) return deferredSend(prepared);
     return endSend(this.#options.parts, trail, prepared, end);
+  }
+
+  /** Returns whether it stays open in the journal, with what it shows, for the time when its message is taken up again (durability §6.13). */
+  #isLeft({ note }: Opened): boolean {
+    return note.isThere && this.#options.parts.suspension?.isSuspended === true;
   }
 
   /** Shows the newest part, one after the other. Never rejects. */
@@ -193,19 +215,19 @@ export class StreamedReply {
     try {
       const { outcome } = prepared;
       const keep = noteShownOf(parts, outcome);
-      let isNoted = false; // without a note nobody else knows of it
+      const note = { isThere: false }; // without it nobody else knows of what is shown
       const approval = new StreamApproval(approveSend(outcome, parts.kernel), {
         noteShown: async (shown) => {
           await keep(shown);
-          isNoted = true;
+          note.isThere = true;
         },
         mayTakeBack: async () =>
-          !isNoted || parts.outbox.mayTakeBack(parts.fence, outcome.event.eventId),
+          !note.isThere || parts.outbox.mayTakeBack(parts, outcome.event.eventId),
       });
       const { channel: id, accountId } = approval.opening.message;
       const channel = parts.accounts.find(id, accountId)?.channel;
       const driver = channel && (await this.#drive(trail, approval, channel));
-      this.#opened = { prepared, trail, approval, driver, channel };
+      this.#opened = { prepared, trail, approval, driver, channel, note };
     } catch (error) {
       const end = failedSend('threw', oneLine(error));
       this.#refused = await endSend(parts, trail, prepared, end);
@@ -243,11 +265,11 @@ function streamKind(
 
 /** Makes the function that keeps, with a send, what a channel notes of its preview. */
 export function noteShownOf(
-  { outbox, fence }: SendParts,
+  parts: SendParts,
   outcome: PreparedSend['outcome'],
 ): StreamPermits['noteShown'] {
   return async (shown) => {
-    const unpersisted = await outbox.noteShown(fence, outcome, shown);
+    const unpersisted = await parts.outbox.noteShown(parts, outcome, shown);
     if (unpersisted !== undefined) throw new Error(unpersisted);
   };
 }

@@ -1,9 +1,10 @@
 import type { Store } from '@sluice/journal';
 import { oneLine } from 'sluice-kernel/internal';
+import type { Suspension } from '../lanes/suspension.js';
 
 /**
  * The writes of one turn to its store. None of them is waited for by itself: they are persisted before a tool of the turn runs,
- * and with or before the next send of the turn (durability §6.9).
+ * and with or before the next send of the turn (durability §6.9). One that the journal fails suspends the message.
  *
  * @example
  * const writes = new TurnWrites(store);
@@ -12,11 +13,13 @@ import { oneLine } from 'sluice-kernel/internal';
  */
 export class TurnWrites {
   readonly #store: Pick<Store, 'hurry'>;
+  readonly #suspension: Suspension | undefined;
   readonly #waiting = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(store: Pick<Store, 'hurry'>) {
+  constructor(store: Pick<Store, 'hurry'>, suspension?: Suspension) {
     this.#store = store;
+    this.#suspension = suspension;
   }
 
   /** The store lets writes wait. If not, each of its writes is waited for before the next call. */
@@ -29,6 +32,7 @@ export class TurnWrites {
     const settled = write
       .catch((error: unknown) => {
         this.#failure ??= { error };
+        this.#suspension?.by(error);
       })
       .finally(() => this.#waiting.delete(settled));
     this.#waiting.add(settled);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ProviderSessions, runAgentTurn, type Trail } from '@sluice/agent';
-import { TurnPauses } from '@sluice/agent/internal';
+import { RunSuspended, TurnPauses } from '@sluice/agent/internal';
 import type { SessionRecord } from '@sluice/journal';
 import { endOf, stopped } from '@sluice/journal/internal';
 import type { TranscriptSize } from '@sluice/sdk/stream';
@@ -35,7 +35,7 @@ export async function answerMessage(
 ): Promise<CancelledEnding> {
   if (parts.signal.aborted) return stopped;
   const { agent, sessionKey } = route;
-  const writes = new TurnWrites(parts.store);
+  const writes = new TurnWrites(parts.store, parts.suspension);
   const at = { agentId: agent.id, sessionKey };
   const opening = await openSession(parts, trail, at, message, writes);
   if (opening.status === 'failed') {
@@ -47,14 +47,21 @@ export async function answerMessage(
   const { sessionId } = session;
   const turn = new AbortController();
   const { signal } = turn;
-  using _stopped = onAbort(parts.signal, () => turn.abort(parts.signal.reason));
+  const suspend = (cause: unknown): void =>
+    turn.abort(new RunSuspended('it goes on later', { cause }));
+  using _stopped = onAbort(parts.signal, () => suspend(parts.signal.reason));
   const runId = parts.newId('run');
-  using _listed = parts.turns.begin({ runId, sessionKey, sessionId }, (why) => turn.abort(why));
+  using _listed = parts.turns.begin({ runId, sessionKey, sessionId }, (why) => {
+    parts.suspension?.end();
+    turn.abort(why);
+  });
   const pauses = new TurnPauses();
-  const people = new PeopleWait(place, pauses, (why) => turn.abort(why));
+  const people = new PeopleWait(place, pauses, suspend);
   const by = { agent, session, writes, begunAt, message };
   return await takeTurn(parts, trail, { runId, signal, pauses, people, ...by });
 }
+
+const notListed: Disposable = { [Symbol.dispose]: () => undefined };
 
 interface Turn {
   readonly agent: AgentDefinition;
@@ -84,6 +91,7 @@ async function takeTurn(
   const run = Object.freeze({ agentId, sessionKey, sessionId, runId });
   const turnPersisted = () => writes.problem();
   const history = await historyOf(parts, session, begunAt);
+  const rows = () => parts.approvals.of(trail.correlationId ?? '');
   const asking = askPeople(parts, {
     people,
     address: addressOf(message),
@@ -91,6 +99,13 @@ async function takeTurn(
   });
   const sink = replySink({ turnPersisted, asking, ...parts }, trail, message, run, signal);
   const replies = new TurnReplies(parts.options.replies ?? {}, sink);
+  /** The run alone is stopped when its message is suspended: a send that a channel has comes to its end. */
+  const active = {
+    begin: (_: unknown, stop: (why: unknown) => void) => {
+      parts.suspension?.onSuspended(stop);
+      return notListed;
+    },
+  };
   // one literal each, without a spread between its fields: those cost some microseconds each
   const result = await runAgentTurn({
     kernel: parts.kernel,
@@ -110,6 +125,7 @@ async function takeTurn(
           parts.store.appendMessage(sessionId, entry, { fence: parts.fence, mayWait: true }),
         );
       },
+      isAsked: (toolCallId) => rows().some((row) => row.toolCallId === toolCallId),
       kept: () => writes.kept(),
       ...history,
     },
@@ -128,6 +144,7 @@ async function takeTurn(
     tools: (provider) =>
       parts.tools.for(provider, { agentId, sessionKey, sessionId, message, principal }),
     mustAnswer: true,
+    active,
     signal,
     clock: parts.clock,
     logger: parts.logger,
@@ -144,6 +161,7 @@ async function takeTurn(
   if (!writes.mayWait) await keeping;
   if (result.status === 'aborted') {
     void writes.kept().catch((error: unknown) => {
+      if (parts.suspension?.isSuspended) return; // it is taken again
       parts.logger.error('a turn that was stopped was not persisted whole', {
         sessionId,
         runId,

@@ -1,5 +1,5 @@
 import { type Clock, isSluiceError, type Logger, pause } from 'sluice-kernel/internal';
-import { isOfOneRow } from '../rows/table-rows.js';
+import { isRefusedForGood } from '../rows/table-rows.js';
 
 /**
  * Logs that the journal failed a write. The loss of the whole journal is told once, by the watch over it: what fails
@@ -15,9 +15,10 @@ export function logJournalFailure(
   logger[isLost ? 'debug' : 'error'](message, fields);
 }
 
-/** Returns whether a call that the journal has failed may go well later. A row that is damaged stays so. */
+/** Returns whether an error is a fault of the journal, and the call may go well later. What it refuses for good stays so. */
 export function mayPass(error: unknown): boolean {
-  return isSluiceError(error) && !isOfOneRow(error);
+  if (!isSluiceError(error) || isRefusedForGood(error)) return false;
+  return error.code.startsWith('database-') || error.code.startsWith('journal-');
 }
 
 /** Milliseconds between two tries of work that waits for the journal. */

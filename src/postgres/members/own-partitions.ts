@@ -45,7 +45,7 @@ export class OwnPartitions {
     return this.#held.get(partition)?.epoch;
   }
 
-  /** How often its lease was over. */
+  /** How often its lease was over while it had partitions: a renewal that was under way then knew more of them than is true. */
   get suspensions(): number {
     return this.#suspensions;
   }
@@ -117,7 +117,7 @@ export class OwnPartitions {
 
   /** Ends all holds. The partitions are this host's again, in the same epoch, if no other host has taken them: see `take`. */
   suspend(error: SluiceError): void {
-    this.#suspensions++;
+    if ([...this.#held.values()].some(({ held }) => held !== undefined)) this.#suspensions++;
     for (const own of this.#held.values()) {
       const { held, work } = own;
       if (held === undefined) continue;

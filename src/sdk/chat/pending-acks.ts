@@ -1,4 +1,4 @@
-import type { Clock, TimerHandle } from 'sluice-kernel';
+import { type Clock, getOrMake, type TimerHandle } from 'sluice-kernel/internal';
 import { Recent } from '../stream/internal.js';
 
 /** The answer to one delivery of an update. */
@@ -16,6 +16,8 @@ const remembered = 2_000;
 export interface Patience {
   /** Milliseconds after which a delivery is answered although its update is not done with. */
   readonly patienceMs: number;
+  /** Deliveries of one conversation that wait, at most: a new one has the oldest answered early. Any number if absent. */
+  readonly share?: number;
   /** Is told that a delivery is answered so. */
   readonly onEarly: () => void;
 }
@@ -24,6 +26,7 @@ export interface Patience {
 interface Pending {
   /** The host has it. */
   isTaken: boolean;
+  readonly conversation: string;
   /** Those that wait for it, each with the timer that ends its wait; one that has run out has none. */
   readonly deliveries: Map<Delivery, TimerHandle | undefined>;
 }
@@ -38,6 +41,8 @@ interface Pending {
  */
 export class PendingAcks {
   readonly #pending = new Map<string, Pending>();
+  /** By their conversations, the deliveries whose wait has not run out, oldest first. */
+  readonly #waiting = new Map<string, Map<Delivery, Pending>>();
   readonly #done = new Recent<string, true>(remembered);
   readonly #clock: Clock;
   readonly #patience: Patience;
@@ -47,20 +52,22 @@ export class PendingAcks {
     this.#patience = patience;
   }
 
-  /** Takes a delivery. @returns whether its update is new. */
-  take(id: string, delivery: Delivery): boolean {
+  /** Takes a delivery. @param conversation of its update: it counts in the share of that. @returns whether its update is new. */
+  take(id: string, delivery: Delivery, conversation = ''): boolean {
     if (this.#done.has(id)) {
       delivery.done();
       return false;
     }
     const known = this.#pending.get(id);
-    const pending: Pending = known ?? { isTaken: false, deliveries: new Map() };
+    const pending: Pending = known ?? { isTaken: false, conversation, deliveries: new Map() };
     this.#pending.set(id, pending);
-    const timer = this.#clock.setTimeout(() => {
-      pending.deliveries.set(delivery, undefined);
-      this.#answerEarly(pending);
-    }, this.#patience.patienceMs);
+    const { patienceMs, share = Number.POSITIVE_INFINITY } = this.#patience;
+    const timer = this.#clock.setTimeout(() => this.#runOut(pending, delivery), patienceMs);
     pending.deliveries.set(delivery, timer);
+    const ofConversation = getOrMake(this.#waiting, pending.conversation, () => new Map());
+    ofConversation.set(delivery, pending);
+    const [oldest] = ofConversation;
+    if (ofConversation.size > share && oldest !== undefined) this.#runOut(oldest[1], oldest[0]);
     return known === undefined;
   }
 
@@ -98,11 +105,27 @@ export class PendingAcks {
     }
   }
 
+  /** The wait of a delivery is over. */
+  #runOut(pending: Pending, delivery: Delivery): void {
+    this.#stopWaiting(pending, delivery);
+    pending.deliveries.set(delivery, undefined);
+    this.#answerEarly(pending);
+  }
+
+  #stopWaiting({ conversation, deliveries }: Pending, delivery: Delivery): void {
+    const timer = deliveries.get(delivery);
+    if (timer !== undefined) this.#clock.clearTimeout(timer);
+    const ofConversation = this.#waiting.get(conversation);
+    ofConversation?.delete(delivery);
+    if (ofConversation?.size === 0) this.#waiting.delete(conversation);
+  }
+
   #release(id: string, how: keyof Delivery): void {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
-    for (const [delivery, timer] of pending?.deliveries ?? []) {
-      if (timer !== undefined) this.#clock.clearTimeout(timer);
+    if (pending === undefined) return;
+    for (const delivery of pending.deliveries.keys()) {
+      this.#stopWaiting(pending, delivery);
       delivery[how]();
     }
   }

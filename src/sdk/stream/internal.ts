@@ -11,6 +11,7 @@ export * from './ordering/ordering-checker.js';
 export type * from './ordering/ordering-violation.js';
 export { attachedFiles } from './prompt/attached-files.js';
 export { modelHistory } from './prompt/model-history.js';
+export { openCalls, withoutCalls } from './prompt/open-calls.js';
 export { surroundingsOf, withSurroundings } from './prompt/surroundings.js';
 export { fixSchema } from './tool/fix-schema.js';
 export { toolProblem } from './tool/tool-problem.js';

@@ -48,6 +48,12 @@ export interface AgentRequest {
    * prompt, and does not hold it. Absent if the prompt is asked for the first time.
    */
   readonly begun?: readonly SessionMessage[];
+  /**
+   * The calls of tools that a person was asked about when the work in `begun` was cut off, in order. None of them has a result, and
+   * `begun` does not have them. They are to be made again, exactly so and before anything else: the gate then gives the answer of the
+   * person (judgement §4.34). The host has made those of its own `tools` itself. Absent if there are none.
+   */
+  readonly callsAgain?: readonly ToolCall[];
   readonly session: SessionContext;
   /** The provider's own session that goes on with this one: the newest text that it gave to `keepSession`. */
   readonly providerSession?: string;

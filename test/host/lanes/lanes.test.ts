@@ -151,7 +151,7 @@ describe('lanes', () => {
   });
 
   it('hold no slot while the gate is closed: what has begun may need it to come to its end (durability §8.6)', async () => {
-    const gate = new ReloadGate(virtualClock());
+    const gate = new ReloadGate(virtualClock(), { suspends: true });
     const slots = new Slots(1);
     const lanes = new Lanes({ capacity: 10, gate, slots });
     const order: string[] = [];

@@ -64,7 +64,7 @@ function routed(sessionKey?: string): Pick<Parameters<typeof hostLab>[0] & objec
 }
 
 const say = (lab: HostLab, text: string, conversation = text) =>
-  void lab.channel.receive({ text, conversation }, `u-${conversation}-${text}`);
+  void lab.channel.receive({ text, conversation, from: conversation }, `u-${conversation}-${text}`);
 
 describe('M6: messages that run at once', () => {
   it('are so many and no more; those of others wait, first come first served (durability §8.5)', async () => {
@@ -213,7 +213,9 @@ describe('M6: messages that run at once', () => {
     };
     let kept = 0;
     for (let at = 0; at < crowd; at++)
-      void lab.channel.receive({ text: 'hi', conversation: `c-${at}` }, `${at}`).then(() => kept++);
+      void lab.channel
+        .receive({ text: 'hi', conversation: `c-${at}`, from: `p-${at}` }, `${at}`)
+        .then(() => kept++);
     await turnUntil(() => kept === crowd && lab.host.stats().running === 64);
     expect(mostWaiting).toBeLessThanOrEqual(128); // 64 that run, and as many that may run next
     expect(lab.host.stats().parked).toBeGreaterThanOrEqual(crowd - 128);

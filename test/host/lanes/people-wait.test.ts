@@ -77,13 +77,13 @@ describe('a message that waits for a person', () => {
   });
 
   it('blocks no reload, and goes on when it is over (judgement §4.20)', async () => {
-    const gate = new ReloadGate(systemClock);
+    const gate = new ReloadGate(systemClock, { suspends: false });
     const waiting = deferred<void>();
     const steps: string[] = [];
     const job = gate.pass(async () => {
-      gate.leave();
+      gate.leaveForPerson();
       await waiting.promise;
-      await gate.enter();
+      await gate.enterAfterPerson();
       steps.push('goes on');
     });
     const closed = gate.close();
@@ -96,12 +96,32 @@ describe('a message that waits for a person', () => {
     expect(steps).toEqual(['reloaded', 'goes on']);
   });
 
+  it('is given up by a reload if the journal has its message, and the reload waits for that (judgement §4.20)', async () => {
+    const gate = new ReloadGate(systemClock, { suspends: true });
+    const steps: string[] = [];
+    const { closing } = gate;
+    const job = gate.pass(async () => {
+      gate.leaveForPerson();
+      while (!closing.aborted) await new Promise(setImmediate);
+      await gate.enterAfterPerson();
+      steps.push('given up');
+    });
+    const closed = gate.close();
+    expect(await gate.quiet(60_000)).toBe(0);
+    steps.push('reloaded');
+    expect(gate.closing.aborted).toBe(true); // also for one that begins to wait now
+    closed[Symbol.dispose]();
+    expect(gate.closing.aborted).toBe(false);
+    await job;
+    expect(steps).toEqual(['given up', 'reloaded']);
+  });
+
   it('is no crash suspect any more: the others go on, also where it was at its last attempt (judgement §4.20)', async () => {
     const clock = virtualClock();
     using crashSuspects = new CrashSuspects({ clock, maxAttempts: 3, lastAttemptAfterMs: 0 });
     const answer = deferred<void>();
     const begun: string[] = [];
-    const first = crashSuspects.run(2, async (_isOnly, release) => {
+    const first = crashSuspects.run(2, async ({ release }) => {
       begun.push('first');
       release();
       release(); // once

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { fingerprintOf } from '../../../src/host/outbox/outbox.js';
 import { journalError } from '../../../src/journal/errors.js';
 import type { Journal } from '../../../src/journal/index.js';
-import { deferred } from '../../../src/kernel/internal.js';
+import { deferred, type PayloadOf } from '../../../src/kernel/internal.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { type ScriptedChannelOptions, scriptedChannel } from '../../support/scripted-channel.js';
@@ -31,6 +32,54 @@ async function stalledHost(
       (await inner.updates()).map(
         ({ updateId, state, outcome }) => `${updateId} ${outcome ?? state}`,
       ),
+    [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose](),
+  };
+}
+
+/** Host b has a message that host a had begun, with one send. The journal keeps no end of a send while it is away. */
+async function leftMessage(
+  {
+    kind,
+    ...emitted
+  }: Pick<PayloadOf<'egress.preparing'>, 'content' | 'streaming'> & {
+    readonly kind: string;
+  },
+  isSending = false,
+) {
+  let isAway = true;
+  const clock = virtualClock();
+  const shared = sharedJournal(clock);
+  shared.give('a', shared.all);
+  const before = shared.of('a');
+  const [eventId, channel, accountId] = ['u-1', 'scripted', 'default'];
+  const row = { eventId, channel, accountId, updateId: '1', lane: 'one', receivedAtMs: 0 };
+  await before.accept({ ...row, body: JSON.stringify(said('1')) });
+  const { fence } = await before.begin(eventId);
+  const to = { channel, accountId, to: 'one', conversationId: 'one', attachments: [] };
+  const fingerprint = fingerprintOf({ content: emitted.content });
+  const named = { sendId: 'u-1.1', correlationId: eventId, channel, accountId, fingerprint };
+  const body = JSON.stringify({ ...to, kind, metadata: {}, explicit: false, ...emitted });
+  await before.prepare(fence, { ...named, kind, body }, isSending);
+  shared.give('b', shared.all);
+  const inner = shared.of('b');
+  const away = () => journalError('database-io', { path: 'memory', problem: 'it is away' });
+  const journal: Journal = {
+    ...inner,
+    endSend: (...given) => (isAway ? Promise.reject(away()) : inner.endSend(...given)),
+  };
+  const lab = await hostLab({
+    ...{ clock, journal },
+    channel: scriptedChannel({
+      everyHost: true,
+      deduplicatesSends: true,
+      resendPolicy: { ambiguous: 'resend' },
+    }),
+  });
+  return {
+    ...{ lab, clock, shared },
+    comeBack: () => {
+      isAway = false;
+    },
     [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose](),
   };
 }
@@ -145,6 +194,53 @@ describe('a host whose lease is over by its own clock, and which no other host h
     await clock.advance(10_000);
     expect(lab.texts()).toEqual(['1']);
     expect((await shared.of('b').sends()).map(({ state }) => state)).toEqual(['sent']);
+  });
+
+  it('settles what a host before it has left also if the journal failed meanwhile, and then its lease was over (durability §7.2, durability §11.4)', async () => {
+    await using left = await leftMessage({ kind: 'stream-opening', content: '', streaming: true });
+    const { lab, clock, shared } = left;
+    await clock.advance(1_500);
+    shared.stall('b');
+    left.comeBack();
+    await clock.advance(5_000);
+    shared.goOn('b');
+    await clock.advance(10_000);
+    expect(lab.texts()).toEqual(['1']);
+    expect(await shared.of('b').updates()).toMatchObject([{ outcome: 'answered' }]);
+  });
+
+  it('says nothing again that it has settled, if the end of that is persisted late (durability §6.7, durability §7.2)', async () => {
+    await using left = await leftMessage({ kind: 'block', content: '1', streaming: false }, true);
+    const { lab, clock, shared } = left;
+    await clock.advance(5_000);
+    expect(lab.texts()).toEqual(['1']);
+    left.comeBack();
+    await clock.advance(10_000);
+    expect(lab.texts()).toEqual(['1']);
+    expect(await shared.of('b').updates()).toMatchObject([{ outcome: 'answered' }]);
+  });
+
+  it('handles an update that was persisted long after its write counted as failed, once (durability §8.8, durability §11.7)', async () => {
+    let isLate = true;
+    let commit = (): unknown => undefined;
+    await using host = await stalledHost((journal) => ({
+      accept: (...given) => {
+        if (!isLate) return journal.accept(...given);
+        isLate = false;
+        commit = () => journal.accept(...given);
+        return Promise.reject(
+          journalError('database-io', { path: 'memory', problem: 'no answer' }),
+        );
+      },
+    }));
+    const { lab, clock } = host;
+    await lab.channel.receive(said('1'), '1');
+    await clock.advance(3_000);
+    await commit();
+    await clock.advance(15_000);
+    expect(lab.texts()).toEqual(['1']);
+    expect(await host.states()).toEqual(['1 answered']);
+    expect(lab.host.stats()).toMatchObject({ resumed: 1 });
   });
 
   it('leaves such a send to the host that has its partition by then (durability §7.2, durability §12.3)', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import type { AgentDefinition } from '../../../src/host/index.js';
 import { type Journal, memoryJournal } from '../../../src/journal/index.js';
-import { eventIdOf } from '../../../src/journal/internal.js';
+import { eventIdOf, openUpdates } from '../../../src/journal/internal.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import type { VirtualClock } from '../../../src/testing/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
@@ -53,7 +53,8 @@ async function mortalLab(
         begun.push(prompt);
         running.add(prompt);
         most = Math.max(most, running.size);
-        await passed(clock, isPoison(prompt) ? turnMs / 2 : turnMs, signal);
+        const poisonedMs = isPoison(prompt) ? turnMs / 2 : turnMs;
+        await passed(clock, prompt === 'hung' ? 600_000 : poisonedMs, signal);
         running.delete(prompt);
         if (isDead) return;
         if (isPoison(prompt) && !signal.aborted) return kill();
@@ -84,7 +85,8 @@ const innocent = Array.from({ length: 20 }, (_, at) => `m-${at}`);
 const idOf = (text: string) => eventIdOf('scripted', 'default', text);
 
 async function receive(lab: HostLab, texts: readonly string[]): Promise<void> {
-  for (const text of texts) await lab.channel.receive({ text, conversation: text }, text);
+  for (const text of texts)
+    await lab.channel.receive({ text, conversation: text, from: text }, text);
 }
 
 /** Lets a host live for a while, or until it is killed; then it is gone. */
@@ -141,8 +143,8 @@ describe('H2: after a host has died, what had begun', () => {
       if ((await journal.updates()).length === 0) await receive(lab, innocent.slice(0, 3));
       await live(lab, forMs);
     }
-    const lab = await mortalLab(journal, 1_000);
-    await lab.clock.advance(9_000);
+    const lab = await mortalLab(journal, 900);
+    await lab.clock.advance(990);
     expect(lab.begun).toEqual([]);
     await live(lab, 10_000);
     expect([lab.begun, lab.most]).toEqual([['m-0', 'm-1', 'm-2'], 1]);
@@ -169,7 +171,7 @@ describe('H2: after a host has died, what had begun', () => {
       await live(lab, forMs);
     }
     const last = await mortalLab(journal, 600);
-    await last.clock.advance(10_100);
+    await last.clock.advance(1_100);
     expect(last.begun).toEqual(['innocent']);
     await receive(last, ['poison']);
     await live(last, 5_000);
@@ -189,7 +191,7 @@ describe('H2: after a host has died, what had begun', () => {
       for (let start = 0; start < 14; start++) {
         const lab = await mortalLab(journal, 600);
         if (start === 0) await receive(lab, texts);
-        await lab.clock.advance(start === 2 ? 10_020 : 0); // beside the first last attempt
+        await lab.clock.advance(start === 2 ? 1_020 : 0); // beside the first last attempt
         if (start === 2) await receive(lab, ['poison-2']);
         await live(lab, 40_000);
       }
@@ -197,6 +199,61 @@ describe('H2: after a host has died, what had begun', () => {
       expect(states['dead']?.toSorted()).toEqual(['poison-1', 'poison-2']);
       expect(states['ended']?.toSorted()).toEqual(['a', 'b']);
     }
+  });
+
+  it('waits for no other that hangs: each begins within three seconds, also at its last attempt (durability §7.7)', async () => {
+    for (const deaths of [1, 2]) {
+      const journal = memoryJournal();
+      for (let death = 0; death < deaths; death++) {
+        const lab = await mortalLab(journal, 50);
+        if (death === 0) await receive(lab, ['hung', ...innocent]);
+        await lab.clock.advance(0);
+        await live(lab, death === 0 ? 20 : 1_040); // in the second life, so far that all of them have begun
+      }
+      const attempts = (await journal.updates({ states: openUpdates })).map((one) => one.attempts);
+      expect(new Set(attempts)).toEqual(new Set([deaths]));
+      const left = attempts.length;
+      const lab = await mortalLab(journal, 50);
+      await lab.clock.advance(3_000);
+      expect(lab.begun).toHaveLength(left);
+      expect((await byState(journal))['handling']).toEqual(['hung']);
+      lab.kill();
+    }
+  });
+
+  it('comes to its end in hosts that live two seconds, also behind one that hangs (durability §7.7)', async () => {
+    for (const lifeMs of [1_950, 2_400]) {
+      const journal = memoryJournal();
+      let lives = 0;
+      const isDone = async () => ((await byState(journal))['ended']?.length ?? 0) === 40;
+      while (lives < 40 && !(await isDone())) {
+        const lab = await mortalLab(journal, 900);
+        if (lives === 0)
+          await receive(lab, ['hung', ...innocent, ...innocent.map((text) => `${text}-again`)]);
+        await live(lab, lives++ < 2 ? 300 : lifeMs);
+      }
+      const { dead = [], ended } = await byState(journal);
+      expect(ended).toHaveLength(40);
+      expect(dead.filter((text) => text !== 'hung')).toEqual([]);
+    }
+  });
+
+  it('is not convicted for one that ends hosts late, when the others beside it have long begun (durability §7.7)', async () => {
+    const journal = memoryJournal();
+    const slow = innocent.slice(0, 6);
+    let deaths = 0;
+    for (let start = 0; start < 8; start++) {
+      const lab = await mortalLab(journal, 10_000);
+      if (start === 0) await receive(lab, [...slow.slice(0, 3), 'poison', ...slow.slice(3)]);
+      for (let ms = 0; ms < 120_000 && !lab.isDead; ms += 100) await lab.clock.advance(100);
+      if (lab.isDead) deaths++;
+      lab.kill();
+    }
+    expect(await byState(journal)).toEqual({
+      dead: ['poison'],
+      ended: expect.arrayContaining(slow) as unknown,
+    });
+    expect(deaths).toBeLessThanOrEqual(4);
   });
 
   it('has used up an attempt only if it ran: what waited for its session or its agent has not (durability §7.7)', async () => {

@@ -299,7 +299,7 @@ export const decisions: readonly (readonly [string, string])[] = [
     'Telegram gives everything from the offset on, at once. Going past it would lose the message in a crash.',
   ],
   [
-    'Without a journal the older half of a batch of 100 is confirmed before it is done with, if nothing new has come for a second. A webhook answers after ten seconds.',
+    'Without a journal, if Telegram gives 100 updates, those that were taken a second ago and those before the newest ten of a chat are confirmed before they are done with. A webhook answers after two seconds, and the oldest of more than four of a chat.',
     'Telegram gives the oldest 100 updates and no others, and has 40 connections to a webhook. While these hang, nobody else would be answered. The log says how many updates a crash would lose.',
   ],
   [

@@ -1,4 +1,4 @@
-import type { Message } from 'grammy/types';
+import type { Message, Update } from 'grammy/types';
 import { conversationIdOf } from '../address.js';
 import type { BotIdentity } from './mention.js';
 
@@ -37,4 +37,12 @@ export function placeOf(message: Message, { hasTopics = false }: BotIdentity): P
     ...(topicId !== undefined && { threadId: topicId }),
     ...(chat.title !== undefined && { title: chat.title }),
   };
+}
+
+/** Finds the chat that an update came from, as far as it says so: nothing else of the update was looked at. */
+export function chatOf(update: Update): number | undefined {
+  const { message, channel_post, edited_message, edited_channel_post, callback_query } = update;
+  const said = message ?? channel_post ?? edited_message ?? edited_channel_post;
+  const { chat }: Partial<Message> = said ?? callback_query?.message ?? {};
+  return chat?.id;
 }

@@ -2,6 +2,7 @@ import type { Update } from 'grammy/types';
 import { pause } from 'sluice/chat';
 import type { ApiAnswer, BotApi } from '../api/bot-api.js';
 import { isUpdate, wantedUpdates } from '../ingress/decode.js';
+import { chatOf } from '../ingress/place.js';
 import type { Intake, IntakeParts } from './intake.js';
 import { PendingUpdates } from './pending-updates.js';
 
@@ -11,8 +12,6 @@ const longPollS = 30;
 const busyPollMs = 500;
 /** Updates that are asked for at once; the most that Telegram gives. */
 const batch = 100;
-/** Milliseconds that the oldest updates may keep all others from coming. */
-const stuckMs = 1_000;
 /** Milliseconds before what the host could not take in is asked for again. */
 const refusedMs = 1_000;
 const firstBackoffMs = 1_000;
@@ -28,8 +27,8 @@ export interface PollingParts extends IntakeParts {
 /**
  * Asks Telegram for updates, over and over, in an order of its own: the offset, which is what confirms updates, goes
  * past one only when it is done with. Until then Telegram gives it again, and it is dropped. Telegram gives the oldest 100
- * and no others: where all of these are taken and the oldest does not end, the older half is passed over, so that
- * others are answered.
+ * and no others: where it gives so many, those that are too many of one chat, or too old, are passed over, so that others
+ * come.
  */
 export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
   const stopping = new AbortController();
@@ -64,7 +63,8 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
     const readable = updates.filter(isUpdate).toSorted((a, b) => a.update_id - b.update_id);
     if (readable.length < updates.length) log.warn('Telegram sent what is no update');
     // what comes when it has been stopped comes again
-    const isNew = ({ update_id: id }: Update): boolean => !signal.aborted && pending.take(id);
+    const isNew = (update: Update): boolean =>
+      !signal.aborted && pending.take(update.update_id, clock.monotonicMs());
     const taken = await Promise.all(
       readable.filter(isNew).map(async (update) => {
         const how = await sink.take(update);
@@ -75,11 +75,10 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
     return { count: taken.length, isRefused: taken.includes('refused') };
   };
 
-  /** Goes past the older half of a whole batch that is taken, and not done with: what is behind it would never come. */
+  /** Goes past updates of a whole batch that are not done with: what is behind them would never come. */
   const passOver = (updates: readonly unknown[]): boolean => {
-    const ids = updates.filter(isUpdate).map((update) => update.update_id);
-    const middle = ids.toSorted((a, b) => a - b)[batch / 2];
-    const passed = middle === undefined ? 0 : pending.passOver(middle);
+    const given = updates.filter(isUpdate).map((one) => ({ id: one.update_id, chat: chatOf(one) }));
+    const passed = pending.makeRoom(given, clock.monotonicMs());
     if (passed === 0) return false;
     log.warn(
       `${passed} updates of Telegram are confirmed before they are answered, so that others come: they are lost if the host ends now; a journal would keep them`,
@@ -120,7 +119,6 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
   };
 
   const run = async (): Promise<void> => {
-    let stuckSinceMs: number | undefined;
     while (!signal.aborted) {
       const askedAtMs = clock.monotonicMs();
       const answer = await ask(pending.isHeld ? 0 : longPollS);
@@ -134,13 +132,10 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
       const { count, isRefused } = await takeAll(answer.result);
       // an answer that brings nothing new at once would come again at once, and for ever
       const cameAtOnce = clock.monotonicMs() - askedAtMs < busyPollMs;
-      const isStuck = count === 0 && answer.result.length >= batch;
-      stuckSinceMs = isStuck ? (stuckSinceMs ?? clock.monotonicMs()) : undefined;
-      const isStuckForLong =
-        stuckSinceMs !== undefined && clock.monotonicMs() - stuckSinceMs >= stuckMs;
-      if (isStuckForLong && passOver(answer.result)) continue;
+      const hasRoom = answer.result.length >= batch && passOver(answer.result);
       if (isRefused) await pause(clock, refusedMs, signal);
-      else if (count === 0 && (pending.isHeld || cameAtOnce)) await changeWithin(busyPollMs);
+      else if (count === 0 && !hasRoom && (pending.isHeld || cameAtOnce))
+        await changeWithin(busyPollMs);
     }
   };
   // Nobody waits for it: what it has taken may wait for room behind a turn that does not end.

@@ -1,12 +1,16 @@
 import { type Exchange, isSameSecret, jsonOf, PendingAcks, startReceiver } from 'sluice/chat';
 import { isUpdate } from '../ingress/decode.js';
+import { chatOf } from '../ingress/place.js';
 import type { Intake, IntakeParts } from './intake.js';
 
 /**
  * Milliseconds after which an update is answered although it is not done with: Telegram has few connections (40 where it is
  * told nothing), and brings nothing more when all of them wait.
  */
-const patienceMs = 10_000;
+const patienceMs = 2_000;
+
+/** Updates of one chat that wait so: a tenth of the connections. */
+const share = 4;
 
 /** The parts that a webhook works with. */
 export interface WebhookParts extends IntakeParts {
@@ -18,8 +22,8 @@ export interface WebhookParts extends IntakeParts {
 }
 
 /**
- * Takes updates that Telegram brings. One is answered when it is done with, or ten seconds after it came, if the host has taken it
- * in; until then Telegram may bring it again, and that waits, too. A request without the secret is refused before it is read.
+ * Takes updates that Telegram brings. One is answered when it is done with, or two seconds after it came, if the host has taken it
+ * in, or when more of its chat wait; until then Telegram may bring it again, and that waits, too. A request without the secret is refused before it is read.
  */
 export async function startWebhook(
   parts: WebhookParts,
@@ -28,6 +32,7 @@ export async function startWebhook(
   let isStopping = false;
   const acks = new PendingAcks(clock, {
     patienceMs,
+    share,
     onEarly: () =>
       log.warn(
         'an update of Telegram is confirmed before it is answered, so that others come: it is lost if the host ends now; a journal would keep it',
@@ -44,10 +49,8 @@ export async function startWebhook(
     const update = jsonOf(body.toString('utf8'));
     if (!isUpdate(update)) return exchange.answer(400);
     const id = String(update.update_id);
-    const isNew = acks.take(id, {
-      done: () => exchange.answer(200),
-      refuse: () => exchange.answer(503),
-    });
+    const delivery = { done: () => exchange.answer(200), refuse: () => exchange.answer(503) };
+    const isNew = acks.take(id, delivery, String(chatOf(update)));
     if (!isNew) return;
     if ((await sink.take(update)) === 'refused') acks.refuse(id);
     else acks.taken(id);

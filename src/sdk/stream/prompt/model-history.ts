@@ -5,12 +5,14 @@ import {
   type ToolResultMessage,
   textOf,
 } from '../session-message.js';
+import { withoutRepeated } from './open-calls.js';
 import { asRead } from './surroundings.js';
 
 /**
  * Makes of a transcript the messages that any model takes (event-pipeline §16.29): prompts and answers alternate, each call has one
  * result right behind the message that makes it, in the order of the calls, and no message is empty. Whatever failed, was stopped or
- * stayed silent has a short note in its place. A message that is right already stays the same object.
+ * stayed silent has a short note in its place. A call without a result that was made again later is left out. A message that is
+ * right already stays the same object.
  *
  * @param messages oldest first.
  * @example
@@ -20,7 +22,7 @@ export function modelMessages(messages: readonly SessionMessage[]): SessionMessa
   const made: SessionMessage[] = [];
   /** The places of the results that are not there yet, by the ids of their calls. */
   const places = new Map<string, number>();
-  for (const message of messages) {
+  for (const message of withoutRepeated(messages)) {
     if (message.role === 'toolResult') {
       const place = places.get(message.toolCallId);
       if (place !== undefined) made[place] = message;
@@ -74,6 +76,8 @@ function joined(one: AssistantMessage, other: AssistantMessage): AssistantMessag
 }
 
 function missing({ id, name }: ToolCallContent): ToolResultMessage {
-  const content = [{ type: 'text', text: '[there is no result]' } as const];
+  const content = [
+    { type: 'text', text: '[no result of this call is known: it may have run]' } as const,
+  ];
   return { role: 'toolResult', toolCallId: id, toolName: name, content, isError: true };
 }

@@ -7,23 +7,30 @@ const maxHistoryChars = 100_000;
 
 /**
  * The prompt of a turn as one text, for an agent that keeps its own session: what was said that the agent has not heard, what was
- * done about the prompt before, the files that came along, by name and place, and what is asked.
+ * done about the prompt before, the calls to make again, the files that came along, by name and place, and what is asked.
  *
  * @param unheard messages of the session that the agent's own memory does not hold, oldest first.
  * @example
  * const text = promptText(request, isKnown ? [] : request.history);
  */
 export function promptText(
-  { prompt, attachments, begun = [] }: Pick<AgentRequest, 'prompt' | 'attachments' | 'begun'>,
+  {
+    prompt,
+    attachments,
+    begun = [],
+    callsAgain = [],
+  }: Pick<AgentRequest, 'prompt' | 'attachments' | 'begun' | 'callsAgain'>,
   unheard: readonly SessionMessage[],
 ): string {
   const said = conversation(unheard, (message) =>
     message.role === 'toolResult' ? '' : textOf(message),
   );
   const done = conversation(begun, workOf);
+  const again = callsAgain.map(({ toolName, args }) => callText(toolName, args)).join('\n');
   return [
     ...(said === '' ? [] : [`<conversation_so_far>\n${said}\n</conversation_so_far>`]),
     ...(done === '' ? [] : [`<already_done>\n${cutOff}\n${done}\n</already_done>`]),
+    ...(again === '' ? [] : [`<calls_to_make>\n${makeAgain}\n${again}\n</calls_to_make>`]),
     ...attachedFiles(attachments),
     prompt,
   ].join('\n\n');
@@ -32,13 +39,20 @@ export function promptText(
 const cutOff =
   'The process that answered the following prompt was cut off, after what stands here. Go on from there.';
 
+const makeAgain =
+  'You have called the following tools for the following prompt, and no result is known: a person was asked about each call before it could run. Make exactly these calls now, each once and with the same arguments, before anything else. Their results say what the person has decided.';
+
 /** The text of a message, and the tools that it calls. */
 function workOf(message: SessionMessage): string {
   if (message.role !== 'assistant') return textOf(message);
   const calls = message.content.flatMap((block) =>
-    block.type === 'toolCall' ? [`called ${block.name} ${JSON.stringify(block.arguments)}`] : [],
+    block.type === 'toolCall' ? [`called ${callText(block.name, block.arguments)}`] : [],
   );
   return [textOf(message), ...calls].filter((text) => text.trim() !== '').join('\n');
+}
+
+function callText(name: string, args: object): string {
+  return `${name} ${JSON.stringify(args)}`;
 }
 
 /** Messages as text, each as `saying` has it; what was thought is left out. */

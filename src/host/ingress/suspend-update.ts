@@ -1,0 +1,50 @@
+import { logJournalFailure } from '@sluice/journal/internal';
+import { pause } from 'sluice-kernel/internal';
+import type { Place } from '../lanes/slots.js';
+import type { FencedParts } from '../parts/parts.js';
+import { reportUpdate } from '../timeline/report-update.js';
+import { isDeferredToNext, untilKept } from './begin-update.js';
+import type { ReceivedUpdate, Worked } from './received-update.js';
+
+/** One process suspends a message so often. After that its attempts count: it may be what the journal fails at (durability §7.8). */
+const mostSuspended = 10;
+
+/** Milliseconds before a message that was suspended twice is taken up again: each time twice as many, up to the longest. */
+const waitMs = { first: 1_000, longest: 60_000 };
+
+/**
+ * Leaves an update whose work is suspended to the next reading of the journal, which takes it up as after a restart. It begins again when
+ * the journal has taken its beginning back, which does not count then (durability §6.13). Never rejects.
+ */
+export async function suspendUpdate(
+  parts: FencedParts,
+  { eventId }: Pick<ReceivedUpdate, 'eventId'>,
+  place: Place,
+): Promise<Worked> {
+  const { journal, backlog, deferredEnds, approvals, clock, signal, logger, suspension } = parts;
+  const fence = backlog.begun.get(eventId);
+  if (fence === undefined || signal.aborted || isDeferredToNext(parts)) return 'blocked';
+  const error = suspension?.why;
+  logJournalFailure(logger, 'a message is suspended: the journal failed', { eventId, error });
+  const count = (backlog.suspended.get(eventId) ?? 0) + 1;
+  backlog.suspended.set(eventId, count);
+  if (count > 1) {
+    place.leave();
+    const ms = Math.min(waitMs.first * 2 ** (count - 2), waitMs.longest);
+    await pause(clock, ms, AbortSignal.any([signal, approvals.leaving]));
+    await place.enter();
+  }
+  try {
+    if (count <= mostSuspended) {
+      const release = () => journal.release(fence);
+      await release().catch((failure: unknown) => untilKept(parts, eventId, failure, release));
+      reportUpdate(parts, eventId, 'given-back');
+    }
+    backlog.begun.delete(eventId);
+  } catch (failure) {
+    const about = { eventId, error: failure };
+    logJournalFailure(logger, 'a beginning that does not count was counted', about);
+  }
+  deferredEnds.add(eventId);
+  return 'blocked';
+}
