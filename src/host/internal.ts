@@ -1,14 +1,5 @@
 // The names of this layer that only the command line and tests use. They are no part of the package.
 
-export { whyNotAlways } from './approvals/answer-approval.js';
-export {
-  type ApprovalRow,
-  approvalRows,
-  changeState,
-  shortIdOf,
-} from './approvals/approval-row.js';
-export { approvalLine, grantLine } from './approvals/approval-text.js';
-export { Grants } from './approvals/grants.js';
 export { agentPackages, packageAgentForms } from './config/agent-sections.js';
 export { type ConfigVerdict, checkConfig } from './config/check-config.js';
 export { placeOf } from './config/place.js';
@@ -17,6 +8,10 @@ export { configSchema, type HostConfig } from './config/schema.js';
 export { roleEntry } from './config/setting.js';
 export { type OutcomeDifference, outcomeDifferences } from './explain/outcome-differences.js';
 export * from './explain/replay-dispatches.js';
+export { whyNotAlways } from './inquiries/answer-approval.js';
+export { type ApprovalRow, shortIdOf } from './inquiries/approval-row.js';
+export { approvalLine, grantLine } from './inquiries/approval-text.js';
+export { PersistedApprovals } from './inquiries/persisted-approvals.js';
 export { type LaneRules, Lanes } from './lanes/lanes.js';
 export { type Place, Slots } from './lanes/slots.js';
 export { authorPlace, type ErrorSummary, errorSummary } from './logging/error-summary.js';

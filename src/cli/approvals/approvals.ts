@@ -1,10 +1,8 @@
 import {
   type ApprovalRow,
   approvalLine,
-  approvalRows,
-  changeState,
-  Grants,
   grantLine,
+  PersistedApprovals,
   shortIdOf,
   whyNotAlways,
 } from '@sluice/host/internal';
@@ -88,17 +86,16 @@ async function linesOf(
   { action, id = '', reason }: Given,
   { json, always: scope }: ApprovalsOptions,
 ): Promise<readonly string[]> {
-  const parts = { keyValues, clock: systemClock, logger: silentLogger };
-  const store = new Grants(parts);
+  const approvals = approvalsIn(keyValues);
   if (action === 'revoke') {
-    const grant = rowOf(await store.list(), id);
-    if (!(await store.revoke(grant)))
+    const grant = rowOf(await approvals.grants.list(), id);
+    if (!(await approvals.grants.revoke(grant)))
       throw badArguments(`${id} does not hold any more`, 'See `sluice approvals list`.');
     return [json === true ? jsonLine(grant) : `${shortIdOf(grant)} is revoked`];
   }
-  const all = await persistedQuestions(keyValues);
+  const all = await approvals.load();
   if (action === 'list') {
-    const kept = await store.list();
+    const kept = await approvals.grants.list();
     if (json === true) return [...all, ...kept].map(jsonLine);
     const now = systemClock.now();
     const questions = all.map((one) => approvalLine(one, now));
@@ -116,9 +113,9 @@ async function linesOf(
   ];
 }
 
-/** Reads the questions that a journal has kept. */
-export function persistedQuestions(keyValues: KeyValues): Promise<readonly ApprovalRow[]> {
-  return approvalRows({ keyValues, clock: systemClock, logger: silentLogger }).load();
+/** The questions that a journal has kept, beside a host. */
+export function approvalsIn(keyValues: KeyValues): PersistedApprovals {
+  return new PersistedApprovals({ keyValues, clock: systemClock, logger: silentLogger });
 }
 
 /**
@@ -137,24 +134,22 @@ export async function answerAsOperator(
   },
 ): Promise<{ readonly ended: ApprovalRow; readonly isKept: boolean }> {
   const { id, state, reason = '', scope } = given;
-  const parts = { keyValues, clock: systemClock, logger: silentLogger };
-  const rows = approvalRows(parts);
-  const row = rowOf(await rows.load(), id);
+  const approvals = approvalsIn(keyValues);
+  const row = rowOf(await approvals.load(), id);
   const always = approvalScopes.find((one) => one === scope);
   if (scope !== undefined && always === undefined)
     throw badArguments(`there is no scope "${scope}"`, `Scopes: ${approvalScopes.join(', ')}.`);
   const problem = whyNotAlways(row, always);
   if (problem !== undefined) throw badArguments(`${id} is not answered`, problem);
-  const ended = await changeState(rows, row, ['pending'], {
+  const ended = await approvals.end(row, {
     state,
     answeredBy: 'operator',
-    endedAtMs: systemClock.now(),
     ...(always !== undefined && { always }),
     ...(reason !== '' && { reason }),
   });
   if (ended === undefined)
     throw badArguments(`${id} is not open any more`, 'See `sluice approvals list`.');
-  return { ended, isKept: await new Grants(parts).keep(ended) };
+  return { ended, isKept: (await approvals.grants.for(ended)) !== undefined };
 }
 
 function rowOf<R extends { readonly id: string }>(all: readonly R[], id: string): R {

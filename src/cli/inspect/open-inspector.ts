@@ -1,7 +1,7 @@
 import type { Host } from '@sluice/host';
 import type { Journal, TendedJournal } from '@sluice/journal';
 import type { Logger } from 'sluice-kernel';
-import { answerAsOperator, persistedQuestions } from '../approvals/approvals.js';
+import { answerAsOperator, approvalsIn } from '../approvals/approvals.js';
 import { portOf, unusablePort } from '../errors/port.js';
 import { ownPackage } from '../installed/own-package.js';
 import { type JournalPlace, placeName, tendPlace } from '../settings/journal-place.js';
@@ -103,7 +103,7 @@ function sourceOf(
     tended: journal,
     ...(host !== undefined && { host }),
     approvals: {
-      list: () => persistedQuestions(keyValues),
+      list: () => approvalsIn(keyValues).load(),
       answer: async ({
         always: scope,
         ...answer

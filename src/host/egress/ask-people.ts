@@ -1,4 +1,5 @@
 import { type ApprovalAnswer, type ApprovalRequest, type Approvals, Trail } from '@sluice/agent';
+import type { SendReport } from '@sluice/journal';
 import { digestOf, patiently } from '@sluice/journal/internal';
 import { definedFields, oneLine } from 'sluice-kernel/internal';
 import {
@@ -8,18 +9,19 @@ import {
   digestOfAsked,
   newApproval,
   shortIdOf,
-} from '../approvals/approval-row.js';
+} from '../inquiries/approval-row.js';
 import {
   answerText,
   approvalButtons,
   approvalText,
   givenText,
-} from '../approvals/approval-text.js';
+} from '../inquiries/approval-text.js';
+import { buttonOf } from '../inquiries/question-row.js';
 import type { PeopleWait } from '../lanes/people-wait.js';
 import type { FencedParts } from '../parts/parts.js';
-import { buttonOf } from '../questions/open-questions.js';
 import { boundedJson, secretKeys } from '../timeline/bounded-json.js';
 import { deliver } from './delivery.js';
+import type { OutgoingMessage } from './prepare-send.js';
 
 /** Milliseconds that a question to a human has if neither its asker nor the config says: one hour. */
 export const usualApprovalMs = 3_600_000;
@@ -70,7 +72,7 @@ export function askPeople(parts: FencedParts, message: AskingMessage): Approvals
     const wait = async (): Promise<ApprovalAnswer> => {
       const open = row ?? (await openApproval(request, { id, mayHaveRun }));
       if (typeof open === 'string') return { status: 'denied', reason: open };
-      if (row === undefined) await sendApproval(parts, open, message.address);
+      if (row === undefined) await sendApproval(parts, open);
       return untilAnswered(parts, open, request.signal, people);
     };
     return people === undefined ? wait() : people.during(wait);
@@ -97,7 +99,7 @@ export function askPeople(parts: FencedParts, message: AskingMessage): Approvals
     let mayHaveRun = false;
     for (let anew = 0; ; anew++) {
       const id = digestOf([...of, anew]);
-      const row = approvals.get(id);
+      const row = approvals.of(event.correlationId).find((one) => one.id === id);
       switch (row?.state) {
         case 'used':
           // the same send, which a host before this one had persisted: its id says that it goes out once
@@ -144,32 +146,37 @@ export function askPeople(parts: FencedParts, message: AskingMessage): Approvals
 /** How a question ends whose message is not sent. */
 export const unsentEnd = { state: 'withdrawn', reason: 'the question could not be sent' } as const;
 
-/** Sends a question to where people answer it. One that is cancelled there, or fails, is withdrawn. */
-export async function sendApproval(
+/** Sends something about a question to where people answer it. @returns how that ended; nothing if it is nowhere. */
+export async function tellApprover(
   parts: FencedParts,
-  row: ApprovalRow,
-  conversation: ApprovalAddress | undefined,
-): Promise<void> {
-  const { approvals, options, kernel, logger, signal } = parts;
-  const { id, correlationId } = row;
-  const to = options.approvals?.to;
+  { address: conversation, correlationId }: ApprovalRow,
+  sendId: string,
+  message: Pick<OutgoingMessage, 'content' | 'interactive' | 'metadata'>,
+): Promise<SendReport | undefined> {
+  const to = parts.options.approvals?.to;
   const address = to === undefined ? conversation : { ...to, explicit: to.accountId !== undefined };
-  if (address === undefined) {
-    logger.warn('an approval is asked nowhere: see `sluice approvals`', { approval: id });
-    return approvals.noteSent(row);
-  }
+  if (address === undefined) return undefined;
+  const trail = new Trail(parts.kernel, undefined, { correlationId });
+  const outgoing = { ...address, kind: 'approval' as const, ...message };
+  return deliver(parts, trail, outgoing, parts.signal, sendId);
+}
+
+/** Sends a question to where people answer it. One that is cancelled there, or fails, is withdrawn. */
+export async function sendApproval(parts: FencedParts, row: ApprovalRow): Promise<void> {
+  const { approvals, logger, signal } = parts;
+  const { id } = row;
   const buttons = approvalButtons(row).map(({ at, label }) => ({
-    ...{ id: buttonOf(id, at, 'a'), label },
+    id: buttonOf('a', id, at),
+    label,
   }));
-  const outgoing = {
-    ...address,
-    kind: 'approval' as const,
+  const sent = await tellApprover(parts, row, sendIdOfApproval(row), {
     content: approvalText(row, cleanOf(parts)),
     interactive: { buttons },
     metadata: { approvalId: id },
-  };
-  const trail = new Trail(kernel, undefined, { correlationId });
-  const { status } = await deliver(parts, trail, outgoing, signal, sendIdOfApproval(row));
+  });
+  if (sent === undefined)
+    logger.warn('an approval is asked nowhere: see `sluice approvals`', { approval: id });
+  const status = sent?.status ?? 'sent';
   if (signal.aborted) return; // the next host looks what became of it
   const withdraw = () => approvals.end(row, unsentEnd, parts.fence.signal);
   if (parts.suspension?.isSuspended && status !== 'sent')

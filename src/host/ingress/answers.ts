@@ -7,11 +7,17 @@ import {
   type Principal,
   type ProvenSender,
 } from 'sluice-kernel/internal';
-import { answerApproval } from '../approvals/answer-approval.js';
-import { buttonAnswers } from '../approvals/approval-text.js';
 import { endFailed } from '../egress/reply.js';
+import { answerApproval } from '../inquiries/answer-approval.js';
+import { buttonAnswers } from '../inquiries/approval-text.js';
+import {
+  type Found,
+  isAnsweredBy,
+  pressedOf,
+  readButton,
+  writtenOf,
+} from '../inquiries/question-row.js';
 import type { FencedParts } from '../parts/parts.js';
-import { type Found, questionOfButton } from '../questions/open-questions.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { provenSender } from './principal.js';
 import type { ReceivedUpdate } from './received-update.js';
@@ -40,12 +46,12 @@ export async function takeAnswer(
   const { channel, accountId = account.accountId, threadId, content, from } = message;
   const place = { channel, accountId, conversationId: conversationOf(message), threadId };
   const by = { eventId, sender: provenSender(account, decoded) };
+  if (questions.areNone) return undefined; // each message comes here
   try {
-    if (parts.journal.ownership.partitionCount > 1)
-      await patiently(clock, signal, () => questions.look(place));
     for (;;) {
-      if (questions.isAnsweredBy(eventId)) return answered; // to the host before this one
-      const found = questions.open.written(content, place);
+      const there = await patiently(clock, signal, () => questions.at(place));
+      if (isAnsweredBy(there, eventId)) return answered; // to the host before this one
+      const found = writtenOf(there, content, place);
       if (found === undefined) return undefined;
       if (await close(parts, found, by, message.sender, from)) return answered;
     }
@@ -75,16 +81,15 @@ export async function takePress(
 ): Promise<AnswerPress | undefined> {
   const { questions, clock, signal } = parts;
   const { kind, name, channel, accountId, conversationId = '', sender } = pressed;
-  const asked = kind === 'button' ? questionOfButton(name, 'a') : undefined;
-  if (asked !== undefined) return patiently(clock, signal, () => pressApproval(parts, by, asked));
-  const button = kind === 'button' ? questionOfButton(name) : undefined;
+  const button = kind === 'button' ? readButton(name) : undefined;
   if (button === undefined) return undefined;
-  const { questionId } = button;
+  const { id: questionId } = button;
   const place = { channel, accountId, conversationId };
   return patiently(clock, signal, async () => {
-    await questions.look(place);
-    if (questions.isAnsweredBy(by.eventId)) return { questionId };
-    const found = questions.open.pressed(name, place);
+    if (button.kind === 'a') return pressApproval(parts, by, button);
+    const there = await questions.at(place, questionId);
+    if (isAnsweredBy(there, by.eventId)) return { questionId };
+    const found = pressedOf(there, button);
     const isOpen = found !== undefined && (await close(parts, found, by, sender, conversationId));
     return isOpen ? { questionId } : { text: notOpenText };
   });
@@ -94,10 +99,10 @@ export async function takePress(
 async function pressApproval(
   { approvals }: FencedParts,
   { eventId, principal }: By,
-  { questionId, at }: { readonly questionId: string; readonly at: number },
+  { id: questionId, at }: { readonly id: string; readonly at: number },
 ): Promise<AnswerPress> {
   const answer = buttonAnswers[at];
-  const row = answer && (await approvals.read(questionId));
+  const row = answer && (await approvals.byId(questionId));
   const by = definedFields({ answeredBy: principal, answeredIn: eventId });
   const given = { ...(answer ?? { state: 'denied' as const }), ...by };
   const { isTaken, text } = await answerApproval(approvals, row, given);

@@ -1,13 +1,13 @@
 import type { UpdateRecord } from '@sluice/journal';
 import { openUpdates } from '@sluice/journal/internal';
 import type { InboundMessage } from '@sluice/sdk/channel';
+import { isAnsweredBy, writtenOf } from '../inquiries/question-row.js';
 import { longestBatchWait, maxBatchSize } from '../lanes/message-batches.js';
 import type { HostParts } from '../parts/parts.js';
 import { parseCommandLine } from '../provided/commands.js';
-import type { AnsweredPlace } from '../questions/open-questions.js';
 import { conversationOf } from '../session/routing.js';
 import { decodeUpdate } from './decode-update.js';
-import { type DecodedUpdate, type ReceivedUpdate, updateOf } from './received-update.js';
+import { type ReceivedUpdate, updateOf } from './received-update.js';
 
 /** The messages behind a leader that join it. */
 export interface MessageBatch {
@@ -43,7 +43,7 @@ export async function batchOf(
     const isSoon =
       row.acceptedAtMs - lastAtMs <= withinMs &&
       row.acceptedAtMs - acceptedAtMs <= longestBatchWait * withinMs;
-    if (received === undefined || !isSoon || batchKeyOf(parts, received) !== key)
+    if (received === undefined || !isSoon || (await joiningKeyOf(parts, received)) !== key)
       return found(true);
     members.push(received);
     lastAtMs = row.acceptedAtMs;
@@ -99,10 +99,26 @@ function receivedOf(parts: HostParts, row: UpdateRecord): ReceivedUpdate | undef
  * The key that messages have in common which may join each other (durability §10.2). Messages of one lane alone are compared.
  *
  * @returns nothing if the update joins no other, and no other joins it.
+ * @throws as the journal does.
  */
+export async function joiningKeyOf(
+  parts: HostParts,
+  received: Pick<ReceivedUpdate, 'eventId' | 'account' | 'decoded'>,
+): Promise<string | undefined> {
+  const key = batchKeyOf(parts, received);
+  if (key === undefined || received.decoded.kind !== 'message') return undefined;
+  const { eventId, account, decoded } = received;
+  const { message } = decoded;
+  const { channel, accountId = account.accountId, threadId, content } = message;
+  const place = { channel, accountId, conversationId: conversationOf(message), threadId };
+  const asked = await parts.questions.at(place);
+  return isAnsweredBy(asked, eventId) || writtenOf(asked, content, place) ? undefined : key;
+}
+
+/** As `joiningKeyOf`, and without a look at the questions that a message may answer. */
 export function batchKeyOf(
-  { batches, questions }: HostParts,
-  { eventId, account, decoded }: Pick<ReceivedUpdate, 'eventId' | 'account' | 'decoded'>,
+  { batches }: HostParts,
+  { account, decoded }: Pick<ReceivedUpdate, 'account' | 'decoded'>,
 ): string | undefined {
   if (batches === undefined || batches.withinMs(account) === 0) return undefined;
   if (decoded.kind !== 'message' || decoded.route !== undefined) return undefined;
@@ -113,27 +129,12 @@ export function batchKeyOf(
   if (sender?.id === undefined && isOfGroup(message)) return undefined;
   if (message.commandSource !== undefined || parseCommandLine(content) !== undefined)
     return undefined;
-  const place = placeOfMessage({ account, decoded });
-  if (
-    place === undefined ||
-    questions.isAnsweredBy(eventId) ||
-    questions.open.written(content, place) !== undefined
-  )
-    return undefined;
   const { originatingChannel, originatingTo, sessionKey } = message;
   // a message that is not proven gets no rights of one that is
   return JSON.stringify([
     ...[sender?.id ?? from, senderProof],
     ...[originatingChannel, originatingTo, sessionKey],
   ]);
-}
-
-/** The place of a message, as questions name it. */
-export function placeOfMessage({ account, decoded }: DecodedUpdate): AnsweredPlace | undefined {
-  if (decoded.kind !== 'message') return undefined;
-  const { message } = decoded;
-  const { channel, accountId = account.accountId, threadId } = message;
-  return { channel, accountId, conversationId: conversationOf(message), threadId };
 }
 
 function isOfGroup({ isGroup, groupId, guildId }: InboundMessage): boolean {

@@ -3,7 +3,7 @@ import { longestBatchWait } from '../lanes/message-batches.js';
 import type { Place } from '../lanes/slots.js';
 import type { HostParts } from '../parts/parts.js';
 import { laneOf } from './decode-update.js';
-import { batchKeyOf, batchOf, type MessageBatch, placeOfMessage } from './message-batch.js';
+import { batchOf, joiningKeyOf, type MessageBatch } from './message-batch.js';
 import type { ReceivedUpdate } from './received-update.js';
 
 /**
@@ -18,7 +18,7 @@ export async function waitForBatch(
   received: ReceivedUpdate,
   slot: Place,
 ): Promise<ReceivedUpdate | undefined> {
-  const { batches, clock, gate, backlog, journal, accounts, questions, logger } = parts;
+  const { batches, clock, gate, backlog, journal, accounts, logger } = parts;
   const { account, eventId } = received;
   /** Waits for a reading of the journal. If that fails, a message joins no other. */
   const orElse = <T>(reading: Promise<T>, otherwise: T): Promise<T> =>
@@ -26,9 +26,7 @@ export async function waitForBatch(
       logger.error('a message joins no other: the journal could not be read', { eventId, error });
       return otherwise;
     });
-  const place = placeOfMessage(received);
-  if (batches !== undefined && place !== undefined) await orElse(questions.look(place), undefined);
-  const key = batchKeyOf(parts, received);
+  const key = await orElse(joiningKeyOf(parts, received), undefined);
   if (batches === undefined || key === undefined || received.joined !== undefined) return received;
   const [record] = await orElse(journal.updates({ eventId, withoutBody: true }), []);
   if (record?.state !== 'accepted' || record.retriedAfterSeq !== undefined) return received;

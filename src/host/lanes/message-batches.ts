@@ -79,12 +79,12 @@ export class MessageBatches {
     };
   }
 
-  /** An update of a lane was persisted. @param key of a message that may join. */
-  arrived(lane: string, key: string | undefined): void {
+  /** An update of a lane was persisted. @param key of a message that may join. @param mayAnswer it may be an answer, which joins none. */
+  arrived(lane: string, key: string | undefined, mayAnswer: boolean): void {
     const open = this.#windows.get(lane);
     if (open === undefined) return;
     if (key !== open.key || ++open.arrived >= maxBatchSize) close(open);
-    else if (open.isForArrival) open.wake();
+    else if (open.isForArrival || mayAnswer) open.wake();
   }
 
   /** An update of a lane was known, or could not be persisted: a leader that waits for its write looks again. */

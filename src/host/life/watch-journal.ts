@@ -1,12 +1,16 @@
+import type { ExtensionHost } from '@sluice/sdk/extension';
 import { type ErrorCode, Timer } from 'sluice-kernel/internal';
 import type { HostParts } from '../parts/parts.js';
 import { feed, freeBlocked, isBlocked, rewind } from '../queue/feeder.js';
 import { MissedUpdates } from '../queue/missed-updates.js';
 import { resumeSends } from '../queue/resume-all.js';
+import { sweepQuestions } from '../receive/extension-questions.js';
 import { takeApprovals } from '../receive/left-approvals.js';
 
 /** Milliseconds between two looks. */
 const lookEveryMs = 1_000;
+/** Milliseconds between two looks for the questions of dead hosts. */
+const sweepEveryMs = 30_000;
 
 /**
  * Looks now and then whether the journal holds something to claim: a dead letter that an operator wants tried again,
@@ -14,15 +18,16 @@ const lookEveryMs = 1_000;
  * something, and now and then for updates that were missed. A journal that takes nothing in is reported
  * once, and once more when it takes in again. A look costs one read of a counter, and one look at each of its files.
  */
-export function watchJournal(parts: HostParts): Disposable {
+export function watchJournal(parts: HostParts, send: ExtensionHost['send']): Disposable {
   const { clock, journal, outbox, deferredEnds, backlog, logger, approvals } = parts;
-  const { shares, troubles } = parts;
+  const { questions, shares, troubles } = parts;
   const timer = new Timer(clock);
   const missed = new MissedUpdates(parts);
   let isOver = false;
   let isLooking = false;
   let isHinted = false;
   let told: ErrorCode | undefined;
+  let sweepAtMs = clock.monotonicMs() + sweepEveryMs;
   const isUsable = (): boolean => {
     const error = journal.problem();
     if (error?.code !== told) {
@@ -45,6 +50,12 @@ export function watchJournal(parts: HostParts): Disposable {
       const isWanted = () => isChanged || isLeft() || backlog.isToRewind;
       const isFit = isUsable();
       if (isFit) await takeApprovals(parts);
+      if (isFit && !questions.isAlone && clock.monotonicMs() >= sweepAtMs) {
+        sweepAtMs = clock.monotonicMs() + sweepEveryMs;
+        sweepQuestions(parts, send).catch((error: unknown) =>
+          logger.warn('the questions of other hosts could not be read', { error }),
+        );
+      }
       if (isChanged || (isFit && (await approvals.areAnswered()))) await approvals.look();
       if (isFit) await outbox.persistSent();
       if (isFit) await missed.look();
@@ -81,6 +92,7 @@ export function watchJournal(parts: HostParts): Disposable {
       isOver = true;
       hinted[Symbol.dispose]();
       timer.clear();
+      questions.stop();
     },
   };
 }

@@ -14,9 +14,10 @@ import {
   silentLogger,
   systemClock,
 } from 'sluice-kernel/internal';
-import { approvalCommands } from '../approvals/approval-commands.js';
-import { PersistedApprovals } from '../approvals/persisted-approvals.js';
 import { hostError } from '../errors.js';
+import { approvalCommands } from '../inquiries/approval-commands.js';
+import { PersistedApprovals } from '../inquiries/persisted-approvals.js';
+import { Questions } from '../inquiries/questions.js';
 import { newBacklog } from '../lanes/backlog.js';
 import { ReloadGate } from '../lanes/gate.js';
 import { Lanes } from '../lanes/lanes.js';
@@ -31,7 +32,6 @@ import type { HostPlugin, PluginOffer } from '../provided/plugins.js';
 import { rolesOf } from '../provided/roles.js';
 import { Routes } from '../provided/routes.js';
 import { Tools } from '../provided/tools.js';
-import { Questions } from '../questions/questions.js';
 import { keepTimeline } from '../timeline/keep-timeline.js';
 import { type TimelineRecorder, timelineRecorder } from '../timeline/timeline-recorder.js';
 import { Histories } from '../transcript/histories.js';

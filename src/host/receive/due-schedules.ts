@@ -39,44 +39,32 @@ export function watchSchedules(parts: HostParts): Disposable {
   const known = new Map<string, Progress>();
   const timer = new Timer(clock);
   let isOver = false;
-  let isLooking = false;
-  let isToLook = false;
-  let reason: PayloadOf<'schedule.reconciled'>['reason'] | undefined = 'startup';
-  const look = async (): Promise<void> => {
-    isToLook = true;
-    if (isLooking) return;
-    isLooking = true;
-    let waitMs = longestWaitMs;
-    while (isToLook && !isOver) {
-      isToLook = false;
-      const waits = claimed.registered('schedule').map(async (schedule) => {
-        try {
-          return await tend(parts, schedule, known);
-        } catch (error) {
-          const { extensionId, registration } = schedule;
-          const about = { extensionId, schedule: registration.name, error };
-          logger.error('a schedule could not be looked at; it is tried again', about);
-          return retryMs;
-        }
-      });
-      const schedules = waits.length;
-      waitMs = Math.min(longestWaitMs, ...(await Promise.all(waits)));
-      if (reason === undefined || isToLook || isOver) continue;
-      const told = { reason, schedules };
-      reason = undefined; // another load may come while this one is told
-      await attempt(parts, 'schedule.reconciled', () =>
-        kernel.dispatch('schedule.reconciled', told),
-      );
-    }
-    isLooking = false;
+  const tendAll = () =>
+    claimed.registered('schedule').map((schedule) =>
+      tend(parts, schedule, known).catch((error: unknown) => {
+        const { extensionId, registration } = schedule;
+        const about = { extensionId, schedule: registration.name, error };
+        logger.error('a schedule could not be looked at; it is tried again', about);
+        return retryMs;
+      }),
+    );
+  const look = async (reason?: PayloadOf<'schedule.reconciled'>['reason']): Promise<void> => {
     if (isOver) return;
-    timer.setIdly(waitMs, () => void look());
+    const waits = tendAll();
+    const waitMs = Math.min(longestWaitMs, ...(await Promise.all(waits)));
+    if (reason !== undefined && !isOver)
+      await attempt(parts, 'schedule.reconciled', () =>
+        kernel.dispatch('schedule.reconciled', { reason, schedules: waits.length }),
+      );
+    if (!isOver) timer.setIdly(waitMs, () => next());
   };
-  claimed.onClaimed = () => {
-    reason ??= 'reload';
-    void look();
+  let last: Promise<void> | undefined;
+  /** Looks when the looks before have ended. */
+  const next = (reason?: Parameters<typeof look>[0]): void => {
+    last = last === undefined ? look(reason) : last.then(() => look(reason));
   };
-  void look();
+  claimed.onClaimed = () => next('reload');
+  next('startup');
   return {
     [Symbol.dispose]: () => {
       isOver = true;

@@ -8,13 +8,14 @@ import type {
   QuestionToAsk,
 } from '@sluice/sdk/extension';
 import { notPlain } from '@sluice/sdk/extension/internal';
-import { definedFields, isSluiceError, pause, Timer } from 'sluice-kernel/internal';
+import { definedFields, isSluiceError, pause } from 'sluice-kernel/internal';
 import { endOf, sendIdOf } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
+import { buttonOf, type QuestionRow } from '../inquiries/question-row.js';
+import type { QuestionActs } from '../inquiries/questions.js';
 import type { QuestionJob } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
 import { accountOfJobs } from '../provided/jobs-channel.js';
-import { type AcceptEnd, buttonOf, type QuestionRow } from '../questions/open-questions.js';
 import { receiveUpdate } from './receive-update.js';
 
 type Send = ExtensionHost['send'];
@@ -26,7 +27,10 @@ type Send = ExtensionHost['send'];
  */
 export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost['ask'] {
   const { questions, clock, journal, signal } = parts;
-  const asking = new Map<string, Promise<AskedQuestion>>();
+  const asking = new Map<
+    string,
+    { readonly digest: string; readonly made: Promise<AskedQuestion> }
+  >();
 
   const ask = async (
     extensionId: string,
@@ -34,22 +38,20 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
     message: ExtensionMessage,
     key: string,
   ): Promise<AskedQuestion> => {
-    const { id, name, place, digest } = row;
+    const { id, name, digest } = row;
     const asked = { id, sendId: sendIdOf(extensionId, sendKeyOf(id)) };
     const eventId = eventIdOf('sluice', accountOfJobs({ ...row, kind: 'question' }).accountId, id);
+    const hasEnded = async () =>
+      questions.isClosing(id) || (await journal.updates({ eventId, limit: 1 })).length > 0;
     for (;;) {
-      if (questions.isClosing(id) || (await journal.updates({ eventId, limit: 1 })).length > 0)
-        return asked; // and it has its end
-      const open = questions.open.openOf(extensionId, name, place);
-      const other = open ?? (await questions.add(row)); // another host may ask as well
-      if (other !== undefined && other.id !== id)
-        throw hostError('question-open', { extensionId, name, open: other.id });
-      if (other !== undefined && other.digest !== digest)
-        throw hostError('key-conflict', { extensionId, key });
-      if (open !== undefined && open.message === undefined) return asked;
+      if (await hasEnded()) return asked;
+      const open = await questions.add(row); // another host may ask as well
+      if (open.id !== id) throw hostError('question-open', { extensionId, name, open: open.id });
+      if (open.digest !== digest) throw hostError('key-conflict', { extensionId, key });
+      if (open.message === undefined) return asked;
       try {
         // also one that another host has persisted: that host may be dead
-        if (await sendQuestion(parts, send, row, message)) return asked;
+        if ((await sendQuestion(parts, send, row, message)) || (await hasEnded())) return asked;
       } catch (error) {
         const isOther = isSluiceError(error, 'key-conflict'); // its id has a send of other words
         const isSent =
@@ -58,7 +60,6 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
       }
       await pause(clock, againMs, signal);
       signal.throwIfAborted();
-      await questions.look({ ...place, conversationId: place.to });
     }
   };
 
@@ -76,7 +77,7 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
         ? randomUUID().replaceAll('-', '')
         : digestOf(['question', extensionId, name, key, place]);
     const digest = digestOf([content, options, takesText, data ?? null]);
-    const buttons = options.map(({ label }, at) => ({ id: buttonOf(id, at), label }));
+    const buttons = options.map(({ label }, at) => ({ id: buttonOf('q', id, at), label }));
     const message: ExtensionMessage = {
       ...content,
       ...place,
@@ -88,14 +89,12 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
       ...definedFields({ data }),
       ...{ message, digest, askedAtMs: clock.now(), dueAtMs: clock.now() + timeoutMs },
     };
-    await questions.look({ ...place, conversationId: place.to });
-    const before = questions.open.get(id);
-    if (before !== undefined && before.digest !== digest)
-      throw hostError('key-conflict', { extensionId, key: String(key) });
     const known = asking.get(id);
-    if (known !== undefined) return known;
+    if (known !== undefined && known.digest !== digest)
+      throw hostError('key-conflict', { extensionId, key: String(key) });
+    if (known !== undefined) return known.made;
     const made = ask(extensionId, row, { ...message, ...definedFields({ after }) }, String(key));
-    asking.set(id, made);
+    asking.set(id, { digest, made });
     try {
       return await made;
     } finally {
@@ -113,7 +112,6 @@ async function sendQuestion(
 ): Promise<boolean> {
   const { questions, journal, logger, signal } = parts;
   const { extensionId, name } = row;
-  const told = { extensionId, question: name };
   const { ended, sendId } = await send(extensionId, message);
   const closeUnsent = async (): Promise<void> => {
     const report = await ended;
@@ -123,46 +121,18 @@ async function sendQuestion(
     if (status !== 'sent' && !signal.aborted) await questions.close(row, { status: 'not-sent' });
   };
   void closeUnsent().catch((error: unknown) => {
-    logger.error('the end of a question could not be persisted', { ...told, error });
+    logger.error('the end of a question could not be persisted', {
+      extensionId,
+      question: name,
+      error,
+    });
   });
-  return questions.noteSent(row).catch((error: unknown) => {
-    logger.warn('a question is asked, and the journal could not note it', { ...told, error });
-    return true;
-  });
+  return questions.noteSent(row);
 }
 
-/** Sends the questions that the host before this one has left unsent in the journal, and waits for the deadlines. */
-export async function beginQuestions(parts: HostParts, send: Send): Promise<Disposable> {
-  const { questions, clock, journal, logger } = parts;
-  await sendLeft(parts, send, questions.open.all());
-  const isOpen = async (eventId: string): Promise<boolean> => {
-    const open = { eventId, states: openUpdates, limit: 1, withoutBody: true };
-    return (await journal.updates(open)).length > 0;
-  };
-  await questions.begin(isOpen);
-  const timer = new Timer(clock);
-  const sweep = async (): Promise<void> => {
-    try {
-      await sendLeft(parts, send, await questions.sweep(isOpen));
-    } catch (error) {
-      logger.warn('the questions of other hosts could not be read', { error });
-    }
-    if (!isOver) timer.setIdly(sweepEveryMs, () => void sweep());
-  };
-  let isOver = journal.ownership.partitionCount === 1;
-  if (!isOver) void sweep();
-  return {
-    [Symbol.dispose]: () => {
-      isOver = true;
-      timer.clear();
-      questions.stop();
-    },
-  };
-}
-
-/** Sends the messages of the questions that were left unsent in the journal. */
-async function sendLeft(parts: HostParts, send: Send, rows: readonly QuestionRow[]): Promise<void> {
-  for (const row of rows)
+/** Looks for the questions that other hosts, or the one before this one, have left, and sends those that were left unsent. */
+export async function sweepQuestions(parts: HostParts, send: Send): Promise<void> {
+  for (const row of await parts.questions.sweep())
     if (row.message !== undefined)
       await sendQuestion(parts, send, row, row.message).catch((error: unknown) => {
         const { extensionId, name } = row;
@@ -171,14 +141,20 @@ async function sendLeft(parts: HostParts, send: Send, rows: readonly QuestionRow
 }
 
 /** Takes the ends of questions in, as updates of the host (extensions-that-act §7.6). */
-export function acceptEnds(parts: HostParts): AcceptEnd {
-  return async (row) => {
-    const { extensionId, name, id, place, data, end } = row;
-    const { by: _, sender: by, ...told } = end;
-    const about = { kind: 'question', extensionId, name, questionId: id, place } as const;
-    const raw: QuestionJob = { ...about, ...definedFields({ data, by }), end: told };
-    const taken = await receiveUpdate(parts, accountOfJobs(about), { raw, updateId: id });
-    return taken === undefined;
+export function questionActs(parts: HostParts): QuestionActs {
+  return {
+    accept: async (row) => {
+      const { extensionId, name, id, place, data, end } = row;
+      const { by: _, sender: by, ...told } = end;
+      const about = { kind: 'question', extensionId, name, questionId: id, place } as const;
+      const raw: QuestionJob = { ...about, ...definedFields({ data, by }), end: told };
+      const taken = await receiveUpdate(parts, accountOfJobs(about), { raw, updateId: id });
+      return taken === undefined;
+    },
+    isOpen: async (eventId) => {
+      const open = { eventId, states: openUpdates, limit: 1, withoutBody: true };
+      return (await parts.journal.updates(open)).length > 0;
+    },
   };
 }
 
@@ -186,8 +162,6 @@ function sendKeyOf(questionId: string): string {
   return `/question/${questionId}`;
 }
 
-/** Milliseconds between two looks for the questions of dead hosts. */
-const sweepEveryMs = 30_000;
 const dayMs = 86_400_000;
 const yearMs = 366 * dayMs;
 /** Options that a question may have: each is a button. */
@@ -207,14 +181,15 @@ function checkedQuestion(
   const { options: given = [], takesText = given.length === 0, ...content } = message;
   const options = given.map((one) => (typeof one === 'string' ? { id: one, label: one } : one));
   const problem =
-    accountId === undefined
-      ? `no account of channel "${channel}" is running`
-      : (problemOfText(content.content) ??
-        problemOfOptions(options, takesText) ??
-        problemOfData(data) ??
-        problemOfTime(timeoutMs));
-  if (problem !== undefined || accountId === undefined)
-    throw hostError('bad-question', { extensionId, name, problem: problem ?? '' });
+    problemOfText(content.content) ??
+    problemOfOptions(options, takesText) ??
+    problemOfData(data) ??
+    problemOfTime(timeoutMs);
+  if (accountId === undefined || problem !== undefined)
+    throw hostError('bad-question', {
+      ...{ extensionId, name },
+      problem: problem ?? `no account of channel "${channel}" is running`,
+    });
   const at = { channel, accountId, to, ...(threadId !== undefined && { threadId }) };
   return { place: at, options, takesText, content, timeoutMs };
 }

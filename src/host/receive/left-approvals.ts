@@ -1,20 +1,16 @@
-import { Trail } from '@sluice/agent';
 import { isOneOf, openSends, openUpdates } from '@sluice/journal/internal';
-import { type ApprovalRow, shortIdOf } from '../approvals/approval-row.js';
-import { sendApproval, sendIdOfApproval, unsentEnd } from '../egress/ask-people.js';
-import { deliver } from '../egress/delivery.js';
+import { sendApproval, sendIdOfApproval, tellApprover, unsentEnd } from '../egress/ask-people.js';
+import { type ApprovalRow, shortIdOf } from '../inquiries/approval-row.js';
 import type { HostParts } from '../parts/parts.js';
 import { underFence, underOwnFence } from '../parts/under-fence.js';
 import { rewind } from '../queue/feeder.js';
 import { settleSend } from '../recovery/settle-send.js';
 
 /**
- * Reads the approvals that a host before this one left. A message with a question that is not answered is not begun, and holds its
- * conversation as it did before (judgement §4.21).
- *
- * @returns those that nobody has answered.
+ * Takes over the approvals that a host before this one left, and waits for the deadlines. A message with a question that is not answered
+ * is not begun, and holds its conversation as it did before (judgement §4.21).
  */
-export async function loadApprovals(parts: HostParts): Promise<readonly ApprovalRow[]> {
+export async function beginApprovals(parts: HostParts): Promise<Disposable> {
   const { approvals } = parts;
   approvals.onEnd = (row) => goOn(parts, row);
   approvals.onUnused = (row) =>
@@ -22,52 +18,36 @@ export async function loadApprovals(parts: HostParts): Promise<readonly Approval
       parts.logger.warn('an unused answer could not be told of', { error });
     });
   await approvals.grants.drop();
-  return readApprovals(parts);
-}
-
-/**
- * Asks the questions that the host before this one has left unasked in the journal, and waits for the deadlines.
- *
- * @param left as `loadApprovals` says.
- */
-export function beginApprovals(parts: HostParts, left: readonly ApprovalRow[]): Disposable {
-  const { approvals } = parts;
-  askUnsent(parts, left);
   approvals.start();
+  await takeApprovals(parts);
   return { [Symbol.dispose]: () => approvals.stop() };
 }
 
 /**
- * Takes over what other hosts have left open in the partitions that this one has now, and forgets that of partitions that it has lost
- * (durability §12.10).
+ * Takes over the questions in the partitions that this host has taken since the last call, asks those that were left unasked, and forgets
+ * those of partitions that it has lost (durability §12.10).
  *
  * @throws as the journal does.
  */
 export async function takeApprovals(parts: HostParts): Promise<void> {
-  const { approvals, active, backlog } = parts;
+  const { approvals, journal, active, backlog, logger } = parts;
   for (const correlationId of approvals.lost()) {
     if (active.has(correlationId)) continue; // its run ends
     backlog.blocked.delete(approvals.release(correlationId) ?? '');
     approvals.forget(correlationId);
   }
-  askUnsent(parts, await readApprovals(parts));
-}
-
-/** Reads the questions of the partitions that were taken since it was last called. @returns those that are open. */
-async function readApprovals(parts: HostParts): Promise<readonly ApprovalRow[]> {
-  const { approvals, journal, backlog } = parts;
   const { ownership } = journal;
   const fences = ownership.partitions().flatMap((partition) => ownership.fenceOf(partition) ?? []);
   const fresh = fences.filter(({ signal }) => !backlog.asked.has(signal));
   const [anyFence] = fresh;
-  if (anyFence === undefined) return [];
-  const rows = await approvals.beginningWith('');
+  if (anyFence === undefined) return;
+  const rows = await approvals.load();
   const open: ApprovalRow[] = [];
   for (const correlationId of new Set(rows.map((row) => row.correlationId))) {
     const wanted = { eventId: correlationId, states: openUpdates, withoutBody: true };
     const [update] = await journal.updates(wanted);
     const now = update && ownership.fenceOf(update.slot ?? 0);
-    const fence = fresh.find(({ signal }) => signal === now?.signal);
+    const fence = fresh.some(({ signal }) => signal === now?.signal) ? now : undefined; // by its slot
     const own = rows.filter((row) => row.correlationId === correlationId);
     if (update === undefined) {
       await approvals.take(correlationId, own, anyFence);
@@ -79,14 +59,10 @@ async function readApprovals(parts: HostParts): Promise<readonly ApprovalRow[]> 
     }
   }
   for (const { signal } of fresh) backlog.asked.add(signal);
-  return open;
-}
-
-function askUnsent(parts: HostParts, rows: readonly ApprovalRow[]): void {
-  for (const row of rows)
+  for (const row of open)
     if (row.isUnsent === true)
       void askLeft(parts, row).catch((error: unknown) => {
-        parts.logger.error('an approval could not be asked', { approval: shortIdOf(row), error });
+        logger.error('an approval could not be asked', { approval: shortIdOf(row), error });
       });
 }
 
@@ -98,7 +74,7 @@ async function askLeft(host: HostParts, row: ApprovalRow): Promise<void> {
   const { journal, approvals } = parts;
   const eventId = sendIdOfApproval(row);
   const [record] = await journal.sends({ eventId });
-  if (record === undefined) return sendApproval(parts, row, row.address);
+  if (record === undefined) return sendApproval(parts, row);
   if (isOneOf(openSends, record.state)) await settleSend(parts, record);
   const [settled] = await journal.sends({ eventId });
   if (settled?.state === 'sent') await approvals.noteSent(row);
@@ -109,7 +85,7 @@ async function askLeft(host: HostParts, row: ApprovalRow): Promise<void> {
 /** Begins the message of a question whose answer, or whose deadline, has come. */
 function goOn(parts: HostParts, { correlationId }: ApprovalRow): void {
   const { approvals, backlog, logger } = parts;
-  if (approvals.of(correlationId).some(({ state }) => state === 'pending')) return;
+  if (approvals.isAsked(correlationId)) return;
   const lane = approvals.release(correlationId);
   if (lane === undefined) return; // its run waits here
   backlog.blocked.delete(lane);
@@ -119,13 +95,7 @@ function goOn(parts: HostParts, { correlationId }: ApprovalRow): void {
 /** Tells the approver that the call did not come again. */
 async function reportUnused(host: HostParts, row: ApprovalRow): Promise<void> {
   const parts = underOwnFence(host, host.journal.ownership.slotOf(row.correlationId));
-  const { kernel, options, signal } = parts;
-  const { correlationId, about, question } = row;
-  const { to } = options.approvals ?? {};
-  const address = to === undefined ? row.address : { ...to, explicit: to.accountId !== undefined };
-  if (address === undefined || signal.aborted) return;
-  const content = `${shortIdOf(row)} was allowed, and was not used: ${about} did not come again ("${question.title}").`;
-  const trail = new Trail(kernel, undefined, { correlationId });
-  const outgoing = { ...address, kind: 'approval' as const, content };
-  await deliver(parts, trail, outgoing, signal, `${sendIdOfApproval(row)}-unused`);
+  if (parts.signal.aborted) return;
+  const content = `${shortIdOf(row)} was allowed, and was not used: ${row.about} did not come again ("${row.question.title}").`;
+  await tellApprover(parts, row, `${sendIdOfApproval(row)}-unused`, { content });
 }

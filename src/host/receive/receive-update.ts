@@ -91,7 +91,7 @@ export async function receiveUpdate(
   if (accepted?.status === 'accepted' && isOwn && !isBegun) takePlace(parts, received, lane, slot);
   arrived?.();
   arriving.delete(eventId);
-  if (accepted?.status === 'accepted') parts.batches?.arrived(lane, key);
+  if (accepted?.status === 'accepted') parts.batches?.arrived(lane, key, !parts.questions.areNone);
   else parts.batches?.notNew(lane);
   void feed(parts); // it may have waited for this one to be written down
   if (accepted === undefined) return 'refused';

@@ -1,8 +1,8 @@
 import type { JournalReader } from '@sluice/journal';
 import { openUpdates } from '@sluice/journal/internal';
 import type { Registration } from '@sluice/sdk/extension';
+import { openQuestionsOf } from '../inquiries/question-row.js';
 import { accountOfJobs, jobsChannel } from '../provided/jobs-channel.js';
-import { openQuestionsOf } from '../questions/open-questions.js';
 import { schedulesNamespace } from './due-schedules.js';
 
 /** A schedule or a question that the journal knows, and that no extension registers (extensions-that-act §5.4). */

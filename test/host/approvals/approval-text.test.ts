@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cut } from '../../../src/host/approvals/approval-text.js';
+import { cut } from '../../../src/host/inquiries/approval-text.js';
 
 it('L1: shows the head and the tail of a text, and says how much of it is not shown (judgement §4.16)', () => {
   fc.assert(

@@ -54,7 +54,7 @@ export function ingressQueue(given: {
   let isStale = true;
   let isSorted = false;
   let latestMs = Number.NEGATIVE_INFINITY;
-  const { all, read, write, replace } = ingressRows({
+  const { all, read, write } = ingressRows({
     ...{ namespace, values, lost, queueName: named.queueName },
     onConflict: () => {
       isStale = true;
@@ -75,9 +75,15 @@ export function ingressQueue(given: {
     isSorted = false;
     return loaded;
   };
-  const keep = async (id: string, open: Open, kept: Kept): Promise<boolean> => {
-    const isKept = await replace(id, open.kept, kept);
-    if (isKept) open.kept = kept;
+  /** Changes an event, or takes one that has ended out. @returns whether it was as it is known. */
+  const put = async (id: string, known: Kept | undefined, kept?: Kept): Promise<boolean> => {
+    const isKept = await write(id, known, kept);
+    const open = isKept ? (await opened()).get(id) : undefined;
+    if (open !== undefined && kept?.status === 'pending') open.kept = kept;
+    else if (isKept) {
+      claims.delete(id);
+      loaded.delete(id);
+    }
     return isKept;
   };
   const eventOf = (id: string, { kept, claim }: Open): Event => {
@@ -134,7 +140,7 @@ export function ingressQueue(given: {
       const open = events.get(id);
       if (open?.claim === undefined || open.claim.claimedAt > latest) continue;
       if ((await options.shouldRecover?.(eventOf(id, open))) === false) continue;
-      if (!(await keep(id, open, tried(open.kept, options.now ?? clock.now())))) continue;
+      if (!(await put(id, open.kept, tried(open.kept, options.now ?? clock.now())))) continue;
       releaseClaim(id, open);
       recovered += 1;
     }
@@ -147,12 +153,6 @@ export function ingressQueue(given: {
       const [id, open] = await heldBy(name);
       return open !== undefined && make(id, open);
     });
-  const close = async (id: string, known: Kept | undefined, kept?: Kept): Promise<boolean> => {
-    const isClosed = await replace(id, known, kept);
-    if (isClosed) claims.delete(id);
-    if (isClosed) (await opened()).delete(id);
-    return isClosed;
-  };
   const listed = (isClaimed: boolean, { limit = usualScan, orderBy }: How = {}) =>
     run(async () =>
       [...(await inOrder(definedFields({ orderBy })))]
@@ -208,7 +208,7 @@ export function ingressQueue(given: {
           const laneKey = laneOf(eventOf(id, open), how);
           if (laneKey !== undefined && blocked.has(laneKey)) continue;
           const isNew = laneKey !== undefined && laneKey !== open.kept.laneKey;
-          if (isNew && !(await keep(id, open, { ...open.kept, laneKey }))) continue;
+          if (isNew && !(await put(id, open.kept, { ...open.kept, laneKey }))) continue;
           return claimed(id, open, how.ownerId);
         }
         return null;
@@ -231,14 +231,14 @@ export function ingressQueue(given: {
         const { receivedAt = at, attempts = 0 } = open?.kept ?? {};
         const more = definedFields({ metadata: plain(metadata) });
         const times = { receivedAt, attempts, updatedAt: at };
-        return close(id, open?.kept, { status: 'completed', ...times, ...more });
+        return put(id, open?.kept, { status: 'completed', ...times, ...more });
       }),
     release: (name: Named, how: How = {}) =>
       change(name, async (id, open) => {
         const { lastError, recordAttempt, releasedAt: updatedAt = clock.now() } = how;
         const kept = recordAttempt === false ? open.kept : tried(open.kept, updatedAt);
         const more = definedFields({ lastError });
-        const isKept = await keep(id, open, { ...kept, updatedAt, ...more });
+        const isKept = await put(id, open.kept, { ...kept, updatedAt, ...more });
         if (isKept) releaseClaim(id, open);
         return isKept;
       }),
@@ -246,7 +246,7 @@ export function ingressQueue(given: {
       change(name, async (id, { kept: known }) => {
         const { lastError: _, ...kept } = known;
         const more = definedFields({ lastError: message });
-        return close(id, known, {
+        return put(id, known, {
           ...kept,
           status: 'failed',
           reason,
@@ -254,7 +254,7 @@ export function ingressQueue(given: {
           ...more,
         });
       }),
-    delete: (name: Named) => change(name, (id, { kept }) => close(id, kept)),
+    delete: (name: Named) => change(name, (id, { kept }) => put(id, kept)),
     recoverStaleClaims: (how: How = {}) => run(() => recover(how)),
     prune: (how: How = {}) =>
       run(async () => {
@@ -271,7 +271,7 @@ export function ingressQueue(given: {
           for (const [at, [id, kept]] of newestFirst.entries()) {
             const isOld = kept.updatedAt < (how.now ?? clock.now()) - ttlMs;
             if (spared.has(id) || !(isOld || at >= most)) continue;
-            if (await close(id, kept)) deleted += 1;
+            if (await put(id, kept)) deleted += 1;
           }
         }
         return deleted;

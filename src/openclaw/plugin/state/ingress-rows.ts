@@ -1,4 +1,4 @@
-import type { KeptValue, KeyValueQuota, KeyValues } from '@sluice/sdk/extension';
+import type { KeyValueQuota, KeyValues } from '@sluice/sdk/extension';
 import { definedFields } from 'sluice-kernel/internal';
 import type { Kept } from './ingress-event.js';
 
@@ -21,30 +21,28 @@ export function ingressRows(given: {
 }) {
   const { namespace, queueName, values, lost, onConflict } = given;
   const read = (id: string) => values().get(namespace, JSON.stringify(id));
-  /** @returns whether it is written: if not, another host has written the event meanwhile, and all is read again. */
+  /**
+   * Writes an event in place of the event as it is known, for a host that may have lost the account and not know of it.
+   *
+   * @returns whether it is written: if not, another host has written the event meanwhile, and all is read again.
+   */
   const write = async (
     id: string,
-    before: KeptValue | undefined,
+    known: Kept | undefined,
     kept: Kept | undefined,
     isNew = false,
   ): Promise<boolean> => {
-    const value = kept && { body: JSON.stringify(kept) };
     const bounds = isNew
       ? { quota, ...definedFields({ signal: lost() }) }
       : { quota: quotaOfChanges };
-    const given = { ...bounds, expected: before?.version ?? null };
+    const expected = known === undefined ? null : { body: JSON.stringify(known) };
+    const value = kept && { body: JSON.stringify(kept) };
+    const given = { ...bounds, expected };
     const { status } = await values().write(namespace, JSON.stringify(id), value, given);
     if (status === 'full')
       throw new Error(`the ingress queue of ${queueName} is full: event ${id} is not kept`);
     if (status === 'conflict') onConflict();
     return status === 'written';
-  };
-  /** The same in place of the event as it is known, for a host that may have lost the account and not know of it. */
-  const replace = async (id: string, known: Kept | undefined, kept: Kept | undefined) => {
-    const found = await read(id);
-    const isKnown = found?.body === (known && JSON.stringify(known));
-    if (!isKnown) onConflict();
-    return isKnown && write(id, found, kept);
   };
   const all = async (): Promise<readonly (readonly [id: string, kept: Kept])[]> => {
     const found: (readonly [string, Kept])[] = [];
@@ -57,5 +55,5 @@ export function ingressRows(given: {
       after = last.key;
     }
   };
-  return { all, read, write, replace };
+  return { all, read, write };
 }

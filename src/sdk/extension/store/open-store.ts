@@ -6,6 +6,7 @@ import type {
   StoreSetOptions,
 } from '../define/store.js';
 import { extensionError } from '../errors.js';
+import { type ChangedAt, changeValue } from './change-value.js';
 import type { KeptValue, KeyValueQuota, KeyValues, NewValue } from './key-values.js';
 import { notPlain } from './plain-json.js';
 
@@ -59,15 +60,6 @@ export function openStore(
       refuse(key, 'options.ttlMs', `it is ${ttlMs}, later than any date; leave it out to keep it`);
     return { body: JSON.stringify(value), ...definedFields({ expiresAtMs }) };
   };
-  /** @returns whether it is written, and not in conflict. */
-  const write = async (key: string, value: NewValue | undefined, expected?: string | null) => {
-    const result = await values.write(extensionId, key, value, {
-      quota,
-      ...definedFields({ expected }),
-    });
-    if (result.status === 'full') throw full(extensionId, result, quota);
-    return result.status === 'written';
-  };
   return Object.freeze({
     get: async <T>(key: string) => {
       checkKey(key);
@@ -75,7 +67,8 @@ export function openStore(
     },
     set: async (key: string, value: unknown, options?: StoreSetOptions) => {
       checkKey(key);
-      await write(key, kept(key, value, options));
+      const result = await values.write(extensionId, key, kept(key, value, options), { quota });
+      if (result.status === 'full') throw full(extensionId, result, quota);
     },
     delete: async (key: string) => {
       checkKey(key);
@@ -96,14 +89,14 @@ export function openStore(
       options?: StoreSetOptions,
     ) => {
       checkKey(key);
-      // a conflict means that somebody else has come through, so among all that update one always does
-      for (;;) {
-        const was = await values.get(extensionId, key);
+      const changing = async (was: KeptValue | undefined) => {
         const next = await change(read<T>(was));
-        if (next === undefined) return read<T>(was);
-        const value = kept(key, next, options);
-        if (await write(key, value, was?.version ?? null)) return JSON.parse(value.body) as T; // it was a T
-      }
+        return next === undefined ? undefined : kept(key, next, options);
+      };
+      const at = { values, namespace: extensionId, key, quota };
+      const { result, was, value } = await changeValue(at, changing);
+      if (result?.status === 'full') throw full(extensionId, result, quota);
+      return value ? (JSON.parse(value.body) as T) : read<T>(was); // it was a T
     },
   });
 }
@@ -115,22 +108,12 @@ export function openStore(
  * @returns the value that is deleted.
  */
 export async function deleteValue(
-  at: {
-    readonly values: Pick<KeyValues, 'get' | 'write'>;
-    readonly namespace: string;
-    readonly key: string;
-    readonly quota?: KeyValueQuota;
-  },
+  at: ChangedAt,
   fits: (body: string) => boolean = () => true,
 ): Promise<KeptValue | undefined> {
-  const { values, namespace, key, quota = usualQuota } = at;
-  for (;;) {
-    const was = await values.get(namespace, key);
-    if (was === undefined || !fits(was.body)) return undefined;
-    const given = { quota, expected: was.version };
-    const { status } = await values.write(namespace, key, undefined, given);
-    if (status === 'written') return was;
-  }
+  const next = (was: KeptValue | undefined) => (was && fits(was.body) ? null : undefined);
+  const { result, was } = await changeValue({ quota: usualQuota, ...at }, next);
+  return result && was;
 }
 
 function read<T>(value: KeptValue | undefined): T | undefined {

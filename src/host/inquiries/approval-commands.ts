@@ -31,7 +31,7 @@ export function approvalCommands(
   ): Promise<string> => {
     const [id = '', ...words] = args;
     if (!isId(id)) return noIdText;
-    const [row, other] = await approvals.beginningWith(id);
+    const [row, other] = await approvals.load(id.toLowerCase());
     if (other !== undefined) return severalText(id);
     const answeredIn = eventId === '' ? undefined : eventId;
     const given = { state, ...definedFields({ answeredBy: principal, answeredIn }) };
@@ -57,7 +57,7 @@ export function approvalCommands(
 
   const list = async (by: Principal | undefined): Promise<string> => {
     const now = clock.now();
-    const open = (await approvals.beginningWith('')).filter(
+    const open = (await approvals.load()).filter(
       ({ state, question: { of }, principal }) =>
         state === 'pending' && whyNotAnswer({ of, principal }, by) === undefined,
     );

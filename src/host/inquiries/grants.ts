@@ -7,8 +7,8 @@ import {
   definedFields,
   type Principal,
 } from 'sluice-kernel/internal';
-import { type WaitingRow, WaitingRows, type WaitingRowsParts } from '../questions/waiting-rows.js';
 import { type AnsweredBy, type ApprovalRow, shortIdOf } from './approval-row.js';
+import { type KeptItem, KeptItems, type KeptItemsParts } from './kept-items.js';
 
 /** Milliseconds that "always" holds: 30 days. */
 export const grantMs = 30 * 86_400_000;
@@ -16,7 +16,7 @@ export const grantMs = 30 * 86_400_000;
 const grantsAtMost = 1_000;
 
 /** An answer that holds for later questions, too, as the journal keeps it: one row (judgement §4.22). */
-export interface GrantRow extends WaitingRow {
+export interface GrantRow extends KeptItem {
   readonly scope: ApprovalScope;
   /** The veto whose questions it answers. */
   readonly asker: Author;
@@ -53,36 +53,33 @@ export function offeredScopes(asked: Granted): readonly ApprovalScope[] {
 }
 
 /** The "always" answers that a journal keeps. Each look reads the journal: an operator may revoke one beside a running host. */
-export class Grants {
-  readonly #parts: WaitingRowsParts;
-  readonly #rows: WaitingRows<GrantRow>;
-
-  constructor(parts: WaitingRowsParts) {
-    this.#parts = parts;
-    this.#rows = new WaitingRows(parts, {
+export class Grants extends KeptItems<GrantRow> {
+  constructor(parts: KeptItemsParts) {
+    super(parts, {
       prefix: '/always/',
       quota: { maxKeys: grantsAtMost, maxBytes: 16 * 1024 * 1024 },
-      partitionOf: () => 'granted',
-      expire: async () => undefined, // a look compares the time
+      partOf: () => 'granted',
     });
   }
 
+  protected override async expire(): Promise<void> {} // a look compares the time
+
   /** Those that hold, the oldest first. @throws as the journal does. */
   async list(): Promise<readonly GrantRow[]> {
-    return (await this.#rows.load()).filter((row) => this.#holds(row));
+    return (await this.load()).filter((row) => this.#holds(row));
   }
 
   /** Removes those whose time is over. @throws as the journal does. */
   async drop(): Promise<void> {
-    for (const row of await this.#rows.load())
-      if (row.dueAtMs <= this.#parts.clock.now()) await this.#rows.remove(row);
+    for (const row of await this.load())
+      if (row.dueAtMs <= this.parts.clock.now()) await this.remove(row);
   }
 
   /** Finds the grant that answers a question: for a scope that its asker offers today. @throws as the journal does. */
   async for(asked: Granted): Promise<GrantRow | undefined> {
     for (const scope of offeredScopes(asked)) {
-      const persisted = await this.#rows.read(newGrant(scope, asked, 0));
-      if (persisted !== undefined && this.#holds(persisted.row)) return persisted.row;
+      const persisted = await this.read(newGrant(scope, asked, 0));
+      if (persisted !== undefined && this.#holds(persisted)) return persisted;
     }
     return undefined;
   }
@@ -100,25 +97,23 @@ export class Grants {
       ...newGrant(always, row, endedAtMs),
       ...definedFields({ givenBy: answeredBy }),
     };
-    for (let isTidied = false; ; ) {
-      const there = await this.#rows.read(grant);
-      const latestMs = Math.max(there?.row.askedAtMs ?? -1, there?.row.revokedAtMs ?? -1);
-      if (there !== undefined && latestMs >= endedAtMs) return this.#holds(there.row);
-      const { status } = await this.#rows.write(grant, { expected: there?.version ?? null });
-      if (status === 'written') return true;
-      if (status === 'full' && isTidied) return false;
-      if (status === 'full') await this.drop();
-      isTidied = status === 'full';
+    const isOlder = ({ askedAtMs, revokedAtMs = askedAtMs }: GrantRow): boolean =>
+      Math.max(askedAtMs, revokedAtMs) < endedAtMs;
+    for (let isTidied = false; ; isTidied = true) {
+      const { status, item } = await this.put(grant, isOlder);
+      if (status !== 'full') return status === 'written' || this.#holds(item);
+      if (isTidied) return false;
+      await this.drop();
     }
   }
 
   /** Notes that a grant lets an action go, before the action. @returns whether it holds; never rejects. */
   async use(grant: GrantRow): Promise<boolean> {
-    const { logger, clock } = this.#parts;
+    const { logger, clock } = this.parts;
     const { asker, about, scope } = grant;
     const named = { grant: shortIdOf(grant), asker, about, scope };
     try {
-      const used = await this.#rows.change(grant, (now) =>
+      const used = await this.change(grant, (now) =>
         this.#holds(now) ? { ...now, uses: now.uses + 1, lastUsedAtMs: clock.now() } : undefined,
       );
       if (used !== undefined) logger.info('a question was answered by "always"', named);
@@ -131,15 +126,15 @@ export class Grants {
 
   /** @returns whether it held until now. @throws as the journal does. */
   async revoke(grant: GrantRow): Promise<boolean> {
-    const revokedAtMs = this.#parts.clock.now();
-    const revoked = await this.#rows.change(grant, (now) =>
+    const revokedAtMs = this.parts.clock.now();
+    const revoked = await this.change(grant, (now) =>
       this.#holds(now) ? { ...now, revokedAtMs } : undefined,
     );
     return revoked !== undefined;
   }
 
   #holds({ dueAtMs, revokedAtMs }: GrantRow): boolean {
-    return revokedAtMs === undefined && this.#parts.clock.now() < dueAtMs;
+    return revokedAtMs === undefined && this.parts.clock.now() < dueAtMs;
   }
 }
 

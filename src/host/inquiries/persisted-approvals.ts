@@ -1,32 +1,35 @@
 import type { Fence, Ownership } from '@sluice/journal';
-import { HostSign } from '../questions/host-sign.js';
-import type { WaitingRows, WaitingRowsParts } from '../questions/waiting-rows.js';
+import { wholeOwnership } from '@sluice/journal/internal';
 import {
   type ApprovalEnd,
   type ApprovalRow,
-  approvalRows,
+  type ApprovalState,
   approvalsAtMost,
-  changeState,
   shortIdOf,
 } from './approval-row.js';
 import { Grants } from './grants.js';
+import { HostSign } from './host-sign.js';
+import { KeptItems, type KeptItemsParts } from './kept-items.js';
+
+/** A message with questions that is handled here. */
+interface AskingMessage {
+  readonly rows: Map<string, ApprovalRow>;
+  readonly fence: Fence;
+  /** Its lane, if it is not begun before its questions are answered. */
+  blocked?: string;
+}
 
 /**
  * The questions to humans of a host. Each change of state is made once, in the journal, so that an operator may answer beside a
  * running host. The rows of a message go when it has ended.
  */
-export class PersistedApprovals {
+export class PersistedApprovals extends KeptItems<ApprovalRow> {
   /** The answers that hold for later questions, too. */
   readonly grants: Grants;
-  readonly #parts: WaitingRowsParts;
-  readonly #rows: WaitingRows<ApprovalRow>;
-  readonly #byId = new Map<string, ApprovalRow>();
-  readonly #ofMessages = new Map<string, { readonly ids: Set<string>; readonly fence: Fence }>();
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #messages = new Map<string, AskingMessage>();
+  readonly #waiting = new Set<() => void>();
   readonly #leaving = new AbortController();
-  /** The lanes of messages that wait for an answer and are not begun, by their event ids. */
-  readonly #held = new Map<string, string>();
-  readonly #sign: HostSign;
+  readonly sign: HostSign;
   #isClosed = false;
   #isToLook = false; // the rows could not be read when there may have been answers
   /** Called when a question has its end. */
@@ -34,13 +37,19 @@ export class PersistedApprovals {
   /** Called when an answer was allowed and not used when its message ended. */
   onUnused: (row: ApprovalRow) => void = () => undefined;
 
-  constructor(parts: WaitingRowsParts, ownership: Ownership) {
-    this.grants = new Grants(parts);
-    this.#parts = parts;
-    this.#sign = new HostSign(parts.keyValues, ownership, '/approvals-answered');
-    this.#rows = approvalRows(parts, async (row) => {
-      if (this.#isHeld(row)) await this.end(row, { state: 'expired' });
+  /** @param ownership absent beside a host. */
+  constructor(parts: KeptItemsParts, ownership: Ownership = wholeOwnership()) {
+    super(parts, {
+      prefix: '/approvals/',
+      quota: { maxKeys: 2 * approvalsAtMost, maxBytes: 256 * 1024 * 1024 },
+      partOf: () => 'asked',
     });
+    this.grants = new Grants(parts);
+    this.sign = new HostSign(parts.keyValues, ownership, '/approvals-answered');
+  }
+
+  protected override async expire(row: ApprovalRow): Promise<void> {
+    if (this.#isHeld(row)) await this.end(row, { state: 'expired' });
   }
 
   /** Takes the rows of a message over that a host before this one left. */
@@ -48,18 +57,9 @@ export class PersistedApprovals {
     this.forget(correlationId);
     for (const row of rows) {
       this.#keep(row, fence);
-      if (row.state === 'pending') this.#rows.arm(row);
+      if (row.state === 'pending') this.arm(row);
     }
     for (const row of rows) await this.grants.keep(row); // somebody may have answered while no host looked
-  }
-
-  /** Lets deadlines pass from now on. */
-  start(): void {
-    this.#rows.start(this.pending());
-  }
-
-  stop(): void {
-    this.#rows.stop();
   }
 
   /** Aborted when the host stops and what waits for a person is left to the next host. */
@@ -79,98 +79,103 @@ export class PersistedApprovals {
     this.#leaving.abort();
   }
 
-  get(id: string): ApprovalRow | undefined {
-    return this.#byId.get(id);
-  }
-
   /** A question of any host of the journal, as it is now. @throws as the journal does. */
-  async read(id: string): Promise<ApprovalRow | undefined> {
-    return (await this.#rows.find('asked', id))?.row;
-  }
-
-  /** The questions whose ids begin so, of all hosts of the journal. @throws as the journal does. */
-  beginningWith(start: string): Promise<readonly ApprovalRow[]> {
-    return this.#rows.load(start.toLowerCase());
+  byId(id: string): Promise<ApprovalRow | undefined> {
+    return this.find('asked', id);
   }
 
   /** The questions of this host that nobody has answered, in the order in which they were asked. */
   pending(): readonly ApprovalRow[] {
-    return [...this.#byId.values()].filter(({ state }) => state === 'pending');
+    return this.#all().filter(({ state }) => state === 'pending');
+  }
+
+  #all(): readonly ApprovalRow[] {
+    return [...this.#messages.values()].flatMap(({ rows }) => [...rows.values()]);
   }
 
   /** The messages with rows whose partitions this host has lost. */
   lost(): readonly string[] {
-    return [...this.#ofMessages].flatMap(([id, { fence }]) => (fence.signal.aborted ? id : []));
+    return [...this.#messages].flatMap(([id, { fence }]) => (fence.signal.aborted ? id : []));
   }
 
   /** The fence under which a message with questions is handled here. */
   fenceOf(correlationId: string): Fence | undefined {
-    return this.#ofMessages.get(correlationId)?.fence;
+    return this.#messages.get(correlationId)?.fence;
   }
 
   of(correlationId: string): readonly ApprovalRow[] {
-    const { ids } = this.#ofMessages.get(correlationId) ?? { ids: [] };
-    return [...ids].flatMap((id) => this.#byId.get(id) ?? []);
+    return [...(this.#messages.get(correlationId)?.rows.values() ?? [])];
+  }
+
+  /** Returns whether a question of a message has no end yet. */
+  isAsked(correlationId: string): boolean {
+    return this.of(correlationId).some(({ state }) => state === 'pending');
   }
 
   /** Keeps that a message is not begun before its questions are answered. @returns whether one is open. */
   block(correlationId: string, lane: string): boolean {
-    const isOpen = this.of(correlationId).some(({ state }) => state === 'pending');
-    if (isOpen) this.#held.set(correlationId, lane);
-    return isOpen;
+    const message = this.#messages.get(correlationId);
+    if (message === undefined || !this.isAsked(correlationId)) return false;
+    message.blocked = lane;
+    return true;
   }
 
   /** @returns the lane that it was held in. */
   release(correlationId: string): string | undefined {
-    const lane = this.#held.get(correlationId);
-    this.#held.delete(correlationId);
+    const message = this.#messages.get(correlationId);
+    const lane = message?.blocked;
+    delete message?.blocked;
     return lane;
   }
 
   /** Returns whether a message of a lane waits for an answer before it is begun. */
   blocks(lane: string): boolean {
-    return this.#held.size > 0 && [...this.#held.values()].includes(lane);
+    return [...this.#messages.values()].some(({ blocked }) => blocked === lane);
   }
 
   /** Keeps a question before anybody is asked. @returns whether there is room for it. @throws as the journal does. */
   async add(row: ApprovalRow, fence: Fence): Promise<boolean> {
-    if (this.#isClosed || this.#byId.size >= approvalsAtMost) return false;
-    const { status } = await this.#rows.write(row, { signal: fence.signal });
+    if (this.#isClosed || this.#all().length >= approvalsAtMost) return false;
+    const { status } = await this.write(row, { signal: fence.signal });
     if (status !== 'written') return false;
     this.#keep(row, fence);
     this.#report(row);
-    this.#rows.arm(row);
+    this.arm(row);
     return true;
   }
 
   /** Notes that the message of a question is sent. Never rejects: the next host sends it again otherwise. */
   async noteSent(row: ApprovalRow): Promise<void> {
     try {
-      const sent = await this.#rows.change(row, ({ isUnsent: _, ...now }) => now);
+      const sent = await this.change(row, ({ isUnsent: _, ...now }) => now);
       if (sent !== undefined) this.#keep(sent);
     } catch (error) {
       const told = { id: row.id, error };
-      this.#parts.logger.warn('a question is asked, and the journal could not note it', told);
+      this.parts.logger.warn('a question is asked, and the journal could not note it', told);
     }
   }
 
   /**
-   * Gives a question its end, if it has none.
-   *
-   * @param signal of the fence of the run that asks; absent if a person, or its time, has ended it.
-   * @returns the row; nothing if it has its end already.
-   * @throws as the journal does: it is pending as before.
+   * Gives a question its end, if it has none. @param signal of the fence of the run that asks; absent if a person, or its time, has
+   * ended it. @returns the row; nothing if it has its end already. @throws as the journal does: it is pending as before.
    */
-  async end(
-    row: ApprovalRow,
-    end: ApprovalEnd,
-    signal?: AbortSignal,
-  ): Promise<ApprovalRow | undefined> {
-    const endedAtMs = this.#parts.clock.now();
-    const ended = await changeState(this.#rows, row, ['pending'], { ...end, endedAtMs }, signal);
+  async end(row: ApprovalRow, end: ApprovalEnd, signal?: AbortSignal) {
+    const endedAtMs = this.parts.clock.now();
+    const ended = await this.#become(row, ['pending'], { ...end, endedAtMs }, signal);
     if (ended === undefined) await this.look(row);
     else await this.#take(ended);
     return ended;
+  }
+
+  /** Takes a row from one of some states to the next, in one step with the look at it. @throws as the journal does. */
+  #become(
+    row: ApprovalRow,
+    from: readonly ApprovalState[],
+    end: ApprovalEnd & Partial<Pick<ApprovalRow, 'endedAtMs'>>,
+    signal?: AbortSignal,
+  ): Promise<ApprovalRow | undefined> {
+    const next = (now: ApprovalRow) => (from.includes(now.state) ? { ...now, ...end } : undefined);
+    return this.change(row, next, signal);
   }
 
   /**
@@ -178,8 +183,8 @@ export class PersistedApprovals {
    * has failed, and may have noted it. @returns whether it may be used. @throws as the journal does.
    */
   async use(row: ApprovalRow, { signal }: Fence, isAgain: boolean): Promise<boolean> {
-    const from = isAgain ? (['allowed', 'used'] as const) : (['allowed'] as const);
-    const used = await changeState(this.#rows, row, from, { state: 'used' }, signal);
+    const from: readonly ApprovalState[] = isAgain ? ['allowed', 'used'] : ['allowed'];
+    const used = await this.#become(row, from, { state: 'used' }, signal);
     if (used === undefined || signal.aborted) return false;
     this.#keep(used);
     this.#report(used);
@@ -187,38 +192,37 @@ export class PersistedApprovals {
   }
 
   /** Resolves when a question has its end, or when a signal aborts. @returns the row as it is then. */
-  async ended({ id }: ApprovalRow, signal: AbortSignal): Promise<ApprovalRow | undefined> {
+  async ended(row: ApprovalRow, signal: AbortSignal): Promise<ApprovalRow | undefined> {
     await new Promise<void>((resolve) => {
-      if (this.#byId.get(id)?.state !== 'pending' || signal.aborted) return resolve();
-      const told = this.#waiting.get(id) ?? new Set();
-      this.#waiting.set(id, told.add(resolve));
-      signal.addEventListener('abort', () => resolve(), { once: true });
+      const look = (): void => {
+        if (this.#known(row)?.state === 'pending' && !signal.aborted) return;
+        this.#waiting.delete(look);
+        resolve();
+      };
+      this.#waiting.add(look);
+      signal.addEventListener('abort', look, { once: true });
+      look();
     });
-    return this.#byId.get(id);
+    return this.#known(row);
   }
 
   /** Reads what others have written: one row, or all that have no end here. Never rejects. */
   async look(one?: ApprovalRow): Promise<void> {
     try {
       for (const row of one === undefined ? this.pending() : [one]) {
-        const kept = await this.#rows.read(row);
-        if (kept !== undefined && kept.row.state !== row.state) await this.#take(kept.row);
+        const kept = await this.read(row);
+        if (kept !== undefined && kept.state !== row.state) await this.#take(kept);
       }
       if (one === undefined) this.#isToLook = false;
     } catch (error) {
       this.#isToLook = true; // no other sign may come
-      this.#parts.logger.error('the answers to questions could not be read', { error });
+      this.parts.logger.error('the answers to questions could not be read', { error });
     }
-  }
-
-  /** Lets the other hosts look at the questions that they have open. @throws as the journal does. */
-  notifyHosts(): Promise<void> {
-    return this.#sign.give();
   }
 
   /** Returns whether another host may have taken an answer to a question of this one since the last call. @throws as the journal does. */
   async areAnswered(): Promise<boolean> {
-    return this.pending().length > 0 && ((await this.#sign.isNew()) || this.#isToLook);
+    return this.pending().length > 0 && ((await this.sign.isNew()) || this.#isToLook);
   }
 
   /** A message has ended: what was allowed and not used is told, and its rows go. Never rejects. */
@@ -226,16 +230,16 @@ export class PersistedApprovals {
     for (const row of this.of(correlationId))
       try {
         if (row.state === 'pending') await this.end(row, { state: 'withdrawn' });
-        const unused = await changeState(this.#rows, row, ['allowed'], { state: 'unused' });
+        const unused = await this.#become(row, ['allowed'], { state: 'unused' });
         if (unused !== undefined) {
           this.#report(unused);
           this.onUnused(unused);
         }
-        await this.#rows.remove(row);
+        await this.remove(row);
         this.#forget(row);
       } catch (error) {
         // the next host finds that its message has ended
-        this.#parts.logger.warn('an approval could not be dropped', { id: row.id, error });
+        this.parts.logger.warn('an approval could not be dropped', { id: row.id, error });
       }
   }
 
@@ -243,19 +247,18 @@ export class PersistedApprovals {
   async #take(row: ApprovalRow): Promise<void> {
     try {
       if (row.always !== undefined && !(await this.grants.keep(row)))
-        this.#parts.logger.warn('an "always" is not kept: there are too many, or it was revoked', {
+        this.parts.logger.warn('an "always" is not kept: there are too many, or it was revoked', {
           approval: shortIdOf(row),
         });
     } catch (error) {
-      this.#parts.logger.error('an "always" could not be kept', { id: row.id, error });
+      this.parts.logger.error('an "always" could not be kept', { id: row.id, error });
     }
-    if (!this.#isHeld(row)) await this.notifyHosts(); // its message is another host's, also if it was here until now
-    if (!this.#byId.has(row.id)) return;
+    if (!this.#isHeld(row)) await this.sign.give(); // its message is another host's, also if it was here until now
+    if (this.#known(row) === undefined) return;
     this.#keep(row);
     this.#report(row);
-    this.#rows.disarm(row.id);
-    for (const resolve of this.#waiting.get(row.id) ?? []) resolve();
-    this.#waiting.delete(row.id);
+    this.disarm(row.id);
+    for (const look of [...this.#waiting]) look();
     this.onEnd(row);
   }
 
@@ -264,20 +267,23 @@ export class PersistedApprovals {
   }
 
   #report({ id, state, correlationId, eventId, question }: ApprovalRow): void {
-    this.#parts.timeline?.record(() => ({
+    this.parts.timeline?.record(() => ({
       ...{ kind: 'question', of: 'approval', id, parentId: eventId, correlationId },
       ...{ state, title: question.title },
     }));
   }
 
+  #known({ id, correlationId }: ApprovalRow): ApprovalRow | undefined {
+    return this.#messages.get(correlationId)?.rows.get(id);
+  }
+
   /** @param fence the one under which its message is handled, if it is new here. */
   #keep(row: ApprovalRow, fence?: Fence): void {
     const { id, correlationId } = row;
-    const known = this.#ofMessages.get(correlationId) ?? (fence && { ids: new Set(), fence });
-    if (known === undefined) return; // its message is another host's by now
-    this.#byId.set(id, row);
-    known.ids.add(id);
-    this.#ofMessages.set(correlationId, known);
+    const message = this.#messages.get(correlationId) ?? (fence && { rows: new Map(), fence });
+    if (message === undefined) return; // it is another host's by now
+    this.#messages.set(correlationId, message);
+    message.rows.set(id, row);
   }
 
   /** Forgets the rows of a message. They stay in the journal. */
@@ -286,11 +292,9 @@ export class PersistedApprovals {
   }
 
   #forget({ id, correlationId }: ApprovalRow): void {
-    this.#byId.delete(id);
-    this.#waiting.delete(id);
-    this.#rows.disarm(id);
-    const { ids } = this.#ofMessages.get(correlationId) ?? {};
-    ids?.delete(id);
-    if (ids?.size === 0) this.#ofMessages.delete(correlationId);
+    this.disarm(id);
+    const message = this.#messages.get(correlationId);
+    message?.rows.delete(id);
+    if (message?.rows.size === 0) this.#messages.delete(correlationId);
   }
 }

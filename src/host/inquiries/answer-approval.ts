@@ -31,7 +31,7 @@ export async function answerApproval(
   const done = (text: string) => ({ isTaken: true, text: `${id} is ${text}.` });
   const { question, principal, family } = row;
   const { state, answeredBy, answeredIn, always } = end;
-  if (row.state !== 'pending') await approvals.notifyHosts(); // whoever has ended it may have died before that
+  if (row.state !== 'pending') await approvals.sign.give(); // whoever has ended it may have died before that
   if (row.answeredIn === undefined || row.answeredIn !== answeredIn) {
     const problem =
       whyNotAnswer({ of: question.of, principal }, answeredBy) ?? whyNotAlways(row, always);

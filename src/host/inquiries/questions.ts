@@ -1,0 +1,296 @@
+import type { Ownership } from '@sluice/journal';
+import { hostError } from '../errors.js';
+import { KeptItems, type KeptItemsParts, retryAfterMs } from './kept-items.js';
+import { entryOf, QuestionIndex, type QuestionName } from './question-index.js';
+import {
+  type AnsweredPlace,
+  type ClosedQuestion,
+  isClosed,
+  openAtMost,
+  openQuestionsOf,
+  prefix,
+  type QuestionEnding,
+  type QuestionRow,
+  threadOf,
+  whereOf,
+} from './question-row.js';
+
+/** A question between its end and the end of the update that brought it. */
+interface Closing {
+  readonly row: ClosedQuestion;
+  isJobPersisted: boolean;
+  isSettled: boolean;
+}
+
+/** The acts of a host that questions need. */
+export interface QuestionActs {
+  /** Keeps the job of an end. @returns whether it is persisted; if not, it is tried again. */
+  readonly accept: (closed: ClosedQuestion) => Promise<boolean>;
+  /** Returns whether an update has not ended yet. */
+  readonly isOpen: (eventId: string) => Promise<boolean>;
+}
+
+/**
+ * The questions of extensions. The row of a question says all: it is open, or it has its end. An end is written into the row first,
+ * so there is one. The row goes when the job of the end is persisted and the update that brought it has ended: whichever host
+ * takes that update up again knows that it was an answer.
+ */
+export class Questions extends KeptItems<QuestionRow> {
+  readonly #index: QuestionIndex;
+  readonly #ownership: Ownership;
+  /** The ids of the questions whose rows this host has seen: all of them, if no other host is there. */
+  readonly #known = new Set<string>();
+  readonly #closing = new Map<string, Closing>();
+  #left = new Set<string>();
+  #acts: QuestionActs = { accept: async () => false, isOpen: async () => true };
+
+  constructor(parts: KeptItemsParts, ownership: Ownership) {
+    super(parts, {
+      prefix,
+      quota: { maxKeys: openAtMost, maxBytes: 64 * 1024 * 1024 },
+      partOf: ({ extensionId }) => extensionId,
+    });
+    this.#ownership = ownership;
+    this.#index = new QuestionIndex(parts.keyValues);
+  }
+
+  protected override expire(row: QuestionRow): Promise<boolean> {
+    return this.close(row, { status: 'expired' });
+  }
+
+  /** Learns of the questions that a host before this one left: updates find them from then on. @throws as the journal does. */
+  async begin(acts: QuestionActs): Promise<void> {
+    this.#acts = acts;
+    for (const { id } of await openQuestionsOf(this.parts.keyValues)) this.#known.add(id);
+    this.start();
+  }
+
+  /** No other host uses the journal: what this one does not know of is not there, and what it finds was left. */
+  get isAlone(): boolean {
+    return this.#ownership.partitionCount === 1;
+  }
+
+  /** Returns whether there is no question at all, so that nobody need look. */
+  get areNone(): boolean {
+    return this.isAlone && this.#known.size === 0;
+  }
+
+  /**
+   * Reads the questions of a thread of a conversation, in the order in which they were asked, or that with an id, whatever its thread.
+   *
+   * @throws as the journal does.
+   */
+  async at(place: AnsweredPlace, only?: string): Promise<readonly QuestionRow[]> {
+    if (this.areNone) return [];
+    const isMeant = ({ id, thread = threadOf(place) }: QuestionName): boolean =>
+      only === undefined ? thread === threadOf(place) : id === only;
+    const names = (await this.#index.read(entryOf(place))).filter(isMeant);
+    const found = names.map(({ extensionId, id }) => this.find(extensionId, id));
+    const rows = (await Promise.all(found)).flatMap((row) => row ?? []);
+    // the host that has written an end may have crashed: any host that reads it also schedules its job
+    for (const row of rows)
+      if (isClosed(row) && !this.isAlone && !this.#closing.has(row.id))
+        this.#finish(row).catch((error: unknown) =>
+          this.parts.logger.warn('the end of a question could not be looked at', { error }),
+        );
+    return rows;
+  }
+
+  /**
+   * Takes over what dead hosts have left, of the questions whose partition this host has: their deadlines, ends without a job, and
+   * questions that were not sent. What two sweeps in a row find without a change was left; if no other host is there, one is enough.
+   *
+   * @returns the questions to send.
+   * @throws as the journal does.
+   */
+  async sweep(): Promise<readonly QuestionRow[]> {
+    const known = [...this.#known];
+    const rows = await openQuestionsOf(this.parts.keyValues);
+    const there = new Map(rows.map((row) => [row.id, row]));
+    for (const id of known) {
+      const row = there.get(id);
+      if (row === undefined) this.#forget(id);
+      else if (isClosed(row) && !this.#closing.has(id)) this.disarm(id); // another host has ended it
+    }
+    for (const { row } of [...this.#closing.values()]) await this.#finish(row);
+    const ownFence = (id: string) => this.#ownership.fenceOf(this.#ownership.slotOf(id));
+    const own = rows.filter(({ id }) => ownFence(id) !== undefined);
+    const before = this.isAlone ? there : this.#left;
+    const left = own.filter((row) => isClosed(row) || row.message !== undefined);
+    this.#left = new Set(left.map(({ id }) => id));
+    const unsent: QuestionRow[] = [];
+    const placed = await this.#index.all();
+    const inPlace = new Set(placed.map(({ id }) => id));
+    for (const row of own) {
+      if (this.isAlone && !this.#known.has(row.id)) continue; // it has gone meanwhile
+      this.#known.add(row.id);
+      if (!isClosed(row)) {
+        this.arm(row);
+        // its host may have died in between; an older version has kept no places for a host that was alone
+        if (!inPlace.has(row.id))
+          await this.#index.add(entryOfRow(row), row, async () => undefined);
+        if (row.message !== undefined && before.has(row.id)) unsent.push(row);
+      } else if (before.has(row.id)) await this.#finish(row);
+    }
+    for (const name of placed) if (!there.has(name.id)) await this.#removePlace(name.entry, name);
+    return unsent;
+  }
+
+  /**
+   * Keeps a question that nobody else asks meanwhile: the row first, then its place in the index. A host may die in between.
+   *
+   * @returns the question that is open in its place: this one, the same one of another call, or another one.
+   * @throws SluiceError `question-full`, and as the journal does: then it is not open.
+   */
+  async add(row: QuestionRow): Promise<QuestionRow> {
+    const { id, extensionId, name, place } = row;
+    const { status } = await this.write(row, { expected: null });
+    const isNew = status === 'written';
+    if (isNew) this.#known.add(id);
+    const look = async (): Promise<QuestionRow | undefined> =>
+      (await this.at(whereOf(row))).find(
+        (one) =>
+          one.id !== id &&
+          one.extensionId === extensionId &&
+          one.name === name &&
+          !isClosed(one) &&
+          threadOf(one.place) === threadOf(place),
+      );
+    const withdrawn = async (error: unknown): Promise<never> => {
+      if (isNew) await this.remove(row).catch(() => undefined);
+      throw error;
+    };
+    const other =
+      status === 'full'
+        ? status
+        : await this.#index.add(entryOfRow(row), row, look).catch(withdrawn);
+    if (isNew && other !== undefined) await this.remove(row);
+    if (other === 'full') throw hostError('question-full', { extensionId, openAtMost });
+    if (other !== undefined) return other;
+    const there = isNew ? undefined : await this.read(row);
+    if (there !== undefined) return there;
+    this.arm(row);
+    this.#report(row, 'asked');
+    return row;
+  }
+
+  /**
+   * Notes that the message of a question is persisted, so that no other host sends it. Never rejects: it is sent once in any case.
+   *
+   * @returns whether the question is open, as far as the journal says.
+   */
+  async noteSent(row: QuestionRow): Promise<boolean> {
+    const next = ({ message: _, ...now }: QuestionRow) => (isClosed(now) ? undefined : now);
+    try {
+      return (await this.change(row, next)) !== undefined;
+    } catch (error) {
+      const { extensionId, name: question } = row;
+      const about = { extensionId, question, error };
+      this.parts.logger.warn('a question is asked, and the journal could not note it', about);
+      return true;
+    }
+  }
+
+  /** Takes a question back that was not sent. @returns whether it is open no more; not if another host has sent it. */
+  async withdraw(row: QuestionRow): Promise<boolean> {
+    const isUnsent = (now: QuestionRow) => !isClosed(now) && now.message !== undefined;
+    this.#forget(row.id);
+    const taken = await this.change(row, (now) => (isUnsent(now) ? null : undefined));
+    const isGone = taken !== undefined || (await this.read(row)) === undefined;
+    if (isGone) await this.#removePlace(entryOfRow(row), row);
+    return isGone;
+  }
+
+  /**
+   * Gives a question its end, if it is open.
+   *
+   * @returns whether this is its end; it is persisted then.
+   * @throws as the journal does: the question is open as before.
+   */
+  async close(row: QuestionRow, end: QuestionEnding): Promise<boolean> {
+    const next = (now: QuestionRow) => (isClosed(now) ? undefined : { ...now, end });
+    const ended = await this.change(row, next);
+    if (ended === undefined) return false;
+    this.#report(row, end.status);
+    await this.#take({ ...ended, end }); // no other host looks for it at once
+    return true;
+  }
+
+  /** Returns whether a question has an end whose job, or whose update, has none. */
+  isClosing(id: string): boolean {
+    return this.#closing.has(id);
+  }
+
+  /** An update has ended, and does not come again. */
+  settled(eventId: string): void {
+    for (const closing of this.#closing.values())
+      if (closing.row.end.by === eventId) {
+        closing.isSettled = true;
+        void this.#drop(closing);
+      }
+  }
+
+  /** Brings a question with an end further. @throws as the journal does. */
+  async #finish(row: ClosedQuestion): Promise<void> {
+    const { by } = row.end;
+    if (!this.#closing.has(row.id)) await this.#take(row);
+    if (by !== undefined && !(await this.#acts.isOpen(by))) this.settled(by);
+  }
+
+  /** Keeps the job of an end, which is this host's to keep. Never rejects: it is tried again. */
+  async #take(row: ClosedQuestion): Promise<void> {
+    const closing = { row, isJobPersisted: false, isSettled: row.end.by === undefined };
+    this.disarm(row.id); // of its deadline
+    this.#known.add(row.id);
+    this.#closing.set(row.id, closing);
+    const keep = async (): Promise<void> => {
+      try {
+        closing.isJobPersisted = await this.#acts.accept(row);
+      } catch (error) {
+        this.parts.logger.error('the end of a question could not be persisted', { error });
+      }
+      if (closing.isJobPersisted) await this.#drop(closing);
+      else this.later(row.id, retryAfterMs, keep);
+    };
+    await keep();
+  }
+
+  async #drop({ row, isJobPersisted, isSettled }: Closing): Promise<void> {
+    if (!isJobPersisted || !isSettled || !this.#closing.delete(row.id)) return;
+    try {
+      await this.remove(row);
+    } catch (error) {
+      // the next host finds its end in the journal, and drops it
+      this.parts.logger.warn('a question that is answered could not be dropped', { error });
+    }
+  }
+
+  protected override async remove(row: QuestionRow): Promise<void> {
+    this.#forget(row.id);
+    await super.remove(row);
+    await this.#removePlace(entryOfRow(row), row);
+  }
+
+  async #removePlace(entry: string, name: QuestionName): Promise<void> {
+    const { extensionId, id } = name;
+    const isThere = async () => (await this.find(extensionId, id)) !== undefined; // another host has asked it again
+    await this.#index.remove(entry, name, isThere);
+  }
+
+  #forget(id: string): void {
+    if (this.#closing.has(id)) return; // it has its end here
+    this.#known.delete(id);
+    this.disarm(id);
+  }
+
+  #report({ id, extensionId, name }: QuestionRow, state: string): void {
+    this.parts.timeline?.record(() => ({
+      ...{ kind: 'question', of: 'extension', id, correlationId: id, state },
+      title: `${extensionId}/${name}`,
+    }));
+  }
+}
+
+function entryOfRow(row: QuestionRow): string {
+  return entryOf(whereOf(row));
+}
