@@ -49,8 +49,6 @@ type Said = Pick<Payload, 'content'> &
 
 /** A body is what is sent again after a restart: it is persisted whole, or the send does not go out. */
 const maxBodyLength = 16 * 1024 * 1024;
-/** The epoch of a journal that no other host can take over (durability §12.2). */
-const neverTaken = 0;
 /** Ids of messages, and no more. */
 const maxNoteLength = 16 * 1024;
 
@@ -173,7 +171,7 @@ export class Outbox {
       const isLost = fence.signal.aborted || isSluiceError(error, 'journal-lost');
       if (isLost || suspension?.by(error)) return false;
       const hasEnded = isSluiceError(error, 'journal-state'); // here: nobody else ends what it shows
-      return hasEnded || fence.epoch === neverTaken;
+      return hasEnded || fence.epoch === 0; // then no other host can take the journal over
     }
   }
 
