@@ -35,7 +35,7 @@ it.each([0, 3_000, 5_500, 6_500, 8_000, 20_000])(
       agents: [{ id: 'main', provider: slow }],
     });
     const ids = Array.from({ length: turns }, (_, at) => String(at));
-    for (const id of ids) void lab.channel.receive({ text: id, conversation: id }, id);
+    for (const id of ids) void lab.channel.receive({ text: id, conversation: id, from: id }, id);
     for (let at = 0; at < 20 && running < turns; at++) {
       await pass();
       await clock.advance(10);

@@ -1,4 +1,4 @@
-import { type AskOptions, ask } from '../../src/kernel/internal.js';
+import { type AskOptions, ask, type PayloadOf } from '../../src/kernel/internal.js';
 import type { DecodedIngress } from '../../src/sdk/channel/index.js';
 import type { ExtensionApi } from '../../src/sdk/extension/index.js';
 import { type ActingLabOptions, actingLab } from './acting-lab.js';
@@ -37,6 +37,8 @@ export interface ApprovalLabOptions extends ActingLabOptions {
   readonly question?: Partial<AskOptions>;
   readonly argsOf?: (prompt: string) => string[];
   readonly ran?: string[];
+  /** Says which calls are asked about; by default each is. */
+  readonly isAsked?: (call: PayloadOf<'agent.tool.calling'>) => boolean;
 }
 
 /** A host whose agent deploys, and whose extension asks a human before. `ada` is an owner. */
@@ -44,6 +46,7 @@ export async function approvalLab({
   question = {},
   argsOf,
   ran = [],
+  isAsked = () => true,
   ...options
 }: ApprovalLabOptions = {}) {
   const lab = await actingLab({
@@ -52,7 +55,9 @@ export async function approvalLab({
     roles: { owner: ['scripted:ada'] },
     ...options,
     setup: (api: ExtensionApi) => {
-      api.veto('agent.tool.calling', 'deploys', () => ask({ title: 'Deploy this?', ...question }));
+      api.veto('agent.tool.calling', 'deploys', ({ payload }) =>
+        isAsked(payload) ? ask({ title: 'Deploy this?', ...question }) : undefined,
+      );
       options.setup?.(api);
     },
   });

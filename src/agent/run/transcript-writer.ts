@@ -21,7 +21,8 @@ export function transcriptWriter(
   const written: TranscriptEntry[] = [];
   let waiting: ToolResultMessage[] = [];
   let messageIsOpen = false;
-  let isCut = false;
+  /** Nothing more of the agent is written: at once, or when the message that is open is whole. */
+  let cut: 'now' | 'after message' | undefined;
   const { agentId, sessionKey, sessionId } = session;
   const ids = Object.freeze({ agentId, sessionKey, sessionId, runId });
   const gate = session.append === undefined ? 'observe-only' : 'enforce';
@@ -62,17 +63,18 @@ export function transcriptWriter(
 
     /** Writes a whole message, then the results that waited for it. */
     async write(message: SessionMessage): Promise<void> {
-      if (!isCut) await pass({ ...message });
+      if (cut !== 'now') await pass({ ...message });
       if (message.role !== 'assistant') return;
       messageIsOpen = false;
+      if (cut !== undefined) cut = 'now';
       await flush();
     },
 
     /** Writes a tool's result, now or when the open message is whole. */
     async writeResult(result: ToolResultMessage): Promise<void> {
       const isOfStop = result.isError && isSuspended(signal);
-      isCut ||= isOfStop;
-      if (!isOfStop) waiting.push(result);
+      if (isOfStop) cut ??= messageIsOpen ? 'after message' : 'now';
+      else waiting.push(result);
       if (!messageIsOpen) await flush();
     },
     flush,

@@ -28,14 +28,15 @@ export function partBegun(
   /** Asked about as itself, or as the call before it that it makes again. */
   const wasAsked = (call: (typeof open)[number]['call']): boolean =>
     isAsked(call.id) || open.some((one) => one.madeAgainBy === call && wasAsked(one.call));
-  const again = open.flatMap(({ call, madeAgainBy }) =>
-    madeAgainBy === undefined && wasAsked(call) ? [call] : [],
+  const repeated = open.flatMap(({ call, madeAgainBy }) => (madeAgainBy ? [call] : []));
+  const again = open.flatMap(({ call }) =>
+    !repeated.includes(call) && wasAsked(call) ? [call] : [],
   );
   const callsAgain = again.map(({ id, name, arguments: args }) => ({
     ...{ toolCallId: id, toolName: name, args },
   }));
   return {
-    begun: modelMessages(withoutCalls(begun, again)),
+    begun: modelMessages(withoutCalls(begun, [...repeated, ...again])),
     ...(callsAgain.length > 0 && { callsAgain }),
   };
 }

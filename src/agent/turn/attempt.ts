@@ -73,6 +73,8 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   /** The choice, if its model was called. */
   let choice: ModelChoice | undefined;
   let hasBegun = false;
+  /** The messages that were written before the provider runs: they are in `begun`. */
+  let madeBefore = 0;
   /** The reader has `agent_start`. */
   let isStarted = false;
   let isAsked = prompt !== undefined;
@@ -101,12 +103,16 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
       tell,
       offer,
       written: () =>
-        run.written.filter(isSessionMessage).filter((message) => message.role !== 'user'),
+        run.written
+          .slice(madeBefore)
+          .filter(isSessionMessage)
+          .filter((message) => message.role !== 'user'),
       keepSession: (token) => void kept.set(id, token),
       ...request,
       ...definedFields({ providerSession: kept.get(id), tools }),
     };
     if (tools !== undefined && begun !== undefined) await untilCut(makeCallsAgain(tools), cut);
+    madeBefore = run.written.length;
     return () => provider.run({ ...whole, ...begunNow() });
   }
 

@@ -69,8 +69,8 @@ export interface AgentRequest {
    */
   readonly offer: (tools: readonly ToolDefinition[]) => readonly AgentTool[];
   /**
-   * The messages that this attempt has written, oldest first, as the transcript stages have passed them; the prompt is not among
-   * them. When an event has been taken, its message is there, unless a handler has kept it out.
+   * The messages that this attempt has written since the provider runs, oldest first, as the transcript stages have passed them; the
+   * prompt is not among them. When an event has been taken, its message is there, unless a handler has kept it out.
    */
   readonly written: () => readonly SessionMessage[];
   /**

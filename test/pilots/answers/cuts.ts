@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
 import { answerAsOperator } from '../../../src/cli/approvals/approvals.js';
 import { journalError } from '../../../src/journal/errors.js';
 import { type Journal, memoryStore, openJournal, type Store } from '../../../src/journal/index.js';
@@ -59,8 +60,9 @@ export const textsOf = ({ channel }: RunningHost): readonly string[] =>
 export const endsOf = ({ ends }: RunningHost): readonly string[] =>
   ends.filter(({ updateId }) => updateId === 'v2').map(({ status }) => status);
 
-const idOf = ({ questions }: RunningHost): string =>
-  questions()[0]?.interactive?.buttons?.[0]?.id.split(':')[2] ?? '';
+/** The id of a question, by its buttons. */
+export const idOf = (question: ReturnType<RunningHost['questions']>[number] | undefined): string =>
+  question?.interactive?.buttons?.[0]?.id.split(':')[2] ?? '';
 
 /** A person presses a button of a question. */
 export function press({ channel }: RunningHost, id: string, state: 'allowed' | 'denied'): void {
@@ -73,7 +75,7 @@ async function asked(host: RunningHost, answer: Answer, clock: VirtualClock): Pr
   void host.channel.receive({ text: 'v2' }, 'v2');
   await until(() => host.questions().length > 0, clock, 'nobody was asked');
   if (answer === 'expired') await clock.advance(hourMs - 1_000);
-  return idOf(host);
+  return idOf(host.questions()[0]);
 }
 
 /** The question gets its answer while there is a host. */
@@ -83,12 +85,20 @@ async function answerNow(host: RunningHost, id: string, answer: Answer, clock: V
 }
 
 /** The next host of a journal in a file, when the question has had its answer without one. */
-async function nextHost({ agent, answer, place }: Cell, path: string, id: string) {
+async function nextHost(
+  { agent, answer, place }: Cell,
+  path: string,
+  id: string,
+  askers?: readonly string[],
+) {
   const journal = await openJournal(path);
   if (answer === 'allowed' || answer === 'denied')
     await answerAsOperator(journal.keyValues, { id, state: answer });
   const clock = virtualClock(Date.now() + (answer === 'expired' ? 2 * hourMs : 0));
-  const host = await answerHost({ ...place, agent, journal, store: journal.store, clock });
+  const host = await answerHost({
+    ...{ ...place, agent, journal, store: journal.store, clock },
+    ...(askers !== undefined && { askers }),
+  });
   return { host, clock };
 }
 
@@ -111,6 +121,25 @@ export async function stopped(cell: Cell): Promise<Resumed> {
   await stopOf(first, clock);
   const next = await nextHost(cell, path, id);
   return { ...next, id, before: first };
+}
+
+/** The host stops at the question of one veto, and the next one stops at that of another, about the same call. */
+export async function stoppedTwice(cell: Cell): Promise<Resumed> {
+  const askers = ['first', 'second'];
+  const { place, answer } = cell;
+  const path = join(place.folder, 'sluice.db');
+  const journal = await openJournal(path);
+  const clock = virtualClock(Date.now());
+  const options = { ...place, agent: cell.agent, askers };
+  const one = await answerHost({ ...options, journal, store: journal.store, clock });
+  const first = await asked(one, 'open', clock);
+  await stopOf(one, clock);
+  const two = await nextHost({ ...cell, answer: 'allowed' }, path, first, askers);
+  await until(() => two.host.questions().length > 0, two.clock, 'nobody was asked again');
+  const id = idOf(two.host.questions()[0]);
+  expect(id).not.toBe(first);
+  await stopOf(two.host, two.clock);
+  return { ...(await nextHost({ ...cell, answer }, path, id, askers)), id, before: two.host };
 }
 
 let program: Promise<string> | undefined;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -13,13 +14,14 @@ import {
   answers,
   type Cut,
   endsOf,
+  idOf,
   placeOf,
   press,
   stopOf,
   textsOf,
   until,
 } from './cuts.js';
-import { agentNames } from './fixtures/agents.js';
+import { type AgentName, agentNames } from './fixtures/agents.js';
 
 /** The words of a stop, of each agent: nobody reads them. */
 const wordsOfStop =
@@ -33,12 +35,15 @@ const told: Readonly<Record<Answer, RegExp>> = {
   expired: /no human allowed it in time|It was refused/,
 };
 
-/** A model that takes each result of a tool as final, and asks for a call only if it has none. */
+/** A model that takes each result of a tool as final. If it has none, it makes a call, each time with other arguments. */
 const model: Reply = (response, asked) => {
-  const { messages } = asked.body;
+  const { messages, tools = [] } = asked.body;
+  const names = tools.map((tool) => tool.function.name);
+  const tool = names.find((one) => one.startsWith('mcp__')) ?? 'deploy';
   const [result] = messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
   const what = messages.findLast(({ role }) => role === 'user')?.content;
-  const reply = result === undefined ? calls(['deploy', { what }]) : says(String(result));
+  const reply =
+    result === undefined ? calls([tool, { what, nonce: randomUUID() }]) : says(String(result));
   return reply(response, asked);
 };
 
@@ -46,8 +51,12 @@ const linesOf = (file: string): readonly string[] =>
   existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 
 /** The row of the matrix for a way in which a turn is cut off: with each agent, and each thing that becomes of the question. */
-export function answersSurvive(name: string, cut: Cut): void {
-  describe.each(agentNames)(`the answer of a human to the agent %s survives ${name}`, (agent) => {
+export function answersSurvive(
+  name: string,
+  cut: Cut,
+  agents: readonly AgentName[] = agentNames,
+): void {
+  describe.each(agents)(`the answer of a human to the agent %s survives ${name}`, (agent) => {
     it.each(answers)(
       'if the question is %s meanwhile: the call is made again, and the person hears what came of it (judgement §4.33, judgement §4.34)',
       async (answer) => {
@@ -62,6 +71,7 @@ export function answersSurvive(name: string, cut: Cut): void {
         }
         await until(() => endsOf(host).length > 0, clock, 'it never ended');
         expect(endsOf(host)).toEqual(['answered']);
+        expect(host.questions().filter((one) => idOf(one) !== id)).toEqual([]); // another call would be another question
         expect(ran()).toEqual(answer === 'open' || answer === 'allowed' ? ['v2'] : []);
         if (before !== undefined) await stopOf(before, clock);
         const texts = [...(before === undefined ? [] : textsOf(before)), ...textsOf(host)];

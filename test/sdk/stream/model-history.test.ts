@@ -89,6 +89,25 @@ describe('the messages that a model gets (event-pipeline §16.29)', () => {
     );
   });
 
+  it('have a call that was cut off and made again once, unless it was another call or another turn', () => {
+    const calls = (id: string, what: string): SessionMessage => ({
+      role: 'assistant',
+      content: [{ type: 'toolCall', id, name: 'look', arguments: { what } }],
+    });
+    const answerOf = (toolCallId: string): SessionMessage => ({
+      ...{ role: 'toolResult', toolCallId, toolName: 'look', isError: false },
+      content: [{ type: 'text', text: 'seen' }],
+    });
+    const ids = (...messages: readonly SessionMessage[]) =>
+      modelMessages(messages).flatMap(callsOf);
+    const next: SessionMessage = { role: 'user', content: 'again' };
+    expect(ids(calls('1', 'a'), calls('2', 'a'), answerOf('2'))).toEqual(['2']);
+    expect(ids(calls('1', 'a'), calls('2', 'a'), calls('3', 'a'))).toEqual(['3']);
+    expect(ids(calls('1', 'a'), answerOf('1'), calls('2', 'a'))).toEqual(['1', '2']);
+    expect(ids(calls('1', 'a'), calls('2', 'b'), answerOf('2'))).toEqual(['1', '2']);
+    expect(ids(calls('1', 'a'), next, calls('2', 'a'), answerOf('2'))).toEqual(['1', '2']);
+  });
+
   it('leave a conversation in which all went well as it is', () => {
     const good: SessionMessage[] = [
       { role: 'user', content: 'one' },
