@@ -28,7 +28,7 @@ const wholeLane = [
   'test/faults/host-disk.test.ts',
   'test/faults/journal-damage.test.ts',
   'test/faults/lifecycle.reloads.test.ts',
-  'test/host/approvals/killed-processes.process.test.ts',
+  'test/host/inquiries/killed-approvals.process.test.ts',
   'test/journal/damage/damaged-pages.test.ts',
   'test/host/egress/egress-once.streams.test.ts',
   'test/host/egress/egress-once.test.ts',
