@@ -23,9 +23,9 @@ export type FieldChanges<Record> = {
   readonly [Field in keyof Record]?: Record[Field] | undefined;
 };
 
-/** The same of an update, with its partition, if it has one. */
+/** The same of an update, with its slot, if it has one. */
 export interface StandingUpdate extends Standing<UpdateState> {
-  readonly part?: unknown;
+  readonly slot?: unknown;
 }
 
 /** The rows of one kind in a store. `Row` is a row as the store reads it. */
@@ -73,8 +73,8 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
   ownership: Ownership,
 ): JournalChanges {
   const { updates, sends } = rows;
-  const fenceOf = (eventId: string, partition: unknown): UpdateFence | undefined => {
-    const fence = ownership.fenceOf(Number(partition ?? 0));
+  const fenceOf = (eventId: string, slot: unknown): UpdateFence | undefined => {
+    const fence = ownership.fenceOf(Number(slot ?? 0));
     return fence && { eventId, ...fence };
   };
   const update = (id: string, from: readonly UpdateState[], wanted: string): Update =>
@@ -104,8 +104,8 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
         updates.add(Object.assign({ acceptedAtMs, endedAtMs: acceptedAtMs }, dead, given));
         return { status: 'full' };
       }
-      const isNext = isBegun && !(ownership.isShared && rows.openIn(lane, 1) > 0);
-      const fence = isNext ? fenceOf(given.eventId, given.part) : undefined;
+      const isNext = isBegun && !(ownership.partitionCount > 1 && rows.openIn(lane, 1) > 0);
+      const fence = isNext ? fenceOf(given.eventId, given.slot) : undefined;
       const begun =
         fence === undefined
           ? ({ state: 'accepted', attempts: 0 } as const)
@@ -115,7 +115,7 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
     },
     begin: (eventId, joined = []) => {
       const was = update(eventId, openUpdates, 'begun');
-      const fence = fenceOf(eventId, was.part);
+      const fence = fenceOf(eventId, was.slot);
       if (fence === undefined) throw noFence('another host has the partition of its lane');
       const joining = joined.map((id) => update(id, ['accepted'], 'joined'));
       for (const row of joining) updates.change(row, { joinedTo: eventId });
@@ -155,12 +155,12 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
       return dead.length;
     },
     prepare: (fence, given, isSending = false) => {
-      const { partition } = checkedFence(fence);
+      const { slot } = checkedFence(fence);
       const { sendId: id } = given;
       const state = sends.find(id)?.state;
       if (state !== undefined)
         throw journalError('journal-state', { what: 'send', id, wanted: 'prepared', state });
-      const own = partition === 0 ? {} : { part: partition };
+      const own = definedFields({ slot });
       const judgement = judged(isSending, 0);
       sends.add(Object.assign({ preparedAtMs: clock.now() }, own, judgement, given));
     },

@@ -20,11 +20,11 @@ export interface NewUpdate {
   readonly updateId?: string;
   /** The key of the lane that it is handled in, as its host writes it: updates of one conversation have the same. */
   readonly lane?: string;
-  /** The partition that the lane is of; 0 if absent. */
-  readonly part?: number;
+  /** The slot that the lane is of: see `slotOf`. 0 if absent. */
+  readonly slot?: number;
   /** Milliseconds since 1970. */
   readonly receivedAtMs: number;
-  /** As its channel gave it, in JSON; absent if it is larger than the journal keeps, or if the journal does not outlive its host. */
+  /** As its channel gave it, in JSON; absent if it is larger than the journal keeps, or if the update is acknowledged at its end. */
   readonly body?: string;
 }
 
@@ -96,8 +96,8 @@ export const leftBehind = 'left-behind';
 /** The record of a send. */
 export interface SendRecord extends NewSend, Omit<SendEndRecord, 'state'> {
   readonly seq: number;
-  /** The partition of the fence that it was prepared under; 0 if absent. */
-  readonly part?: number;
+  /** The slot of the fence that it was prepared under; 0 if absent. */
+  readonly slot?: number;
   readonly state: SendState;
   /** The attempts that were given to the channel. */
   readonly attempts: number;
@@ -187,11 +187,10 @@ export interface JournalReader {
  */
 export interface Journal extends JournalReader {
   /**
-   * A later host goes on with what this journal keeps. If so, an update is acknowledged when it is persisted, and may
-   * be left to that host. If not, an update is acknowledged at its end, and the journal is given no body and no send
-   * (durability §6.8).
+   * When its host acknowledges an update (durability §6.8). `persisted`: as soon as the journal has it, since a later host goes on with
+   * what the journal keeps. `ended`: at its end, since no later host reads the journal; then the journal is given no body and no send.
    */
-  readonly outlivesHost: boolean;
+  readonly acknowledge: 'persisted' | 'ended';
   readonly keyValues: KeyValues;
   /** The partitions of the lanes that this host handles. */
   readonly ownership: Ownership;

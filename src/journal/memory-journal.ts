@@ -23,11 +23,11 @@ import { InOrder, MemoryRows, newest } from './memory-rows.js';
 /** The options of a journal in memory. */
 export interface MemoryJournalOptions {
   readonly clock?: Clock;
-  /** If it is `false`, no later host gets the journal (durability §6.8); `true` if absent. */
-  readonly outlivesHost?: boolean;
+  /** When its host acknowledges an update: `ended` if no later host gets the journal (durability §6.8); `persisted` if absent. */
+  readonly acknowledge?: Journal['acknowledge'];
   /**
    * The number of ended updates that are kept, each with its sends; as many ended sends of no update, and as many dispatches,
-   * are kept, too. 10 000 if absent, 0 if the journal does not outlive its host.
+   * are kept, too. 10 000 if absent, 0 if updates are acknowledged at their end.
    */
   readonly keepRows?: number;
   /** The partitions of the lanes that its host handles: all of them, if absent. */
@@ -35,7 +35,7 @@ export interface MemoryJournalOptions {
 }
 
 /**
- * A journal in memory: it is gone with the process. A host that is given no journal makes one that does not outlive it.
+ * A journal in memory: it is gone with the process. A host that is given no journal makes one that acknowledges at the end.
  * The cost to keep a message and to find it again does not depend on how many were kept before. The oldest rows that have
  * ended are dropped, dead letters among them (durability §1.16).
  *
@@ -45,9 +45,9 @@ export interface MemoryJournalOptions {
  */
 export function memoryJournal({
   clock = systemClock,
-  outlivesHost = true,
-  keepRows = outlivesHost ? 10_000 : 0,
-  ownership = wholeOwnership(),
+  acknowledge = 'persisted',
+  keepRows = acknowledge === 'persisted' ? 10_000 : 0,
+  ownership = { ...wholeOwnership(), slotOf: () => 0 }, // nothing of it is ever moved
 }: MemoryJournalOptions = {}): Journal {
   const updates = new MemoryRows<UpdateRecord>({
     idOf: ({ eventId }) => eventId,
@@ -95,7 +95,7 @@ export function memoryJournal({
   const { tending, wasTended } = noteTending(written);
 
   return {
-    ...{ outlivesHost, ownership },
+    ...{ acknowledge, ownership },
     keyValues: memoryKeyValues(clock),
     ...written,
     ...tending,

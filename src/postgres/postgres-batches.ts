@@ -202,7 +202,7 @@ export class PostgresBatches {
         else job.done(outcome.value);
     } catch (error) {
       if (
-        this.#options.ownership.isShared &&
+        this.#options.ownership.partitionCount > 1 &&
         !isAgain &&
         passing.some((code) => isSluiceError(error, code))
       )
@@ -210,8 +210,8 @@ export class PostgresBatches {
       this.#failed(error);
       waiting?.written(false);
       const isOfAll = isSluiceError(error) && ofAll.includes(error.code);
-      const isShared = jobs.length > 1 || waiting !== undefined;
-      if (isOfAll || !isShared) for (const { failed } of jobs) failed(error);
+      const areSeveral = jobs.length > 1 || waiting !== undefined;
+      if (isOfAll || !areSeveral) for (const { failed } of jobs) failed(error);
       else
         for (const half of [jobs.slice(0, jobs.length / 2), jobs.slice(jobs.length / 2)])
           if (half.length > 0) await this.#commit(half, false);

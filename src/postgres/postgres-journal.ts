@@ -119,7 +119,8 @@ function journalOf(
     ...records,
     ...changes,
     ...tending,
-    ...{ outlivesHost: true, ownership: member },
+    acknowledge: 'persisted',
+    ownership: member,
     lost: member.lost,
     store: postgresStore(reading, batches, clean),
     keyValues: postgresKeyValues(reading, batches, () => clock.now()),
@@ -127,7 +128,7 @@ function journalOf(
     accept: async (update, isBegun, mostOpen) => {
       const accepted = await changes.accept(update, isBegun, mostOpen);
       counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
-      if (accepted.status === 'accepted') member.hint(update.part ?? 0);
+      if (accepted.status === 'accepted') member.hint(update.slot ?? 0);
       return accepted;
     },
     dispatched: (dispatch) => waiting.add(dispatch),

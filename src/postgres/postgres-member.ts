@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Fence, Ownership } from '@sluice/journal';
-import { digestOf, journalError } from '@sluice/journal/internal';
+import { journalError, slotOf } from '@sluice/journal/internal';
 import type { Clock, SluiceError, TimerHandle } from 'sluice-kernel';
 import { Hints, hintOfHosts } from './members/hints.js';
 import { OwnLease } from './members/own-lease.js';
@@ -34,8 +34,8 @@ export class PostgresMember implements Ownership {
   readonly #hints: Hints;
   readonly #listeners = new Set<() => void>();
   readonly #losing = new AbortController();
-  /** Nothing before it has joined. */
-  #partitions: number | undefined;
+  /** 0 before it has joined. */
+  partitionCount = 0;
   #touched = 0;
   #lost: SluiceError | undefined;
   #timer: TimerHandle | undefined;
@@ -70,22 +70,21 @@ export class PostgresMember implements Ownership {
     return this.#touched;
   }
 
-  get isShared(): boolean {
-    return (this.#partitions ?? 1) > 1;
+  get #isShared(): boolean {
+    return this.partitionCount > 1;
   }
 
-  partitionOf(key: string): number {
-    return Number.parseInt(digestOf(key).slice(0, 8), 16) % (this.#partitions ?? 1);
-  }
-
-  readonly fenceOf = (partition: number): Fence | undefined => this.#own.fenceOf(partition);
-
+  readonly slotOf = slotOf;
   readonly partitions = (): readonly number[] => this.#own.partitions();
-
   readonly epochOf = (partition: number): number | undefined => this.#own.epochOf(partition);
+  readonly fenceOf = (slot: number): Fence | undefined => {
+    const fence = this.#own.fenceOf(slot % this.partitionCount);
+    return fence && { ...fence, slot };
+  };
 
   onWork(listener: () => void): Disposable {
     this.#listeners.add(listener);
+    if (this.#isShared) listener();
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
   }
 
@@ -94,7 +93,7 @@ export class PostgresMember implements Ownership {
   }
 
   withdraw(): void {
-    if (!this.isShared) return;
+    if (!this.#isShared) return;
     this.#isTaking = false;
     this.#isWithdrawn = true;
     void this.#renewNow();
@@ -119,12 +118,12 @@ export class PostgresMember implements Ownership {
     for (;;) {
       const isLast = this.#clock.monotonicMs() >= untilMs; // a try may take longer than a lease
       await this.renew((work) => this.#connections.transaction(work));
-      if (wanted !== undefined && wanted !== this.#partitions) {
+      if (wanted !== undefined && wanted !== this.partitionCount) {
         await this.leave();
-        const problem = `it has ${this.#partitions} partitions, and the config says ${wanted}; \`sluice journal migrate\` changes it when no host runs`;
+        const problem = `it has ${this.partitionCount} partitions, and the config says ${wanted}; \`sluice journal migrate\` changes it when no host runs`;
         throw journalError('not-a-journal', { path: this.#connections.address, problem });
       }
-      if (this.isShared || this.partitions().length > 0) return;
+      if (this.#isShared || this.partitions().length > 0) return;
       if (isLast) {
         await this.leave();
         throw journalError('journal-in-use', { path: this.#connections.address });
@@ -155,11 +154,12 @@ export class PostgresMember implements Ownership {
 
   /** Looks for updates that other hosts have taken in. @param isHinted they tell each other of them, besides. */
   lookForWork(isHinted: boolean): void {
-    if (this.isShared) this.#hints.begin(isHinted);
+    if (this.#isShared) this.#hints.begin(isHinted);
   }
 
-  hint(part?: number): void {
-    if (part === undefined || this.fenceOf(part) === undefined) this.#hints.give(part ?? 'all');
+  hint(slot?: number): void {
+    if (slot === undefined) this.#hints.give('all');
+    else if (!this.fenceOf(slot)) this.#hints.give(slot % this.partitionCount);
   }
 
   /** Renews the lease, removes hosts whose lease has ended, and goes a step towards the fair share of partitions. */
@@ -167,7 +167,7 @@ export class PostgresMember implements Ownership {
     transaction: <T>(work: (query: PostgresQuery) => Promise<T>) => Promise<T>,
   ): Promise<void> {
     const fromMs = this.#clock.monotonicMs();
-    const before = new Set(this.partitions().map(this.fenceOf));
+    const before = new Set(this.partitions().map((partition) => this.#own.fenceOf(partition)));
     const { suspensions } = this.#own;
     const owned = await transaction((query) => this.#step(query));
     this.#lease.renewed(fromMs);
@@ -176,7 +176,8 @@ export class PostgresMember implements Ownership {
     if (isOver || suspensions !== this.#own.suspensions) return this.#hints.renewSoon();
     for (const [partition, epoch] of owned) this.#own.take(partition, epoch);
     // a partition was taken, or is given up no more
-    if (this.partitions().some((partition) => !before.has(this.fenceOf(partition)))) this.#wake();
+    if (this.partitions().some((partition) => !before.has(this.#own.fenceOf(partition))))
+      this.#wake();
   }
 
   #wake(): void {
@@ -204,10 +205,10 @@ export class PostgresMember implements Ownership {
       [this.#hostId],
     );
     const { partitions, touched, hosts } = rows[0] ?? {};
-    if (this.#partitions !== undefined && this.#partitions !== partitions)
-      throw this.#loseAll(`it had ${this.#partitions} partitions, and now has ${partitions}`);
+    if (this.partitionCount > 0 && this.partitionCount !== partitions)
+      throw this.#loseAll(`it had ${this.partitionCount} partitions, and now has ${partitions}`);
     const all = Array.from({ length: Number(partitions) }, (_, partition) => partition);
-    this.#partitions = all.length;
+    this.partitionCount = all.length;
     this.#touched = Number(touched);
     const taken = new Set(rows.map(({ part }) => part));
     const mine = rows.filter((row) => row['is_mine'] === true);
@@ -218,7 +219,7 @@ export class PostgresMember implements Ownership {
       ? { take: [], drain: ours.filter(isIdle) }
       : planPartitions({
           ...{ partitions: all.length, hosts: Number(hosts) },
-          isTaking: this.#isTaking || !this.isShared,
+          isTaking: this.#isTaking || !this.#isShared,
           owned: new Map(ours.map((partition) => [partition, this.#own.workOf(partition)])),
           draining: this.#own.draining,
           free: all.filter((partition) => !taken.has(partition)),
@@ -263,7 +264,7 @@ export class PostgresMember implements Ownership {
   /** Ends the fences of partitions that this host has no more, or in another epoch. @returns whether there are any. */
   #keep(epochs: ReadonlyMap<number, number>): boolean {
     const hasLost = this.#own.keep(epochs, () => this.#removed());
-    if (hasLost && !this.isShared) this.#loseAll();
+    if (hasLost && !this.#isShared) this.#loseAll();
     return hasLost;
   }
 

@@ -17,6 +17,7 @@ import {
   dispatchesTable,
   fieldsOf,
   type PostgresTable,
+  partitionOfRow,
   recordOf,
   sendsTable,
   updatesTable,
@@ -61,7 +62,7 @@ export function postgresRecords({
     where((at) => `seq > (SELECT max(seq) FROM ${table.name}) - ${at}`, withinLast);
     where((at) => `family = ${at}`, family);
     where((at) => `lane = ${at}`, lane);
-    where((at) => `coalesce(part, 0) = ANY(${at})`, partitions);
+    where((at) => `${partitionOfRow} = ANY(${at})`, partitions);
     where((at) => `state = ANY(${at})`, states);
     where((at) => `${kindOfRow} = ANY(${at})`, kinds);
     if (table.kind === 'updates' && states?.includes('ended') === false)
@@ -85,7 +86,7 @@ export async function readPostgresHosts(
   const connections = withFailures(given);
   await checkPostgresSchema(connections);
   const rows = await connections.query(
-    `WITH waiting AS (SELECT coalesce(part, 0) AS part, count(*) AS rows, min(accepted_at_ms) AS oldest
+    `WITH waiting AS (SELECT ${partitionOfRow} AS part, count(*) AS rows, min(accepted_at_ms) AS oldest
         FROM sluice_updates WHERE state = 'accepted' GROUP BY 1)
       SELECT host.host_id, about, coalesce(sum(rows), 0)::float8 AS waiting,
         greatest(0, extract(epoch FROM clock_timestamp())::float8 * 1000 - min(oldest)) AS oldest_for_ms,

@@ -1,5 +1,11 @@
 import type { JournalMigration } from '@sluice/journal/internal';
-import { isNotEnded, isOpenSend, isOpenUpdate, journalError } from '@sluice/journal/internal';
+import {
+  isNotEnded,
+  isOpenSend,
+  isOpenUpdate,
+  journalError,
+  slotCount,
+} from '@sluice/journal/internal';
 import { systemClock } from 'sluice-kernel';
 import { dispatchesByDay, divideDispatches } from './postgres-days.js';
 import { withFailures } from './postgres-failure.js';
@@ -7,7 +13,7 @@ import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
 import { dispatchesTable, sendsTable, updatesTable } from './rows/postgres-tables.js';
 
 /** The version of the tables below. */
-export const postgresSchemaVersion = 3;
+export const postgresSchemaVersion = 4;
 
 /**
  * The part of the schema that tables of version 1 do not have: the transactions of updates, and the hosts that live, and the
@@ -34,6 +40,24 @@ const fromVersion1: readonly string[] = [
   ...sinceVersion1,
 ];
 
+/** The slot of a key, as an expression: what `slotOf` returns. */
+const slotOfKey = (key: string): string =>
+  `('x' || left(encode(sha256(convert_to(to_json(${key})::text, 'UTF8')), 'hex'), 8))::bit(32)::int8 & ${slotCount - 1}`;
+
+/**
+ * The steps that bring tables of version 3 up to version 4. Of a row that has not ended they know the partition alone: its slot is one
+ * beyond the others, in the same partition as before.
+ */
+const fromVersion3: readonly string[] = [
+  'ALTER TABLE sluice_updates RENAME COLUMN part TO slot',
+  'ALTER TABLE sluice_sends RENAME COLUMN part TO slot',
+  `UPDATE sluice_updates SET slot = coalesce(slot, 0) + ${slotCount} WHERE ${isNotEnded}`,
+  `UPDATE sluice_sends SET slot = coalesce(slot, 0) + ${slotCount} WHERE ${isOpenSend}`,
+  'ALTER TABLE sluice_sessions ADD COLUMN slot int4',
+  `UPDATE sluice_sessions SET slot = ${slotOfKey('session_key')}`,
+  'ALTER TABLE sluice_sessions ALTER COLUMN slot SET NOT NULL',
+];
+
 const schema = (nowMs: number): readonly string[] => [
   `CREATE TABLE sluice_journal (
     one bool PRIMARY KEY DEFAULT true CHECK (one), version int4 NOT NULL,
@@ -47,7 +71,7 @@ const schema = (nowMs: number): readonly string[] => [
   'CREATE INDEX sluice_sends_of ON sluice_sends (correlation_id)',
   `CREATE INDEX sluice_sends_open ON sluice_sends (seq) WHERE ${isOpenSend}`,
   `CREATE TABLE sluice_sessions (
-    session_key text PRIMARY KEY, session_id text NOT NULL, body text NOT NULL)`,
+    session_key text PRIMARY KEY, session_id text NOT NULL, body text NOT NULL, slot int4 NOT NULL)`,
   `CREATE TABLE sluice_transcripts (
     seq int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY, session_id text NOT NULL,
     messages int4 NOT NULL, prompts int4 NOT NULL, body text NOT NULL)`,
@@ -78,7 +102,8 @@ export async function migratePostgres(
     const from = await versionOf(query);
     if (from > postgresSchemaVersion) throw newerVersion(connections.address, from);
     if (from === 1) await checkUnused(query, connections.address);
-    if (from === 2) await query('LOCK TABLE sluice_hosts IN EXCLUSIVE MODE'); // as each write of a host does first
+    if (from === 2 || from === 3) await checkNoHost(query, connections.address);
+    if (from > 0 && from < 4) await checkSlots(query, from, connections.address);
     for (const sql of await stepsFrom(from, query)) await query(sql);
     await query('UPDATE sluice_journal SET version = $1', [postgresSchemaVersion]);
     if (partitions !== undefined) await divide(query, partitions, connections.address);
@@ -90,9 +115,10 @@ async function stepsFrom(version: number, query: PostgresQuery): Promise<readonl
   if (version === postgresSchemaVersion) return [];
   const nowMs = systemClock.now();
   if (version === 0) return schema(nowMs);
+  if (version === 3) return fromVersion3;
   const [row] = await query(`SELECT max(occurred_at_ms) AS newest FROM ${dispatchesTable.name}`);
   const divided = divideDispatches(nowMs, Number(row?.['newest'] ?? 0));
-  return version === 1 ? [...fromVersion1, ...divided] : divided;
+  return [...(version === 1 ? fromVersion1 : []), ...divided, ...fromVersion3];
 }
 
 /** @throws SluiceError (as a rejection) `not-a-journal` if the tables are not there, or of another version. */
@@ -108,23 +134,41 @@ export async function checkPostgresSchema({ query, address }: PostgresConnection
   throw journalError('not-a-journal', { path: address, problem });
 }
 
-/** Divides the lanes into so many partitions. The rows that are open keep the partition that they have, so there may be none. */
+/** Divides the slots into so many partitions. Rows keep their slots. Of a row of an older version the slot is not known. */
 async function divide(query: PostgresQuery, partitions: number, path: string): Promise<void> {
-  await query('LOCK TABLE sluice_hosts IN EXCLUSIVE MODE'); // no host begins meanwhile
-  const [now] = await query(
-    `SELECT partitions, EXISTS (SELECT 1 FROM sluice_hosts WHERE lease_until > clock_timestamp()) AS is_used,
-      EXISTS (SELECT 1 FROM sluice_updates WHERE ${isOpenUpdate})
-        OR EXISTS (SELECT 1 FROM sluice_sends WHERE ${isOpenSend}) AS is_open FROM sluice_journal`,
-  );
+  const [now] = await query('SELECT partitions FROM sluice_journal');
   if (now?.['partitions'] === partitions) return;
-  if (now?.['is_used'] === true) throw journalError('journal-in-use', { path });
-  if (now?.['is_open'] === true) {
-    const problem = `it has ${now['partitions']} partitions, and messages that have not ended; a host with that number brings them to their end first`;
-    throw journalError('not-a-journal', { path, problem });
-  }
-  await query('DELETE FROM sluice_hosts'); // one that slept all the time has no partition any more
-  await query(`UPDATE sluice_updates SET part = part % $1 WHERE ${isNotEnded}`, [partitions]);
+  await checkNoHost(query, path);
+  await checkNoneOpen(query, `slot >= ${slotCount}`, path);
   await query('UPDATE sluice_journal SET partitions = $1', [partitions]);
+}
+
+/** Looks that no host lives. None can begin until the migration has ended. */
+async function checkNoHost(query: PostgresQuery, path: string): Promise<void> {
+  await query('LOCK TABLE sluice_hosts IN EXCLUSIVE MODE'); // as each write of a host does first
+  const living = await query(
+    'SELECT 1 FROM sluice_hosts WHERE lease_until > clock_timestamp() LIMIT 1',
+  );
+  if (living.length > 0) throw journalError('journal-in-use', { path });
+  await query('DELETE FROM sluice_hosts'); // one that slept all the time has no partition any more
+}
+
+/** Before there were slots, a number of partitions that divides no number of slots had other partitions for the same keys. */
+async function checkSlots(query: PostgresQuery, from: number, path: string): Promise<void> {
+  const [row] = from === 1 ? [] : await query('SELECT partitions FROM sluice_journal');
+  if (slotCount % Number(row?.['partitions'] ?? 1) !== 0) await checkNoneOpen(query, 'true', path);
+}
+
+/** @throws SluiceError (as a rejection) `not-a-journal` if such a message or send has not ended. */
+async function checkNoneOpen(query: PostgresQuery, which: string, path: string): Promise<void> {
+  const open = await query(
+    `SELECT 1 FROM sluice_updates WHERE ${isOpenUpdate} AND ${which}
+      UNION ALL SELECT 1 FROM sluice_sends WHERE ${isOpenSend} AND ${which} LIMIT 1`,
+  );
+  if (open.length === 0) return;
+  const problem =
+    'an older version has taken messages in that have not ended; a host with its number of partitions brings them to their end first';
+  throw journalError('not-a-journal', { path, problem });
 }
 
 /** A host of version 1 would not know the new tables. None can begin until the migration has ended. */

@@ -83,7 +83,7 @@ export async function loadForTest(
   const { config, setupTimeoutMs, ...kernelOptions } = options;
   const test = createTestKernel(kernelOptions);
   const { kernel, clock, log } = test;
-  const journal = memoryJournal({ clock, outlivesHost: false });
+  const journal = memoryJournal({ clock, acknowledge: 'ended' });
   const data = extensionData(journal, { clock });
   timelineRecorder({ clock, logger: log }).attach(kernel);
   const loaded = await loadExtension(kernel, extension, {

@@ -73,7 +73,7 @@ describe('a journal that outlives its host', () => {
 describe('a journal that does not outlive its host', () => {
   it('keeps which updates have not ended, and neither bodies nor sends (durability §6.8)', async () => {
     const { agents, next } = heldEcho();
-    const journal = memoryJournal({ outlivesHost: false });
+    const journal = memoryJournal({ acknowledge: 'ended' });
     await using lab = await hostLab({ journal, agents });
     await lab.channel.receive({ text: 'one' }, '1');
     await lab.channel.receive({ text: 'two' }, '2');

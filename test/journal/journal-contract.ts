@@ -125,15 +125,16 @@ export function describeJournal(
 
     it('are begun under a fence, by `begin` or by the write that keeps them (durability §12.1)', () =>
       withJournal(async (journal) => {
-        const own = { partition: 0, epoch: expect.any(Number), signal: expect.any(AbortSignal) };
+        const any = { epoch: expect.any(Number), signal: expect.any(AbortSignal) };
+        const own = { partition: 0, slot: 0, ...any };
         expect(await journal.accept(anUpdate('a'), true)).toEqual({
           ...{ status: 'accepted', fence: { eventId: 'a', ...own } },
         });
         expect(await journal.accept(anUpdate('b'))).toEqual({ status: 'accepted' });
         expect(await journal.begin('b')).toEqual({ attempts: 1, fence: { eventId: 'b', ...own } });
         expect(journal.ownership.partitions()).toEqual([0]);
-        expect(journal.ownership.fenceOf(journal.ownership.partitionOf('any lane'))).toEqual(own);
-        expect(journal.ownership.fenceOf(1)).toBe(undefined);
+        const slot = journal.ownership.slotOf('any lane');
+        expect(journal.ownership.fenceOf(slot)).toEqual({ ...own, slot });
       }));
 
     it('are not written under a fence that has ended, and neither are sends (durability §12.1)', () =>

@@ -12,6 +12,7 @@ import { keyValuesContract } from '../sdk/extension/store/key-values-contract.js
 import { compiled } from '../support/compiled.js';
 import { testFolder } from '../support/folder.js';
 import { makeVersion1 } from './version-1.js';
+import { makeVersion3 } from './version-3.js';
 
 const newPath = () => join(testFolder(), 'sluice.db');
 const quota = { maxKeys: 100, maxBytes: 100_000 };
@@ -102,12 +103,13 @@ describe('a store in the file of a journal (extensions-that-act §2)', () => {
     const [first, second] = [newPath(), newPath()];
     makeVersion1(first);
     await (await openJournal(second)).close();
+    makeVersion3(second);
     const older = openSqlite(second);
     older.exec('DROP TABLE key_values; PRAGMA user_version = 2');
     older.close();
     const before = readFileSync(second);
     await expect(readJournal(second)).rejects.toThrow(
-      'it is of version 2, and a host that opens it makes it version 3',
+      'it is of version 2, and a host that opens it makes it version 4',
     );
     expect(readFileSync(second).equals(before)).toBe(true);
     for (const path of [first, second]) {

@@ -14,14 +14,19 @@ describeStore('a store in memory', async () => ({
 }));
 
 describe('a journal of the caller', () => {
-  it('is refused by name if it does not say whether it outlives the host (durability §1.1)', () => {
-    const { outlivesHost: _, ...older } = memoryJournal();
+  it.each([
+    ['when to acknowledge', 'acknowledge', { acknowledge: undefined }],
+    ['how many partitions it has', 'partitionCount', { ownership: { isShared: true } }],
+  ])('is refused by name if it does not say %s (durability §1.1)', (_, name, older) => {
     expect(() =>
-      createHost({ agents: [{ id: 'main', provider: echoProvider() }], journal: older as Journal }),
+      createHost({
+        agents: [{ id: 'main', provider: echoProvider() }],
+        journal: { ...memoryJournal(), ...older } as unknown as Journal,
+      }),
     ).toThrow(
       expect.objectContaining({
         code: 'bad-option',
-        message: expect.stringMatching(/journal.*outlivesHost/),
+        message: expect.stringMatching(`journal.*${name}`),
       }),
     );
   });
@@ -137,7 +142,7 @@ describe('a journal in memory that has persisted many', () => {
 
   it.each([
     ['that outlives its host', { keepRows: 500 }],
-    ['that does not outlive its host', { outlivesHost: false }],
+    ['that does not outlive its host', { acknowledge: 'ended' as const }],
   ])('moves no more rows for an update if many are open, %s (durability §1.16)', async (_, how) => {
     const few = await placesPerUpdate(memoryJournal(how), 20);
     const many = await placesPerUpdate(memoryJournal(how), 2_000);
@@ -168,7 +173,7 @@ describe('a journal in memory that has persisted many', () => {
   });
 
   it('keeps nothing that has ended, if it does not outlive its host (durability §1.16)', async () => {
-    const journal = memoryJournal({ outlivesHost: false });
+    const journal = memoryJournal({ acknowledge: 'ended' });
     for (let at = 0; at < 5; at++) await handle(journal, `u-${at}`, at === 0);
     const rows = [await journal.updates(), await journal.sends(), await journal.dispatches()];
     expect(rows).toEqual([[], [], []]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SessionRecord, Store } from '../../src/journal/index.js';
 import { fence } from '../support/fences.js';
 
-function session(
+export function session(
   sessionKey: string,
   sessionId: string,
   more: Partial<SessionRecord> = {},

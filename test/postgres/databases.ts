@@ -36,8 +36,17 @@ export function projectFolder(): string {
   return folder;
 }
 
+/** The statements that take the slots away again, as in version 3. */
+export const beforeSlots: readonly string[] = [
+  'ALTER TABLE sluice_updates RENAME COLUMN slot TO part',
+  'ALTER TABLE sluice_sends RENAME COLUMN slot TO part',
+  'ALTER TABLE sluice_sessions DROP COLUMN slot',
+  'UPDATE sluice_journal SET version = 3',
+];
+
 /** The statements that make the dispatches of an empty journal one table again, as in version 2. */
 export const undivided: readonly string[] = [
+  ...beforeSlots,
   'DROP TABLE sluice_dispatches',
   'DROP SEQUENCE sluice_dispatch_numbers',
   `CREATE TABLE sluice_dispatches (seq int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY, event_id text NOT NULL,

@@ -118,7 +118,7 @@ describe('hints between hosts that share a journal in PostgreSQL', () => {
     const areLeft = async () => {
       await step(first, second);
       const open = await first.journal.updates({ states: openUpdates });
-      return open.length > 0 && open.every(({ part: partition = 0 }) => theirs.has(partition));
+      return open.length > 0 && open.every(({ slot = 0 }) => theirs.has(slot % 8));
     };
     await expect.poll(areLeft, patiently).toBe(true);
     expect(second.lab.texts()).toEqual([]);
@@ -171,6 +171,7 @@ describe('hints between hosts that share a journal in PostgreSQL', () => {
     let readings = 0;
     await expect.poll(() => seen.heard.length, patiently).toBeGreaterThan(0);
     journal.ownership.onWork(() => readings++);
+    readings = 0; // it was told at once that there may have been work before
     const other = connect(url);
     for (let at = 0; at < 50; at++)
       await other.query(`SELECT pg_notify('sluice_hints', $1)`, [`${at % 8},99`]);
@@ -207,14 +208,14 @@ describe('hints between hosts that share a journal in PostgreSQL', () => {
     listening.listen?.('sluice_hints', (told = 'there') => hints.push(told));
     await expect.poll(() => hints, patiently).toContain('there');
     hints.length = 0;
-    await owner.accept({ ...anUpdate('own'), part: 1 });
+    await owner.accept({ ...anUpdate('own'), slot: 1 });
     isFailing = true;
-    await expect(other.accept({ ...anUpdate('failed'), part: 2 })).rejects.toMatchObject({
+    await expect(other.accept({ ...anUpdate('failed'), slot: 2 })).rejects.toMatchObject({
       code: 'database-constraint',
     });
     isFailing = false;
-    await other.accept({ ...anUpdate('kept'), part: 3 });
-    await other.accept({ ...anUpdate('kept'), part: 3 }); // it is known
+    await other.accept({ ...anUpdate('kept'), slot: 3 });
+    await other.accept({ ...anUpdate('kept'), slot: 3 }); // it is known
     await listening.query(`SELECT pg_notify('sluice_hints', 'last')`);
     await expect.poll(() => hints, patiently).toContain('last');
     expect(hints.filter((hint) => hint !== 'hosts')).toEqual(['3', 'last']);

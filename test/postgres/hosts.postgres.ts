@@ -87,7 +87,7 @@ describe('the hosts of a journal in PostgreSQL', () => {
   it('are read with the messages of their partitions that wait (durability §11.13)', async () => {
     const { url, admin } = await sharedDatabase();
     const journal = await openPostgresJournal(connect(url), { leaseMs });
-    for (const id of ['a', 'b']) await journal.accept({ ...anUpdate(id), part: 3 });
+    for (const id of ['a', 'b']) await journal.accept({ ...anUpdate(id), slot: 3 });
     const [host] = await readPostgresHosts(admin);
     expect(host).toMatchObject({ waiting: 2, parts: [0, 1, 2, 3], about: {} });
     expect(host?.oldestWaitingMs).toBeGreaterThanOrEqual(0);

@@ -1,6 +1,8 @@
 import type { Clock } from 'sluice-kernel';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
+import type { UpdateFilter } from '../../src/journal/index.js';
+import { slotOf } from '../../src/journal/internal.js';
 import {
   openPostgresJournal,
   type PostgresConnections,
@@ -10,15 +12,16 @@ import { readPostgresJournal, tendPostgresJournal } from '../../src/postgres/pos
 import { migratePostgres } from '../../src/postgres/postgres-schema.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { anUpdate, aSend, settableClock } from '../journal/journal-contract.js';
+import { session } from '../journal/store-contract.js';
 import { fence, fenceOf } from '../support/fences.js';
 import { hostLab } from '../support/host-lab.js';
 import { PostgresServer } from '../support/postgres-server.js';
-import { endLeases, newDatabase, undivided } from './databases.js';
+import { beforeSlots, endLeases, newDatabase, undivided } from './databases.js';
 
 const patiently = { timeout: 60_000, interval: 10 };
 
-const idsOf = async ({ updates }: Pick<PostgresJournal, 'updates'>) =>
-  (await updates()).map(({ eventId }) => eventId);
+const idsOf = async ({ updates }: Pick<PostgresJournal, 'updates'>, filter?: UpdateFilter) =>
+  (await updates(filter)).map(({ eventId }) => eventId);
 
 /** A journal whose lease nobody renews, as that of a host that sleeps. It outlives any pause: a test ends it in the database. */
 const sleeping = (url: string) =>
@@ -69,7 +72,7 @@ describe('the tables of a journal in PostgreSQL', () => {
     });
     const connections = connect(url);
     const made = await Promise.all([migratePostgres(connections), migratePostgres(connections)]);
-    expect(made.map(({ from }) => from).sort()).toEqual([0, 3]);
+    expect(made.map(({ from }) => from).sort()).toEqual([0, 4]);
     await connections.close();
     const journal = await openPostgresJournal(connect(url));
     await journal.accept(anUpdate('a'));
@@ -102,8 +105,8 @@ describe('the tables of a journal in PostgreSQL', () => {
     });
     await expect(migratePostgres(connections)).rejects.toMatchObject({ code: 'journal-in-use' });
     await connections.query('UPDATE sluice_journal SET lease_until = now()');
-    expect(await migratePostgres(connections)).toEqual({ from: 1, to: 3 });
-    expect(await migratePostgres(connections)).toEqual({ from: 3, to: 3 });
+    expect(await migratePostgres(connections)).toEqual({ from: 1, to: 4 });
+    expect(await migratePostgres(connections)).toEqual({ from: 4, to: 4 });
     await connections.close();
     const later = await openPostgresJournal(connect(url));
     expect(await idsOf(later)).toEqual(['a']);
@@ -112,13 +115,67 @@ describe('the tables of a journal in PostgreSQL', () => {
     await later.close();
   });
 
+  it.each([1, 8])(
+    'of version 3 with %i partitions get slots: what is open stays in its partition, and a session has the slot of its key (durability §11.1, durability §11.11)',
+    async (partitions) => {
+      const url = await newDatabase();
+      const connections = connect(url);
+      if (partitions > 1) await migratePostgres(connections, partitions);
+      const journal = await openPostgresJournal(connect(url));
+      for (const id of ['a', 'b']) await journal.accept(anUpdate(id));
+      const keys = ['plain', 'ä"\\ \n\u0001 \u2028 𝄞', ''];
+      for (const sessionKey of keys)
+        await journal.store.saveSession(session(sessionKey, sessionKey), { fence });
+      for (const sql of beforeSlots) await connections.query(sql);
+      await connections.query('UPDATE sluice_updates SET part = $1', [partitions > 1 ? 7 : null]);
+      await expect(migratePostgres(connections)).rejects.toMatchObject({ code: 'journal-in-use' });
+      await journal.close();
+      expect(await migratePostgres(connections)).toEqual({ from: 3, to: 4 });
+      await expect(migratePostgres(connections, 2)).rejects.toMatchObject({
+        code: 'not-a-journal',
+        message: expect.stringContaining('an older version has taken messages in'),
+      });
+      const sessions = await connections.query(
+        'SELECT session_key AS key, slot FROM sluice_sessions',
+      );
+      expect(new Map(sessions.map(({ key, slot }) => [key, slot]))).toEqual(
+        new Map(keys.map((key) => [key, slotOf(key)])),
+      );
+      const later = await openPostgresJournal(connect(url));
+      const before = partitions - 1;
+      expect(await idsOf(later, { parts: [before] })).toEqual(['a', 'b']);
+      for (const id of ['a', 'b']) {
+        const { fence: own } = await later.begin(id);
+        expect(own.partition).toBe(before);
+        await later.endUpdate(own, { isDead: false, outcome: 'answered' });
+      }
+      await later.close();
+      await migratePostgres(connections, 2);
+      await connections.close();
+    },
+  );
+
+  it('of version 3 whose number of partitions divides no number of slots are refused as long as a message is open (durability §11.1)', async () => {
+    const url = await newDatabase();
+    const connections = connect(url);
+    await migratePostgres(connections, 3);
+    const journal = await openPostgresJournal(connect(url));
+    await journal.accept(anUpdate('a'));
+    await journal.close();
+    for (const sql of beforeSlots) await connections.query(sql);
+    await expect(migratePostgres(connections)).rejects.toMatchObject({ code: 'not-a-journal' });
+    await connections.query(`UPDATE sluice_updates SET state = 'dead'`);
+    expect(await migratePostgres(connections)).toEqual({ from: 3, to: 4 });
+    await connections.close();
+  });
+
   it('of a newer version are refused (durability §11.1)', async () => {
     const url = await newDatabase();
     const connections = connect(url);
-    await connections.query('UPDATE sluice_journal SET version = 4');
+    await connections.query('UPDATE sluice_journal SET version = 5');
     const refused = {
       code: 'not-a-journal',
-      message: expect.stringContaining('its tables have version 4'),
+      message: expect.stringContaining('its tables have version 5'),
     };
     await expect(migratePostgres(connections)).rejects.toMatchObject(refused);
     await expect(openPostgresJournal(connect(url))).rejects.toMatchObject(refused);

@@ -51,7 +51,7 @@ describe('a question of hosts that share a journal in PostgreSQL', () => {
       const names = Array.from({ length: 100 }, (_, at) => `c${at}`);
       const { ownership } = journal;
       const keyOf = (name: string) => JSON.stringify(['scripted', 'default', name, '']);
-      return names.find((name) => ownership.fenceOf(ownership.partitionOf(keyOf(name)))) ?? '';
+      return names.find((name) => ownership.fenceOf(ownership.slotOf(keyOf(name)))) ?? '';
     });
     const [one = '', two = ''] = conversations;
     const hasRun = async () => {

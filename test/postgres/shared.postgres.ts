@@ -3,7 +3,7 @@ import { connect } from '../../extensions/postgres/src/index.js';
 import { openPostgresJournal } from '../../src/postgres/index.js';
 import { readPostgresHosts } from '../../src/postgres/postgres-reader.js';
 import { migratePostgres } from '../../src/postgres/postgres-schema.js';
-import { anUpdate } from '../journal/journal-contract.js';
+import { anUpdate, aSend } from '../journal/journal-contract.js';
 import { partitions, sharedDatabase, sharing } from './sharing.js';
 
 const patiently = { timeout: 60_000, interval: 50 };
@@ -126,7 +126,7 @@ describe('hosts that share a journal in PostgreSQL', () => {
     const shares = () => [one, two].map(({ ownership }) => ownership.partitions().length);
     await expect.poll(shares, patiently).toEqual([4, 4]);
     const [busy = 0, held = 0] = one.ownership.partitions();
-    const accepted = await one.accept({ ...anUpdate('a'), part: busy }, true);
+    const accepted = await one.accept({ ...anUpdate('a'), slot: busy }, true);
     const fence = accepted.status === 'accepted' ? accepted.fence : undefined;
     const account = one.ownership.fenceOf(held);
     if (fence === undefined || account === undefined) throw new Error('it has no fence');
@@ -182,7 +182,7 @@ describe('hosts that share a journal in PostgreSQL', () => {
       ); // its lease has to end before
     await expect.poll(migrated, patiently).toBe(true);
     sleeper.sleep(false);
-    const accepted = sleeper.journal.accept({ ...anUpdate('a'), part: 7 });
+    const accepted = sleeper.journal.accept({ ...anUpdate('a'), slot: 7 });
     await expect(accepted).rejects.toMatchObject({ code: 'journal-lost' });
     await expect.poll(() => sleeper.journal.lost?.aborted, patiently).toBe(true);
     expect(String(sleeper.journal.lost?.reason)).toContain('had 8 partitions, and now has 4');
@@ -191,7 +191,7 @@ describe('hosts that share a journal in PostgreSQL', () => {
     await admin.close();
   });
 
-  it('are refused if their config has other partitions, and those are changed only when nothing is open (durability §11.11)', async () => {
+  it('are refused if their config has other partitions, and those are changed when no host lives: what is open keeps its slot (durability §11.11)', async () => {
     const url = await sharedDatabase();
     const wrong = openPostgresJournal(connect(url), { partitions: 1 });
     await expect(wrong).rejects.toMatchObject({
@@ -201,12 +201,19 @@ describe('hosts that share a journal in PostgreSQL', () => {
     const journal = await openPostgresJournal(connect(url), { partitions });
     const admin = connect(url);
     await expect(migratePostgres(admin, 4)).rejects.toMatchObject({ code: 'journal-in-use' });
-    await journal.accept(anUpdate('a'));
+    const { ownership } = journal;
+    const slot = ownership.slotOf('the conversation');
+    await journal.accept({ ...anUpdate('a'), slot });
+    const { fence } = await journal.begin('a');
+    await journal.prepare(fence, aSend('s', { correlationId: 'a' }));
     await journal.close();
-    await expect(migratePostgres(admin, 4)).rejects.toMatchObject({ code: 'not-a-journal' });
-    await admin.query(`UPDATE sluice_updates SET state = 'dead', part = 7`);
     await migratePostgres(admin, 4);
-    expect(await admin.query('SELECT part FROM sluice_updates')).toEqual([{ part: 3 }]);
+    const later = await openPostgresJournal(connect(url), { partitions: 4 });
+    expect(await later.updates({ parts: [slot % 4] })).toMatchObject([{ eventId: 'a', slot }]);
+    expect(await later.updates({ parts: [(slot + 1) % 4] })).toEqual([]);
+    expect(await later.sends()).toMatchObject([{ sendId: 's', slot }]);
+    expect((await later.begin('a')).fence).toMatchObject({ partition: slot % 4, slot });
+    await later.close();
     await admin.close();
   });
 });

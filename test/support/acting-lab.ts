@@ -21,7 +21,7 @@ export interface ActingLabOptions extends HostLabOptions {
 /** A host with the extension `acting`, whose setup is the test's. */
 export async function actingLab({
   setup = () => undefined,
-  journal = memoryJournal({ outlivesHost: false }),
+  journal = memoryJournal({ acknowledge: 'ended' }),
   failing,
   ...options
 }: ActingLabOptions = {}): Promise<ActingLab> {

@@ -58,7 +58,7 @@ export function mortalJournal(
       return isDead ? unanswered : result;
     };
   return {
-    outlivesHost: journal.outlivesHost,
+    acknowledge: journal.acknowledge,
     ownership: journal.ownership,
     updates: (filter) => journal.updates(filter),
     sends: (filter) => journal.sends(filter),

@@ -62,18 +62,19 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
   const unheard: AbortController[] = [];
   const listeners = new Map<string, Set<() => void>>();
   let current = ''; // the host whose call is under way: a journal in memory changes its rows before a call returns
-  const partitionOf = (key: string): number =>
-    [...key].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_537, 7) % partitions;
+  const slotOf = (key: string): number =>
+    [...key].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_537, 7) % 1_024;
   const lost = () =>
     journalError('journal-lost', { path: 'memory', problem: 'another host has it' });
   const ownershipOf = (host: () => string): Journal['ownership'] => ({
-    isShared: true,
-    partitionOf,
-    fenceOf: (partition): Fence | undefined => {
+    partitionCount: partitions,
+    slotOf,
+    fenceOf: (slot): Fence | undefined => {
+      const partition = slot % partitions;
       const { owner, epoch, lost, isStalled } = parts[partition] ?? {};
       if (owner !== host() || isStalled === true || epoch === undefined || lost === undefined)
         return undefined;
-      return { partition, epoch, signal: lost.signal };
+      return { partition, slot, epoch, signal: lost.signal };
     },
     epochOf: (partition) =>
       parts[partition]?.owner === host() ? parts[partition]?.epoch : undefined,
@@ -82,6 +83,7 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
     onWork: (listener) => {
       const own = listeners.get(host()) ?? new Set();
       listeners.set(host(), own.add(listener));
+      listener();
       return { [Symbol.dispose]: () => own.delete(listener) };
     },
     hint: () => undefined,
@@ -131,7 +133,7 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
       onRead: () => undefined,
       onSendEnd: () => undefined,
     },
-    partitionOf,
+    partitionOf: (key) => slotOf(key) % partitions,
     all: parts.map((_, at) => at),
     withdrawn: new Set(),
     wake: () => {
@@ -175,7 +177,7 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
         fenced(fence, () => rows.endSend(fence, sendId, end)).then(() => shared.onSendEnd(sendId)),
       accept: (update, isBegun, mostOpen) => {
         current = host;
-        const { owner } = parts[update.part ?? 0] ?? {};
+        const { owner } = parts[(update.slot ?? 0) % partitions] ?? {};
         const accepted = rows.accept(update, isBegun, mostOpen);
         if (owner !== host && !shared.isQuiet) void accepted.then(() => wake(owner));
         return accepted;

@@ -41,7 +41,7 @@ export async function openPersistence(
   const { keepBytes, maxAttempts, ...kept } = others;
   if (place === undefined) {
     const keepRows = isInspected ? shownRows : 0;
-    const journal = memoryJournal({ outlivesHost: false, keepRows });
+    const journal = memoryJournal({ acknowledge: 'ended', keepRows });
     if (isInspected) timeline.listen(keepTimeline(journal));
     const data = extensionData(journal, { stateDir });
     return {

@@ -47,7 +47,7 @@ export async function openPipeline(
 ): Promise<Pipeline> {
   const {
     watch,
-    data = extensionData(memoryJournal({ outlivesHost: false })),
+    data = extensionData(memoryJournal({ acknowledge: 'ended' })),
     ...kernelOptions
   } = options;
   const { grants, leastPrivilege, overrides, audit, budgets } = settings;

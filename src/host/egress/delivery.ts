@@ -79,7 +79,7 @@ function isDeferredSend(
   if (suspension?.isSuspended && isDoubtful) return true;
   const isDeferred =
     end.status === 'failed' && (end.isDeferred === true || (mayBeOut && end.cause === 'aborted'));
-  return isDeferred && outcome.payload.kind === 'unprompted' && outbox.outlivesHost;
+  return isDeferred && outcome.payload.kind === 'unprompted' && outbox.mayDefer;
 }
 
 /**

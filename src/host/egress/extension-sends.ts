@@ -66,7 +66,7 @@ export function extensionSends(parts: HostParts, sendBy: typeof sendOwn): Extens
       return known.kept;
     }
     const persisted = (async () => {
-      const [record] = journal.outlivesHost ? await journal.sends({ eventId: sendId }) : [];
+      const [record] = await journal.sends({ eventId: sendId });
       if (record === undefined) return send(sendId);
       if (!isPersisted(record, message, given))
         throw hostError('key-conflict', { extensionId, key });
@@ -74,7 +74,7 @@ export function extensionSends(parts: HostParts, sendBy: typeof sendOwn): Extens
     })();
     keyed.set(sendId, { message, kept: persisted });
     void persisted.then(
-      ({ ended }) => ended.then(() => journal.outlivesHost && keyed.delete(sendId)),
+      ({ ended }) => ended.then(() => journal.acknowledge === 'persisted' && keyed.delete(sendId)),
       () => keyed.delete(sendId), // it was not sent: the key is free
     );
     return persisted;

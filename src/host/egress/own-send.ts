@@ -4,7 +4,6 @@ import type { KeptSend } from '@sluice/sdk/extension';
 import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
 import type { HostParts } from '../parts/parts.js';
 import { underFence, underOwnFence } from '../parts/under-fence.js';
-import { keyOfAccount } from '../provided/accounts.js';
 import { deliverPrepared } from './delivery.js';
 import { deferredSend, endOfUnpassed, failedReport } from './end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from './prepare-send.js';
@@ -44,10 +43,9 @@ export async function sendOwn(
   const { channel, accountId, to, threadId = '' } = message;
   const lane = JSON.stringify(['unprompted', channel ?? '', accountId ?? '', to, threadId]);
   const account = host.accounts.find(channel ?? '', accountId ?? '');
-  const isOfOne = account !== undefined && account.channel.capabilities.everyHost !== true;
-  const key = isOfOne ? keyOfAccount(account.channel.id, account.accountId) : lane;
   // whoever takes the account takes its sends
-  const parts = fence === undefined ? underOwnFence(host, key) : underFence(host, fence);
+  const slot = account?.slot ?? host.journal.ownership.slotOf(lane);
+  const parts = fence === undefined ? underOwnFence(host, slot) : underFence(host, fence);
   const either = signal === undefined ? parts.signal : AbortSignal.any([signal, parts.signal]);
   const explicit = channel !== undefined && accountId !== undefined;
   const outgoing: OutgoingMessage = { ...message, kind: 'unprompted', explicit };
@@ -77,5 +75,7 @@ export async function sendOwn(
 
 /** Returns whether a send that its channel has not had is left to the next host: its row stays open in the journal. */
 function isDeferredToNext({ signal, journal }: HostParts, prepared: PreparedSend): boolean {
-  return signal.aborted && journal.outlivesHost && endOfUnpassed(prepared) === undefined;
+  return (
+    signal.aborted && journal.acknowledge === 'persisted' && endOfUnpassed(prepared) === undefined
+  );
 }

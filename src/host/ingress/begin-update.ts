@@ -7,7 +7,7 @@ import { reportUpdate } from '../timeline/report-update.js';
 
 /** Returns whether an update that has not begun is left to the next host. */
 export function isDeferredToNext({ signal, backlog, journal }: HostParts): boolean {
-  return journal.outlivesHost && (signal.aborted || backlog.isClosed);
+  return journal.acknowledge === 'persisted' && (signal.aborted || backlog.isClosed);
 }
 
 /**

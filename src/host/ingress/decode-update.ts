@@ -2,7 +2,7 @@ import type { InboundUpdate } from '@sluice/sdk/channel';
 import { oneLine } from 'sluice-kernel/internal';
 import { atOnce, type Decoded, jobOf, laneOfJob } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
-import { keyOfAccount, type RunningAccount } from '../provided/accounts.js';
+import type { RunningAccount } from '../provided/accounts.js';
 import { parseCommandLine } from '../provided/commands.js';
 import { sendAccount } from '../provided/jobs-channel.js';
 import { laneOfPlace } from '../session/routing.js';
@@ -45,24 +45,20 @@ export function laneOf(parts: HostParts, account: RunningAccount, decoded: Decod
 }
 
 /**
- * The partition of a lane: that of its conversation, also if the lane runs at once beside it. All lanes of an account that one host
- * connects at a time are of the partition of the account.
+ * The slot of a lane: that of its conversation, also if the lane runs at once beside it. All lanes of an account that one host
+ * connects at a time are of the slot of the account.
  */
-export function partitionOf(
+export function slotOfLane(
   { journal }: HostParts,
   lane: string,
-  { channel, accountId }: RunningAccount,
+  { channel, accountId, slot }: RunningAccount,
 ): number {
   const { ownership } = journal;
-  if (!ownership.isShared) return 0;
-  if (channel.capabilities.everyHost !== true)
-    return ownership.partitionOf(keyOfAccount(channel.id, accountId));
-  if (!runsAtOnce(lane)) return ownership.partitionOf(lane);
+  if (slot !== undefined) return slot;
+  if (!runsAtOnce(lane)) return ownership.slotOf(lane);
   const place: unknown = JSON.parse(lane.slice(atOnce.length));
   const named = accountId === sendAccount.accountId && channel === sendAccount.channel ? 2 : 4; // its account, or its conversation
-  return ownership.partitionOf(
-    JSON.stringify(Array.isArray(place) ? place.slice(0, named) : place),
-  );
+  return ownership.slotOf(JSON.stringify(Array.isArray(place) ? place.slice(0, named) : place));
 }
 
 /** The lane of a conversation beside which an update runs at once. */

@@ -45,7 +45,7 @@ export async function endUpdate(
   let kept: Kept = isEnded ? 'kept' : 'open';
   if (!isDeferred) {
     backlog.begun.delete(eventId);
-    if (!journal.outlivesHost) await acknowledge(parts, account, update);
+    if (journal.acknowledge === 'ended') await acknowledge(parts, account, update);
     const why = reason === undefined ? {} : { reason: oneLine(reason) };
     const persisted = { isDead, outcome: status, ...why };
     try {
@@ -57,7 +57,7 @@ export async function endUpdate(
   }
   const isOpen = kept !== 'kept';
   if (!isOpen) {
-    if (isDead && journal.outlivesHost) counts.deadLetters++;
+    if (isDead && journal.acknowledge === 'persisted') counts.deadLetters++;
     parts.questions.settled(eventId);
     await parts.approvals.settled(eventId);
   } else if (!isDeferred) for (const one of joined ?? []) deferredEnds.add(one.eventId);
@@ -123,12 +123,12 @@ export async function endAsJoined(
   const { eventId, account, update } = received;
   const reason = joinedReason(to);
   const end = { isDead, outcome: 'joined', reason } as const;
-  if (!journal.outlivesHost) await acknowledge(parts, account, update);
+  if (journal.acknowledge === 'ended') await acknowledge(parts, account, update);
   const kept = await journal.endUpdate({ ...fence, eventId }, end).then(
     () => 'kept' as const,
     (error: unknown) => keepEnd(parts, eventId, end, error), // if not, it ends when it is claimed
   );
-  if (kept === 'kept' && isDead && journal.outlivesHost) counts.deadLetters++;
+  if (kept === 'kept' && isDead && journal.acknowledge === 'persisted') counts.deadLetters++;
   const { agentId, sessionKey } = named;
   const state = kept !== 'kept' ? 'left' : isDead ? 'dead' : 'ended';
   const about = { ...namesOf(received), ...definedFields({ agentId, sessionKey }), reason };

@@ -37,7 +37,7 @@ export async function handleUpdate(
   const sender = senderOf(received);
   using shared = parts.shares.placeOf(sender, how.place);
   if (shared?.takeNow(parts.backlog.begun.has(eventId)) === false) {
-    if (parts.journal.outlivesHost) return parkForShare(parts, received, sender);
+    if (parts.journal.acknowledge === 'persisted') return parkForShare(parts, received, sender);
     await shared.take();
   }
   reportTurn(parts, received);
@@ -100,7 +100,7 @@ async function isSuspended(
   { eventId, account, decoded }: ReceivedUpdate,
 ): Promise<boolean> {
   const { accounts, backlog, journal } = parts;
-  if (!journal.outlivesHost || decoded.kind !== 'job') return false;
+  if (journal.acknowledge === 'ended' || decoded.kind !== 'job') return false;
   if (accounts.find(account.channel.id, account.accountId) !== undefined) return false;
   backlog.waiting.add(eventId);
   const fence = backlog.begun.get(eventId);

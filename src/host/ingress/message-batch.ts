@@ -88,7 +88,8 @@ function receivedOf(parts: HostParts, row: UpdateRecord): ReceivedUpdate | undef
   const { eventId, channel, accountId, receivedAtMs, body } = row;
   const account = parts.accounts.find(channel, accountId);
   const persisted = body === undefined ? undefined : updateOf(row);
-  const update = parts.journal.outlivesHost ? persisted : parts.batches?.waiting(eventId);
+  const update =
+    parts.journal.acknowledge === 'persisted' ? persisted : parts.batches?.waiting(eventId);
   if (account === undefined || update === undefined) return undefined; // the next host could not join it
   const decoded = decodeUpdate(parts, account, update);
   return { eventId, account, update, receivedAtMs, decoded };

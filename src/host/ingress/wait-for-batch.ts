@@ -56,7 +56,7 @@ export async function waitForBatch(
   }
   if (hasLeft) await goOn(gate, slot);
   const now = accounts.find(account.channel.id, account.accountId);
-  if (now === undefined && journal.outlivesHost) {
+  if (now === undefined && journal.acknowledge === 'persisted') {
     backlog.waiting.add(eventId);
     return undefined;
   }

@@ -15,7 +15,7 @@ type Policy = 'park' | 'refuse' | 'drop' | 'wait';
 function policyOf({ options, journal }: HostParts, { channel }: RunningAccount): Policy {
   if (options.whenLaneFull !== undefined) return options.whenLaneFull;
   if (channel.capabilities.canWait === true) return 'wait';
-  return journal.outlivesHost ? 'park' : 'refuse';
+  return journal.acknowledge === 'persisted' ? 'park' : 'refuse';
 }
 
 /** Says what becomes of an update of a lane, and counts it. Of a crowd that is refused one is told, until there is room again. */
@@ -56,7 +56,7 @@ export function mostOpenOf(
 ): number | undefined {
   const isBounded = ['refuse', 'drop'].includes(policyOf(parts, account));
   const isCounted = isBounded && kind !== 'job' && kind !== 'ignored';
-  return parts.journal.ownership.isShared && isCounted
+  return parts.journal.ownership.partitionCount > 1 && isCounted
     ? parts.conversationLanes.capacity
     : undefined;
 }

@@ -14,17 +14,15 @@ export class HostSign {
     this.#namespace = namespace;
   }
 
-  /** Nothing if no other host uses the journal. @throws as the journal does. */
+  /** @throws as the journal does. */
   async give(): Promise<void> {
     const quota = { maxKeys: 1, maxBytes: 1_000 };
-    if (!this.#ownership.isShared) return;
     await this.#keyValues.write(this.#namespace, 'last', { body: '' }, { quota });
     this.#ownership.hint();
   }
 
   /** Returns whether a host has given it since the last call. @throws as the journal does. */
   async isNew(): Promise<boolean> {
-    if (!this.#ownership.isShared) return false;
     const { version } = (await this.#keyValues.get(this.#namespace, 'last')) ?? {};
     const isNew = version !== this.#seen;
     this.#seen = version;

@@ -67,7 +67,7 @@ export class Questions extends KeptItems<QuestionRow> {
 
   /** No other host uses the journal: what this one does not know of is not there, and what it finds was left. */
   get isAlone(): boolean {
-    return !this.#ownership.isShared;
+    return this.#ownership.partitionCount === 1;
   }
 
   /** Returns whether there is no question at all, so that nobody need look. */
@@ -113,7 +113,7 @@ export class Questions extends KeptItems<QuestionRow> {
       else if (isClosed(row) && !this.#closing.has(id)) this.disarm(id); // another host has ended it
     }
     for (const { row } of [...this.#closing.values()]) await this.#finish(row);
-    const ownFence = (id: string) => this.#ownership.fenceOf(this.#ownership.partitionOf(id));
+    const ownFence = (id: string) => this.#ownership.fenceOf(this.#ownership.slotOf(id));
     const own = rows.filter(({ id }) => ownFence(id) !== undefined);
     const before = this.isAlone ? there : this.#left;
     const left = own.filter((row) => isClosed(row) || row.message !== undefined);

@@ -66,7 +66,7 @@ export function healthOf(
       status,
       ...(error !== undefined && { code: error.code }),
     })),
-    ...(journal.outlivesHost && {
+    ...(journal.acknowledge === 'persisted' && {
       journal: { refused: counts.refused, ...(problem !== undefined && { code: problem.code }) },
     }),
     degraded: parts.troubles.list(),

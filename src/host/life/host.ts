@@ -151,7 +151,7 @@ export function createHost(options: HostOptions): Host {
     waiting: parts.conversationLanes.jobs,
     running: parts.running.taken,
     sends: { ...parts.sendEnds },
-    ...(parts.journal.outlivesHost && { journal: parts.journal.stats() }),
+    ...(parts.journal.acknowledge === 'persisted' && { journal: parts.journal.stats() }),
   });
   /** The figures for taps of extensions (extensions-that-act §8.4). */
   const figures = async (): Promise<Figures> => {

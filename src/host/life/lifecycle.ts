@@ -134,7 +134,8 @@ export async function startAll(
   const { promise: opened, resolve: open } = deferred();
   const failed: StartReport['failed'][number][] = [];
   const openAccounts = new OpenAccounts(opened, onEnded);
-  for (const { channel, accountId } of accountsToStart(parts, parts.channels)) {
+  const toStart = accountsToStart(parts, parts.channels);
+  for (const { channel, accountId } of toStart) {
     const problem = await startAccount(parts, channel, accountId, openAccounts);
     if (problem !== undefined) failed.push({ channel: channel.id, accountId, reason: problem });
   }
@@ -158,7 +159,8 @@ export async function startAll(
   watches.push(watchSchedules(parts));
   const accounts = parts.accounts.offered();
   const isPending = parts.pendingStarts.list().length > 0;
-  if (accounts.length === 0 && !isPending && !parts.journal.ownership.isShared) {
+  // an account that has not failed is connected by another host
+  if (accounts.length === 0 && !isPending && failed.length === toStart.length) {
     const why = failed.map(
       ({ channel, accountId, reason }) => `${channel}/${accountId}: ${reason}`,
     );
@@ -207,7 +209,7 @@ export async function stopAll(
     parts.journal.ownership.withdraw();
   }
   parts.batches?.end(); // what waits for others begins now, or is left
-  if (parts.journal.outlivesHost)
+  if (parts.journal.acknowledge === 'persisted')
     parts.approvals.leave(); // the next host goes on when they are answered
   else if (timeoutMs === Number.POSITIVE_INFINITY) void parts.approvals.close(); // the input has ended
   const drained = await drain(parts, timeoutMs, hurry);

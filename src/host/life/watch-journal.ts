@@ -89,10 +89,8 @@ export function watchJournal(parts: HostParts, send: ExtensionHost['send']): Dis
     isHinted = true;
     if (!isLooking) arm(); // else it looks again
   };
+  arm();
   const hinted = journal.ownership.onWork(hint);
-  if (journal.ownership.isShared)
-    hint(); // there was work since the journal was read, of which nobody heard
-  else arm();
   return {
     [Symbol.dispose]: () => {
       isOver = true;

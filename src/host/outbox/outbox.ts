@@ -73,7 +73,7 @@ export class Outbox {
 
   /** A message begins to be handled. Its earlier sends are not said again. */
   open(correlationId: string, earlier: readonly SendRecord[]): Disposable {
-    if (!this.#journal.outlivesHost) return { [Symbol.dispose]: () => undefined };
+    if (this.#journal.acknowledge === 'ended') return { [Symbol.dispose]: () => undefined };
     // a send of an extension upon this message is none of its replies
     const before = earlier.filter((one) => mayBeOut(one) && one.kind !== 'unprompted');
     // not their number: one that could not be persisted has left a gap
@@ -162,7 +162,7 @@ export class Outbox {
 
   /** Returns whether this host may delete the preview of a send: true unless another host owns the partition. */
   async mayTakeBack({ fence, suspension }: By, sendId: string): Promise<boolean> {
-    if (!this.#journal.outlivesHost) return true;
+    if (this.#journal.acknowledge === 'ended') return true;
     if (suspension?.isSuspended) return false; // whoever takes its message up finds the note
     try {
       await this.#journal.shown(fence, sendId);
@@ -171,7 +171,7 @@ export class Outbox {
       const isLost = fence.signal.aborted || isSluiceError(error, 'journal-lost');
       if (isLost || suspension?.by(error)) return false;
       const hasEnded = isSluiceError(error, 'journal-state'); // here: nobody else ends what it shows
-      return hasEnded || !this.#journal.ownership.isShared;
+      return hasEnded || fence.epoch === 0; // then no other host can take the journal over
     }
   }
 
@@ -206,9 +206,9 @@ export class Outbox {
     if (isHeard || !this.#messages.has(correlationId)) await persisted;
   }
 
-  /** Its sends are there for the next host. */
-  get outlivesHost(): boolean {
-    return this.#journal.outlivesHost;
+  /** Returns whether a send may be left to the next host. */
+  get mayDefer(): boolean {
+    return this.#journal.acknowledge === 'persisted';
   }
 
   /** Returns whether this host brings a send to its end. */
@@ -266,7 +266,7 @@ export class Outbox {
     id: string,
     write: (id: string) => Promise<unknown>,
   ): Promise<string | undefined> {
-    if (!this.#journal.outlivesHost) return undefined;
+    if (this.#journal.acknowledge === 'ended') return undefined;
     try {
       const problem = await write(id);
       return typeof problem === 'string' ? problem : undefined;

@@ -61,11 +61,11 @@ const arrivalsPerTurn = 64;
  */
 export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   const { logger = silentLogger, clock = systemClock, onAmbiguousSend } = options;
-  const { journal = memoryJournal({ clock, outlivesHost: false }) } = options;
+  const { journal = memoryJournal({ clock, acknowledge: 'ended' }) } = options;
   checkJournal(journal);
   const { laneCapacity = 100, capacity = 10_000, maxRunning = 64 } = options;
   const { maxAttempts = 3, lastAttemptAfterMs = 1_000 } = options;
-  const gate = new ReloadGate(clock, { suspends: journal.outlivesHost });
+  const gate = new ReloadGate(clock, { suspends: journal.acknowledge === 'persisted' });
   const running = new Slots(maxRunning);
   const [first] = options.agents ?? []; // JavaScript may leave them out
   if (first === undefined) throw hostError('no-agent', {});
@@ -205,13 +205,14 @@ function agentSlots(agents: HostParts['agents'], maxRunningOfAll: number): HostP
 }
 
 /** A journal of the caller may be older than its type, or plain JavaScript. */
-function checkJournal({ outlivesHost, ownership }: Journal): void {
-  const [given, parts]: unknown[] = [outlivesHost, ownership];
-  if (typeof given === 'boolean' && parts !== undefined) return;
-  const problem =
-    typeof given === 'boolean'
-      ? 'it has no ownership: say which parts of the lanes its host handles'
-      : `its outlivesHost is ${oneLine(given)}: set it to true if another host can read the journal later, else to false`;
+function checkJournal({ acknowledge, ownership }: Journal): void {
+  const given: unknown = acknowledge;
+  const { partitionCount } = Object(ownership) as { readonly partitionCount?: unknown };
+  const isKnown = given === 'persisted' || given === 'ended';
+  if (isKnown && typeof partitionCount === 'number') return;
+  const problem = isKnown
+    ? 'its ownership has no partitionCount: say how many partitions the lanes have, and which of them its host handles'
+    : `its acknowledge is ${oneLine(given)}: set it to "persisted" if another host can read the journal later, else to "ended"`;
   throw kernelError('bad-option', { option: 'journal', problem });
 }
 

@@ -33,7 +33,7 @@ const hints: Readonly<Record<HostTrouble['code'], string>> = {
 interface Places {
   readonly kernel: Kernel;
   readonly logger: Logger;
-  readonly journal: Pick<Journal, 'outlivesHost' | 'counts'>;
+  readonly journal: Pick<Journal, 'counts'>;
   readonly counts: Counts;
   readonly extensions: { readonly statuses: readonly ExtensionStatus[] };
   readonly agents: ReadonlyMap<string, AgentDefinition>;
@@ -94,7 +94,7 @@ export class Troubles implements Disposable {
   async look(isChanged: boolean): Promise<void> {
     const { journal, counts, logger } = this.#places;
     const at = counts.deadLetters + counts.resumed;
-    if (journal.outlivesHost && (isChanged || at !== this.#countedAt)) {
+    if (isChanged || at !== this.#countedAt) {
       this.#countedAt = at;
       this.#dead = (await journal.counts()).updates.dead;
     }

@@ -17,7 +17,7 @@ export function forUpdate(parts: HostParts, fence: Fence): FencedParts {
     ...parts,
     fence,
     signal,
-    suspension: new Suspension(parts.signal, parts.journal.outlivesHost),
+    suspension: new Suspension(parts.signal, parts.journal.acknowledge === 'persisted'),
   };
 }
 
@@ -29,30 +29,26 @@ function signalUnder(parts: HostParts, fence: Fence): AbortSignal {
   });
 }
 
-/** The services for work of a partition; nothing if another host has it. */
-export function underFenceOf(parts: HostParts, partition = 0): FencedParts | undefined {
-  const fence = parts.journal.ownership.fenceOf(partition);
+/** The services for work of a slot; nothing if another host has its partition. */
+export function underFenceOf(parts: HostParts, slot = 0): FencedParts | undefined {
+  const fence = parts.journal.ownership.fenceOf(slot);
   return fence && underFence(parts, fence);
 }
 
 /**
- * The services for work that no message has begun, such as a send of the program: under the fence of the partition of its key, or, if
+ * The services for work that no message has begun, such as a send of the program: under the fence of its slot, or, if
  * another host has that, under one of this host's own.
  *
  * @throws SluiceError `journal-lost` if this host has none.
  */
-export function underOwnFence(parts: HostParts, key: string): FencedParts {
-  const fenced = underAnyFence(parts, key);
+export function underOwnFence(parts: HostParts, slot: number): FencedParts {
+  const fenced = underAnyFence(parts, slot);
   if (fenced === undefined) throw noFence('other hosts have all partitions');
   return fenced;
 }
 
 /** As `underOwnFence`; nothing if this host has no partition. */
-export function underAnyFence(parts: HostParts, key: string): FencedParts | undefined {
-  const { ownership } = parts.journal;
-  const [own] = ownership.partitions();
-  return (
-    underFenceOf(parts, ownership.partitionOf(key)) ??
-    (own === undefined ? own : underFenceOf(parts, own))
-  );
+export function underAnyFence(parts: HostParts, slot: number): FencedParts | undefined {
+  const [own] = parts.journal.ownership.partitions();
+  return underFenceOf(parts, slot) ?? (own === undefined ? own : underFenceOf(parts, own));
 }

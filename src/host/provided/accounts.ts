@@ -6,9 +6,11 @@ export interface RunningAccount {
   readonly accountId: string;
   /** The time of its start in milliseconds of the monotonic clock: the time of day may jump. */
   readonly startedMonotonicMs: number;
+  /** Its slot, which is that of all its messages, if one host at a time connects it. */
+  readonly slot?: number;
 }
 
-/** The key of the partition that an account belongs to, if one of several hosts connects it. */
+/** The key of an account, by which it has a slot. */
 export function keyOfAccount(channel: string, accountId: string): string {
   return JSON.stringify([channel, accountId]);
 }

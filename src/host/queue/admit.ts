@@ -36,14 +36,14 @@ export function admit(parts: HostParts, job: Job, mayPark: boolean): void {
     counts.parked++; // the update is read with the one that blocks it
     return;
   }
-  const { isShared } = journal.ownership;
-  if (known !== undefined && (known.hasMore || mayPark || isShared)) {
+  const hasOthers = journal.ownership.partitionCount > 1;
+  if (known !== undefined && (known.hasMore || mayPark || hasOthers)) {
     known.hasMore = true;
     known.hasGrown = true;
   } else if (known === undefined && (backlog.isBehind || (mayPark && isCrowded(parts)))) {
     backlog.isBehind = true;
     backlog.hasGrown = true;
-  } else if (known === undefined && isShared) {
+  } else if (known === undefined && hasOthers) {
     readLane(parts, lane); // here, as above, another host may have taken one in before it
     return;
   } else {

@@ -20,7 +20,7 @@ const page = 50;
 export interface Job {
   readonly eventId: string;
   readonly lane: string;
-  readonly part: number;
+  readonly slot: number;
   readonly work: (place: Place) => Promise<Worked>;
 }
 
@@ -30,7 +30,7 @@ export interface Job {
  */
 export async function rewind(parts: HostParts): Promise<void> {
   const { backlog, journal } = parts;
-  if (!journal.outlivesHost) return;
+  if (journal.acknowledge === 'ended') return;
   backlog.rewinds++;
   backlog.waiting.clear();
   backlog.afterSeq = 0;
@@ -129,7 +129,7 @@ function laneOfRow(parts: HostParts, row: UpdateRecord): string | undefined {
 
 /** Claims an update of the journal. Its row is read again when its turn comes, so that no body is held while it waits. */
 function claim(parts: HostParts, lane: string, row: UpdateRecord): void {
-  const { eventId, attempts, part: partition = 0 } = row;
+  const { eventId, attempts, slot = 0 } = row;
   const { deferredEnds, counts, options, backlog, logger } = parts;
   const { maxAttempts = 3 } = options;
   counts.resumed++;
@@ -148,7 +148,7 @@ function claim(parts: HostParts, lane: string, row: UpdateRecord): void {
       return 'done';
     }
   };
-  const job = { eventId, lane, part: partition, work };
+  const job = { eventId, lane, slot, work };
   if (attempts === 0 || maxAttempts === 1) {
     hold(parts, job);
     return;
@@ -189,14 +189,14 @@ function inLane({ conversationLanes }: HostParts, lane: string, inOrder: InOrder
  */
 export function hold(
   parts: HostParts,
-  { eventId, lane, part: partition, work }: Job,
+  { eventId, lane, slot, work }: Job,
   run: (inOrder: InOrder) => Promise<void> | undefined = (inOrder) => inLane(parts, lane, inOrder),
 ): boolean {
   const { backlog, active, logger, journal } = parts;
-  const lost = journal.ownership.fenceOf(partition)?.signal ?? AbortSignal.abort();
+  const lost = journal.ownership.fenceOf(slot)?.signal ?? AbortSignal.abort();
   const inOrder = async (place: Place): Promise<void> => {
     try {
-      if (lost.aborted || !isOwn(parts, { part: partition })) return; // another host has taken the partition meanwhile
+      if (lost.aborted || !isOwn(parts, { slot })) return; // another host has taken the partition meanwhile
       if (backlog.blocked.has(lane)) return; // the update is read again with the one that blocks it
       if ((await work(place)) === 'blocked') backlog.blocked.add(lane);
     } finally {

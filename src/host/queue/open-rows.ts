@@ -22,7 +22,7 @@ export async function readOpen(
   const open = { states: openUpdates };
   const isRead = (partition: number): boolean =>
     backlog.asked.has(ownership.fenceOf(partition)?.signal ?? never);
-  const own = ownership.isShared ? { parts: ownership.partitions().filter(isRead) } : {};
+  const own = { parts: ownership.partitions().filter(isRead) };
   let { afterSeq, limit } = filter;
   for (;;)
     try {
@@ -46,11 +46,8 @@ export async function readOpen(
 }
 
 /** Returns whether an update is of a partition of this host. */
-export function isOwn(
-  { journal }: HostParts,
-  { part: partition = 0 }: { readonly part?: number },
-): boolean {
-  return journal.ownership.fenceOf(partition) !== undefined;
+export function isOwn({ journal }: HostParts, { slot = 0 }: { readonly slot?: number }): boolean {
+  return journal.ownership.fenceOf(slot) !== undefined;
 }
 
 /** Returns whether an update may be claimed. It is read again soon if the journal does not have the end of its send yet. */
@@ -66,12 +63,9 @@ export function isFree(
   return !isOwed;
 }
 
-/**
- * Returns whether an update waits until the journal has the end of its send. If hosts share the journal, those behind it wait, too: its
- * session is not free.
- */
-export function isOwed({ journal, active, outbox }: HostParts, { eventId }: UpdateRecord): boolean {
-  return journal.ownership.isShared && !active.has(eventId) && outbox.owes(eventId);
+/** Returns whether an update waits until the journal has the end of its send. Those behind it wait, too: its session is not free. */
+export function isOwed({ active, outbox }: HostParts, { eventId }: UpdateRecord): boolean {
+  return !active.has(eventId) && outbox.owes(eventId);
 }
 
 /** Tells of a damaged update, once, if that is what an error is about: it is not read again. @returns whether it is. */

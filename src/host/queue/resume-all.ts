@@ -39,8 +39,8 @@ export async function resumeWaiting(parts: HostParts): Promise<void> {
 }
 
 /**
- * Brings the open sends that belong to no open update to their end, those to one address one after the other: those of the partitions that this host has taken
- * since the last call. If hosts share the journal, a send that answers nothing belongs to no update: another host may have that.
+ * Brings the open sends that belong to no open update to their end, those to one address one after the other: those of the partitions
+ * that this host has taken since the last call. A send that answers nothing belongs to no update: another host may have that.
  *
  * @returns how many.
  */
@@ -48,19 +48,20 @@ export async function resumeSends(parts: HostParts): Promise<number> {
   const { journal, outbox, backlog } = parts;
   const { ownership } = journal;
   const fences = ownership.partitions().flatMap((partition) => ownership.fenceOf(partition) ?? []);
-  const fresh = fences.filter(({ signal }) => !backlog.claimed.has(signal));
+  const fresh = fences.flatMap(({ signal }) => (backlog.claimed.has(signal) ? [] : signal));
   const left: SendRecord[] = [];
   for (let afterSeq = 0, areLast = fresh.length === 0; !areLast; ) {
     const rows = await journal.sends({ states: openSends, afterSeq, limit: page });
     areLast = rows.length < page;
     for (const record of rows) {
       afterSeq = record.seq;
-      const isFresh = fresh.some(({ partition }) => partition === (record.part ?? 0));
-      if (!isFresh || outbox.isOpenHere(record.sendId)) continue;
+      const fence = ownership.fenceOf(record.slot ?? 0);
+      if (fence === undefined || !fresh.includes(fence.signal)) continue;
+      if (outbox.isOpenHere(record.sendId)) continue;
       if (!(await hasOpenUpdate(parts, record))) left.push(record); // else its message settles it
     }
   }
-  for (const { signal } of fresh) backlog.claimed.add(signal); // not before all is read: the journal may fail
+  for (const signal of fresh) backlog.claimed.add(signal); // not before all is read: the journal may fail
   for (const record of left) settleLater(parts, record);
   return left.length;
 }
@@ -75,7 +76,7 @@ function settleLater(parts: HostParts, record: SendRecord): void {
     await conversationLanes.run(lane, settle, { runsAtOnce: true });
   };
   const settle = async (): Promise<void> => {
-    const fenced = underFenceOf(parts, record.part);
+    const fenced = underFenceOf(parts, record.slot);
     if (fenced !== undefined && !(await settleSend(fenced, record)))
       backlog.waitingSends.add(sendId);
   };
@@ -89,8 +90,7 @@ async function hasOpenUpdate(
   { journal, active }: HostParts,
   { correlationId, kind }: SendRecord,
 ): Promise<boolean> {
-  const isOfPartition = kind === 'unprompted' && journal.ownership.isShared;
-  if (correlationId === undefined || isOfPartition) return false;
+  if (correlationId === undefined || kind === 'unprompted') return false;
   if (active.has(correlationId)) return true;
   const open = await journal.updates({ eventId: correlationId, states: openUpdates, limit: 1 });
   return open.length > 0;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type ChannelPlugin, SendPermit } from '@sluice/sdk/channel';
 import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
 import { errorSummary } from '../logging/error-summary.js';
@@ -40,11 +41,13 @@ export async function startAccount(
   const { kernel, clock, logger, accounts } = parts;
   const { ownership } = parts.journal;
   const { opened } = openAccounts;
-  const isOfOne = ownership.isShared && channel.capabilities.everyHost !== true;
-  const fence = ownership.fenceOf(ownership.partitionOf(keyOfAccount(channel.id, accountId)));
+  const isOfOne = channel.capabilities.everyHost !== true;
+  const slot = isOfOne ? ownership.slotOf(keyOfAccount(channel.id, accountId)) : undefined;
+  const fence = slot === undefined ? undefined : ownership.fenceOf(slot);
   if (isOfOne && fence === undefined) return undefined;
   const startedAtMs = clock.now();
-  const account = { channel, accountId, startedMonotonicMs: clock.monotonicMs() };
+  const startedMonotonicMs = clock.monotonicMs();
+  const account = { channel, accountId, startedMonotonicMs, ...definedFields({ slot }) };
   const named = { channel: channel.id, accountId };
   const refs = { accountRef: { channel: channel.id, id: accountId } };
   const startAndResume = async (failed = 0): Promise<void> => {
@@ -64,7 +67,7 @@ export async function startAccount(
         return 'refused';
       },
       owns: (permit) => SendPermit.isOf(permit, kernel),
-      ...(isOfOne && fence !== undefined && { lost: fence.signal }),
+      ...(fence !== undefined && { lost: fence.signal }),
       ended: ({ reason, error }) => {
         if (error !== undefined)
           logger.error('an account takes in no more', { ...named, detail: reason, error });
@@ -104,7 +107,7 @@ export async function startAccount(
   }
   logger.info('an account has started', named);
   await kernel.dispatch('account.started', { ...named, startedAtMs }, refs);
-  if (!isOfOne || fence === undefined) return undefined;
+  if (fence === undefined) return undefined;
   const listening: Disposable[] = [];
   const leave = async (): Promise<void> => {
     for (const one of listening.splice(0)) one[Symbol.dispose]();
@@ -123,6 +126,7 @@ export async function startAccount(
     void leave().catch((error: unknown) =>
       logger.error('an account that another host connects could not be left', { ...named, error }),
     );
+  setMaxListeners(0, fence.signal); // each account of the partition listens to it
   listening.push(onAbort(fence.signal, leaveNow));
   return undefined;
 }
@@ -148,7 +152,6 @@ export function watchAccounts(parts: HostParts, openAccounts: OpenAccounts): Dis
       .then(tend)
       .catch((error: unknown) => logger.error('an account could not be started', { error }));
   };
-  if (journal.ownership.isShared) hint(); // a partition may have come while the host started
   return journal.ownership.onWork(hint);
 }
 

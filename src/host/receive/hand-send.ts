@@ -40,7 +40,7 @@ export async function sendFromAny(
 
 /** Returns whether a send with a key was handed over before this host had the account, and has not been made: its job makes it. */
 async function wasHanded({ journal }: HostParts, { eventId: sendId }: OwnSendOptions) {
-  if (!journal.ownership.isShared || sendId === undefined) return false;
+  if (sendId === undefined) return false;
   const [job] = await journal.updates({ eventId: jobIdOf(sendId), withoutBody: true });
   return isOneOf(openUpdates, job?.state ?? '');
 }
@@ -54,9 +54,9 @@ function jobIdOf(sendId: string): string {
 function isElsewhere({ journal, accounts, channels }: HostParts, id: string, account: string) {
   const { ownership } = journal;
   const channel = channels.find((one) => one.id === id);
-  if (!ownership.isShared || channel?.accounts.includes(account) !== true) return false;
+  if (channel?.accounts.includes(account) !== true) return false;
   if (channel.capabilities.everyHost === true || accounts.find(id, account)) return false;
-  return ownership.fenceOf(ownership.partitionOf(keyOfAccount(id, account))) === undefined;
+  return ownership.fenceOf(ownership.slotOf(keyOfAccount(id, account))) === undefined;
 }
 
 /** Waits for the end of a send that another host makes. */

@@ -46,7 +46,8 @@ export async function takeApprovals(parts: HostParts): Promise<void> {
   for (const correlationId of new Set(rows.map((row) => row.correlationId))) {
     const wanted = { eventId: correlationId, states: openUpdates, withoutBody: true };
     const [update] = await journal.updates(wanted);
-    const fence = update && fresh.find(({ partition }) => partition === (update.part ?? 0));
+    const now = update && ownership.fenceOf(update.slot ?? 0);
+    const fence = fresh.some(({ signal }) => signal === now?.signal) ? now : undefined; // by its slot
     const own = rows.filter((row) => row.correlationId === correlationId);
     if (update === undefined) {
       await approvals.take(correlationId, own, anyFence);
@@ -93,7 +94,7 @@ function goOn(parts: HostParts, { correlationId }: ApprovalRow): void {
 
 /** Tells the approver that the call did not come again. */
 async function reportUnused(host: HostParts, row: ApprovalRow): Promise<void> {
-  const parts = underOwnFence(host, row.correlationId);
+  const parts = underOwnFence(host, host.journal.ownership.slotOf(row.correlationId));
   if (parts.signal.aborted) return;
   const content = `${shortIdOf(row)} was allowed, and was not used: ${row.about} did not come again ("${row.question.title}").`;
   await tellApprover(parts, row, `${sendIdOfApproval(row)}-unused`, { content });

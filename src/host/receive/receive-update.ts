@@ -15,9 +15,9 @@ import {
   besideLane,
   decodeUpdate,
   laneOf,
-  partitionOf,
   runsAtOnce,
   senderOf,
+  slotOfLane,
 } from '../ingress/decode-update.js';
 import { acknowledge, endUpdate, notifyChannel, reportMessageEnd } from '../ingress/end-update.js';
 import { handleBegun, handleUpdate } from '../ingress/handle-update.js';
@@ -65,8 +65,8 @@ export async function receiveUpdate(
   const decoded = decodeUpdate(parts, account, update);
   const received = { eventId, account, update, receivedAtMs, decoded };
   const lane = laneOf(parts, account, decoded);
-  const partition = partitionOf(parts, lane, account);
-  const isOwn = parts.journal.ownership.fenceOf(partition) !== undefined;
+  const slot = slotOfLane(parts, lane, account);
+  const isOwn = parts.journal.ownership.fenceOf(slot) !== undefined;
   arriving.add(eventId); // before it is persisted, so that a reading of the journal does not take it up
   const persisted = deferred<Accepted | undefined>();
   const work = async (place: Place): Promise<Worked> => {
@@ -80,16 +80,15 @@ export async function receiveUpdate(
   };
   const key = parts.batches && batchKeyOf(parts, received);
   const mayBegin = isOwn && key === undefined && parts.shares.hasRoom(senderOf(received));
-  const isBegun = mayBegin && admitNow(parts, { eventId, lane, part: partition, work });
+  const isBegun = mayBegin && admitNow(parts, { eventId, lane, slot, work });
   const arrived = isBegun ? undefined : arriveIn(parts.backlog, lane);
-  const accepted = await persist(parts, received, lane, partition, isBegun);
+  const accepted = await persist(parts, received, lane, slot, isBegun);
   persisted.resolve(accepted);
   if (accepted?.status === 'full')
     refuse(parts, received, fateInFull(parts, account, lane), 'ended');
   if (accepted?.status === 'accepted' && accepted.open !== undefined)
     noteOpen(parts, lane, accepted.open);
-  if (accepted?.status === 'accepted' && isOwn && !isBegun)
-    takePlace(parts, received, lane, partition);
+  if (accepted?.status === 'accepted' && isOwn && !isBegun) takePlace(parts, received, lane, slot);
   arrived?.();
   arriving.delete(eventId);
   if (accepted?.status === 'accepted') parts.batches?.arrived(lane, key, !parts.questions.areNone);
@@ -97,7 +96,8 @@ export async function receiveUpdate(
   void feed(parts); // it may have waited for this one to be written down
   if (accepted === undefined) return 'refused';
   const hasEnded = accepted.status === 'known' && !isOneOf(openUpdates, accepted.state);
-  if (parts.journal.outlivesHost || hasEnded) await acknowledge(parts, account, update); // else at its end
+  if (parts.journal.acknowledge === 'persisted' || hasEnded)
+    await acknowledge(parts, account, update); // else at its end
   if (hasEnded)
     notifyChannel(parts, { ...namesOf(received), status: 'known', correlationId: eventId });
   await roomFor(parts, account, lane);
@@ -105,41 +105,39 @@ export async function receiveUpdate(
 }
 
 /** An update that was just kept takes its place, waits in the journal, or is refused. */
-function takePlace(
-  parts: HostParts,
-  received: ReceivedUpdate,
-  lane: string,
-  partition: number,
-): void {
+function takePlace(parts: HostParts, received: ReceivedUpdate, lane: string, slot: number): void {
   const { active, batches } = parts;
   const { account, eventId } = received;
   const fate = fateOf(parts, account, lane);
   if (fate !== 'handled') {
-    refuse(parts, received, fate, partition);
+    refuse(parts, received, fate, slot);
     return;
   }
   const work = (place: Place) =>
     batches === undefined
       ? handleUpdate(parts, received, { place, earlier: [] })
       : handleInLane(parts, batches, received, { place, lane });
-  admit(parts, { eventId, lane, part: partition, work }, mayPark(parts, account));
+  admit(parts, { eventId, lane, slot, work }, mayPark(parts, account));
   if (active.has(eventId)) batches?.add(eventId, received.update);
 }
 
-/** Refuses or drops an update. @param partition that of its lane, under whose fence it ends; `ended` if the journal has its end. */
+/** Refuses or drops an update. @param slot that of its lane, under whose fence it ends; `ended` if the journal has its end. */
 function refuse(
   parts: HostParts,
   received: ReceivedUpdate,
   fate: Fate,
-  partition: number | 'ended',
+  slot: number | 'ended',
 ): void {
   const { active, logger, conversationLanes } = parts;
   const { account, eventId } = received;
   active.add(eventId);
   const refusing = async (): Promise<void> => {
     try {
-      const isEnded = partition === 'ended';
-      const fenced = isEnded ? underAnyFence(parts, eventId) : underFenceOf(parts, partition);
+      const own = parts.journal.ownership;
+      const isEnded = slot === 'ended';
+      const fenced = isEnded
+        ? underAnyFence(parts, own.slotOf(eventId))
+        : underFenceOf(parts, slot);
       if (fenced === undefined) return isEnded ? reportUnheard(parts, received) : undefined; // its host decides anew
       const end = await carryToEnd(fenced, received, noPlace, fate);
       const persisted = { ...end, status: 'failed', reason: fullReason } as const;
@@ -188,21 +186,24 @@ async function persist(
   parts: HostParts,
   received: ReceivedUpdate,
   lane: string,
-  partition: number,
+  slot: number,
   isBegun: boolean,
 ): Promise<Accepted | undefined> {
   const { journal, logger, counts } = parts;
   const { eventId, account, update, receivedAtMs, decoded } = received;
   const named = namesOf(received);
-  const body = journal.outlivesHost ? bodyOf(parts, update.raw, { ...named, eventId }) : undefined;
+  const body =
+    journal.acknowledge === 'persisted'
+      ? bodyOf(parts, update.raw, { ...named, eventId })
+      : undefined;
   try {
-    if (journal.ownership.isShared && body === undefined)
+    if (journal.ownership.partitionCount > 1 && body === undefined)
       throw hostError('not-kept', {
         extensionId: `${named.channel}/${named.accountId}`,
         problem: 'other hosts could not handle it, because its body cannot be persisted',
       });
     const accepted = await journal.accept(
-      definedFields({ eventId, ...named, lane, part: partition || undefined, receivedAtMs, body }),
+      definedFields({ eventId, ...named, lane, slot, receivedAtMs, body }),
       isBegun,
       mostOpenOf(parts, account, decoded),
     );

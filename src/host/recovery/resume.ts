@@ -36,7 +36,7 @@ export async function resumeUpdate(
   const { maxAttempts = 3 } = options;
   if (isDeferredToNext(host)) return 'done';
   const [record] = await journal.updates({ eventId, states: openUpdates });
-  const parts = underFenceOf(host, record?.part);
+  const parts = underFenceOf(host, record?.slot);
   if (record === undefined || parts === undefined) return 'done'; // it has ended meanwhile, or is another host's
   const { attempts, body, channel, accountId, updateId, receivedAtMs, lane = '' } = record;
   if (host.approvals.block(eventId, lane)) return 'blocked';
@@ -58,12 +58,10 @@ export async function resumeUpdate(
   const named: Omit<MessageEnd, 'status'> = { ...about, sends: [] };
   const maySend = wasBegun || mayBeRefused(host, account, lane);
   const earlier = maySend ? await journal.sends({ correlationId: eventId, limit: allSends }) : [];
-  const { isShared } = journal.ownership;
-  const isAnswered =
-    !openOf(earlier, isShared).length && endOfAnswered(record, earlier) !== undefined; // only its end was not persisted
+  const isAnswered = !openOf(earlier).length && endOfAnswered(record, earlier) !== undefined; // only its end was not persisted
   if (attempts >= (isOnly ? maxAttempts : maxAttempts + 1) && !isAnswered) {
     const reason = `it was begun ${attempts} times, and never came to an end`;
-    for (const send of openOf(earlier, isShared)) await giveUpSend(parts, send, reason);
+    for (const send of openOf(earlier)) await giveUpSend(parts, send, reason);
     return endUpdate(parts, received, { ...named, status: 'failed', reason });
   }
   const decoded = body === undefined ? undefined : decodeUpdate(parts, account, update);
@@ -118,7 +116,7 @@ async function settle(
   { eventId }: UpdateRecord,
   { earlier, principal, place }: Settling,
 ): Promise<readonly SendRecord[] | Worked> {
-  const open = openOf(earlier, parts.journal.ownership.isShared);
+  const open = openOf(earlier);
   if (open.length === 0) return earlier;
   const fenced = await beginUpdate(parts, eventId);
   if (fenced === undefined) return 'blocked'; // also a send may end the process
@@ -131,7 +129,7 @@ async function settle(
     }
   if (fenced.suspension?.isSuspended) return suspendUpdate(fenced, { eventId }, place);
   const settled = await parts.journal.sends({ correlationId: eventId, limit: allSends });
-  if (openOf(settled, parts.journal.ownership.isShared).length === 0) return settled;
+  if (openOf(settled).length === 0) return settled;
   parts.deferredEnds.add(eventId); // the end of one could not be persisted: it may be out, and is not said again
   return 'blocked';
 }
@@ -155,11 +153,9 @@ function endOfAnswered(
   return { status: 'failed', reason, sends: reports };
 }
 
-/** The open sends that an update brings to their end. In a shared journal, an unprompted send belongs to the host that owns its partition. */
-function openOf(sends: readonly SendRecord[], isShared: boolean): readonly SendRecord[] {
-  return sends.filter(
-    ({ state, kind }) => isOneOf(openSends, state) && !(isShared && kind === 'unprompted'),
-  );
+/** The open sends that an update brings to their end. An unprompted send belongs to the host that owns its partition. */
+function openOf(sends: readonly SendRecord[]): readonly SendRecord[] {
+  return sends.filter(({ state, kind }) => isOneOf(openSends, state) && kind !== 'unprompted');
 }
 
 /** Returns whether a send says what was answered, and not what tools or reasoning showed. */

@@ -1,6 +1,6 @@
 import type { Place } from '../lanes/slots.js';
 import type { AgentDefinition } from '../parts/options.js';
-import type { FencedParts, HostParts } from '../parts/parts.js';
+import type { FencedParts } from '../parts/parts.js';
 import { sessionTurn } from './session-turn.js';
 
 /**
@@ -11,40 +11,21 @@ import { sessionTurn } from './session-turn.js';
  * @param of.eventId the message that it belongs to.
  * @param of.agent the agent whose turn it is; nothing if the work is no turn.
  */
-export function inSession<T>(
+export async function inSession<T>(
   parts: FencedParts,
   place: Place,
-  of: InSession,
+  of: {
+    readonly eventId: string;
+    readonly sessionKey: string;
+    readonly agent?: AgentDefinition;
+  },
   run: (place: Place) => Promise<T>,
 ): Promise<T> {
-  const { isShared } = parts.journal.ownership;
-  return (isShared ? inSessionTurn : inSessionLane)(parts, place, of, run);
-}
-
-async function inSessionTurn<T>(
-  parts: FencedParts,
-  place: Place,
-  of: InSession,
-  run: (place: Place) => Promise<T>,
-): Promise<T> {
-  using _turn = await sessionTurn(parts, place, of);
-  return await inSessionLane(parts, place, of, run);
-}
-
-interface InSession {
-  readonly eventId: string;
-  readonly sessionKey: string;
-  readonly agent?: AgentDefinition;
-}
-
-async function inSessionLane<T>(
-  parts: HostParts,
-  place: Place,
-  of: InSession,
-  run: (place: Place) => Promise<T>,
-): Promise<T> {
-  const { sessionLanes, agentSlots, gate, clock } = parts;
+  const { sessionLanes, agentSlots, gate, clock, journal } = parts;
   const { eventId, sessionKey, agent } = of;
+  // a session of one partition has no turns at other hosts
+  using _turn =
+    journal.ownership.partitionCount > 1 ? await sessionTurn(parts, place, of) : undefined;
   const sinceMs = clock.monotonicMs();
   const slots = agent && agentSlots(agent);
   const isNext = sessionLanes.isIdle(sessionKey) && (slots?.tryTake() ?? true);
@@ -62,7 +43,7 @@ async function inSessionLane<T>(
     },
     defer: () => place.defer?.(),
   };
-  return sessionLanes.run(sessionKey, async () => {
+  return await sessionLanes.run(sessionKey, async () => {
     if (!isNext) await slots?.take();
     try {
       if (!isNext) await place.enter();

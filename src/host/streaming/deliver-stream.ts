@@ -136,7 +136,7 @@ function deliveryOf(channel: ChannelPlugin, context: DeliverStreamContext): Stre
   return {
     parts: {
       ...{ kernel, clock, logger, accounts, streams },
-      outbox: new Outbox(memoryJournal({ clock, outlivesHost: false }), logger),
+      outbox: new Outbox(memoryJournal({ clock, acknowledge: 'ended' }), logger),
       fence: { partition: 0, epoch: 0, signal },
       timeline: timelineRecorder({ clock, logger }),
       sendEnds: { sent: 0, cancelled: 0, failed: 0 },

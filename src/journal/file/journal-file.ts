@@ -5,7 +5,7 @@ import { journalError } from '../errors.js';
 import { examineRows } from '../rows/examine-rows.js';
 import { applicationId, checkSchema, makeSchema, schemaVersion } from '../rows/journal-schema.js';
 import { type Damage, damageError } from '../rows/table-rows.js';
-import { migrateVersion1, migrateVersion2 } from './migrate-journal.js';
+import { migrateNewer, migrateVersion1 } from './migrate-journal.js';
 
 /** The options of opening the file of a journal. */
 export interface JournalFileOptions extends SqliteOptions {
@@ -78,7 +78,7 @@ export function checkHead(
   const isOlder = version >= 1 && version < schemaVersion;
   if (isOlder && given.isOwner) {
     if (version === 1) migrateVersion1(database, given.onDamaged);
-    else migrateVersion2(database);
+    else migrateNewer(database, version);
     return;
   }
   const problem = isOlder

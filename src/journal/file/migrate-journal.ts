@@ -1,6 +1,6 @@
 import type { SqliteDatabase, SqliteRow } from '../database/open-sqlite.js';
 import { brokenColumn, type StoredRow } from '../database/sqlite-values.js';
-import { journalTables, keyValuesTable } from '../rows/journal-rows.js';
+import { journalTables, keyValuesTable, slotColumn } from '../rows/journal-rows.js';
 import { makeSchema, schemaVersion, sinceVersion2 } from '../rows/journal-schema.js';
 import type { SummedTable } from '../rows/row-sums.js';
 import {
@@ -13,9 +13,9 @@ import {
 
 /** Columns that version 1 did not have, or had by another name. */
 const inVersion1: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  updates: { lane: 'NULL' },
-  sends: { shown: 'NULL' },
-  sessions: { seq: 'rowid' },
+  updates: { lane: 'NULL', slot: 'NULL' },
+  sends: { shown: 'NULL', slot: 'NULL' },
+  sessions: { seq: 'rowid', slot: 'NULL' },
 };
 
 const indexesOfVersion1 = [
@@ -44,10 +44,15 @@ const rowsAtOnce = 64;
 
 const tablesOfVersion1 = journalTables.filter((table) => table !== keyValuesTable);
 
-/** Makes a journal of version 2 one of today: it gets the table of key values, in one transaction. */
-export function migrateVersion2(database: SqliteDatabase): void {
+/**
+ * Makes a journal of version 2 or 3 one of today, in one transaction: it gets the table of key values, if it has none, and its rows
+ * may have slots. A row that is there has none, and its sums stay as they are.
+ */
+export function migrateNewer(database: SqliteDatabase, version: number): void {
   database.transaction(() => {
-    for (const sql of sinceVersion2) database.exec(sql);
+    if (version === 2) for (const sql of sinceVersion2) database.exec(sql);
+    for (const { name, columns } of journalTables)
+      if (columns.includes('slot')) database.exec(`ALTER TABLE ${name} ADD COLUMN ${slotColumn}`);
     database.exec(`PRAGMA user_version = ${schemaVersion}`);
   });
 }

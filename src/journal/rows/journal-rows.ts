@@ -12,25 +12,26 @@ export interface RecordTable<Row> extends JournalTable<Row> {
 
 const seq = 'seq INTEGER PRIMARY KEY AUTOINCREMENT';
 
-const updates = journalTable<Omit<UpdateRecord, 'retriedAfterSeq' | 'joinedTo' | 'part'>>(
-  'updates',
-  {
-    seq,
-    eventId: 'event_id TEXT NOT NULL UNIQUE',
-    channel: 'channel TEXT NOT NULL',
-    accountId: 'account_id TEXT NOT NULL',
-    updateId: 'update_id TEXT',
-    lane: 'lane TEXT',
-    receivedAtMs: 'received_at_ms REAL NOT NULL',
-    body: 'body TEXT',
-    state: `state TEXT NOT NULL CHECK (state IN ('accepted', 'handling', 'ended', 'dead'))`,
-    attempts: 'attempts INTEGER NOT NULL',
-    acceptedAtMs: 'accepted_at_ms REAL NOT NULL',
-    endedAtMs: 'ended_at_ms REAL',
-    outcome: 'outcome TEXT',
-    reason: 'reason TEXT',
-  },
-);
+/** The column that files of version 3 do not have. */
+export const slotColumn = 'slot INTEGER';
+
+const updates = journalTable<Omit<UpdateRecord, 'retriedAfterSeq' | 'joinedTo'>>('updates', {
+  seq,
+  eventId: 'event_id TEXT NOT NULL UNIQUE',
+  channel: 'channel TEXT NOT NULL',
+  accountId: 'account_id TEXT NOT NULL',
+  updateId: 'update_id TEXT',
+  lane: 'lane TEXT',
+  receivedAtMs: 'received_at_ms REAL NOT NULL',
+  body: 'body TEXT',
+  state: `state TEXT NOT NULL CHECK (state IN ('accepted', 'handling', 'ended', 'dead'))`,
+  attempts: 'attempts INTEGER NOT NULL',
+  acceptedAtMs: 'accepted_at_ms REAL NOT NULL',
+  endedAtMs: 'ended_at_ms REAL',
+  outcome: 'outcome TEXT',
+  reason: 'reason TEXT',
+  slot: slotColumn,
+});
 
 export const updatesTable: RecordTable<UpdateRecord> = {
   ...updates,
@@ -67,7 +68,7 @@ function markOf(
 }
 
 export const sendsTable: RecordTable<SendRecord> = {
-  ...journalTable<Omit<SendRecord, 'part'>>('sends', {
+  ...journalTable<SendRecord>('sends', {
     seq,
     sendId: 'send_id TEXT NOT NULL UNIQUE',
     correlationId: 'correlation_id TEXT',
@@ -84,6 +85,7 @@ export const sendsTable: RecordTable<SendRecord> = {
     providerMessageId: 'provider_message_id TEXT',
     cause: 'cause TEXT',
     reason: 'reason TEXT',
+    slot: slotColumn,
   }),
   idColumn: 'send_id',
   correlationColumn: 'correlation_id',
@@ -119,11 +121,13 @@ export const sessionsTable = journalTable<{
   readonly sessionKey: string;
   readonly sessionId: string;
   readonly body: string;
+  readonly slot: number;
 }>('sessions', {
   seq,
   sessionKey: 'session_key TEXT NOT NULL UNIQUE',
   sessionId: 'session_id TEXT NOT NULL',
   body: 'body TEXT NOT NULL',
+  slot: slotColumn,
 });
 
 /** A message of a transcript, with the number of messages, and of prompts among them, up to it. */
@@ -206,11 +210,13 @@ function journalTable<Row>(
   const bodySum = declarations.includes('body TEXT')
     ? 'body_sum INTEGER'
     : 'body_sum INTEGER NOT NULL';
-  const all = [...declarations, bodySum, 'sum INTEGER NOT NULL'];
+  const first = declarations.filter((column) => nameOf(column) !== 'slot');
+  const all = [...first, bodySum, 'sum INTEGER NOT NULL'];
+  const added = first.length < declarations.length ? `, ${slotColumn}` : ''; // as `ALTER TABLE` writes it
   return {
     name,
     columns: declarations.map(nameOf).filter((column) => column !== 'body'),
-    sql: `CREATE TABLE ${name} (\n${all.map((column) => `    ${column}`).join(',\n')}\n  ) STRICT`,
+    sql: `CREATE TABLE ${name} (\n${all.map((column) => `    ${column}`).join(',\n')}\n  ${added}) STRICT`,
     row: (fields) =>
       Object.fromEntries(
         Object.entries<SqliteValue | undefined>(fields).flatMap(([field, value]) => {

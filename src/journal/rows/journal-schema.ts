@@ -5,8 +5,8 @@ import { journalTables, keyValuesTable } from './journal-rows.js';
 /** Written into the file's head: "SLUJ". */
 export const applicationId = 0x534c554a;
 
-/** The version of the statements below, and of what a row may hold: from version 3 on several dispatches. */
-export const schemaVersion = 3;
+/** The version of the statements below, and of what a row may hold: from version 3 on several dispatches, from 4 on a slot. */
+export const schemaVersion = 4;
 
 /** The condition of an index of what has not ended; a query that is to use that index says it in the same words. */
 export const isOpenUpdate = `state IN ('accepted', 'handling')`;

@@ -73,7 +73,8 @@ export function fileJournal(
   };
   let closed: Promise<void> | undefined;
   return {
-    ...{ path: database.path, outlivesHost: true, ownership, store, keyValues, problem },
+    acknowledge: 'persisted',
+    ...{ path: database.path, ownership, store, keyValues, problem },
     ...records,
     ...changes,
     ...tending,

@@ -3,6 +3,7 @@ import { isPrompt, type TranscriptEntry } from '@sluice/sdk/stream';
 import type { GroupCommit } from '../commit/group-commit.js';
 import { sessionWrites } from '../commit/session-writes.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
+import { slotOf } from '../fence.js';
 import { type CleanText, cleanBody } from '../rows/clean-body.js';
 import { sessionsTable, transcriptsTable } from '../rows/journal-rows.js';
 import { tableRows } from '../rows/table-rows.js';
@@ -51,6 +52,7 @@ export function sqliteStore(
     saveSession: async (record, how) => {
       const { sessionKey, sessionId } = record;
       const body = JSON.stringify(record);
+      const slot = slotOf(sessionKey);
       const old = sessions.find('session_key = ?', sessionKey)?.['session_id'] ?? sessionId;
       const isReplaced = old !== sessionId;
       const forgetTail = () => {
@@ -61,11 +63,11 @@ export function sqliteStore(
       const save = (): void => {
         const before = sessions.find('session_key = ?', sessionKey);
         if (before === undefined) {
-          sessions.add(sessionsTable.row({ sessionKey, sessionId, body }));
+          sessions.add(sessionsTable.row({ sessionKey, slot, sessionId, body }));
           return;
         }
         if (before['session_id'] !== sessionId) forget.run(String(before['session_id'])); // what has come meanwhile
-        sessions.change(before, { session_id: sessionId, body });
+        sessions.change(before, { session_id: sessionId, body, slot });
       };
       await write(sessionKey, save, how, forgetTail); // it may have been read meanwhile
     },

@@ -1,5 +1,6 @@
 import { type Clock, pause, Timer } from 'sluice-kernel/internal';
 import type { PostgresConnections } from '../rows/connections.js';
+import { partitionOfRow } from '../rows/postgres-tables.js';
 
 /** Milliseconds between two looks for updates that other hosts have taken in. */
 const lookMs = 500;
@@ -109,7 +110,7 @@ export class Hints implements Disposable {
   readonly #look = oneAtATime(async () => {
     const [seen] = await this.#connections.query(
       `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, EXISTS (SELECT 1 FROM sluice_updates
-        WHERE state = 'accepted' AND xid >= $1::xid8 AND coalesce(part, 0) = ANY($2)) AS is_there`,
+        WHERE state = 'accepted' AND xid >= $1::xid8 AND ${partitionOfRow} = ANY($2)) AS is_there`,
       [this.#seenXid, this.#hinted.partitions()],
     );
     this.#seenXid = String(seen?.['xmin']);

@@ -68,7 +68,7 @@ export async function workingRows(
   const values = new WorkingValues(query, clock.now());
   const lanes = new Map<string, number>();
   for (const { lane: { key, most } = {} } of needs)
-    if (key !== undefined && (most !== undefined || ownership.isShared))
+    if (key !== undefined && (most !== undefined || ownership.partitionCount > 1))
       lanes.set(key, Math.max(most ?? 1, lanes.get(key) ?? 1));
   const loadUpdates = () => {
     if (isOfDead) return updates.load(query, `${isOneOfThem} OR state = 'dead'`, [updateIds]);

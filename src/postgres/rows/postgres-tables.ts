@@ -22,6 +22,9 @@ export interface PostgresTable<Record> {
   readonly sql: string;
 }
 
+/** The partition of a row, as the journal is divided now. */
+export const partitionOfRow = 'coalesce(slot, 0) % (SELECT partitions FROM sluice_journal)';
+
 const seq = 'seq int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY';
 
 export const updatesTable = recordTable<UpdateRecord>(
@@ -34,7 +37,7 @@ export const updatesTable = recordTable<UpdateRecord>(
     accountId: 'account_id text NOT NULL',
     updateId: 'update_id text',
     lane: 'lane text',
-    part: 'part int4',
+    slot: 'slot int4',
     receivedAtMs: 'received_at_ms float8 NOT NULL',
     body: 'body text',
     state: `state text NOT NULL CHECK (state IN ('accepted', 'handling', 'ended', 'dead'))`,
@@ -54,7 +57,7 @@ export const sendsTable = recordTable<SendRecord>(
   {
     seq,
     sendId: 'send_id text NOT NULL UNIQUE',
-    part: 'part int4',
+    slot: 'slot int4',
     correlationId: 'correlation_id text',
     kind: 'kind text NOT NULL',
     fingerprint: 'fingerprint text NOT NULL',

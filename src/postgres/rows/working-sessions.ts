@@ -1,3 +1,4 @@
+import { slotOf } from '@sluice/journal/internal';
 import type { JoinedWrites } from './postgres-tables.js';
 
 /** The last row of a transcript has its size, so that nothing is counted. @param sessionId an expression. */
@@ -35,10 +36,10 @@ export class WorkingSessions {
       );
       writes.add(`DELETE FROM sluice_transcripts WHERE ${isReplaced('session_id')}`, []);
       writes.add(
-        `INSERT INTO sluice_sessions (session_key, session_id, body)
-          SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) ON CONFLICT (session_key)
+        `INSERT INTO sluice_sessions (session_key, slot, session_id, body)
+          SELECT * FROM unnest($1::text[], $2::int4[], $3::text[], $4::text[]) ON CONFLICT (session_key)
           DO UPDATE SET session_id = excluded.session_id, body = excluded.body`,
-        [keys, ids, keys.map((key) => this.#saved.get(key)?.body ?? null)],
+        [keys, keys.map(slotOf), ids, keys.map((key) => this.#saved.get(key)?.body ?? null)],
       );
     }
     if (this.#added.length > 0)

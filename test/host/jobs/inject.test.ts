@@ -180,7 +180,7 @@ describe('api.inject', () => {
 });
 
 const journals: readonly [string, () => Promise<Journal>][] = [
-  ['without a journal', async () => memoryJournal({ outlivesHost: false })],
+  ['without a journal', async () => memoryJournal({ acknowledge: 'ended' })],
   ['with a journal in memory', async () => memoryJournal()],
   ['with a journal in a file', () => openJournal(':memory:')],
 ];

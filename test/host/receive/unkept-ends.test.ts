@@ -84,7 +84,7 @@ it.each([1, 2, 3])(
 );
 
 it('an update whose end is persisted late is answered once in a journal that its host takes with it (durability §6.6, durability §6.8)', async () => {
-  const journal = forgetful(memoryJournal({ outlivesHost: false }), 1);
+  const journal = forgetful(memoryJournal({ acknowledge: 'ended' }), 1);
   await using lab = await hostLab({ journal });
   await receiveAll(lab, texts);
   expect(lab.texts()).toEqual(texts);

@@ -26,7 +26,7 @@ function slowJournal() {
     }
     return inner.accept(...update);
   };
-  return { journal: { ...inner, outlivesHost: true, accept }, release };
+  return { journal: { ...inner, acknowledge: 'persisted' as const, accept }, release };
 }
 
 describe('the connection to Slack', () => {

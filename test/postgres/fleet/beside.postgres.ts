@@ -29,7 +29,7 @@ describe('the command line beside a fleet of hosts', () => {
     const dead = () => fleet.reader.updates({ states: ['dead'] });
     await expect.poll(async () => (await dead()).length, patiently).toBe(6);
     const [dropped, ...letters] = await listed('--state', 'dead');
-    const parts = new Set((await dead()).map(({ part: partition }) => partition));
+    const parts = new Set((await dead()).map(({ slot = 0 }) => slot % partitions));
     expect(parts.size).toBeGreaterThan(1);
     fleet.fix();
     const purged = await sluice('journal', 'purge', String(dropped?.eventId));

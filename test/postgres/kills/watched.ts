@@ -12,10 +12,10 @@ const statements: readonly string[] = [
   'CREATE TRIGGER see_host AFTER INSERT ON sluice_hosts FOR EACH ROW EXECUTE FUNCTION see_host()',
   `CREATE FUNCTION see_write() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE writer text := current_setting('application_name');
-    DECLARE owner text := (SELECT name FROM sluice_parts JOIN seen_hosts USING (host_id) WHERE part = coalesce(NEW.part, 0));
+    DECLARE owner text := (SELECT name FROM sluice_parts JOIN seen_hosts USING (host_id) WHERE part = coalesce(NEW.slot, 0) % (SELECT partitions FROM sluice_journal));
     BEGIN
     IF owner IS DISTINCT FROM writer THEN
-      INSERT INTO seen_wrong VALUES (TG_TABLE_NAME, to_jsonb(NEW) ->> TG_ARGV[0], NEW.state, NEW.part, writer, owner);
+      INSERT INTO seen_wrong VALUES (TG_TABLE_NAME, to_jsonb(NEW) ->> TG_ARGV[0], NEW.state, NEW.slot, writer, owner);
     END IF;
     IF NEW.state = 'sending' THEN INSERT INTO seen_sending VALUES (to_jsonb(NEW) ->> TG_ARGV[0], writer); END IF;
     RETURN NULL; END $$`,

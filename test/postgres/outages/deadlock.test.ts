@@ -23,7 +23,7 @@ it.each([true, false])(
       },
       {
         clock: virtualClock(),
-        ownership: { ...wholeOwnership(), isShared },
+        ownership: { ...wholeOwnership(), partitionCount: isShared ? 2 : 1 },
         fence: async () => '1',
         unknownForMs: 1_000,
       },
