@@ -8,6 +8,7 @@ import { OwnPartitions } from './members/own-partitions.js';
 import { planPartitions } from './members/partition-plan.js';
 import type { PostgresBatches } from './postgres-batches.js';
 import { releaseAttempts, stalledAfter } from './postgres-fence.js';
+import { postgresSchemaVersion } from './postgres-schema.js';
 import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
 
 /** The renewals of one lease: it outlives some that are late or lost. A long lease is renewed each second, too. */
@@ -36,7 +37,8 @@ export class PostgresMember implements Ownership {
   readonly #losing = new AbortController();
   /** 0 before it has joined. */
   partitionCount = 0;
-  #touched = 0;
+  /** The changes that commands beside the hosts have made: a number that grows. */
+  touched = 0;
   #lost: SluiceError | undefined;
   #timer: TimerHandle | undefined;
   #isClosed = false;
@@ -63,11 +65,6 @@ export class PostgresMember implements Ownership {
   /** Aborts when another host has taken a journal of one partition over. */
   get lost(): AbortSignal {
     return this.#losing.signal;
-  }
-
-  /** The changes that commands beside the hosts have made: a number that grows. */
-  get touched(): number {
-    return this.#touched;
   }
 
   get #isShared(): boolean {
@@ -187,10 +184,10 @@ export class PostgresMember implements Ownership {
   /** @returns the epochs of the partitions that this host has now. */
   async #step(query: PostgresQuery): Promise<ReadonlyMap<number, number>> {
     await query(
-      `INSERT INTO sluice_hosts (host_id, lease_until, is_taking, about)
-        VALUES ($1, clock_timestamp() + $2::float8 * interval '1 ms', $3, $4) ON CONFLICT (host_id) DO UPDATE
-        SET lease_until = excluded.lease_until, is_taking = excluded.is_taking, about = excluded.about
-        RETURNING ${stalledAfter('$2::float8::text')}`,
+      `INSERT INTO sluice_hosts (host_id, lease_until, is_taking, about, version)
+        VALUES ($1, clock_timestamp() + $2::float8 * interval '1 ms', $3, $4, ${postgresSchemaVersion})
+        ON CONFLICT (host_id) DO UPDATE SET lease_until = excluded.lease_until, is_taking = excluded.is_taking,
+          about = excluded.about RETURNING ${stalledAfter('$2::float8::text')}`,
       [this.#hostId, this.#leaseMs, this.#isTaking, JSON.stringify(this.#about())],
     );
     await query(
@@ -209,7 +206,7 @@ export class PostgresMember implements Ownership {
       throw this.#loseAll(`it had ${this.partitionCount} partitions, and now has ${partitions}`);
     const all = Array.from({ length: Number(partitions) }, (_, partition) => partition);
     this.partitionCount = all.length;
-    this.#touched = Number(touched);
+    this.touched = Number(touched);
     const taken = new Set(rows.map(({ part }) => part));
     const mine = rows.filter((row) => row['is_mine'] === true);
     const owned = new Map(mine.map(({ part, epoch }) => [Number(part), Number(epoch)]));

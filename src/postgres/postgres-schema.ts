@@ -31,6 +31,9 @@ const sinceVersion1: readonly string[] = [
   'CREATE SEQUENCE sluice_epochs',
 ];
 
+/** A host of version 3 that slept while the tables were brought up does not name it, and so joins no more. */
+const sinceVersion3 = 'ALTER TABLE sluice_hosts ADD COLUMN version int4 NOT NULL';
+
 /** The steps that bring tables of version 1 up to version 2. */
 const fromVersion1: readonly string[] = [
   `ALTER TABLE sluice_journal DROP COLUMN owner, DROP COLUMN epoch, DROP COLUMN lease_until,
@@ -56,6 +59,7 @@ const fromVersion3: readonly string[] = [
   'ALTER TABLE sluice_sessions ADD COLUMN slot int4',
   `UPDATE sluice_sessions SET slot = ${slotOfKey('session_key')}`,
   'ALTER TABLE sluice_sessions ALTER COLUMN slot SET NOT NULL',
+  sinceVersion3,
 ];
 
 const schema = (nowMs: number): readonly string[] => [
@@ -84,6 +88,7 @@ const schema = (nowMs: number): readonly string[] => [
   `CREATE TABLE sluice_key_value_sizes (
     namespace text COLLATE "C" PRIMARY KEY, keys int8 NOT NULL, bytes int8 NOT NULL)`,
   ...sinceVersion1,
+  sinceVersion3,
 ];
 
 /**
@@ -162,12 +167,12 @@ async function checkSlots(query: PostgresQuery, from: number, path: string): Pro
 /** @throws SluiceError (as a rejection) `not-a-journal` if such a message or send has not ended. */
 async function checkNoneOpen(query: PostgresQuery, which: string, path: string): Promise<void> {
   const open = await query(
-    `SELECT 1 FROM sluice_updates WHERE ${isOpenUpdate} AND ${which}
+    `SELECT 1 FROM sluice_updates WHERE ${isNotEnded} AND ${which}
       UNION ALL SELECT 1 FROM sluice_sends WHERE ${isOpenSend} AND ${which} LIMIT 1`,
   );
   if (open.length === 0) return;
   const problem =
-    'an older version has taken messages in that have not ended; a host with its number of partitions brings them to their end first';
+    'an older version has taken messages in that have not ended; a host with its number of partitions brings them to their end first, and `sluice journal retry` or `purge` the dead letters';
   throw journalError('not-a-journal', { path, problem });
 }
 

@@ -36,7 +36,7 @@ function saveExtensions(page: string, folder: string): void {
 }
 
 const person = newcomer({ isStranger: isWhole });
-afterAll(() => person[Symbol.dispose]());
+afterAll(() => person[Symbol.dispose](), 300_000); // a slow disk takes long to delete what was installed
 
 /** The commands that have made something in the clone, which is as it was after that. */
 const done = new Set<string>();

@@ -41,6 +41,7 @@ export const beforeSlots: readonly string[] = [
   'ALTER TABLE sluice_updates RENAME COLUMN slot TO part',
   'ALTER TABLE sluice_sends RENAME COLUMN slot TO part',
   'ALTER TABLE sluice_sessions DROP COLUMN slot',
+  'ALTER TABLE sluice_hosts DROP COLUMN version',
   'UPDATE sluice_journal SET version = 3',
 ];
 

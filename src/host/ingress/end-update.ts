@@ -56,6 +56,7 @@ export async function endUpdate(
     }
   }
   const isOpen = kept !== 'kept';
+  if (kept !== 'open') backlog.suspended.delete(eventId);
   if (!isOpen) {
     if (isDead && journal.acknowledge === 'persisted') counts.deadLetters++;
     parts.questions.settled(eventId);

@@ -7,7 +7,7 @@ import { laneOf, senderOf } from './decode-update.js';
 import { endUpdate } from './end-update.js';
 import type { ReceivedUpdate, Worked } from './received-update.js';
 import { suspendUpdate } from './suspend-update.js';
-import { waitForBatch } from './wait-for-batch.js';
+import { goOn, waitForBatch } from './wait-for-batch.js';
 
 /** As `handleUpdate`, for an update that the journal has kept and begun with one write. */
 export function handleBegun(
@@ -38,7 +38,9 @@ export async function handleUpdate(
   using shared = parts.shares.placeOf(sender, how.place);
   if (shared?.takeNow(parts.backlog.begun.has(eventId)) === false) {
     if (parts.journal.acknowledge === 'persisted') return parkForShare(parts, received, sender);
+    parts.gate.leave(); // it has not begun: no reload waits for it
     await shared.take();
+    await goOn(parts.gate, shared);
   }
   reportTurn(parts, received);
   if (await isSuspended(parts, received)) return 'done';
@@ -54,8 +56,7 @@ export async function handleUpdate(
   using _sends = parts.outbox.open(eventId, how.earlier);
   const place = countedPlace(fenced, eventId, own);
   const end = await carryToEnd(fenced, whole, place);
-  if (fenced.suspension?.isSuspended) return suspendUpdate(fenced, whole, how.place);
-  parts.backlog.suspended.delete(eventId);
+  if (fenced.suspension?.isSuspended) return suspendUpdate(fenced, whole, own);
   return endUpdate(fenced, whole, end);
 }
 

@@ -21,7 +21,8 @@ export async function suspendUpdate(
   { eventId }: Pick<ReceivedUpdate, 'eventId'>,
   place: Place,
 ): Promise<Worked> {
-  const { journal, backlog, deferredEnds, approvals, clock, signal, logger, suspension } = parts;
+  const { journal, backlog, deferredEnds, approvals, clock, signal, logger } = parts;
+  const { gate, suspension } = parts;
   if (parts.fence.signal.aborted) backlog.begun.delete(eventId); // whoever has its partition takes it up
   const fence = backlog.begun.get(eventId);
   if (fence === undefined || signal.aborted || isDeferredToNext(parts)) return 'blocked';
@@ -32,7 +33,7 @@ export async function suspendUpdate(
   if (count > 1) {
     place.leave();
     const ms = Math.min(waitMs.first * 2 ** (count - 2), waitMs.longest);
-    await pause(clock, ms, AbortSignal.any([signal, approvals.leaving]));
+    await pause(clock, ms, AbortSignal.any([signal, approvals.leaving, gate.closing]));
     await place.enter();
   }
   try {

@@ -54,7 +54,10 @@ export async function waitForBatch(
     }
     await window.wait(leftMs > 0 ? leftMs : withinMs, { isForArrival: leftMs <= 0 });
   }
-  if (hasLeft) await goOn(gate, slot);
+  if (hasLeft) {
+    await slot.enter();
+    await goOn(gate, slot);
+  }
   const now = accounts.find(account.channel.id, account.accountId);
   if (now === undefined && journal.acknowledge === 'persisted') {
     backlog.waiting.add(eventId);
@@ -69,9 +72,8 @@ export async function waitForBatch(
   };
 }
 
-/** Takes a place again, when the gate is open. A message that waits for its place has not begun: no reload waits for it. */
-async function goOn(gate: ReloadGate, place: Place): Promise<void> {
-  await place.enter();
+/** Goes on with its place when the gate is open. A message that waits for its place has not begun: no reload waits for it. */
+export async function goOn(gate: ReloadGate, place: Place): Promise<void> {
   while (!gate.isOpen) {
     place.leave(); // what has begun may need it to come to its end
     await gate.opened();

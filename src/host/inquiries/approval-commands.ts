@@ -91,7 +91,9 @@ export function approvalCommands(
         'Lists the approvals that you may answer, and what is always allowed: /approvals [revoke ID].',
       ...common,
       run: ({ args: [action, id = ''], principal }) =>
-        action === 'revoke' ? revoke(id, principal) : list(principal),
+        patiently(clock, approvals.leaving, () =>
+          action === 'revoke' ? revoke(id, principal) : list(principal),
+        ),
     },
   ];
 }

@@ -61,7 +61,12 @@ export class Questions extends KeptItems<QuestionRow> {
   /** Learns of the questions that a host before this one left: updates find them from then on. @throws as the journal does. */
   async begin(acts: QuestionActs): Promise<void> {
     this.#acts = acts;
-    for (const { id } of await openQuestionsOf(this.parts.keyValues)) this.#known.add(id);
+    const placed = new Set((await this.#index.all()).map(({ id }) => id));
+    for (const row of await openQuestionsOf(this.parts.keyValues)) {
+      this.#known.add(row.id);
+      // an older version has kept no places for a host that was alone
+      if (!placed.has(row.id)) await this.#index.add(entryOfRow(row), row, async () => undefined);
+    }
     this.start();
   }
 
@@ -89,7 +94,7 @@ export class Questions extends KeptItems<QuestionRow> {
     const rows = (await Promise.all(found)).flatMap((row) => row ?? []);
     // the host that has written an end may have crashed: any host that reads it also schedules its job
     for (const row of rows)
-      if (isClosed(row) && !this.isAlone && !this.#closing.has(row.id))
+      if (isClosed(row) && !this.#closing.has(row.id))
         this.#finish(row).catch((error: unknown) =>
           this.parts.logger.warn('the end of a question could not be looked at', { error }),
         );
@@ -113,8 +118,8 @@ export class Questions extends KeptItems<QuestionRow> {
       else if (isClosed(row) && !this.#closing.has(id)) this.disarm(id); // another host has ended it
     }
     for (const { row } of [...this.#closing.values()]) await this.#finish(row);
-    const ownFence = (id: string) => this.#ownership.fenceOf(this.#ownership.slotOf(id));
-    const own = rows.filter(({ id }) => ownFence(id) !== undefined);
+    const at = this.#ownership;
+    const own = rows.filter(({ id }) => at.fenceOf(at.slotOf(id)) !== undefined);
     const before = this.isAlone ? there : this.#left;
     const left = own.filter((row) => isClosed(row) || row.message !== undefined);
     this.#left = new Set(left.map(({ id }) => id));
@@ -126,7 +131,7 @@ export class Questions extends KeptItems<QuestionRow> {
       this.#known.add(row.id);
       if (!isClosed(row)) {
         this.arm(row);
-        // its host may have died in between; an older version has kept no places for a host that was alone
+        // its host may have died in between
         if (!inPlace.has(row.id))
           await this.#index.add(entryOfRow(row), row, async () => undefined);
         if (row.message !== undefined && before.has(row.id)) unsent.push(row);
@@ -146,7 +151,7 @@ export class Questions extends KeptItems<QuestionRow> {
     const { id, extensionId, name, place } = row;
     const { status } = await this.write(row, { expected: null });
     const isNew = status === 'written';
-    if (isNew) this.#known.add(id);
+    if (status !== 'full') this.#known.add(id);
     const look = async (): Promise<QuestionRow | undefined> =>
       (await this.at(whereOf(row))).find(
         (one) =>
@@ -160,16 +165,14 @@ export class Questions extends KeptItems<QuestionRow> {
       if (isNew) await this.remove(row).catch(() => undefined);
       throw error;
     };
-    const other =
-      status === 'full'
-        ? status
-        : await this.#index.add(entryOfRow(row), row, look).catch(withdrawn);
+    const add = () => this.#index.add(entryOfRow(row), row, look).catch(withdrawn);
+    const other = status === 'full' ? status : await add();
     if (isNew && other !== undefined) await this.remove(row);
     if (other === 'full') throw hostError('question-full', { extensionId, openAtMost });
     if (other !== undefined) return other;
     const there = isNew ? undefined : await this.read(row);
+    if (there === undefined || !isClosed(there)) this.arm(there ?? row);
     if (there !== undefined) return there;
-    this.arm(row);
     this.#report(row, 'asked');
     return row;
   }
@@ -194,9 +197,9 @@ export class Questions extends KeptItems<QuestionRow> {
   /** Takes a question back that was not sent. @returns whether it is open no more; not if another host has sent it. */
   async withdraw(row: QuestionRow): Promise<boolean> {
     const isUnsent = (now: QuestionRow) => !isClosed(now) && now.message !== undefined;
-    this.#forget(row.id);
     const taken = await this.change(row, (now) => (isUnsent(now) ? null : undefined));
     const isGone = taken !== undefined || (await this.read(row)) === undefined;
+    if (isGone) this.#forget(row.id);
     if (isGone) await this.#removePlace(entryOfRow(row), row);
     return isGone;
   }
@@ -266,8 +269,8 @@ export class Questions extends KeptItems<QuestionRow> {
   }
 
   protected override async remove(row: QuestionRow): Promise<void> {
-    this.#forget(row.id);
     await super.remove(row);
+    this.#forget(row.id);
     await this.#removePlace(entryOfRow(row), row);
   }
 

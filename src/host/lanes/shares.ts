@@ -12,7 +12,7 @@ interface Sender {
   messages: number;
   /** How many of them have a place. */
   taken: number;
-  /** Those that wait for a place of the share. One that had a place before comes first. */
+  /** Those that wait for a place of the share. */
   readonly waiting: (() => void)[];
   /** The conversations whose next message waits in the journal alone. */
   readonly parked: Set<string>;
@@ -112,7 +112,11 @@ class SharedPlace implements Place, Disposable {
   /** Takes a place of the share. Others run meanwhile. */
   async take(): Promise<void> {
     this.#place.leave();
-    await this.#wait('push');
+    if (!this.takeNow(false))
+      await new Promise<void>((resolve) => {
+        this.#sender.waiting.push(resolve);
+      });
+    this.#isTaken = true;
     await this.#place.enter();
   }
 
@@ -121,22 +125,15 @@ class SharedPlace implements Place, Disposable {
     this.#give();
   }
 
-  async enter(): Promise<void> {
-    await this.#wait('unshift');
-    await this.#place.enter();
+  /** A message that has begun does not wait for the share: it may be what the others wait for, and holds what they need. */
+  enter(): Promise<void> {
+    this.takeNow(true);
+    return this.#place.enter();
   }
 
   [Symbol.dispose](): void {
     this.#sender.messages--;
     this.#give();
-  }
-
-  async #wait(at: 'push' | 'unshift'): Promise<void> {
-    if (!this.takeNow(false))
-      await new Promise<void>((resolve) => {
-        this.#sender.waiting[at](resolve);
-      });
-    this.#isTaken = true;
   }
 
   #give(): void {

@@ -56,8 +56,10 @@ export function admit(parts: HostParts, job: Job, mayPark: boolean): void {
 
 /** Claims the next update of a conversation that waited for the share of its sender, once that has left its lane. */
 export function claimParked(parts: HostParts, lane: string): void {
+  const { backlog, conversationLanes } = parts;
   setImmediate(() => {
-    parts.backlog.blocked.delete(lane);
+    if (backlog.lanes.has(lane) || !conversationLanes.isIdle(lane)) return; // those are before it: the next look frees it
+    backlog.blocked.delete(lane);
     readLane(parts, lane);
   });
 }

@@ -202,6 +202,7 @@ export function hold(
     } finally {
       active.delete(eventId);
       if (backlog.begun.get(eventId)?.signal.aborted === true) backlog.begun.delete(eventId);
+      if (lost.aborted) backlog.suspended.delete(eventId);
       parts.batches?.forget(eventId);
       backlog.isToRewind ||= lost.aborted; // readings have passed over it, also since the partition came back
     }

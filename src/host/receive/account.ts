@@ -43,8 +43,9 @@ export async function startAccount(
   const { opened } = openAccounts;
   const isOfOne = channel.capabilities.everyHost !== true;
   const slot = isOfOne ? ownership.slotOf(keyOfAccount(channel.id, accountId)) : undefined;
-  const fence = slot === undefined ? undefined : ownership.fenceOf(slot);
-  if (isOfOne && fence === undefined) return undefined;
+  const isTaken = slot !== undefined && ownership.partitionCount > 1; // no other host could connect it beside this one
+  const fence = isTaken ? ownership.fenceOf(slot) : undefined;
+  if (isTaken && fence === undefined) return undefined;
   const startedAtMs = clock.now();
   const startedMonotonicMs = clock.monotonicMs();
   const account = { channel, accountId, startedMonotonicMs, ...definedFields({ slot }) };
