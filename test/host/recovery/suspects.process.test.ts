@@ -17,7 +17,7 @@ async function live(
   texts: readonly string[],
   kill?: { readonly signal: 'SIGKILL' | 'SIGTERM'; readonly afterMs: number },
 ): Promise<'died' | 'idle'> {
-  const child: ChildProcess = fork(await compiled(program), [path], {
+  const child: ChildProcess = fork(await compiled(program), [path, `${texts.length}`], {
     execArgv: [],
     env: { PATH: process.env['PATH'] ?? '' },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
