@@ -25,7 +25,7 @@ async function live(
   let isIdle = false;
   child.on('message', (told) => {
     if (told === 'ready') {
-      for (const text of texts) child.send(text);
+      for (const text of texts) child.send(text, () => undefined); // what it handles may have ended it by now
       if (kill !== undefined) setTimeout(() => child.kill(kill.signal), kill.afterMs);
     }
     if (told === 'idle' && kill === undefined) {
