@@ -15,7 +15,7 @@ export class RunFailure extends Error {
 }
 
 /**
- * The reason of an abort that is no end: the host stops, or has lost the message, and a later run takes it up again. Nothing that
+ * The reason of an abort that is no end: the host stops, or has lost the message, and a later run claims it again. Nothing that
  * exists only because of the abort is written down (judgement §4.33).
  */
 export class RunSuspended extends Error {

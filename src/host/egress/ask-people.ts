@@ -147,7 +147,7 @@ export function askPeople(parts: FencedParts, message: AskingMessage): Approvals
 export const unsentEnd = { state: 'withdrawn', reason: 'the question could not be sent' } as const;
 
 /** Sends something about a question to where people answer it. @returns how that ended; nothing if it is nowhere. */
-export async function tellApprover(
+export async function notifyApprover(
   parts: FencedParts,
   { address: conversation, correlationId }: ApprovalRow,
   sendId: string,
@@ -169,7 +169,7 @@ export async function sendApproval(parts: FencedParts, row: ApprovalRow): Promis
     id: buttonOf('a', id, at),
     label,
   }));
-  const sent = await tellApprover(parts, row, sendIdOfApproval(row), {
+  const sent = await notifyApprover(parts, row, sendIdOfApproval(row), {
     content: approvalText(row, cleanOf(parts)),
     interactive: { buttons },
     metadata: { approvalId: id },
@@ -180,7 +180,7 @@ export async function sendApproval(parts: FencedParts, row: ApprovalRow): Promis
   if (signal.aborted) return; // the next host looks what became of it
   const withdraw = () => approvals.end(row, unsentEnd, parts.fence.signal);
   if (parts.suspension?.isSuspended && status !== 'sent')
-    await patiently(parts.clock, signal, withdraw); // it is asked anew when its message is taken up again
+    await patiently(parts.clock, signal, withdraw); // it is asked anew when its message is claimed again
   else if (status === 'sent') await approvals.noteSent(row);
   else await withdraw();
 }

@@ -44,7 +44,7 @@ export async function deliver(
  *
  * @param first makes the first attempt in another way than by the channel's `send`.
  * @param beforeEnd takes back what is shown of it and does not stay: once its end is persisted, nobody looks for that. Resolves to
- *   whether that is left to the next who takes up the message, with the send itself.
+ *   whether that is left to the next who claims the message, with the send itself.
  */
 export async function deliverPrepared(
   parts: SendParts,
@@ -68,7 +68,7 @@ export async function deliverPrepared(
 
 /**
  * Returns whether a send stays open in the journal: one that answers nothing is left to the next host, and one of a suspended message is
- * settled before that is taken up again, if it may be out. Any other one that answers is said again with its message.
+ * settled before that is claimed again, if it may be out. Any other one that answers is said again with its message.
  */
 function isDeferredSend(
   { outbox, suspension }: SendParts,

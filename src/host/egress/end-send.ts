@@ -98,7 +98,7 @@ export function failedSend(cause: FailureCause, error: string, attempts = 0) {
 }
 
 /**
- * The end of a send whose message is suspended: it is said when the message is taken up again. @param mayBeOut an attempt before may have
+ * The end of a send whose message is suspended: it is said when the message is claimed again. @param mayBeOut an attempt before may have
  * sent it: then it stays open in the journal, and is settled as after a restart.
  */
 export function suspendedSend(attempts = 0, mayBeOut = false) {

@@ -21,7 +21,7 @@ export type Reply = Pick<OutgoingMessage, 'content' | 'kind'> &
 /**
  * Sends a reply to where a message came from, unless a resolver of `egress.preparing` chooses another account. What went
  * out in the same words when the message was handled before does not go out again (durability §7.4). Nothing goes out for a message
- * that is suspended: it is said when the message is taken up again.
+ * that is suspended: it is said when the message is claimed again.
  */
 export async function replyTo(
   parts: FencedParts,

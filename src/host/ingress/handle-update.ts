@@ -43,7 +43,7 @@ export async function handleUpdate(
     await goOn(parts.gate, shared);
   }
   reportTurn(parts, received);
-  if (await isSuspended(parts, received)) return 'done';
+  if (await waitsForAccount(parts, received)) return 'done';
   const own = shared ?? how.place;
   const joining = parts.batches && (await waitForBatch(parts, received, own));
   if (parts.batches !== undefined && (joining === undefined || isDeferredToNext(parts)))
@@ -96,7 +96,7 @@ async function beginJoined(
 }
 
 /** Puts a job off whose extension went while it waited in its lane: it waits for its account. @returns whether it does. */
-async function isSuspended(
+async function waitsForAccount(
   parts: HostParts,
   { eventId, account, decoded }: ReceivedUpdate,
 ): Promise<boolean> {

@@ -9,11 +9,11 @@ import type { ReceivedUpdate, Worked } from './received-update.js';
 /** One process suspends a message so often. After that its attempts count: it may be what the journal fails at (durability §7.8). */
 const mostSuspended = 10;
 
-/** Milliseconds before a message that was suspended twice is taken up again: each time twice as many, up to the longest. */
+/** Milliseconds before a message that was suspended twice is claimed again: each time twice as many, up to the longest. */
 const waitMs = { first: 1_000, longest: 60_000 };
 
 /**
- * Leaves an update whose work is suspended to the next reading of the journal, which takes it up as after a restart. It begins again when
+ * Leaves an update whose work is suspended to the next reading of the journal, which claims it as after a restart. It begins again when
  * the journal has taken its beginning back, which does not count then (durability §6.13). Never rejects.
  */
 export async function suspendUpdate(
@@ -23,7 +23,7 @@ export async function suspendUpdate(
 ): Promise<Worked> {
   const { journal, backlog, deferredEnds, approvals, clock, signal, logger } = parts;
   const { gate, suspension } = parts;
-  if (parts.fence.signal.aborted) backlog.begun.delete(eventId); // whoever has its partition takes it up
+  if (parts.fence.signal.aborted) backlog.begun.delete(eventId); // whoever has its partition claims it
   const fence = backlog.begun.get(eventId);
   if (fence === undefined || signal.aborted || isDeferredToNext(parts)) return 'blocked';
   const error = suspension?.why;

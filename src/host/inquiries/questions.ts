@@ -33,7 +33,7 @@ export interface QuestionActs {
 /**
  * The questions of extensions. The row of a question says all: it is open, or it has its end. An end is written into the row first,
  * so there is one. The row goes when the job of the end is persisted and the update that brought it has ended: whichever host
- * takes that update up again knows that it was an answer.
+ * claims that update again knows that it was an answer.
  */
 export class Questions extends KeptItems<QuestionRow> {
   readonly #index: QuestionIndex;

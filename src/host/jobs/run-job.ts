@@ -174,7 +174,7 @@ async function runSend(
   if (known !== undefined) await callWithin(() => endOf(parts, known), clock, waitMs, signal);
   else {
     const own = message as OwnMessage; // as the other host was given it
-    const { suspension: _, ...alone } = parts; // a fault of the journal ends the send: the job is not taken up for it
+    const { suspension: _, ...alone } = parts; // a fault of the journal ends the send: the job is not claimed again for it
     await (await sendOwn(alone, own, { eventId, fence, ...definedFields({ refs }) })).ended;
   }
   return signal.aborted ? stopped : { status: 'job' };

@@ -1,7 +1,7 @@
 import { mayPass } from '@sluice/journal/internal';
 
 /**
- * Says whether the work on one message is suspended: the journal has failed, so nothing more of it is begun, and it is taken up again
+ * Says whether the work on one message is suspended: the journal has failed, so nothing more of it is begun, and it is claimed again
  * when the journal takes writes (durability §6.13). What runs of it comes to its end, and nobody takes that for the end of the message.
  *
  * @example
@@ -17,7 +17,7 @@ export class Suspension {
 
   /**
    * @param signal aborts when the host stops at once: the message is left to the next one.
-   * @param isKept the message can be taken up again, since the journal has all of it.
+   * @param isKept the message can be claimed again, since the journal has all of it.
    */
   constructor(signal: AbortSignal, isKept: boolean) {
     this.#signal = signal;

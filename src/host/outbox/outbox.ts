@@ -163,7 +163,7 @@ export class Outbox {
   /** Returns whether this host may delete the preview of a send: true unless another host owns the partition. */
   async mayTakeBack({ fence, suspension }: By, sendId: string): Promise<boolean> {
     if (this.#journal.acknowledge === 'ended') return true;
-    if (suspension?.isSuspended) return false; // whoever takes its message up finds the note
+    if (suspension?.isSuspended) return false; // whoever claims its message finds the note
     try {
       await this.#journal.shown(fence, sendId);
       return true;
@@ -199,7 +199,7 @@ export class Outbox {
     { isHeard, isDoubtful }: { readonly isHeard: boolean; readonly isDoubtful: boolean },
   ): Promise<void> {
     const { correlationId } = prepared.event;
-    // what is not out is left to who has the partition, unless its message is taken up again here
+    // what is not out is left to who has the partition, unless its message is claimed again here
     const isOwed = end.state === 'sent' || suspension?.isSuspended === true;
     const ended = { fence, end, correlationId, isOwed, isDoubtful, isWriting: false };
     const persisted = this.#end(sendIdOf(prepared), ended);

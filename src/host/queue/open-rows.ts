@@ -7,7 +7,7 @@ const never = AbortSignal.abort();
 
 /**
  * Reads open updates without their bodies, in the partitions whose questions to humans the host has read before. The caller reads an
- * update again when it takes it up. An update that an older version kept without its lane is read whole, since its body names the
+ * update again when it claims it. An update that an older version kept without its lane is read whole, since its body names the
  * lane. An update with a damaged row is passed over and logged once; only the work that needs that row fails (durability §1.6).
  *
  * @returns the rows in their order, and whether none are behind them (`areLast`).

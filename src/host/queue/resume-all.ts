@@ -33,7 +33,7 @@ export async function resumeWaiting(parts: HostParts): Promise<void> {
   await rewind(parts);
   for (const eventId of [...backlog.waitingSends]) {
     const [record] = await journal.sends({ eventId, states: openSends });
-    if (!backlog.waitingSends.delete(eventId)) continue; // another reload has taken it up
+    if (!backlog.waitingSends.delete(eventId)) continue; // another reload has claimed it
     if (record !== undefined) settleLater(parts, record);
   }
 }

@@ -1,5 +1,5 @@
 import { isOneOf, openSends, openUpdates } from '@sluice/journal/internal';
-import { sendApproval, sendIdOfApproval, tellApprover, unsentEnd } from '../egress/ask-people.js';
+import { notifyApprover, sendApproval, sendIdOfApproval, unsentEnd } from '../egress/ask-people.js';
 import { type ApprovalRow, shortIdOf } from '../inquiries/approval-row.js';
 import type { HostParts } from '../parts/parts.js';
 import { underFence, underOwnFence } from '../parts/under-fence.js';
@@ -97,5 +97,5 @@ async function reportUnused(host: HostParts, row: ApprovalRow): Promise<void> {
   const parts = underOwnFence(host, host.journal.ownership.slotOf(row.correlationId));
   if (parts.signal.aborted) return;
   const content = `${shortIdOf(row)} was allowed, and was not used: ${row.about} did not come again ("${row.question.title}").`;
-  await tellApprover(parts, row, `${sendIdOfApproval(row)}-unused`, { content });
+  await notifyApprover(parts, row, `${sendIdOfApproval(row)}-unused`, { content });
 }

@@ -67,7 +67,7 @@ export async function receiveUpdate(
   const lane = laneOf(parts, account, decoded);
   const slot = slotOfLane(parts, lane, account);
   const isOwn = parts.journal.ownership.fenceOf(slot) !== undefined;
-  arriving.add(eventId); // before it is persisted, so that a reading of the journal does not take it up
+  arriving.add(eventId); // before it is persisted, so that a reading of the journal does not claim it
   const persisted = deferred<Accepted | undefined>();
   const work = async (place: Place): Promise<Worked> => {
     const accepted = await persisted.promise;

@@ -170,7 +170,7 @@ export class StreamedReply {
     return endSend(this.#options.parts, trail, prepared, end);
   }
 
-  /** Returns whether it stays open in the journal, with what it shows, for the time when its message is taken up again (durability §6.13). */
+  /** Returns whether it stays open in the journal, with what it shows, for the time when its message is claimed again (durability §6.13). */
   #isLeft({ note }: Opened): boolean {
     return note.isThere && this.#options.parts.suspension?.isSuspended === true;
   }

@@ -64,7 +64,7 @@ export interface TendedJournal
     AsyncDisposable {}
 
 /**
- * Opens a journal to look after its dead letters; a host may be using it meanwhile, and takes a retried message up
+ * Opens a journal to look after its dead letters; a host may be using it meanwhile, and claims a retried message
  * within a second.
  *
  * @throws SluiceError (as a rejection) `not-a-journal`, or as `openSqlite`.
