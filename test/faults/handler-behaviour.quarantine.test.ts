@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allow, cancel, type HandlerResult } from '../../src/kernel/internal.js';
+import { allow, cancel, type HandlerResult, openKernel } from '../../src/kernel/internal.js';
 import { createTestKernel, samplePayload } from '../../src/testing/index.js';
 
 const quarantine = { failures: 3, windowMs: 10_000, coolDownMs: 5_000 };
@@ -14,7 +14,7 @@ function lab(veto: Veto, options: { readonly failClosed?: boolean } = {}) {
   const calls = { veto: 0, mutator: 0 };
   let behaviour = veto;
   const contribution = { family: 'egress.preparing', extensionId: 'acme' } as const;
-  const registration = kernel.contribute({
+  const registration = openKernel(kernel).contribute({
     ...contribution,
     class: 'veto',
     id: 'gate',

@@ -130,11 +130,39 @@ describe('what does not compile', () => {
         ...at,
         family: 'egress.preparing',
         class: 'observer',
-        // @ts-expect-error failClosed is a veto's
+        // @ts-expect-error an observer has no effect that a failure could keep back
         failClosed: true,
         handler: () => {},
       }),
     );
+  });
+
+  it('a fail-closed veto that decides nothing (§8.4)', () => {
+    const veto = { ...at, family: 'egress.preparing', class: 'veto' } as const;
+    const isClosed: boolean = kernel.has('egress.preparing'); // known at run time alone
+    compiles(() => [
+      kernel.contribute({ ...veto, failClosed: true, handler: () => allow() }),
+      kernel.contribute({ ...veto, failClosed: true, handler: async () => cancel('policy') }),
+      kernel.contribute({ ...veto, failClosed: false, handler: () => undefined }),
+      // @ts-expect-error nothing is no decision
+      kernel.contribute({ ...veto, failClosed: true, handler: () => undefined }),
+      // @ts-expect-error it may be fail-closed
+      kernel.contribute({ ...veto, failClosed: isClosed, handler: () => undefined }),
+      kernel.contribute({
+        ...veto,
+        failClosed: true,
+        // @ts-expect-error a branch that returns nothing
+        handler: ({ payload }) => (payload.content === '' ? cancel('policy') : undefined),
+      }),
+    ]);
+  });
+
+  it('nothing of a fail-closed mutator or augmenter: to change nothing is an answer (§3.4)', () => {
+    const closed = { ...at, family: 'egress.preparing', failClosed: true } as const;
+    compiles(() => [
+      kernel.contribute({ ...closed, class: 'mutator', handler: () => undefined }),
+      kernel.contribute({ ...closed, class: 'mutator', handler: async () => ({ content: 'x' }) }),
+    ]);
   });
 
   it('preview where no stream is judged (§3.4)', () => {

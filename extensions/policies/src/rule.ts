@@ -27,7 +27,7 @@ type RuleHandler = (call: Call<RuleFamily>) => Cancel<'policy'> | Ask | Allow;
 export interface Rule {
   readonly id: string;
   readonly family: RuleFamily;
-  readonly options: VetoOptions;
+  readonly options: VetoOptions & { readonly failClosed: boolean };
   readonly handler: RuleHandler;
   /** Dispatches to this rule alone, as if it were enforced. `allowed` if its match does not fit. */
   readonly tryOn: (payload: object, given: Given) => Promise<{ verdict: Verdict; why?: string }>;

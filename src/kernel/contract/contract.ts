@@ -122,8 +122,8 @@ export interface Kernel {
    * @throws SluiceError `unknown-family`, `class-not-allowed`, `bad-contribution`, `bad-match`, `duplicate-contribution`,
    *   `async-handler`, `not-granted` or `too-many-handlers`.
    */
-  contribute<F extends FamilyName, C extends ClassOf<F> & HandlerClass>(
-    contribution: Contribution<F, C>,
+  contribute<F extends FamilyName, C extends ClassOf<F> & HandlerClass, X extends boolean = false>(
+    contribution: Contribution<F, C, X>,
   ): Disposable;
   /**
    * Gives an extension more, for what it contributes from now on: for hosts that load extensions while they run.

@@ -114,7 +114,8 @@ export function entryOf(
   checkBudget(given.timeoutMs, refuse);
   checkNumber(override.priority, 'the operator’s priority', refuse);
   checkBudget(override.timeoutMs, refuse);
-  if (given.failClosed !== undefined && given.class !== 'veto') refuse('failClosed is for a veto');
+  if (given.failClosed !== undefined && given.class === 'observer')
+    refuse('failClosed is for a handler that has an effect, and an observer has none');
   if (given.recheck !== undefined && given.class !== 'veto') refuse('recheck is for a veto');
   if (given.detached !== undefined && given.class !== 'observer')
     refuse('detached is for an observer');
@@ -122,7 +123,7 @@ export function entryOf(
   if (given.band !== undefined && given.band !== 'last') refuse('band can only be "last"');
   const ownMs = override.timeoutMs ?? given.timeoutMs;
   const closed =
-    given.class === 'veto' && (given.failClosed === true || stage.onError.veto === 'closed');
+    given.failClosed === true || (given.class === 'veto' && stage.onError.veto === 'closed');
   if (given.mode !== undefined && !handlerModes.includes(given.mode))
     refuse(`mode must be one of ${handlerModes.join(', ')}, and it is "${String(given.mode)}"`);
   const mode = override.mode ?? given.mode ?? 'enforce';

@@ -111,6 +111,25 @@ export type Handler<F extends FamilyName, C extends HandlerClass> = (
   own: Own,
 ) => HandlerResult<F, C>;
 
+/**
+ * The handler of a contribution. A veto whose `failClosed` is `true`, or known at run time alone, decides: nothing is no decision
+ * (spec §8.4).
+ *
+ * @example
+ * const night: HandlerOf<'egress.preparing', 'veto', true> = ({ event }) =>
+ *   isNight(event.occurredAt) ? cancel('quiet-hours') : allow();
+ */
+export type HandlerOf<F extends FamilyName, C extends HandlerClass, X> = true extends X
+  ? C extends 'veto'
+    ? (
+        call: Call<F>,
+        own: Own,
+      ) =>
+        | ResultByClass<F>['veto']
+        | (ModeOf<F> extends 'sync-sequential' ? never : Promise<ResultByClass<F>['veto']>)
+    : Handler<F, C>
+  : Handler<F, C>;
+
 /** Options that a contribution may carry, whatever its class. */
 export interface ContributionOptions {
   /** Higher runs first; by default 0. */
@@ -123,6 +142,11 @@ export interface ContributionOptions {
 export interface JudgingOptions extends ContributionOptions {
   /** `audit` calls it without effect, and tells taps of its verdict; by default `enforce`. The operator's override wins (judgement §3). */
   readonly mode?: HandlerMode;
+  /**
+   * A failure of this handler fails the stage: what it was to guard does not go on (spec §10.6). A veto must return `allow()` or
+   * `cancel()` then. `false` if absent: the handlers after it run as if it were not there.
+   */
+  readonly failClosed?: boolean;
 }
 
 /** The options of an observer: called in its place, not awaited, its failure reported to the tap. */
@@ -132,8 +156,6 @@ export interface ObserverOptions extends ContributionOptions {
 
 /** The options of a veto. */
 export interface VetoOptions extends JudgingOptions {
-  /** A failure of this veto fails the stage, and it must return `allow()` or `cancel()`. */
-  readonly failClosed?: boolean;
   /** `false` declines to judge again what changed after it allowed; the outcome then says so. */
   readonly recheck?: boolean;
 }
@@ -170,9 +192,13 @@ export interface FamilyOptionsByClass<F extends FamilyName> {
 }
 
 /** The options of a contribution of one class to one family. */
-export type OptionsOf<F extends FamilyName, C extends HandlerClass> = OptionsByClass[C] &
+export type OptionsOf<
+  F extends FamilyName,
+  C extends HandlerClass,
+  X extends boolean = boolean,
+> = OptionsByClass[C] &
   FamilyOptionsByClass<F>[C] &
-  MatchOptions<F>;
+  MatchOptions<F> & { readonly failClosed?: C extends 'observer' ? never : X };
 
 /**
  * A handler with its address: what `kernel.contribute` takes.
@@ -186,6 +212,7 @@ export type OptionsOf<F extends FamilyName, C extends HandlerClass> = OptionsByC
 export type Contribution<
   F extends FamilyName = FamilyName,
   C extends ClassOf<F> & HandlerClass = ClassOf<F> & HandlerClass,
+  X extends boolean = false,
 > = {
   readonly family: F;
   readonly class: C;
@@ -193,5 +220,5 @@ export type Contribution<
   readonly id: string;
   /** `last`: after all others of its stage, whatever their priority (spec §4.9). */
   readonly band?: 'last';
-  readonly handler: Handler<F, C>;
-} & OptionsOf<F, C>;
+  readonly handler: HandlerOf<F, C, X>;
+} & OptionsOf<F, C, X>;

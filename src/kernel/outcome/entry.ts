@@ -33,7 +33,7 @@ export interface Traits {
   /** The conditions as they were written. */
   readonly match: Match | undefined;
   readonly operatorMatch: Match | undefined;
-  /** A value that is not known meets its conditions: it is a fail-closed veto (judgement §2.3). */
+  /** A value that is not known meets its conditions: it is fail-closed (judgement §2.3). */
   readonly unknownMatches: boolean;
   /** Trusted fields of the family that its extension may set. */
   readonly grants: readonly string[];

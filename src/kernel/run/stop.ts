@@ -19,8 +19,8 @@ export function stopAborted(run: Run, at: number): true {
 }
 
 /**
- * Ends the stage before the handler at an index: its budget is spent. The rest is not run, and a fail-closed veto
- * among them fails the stage (spec §10.2).
+ * Ends the stage before the handler at an index: its budget is spent. The rest is not run, and one among them that is fail-closed
+ * fails the stage (spec §10.2).
  */
 export function stopSpent(run: Run, plan: Plan, at: number): true {
   run.stopped = 'budget-spent';
@@ -29,8 +29,7 @@ export function stopSpent(run: Run, plan: Plan, at: number): true {
   if (run.rechecking) run.cold.stale = [...(run.stale ?? []), ...left];
   for (const entry of left) {
     const error = new Error(`the stage's budget of ${plan.stageTimeoutMs} ms was spent before it`);
-    if (entry.code === codes.strictVeto) failed(run, entry, 'not-run', error);
-    else failed(run, { ...entry, policy: 'open' }, 'not-run', error);
+    failed(run, entry, 'not-run', error);
   }
   return true;
 }

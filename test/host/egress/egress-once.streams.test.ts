@@ -5,6 +5,7 @@ import {
   cancel,
   type Kernel,
   type Outcome,
+  openKernel,
   type PayloadOf,
 } from '../../../src/kernel/internal.js';
 import type { SendResult } from '../../../src/sdk/channel/index.js';
@@ -75,7 +76,7 @@ function contribute(kernel: Kernel, clock: VirtualClock, given: Scenario): void 
       ...(one.preview && { preview: 'ok' as const }),
     } as const;
     if (one.class === 'veto')
-      kernel.contribute({
+      openKernel(kernel).contribute({
         ...{ ...at, class: 'veto', failClosed: one.failClosed },
         handler: () => {
           if (!isDue()) return allow();

@@ -5,6 +5,7 @@ import {
   type FamilyName,
   type Kernel,
   type Outcome,
+  openKernel,
   type PayloadOf,
 } from '../../../src/kernel/internal.js';
 import type { SendResult } from '../../../src/sdk/channel/index.js';
@@ -87,7 +88,7 @@ function contribute(kernel: Kernel, clock: VirtualClock, { handlers, vetoes }: T
   }
   for (const [i, { does, failClosed, every }] of vetoes.entries()) {
     let calls = 0;
-    kernel.contribute({
+    openKernel(kernel).contribute({
       family: 'egress.preparing',
       class: 'veto',
       extensionId: 'trouble',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { allow } from '../../../src/kernel/internal.js';
 import {
   defineExtension,
   type ExtensionApi,
@@ -84,7 +85,9 @@ describe('registering (§13, fault 31)', () => {
     const extension = defineExtension({
       id: 'acme',
       setup({ veto }) {
-        veto('egress.preparing', 'stop', { failClosed: true, priority: 5, timeoutMs: 9 }, handler);
+        veto('egress.preparing', 'stop', { failClosed: true, priority: 5, timeoutMs: 9 }, () =>
+          allow(),
+        );
       },
     });
     await loadExtension(kernel, extension);

@@ -3,6 +3,7 @@ import type {
   FamilyAllowing,
   Handler,
   HandlerClass,
+  HandlerOf,
   Logger,
   OptionsOf,
 } from 'sluice-kernel';
@@ -23,11 +24,11 @@ import type { ExtensionStore } from './store.js';
  */
 export interface Register<C extends HandlerClass> {
   <F extends FamilyAllowing<C>>(family: F, id: string, handler: Handler<F, C>): void;
-  <F extends FamilyAllowing<C>>(
+  <F extends FamilyAllowing<C>, X extends boolean = false>(
     family: F,
     id: string,
-    options: OptionsOf<F, C>,
-    handler: Handler<F, C>,
+    options: OptionsOf<F, C, X>,
+    handler: HandlerOf<F, C, X>,
   ): void;
 }
 
