@@ -228,6 +228,14 @@ export const samplePayloads: {
     messageIndex: 0,
   }),
   'agent.tool.calling': toolCall,
+  'agent.tool.returning': () => ({
+    ...toolCall(),
+    result: {
+      content: [{ type: 'text', text: 'Lima' }],
+      structured: { capital: 'Lima' },
+      isError: false,
+    },
+  }),
   'agent.tool.called': () => ({
     ...toolCall(),
     result: { capital: 'Lima' },

@@ -145,9 +145,14 @@ export class RunDispatcher {
     this.#tools.runsWith(toolCallId, args);
   }
 
-  /** A tool of the host has answered: the end of its call tells this answer. */
-  gave(toolCallId: string, result: AgentToolResult): void {
-    this.#tools.gave(toolCallId, result);
+  /** A tool has answered. Returns the answer that may be read: the end of its call tells it, too (spec §16.31). */
+  returning(call: ToolCall, result: AgentToolResult): Promise<AgentToolResult> {
+    return this.#tools.returning(call, result);
+  }
+
+  /** Somebody judges results of tools: a part of one must not be shown before the whole. */
+  judgesResults(): boolean {
+    return this.#tools.judgesResults();
   }
 
   /**

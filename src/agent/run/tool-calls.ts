@@ -32,7 +32,7 @@ interface ActiveCall {
   decision?: Promise<ToolDecision>;
   /** The last dispatch of it that let it run, and the questions that humans have allowed about it. */
   passed?: Passed;
-  /** The answer of a tool of the host, which the end of the call may hold in another shape. */
+  /** The answer as `agent.tool.returning` has left it; the end of the call may hold it in another shape. */
   given?: AgentToolResult;
 }
 
@@ -167,6 +167,20 @@ export function toolCalls(options: ToolCallsOptions) {
     );
   }
 
+  function returning(
+    { call, params }: ActiveCall,
+    { content, details, isError }: AgentToolResult,
+    how: { readonly gate: Gate },
+  ) {
+    const { toolName, toolCallId } = call;
+    const result = { content: [...content], isError, ...definedFields({ structured: details }) };
+    return options.trail.dispatch(
+      'agent.tool.returning',
+      { toolName, toolCallId, params, result, ...options.run },
+      { ...how, ...whose(call), ...definedFields({ signal: options.signal }) },
+    );
+  }
+
   async function called(active: ActiveCall, how: Answer): Promise<void> {
     const { call, params, startedAtMs } = active;
     const { toolName, toolCallId } = call;
@@ -198,11 +212,22 @@ export function toolCalls(options: ToolCallsOptions) {
       const active = calls.get(toolCallId);
       if (active !== undefined) active.params = params;
     },
-    /** A tool of the host has answered a call. */
-    gave(toolCallId: string, result: AgentToolResult): void {
-      const active = calls.get(toolCallId);
-      if (active !== undefined) active.given = result;
+    /**
+     * A tool has answered: nobody reads its result before it is judged (spec §16.31). Never rejects.
+     *
+     * @returns the answer as the stage has left it.
+     */
+    async returning(call: ToolCall, result: AgentToolResult): Promise<AgentToolResult> {
+      const active = open(call);
+      const judged = await returning(active, result, { gate: 'enforce' }).then(answerOf, unjudged);
+      active.given = { ...judged, isError: judged.isError || result.isError };
+      return active.given;
     },
+    /** Somebody judges results: a part of one must not be shown before the whole. */
+    judgesResults: () =>
+      options.trail.kernel
+        .plan('agent.tool.returning')
+        .some(({ class: name }) => name === 'mutator' || name === 'veto'),
     async started(call: ToolCall): Promise<void> {
       const active = open(call);
       // a fact: told also after an abort
@@ -216,18 +241,21 @@ export function toolCalls(options: ToolCallsOptions) {
       // a call that never came by the gate, such as one that the model's own server ran, has run unjudged
       if (!active.judged) await calling(active, { gate: 'observe-only' });
       calls.delete(toolCallId);
-      const given = active.given?.isError === isError ? active.given : undefined;
+      const { given } = active;
       const text = given === undefined ? resultText(result) : givenText(given);
-      const message = active.refusal ?? (isError ? text : undefined);
+      if (given === undefined && active.refusal === undefined)
+        await returning(active, said(text, isError), { gate: 'observe-only' });
+      const message = active.refusal ?? (isError || given?.isError === true ? text : undefined);
       const error = definedFields({ error: message });
-      await called(active, { result: given ?? result, isError, ...error });
+      const ends = given?.isError ?? isError;
+      await called(active, { result: given ?? result, isError: ends, ...error });
       if (active.call.subagentId !== undefined) return; // the transcript is the main thread's
       await options.writer.writeResult({
         role: 'toolResult',
         toolCallId,
         toolName,
         content: [{ type: 'text', text }],
-        isError,
+        isError: ends,
         timestamp: options.clock.now(),
         ...definedFields({ details: given?.details }),
       } satisfies ToolResultMessage);
@@ -243,6 +271,24 @@ export function toolCalls(options: ToolCallsOptions) {
         await called(active, { isError: true, error: active.refusal ?? 'no result' });
     },
   };
+}
+
+/** The answer that a dispatch of `agent.tool.returning` has left. */
+function answerOf(outcome: Outcome<'agent.tool.returning'>): AgentToolResult {
+  if (outcome.status === 'cancelled')
+    return said(outcome.cancel.text ?? outcome.cancel.code, true);
+  if (outcome.status === 'failed') return unjudged();
+  const { content, structured, isError } = outcome.payload.result;
+  return { content, isError, ...definedFields({ details: structured }) };
+}
+
+/** Stands for a result that a fail-closed handler could not judge. */
+function unjudged(): AgentToolResult {
+  return said('withheld: a handler that guards results failed', true);
+}
+
+function said(text: string, isError: boolean): AgentToolResult {
+  return { content: [{ type: 'text', text }], isError };
 }
 
 /** The parts of `toolCalls` that others use. */

@@ -1,12 +1,17 @@
-import type { SessionMessage, ToolResultMessage, TranscriptEntry } from '@sluice/sdk/stream';
-import { oneLine } from 'sluice-kernel/internal';
+import type {
+  AssistantContent,
+  SessionMessage,
+  ToolResultMessage,
+  TranscriptEntry,
+} from '@sluice/sdk/stream';
+import { definedFields, oneLine } from 'sluice-kernel/internal';
 import { isSuspended, RunFailure } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';
 
 /**
  * Writes a run's messages through the two transcript stages: exactly the messages that they pass, in order, and none that
- * they cancel. A tool's result waits until the message that called it is whole, whichever comes first. If another system
+ * they cancel. A fail-closed handler that fails leaves a placeholder: no message is lost, and none is written unjudged (§15.14). A tool's result waits until the message that called it is whole, whichever comes first. If another system
  * writes the transcript (the session has no `append`), the stages can only observe.
  *
  * @param signal stops the run. If it suspends the run, a failure of a tool is the stop's own: it is not written, and neither is what
@@ -36,14 +41,14 @@ export function transcriptWriter(
       const about = { ...ids, toolName, toolCallId, isSynthetic: false };
       const payload = { ...about, message: { ...result } };
       const outcome = trail.dispatchSync('transcript.tool-result.persisting', payload, { gate });
-      if (outcome.status === 'passed') await pass(outcome.payload.message);
+      await pass(outcome.status === 'failed' ? withheld({ ...result }) : outcome.payload.message);
     }
   }
 
   async function pass(message: TranscriptEntry): Promise<void> {
     const outcome = trail.dispatchSync('transcript.message.writing', { ...ids, message }, { gate });
-    if (outcome.status !== 'passed') return; // a cancel, or a veto that failed closed: the outcome names it
-    const { message: passed } = outcome.payload;
+    if (outcome.status === 'cancelled') return; // the outcome names who did
+    const passed = outcome.status === 'failed' ? withheld(message) : outcome.payload.message;
     written.push(passed); // before the wait, so that a reader meanwhile finds the message
     try {
       await session.append?.(passed);
@@ -79,6 +84,18 @@ export function transcriptWriter(
     },
     flush,
   };
+}
+
+/** Stands for a message that a fail-closed handler could not judge: its role and the ids of its calls, and none of its words. */
+function withheld({ role, content, ...rest }: TranscriptEntry): TranscriptEntry {
+  const text = '[withheld: a handler that guards the transcript failed]';
+  const { timestamp, toolCallId, toolName, isError } = rest;
+  const ids = definedFields({ timestamp, toolCallId, toolName, isError });
+  if (!Array.isArray(content)) return { role, content: text, ...ids };
+  const calls = content.flatMap((block: AssistantContent) =>
+    block.type === 'toolCall' ? [{ ...block, arguments: {} }] : [],
+  );
+  return { role, content: [{ type: 'text', text }, ...calls], ...ids };
 }
 
 /** The parts of `transcriptWriter` that others use. */

@@ -29,8 +29,10 @@ const usualToolMs = 600_000;
 interface ToolsScope {
   readonly run: RunFields;
   readonly gate: ToolGate;
-  /** Told of each answer of a tool that the gate has let run. */
-  readonly gave: (toolCallId: string, result: AgentToolResult) => void;
+  /** Judges each answer of a tool that the gate has let run. */
+  readonly returning: (call: ToolCall, result: AgentToolResult) => Promise<AgentToolResult>;
+  /** Somebody judges answers: no part of one is shown before. */
+  readonly judgesResults: () => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Aborted when the attempt is stopped or has ended. */
@@ -94,8 +96,7 @@ async function callTool(
     problem === undefined
       ? await runTool(tool, toolCallId, decision.args, { ...scope, stop, onUpdate })
       : said(problem, true);
-  scope.gave(toolCallId, result);
-  return result;
+  return await scope.returning({ ...call, args: decision.args }, result);
 }
 
 /** Judges the arguments that the pipeline has passed: a patch of them may fit no more. */
@@ -126,7 +127,7 @@ async function runTool(
   tool: ToolDefinition,
   toolCallId: string,
   args: Fields,
-  { run, clock, logger, stop, onUpdate, around }: RunningTool,
+  { run, clock, logger, stop, onUpdate, around, judgesResults }: RunningTool,
 ): Promise<AgentToolResult> {
   const { name, timeoutMs = usualToolMs } = tool;
   const { agentId, sessionKey, sessionId, runId } = run;
@@ -152,7 +153,7 @@ async function runTool(
   const use = {
     ...{ toolCallId, agentId, sessionKey, sessionId, runId, signal },
     onUpdate: (partial: unknown): void => {
-      if (!isOver) onUpdate?.(readAnswer(partial));
+      if (!isOver && !judgesResults()) onUpdate?.(readAnswer(partial));
     },
   };
   const work = async (): Promise<AgentToolResult> =>

@@ -139,11 +139,12 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   }
 
   function offerTo(extensionId: string, tools: readonly ToolDefinition[]) {
-    const gave = run.gave.bind(run);
     toolsOver ??= new AbortController();
     const over = AbortSignal.any([signal, toolsOver.signal]);
     return givenTools(tools, {
-      ...{ run: fields, gate, gave, clock, logger, signal: over },
+      ...{ run: fields, gate, clock, logger, signal: over },
+      returning: (call, result) => run.returning(call, result),
+      judgesResults: () => run.judgesResults(),
       around: (work, tool) => {
         const event = trail.last?.event;
         const of = { extensionId, tool: { ...tool, runId: fields.runId } };

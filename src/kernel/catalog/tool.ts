@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage, canonicalStage } from './pieces/canonical-stage.js';
@@ -23,6 +23,37 @@ const agentToolCallingPatch = f.object({
 });
 /** The patch that a mutator of `agent.tool.calling` may return. */
 export interface AgentToolCallingPatch extends Static<typeof agentToolCallingPatch> {}
+
+const toolResult = f.object(
+  {
+    content: Type.Array(
+      Type.Union([
+        f.object({ type: f.oneOf(['text'], 'A text.'), text: f.text('A text for the model.') }),
+        f.object({
+          type: f.oneOf(['image'], 'A picture.'),
+          data: f.text('A picture, in base64.'),
+          mimeType: f.text('Its media type.'),
+        }),
+      ]),
+      { description: 'What the model is given.' },
+    ),
+    structured: f.optional(f.opaque('The same as plain data, in the shape of the tool.')),
+    isError: f.flag('The tool failed, or did not run. A patch cannot make a success of a failure.'),
+  },
+  'What the tool answered.',
+);
+
+const agentToolReturningPayload = f.object({
+  ...toolFields,
+  params: f.openRecord('What the tool was called with, after every patch.'),
+  result: toolResult,
+});
+/** The payload of `agent.tool.returning`. */
+export interface AgentToolReturning extends Readonly<Static<typeof agentToolReturningPayload>> {}
+
+const agentToolReturningPatch = f.object({ result: f.optional(toolResult) });
+/** The patch that a mutator of `agent.tool.returning` may return: the whole result. */
+export interface AgentToolReturningPatch extends Static<typeof agentToolReturningPatch> {}
 
 const agentToolCalledPayload = f.object({
   ...toolFields,
@@ -51,6 +82,19 @@ export const toolStages = [
     purpose: 'Checks, audits and corrects a tool call before it runs.',
     emittedBy: 'turn',
     emittedWhen: 'when the agent asks for a tool',
+  }),
+  canonicalStage({
+    family: 'agent.tool.returning',
+    classes: ['observer', 'augmenter', 'mutator', 'veto'],
+    mode: 'sequential',
+    payload: named<AgentToolReturning>(agentToolReturningPayload),
+    patch: named<AgentToolReturningPatch>(agentToolReturningPatch),
+    annotations: annotated(),
+    cancelCodes: ['blocked', 'policy', 'unsafe'],
+    principal: true,
+    purpose: 'Checks, cleans and withholds what a tool has answered, before anybody reads it.',
+    emittedBy: 'turn',
+    emittedWhen: 'when a tool has answered or failed, before the model gets the result',
   }),
   annotatedStage({
     family: 'agent.tool.called',

@@ -117,7 +117,8 @@ async function take(
     offer: (tools) =>
       givenTools(tools, {
         ...{ run, gate: judged, clock: systemClock, logger: silentLogger, signal: turn.signal },
-        gave: () => undefined,
+        returning: (_call, result) => Promise.resolve(result),
+        judgesResults: () => false,
         around: (work) => work(),
       }),
     written: () => writtenIn(events),

@@ -100,6 +100,7 @@ const expected: Readonly<Record<Family, readonly [classes: readonly string[], mo
   'agent.llm.output': [watchers, 'sequential'],
   'agent.output.delta': [observers, 'sync-sequential'],
   'agent.tool.calling': [['observer', 'augmenter', 'mutator', 'veto'], 'sequential'],
+  'agent.tool.returning': [['observer', 'augmenter', 'mutator', 'veto'], 'sequential'],
   'agent.tool.called': [watchers, 'sequential'],
   'agent.completed': [watchers, 'sequential'],
   'transcript.tool-result.persisting': [['mutator'], 'sync-sequential'],
