@@ -188,7 +188,6 @@ describe('the order of hooks in a whole run', () => {
       'agent.output.delta',
       'transcript.message.writing',
       'agent.tool.calling',
-      'agent.tool.returning',
       'agent.tool.called',
       'transcript.tool-result.persisting',
       'transcript.message.writing',

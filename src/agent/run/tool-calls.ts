@@ -167,6 +167,8 @@ export function toolCalls(options: ToolCallsOptions) {
     );
   }
 
+  const hearers = () => options.trail.kernel.plan('agent.tool.returning');
+
   function returning(
     { call, params }: ActiveCall,
     { content, details, isError }: AgentToolResult,
@@ -224,10 +226,7 @@ export function toolCalls(options: ToolCallsOptions) {
       return active.given;
     },
     /** Somebody judges results: a part of one must not be shown before the whole. */
-    judgesResults: () =>
-      options.trail.kernel
-        .plan('agent.tool.returning')
-        .some(({ class: name }) => name === 'mutator' || name === 'veto'),
+    judgesResults: () => hearers().some(({ class: name }) => name === 'mutator' || name === 'veto'),
     async started(call: ToolCall): Promise<void> {
       const active = open(call);
       // a fact: told also after an abort
@@ -243,7 +242,7 @@ export function toolCalls(options: ToolCallsOptions) {
       calls.delete(toolCallId);
       const { given } = active;
       const text = given === undefined ? resultText(result) : givenText(given);
-      if (given === undefined && active.refusal === undefined)
+      if (given === undefined && active.refusal === undefined && hearers().length > 0)
         await returning(active, said(text, isError), { gate: 'observe-only' });
       const message = active.refusal ?? (isError || given?.isError === true ? text : undefined);
       const error = definedFields({ error: message });
@@ -275,8 +274,7 @@ export function toolCalls(options: ToolCallsOptions) {
 
 /** The answer that a dispatch of `agent.tool.returning` has left. */
 function answerOf(outcome: Outcome<'agent.tool.returning'>): AgentToolResult {
-  if (outcome.status === 'cancelled')
-    return said(outcome.cancel.text ?? outcome.cancel.code, true);
+  if (outcome.status === 'cancelled') return said(outcome.cancel.text ?? outcome.cancel.code, true);
   if (outcome.status === 'failed') return unjudged();
   const { content, structured, isError } = outcome.payload.result;
   return { content, isError, ...definedFields({ details: structured }) };
