@@ -1,8 +1,8 @@
 import type { AgentProvider, AnsweredBy, AssistantMessage } from '@sluice/sdk/stream';
 import { definedFields, type Gate, type PayloadOf } from 'sluice-kernel/internal';
+import { usagePayload } from './run-end.js';
 import type { RunFields, RunReport } from './run-fields.js';
 import type { Trail } from './trail.js';
-import { usagePayload } from './usage.js';
 
 /** The fields of `agent.starting` beside those of the run. */
 export type RunStart = Omit<PayloadOf<'agent.starting'>, keyof RunFields | 'runId'>;

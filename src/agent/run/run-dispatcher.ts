@@ -26,13 +26,12 @@ import {
   type RunStart,
   type RunStop,
 } from './run-bounds.js';
-import { endByFailure, endOfRun } from './run-end.js';
+import { addUsage, endByFailure, endOfRun } from './run-end.js';
 import type { RunFields, RunReport, RunSession } from './run-fields.js';
 import { subagents } from './subagents.js';
-import { type ToolCalls, toolCalls } from './tool-calls.js';
+import { ToolCalls } from './tool-calls.js';
 import type { Trail } from './trail.js';
 import { type TranscriptWriter, transcriptWriter } from './transcript-writer.js';
-import { addUsage } from './usage.js';
 
 /** The options of a run's dispatches. */
 export interface RunDispatcherOptions {
@@ -88,7 +87,7 @@ export class RunDispatcher {
     const mayRun = (call: ToolCall, stop: AbortSignal) => this.#subagents.ask(call, stop);
     const asking = { trail, run, clock, approvals };
     const toolGate = () => this.#provider?.toolGate ?? 'enforce';
-    const tools = toolCalls({ writer: this.#writer, signal, mayRun, toolGate, ...asking });
+    const tools = new ToolCalls({ writer: this.#writer, signal, mayRun, toolGate, ...asking });
     const subagentOf = (call: ToolCall) => this.#provider?.subagentOf?.(call);
     this.#tools = tools;
     this.#subagents = subagents({ session, logger, tools, subagentOf, ...asking });
@@ -145,14 +144,14 @@ export class RunDispatcher {
     this.#tools.runsWith(toolCallId, args);
   }
 
-  /** A tool has answered. Returns the answer that may be read: the end of its call tells it, too (spec §16.31). */
+  /** A tool has answered. Returns the answer that may be read (spec §16.31). */
   returning(call: ToolCall, result: AgentToolResult): Promise<AgentToolResult> {
     return this.#tools.returning(call, result);
   }
 
   /** Somebody judges results of tools: a part of one must not be shown before the whole. */
-  judgesResults(): boolean {
-    return this.#tools.judgesResults();
+  get judgesResults(): boolean {
+    return this.#tools.judgesResults;
   }
 
   /**

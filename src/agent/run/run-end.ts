@@ -1,5 +1,5 @@
-import type { AgentEnd } from '@sluice/sdk/stream';
-import { definedFields, oneLine } from 'sluice-kernel/internal';
+import type { AgentEnd, SessionUsage } from '@sluice/sdk/stream';
+import { definedFields, oneLine, type PayloadOf } from 'sluice-kernel/internal';
 import { RunFailure } from './run-failure.js';
 import type { RunError, RunReport } from './run-fields.js';
 
@@ -48,4 +48,36 @@ function failedBy({ code, message, cancel }: RunFailure): RunEnd {
 
 function failed(code: RunError['code'], message: string): RunEnd {
   return { status: 'failed', error: { code, message } };
+}
+
+/** Turns usage into the form of the pipeline's events. */
+export function usagePayload(
+  usage: SessionUsage,
+): NonNullable<PayloadOf<'agent.completed'>['usage']> {
+  return {
+    inputTokens: usage.input,
+    outputTokens: usage.output,
+    cacheReadTokens: usage.cacheRead,
+    cacheWriteTokens: usage.cacheWrite,
+    totalTokens: usage.totalTokens,
+    ...definedFields({ costUsd: usage.costUsd }),
+  };
+}
+
+/** Adds usages up; `undefined` if there is none. */
+export function addUsage(usages: readonly (SessionUsage | undefined)[]): SessionUsage | undefined {
+  const known = usages.filter((usage) => usage !== undefined);
+  return known.length === 0 ? undefined : known.reduce(plus);
+}
+
+function plus(a: SessionUsage, b: SessionUsage): SessionUsage {
+  const costUsd = a.costUsd === undefined ? b.costUsd : a.costUsd + (b.costUsd ?? 0);
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    totalTokens: a.totalTokens + b.totalTokens,
+    ...definedFields({ costUsd }),
+  };
 }

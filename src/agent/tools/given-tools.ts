@@ -19,7 +19,7 @@ import {
   oneLine,
   Timer,
 } from 'sluice-kernel/internal';
-import type { RunFields } from '../run/index.js';
+import type { RunDispatcher, RunFields } from '../run/index.js';
 import { readAnswer, said, shownSchema } from './tool-answer.js';
 
 /** Milliseconds that one call may take if its tool does not say: ten minutes. */
@@ -29,10 +29,8 @@ const usualToolMs = 600_000;
 interface ToolsScope {
   readonly run: RunFields;
   readonly gate: ToolGate;
-  /** Judges each answer of a tool that the gate has let run. */
-  readonly returning: (call: ToolCall, result: AgentToolResult) => Promise<AgentToolResult>;
-  /** Somebody judges answers: no part of one is shown before. */
-  readonly judgesResults: () => boolean;
+  /** Judges each answer of a tool that the gate has let run. If somebody does, no part of one is shown before. */
+  readonly judge: Pick<RunDispatcher, 'judgesResults' | 'returning'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Aborted when the attempt is stopped or has ended. */
@@ -96,7 +94,7 @@ async function callTool(
     problem === undefined
       ? await runTool(tool, toolCallId, decision.args, { ...scope, stop, onUpdate })
       : said(problem, true);
-  return await scope.returning({ ...call, args: decision.args }, result);
+  return await scope.judge.returning({ ...call, args: decision.args }, result);
 }
 
 /** Judges the arguments that the pipeline has passed: a patch of them may fit no more. */
@@ -127,7 +125,7 @@ async function runTool(
   tool: ToolDefinition,
   toolCallId: string,
   args: Fields,
-  { run, clock, logger, stop, onUpdate, around, judgesResults }: RunningTool,
+  { run, clock, logger, stop, onUpdate, around, judge }: RunningTool,
 ): Promise<AgentToolResult> {
   const { name, timeoutMs = usualToolMs } = tool;
   const { agentId, sessionKey, sessionId, runId } = run;
@@ -153,7 +151,7 @@ async function runTool(
   const use = {
     ...{ toolCallId, agentId, sessionKey, sessionId, runId, signal },
     onUpdate: (partial: unknown): void => {
-      if (!isOver && !judgesResults()) onUpdate?.(readAnswer(partial));
+      if (!isOver && !judge.judgesResults) onUpdate?.(readAnswer(partial));
     },
   };
   const work = async (): Promise<AgentToolResult> =>

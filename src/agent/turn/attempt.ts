@@ -143,8 +143,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
     const over = AbortSignal.any([signal, toolsOver.signal]);
     return givenTools(tools, {
       ...{ run: fields, gate, clock, logger, signal: over },
-      returning: (call, result) => run.returning(call, result),
-      judgesResults: () => run.judgesResults(),
+      judge: run,
       around: (work, tool) => {
         const event = trail.last?.event;
         const of = { extensionId, tool: { ...tool, runId: fields.runId } };

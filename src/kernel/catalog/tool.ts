@@ -28,9 +28,12 @@ const toolResult = f.object(
   {
     content: Type.Array(
       Type.Union([
-        f.object({ type: f.oneOf(['text'], 'A text.'), text: f.text('A text for the model.') }),
         f.object({
-          type: f.oneOf(['image'], 'A picture.'),
+          type: f.oneOf(['text'], 'The kind of block.'),
+          text: f.text('A text for the model.'),
+        }),
+        f.object({
+          type: f.oneOf(['image'], 'The kind of block.'),
           data: f.text('A picture, in base64.'),
           mimeType: f.text('Its media type.'),
         }),

@@ -117,8 +117,7 @@ async function take(
     offer: (tools) =>
       givenTools(tools, {
         ...{ run, gate: judged, clock: systemClock, logger: silentLogger, signal: turn.signal },
-        returning: (_call, result) => Promise.resolve(result),
-        judgesResults: () => false,
+        judge: { returning: async (_call, result) => result, judgesResults: false },
         around: (work) => work(),
       }),
     written: () => writtenIn(events),

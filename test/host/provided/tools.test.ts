@@ -300,8 +300,7 @@ describe('the answer of a tool (event pipeline §16.22)', () => {
     const [given] = givenTools([tool({ execute: () => ++runs })], {
       run: { ...ids, trigger: 'user' },
       gate: () => Promise.reject(new Error('the disk is full')),
-      returning: (_call, result) => Promise.resolve(result),
-      judgesResults: () => false,
+      judge: { returning: async (_call, result) => result, judgesResults: false },
       around: (work) => work(),
       clock: virtualClock(),
       logger: collectingLogger(),
