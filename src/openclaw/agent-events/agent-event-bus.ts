@@ -15,7 +15,7 @@ import { announce } from '../facts/announce.js';
 import { contributeAll } from '../facts/contribute-all.js';
 import { isOfLegacyHost } from '../facts/legacy-source.js';
 import { sameFact } from '../facts/same-fact.js';
-import { plainRecords } from '../hooks/plain-records.js';
+import { plainRecords } from '../facts/plain-records.js';
 import type { AgentEvents, AgentEventsOptions } from './agent-events.js';
 import type { AgentEvent, AgentEventInput, AgentEventListener, AgentRunContext } from './event.js';
 import type { AgentEventRow } from './row.js';

@@ -12,7 +12,7 @@ import { announce } from '../facts/announce.js';
 import { contributeAll } from '../facts/contribute-all.js';
 import { isOfLegacyHost } from '../facts/legacy-source.js';
 import { sameFact } from '../facts/same-fact.js';
-import { plainRecords } from '../hooks/plain-records.js';
+import { plainRecords } from '../facts/plain-records.js';
 import { contributionsOf, type Registration } from './contribute-hook.js';
 import {
   createInternalHookEvent,

@@ -9,7 +9,7 @@ import {
 import { announce } from '../facts/announce.js';
 import { known } from '../facts/known.js';
 import { sameFact } from '../facts/same-fact.js';
-import { plainRecords } from '../hooks/plain-records.js';
+import { plainRecords } from '../facts/plain-records.js';
 import type { Announcement, Ending, LegacyHookRow } from '../hooks/row.js';
 import {
   type HostedHookName,

@@ -6,7 +6,7 @@ import {
   isThenable,
   type Own,
 } from 'sluice-kernel/internal';
-import { withoutLive } from '../hooks/plain-records.js';
+import { withoutLive } from '../facts/plain-records.js';
 import type { Answer, AtCall, HookPart, LegacyHookRow, LegacyView } from '../hooks/row.js';
 import { callHandler, isEligible, isolated } from './call-handler.js';
 import { EventWatch, fieldsWritten, ownCopyOf } from './event-watch.js';
