@@ -4,13 +4,10 @@ import {
   isFields,
   type Kernel,
   type Outcome,
-  openKernel,
 } from 'sluice-kernel/internal';
-import { announce } from '../facts/announce.js';
 import { known } from '../facts/known.js';
-import { sameFact } from '../facts/same-fact.js';
-import { plainRecords } from '../facts/plain-records.js';
-import type { Announcement, Ending, LegacyHookRow } from '../hooks/row.js';
+import type { Announcement } from '../facts/legacy-bus.js';
+import type { Ending, LegacyHookRow } from '../hooks/row.js';
 import {
   type HostedHookName,
   type LegacyContext,
@@ -122,10 +119,8 @@ function hookRuns(
   profile: LegacyProfile,
   options: LegacyHookRunnerOptions<LegacyProfile>,
 ) {
-  const kernel = openKernel(on);
   const bridge = bridgeOf(on);
-  const facts = sameFact(on);
-  facts.attach('plugin-hooks'); // agent events then leave it what its hooks can answer
+  bridge.facts().attach('plugin-hooks'); // agent events then leave it what its hooks can answer
   const bandOf = bandsOf(profile);
   const countOf = hookReach(on, bridge, profile, bandOf);
 
@@ -135,9 +130,7 @@ function hookRuns(
     const outcomes: Outcome[] = [];
     try {
       for (const announcement of announcementsOf(row, event, ctx)) {
-        const { family, payload, given } = prepared(begun, announcement);
-        const dispatch = () => kernel.dispatch(family, payload, given);
-        const outcome = await announce(facts, 'plugin-hooks', family, payload, dispatch);
+        const outcome = await bridge.announce(prepared(begun, announcement));
         outcomes.push(outcome);
         if (!listener.waitsForAll) listener.throwFirst();
         if (row.kind === 'void') await settled(begun, outcome);
@@ -155,8 +148,7 @@ function hookRuns(
     const outcomes: Outcome[] = [];
     try {
       for (const announcement of announcementsOf(row, event, ctx)) {
-        const { family, payload, given } = prepared(begun, announcement);
-        outcomes.push(kernel.dispatchSync(family, payload, given));
+        outcomes.push(bridge.announceSync(prepared(begun, announcement)));
         listener.throwFirst();
       }
       if (count === 0) return undefined; // as the legacy runner, which gives back no message then
@@ -176,19 +168,17 @@ function hookRuns(
 
   /** Checks the payload of an announcement, and notes that its dispatch is this call. */
   function prepared({ row, call, listener: { signal } }: Begun, announcement: Announcement) {
-    const { family, payload, given } = announcement;
-    const parsed = kernel.parsePayload(family, plainRecords(payload));
     const metadata = { legacyHook: call.hook };
-    bridge.announce(metadata, call);
-    const ours = { ...definedFields({ band: bandOf(row, family), signal }), metadata };
-    return { family, payload: parsed, given: { ...given, ...ours } };
+    bridge.note(metadata, row, call);
+    const ours = { ...definedFields({ band: bandOf(row, announcement.family), signal }), metadata };
+    return bridge.checked({ ...announcement, given: { ...announcement.given, ...ours } });
   }
 
   /** Waits for the slowest handler, also where another bus's dispatch called it. */
   async function settled({ hook, row, call, listener }: Begun, { event }: Outcome): Promise<void> {
     if (!listener.catchErrors && !listener.waitsForAll) await Promise.all(call.settling);
     await Promise.allSettled(call.settling);
-    if (bridge.isAnnounced(row, event)) return;
+    if (bridge.announced(event)?.row === row) return;
     const joined = bridge.callOf(hook, row, event);
     await Promise.allSettled(joined.settling);
     for (const { registered, error } of joined.failures) listener.failed(registered, error);
