@@ -3,22 +3,17 @@ import type { CoderStreamEvent } from '../../src/claude/coder/blocks/coder-event
 import { coderStream } from '../../src/claude/coder/coder-stream.js';
 import { type CsdkCallback, callbackQueue } from '../../src/claude/frames/callback.js';
 import type { CsdkFrame } from '../../src/claude/frames/frame.js';
+import { scriptFrames } from '../support/csdk-script.js';
 import {
-  answer,
   assistant,
   call,
-  delta,
   eventsOf,
   failed,
   frame,
   init,
   result,
-  start,
-  system,
   text,
-  textStart,
   told,
-  user,
 } from './coder-frames.js';
 
 /** Frames that come one by one, then whatever `last` does. */
@@ -56,7 +51,7 @@ const decided = (decision: 'granted' | 'denied' | 'auto'): CsdkCallback => ({
 });
 
 describe('an interrupted run (C13)', () => {
-  const half = [init, start('m1'), textStart(), delta('par')];
+  const half = scriptFrames('init ms(m1) bs0:text d0"par"');
   const interrupted = 'init | +par | =par | cancelled | error interrupted';
 
   it('that the SDK reports as a failure is cancelled', async () => {
@@ -135,7 +130,7 @@ describe('an interrupted run (C13)', () => {
   it('is not one when it was over: an abort between the result and the end of the stream', async () => {
     const stop = new AbortController();
     const events = await eventsOf(
-      source([init, result()], () => stop.abort()),
+      source(scriptFrames('init R(ok)'), () => stop.abort()),
       { signal: stop.signal },
     );
     expect(told(events)).toBe('init | done');
@@ -144,7 +139,7 @@ describe('an interrupted run (C13)', () => {
   it('is one when a queued turn was to follow', async () => {
     const stop = new AbortController();
     const events = await eventsOf(
-      source([init, result({ queued_turn_count: 1 })], () => stop.abort()),
+      source(scriptFrames('init R(ok,queued=1)'), () => stop.abort()),
       { signal: stop.signal },
     );
     expect(told(events)).toBe('init | cancelled | error interrupted');
@@ -153,7 +148,7 @@ describe('an interrupted run (C13)', () => {
   it('is one when another turn had begun', async () => {
     const stop = new AbortController();
     const events = await eventsOf(
-      source([init, result(), assistant('m2', [text('b')])], () => stop.abort()),
+      source(scriptFrames('init R(ok) A(m2)[text"b"]'), () => stop.abort()),
       { signal: stop.signal },
     );
     expect(told(events)).toBe('init | +b | =b | cancelled | error interrupted');
@@ -161,7 +156,7 @@ describe('an interrupted run (C13)', () => {
 
   it('stays whatever it was when it is aborted after its end', async () => {
     const stop = new AbortController();
-    const events = await eventsOf([init, result()], { signal: stop.signal });
+    const events = await eventsOf('init R(ok)', { signal: stop.signal });
     stop.abort();
     expect(told(events)).toBe('init | done');
   });
@@ -174,34 +169,34 @@ describe('an interrupted run (C13)', () => {
       removeEventListener: () => listeners--,
     });
     Object.defineProperty(counted, 'aborted', { value: false });
-    await eventsOf([init, result()], { signal: counted });
+    await eventsOf('init R(ok)', { signal: counted });
     expect(listeners).toBe(0);
   });
 });
 
 describe('a stream that throws (C13)', () => {
   it('after a failed result says nothing new', async () => {
-    const frames = [failed({ subtype: 'error_max_turns', errors: ['no more turns'] })];
+    const frames = scriptFrames('R(err){"errors":["no more turns"],"subtype":"error_max_turns"}');
     expect(told(await eventsOf(source(frames, fails(new Error('exit code 1')))))).toBe(
       'init | error error_max_turns',
     );
   });
 
   it('after a result that was fine: the answer stands, and the failure is told', async () => {
-    expect(told(await eventsOf(source([result()], fails(new Error('exit code 1')))))).toBe(
-      'init | … threw: exit code 1 | done',
-    );
+    expect(
+      told(await eventsOf(source(scriptFrames('R(ok)'), fails(new Error('exit code 1'))))),
+    ).toBe('init | … threw: exit code 1 | done');
   });
 
   it('before any result ends the run with an error, and throws nothing', async () => {
     const error = new Error('spawn failed');
-    const events = await eventsOf(source([init], fails(error)));
+    const events = await eventsOf(source(scriptFrames('init'), fails(error)));
     expect(told(events)).toBe('init | error threw');
     expect(events.at(-1)).toMatchObject({ message: 'spawn failed', originalItem: error });
   });
 
   it('in the turn after a result ends the run with an error', async () => {
-    const frames = [result(), assistant('m2', [text('b')])];
+    const frames = scriptFrames('R(ok) A(m2)[text"b"]');
     expect(told(await eventsOf(source(frames, fails('lost'))))).toBe(
       'init | +b | =b | error threw',
     );
@@ -246,7 +241,7 @@ describe('a reader that leaves early (C17)', () => {
   });
 
   it('need not wait for the next frame', async () => {
-    const events = coderStream(source([init], never));
+    const events = coderStream(source(scriptFrames('init'), never));
     expect((await events.next()).value).toMatchObject({ type: 'init' });
     const waiting = events.next();
     expect(await events.return(undefined)).toEqual({ done: true, value: undefined });
@@ -300,7 +295,11 @@ describe('permissions (C9)', () => {
   }
 
   it('tell the request, then the decision, before what comes of it', async () => {
-    const events = await asked([bash], [request, decided('granted')], [user([answer('t1', 'x')])]);
+    const events = await asked(
+      scriptFrames('A(m1)[tu t1 Bash {"command":"ls"}]'),
+      [request, decided('granted')],
+      scriptFrames('U[tr t1 ok "x"]'),
+    );
     expect(told(events)).toBe(
       'init | call Bash(t1) | ask Bash | granted Bash | answer Bash(t1) | done',
     );
@@ -320,37 +319,37 @@ describe('permissions (C9)', () => {
   });
 
   it('call the tool first, where its frame has not come yet', async () => {
-    const events = await asked([init], [request], [bash, user([answer('t1', 'x')])]);
+    const events = await asked(
+      scriptFrames('init'),
+      [request],
+      scriptFrames('A(m1)[tu t1 Bash {"command":"ls"}] U[tr t1 ok "x"]'),
+    );
     expect(told(events)).toBe('init | call Bash(t1) | ask Bash | answer Bash(t1) | done');
     expect(events[1]).toMatchObject({ args: { command: 'ls' }, originalItem: request });
   });
 
   it("of a subagent's tool do not call it in the main thread", async () => {
-    const events = await asked([init], [{ ...request, agentId: 'a1' }], []);
+    const events = await asked(scriptFrames('init'), [{ ...request, agentId: 'a1' }], []);
     expect(told(events)).toBe('init | ask Bash | done');
     expect(events[1]).toMatchObject({ request: { agentId: 'a1' } });
   });
 
   it('are told once, however often the SDK asks', async () => {
     const callbacks = [request, request, decided('denied'), decided('denied')];
-    const events = await asked([bash], callbacks, [
-      system('permission_denied', { tool_name: 'Bash', tool_use_id: 't1' }),
-      result({ permission_denials: [{ tool_name: 'Bash', tool_use_id: 't1', tool_input: {} }] }),
-    ]);
+    const events = await asked(
+      scriptFrames('A(m1)[tu t1 Bash {"command":"ls"}]'),
+      callbacks,
+      scriptFrames(
+        '«system/permission_denied»{"tool_name":"Bash","tool_use_id":"t1"} R(ok){"permission_denials":[{"tool_name":"Bash","tool_use_id":"t1","tool_input":{}}]}',
+      ),
+    );
     expect(told(events)).toBe('init | call Bash(t1) | ask Bash | denied Bash | done');
   });
 
   it('that a rule denies are told, request and decision, by the frame or by the result', async () => {
-    const frames = [
-      bash,
-      system('permission_denied', { tool_name: 'Bash', tool_use_id: 't1', message: 'no' }),
-      result({
-        permission_denials: [
-          { tool_name: 'Bash', tool_use_id: 't1', tool_input: {} },
-          { tool_name: 'Write', tool_use_id: 't2', tool_input: { file_path: '/a' } },
-        ],
-      }),
-    ];
+    const frames = scriptFrames(
+      'A(m1)[tu t1 Bash {"command":"ls"}] «system/permission_denied»{"tool_name":"Bash","tool_use_id":"t1","message":"no"} R(ok){"permission_denials":[{"tool_name":"Bash","tool_use_id":"t1","tool_input":{}},{"tool_name":"Write","tool_use_id":"t2","tool_input":{"file_path":"/a"}}]}',
+    );
     const events = await eventsOf(frames);
     expect(told(events)).toBe(
       'init | call Bash(t1) | ask Bash | denied Bash | ask Write | denied Write | done',
@@ -359,9 +358,9 @@ describe('permissions (C9)', () => {
   });
 
   it('that are decided unasked have their request told with them', async () => {
-    expect(told(await asked([bash], [decided('auto')], []))).toBe(
-      'init | call Bash(t1) | ask Bash | auto Bash | done',
-    );
+    expect(
+      told(await asked(scriptFrames('A(m1)[tu t1 Bash {"command":"ls"}]'), [decided('auto')], [])),
+    ).toBe('init | call Bash(t1) | ask Bash | auto Bash | done');
   });
 
   it('come while a frame is waited for', async () => {
@@ -385,13 +384,13 @@ describe('permissions (C9)', () => {
   });
 
   it('do not block the end: nobody closes the queue', async () => {
-    expect(told(await eventsOf([init, result()], { callbacks: callbackQueue() }))).toBe(
-      'init | done',
-    );
+    expect(told(await eventsOf('init R(ok)', { callbacks: callbackQueue() }))).toBe('init | done');
   });
 
   it('that were told before the end of the frames come before the end of the run', async () => {
-    expect(told(await asked([init], [request], []))).toBe('init | call Bash(t1) | ask Bash | done');
+    expect(told(await asked(scriptFrames('init'), [request], []))).toBe(
+      'init | call Bash(t1) | ask Bash | done',
+    );
   });
 
   it('that fail are told, and the run goes on', async () => {
@@ -401,7 +400,7 @@ describe('permissions (C9)', () => {
     }
     async function* frames(): AsyncGenerator<CsdkFrame> {
       await turn();
-      yield* [init, result()];
+      yield* scriptFrames('init R(ok)');
     }
     expect(told(await eventsOf(frames(), { callbacks: broken() }))).toBe(
       '… callbacks/threw: lost | init | done',

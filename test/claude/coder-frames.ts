@@ -6,7 +6,7 @@ import { scriptFrames } from '../support/csdk-script.js';
 type Fields = Record<string, unknown>;
 
 /** The session of every frame that is built here. */
-export const session = 'session-1';
+export const session = 's1';
 
 /** Builders of real frames, as short as the cases that they make. */
 export const frame = (type: string, fields: Fields = {}): CsdkFrame => ({
@@ -17,24 +17,6 @@ export const frame = (type: string, fields: Fields = {}): CsdkFrame => ({
 export const init = frame('system', { subtype: 'init', model: 'claude-x' });
 export const system = (subtype: string, fields: Fields = {}) =>
   frame('system', { subtype, ...fields });
-const raw = (event: Fields, lane: string | null = null) =>
-  frame('stream_event', { event, parent_tool_use_id: lane });
-export const start = (id: string) =>
-  raw({ type: 'message_start', message: { id, role: 'assistant', content: [] } });
-export const blockStart = (index: number, block: Fields) =>
-  raw({ type: 'content_block_start', index, content_block: block });
-export const textStart = (index = 0) => blockStart(index, { type: 'text', text: '' });
-export const delta = (text: string, index = 0, lane: string | null = null) =>
-  raw({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } }, lane);
-export const json = (piece: string, index = 0) =>
-  raw({
-    type: 'content_block_delta',
-    index,
-    delta: { type: 'input_json_delta', partial_json: piece },
-  });
-export const blockStop = (index = 0) => raw({ type: 'content_block_stop', index });
-export const stop = raw({ type: 'message_stop' });
-export const streamEvent = raw;
 export const text = (value: string) => ({ type: 'text', text: value });
 export const call = (id: string, name: string, input: unknown = {}, type = 'tool_use') => ({
   type,

@@ -2,26 +2,19 @@ import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import { coderStream } from '../../src/claude/coder/coder-stream.js';
 import type { CsdkFrame } from '../../src/claude/frames/frame.js';
+import { scriptFrames } from '../support/csdk-script.js';
 import { recordings } from '../support/recordings.js';
 import {
   answer,
   assistant,
-  blockStart,
-  blockStop,
   call,
-  delta,
   eventsOf,
   failed,
   init,
-  json,
   result,
   session,
-  start,
-  stop,
-  streamEvent,
   system,
   text,
-  textStart,
   textsOf,
   told,
   user,
@@ -155,21 +148,14 @@ describe('texts (C6, C7)', () => {
   ]);
 
   it('carry no `delta` when whole', async () => {
-    const events = await eventsOf([assistant('m1', [text('a')])]);
+    const events = await eventsOf('A(m1)[text"a"]');
     const [piece, whole] = events.filter(({ type }) => type === 'message');
     expect(piece).toHaveProperty('delta', true);
     expect(whole).not.toHaveProperty('delta');
   });
 
   it('are told once when the same frame comes twice (C18)', async () => {
-    const id = (one: CsdkFrame, uuid: string) => ({ ...one, uuid });
-    const frames = [
-      id(start('m1'), 'a'),
-      id(textStart(), 'b'),
-      id(delta('x'), 'c'),
-      id(assistant('m1', [text('x')]), 'd'),
-      id(result({ usage: {} }), 'e'),
-    ];
+    const frames = scriptFrames('ms(m1)#a bs0:text#b d0"x"#c A(m1)[text"x"]#d R(ok){"usage":{}}#e');
     const once = told(await eventsOf(frames));
     expect(told(await eventsOf(frames.flatMap((one) => [one, one])))).toBe(once);
     expect(once).toBe('init | +x | =x | usage | done');
@@ -224,7 +210,6 @@ describe('thinking (C15)', () => {
 });
 
 describe('tools (C10)', () => {
-  const jsonCall = [start('m1'), blockStart(0, call('t1', 'Bash'))];
   check([
     [
       'are called once, with whole arguments, by their frame',
@@ -311,7 +296,7 @@ describe('tools (C10)', () => {
   });
 
   it('come with the arguments that were streamed', async () => {
-    const events = await eventsOf([...jsonCall, json('{"command":'), json('"ls"}'), blockStop()]);
+    const events = await eventsOf('ms(m1) bs0:tu t1 Bash j0"{\\"command\\":" j0"\\"ls\\"}" bx0');
     expect(events).toContainEqual(
       expect.objectContaining({ type: 'tool_use', args: { command: 'ls' } }),
     );
@@ -432,10 +417,7 @@ describe('changed files and plans (C16)', () => {
   });
 
   it('are none where the tool failed', async () => {
-    const frames = [
-      assistant('m1', [call('t1', 'Edit', { file_path: '/a' })]),
-      user([answer('t1', 'no', { is_error: true })]),
-    ];
+    const frames = scriptFrames('A(m1)[tu t1 Edit {"file_path":"/a"}] U[tr t1 err "no"]');
     expect(told(await eventsOf(frames))).toContain('failure Edit(t1) | done');
   });
 
@@ -523,10 +505,10 @@ describe('usage (C11)', () => {
 
   it('is counted by results alone, and kept with a failure', async () => {
     const frames = [
-      start('m1'),
+      ...scriptFrames('ms(m1)'),
       assistant('m1', [text('a')]),
       assistant('m1', [call('t1', 'Bash')]),
-      streamEvent({ type: 'message_delta', usage }),
+      ...scriptFrames('md(end_turn)'),
       failed({ usage }),
     ];
     expect(told(await eventsOf(frames)).split('usage')).toEqual([
@@ -570,7 +552,7 @@ describe('the end of a run (C12)', () => {
   it('says what the stream ended with, or that it just ended', async () => {
     const last = result();
     expect((await eventsOf([init, last])).at(-1)?.originalItem).toBe(last);
-    expect((await eventsOf([init])).at(-1)).toMatchObject({
+    expect((await eventsOf('init')).at(-1)).toMatchObject({
       type: 'done',
       originalItem: { reason: 'completed' },
     });
@@ -600,14 +582,14 @@ describe('the end of a run (C12)', () => {
   });
 
   it('comes at the first result that no queued turn follows, where asked for', async () => {
-    const frames = [init, result({ queued_turn_count: 1 }), init, result(), init, result()];
+    const frames = scriptFrames('init R(ok,queued=1) init R(ok) init R(ok)');
     expect(told(await eventsOf(frames, { end: 'result' }))).toBe(
       'init | init | … result/success | done',
     );
   });
 
   it('is the last thing a reader gets', async () => {
-    const events = coderStream([result()]);
+    const events = coderStream(scriptFrames('R(ok)'));
     for await (const _ of events);
     expect(await events.next()).toEqual({ done: true, value: undefined });
   });
@@ -616,9 +598,9 @@ describe('the end of a run (C12)', () => {
 describe('a long message (C18)', () => {
   it('takes time for each of its pieces, not for what came before', async () => {
     function* frames(count: number): Generator<CsdkFrame> {
-      yield start('m1');
-      yield textStart();
-      for (let at = 0; at < count; at++) yield delta('x');
+      const [piece] = scriptFrames('d0"x"');
+      yield* scriptFrames('ms(m1) bs0:text');
+      for (let at = 0; at < count; at++) if (piece !== undefined) yield piece;
       yield assistant('m1', [text('x'.repeat(count))]);
     }
     const cpuMsOf = async (count: number): Promise<number> => {
@@ -633,20 +615,9 @@ describe('a long message (C18)', () => {
   });
 
   it('is told in full by its pieces, and in full by its wholes', async () => {
-    const events = await eventsOf([
-      start('m1'),
-      textStart(0),
-      delta('a\n ', 0),
-      delta('', 0),
-      delta('ü', 0),
-      assistant('m1', [text('a\n ü ')]),
-      blockStop(0),
-      textStart(1),
-      delta('b', 1),
-      blockStop(1),
-      stop,
-      result(),
-    ]);
+    const events = await eventsOf(
+      'ms(m1) bs0:text d0"a\\n " d0"" d0"ü" A(m1)[text"a\\n ü "] bx0 bs1:text d1"b" bx1 mx R(ok)',
+    );
     expect(textsOf(events)).toEqual({ pieces: 'a\n ü b', wholes: 'a\n ü b' });
   });
 });
