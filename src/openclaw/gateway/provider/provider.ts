@@ -13,9 +13,8 @@ import { type Backlog, stopOf } from '@sluice/sdk/stream/internal';
 import { deferred, type Logger, onAbort, silentLogger } from 'sluice-kernel/internal';
 import { FactQueue } from '../run/fact-queue.js';
 import {
-  type GatewayRun,
+  GatewayRun,
   type GatewayRunOptions,
-  gatewayRun,
   type RunLimits,
   type RunRequest,
 } from '../run/gateway-run.js';
@@ -163,7 +162,7 @@ export class OpenClawAgentProvider implements AgentProvider {
     const { client, newId = randomUUID, onTool } = this.#options;
     let hasHeard = false;
     let listening: Disposable | undefined;
-    const run = gatewayRun(request, {
+    const run = new GatewayRun(request, {
       ...this.#limits,
       ...how,
       client,
