@@ -9,8 +9,8 @@ import {
 } from '../file/journal-file.js';
 import type { Journal, JournalReader } from '../journal.js';
 import { journalChanges, writtenChanges } from '../journal-changes.js';
+import { SqliteKeyValues, writtenKeyValues } from '../rows/sqlite-key-values.js';
 import { fileJournal, type JournalOptions, type SqliteJournal } from './sqlite-journal.js';
-import { sqliteKeyValues } from './sqlite-key-values.js';
 import { sqliteRecords } from './sqlite-reader.js';
 import { sqliteRows } from './sqlite-rows.js';
 
@@ -82,7 +82,8 @@ export async function tendJournal(path: string): Promise<TendedJournal> {
     journalChanges(sqliteRows(database), systemClock, wholeOwnership()),
     write,
   );
-  const keyValues = sqliteKeyValues(database, () => systemClock.now(), write);
+  const values = new SqliteKeyValues(database, () => systemClock.now());
+  const keyValues = writtenKeyValues(values, write);
   const close = async (): Promise<void> => database.close();
   const reader = sqliteRecords(database);
   return { ...reader, keyValues, retry, purge, close, [Symbol.asyncDispose]: close };

@@ -2,7 +2,7 @@ import type { Clock } from 'sluice-kernel';
 import type { GroupCommit } from '../commit/group-commit.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { numberOf } from '../file/journal-file.js';
-import { keyValueRows } from '../rows/key-value-rows.js';
+import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
 
 /** The time and the room for rows that are done with. Rows that have not ended, and dead letters, are always kept. */
 export interface Retention {
@@ -72,7 +72,7 @@ export function* dropOld(
   for (const table of tables)
     for (const _ of dropFirst(database, table, keepBytes)) if (isSliceOver()) yield;
   for (const _ of releasePages(database, keepBytes * growth)) if (isSliceOver()) yield;
-  const values = keyValueRows(database);
+  const values = new SqliteKeyValues(database, () => nowMs);
   while (values.dropExpired(nowMs, batchRows) === batchRows) if (isSliceOver()) yield;
 }
 

@@ -8,12 +8,12 @@ import { numberOf } from '../file/journal-file.js';
 import type { Journal } from '../journal.js';
 import { journalChanges, noteTending, writtenChanges } from '../journal-changes.js';
 import { examineRows } from '../rows/examine-rows.js';
+import { SqliteKeyValues, writtenKeyValues } from '../rows/sqlite-key-values.js';
 import { damageError } from '../rows/table-rows.js';
 import type { Store } from '../store.js';
 import { withoutSecrets } from '../without-secrets.js';
 import { journalGuard } from './journal-guard.js';
 import { type Retention, RetentionSweep } from './retention.js';
-import { sqliteKeyValues } from './sqlite-key-values.js';
 import { sqliteRecords } from './sqlite-reader.js';
 import { sqliteDispatches, sqliteRows } from './sqlite-rows.js';
 import { sqliteStore } from './sqlite-store.js';
@@ -39,14 +39,11 @@ export function fileJournal(
   });
   const store = sqliteStore(database, commits, clean);
   const sweep = new RetentionSweep(database, commits, clock, options);
-  const keyValues = sqliteKeyValues(
-    database,
-    () => clock.now(),
-    (work) => {
-      sweep.grows(0); // time alone may make a sweep due
-      return commits.write(work);
-    },
-  );
+  const values = new SqliteKeyValues(database, () => clock.now());
+  const keyValues = writtenKeyValues(values, (work) => {
+    sweep.grows(0); // time alone may make a sweep due
+    return commits.write(work);
+  });
   const ownership = wholeOwnership();
   const changes = writtenChanges(journalChanges(rows, clock, ownership), (work) =>
     commits.write(work),

@@ -23,10 +23,9 @@ import {
   updatesTable,
 } from '../rows/journal-rows.js';
 import { isNotEnded, isOpenUpdate } from '../rows/journal-schema.js';
-import { keyValueRows } from '../rows/key-value-rows.js';
 import { packedMark, unpacked } from '../rows/packed-dispatches.js';
+import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
 import { type Damage, goodRows, type TableRows, tableRows } from '../rows/table-rows.js';
-import { keyValueReader } from './sqlite-key-values.js';
 
 /** The fewest and the most rows that are read at once, and the characters of their bodies that are aimed at. */
 const fewestRows = 16;
@@ -162,7 +161,7 @@ export function sqliteReader(
   return {
     ...sqliteRecords(database, onDamaged),
     get keyValues() {
-      return (keyValues ??= keyValueReader(keyValueRows(database, onDamaged), now)); // a damaged journal may have no such table
+      return (keyValues ??= new SqliteKeyValues(database, now, onDamaged)); // a damaged journal may have no such table
     },
     close,
     [Symbol.asyncDispose]: close,
