@@ -1,5 +1,5 @@
-import { usualKeepForMs } from '@sluice/journal/internal';
-import { type Clock, Timer } from 'sluice-kernel/internal';
+import { Sweep, usualKeepForMs } from '@sluice/journal/internal';
+import type { Clock } from 'sluice-kernel';
 import type { PostgresBatches } from './postgres-batches.js';
 import { dayMs, dropDays, makeDays, otherDispatches } from './postgres-days.js';
 import type { PostgresConnections } from './rows/connections.js';
@@ -11,9 +11,6 @@ import {
   updatesTable,
 } from './rows/postgres-tables.js';
 import { dropExpired } from './rows/working-values.js';
-
-/** Milliseconds between two sweeps. */
-const sweepEveryMs = 600_000;
 
 /** Rows that one transaction looks at, and drops, at most. */
 const rowsAtOnce = 500;
@@ -44,9 +41,7 @@ export function sweepPostgres(
   batches: PostgresBatches,
   clock: Clock,
   keepForMs = usualKeepForMs,
-): Disposable {
-  let isClosed = false;
-  const timer = new Timer(clock);
+): Sweep {
   /** Looks at the rows after one, in their order. @returns the last of them, if there may be old rows behind it. */
   const dropAfter = async (
     seq: number,
@@ -64,15 +59,15 @@ export function sweepPostgres(
     );
     return seen?.['has_old'] === true ? Number(seen['last']) : undefined;
   };
-  const dropAll = async (rows: Done, beforeMs: number): Promise<void> => {
-    for (let seq: number | undefined = 0; seq !== undefined && !isClosed; )
-      seq = await dropAfter(seq, rows, beforeMs);
-  };
-  const sweep = async (): Promise<void> => {
+  const sweep = new Sweep(clock, async (isClosed) => {
     const nowMs = clock.now();
+    const dropAll = async (rows: Done, beforeMs: number): Promise<void> => {
+      for (let seq: number | undefined = 0; seq !== undefined && !isClosed(); )
+        seq = await dropAfter(seq, rows, beforeMs);
+    };
     for (const rows of done) await dropAll(rows, nowMs - keepForMs);
     const dropping = ({ query }: SharedTransaction) => dropExpired(query, nowMs, rowsAtOnce);
-    while (!isClosed) if ((await batches.write(dropping, { isAlone: true })) === 0) break;
+    while (!isClosed()) if ((await batches.write(dropping, { isAlone: true })) === 0) break;
     await makeDays(query, nowMs).catch(() => undefined); // dispatches of such a day stand in the table of all others
     const isByDay = await dropDays(query, nowMs - keepForMs).then(
       () => keepForMs >= dayMs,
@@ -80,19 +75,7 @@ export function sweepPostgres(
     );
     const dispatches = isByDay ? otherDispatches : dispatchesTable;
     await dropAll({ table: dispatches, isDone: 'kept.occurred_at_ms < $1' }, nowMs - keepForMs);
-  };
-  const begin = (): void => {
-    void sweep()
-      .catch(() => undefined) // the writes that the database refuses tell of it
-      .finally(() => {
-        if (!isClosed) timer.setIdly(sweepEveryMs, begin);
-      });
-  };
-  begin();
-  return {
-    [Symbol.dispose]: () => {
-      isClosed = true;
-      timer.clear();
-    },
-  };
+  });
+  sweep.start();
+  return sweep;
 }

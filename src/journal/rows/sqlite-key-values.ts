@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type {
   KeptValue,
   KeyValueReader,
-  KeyValues,
   NamespaceUse,
   NewValue,
   WriteResult,
 } from '@sluice/sdk/extension';
 import { bytesOf, fits, isAsExpected } from '@sluice/sdk/extension/internal';
 import type { SqliteDatabase, SqliteRow } from '../database/open-sqlite.js';
+import type { ValueChanges } from '../journal-changes.js';
 import { keyValuesTable } from './journal-rows.js';
 import { type HowRead, tableRows } from './table-rows.js';
 
@@ -30,7 +30,7 @@ const isKey = 'namespace = ? AND key = ?';
  * The key values in the table of a journal. Each change is within a transaction of the caller, and keeps the size of its
  * namespace. Several processes may change them: each change looks first.
  */
-export class SqliteKeyValues implements KeyValueReader {
+export class SqliteKeyValues implements KeyValueReader, ValueChanges {
   readonly #database: SqliteDatabase;
   readonly #now: () => number;
   readonly #onDamaged: HowRead['onDamaged'];
@@ -77,7 +77,7 @@ export class SqliteKeyValues implements KeyValueReader {
 
   /** Writes a value, or deletes it, as `KeyValues.write` says. */
   write(
-    ...[namespace, key, value, { expected, quota, signal }]: Parameters<KeyValues['write']>
+    ...[namespace, key, value, { expected, quota, signal }]: Parameters<ValueChanges['write']>
   ): WriteResult {
     signal?.throwIfAborted();
     const nowMs = this.#now();
@@ -181,20 +181,6 @@ export class SqliteKeyValues implements KeyValueReader {
     if (size.keys > 0) this.#put(was, sizes, namespace, { body: JSON.stringify(size) });
     else if (was !== undefined) this.#rows.delete('seq = ?', was['seq'] ?? null);
   }
-}
-
-/** The key values of a journal whose changes are transactions. @param write runs a change, which is on the disk when it resolves. */
-export function writtenKeyValues(
-  values: SqliteKeyValues,
-  write: <T>(work: () => T) => Promise<T>,
-): KeyValues {
-  return {
-    get: (namespace, key) => values.get(namespace, key),
-    list: (namespace, given) => values.list(namespace, given),
-    namespaces: () => values.namespaces(),
-    write: (...given) => write(() => values.write(...given)),
-    clear: (namespace) => write(() => values.clear(namespace)),
-  };
 }
 
 function sizeIn(body: string): NamespaceSize {

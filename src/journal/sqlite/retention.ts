@@ -1,5 +1,6 @@
 import type { Clock } from 'sluice-kernel';
 import type { GroupCommit } from '../commit/group-commit.js';
+import { Sweep } from '../commit/sweep.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { numberOf } from '../file/journal-file.js';
 import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
@@ -135,75 +136,46 @@ function bytesUsed(database: SqliteDatabase): number {
   return pages * numberOf(database, 'PRAGMA page_size');
 }
 
-/** Milliseconds between two sweeps, at most. */
-const sweepEveryMs = 600_000;
-
 /** Milliseconds that one slice may take. */
 const sliceMs = 20;
 
-/**
- * Drops old rows of a journal now and then, in slices between its writes. A sweep that fails hurts nothing else, and comes
- * again.
- */
-export class RetentionSweep {
-  readonly #database: SqliteDatabase;
-  readonly #commits: GroupCommit;
-  readonly #clock: Clock;
-  readonly #retention: Retention;
-  #state: 'idle' | 'sweeping' | 'due again' | 'closed' = 'idle';
-  #sweptAtMs = 0;
+/** Drops the old rows of a file, in slices between its writes: now and then, and when the file has grown. */
+export class FileRetention {
+  readonly #sweep: Sweep;
+  readonly #mostGrown: number;
   /** Characters that were written since the last sweep. */
   #grown = 0;
 
-  constructor(database: SqliteDatabase, commits: GroupCommit, clock: Clock, retention: Retention) {
-    this.#database = database;
-    this.#commits = commits;
-    this.#clock = clock;
-    this.#retention = retention;
-  }
-
-  /** Begins to sweep, or sweeps once more when the sweep that is under way has ended. */
-  start(): void {
-    this.#sweptAtMs = this.#clock.monotonicMs();
-    this.#grown = 0;
-    if (this.#state === 'idle') void this.#sweep();
-    else if (this.#state === 'sweeping') this.#state = 'due again';
+  constructor(
+    database: SqliteDatabase,
+    commits: Pick<GroupCommit<unknown>, 'chore'>,
+    clock: Clock,
+    retention: Retention,
+  ) {
+    this.#mostGrown = (retention.keepBytes ?? usualKeepBytes) * growth;
+    this.#sweep = new Sweep(clock, async () => {
+      this.#grown = 0;
+      let untilMs = 0;
+      const isSpent = (): boolean => clock.monotonicMs() >= untilMs;
+      const slices = dropOld(database, retention, clock.now(), isSpent);
+      const slice = (): boolean => {
+        untilMs = clock.monotonicMs() + sliceMs;
+        return slices.next().done !== true;
+      };
+      while (await commits.chore(slice));
+    });
+    this.#sweep.start();
   }
 
   /** Says that so many characters are to be written. */
   grows(characters: number): void {
-    const { keepBytes = usualKeepBytes } = this.#retention;
     this.#grown += characters;
-    const isDue = this.#clock.monotonicMs() - this.#sweptAtMs >= sweepEveryMs;
-    if (isDue || this.#grown >= keepBytes * growth) this.start();
+    if (this.#grown < this.#mostGrown) return;
+    this.#grown = 0;
+    this.#sweep.start();
   }
 
   close(): void {
-    this.#state = 'closed';
-  }
-
-  /** Never rejects. */
-  async #sweep(): Promise<void> {
-    this.#state = 'sweeping';
-    let untilMs = 0;
-    const isSpent = (): boolean => this.#clock.monotonicMs() >= untilMs;
-    const slices = dropOld(this.#database, this.#retention, this.#clock.now(), isSpent);
-    const slice = (): boolean => {
-      untilMs = this.#clock.monotonicMs() + sliceMs;
-      return slices.next().done !== true;
-    };
-    try {
-      while (await this.#commits.chore(slice));
-    } catch {
-      // the writes that a full disk stops, say, tell of it
-    }
-    this.#ended();
-  }
-
-  #ended(): void {
-    if (this.#state === 'closed') return;
-    const isDueAgain = this.#state === 'due again';
-    this.#state = 'idle';
-    if (isDueAgain) this.start();
+    this.#sweep.close();
   }
 }

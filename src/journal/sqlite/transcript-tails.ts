@@ -1,11 +1,7 @@
 import type { TranscriptEntry, TranscriptSize } from '@sluice/sdk/stream';
 import { freezePlain } from 'sluice-kernel/internal';
+import type { KeptMessage } from '../commit/session-store.js';
 import type { TranscriptPart } from '../store.js';
-
-/** A message as it is in the file: its JSON, and the size of its transcript up to it. */
-export interface KeptMessage extends TranscriptSize {
-  readonly body: string;
-}
 
 interface Held {
   readonly entry: TranscriptEntry;

@@ -6,11 +6,10 @@ import {
 } from '@sluice/journal/internal';
 import type { PostgresQuery, PostgresValue } from './connections.js';
 import {
-  fieldsOf,
+  columnsOf,
   insertAll,
   type JoinedWrites,
   type PostgresTable,
-  recordOf,
   updateAll,
 } from './postgres-tables.js';
 
@@ -47,7 +46,7 @@ export class WorkingRows<Record extends { readonly seq: number }>
     beside?: string,
   ): Promise<Awaited<ReturnType<PostgresQuery>>> {
     const { name } = this.#table;
-    const fields = fieldsOf(this.#table, true);
+    const fields = columnsOf(this.#table, true);
     const locked = `SELECT ${fields} FROM ${name} WHERE ${condition} ORDER BY seq FOR UPDATE`;
     const both = `WITH locked AS (${locked})
       SELECT * FROM locked FULL JOIN (${beside}) AS beside ON false ORDER BY locked.seq`;
@@ -56,7 +55,7 @@ export class WorkingRows<Record extends { readonly seq: number }>
     for (const row of rows.filter(isOwn))
       this.#keep({
         ...{ isNew: false, isChanged: false, hasBody: false },
-        record: recordOf(this.#table, row),
+        record: this.#table.record(row),
       });
     return rows.filter((row) => !isOwn(row));
   }
@@ -83,7 +82,7 @@ export class WorkingRows<Record extends { readonly seq: number }>
   }
 
   /** Writes all that is new or changed. */
-  write(writes: JoinedWrites): void {
+  flush(writes: JoinedWrites): void {
     const rows = [...this.#rows.values()];
     const added = rows.filter(({ isNew }) => isNew).map(({ record }) => record);
     insertAll(writes, this.#table, added);
