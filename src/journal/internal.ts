@@ -3,7 +3,7 @@
 export * from './commit/commit-queue.js';
 export { databaseJournal, writtenKeyValues } from './commit/database-journal.js';
 export { againMs, logJournalFailure, mayPass, patiently } from './commit/journal-failure.js';
-export type { SessionReader } from './commit/session-store.js';
+export { type SessionReader, storedEntry } from './commit/session-store.js';
 export { Sweep } from './commit/sweep.js';
 export { WaitingDispatches } from './commit/waiting-dispatches.js';
 export * from './damage/repair-journal.js';
@@ -19,6 +19,7 @@ export type * from './kinds/journal-kind.js';
 export * from './message-end.js';
 export { type CleanText, cleanBody, cleanTexts } from './rows/clean-body.js';
 export { countRows } from './rows/count-rows.js';
+export * from './rows/done-rows.js';
 export * from './rows/filter-rows.js';
 export * as tables from './rows/journal-rows.js';
 export { journalTable, type RecordTable } from './rows/journal-rows.js';

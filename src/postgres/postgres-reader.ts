@@ -8,9 +8,9 @@ import {
   type JournalHost,
   type RowFilter,
   type SessionReader,
+  storedEntry,
 } from '@sluice/journal/internal';
 import type { KeptValue, KeyValueReader } from '@sluice/sdk/extension';
-import type { TranscriptEntry } from '@sluice/sdk/stream';
 import { withFailures } from './postgres-failure.js';
 import { checkPostgresSchema } from './postgres-schema.js';
 import type { PostgresConnections, PostgresRow, PostgresValue } from './rows/connections.js';
@@ -114,7 +114,7 @@ export function postgresSessions({ query }: PostgresConnections): SessionReader 
         part === undefined
           ? await query(sql, [sessionId])
           : await query(`${sql} DESC LIMIT $2 OFFSET $3`, [sessionId, part.last, part.skip ?? 0]);
-      const entries = rows.map(({ body }) => JSON.parse(String(body)) as TranscriptEntry); // as it was appended
+      const entries = rows.map(({ body }) => storedEntry(String(body)));
       return part === undefined ? entries : entries.reverse();
     },
     size: async (sessionId) => {
@@ -137,7 +137,7 @@ export async function readPostgresHosts(
         greatest(0, extract(epoch FROM clock_timestamp())::float8 * 1000 - min(oldest)) AS oldest_for_ms,
         extract(epoch FROM since)::float8 * 1000 AS since_ms,
         extract(epoch FROM lease_until - clock_timestamp())::float8 * 1000 AS lease_for_ms,
-        coalesce(json_agg(own.part ORDER BY own.part) FILTER (WHERE own.part IS NOT NULL), '[]')::text AS parts
+        coalesce(string_agg(own.part::text, ',' ORDER BY own.part), '') AS parts
       FROM sluice_hosts AS host LEFT JOIN sluice_parts AS own ON own.host_id = host.host_id
       LEFT JOIN waiting ON waiting.part = own.part GROUP BY host.host_id ORDER BY since`,
   );
@@ -145,9 +145,14 @@ export async function readPostgresHosts(
     hostId: String(row['host_id']),
     sinceMs: Number(row['since_ms']),
     leaseForMs: Math.round(Number(row['lease_for_ms'])),
-    parts: JSON.parse(String(row['parts'])) as JournalHost['parts'], // as the statement joins them
+    parts: String(row['parts']).split(',').filter(Boolean).map(Number),
     waiting: Number(row['waiting']),
     oldestWaitingMs: Math.round(Number(row['oldest_for_ms'])),
-    about: JSON.parse(String(row['about'])) as JournalHost['about'], // as a host announces it
+    about: Object.fromEntries(
+      Object.entries(Object(JSON.parse(String(row['about'])))).map(([part, of]) => [
+        part,
+        String(of),
+      ]),
+    ),
   }));
 }

@@ -1,4 +1,5 @@
 import { isPrompt, type TranscriptEntry, type TranscriptSize } from '@sluice/sdk/stream';
+import { journalError } from '../errors.js';
 import { checkedFence, type SessionWrite } from '../fence.js';
 import type { JournalTransaction, SessionChanges } from '../journal-changes.js';
 import { type CleanText, cleanBody } from '../rows/clean-body.js';
@@ -68,7 +69,7 @@ export function sessionStore<At extends Pick<JournalTransaction, 'sessions'>>(
     loadSession: async (sessionKey) => {
       await written(sessionKey);
       const body = await reader.session(sessionKey);
-      return body === undefined ? undefined : (JSON.parse(body) as SessionRecord); // as it was saved
+      return body === undefined ? undefined : storedJson(body, isSession);
     },
     saveSession: async (record, how) => {
       const { sessionKey, sessionId } = record;
@@ -93,4 +94,23 @@ export function sessionStore<At extends Pick<JournalTransaction, 'sessions'>>(
       return reader.size(sessionId);
     },
   };
+}
+
+/** Reads a message of a transcript. @throws SluiceError `database-damaged` if it is none. */
+export const storedEntry = (body: string): TranscriptEntry => storedJson(body, isEntry);
+
+function storedJson<Value>(body: string, is: (value: object) => value is object & Value): Value {
+  const value: object = Object(JSON.parse(body));
+  if (is(value)) return value;
+  throw journalError('database-damaged', { path: 'of a session', problem: 'a body is no record' });
+}
+
+function isEntry(value: { readonly role?: unknown }): value is TranscriptEntry {
+  return typeof value.role === 'string';
+}
+
+function isSession(
+  value: { readonly [Field in keyof SessionRecord]?: unknown },
+): value is SessionRecord {
+  return typeof value.sessionKey === 'string' && typeof value.sessionId === 'string';
 }

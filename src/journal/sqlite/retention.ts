@@ -3,6 +3,7 @@ import type { GroupCommit } from '../commit/group-commit.js';
 import { Sweep } from '../commit/sweep.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { numberOf } from '../file/journal-file.js';
+import { type DoneRows, doneRows } from '../rows/done-rows.js';
 import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
 
 /** The time and the room for rows that are done with. Rows that have not ended, and dead letters, are always kept. */
@@ -29,29 +30,6 @@ const batchPages = 64;
 /** Batches of one slice, at most. */
 const batchesPerSlice = 10;
 
-/** Keeps the sends of a message that has not ended, which may need them. */
-const notOpen = `NOT EXISTS (
-  SELECT 1 FROM updates WHERE event_id = sends.correlation_id AND updates.state <> 'ended')`;
-
-/** The rows that are done with, the least important first. */
-const tables = [
-  { name: 'dispatches', madeAt: 'occurred_at_ms', endedAt: 'occurred_at_ms', isDone: 'true' },
-  {
-    name: 'sends',
-    madeAt: 'prepared_at_ms',
-    endedAt: 'ended_at_ms',
-    isDone: `sends.state IN ('sent', 'cancelled', 'failed') AND ${notOpen}`,
-  },
-  {
-    name: 'updates',
-    madeAt: 'accepted_at_ms',
-    endedAt: 'ended_at_ms',
-    isDone: "updates.state = 'ended'",
-  },
-] as const;
-
-type Table = (typeof tables)[number];
-
 /**
  * Drops rows that are too old or too many, and gives free pages back to the disk. Each step of this generator is a slice
  * within a transaction of its caller, and looks at no more rows than `isSpent` gives time for.
@@ -68,50 +46,38 @@ export function* dropOld(
     batches = 0;
     return true;
   };
-  for (const table of tables)
-    for (const _ of dropEnded(database, table, nowMs - keepForMs)) if (isSliceOver()) yield;
-  for (const table of tables)
-    for (const _ of dropFirst(database, table, keepBytes)) if (isSliceOver()) yield;
+  const isTooLarge = (): boolean => bytesUsed(database) > keepBytes;
+  for (const rows of doneRows())
+    for (const _ of dropEnded(database, rows, nowMs - keepForMs)) if (isSliceOver()) yield;
+  for (const rows of doneRows())
+    for (const _ of dropEnded(database, rows, Number.MAX_SAFE_INTEGER, isTooLarge))
+      if (isSliceOver()) yield;
   for (const _ of releasePages(database, keepBytes * growth)) if (isSliceOver()) yield;
   const values = new SqliteKeyValues(database, () => nowMs);
   while (values.dropExpired(nowMs, batchRows) === batchRows) if (isSliceOver()) yield;
 }
 
-/** Drops rows that have ended long ago. Rows are numbered as they were made: after a batch of newer rows all rows are newer. */
+/**
+ * Drops rows that ended before a time, as long as `isWanted`. Rows are numbered as they were made: after a batch of newer rows all rows are
+ * newer.
+ */
 function* dropEnded(
   database: SqliteDatabase,
-  { name, madeAt, endedAt, isDone }: Table,
+  { name, madeAt, endedAt, isDone }: DoneRows,
   beforeMs: number,
+  isWanted = () => true,
 ): Generator<void, void> {
   const look = database.prepare(`
     SELECT max(seq) AS last, count(*) AS n, count(CASE WHEN made_at < ? THEN 1 END) AS old FROM
       (SELECT seq, ${madeAt} AS made_at FROM ${name} WHERE seq > ? ORDER BY seq LIMIT ${batchRows})`);
   const drop = database.prepare(
-    `DELETE FROM ${name} WHERE seq > ? AND seq <= ? AND ${endedAt} < ? AND ${isDone}`,
+    `DELETE FROM ${name} AS kept WHERE seq > ? AND seq <= ? AND ${endedAt} < ? AND ${isDone}`,
   );
-  for (let after = 0; ; ) {
+  for (let after = 0; isWanted(); ) {
     const { last, n, old } = look.get(beforeMs, after) ?? {};
     if (Number(old) === 0) return;
     drop.run(after, Number(last), beforeMs);
     if (Number(n) < batchRows) return;
-    after = Number(last);
-    yield;
-  }
-}
-
-function* dropFirst(
-  database: SqliteDatabase,
-  { name, isDone }: Table,
-  keepBytes: number,
-): Generator<void, void> {
-  const look = database.prepare(`
-    SELECT max(seq) AS last, count(*) AS n FROM
-      (SELECT seq FROM ${name} WHERE seq > ? ORDER BY seq LIMIT ${batchRows})`);
-  const drop = database.prepare(`DELETE FROM ${name} WHERE seq > ? AND seq <= ? AND ${isDone}`);
-  for (let after = 0; bytesUsed(database) > keepBytes; ) {
-    const { last, n } = look.get(after) ?? {};
-    if (Number(n) === 0) return;
-    drop.run(after, Number(last));
     after = Number(last);
     yield;
   }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TranscriptEntry, TranscriptSize } from '@sluice/sdk/stream';
-import type { KeptMessage, SessionReader } from '../commit/session-store.js';
+import { type KeptMessage, type SessionReader, storedEntry } from '../commit/session-store.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { slotOf } from '../fence.js';
 import type { SessionChanges } from '../journal-changes.js';
@@ -60,7 +60,7 @@ export class SqliteSessions implements SessionReader, SessionChanges {
         'session_id = ? AND seq > ? ORDER BY seq LIMIT ?',
         wanted,
       );
-      entries.push(...rows.map(({ body }) => JSON.parse(String(body)) as TranscriptEntry)); // as it was appended
+      entries.push(...rows.map(({ body }) => storedEntry(String(body))));
       const last = rows.at(-1);
       if (last === undefined || rows.length < page) return entries;
       after = Number(last['seq']);

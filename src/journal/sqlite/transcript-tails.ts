@@ -1,6 +1,6 @@
 import type { TranscriptEntry, TranscriptSize } from '@sluice/sdk/stream';
 import { freezePlain } from 'sluice-kernel/internal';
-import type { KeptMessage } from '../commit/session-store.js';
+import { type KeptMessage, storedEntry } from '../commit/session-store.js';
 import type { TranscriptPart } from '../store.js';
 
 interface Held {
@@ -116,7 +116,7 @@ export class TranscriptTails {
 }
 
 function heldOf({ body }: KeptMessage): Held {
-  const entry = JSON.parse(body) as TranscriptEntry; // as it was appended
+  const entry = storedEntry(body);
   freezePlain(entry, []);
   return { entry, characters: body.length };
 }
