@@ -65,21 +65,21 @@ export function columnsOf({ types }: { readonly types: Types }, withoutBody: boo
 }
 
 /** Adds records, in their order. */
-export function insertAll<Row extends object>(
+export function insertAll<Row>(
   writes: JoinedWrites,
   { name, types, row }: PostgresTable<Row>,
-  records: readonly Omit<Row, 'seq'>[],
+  records: readonly object[],
 ): void {
   const insert = (given: string, names: string): string =>
     `INSERT INTO ${name} (${names}) SELECT ${names} FROM ${given} ORDER BY at`;
   writes.addRows(types, records.map(row), insert);
 }
 
-/** Writes changed records. @param changed each with `hasBody`, if its body is to be another. */
-export function updateAll<Row extends object>(
+/** Writes changed records, each with its new body if it is to have another one. */
+export function updateAll<Row>(
   writes: JoinedWrites,
   { name, types, idColumn, row }: PostgresTable<Row>,
-  changed: readonly { readonly record: Row; readonly hasBody: boolean }[],
+  changed: readonly (readonly [record: object, hasBody: boolean])[],
 ): void {
   const sets = Object.keys(types)
     .filter((column) => column !== idColumn)
@@ -88,15 +88,10 @@ export function updateAll<Row extends object>(
         ? 'body = CASE WHEN given.has_body THEN given.body ELSE kept.body END'
         : `${column} = given.${column}`,
     );
-  writes.addRows(
-    { ...types, has_body: 'bool' },
-    changed.map(({ record, hasBody }) => ({
-      ...row(record),
-      has_body: hasBody,
-    })),
-    (given) =>
-      `UPDATE ${name} AS kept SET ${sets.join(', ')} FROM ${given} WHERE kept.${idColumn} = given.${idColumn}`,
-  );
+  const rows = changed.map(([record, hasBody]) => ({ ...row(record), has_body: hasBody }));
+  const update = (given: string): string =>
+    `UPDATE ${name} AS kept SET ${sets.join(', ')} FROM ${given} WHERE kept.${idColumn} = given.${idColumn}`;
+  writes.addRows({ ...types, has_body: 'bool' }, rows, update);
 }
 
 type Values = NonNullable<Parameters<PostgresQuery>[1]>;

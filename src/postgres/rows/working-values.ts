@@ -24,7 +24,8 @@ interface Size {
 const dropsPerWrite = 4;
 
 /**
- * The values that the writes of one transaction look at: locked and read first, changed in memory, and written together. Two
+ * The values that the writes of one transaction look at: locked and read first, changed in memory, and written together, for the reason that
+ * `WorkingRows` has. A value that was written here has a version that nobody expects, until the database gives it one. Two
  * transactions that make one value of a namespace that is not counted do not see each other: the later one fails with
  * `database-constraint`, and is tried again.
  */
