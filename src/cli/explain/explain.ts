@@ -33,10 +33,9 @@ Examples:
 
 /** Adds `sluice explain`, which shows the handlers of a dispatch in the journal and what each of them did. */
 export const addCommand: AddCommand = (command, shell, done) => {
-  addJournalOptions(command)
+  addJournalOptions(command, 'print a line of JSON per dispatch')
     .argument('<event-id>', 'the id of an event, or of the message that it belongs to')
     .option('--way', 'every dispatch of the same message')
-    .option('--json', 'print a line of JSON per dispatch')
     .option('--debug', 'stack traces of errors')
     .addHelpText('after', help)
     .action(async (id: string, options: ExplainOptions) => done(await explain(id, options, shell)));
