@@ -3,32 +3,11 @@ import { Behind, IdLink, nameOf, plain, Status, span, Text } from './parts.js';
 import { Payload } from './payload.js';
 import type { Change, Stage, Step } from './shapes.js';
 
-/** Everything on one stage: the cancel, its handlers in run order, the changes by author, and what else is to be known. */
+/** Everything on one stage: how it ended, its handlers in run order, the changes by author, and what else is to be known. */
 export function StageDetails({ stage }: { readonly stage: Stage }) {
-  const { cancel, changes, failures, staleApprovals, audits, skipped, selection, steps } = stage;
-  const list = (title: string, texts: readonly string[]) =>
-    texts.length > 0 &&
-    html`<h3>${title}</h3>
-          <ul class="plain">
-            ${texts.map((text) => html`<li><${Text} of=${text} /></li>`)}
-          </ul>`;
+  const { status, verdict, steps, changes, lines } = stage;
   return html`<div class="details">
-    ${
-      cancel !== undefined &&
-      html`<p class="cancel" role="note">
-          Cancelled by <b><${Text} of=${nameOf(cancel)} /></b> with code${' '}
-          <code>${plain(cancel.code)}</code>${
-            cancel.text !== undefined && html`: <q><${Text} of=${cancel.text} /></q>`
-          }
-        </p>`
-    }
-    ${
-      selection !== undefined &&
-      html`<p>
-          Selected by <b><${Text} of=${nameOf(selection)} /></b>:
-          <code><${Text} of=${JSON.stringify(selection.target)} /></code>
-        </p>`
-    }
+    ${status !== 'passed' && html`<p class="cancel" role="note"><${Text} of=${verdict} /></p>`}
     ${
       steps.length === 0
         ? html`<p class="quiet">No handler was there, or none was traced.</p>`
@@ -51,22 +30,9 @@ export function StageDetails({ stage }: { readonly stage: Stage }) {
       html`<h3>Changes</h3>
           ${changes.map((change) => html`<${Diff} key=${change.path} change=${change} />`)}`
     }
-    ${list(
-      'Failures',
-      failures.map((one) => `${nameOf(one)} failed ${one.policy} (${one.kind}): ${one.message}`),
-    )}
-    ${list(
-      'Stale approvals',
-      staleApprovals.map(
-        (one) =>
-          `${nameOf(one)} allowed it before ${one.changedBy.map(nameOf).join(', ')} changed it, and judges once`,
-      ),
-    )}
-    ${list('In audit mode', audits)}
-    ${list(
-      'Skipped',
-      skipped.map((one) => `${nameOf(one)}: ${one.why}`),
-    )}
+    <ul class="plain">
+      ${lines.map(({ words }) => html`<li><${Text} of=${words} /></li>`)}
+    </ul>
     <div class="bar">
       ${
         stage.omitted === undefined

@@ -1,5 +1,5 @@
 import { type ComponentChildren, html, useEffect } from '../vendor/preact.js';
-import { nameOf, plain, Status, span, Text, Time, useLoaded, View } from './parts.js';
+import { plain, Status, span, Text, Time, useLoaded, View } from './parts.js';
 import type { Timeline } from './shapes.js';
 import { StageDetails } from './stage-details.js';
 
@@ -65,12 +65,7 @@ function entriesOf(timeline: Timeline, id: string): readonly Entry[] {
       ...{ key: stage.id, atMs: stage.atMs, tookMs: stage.tookMs, tone: stage.status },
       label: html`<span id=${`event-${stage.id}`}>${plain(stage.family)}</span>`,
       note: html`<${Status} of=${stage.status} />
-        ${
-          stage.cancel !== undefined &&
-          html`<span class="bad"
-              >${plain(`${nameOf(stage.cancel)}: ${stage.cancel.code} ${stage.cancel.text ?? ''}`)}</span
-            >`
-        }
+        ${stage.status !== 'passed' && html`<span class="bad"><${Text} of=${stage.verdict} /></span>`}
         ${stage.tookMs > 0 ? span(stage.tookMs) : ''}`,
       details: html`<${StageDetails} stage=${stage} />`,
       isOpen: stage.id === id || stage.status !== 'passed' || stage.changes.length > 0,

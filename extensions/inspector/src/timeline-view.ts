@@ -1,4 +1,4 @@
-import { type AuditRecord, canonicalStages, explainAudit } from 'sluice';
+import { type AuditRecord, canonicalStages, explain } from 'sluice';
 import { type DispatchEntry, foldTimeline, type TimelineEntry } from 'sluice/host';
 import { RequestProblem } from './problem.js';
 
@@ -24,18 +24,20 @@ function stageView(
   { id, atMs, outcome }: DispatchEntry,
   audits: readonly { readonly record: AuditRecord }[],
 ) {
-  const { event, status, cancel, selection, steps, staleApprovals, skipped, failures } = outcome;
+  const { event, status, steps } = outcome;
   const stage = canonicalStages.find(({ family }) => family === event.family);
   const times = steps.map(({ durationMs = 0 }) => durationMs);
+  const [verdict, ...lines] = explain(outcome, { audits: audits.map(({ record }) => record) });
   return {
-    ...{ id, atMs, family: event.family, status, cancel, selection, steps },
-    ...{ staleApprovals, skipped, failures, omitted: outcome.omitted },
+    ...{ id, atMs, family: event.family, status, steps, omitted: outcome.omitted },
+    verdict: verdict?.words,
+    /** The lines that the tables of handlers and of changes do not show. */
+    lines: lines.filter(({ kind }) => kind !== 'step' && kind !== 'change'),
     handlerBudgetMs: stage?.timeoutMs,
     /** The time of its handlers: of the slowest, if they run at once. */
     tookMs:
       stage?.mode === 'parallel' ? Math.max(0, ...times) : times.reduce((sum, ms) => sum + ms, 0),
     changes: changesOf(outcome),
-    audits: audits.map(({ record }) => explainAudit(record)),
   };
 }
 
