@@ -1,6 +1,17 @@
 import { html } from '../vendor/preact.js';
-import { Behind, IdLink, nameOf, plain, Status, span, Text } from './parts.js';
-import { Payload } from './payload.js';
+import { about } from './client.js';
+import {
+  Behind,
+  IdLink,
+  LongText,
+  linkTo,
+  nameOf,
+  plain,
+  Status,
+  span,
+  Text,
+  useLoaded,
+} from './parts.js';
 import type { Change, Stage, Step } from './shapes.js';
 
 /** Everything on one stage: how it ended, its handlers in run order, the changes by author, and what else is to be known. */
@@ -86,4 +97,22 @@ function Diff({ change }: { readonly change: Change }) {
     <del><${Text} of=${before} /></del>
     <ins><${Text} of=${after} /></ins>
   </div>`;
+}
+
+/** The payload of a dispatch before and after its stage, behind a click. */
+function Payload({ id }: { readonly id: string }) {
+  const { value, problem } = useLoaded<{ readonly before: string; readonly after: string }>(
+    'payload',
+    { id },
+  );
+  if (value === undefined) return html`<p>${problem === '' ? 'Reading…' : plain(problem)}</p>`;
+  const { before, after } = value;
+  return html`<h4>Emitted</h4>
+    <${LongText} text=${before} />
+    ${
+      after !== before &&
+      html`<h4>After every patch</h4>
+      <${LongText} text=${after} />`
+    }
+    ${about.value?.replays && html`<a href=${linkTo('differ', id)}>What would differ today?</a>`}`;
 }
