@@ -7,7 +7,6 @@ export { packageSource } from './installed/package-source.js';
 export { unwritable, writeTextFile } from './print/write-file.js';
 export { trapEffects } from './replay/effects-trap.js';
 export * from './settings/config-file.js';
-export { withElement, withoutElement } from './settings/json-edit.js';
 export { lineLogger } from './settings/logger.js';
 export {
   checkRecording,

@@ -8,8 +8,8 @@ export interface ErrorRow {
   readonly hint: string;
 }
 
-/** The kernel's own rows. Each layer has its own in its `errors.ts`. Adding a code is adding a row there. */
-export const kernelErrors = {
+/** Makes the errors of the kernel. Each layer has its own rows in its `errors.ts`. Adding a code is adding a row there. */
+export const kernelError = errorMaker({
   'bad-stage': {
     message: 'Stage "{family}" is not well formed: {problem}.',
     cause: 'A column of the row that was given to defineStage contradicts another.',
@@ -112,13 +112,10 @@ export const kernelErrors = {
     cause: 'An option of createKernel, or of a function that takes its kernel, has a wrong value.',
     hint: 'Fix the option. The options are described at KernelOptions, and in spec/config.md for a config file.',
   },
-} as const satisfies Record<string, ErrorRow>;
-
-/** The rows as a type. */
-export type KernelErrors = typeof kernelErrors;
+});
 
 /** The rows of each layer that a program imports. The errors.ts of each layer merges its rows into this interface. */
-export interface ErrorRows extends KernelErrors {}
+export interface ErrorRows extends RowsOf<typeof kernelError> {}
 
 /** A code of the error table. */
 export type ErrorCode = keyof ErrorRows;
@@ -151,17 +148,26 @@ export class SluiceError extends Error {
   }
 }
 
-/** Returns the maker of one layer's errors, which takes the codes of its rows. `ErrorRows` must have them. */
-export function errorMaker<Code extends ErrorCode>(rows: Readonly<Record<Code, ErrorRow>>) {
-  return function make(code: Code, details: ErrorDetails, options?: ErrorOptions): SluiceError {
+/** The maker of one layer's errors, with its rows. */
+export interface ErrorMaker<Rows> {
+  (code: keyof Rows & ErrorCode, details: ErrorDetails, options?: ErrorOptions): SluiceError;
+  readonly rows: Rows;
+}
+
+/** The rows of a maker, as a type for `ErrorRows`. */
+export type RowsOf<Maker extends { readonly rows: object }> = Maker['rows'];
+
+/** Returns the maker of one layer's errors. `ErrorRows` must have its rows. */
+export function errorMaker<const Rows extends Readonly<Record<string, ErrorRow>>>(
+  rows: Rows,
+): ErrorMaker<Rows> {
+  const make = (code: keyof Rows & ErrorCode, details: ErrorDetails, options?: ErrorOptions) => {
     const error = new SluiceError(code, rows[code], details, options);
     Error.captureStackTrace(error, make); // the stack begins where the error was asked for
     return error;
   };
+  return Object.assign(make, { rows });
 }
-
-/** Makes an error of the kernel. */
-export const kernelError = errorMaker(kernelErrors);
 
 /**
  * Returns whether a value is a `SluiceError`, also one of another installed copy of this package; with a code, one of that code.

@@ -5,6 +5,7 @@ export type * from './contract/contract.js';
 export type { Override } from './contract/contribution.js';
 export type { Instrument } from './contract/instrument.js';
 export { previewObstacles } from './contract/may-match.js';
+export * from './deprecated.js';
 export {
   type ErrorCode,
   type ErrorDetails,
@@ -13,8 +14,7 @@ export {
   isSluiceError,
   SluiceError,
 } from './errors.js';
-export { explainOutcome } from './explain/explain.js';
-export { explainAudit } from './explain/explain-audit.js';
+export { type ExplainLine, explain } from './explain/explain.js';
 export { type Ask, type AskOptions, ask } from './handler/ask.js';
 export * from './handler/decisions.js';
 export type * from './handler/handler.js';

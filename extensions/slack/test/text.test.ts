@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { fromMarkdown, plainText, type RichText, split } from 'sluice/chat';
 import { describe, expect, it } from 'vitest';
-import { messageLimit } from '../src/egress/parts.js';
-import { mentions, readableText } from '../src/ingress/readable-text.js';
+import { messageLimit } from '../src/egress/surface.js';
+import { mentions, readableText } from '../src/ingress/decode.js';
 import { type Block, richTextBlock, toMrkdwn } from '../src/text/blocks.js';
 
 const elementsOf = (block: Block): readonly Block[] => block['elements'] as readonly Block[];

@@ -1,3 +1,4 @@
+import { Recent } from '@sluice/sdk/stream/internal';
 import { definedFields, oneLine } from 'sluice-kernel/internal';
 import type { Arrival } from '../frames/arrivals.js';
 import type { CsdkCallback } from '../frames/callback.js';
@@ -13,12 +14,11 @@ import {
 import { FrameIds } from '../frames/frame-ids.js';
 import { assistantText } from './blocks/assistant-text.js';
 import type { CoderBody } from './blocks/coder-body.js';
-import type { CoderStreamEvent } from './blocks/coder-event.js';
+import type { CoderStreamEvent, PermissionDecision } from './blocks/coder-event.js';
 import { flatRow } from './blocks/flat-message.js';
 import { type CoderSink, coderSink } from './coder-sink.js';
 import { frameProgress } from './frame-progress.js';
 import { mainThread } from './main-thread.js';
-import { permissionsTold } from './permissions.js';
 import { runOutcome } from './run-outcome.js';
 import {
   flatPermission,
@@ -236,4 +236,54 @@ function detailOf(block: CsdkBlock): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** A tool call that wants leave. */
+interface PermissionRequest {
+  readonly toolUseId: string;
+  readonly toolName: string;
+  readonly input?: unknown;
+  /** The subagent that asks; absent in the main thread. */
+  readonly agentId?: string;
+  readonly requestId?: string;
+}
+
+interface Told {
+  readonly request: PermissionRequest;
+  /** The last one; nothing while it waits. */
+  decision: PermissionDecision | undefined;
+}
+
+/** So many calls are remembered. */
+const calls = 256;
+
+/**
+ * Tells each request for leave once, and each decision once, however many tell of it: the host's callbacks, a
+ * frame on an automatic denial, and the result's list of denials (C9).
+ */
+function permissionsTold(emit: (body: CoderBody) => void) {
+  const toldCalls = new Recent<string, Told>(calls);
+  const known = ({ toolUseId }: PermissionRequest): Told | undefined =>
+    toolUseId === '' ? undefined : toldCalls.get(toolUseId);
+
+  function ask(request: PermissionRequest): Told {
+    const told: Told = { request, decision: undefined };
+    toldCalls.set(request.toolUseId, told);
+    emit({ type: 'permission', request });
+    return told;
+  }
+
+  return {
+    request(request: PermissionRequest): void {
+      if (known(request) === undefined) ask(request);
+    },
+
+    /** Tells a decision. If no request came before, the request is told first. */
+    decide(request: PermissionRequest, decision: PermissionDecision): void {
+      const told = known(request) ?? ask(request);
+      if (told.decision === decision) return;
+      told.decision = decision;
+      emit({ type: 'permission', request: told.request, decision });
+    },
+  };
 }

@@ -6,8 +6,8 @@ import {
   shortIdOf,
   whyNotAlways,
 } from '@sluice/host/internal';
-import type { TendedJournal } from '@sluice/journal';
 import type { KeyValues } from '@sluice/sdk/extension';
+import { Option } from 'commander';
 import {
   approvalScopes,
   inertJson,
@@ -16,28 +16,16 @@ import {
   systemClock,
 } from 'sluice-kernel/internal';
 import { badArguments } from '../errors/command-error.js';
-import { addJournalActions, type JournalChoice, tendJournalOf } from '../journal/journal-of.js';
-import { jsonLine } from '../print/json-line.js';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { AddCommand, Shell } from '../shell/shell.js';
+import { type JournalChoice, journalOptions, tending } from '../journal/journal-of.js';
+import { type Answer, resource } from '../resource/resource.js';
 import { printable } from '../shell/text.js';
 
 interface ApprovalsOptions extends JournalChoice {
   readonly always?: string;
 }
 
-const actions = ['list', 'show', 'approve', 'deny', 'revoke'] as const;
-type Action = (typeof actions)[number];
-
 const help = `
-Actions:
-  list               the open questions, and what is always allowed
-  show ID            one question: who may answer it, and all that it is about
-  approve ID         allow it, as an operator: whoever may write the file may answer
-  deny ID [REASON]   deny it; the agent reads the reason
-  revoke ID          end an "always": the next such action is asked about
-
-An id may be cut: its first characters are enough. A host that runs notices the answer
+An id is as list shows it, or its first characters. A host that runs notices the answer
 within a second; without a host the next one takes it. spec/judgement.md says more.
 
 Examples:
@@ -48,69 +36,66 @@ Examples:
   $ sluice approvals deny 3f9a12bc "not on a Friday"`;
 
 /** Adds `sluice approvals`, which shows and answers the questions that a host has put to humans. */
-export const addCommand: AddCommand = (command, shell, done) => {
-  addJournalActions(command, actions)
-    .argument('[id]', 'the id of a question, as list shows it')
-    .argument('[reason...]', 'with deny: why')
-    .option('--always <scope>', 'with approve: for 30 days, for tool, session or principal')
-    .option('--json', 'print a line of JSON per entry')
-    .addHelpText('after', help)
-    .action(
-      async (action: Action, id: string | undefined, words: string[], options: ApprovalsOptions) =>
-        done(await approvals({ action, id, reason: words.join(' ') }, options, shell)),
-    );
-};
+export const addCommand = resource<ApprovalsOptions>({
+  options: journalOptions('print a line of JSON per entry'),
+  actions: {
+    list: {
+      summary: 'the open questions, and what is always allowed',
+      work: tending(async ({ journal: { keyValues } }) => {
+        const approvals = approvalsIn(keyValues);
+        const [questions, grants] = [await approvals.load(), await approvals.grants.list()];
+        const now = systemClock.now();
+        return {
+          data: [...questions, ...grants],
+          lines: () => [
+            ...questions.map((one) => printable(approvalLine(one, now))),
+            ...grants.map((one) => printable(grantLine(one, now))),
+          ],
+        };
+      }),
+    },
+    'show <id>': {
+      summary: 'one question: who may answer it, and all that it is about',
+      work: tending(async ({ journal: { keyValues }, args: [id = ''] }) => {
+        const row = rowOf(await approvalsIn(keyValues).load(), id);
+        return { data: [row], lines: () => shown(row) };
+      }),
+    },
+    'approve <id>': {
+      summary: 'allow it, as an operator: whoever may write the file may answer',
+      options: [new Option('--always <scope>', 'for 30 days, for tool, session or principal')],
+      work: tending(({ journal, args: [id = ''], options: { always: scope } }) =>
+        answered(journal.keyValues, { id, state: 'allowed', scope }),
+      ),
+    },
+    'deny <id> [reason...]': {
+      summary: 'deny it; the agent reads the reason',
+      work: tending(({ journal, args: [id = '', ...words] }) =>
+        answered(journal.keyValues, { id, state: 'denied', reason: words.join(' ') }),
+      ),
+    },
+    'revoke <id>': {
+      summary: 'end an "always": the next such action is asked about',
+      work: tending(async ({ journal: { keyValues }, args: [id = ''] }) => {
+        const { grants } = approvalsIn(keyValues);
+        const grant = rowOf(await grants.list(), id);
+        if (!(await grants.revoke(grant)))
+          throw badArguments(`${id} does not hold any more`, 'See `sluice approvals list`.');
+        return { data: [grant], lines: () => [`${shortIdOf(grant)} is revoked`] };
+      }),
+    },
+  },
+  help,
+});
 
-/** The words of the command line after `sluice approvals`. */
-interface Given {
-  readonly action: Action;
-  readonly id: string | undefined;
-  readonly reason: string;
-}
-
-async function approvals(given: Given, options: ApprovalsOptions, shell: Shell): Promise<ExitCode> {
-  const { action, id, reason } = given;
-  if (id === undefined && action !== 'list')
-    throw badArguments(`${action} needs the id of a question`, 'See `sluice approvals list`.');
-  if (reason !== '' && action !== 'deny')
-    throw badArguments(`${action} takes no reason`, 'A reason belongs to deny.');
-  if (options.always !== undefined && action !== 'approve')
-    throw badArguments(`${action} takes no --always`, '--always belongs to approve.');
-  await using open = await tendJournalOf(options, shell);
-  shell.stdout.lines(await linesOf(open, given, options));
-  return exitCodes.ok;
-}
-
-async function linesOf(
-  { keyValues }: TendedJournal,
-  { action, id = '', reason }: Given,
-  { json, always: scope }: ApprovalsOptions,
-): Promise<readonly string[]> {
-  const approvals = approvalsIn(keyValues);
-  if (action === 'revoke') {
-    const grant = rowOf(await approvals.grants.list(), id);
-    if (!(await approvals.grants.revoke(grant)))
-      throw badArguments(`${id} does not hold any more`, 'See `sluice approvals list`.');
-    return [json === true ? jsonLine(grant) : `${shortIdOf(grant)} is revoked`];
-  }
-  const all = await approvals.load();
-  if (action === 'list') {
-    const kept = await approvals.grants.list();
-    if (json === true) return [...all, ...kept].map(jsonLine);
-    const now = systemClock.now();
-    const questions = all.map((one) => approvalLine(one, now));
-    const grants = kept.map((one) => grantLine(one, now));
-    return [...questions, ...grants].map(printable);
-  }
-  const row = rowOf(all, id);
-  if (action === 'show') return json === true ? [jsonLine(row)] : shown(row);
-  const state = action === 'approve' ? 'allowed' : 'denied';
-  const { ended, isKept } = await answerAsOperator(keyValues, { id, state, reason, scope });
-  if (json === true) return [jsonLine(ended)];
-  if (ended.always === undefined) return [`${shortIdOf(row)} is ${state}`];
-  return [
-    `${shortIdOf(row)} is ${state}, ${isKept ? 'always' : 'this once: there are too many grants'}`,
-  ];
+async function answered(
+  keyValues: KeyValues,
+  given: Parameters<typeof answerAsOperator>[1],
+): Promise<Answer> {
+  const { ended, isKept } = await answerAsOperator(keyValues, given);
+  const how = isKept ? ', always' : ', this once: there are too many grants';
+  const line = `${shortIdOf(ended)} is ${given.state}${ended.always === undefined ? '' : how}`;
+  return { data: [ended], lines: () => [line] };
 }
 
 /** The questions that a journal has kept, beside a host. */

@@ -1,6 +1,5 @@
 import { Api, GrammyError, HttpError, type RawApi } from 'grammy';
 import type { Clock } from 'sluice';
-import { redactor } from './redact.js';
 
 /** How a call went. Nothing is thrown, and no text in it holds the token. */
 export type ApiAnswer<T> =
@@ -143,4 +142,16 @@ function failureOf(error: unknown, redact: (text: string) => string): ApiAnswer<
   const what = redact(String(code ?? type ?? 'it failed on the way'));
   if (neverConnected.has(what)) return { status: 'unreached', reason: `no connection (${what})` };
   return { status: 'unknown', reason: `no readable answer (${what})` };
+}
+
+/** The text that stands in place of a secret. */
+const redacted = '<token>';
+
+/**
+ * Makes what takes a secret out of texts: as it is, as part of a URL, and its second half alone, which is the part
+ * that must not be known.
+ */
+export function redactor(token: string): (text: string) => string {
+  const secrets = [token, encodeURIComponent(token), token.slice(token.indexOf(':') + 1)];
+  return (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, redacted), text);
 }

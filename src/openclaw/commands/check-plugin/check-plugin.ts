@@ -137,10 +137,7 @@ export async function inspectPlugin(
   config: LoadedConfig | undefined,
   shell: Shell,
 ): Promise<PluginReport> {
-  const load = {
-    ...loadOptions(path, config, shell.cwd, options.strictPlugins === true),
-    ...legacySetting(options, config, shell.cwd).legacy,
-  };
+  const load = loadOptions(path, options, config, shell.cwd);
   const { folder } = readPluginFolder(path, shell.cwd);
   const command = ['check-plugin', path, ...(options.debug === true ? ['--debug'] : [])];
   return inClosedProcess<PluginReport>(command, { folder, load, config }, shell);
@@ -166,9 +163,9 @@ function targetOf(path: string, cwd: string): PluginTarget | undefined {
 /** Returns the options with which `sluice run` loads the plugin at a path. */
 export function loadOptions(
   path: string,
+  options: Pick<CheckOptions, 'strictPlugins' | keyof LegacyOptions>,
   config: LoadedConfig | undefined,
   cwd: string,
-  isStrict: boolean,
 ) {
   const { plugins = [], openclaw = {}, folder = cwd } = config ?? {};
   const setting = plugins.find((plugin) => resolve(folder, plugin.path) === resolve(cwd, path));
@@ -178,7 +175,8 @@ export function loadOptions(
     workspaceDir: cwd,
     config: openclaw,
     ...definedFields({ pluginConfig, trusted, optionalTools, routes, unsupported }),
-    ...(isStrict && { unsupported: 'refuse' as const }),
+    ...(options.strictPlugins === true && { unsupported: 'refuse' as const }),
+    ...legacySetting(options, config, cwd).legacy,
   };
 }
 
