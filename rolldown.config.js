@@ -64,6 +64,7 @@ const published = (dir, input) => ({
   platform: 'node',
   external: (id) =>
     id.startsWith('node:') || outside.some((name) => id === name || id.startsWith(`${name}/`)),
+  resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } }, // its main file cannot be bundled
   transform: { target: 'node20' },
   plugins: [licences],
   output: {
