@@ -12,9 +12,9 @@ import {
   type Shell,
 } from '@sluice/cli';
 import {
+  flagOption,
   legacySetting,
   packageSource,
-  profileOption,
   readConfigFile,
   writeTextFile,
 } from '@sluice/cli/internal';
@@ -28,7 +28,7 @@ import { placeIn } from '../check-plugin/plugin-mentions.js';
 import { pluginPath } from '../installed/installed-plugins.js';
 import { type MadeFiles, madeFiles, skeletonFiles } from './skeleton.js';
 
-interface MigrateOptions extends Omit<CheckOptions, 'strictPlugins' | 'report'> {
+interface MigrateOptions extends CheckOptions {
   readonly out: string;
 }
 
@@ -53,7 +53,7 @@ export const addCommand: AddCommand = (command, shell, done) => {
     .requiredOption('--out <dir>', 'the folder of the extension, which is made')
     .option('-c, --config <file>', "a config file as of `sluice run`, for the plugin's settings")
     .option('--openclaw <path>', 'the installed openclaw whose code the plugin imports')
-    .addOption(profileOption())
+    .addOption(flagOption('legacy.profile'))
     .option('--json', 'print a line of JSON per file')
     .option('--debug', 'stack traces of errors')
     .addOption(closedOption())
@@ -78,12 +78,12 @@ async function migrate(path: string, options: MigrateOptions, shell: Shell): Pro
       'Nothing was written. Choose another folder, or move it away.',
     );
   const config =
-    options.config === undefined ? undefined : await readConfigFile(options.config, shell);
+    options.config === undefined ? undefined : await readConfigFile(options.config, shell, options);
   shell.keepSecrets(config?.secrets ?? []);
   const at = await pluginPath(path, config?.folder ?? cwd, shell);
   const load = {
     ...loadOptions(at, config, cwd, false),
-    ...legacySetting(options, config, cwd).legacy,
+    ...legacySetting(config, shell, options),
   };
   const { folder, manifest } = found(at, cwd);
   const { made, hooks, commands, services } = await inClosedProcess<Skeleton>(
