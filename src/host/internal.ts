@@ -3,7 +3,7 @@
 export { agentPackages, packageAgentForms } from './config/agent-sections.js';
 export { type ConfigVerdict, checkConfig } from './config/check-config.js';
 export { placeOf } from './config/place.js';
-export type { ConfigProblem } from './config/problem.js';
+export { type ConfigProblem, schemaNodeAt } from './config/problem.js';
 export { configSchema, type HostConfig } from './config/schema.js';
 export { roleEntry } from './config/setting.js';
 export { type OutcomeDifference, outcomeDifferences } from './explain/outcome-differences.js';

@@ -12,13 +12,9 @@ import { declaredChannels } from '../pipeline/channel-packages.js';
 import { openPipeline, type Pipeline } from '../pipeline/pipeline.js';
 import { type Layout, laidOut } from '../print/layout.js';
 import { printData } from '../print/print-data.js';
+import { addPipelineOptions, type PipelineOptions } from '../settings/flags.js';
 import { lineError } from '../settings/recording-file.js';
-import {
-  addPipelineOptions,
-  type PipelineOptions,
-  readSettings,
-  type Settings,
-} from '../settings/settings.js';
+import { readSettings, type Settings } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { AddCommand, AgentContext, Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
@@ -32,10 +28,7 @@ import { checkSecrets } from './check-secrets.js';
 import { type Finding, findingsOf, type Severity } from './finding.js';
 
 interface DoctorOptions extends PipelineOptions {
-  readonly agent?: string;
-  readonly channel?: string;
   readonly running?: string | true;
-  readonly journal?: string;
 }
 
 const help = `
@@ -58,11 +51,8 @@ Examples:
 
 /** Adds `sluice doctor`, which finds the mistakes of a host before it runs. */
 export const addCommand: AddCommand = (command, shell, done) => {
-  addPipelineOptions(command)
-    .option('-a, --agent <name>', 'as of `sluice run`')
-    .option('--channel <name>', 'as of `sluice run`')
+  addPipelineOptions(command, shell.additions, 'agent', 'channels', 'journal.path')
     .option('--running [url]', 'ask the host that runs, by its health port, how it is')
-    .option('--journal <file>', 'as of `sluice run`')
     .option('--json', 'print a line of JSON per finding')
     .addHelpText('after', help)
     .action(async (options: DoctorOptions) => done(await doctor(options, shell)));

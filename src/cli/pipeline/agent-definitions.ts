@@ -72,30 +72,26 @@ function providedAgent(
     known = provided.now().get(agentId) ?? known;
     return known;
   };
-  const provider: AgentProvider = {
+  const provider = live<AgentProvider>(() => now().provider, {
     id: first.provider.id,
-    get models() {
-      return now().provider.models;
-    },
-    get toolGate() {
-      return now().provider.toolGate;
-    },
-    get ownTools() {
-      return now().provider.ownTools;
-    },
-    subagentOf: (call) => now().provider.subagentOf?.(call),
-    troubles: () => now().provider.troubles?.() ?? [],
-    tried: async () => now().provider.tried?.(),
     run: (request) => {
       if (provided.now().has(agentId)) return now().provider.run(request);
       throw new Error(`no extension provides the agent "${agentId}" any more`);
     },
-  };
-  const fixed = { provider, ...own };
-  return new Proxy<AgentDefinition>(
-    { ...first, ...fixed },
+  });
+  return live(now, { provider, ...own });
+}
+
+/** An object with some fields of its own. It has each other field as another object has it when it is read. */
+function live<T extends object>(now: () => T, fixed: Partial<T>): T {
+  return new Proxy<T>(
+    { ...now(), ...fixed },
     {
-      get: (_, field) => Reflect.get(Object.hasOwn(fixed, field) ? fixed : now(), field),
+      get: (_, field) => {
+        const owner = Object.hasOwn(fixed, field) ? fixed : now();
+        const value: unknown = Reflect.get(owner, field);
+        return typeof value === 'function' ? value.bind(owner) : value;
+      },
     },
   );
 }

@@ -13,7 +13,7 @@ const mostNotified = 10_000;
 type Policy = 'park' | 'refuse' | 'drop' | 'wait';
 
 function policyOf({ options, journal }: HostParts, { channel }: RunningAccount): Policy {
-  if (options.whenLaneFull !== undefined) return options.whenLaneFull;
+  if (options.lanes.whenFull !== undefined) return options.lanes.whenFull;
   if (channel.capabilities.canWait === true) return 'wait';
   return journal.acknowledge === 'persisted' ? 'park' : 'refuse';
 }

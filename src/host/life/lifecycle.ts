@@ -88,7 +88,7 @@ export async function loadAll(
         const source =
           'extension' in one
             ? givenSource(one.extension, one.config)
-            : moduleSource(one.module, one);
+            : moduleSource('path' in one ? one.path : one.module, one);
         const { error } = await extensions.add(source);
         if (one.required === true && error !== undefined) throw error;
       }
@@ -239,10 +239,11 @@ export async function stopAll(
 export async function release(parts: HostParts): Promise<void> {
   const { kernel, options, store, journal, extensionData, troubles } = parts;
   troubles[Symbol.dispose]();
-  if (options.kernel === undefined)
+  if (options.kernel !== kernel)
     await attempt(parts, 'kernel.close', () => kernel.close({ timeoutMs: windUpMs }));
   await attempt(parts, 'store.close', async () => store.close?.());
-  if (options.closesJournal !== false) await attempt(parts, 'journal.close', () => journal.close());
+  if (options.journal.closes !== false)
+    await attempt(parts, 'journal.close', () => journal.close());
   await attempt(parts, 'removing temporary folders', async () => extensionData[Symbol.dispose]());
 }
 

@@ -131,7 +131,7 @@ function laneOfRow(parts: HostParts, row: UpdateRecord): string | undefined {
 function claim(parts: HostParts, lane: string, row: UpdateRecord): void {
   const { eventId, attempts, slot = 0 } = row;
   const { deferredEnds, counts, options, backlog, logger } = parts;
-  const { maxAttempts = 3 } = options;
+  const { maxAttempts = 3 } = options.journal;
   counts.resumed++;
   let isOnly = true;
   const work = async (place: Place): Promise<Worked> => {

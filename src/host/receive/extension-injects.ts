@@ -22,7 +22,7 @@ export function extensionInjects(parts: HostParts): ExtensionHost['inject'] {
     const wrong = problemOf(sessionKey, text);
     if (wrong !== undefined) throw hostError('bad-injection', { extensionId, problem: wrong });
     const raw: InjectJob = { kind: 'inject', extensionId, sessionKey, text };
-    const { maxUpdateLength: maxLength = usualUpdateLength } = parts.options;
+    const { maxUpdateLength: maxLength = usualUpdateLength } = parts.options.journal;
     const problem = `its text is too long: a job has ${maxLength} characters at most`;
     if ('problem' in boundedJson(raw, { maxLength }))
       throw hostError('bad-injection', { extensionId, problem }); // a host after this one would not find it

@@ -231,7 +231,9 @@ function bodyOf(
   raw: unknown,
   named: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  const body = boundedJson(raw, { maxLength: options.maxUpdateLength ?? usualUpdateLength });
+  const body = boundedJson(raw, {
+    maxLength: options.journal.maxUpdateLength ?? usualUpdateLength,
+  });
   if ('json' in body) return body.json;
   logger.warn(
     `an update is persisted without its body, which is ${body.problem}: after a restart it cannot be handled`,

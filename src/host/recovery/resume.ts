@@ -33,7 +33,7 @@ export async function resumeUpdate(
   { place, isOnly }: { readonly place: Place; readonly isOnly: boolean },
 ): Promise<Worked> {
   const { journal, accounts, options } = host;
-  const { maxAttempts = 3 } = options;
+  const { maxAttempts = 3 } = options.journal;
   if (isDeferredToNext(host)) return 'done';
   const [record] = await journal.updates({ eventId, states: openUpdates });
   const parts = underFenceOf(host, record?.slot);

@@ -19,7 +19,7 @@ import { hostError } from '../errors.js';
 import { Outbox } from '../outbox/outbox.js';
 import type { ActiveStreams } from '../parts/active-streams.js';
 import { callWithin } from '../parts/attempt.js';
-import { type HostOptions, usualSendMs } from '../parts/options.js';
+import { type HostProgram, usualSendMs } from '../parts/options.js';
 import { Accounts } from '../provided/accounts.js';
 import { timelineRecorder } from '../timeline/timeline-recorder.js';
 import { type Heard, hearStream, type StreamDelivery } from './hear-stream.js';
@@ -29,8 +29,9 @@ import { mayStream } from './may-stream.js';
 export type TriggeredAgent = Pick<AgentProvider, 'trigger' | 'triggerStream'>;
 
 /** The options of a streamed delivery. */
-export interface DeliverStreamContext
-  extends Pick<HostOptions, 'sendTimeoutMs' | 'onAmbiguousSend'> {
+export interface DeliverStreamContext extends Pick<HostProgram, 'onAmbiguousSend'> {
+  /** Milliseconds that one send may take before it counts as ambiguous; by default 60 000. */
+  readonly sendTimeoutMs?: number;
   readonly kernel: Kernel;
   /** The question to the agent, and its place: the answer goes back there. */
   readonly trigger: AgentTrigger;

@@ -13,7 +13,6 @@ export {
 } from './load/load-module.js';
 export { moduleFiles } from './load/module-files.js';
 export { isDetached } from './load/own-group.js';
-export { syntaxPlace } from './load/syntax-place.js';
 export { tapRelayOf } from './load/tap-relay.js';
 export { changeValue } from './store/change-value.js';
 export { memoryKeyValues } from './store/memory-key-values.js';

@@ -240,7 +240,7 @@ describe('a host', () => {
     ['no-agent', { agents: [] }],
     ['no-agent', { agents: undefined as unknown as [] }], // as JavaScript may leave it out
     ['duplicate-agent', { agents: [...agents, ...agents] }],
-    ['unknown-agent', { defaultAgentId: 'gone' }],
+    ['unknown-agent', { defaultAgent: 'gone' }],
     ['no-model', { agents: [{ id: 'main', provider: echoProvider(), model: 'gone' }] }],
     ['duplicate-channel', { channels: [scriptedChannel(), scriptedChannel()] }],
   ])('refuses wrong options: %s', (code, options) => {

@@ -11,7 +11,7 @@ import {
   printData,
   type Shell,
 } from '@sluice/cli';
-import { packageSource, profileOption, readConfigFile, writeTextFile } from '@sluice/cli/internal';
+import { flagOption, packageSource, readConfigFile, writeTextFile } from '@sluice/cli/internal';
 import { thisCopy } from '@sluice/sdk/extension/internal';
 import type { LegacyPlugin } from '../../index.js';
 import { type CheckOptions, loadOptions } from '../check-plugin/check-plugin.js';
@@ -20,7 +20,7 @@ import { placeIn } from '../check-plugin/plugin-mentions.js';
 import { namedFolder, pluginPath } from '../installed/installed-plugins.js';
 import { type MadeFiles, madeFiles, skeletonFiles } from './skeleton.js';
 
-interface MigrateOptions extends Omit<CheckOptions, 'strictPlugins' | 'report'> {
+interface MigrateOptions extends CheckOptions {
   readonly out: string;
 }
 
@@ -45,7 +45,7 @@ export const addCommand: AddCommand = (command, shell, done) => {
     .requiredOption('--out <dir>', 'the folder of the extension, which is made')
     .option('-c, --config <file>', "a config file as of `sluice run`, for the plugin's settings")
     .option('--openclaw <path>', 'the installed openclaw whose code the plugin imports')
-    .addOption(profileOption())
+    .addOption(flagOption('legacy.profile'))
     .option('--json', 'print a line of JSON per file')
     .option('--debug', 'stack traces of errors')
     .addOption(closedOption())
@@ -70,10 +70,10 @@ async function migrate(path: string, options: MigrateOptions, shell: Shell): Pro
       'Nothing was written. Choose another folder, or move it away.',
     );
   const config =
-    options.config === undefined ? undefined : await readConfigFile(options.config, shell);
+    options.config === undefined ? undefined : await readConfigFile(options.config, shell, options);
   shell.keepSecrets(config?.secrets ?? []);
   const at = await pluginPath(path, config?.folder ?? cwd, shell);
-  const load = loadOptions(at, options, config, cwd);
+  const load = loadOptions(at, options, config, shell);
   const { folder, manifest } = namedFolder(at, cwd);
   const { made, hooks, commands, services } = await inClosedProcess<Skeleton>(
     ['migrate', at, '--out', options.out],
