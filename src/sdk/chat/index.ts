@@ -12,5 +12,11 @@ export { chatPreviews, type PreviewParts } from './stream/previews.js';
 export { chatStreamSender, type StreamParts } from './stream/stream-sender.js';
 export { fromMarkdown } from './text/markdown.js';
 export { type Markup, nested } from './text/nested.js';
-export { type Mark, plainText, type RichText, type Tag, trimmed } from './text/rich-text.js';
+export {
+  type Mark,
+  plainText,
+  type RichText,
+  type Tag,
+  trimmed,
+} from './text/rich-text.js';
 export { split } from './text/split.js';

@@ -7,7 +7,7 @@ import type {
 } from '../../channel/index.js';
 import type { CallAnswer, ChatPort } from '../send/port.js';
 import type { SendParts } from '../send/surface.js';
-import { GrowingSource } from '../text/growing-source.js';
+import { GrowingMarkdown } from '../text/growing-markdown.js';
 import { joined, type RichText, trimmed } from '../text/rich-text.js';
 import { completeMessage } from './complete-message.js';
 import type { PreviewNote } from './preview-note.js';
@@ -50,7 +50,7 @@ export function chatStreamSender<Part>(
   let isDone = false;
   /** Makes what is to be shown next. Only what is shown is made. */
   let next: (() => RichText) | undefined;
-  const growing = new GrowingSource();
+  const growing = new GrowingMarkdown();
   let notBeforeMs = 0;
   let backoffMs = firstBackoffMs;
   let timer: TimerHandle | undefined;
@@ -179,8 +179,13 @@ export function chatStreamSender<Part>(
     async onContentDelta({ content }): Promise<void> {
       if (!/\S/.test(content)) return;
       show(() => {
-        const { source, isCut } = growing.tail(content);
-        return growingContent(surface.textOf({ content: source }), isCut);
+        let isCut = false;
+        const rich = surface.textOf({ content }, (markdown) => {
+          const read = growing.read(markdown);
+          isCut = read.isCut;
+          return read.rich;
+        });
+        return growingContent(rich, isCut);
       });
     },
     /** Shows the message of the final's permit, and says how that went. */
