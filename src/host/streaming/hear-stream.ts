@@ -28,62 +28,64 @@ export interface Heard {
 }
 
 /** The growing parts of one answer: first thoughts, then a text. Late thoughts are not shown: they would stand after it. */
-function growingAnswer(delivery: StreamDelivery, isShown: boolean) {
-  const all: SendReport[] = [];
-  const answers: SendReport[] = [];
-  let shownThoughts: { readonly reply: StreamedReply; text: string } | undefined;
-  let shownText: StreamedReply | undefined;
-  return { all, answers, think, say, finish, stop };
+class GrowingAnswer {
+  readonly all: SendReport[] = [];
+  readonly answers: SendReport[] = [];
+  readonly #delivery: StreamDelivery;
+  readonly #isShown: boolean;
+  #thoughts: StreamedReply | undefined;
+  #thought = '';
+  #text: StreamedReply | undefined;
 
-  function think(delta: StreamDelta & { phase: 'thinking' }): void {
-    if (delivery.reasoning === 'off' || shownText !== undefined) return;
-    if (shownThoughts === undefined && delta.thinking.trim() === '') return;
-    shownThoughts ??= { reply: begin('reasoning'), text: '' };
-    shownThoughts.text = delta.thinking;
-    if (isShown) shownThoughts.reply.show(delta);
+  constructor(delivery: StreamDelivery, isShown: boolean) {
+    this.#delivery = delivery;
+    this.#isShown = isShown;
   }
 
-  async function say(delta: StreamDelta & { phase: 'content' }): Promise<void> {
-    await finishThoughts();
-    shownText ??= begin('reply');
-    if (isShown && delta.content.trim() !== '')
-      shownText.show({ phase: 'content', content: delta.content });
+  think({ thinking, thinkingElapsedMs }: StreamDelta & { phase: 'thinking' }): void {
+    if (this.#delivery.reasoning === 'off' || this.#text !== undefined) return;
+    if (this.#thoughts === undefined && thinking.trim() === '') return;
+    this.#thoughts ??= this.#begin('reasoning');
+    this.#thought = thinking;
+    if (this.#isShown) this.#thoughts.show(thinking, thinkingElapsedMs);
   }
 
-  async function finish({ content }: StreamDelta & { phase: 'final' }): Promise<void> {
-    await finishThoughts();
-    const text = shownText ?? begin('reply');
-    shownText = undefined;
-    if (content.trim() === '') return keep(await text.withdraw('withdrawn'));
-    const sent = await text.finish({ ...delivery.message, kind: 'reply', content });
-    all.push(sent);
-    answers.push(sent);
+  async say({ content }: StreamDelta & { phase: 'content' }): Promise<void> {
+    await this.#finishThoughts();
+    this.#text ??= this.#begin('reply');
+    if (this.#isShown && content.trim() !== '') this.#text.show(content);
+  }
+
+  async finish({ content }: StreamDelta & { phase: 'final' }): Promise<void> {
+    await this.#finishThoughts();
+    const text = this.#text ?? this.#begin('reply');
+    this.#text = undefined;
+    if (content.trim() === '') return this.#keep(await text.withdraw('withdrawn'));
+    const sent = await text.finish({ kind: 'reply', content });
+    this.all.push(sent);
+    this.answers.push(sent);
   }
 
   /** Ends what grows, without a final. */
-  async function stop(error: string | undefined): Promise<void> {
-    for (const reply of [shownThoughts?.reply, shownText])
-      keep(error === undefined ? await reply?.withdraw('aborted') : await reply?.fail(error));
-    shownThoughts = undefined;
-    shownText = undefined;
+  async stop(error: string | undefined): Promise<void> {
+    for (const reply of [this.#thoughts, this.#text])
+      this.#keep(error === undefined ? await reply?.withdraw('aborted') : await reply?.fail(error));
+    this.#thoughts = this.#text = undefined;
   }
 
-  async function finishThoughts(): Promise<void> {
-    const thoughts = shownThoughts;
-    shownThoughts = undefined;
-    if (thoughts === undefined) return;
-    const { message } = delivery;
-    const content = thoughts.text;
-    keep(await thoughts.reply.finish({ ...message, kind: 'reasoning', content }));
+  async #finishThoughts(): Promise<void> {
+    const thoughts = this.#thoughts;
+    this.#thoughts = undefined;
+    this.#keep(await thoughts?.finish({ kind: 'reasoning', content: this.#thought }));
   }
 
-  function begin(kind: 'reply' | 'reasoning'): StreamedReply {
-    const { parts, trail, message, signal } = delivery;
+  #begin(kind: 'reply' | 'reasoning'): StreamedReply {
+    const { parts, trail, message, signal } = this.#delivery;
     return new StreamedReply({ parts, trail, message: { ...message, kind }, signal });
   }
 
-  function keep(report: SendReport | undefined): void {
-    if (report !== undefined) all.push(report);
+  #keep(report: SendReport | undefined): void {
+    if (report !== undefined) this.all.push(report);
   }
 }
 
@@ -99,7 +101,7 @@ export async function hearStream(
   isShown: boolean,
 ): Promise<Heard> {
   const { trigger, signal, parts } = delivery;
-  const growing = growingAnswer(delivery, isShown);
+  const growing = new GrowingAnswer(delivery, isShown);
   const { all, answers } = growing;
   let hasBegun = false;
   let reason: string | undefined;
