@@ -49,7 +49,7 @@ describe('Markdown', () => {
     ['- one\n- two', '• one\n• two'],
     ['1. one\n1. two\n   - in\n     it', '1. one\n2. two\n   • in\n     it'],
     ['- [x] done\n- [ ] open', '☑ done\n☐ open'],
-    ['| a | b |\n|---|--:|\n| 漢字 | **2** |', '<pre>a    | b\n-----+--\n漢字 | 2</pre>'],
+    ['| a | b |\n|---|--:|\n| 漢字 | **2** |', '<pre>a    | b\n-----|--\n漢字 | 2</pre>'],
     ['a|b\n-|-\n1|[l](https://x.y)', '<b>a</b> | <b>b</b>\n1 | <a href="https://x.y">l</a>'],
     ['> a\n> > b\n> > c', '<blockquote>a\n│ b\n│ c</blockquote>'],
     ['**注意：**请', '<b>注意：</b>请'],

@@ -35,62 +35,37 @@ export class MarkdownWriter {
   /** A container has begun on this line, and its first block goes on there. */
   #isBegun = false;
 
+  /** The steps of the tokens that begin and end blocks. */
+  readonly #steps: Readonly<Record<string, (token: Token) => unknown>> = {
+    paragraph_open: (token) => this.#beginLeaf(token),
+    heading_open: (token) => this.#beginLeaf(token).#begin('b'),
+    heading_close: () => this.#end(),
+    inline: ({ children }) => this.#inline(children ?? []),
+    fence: (token) => this.#code(token),
+    code_block: (token) => this.#code(token),
+    hr: (token) => this.#beginLeaf(token).#add(plainText('———')),
+    blockquote_open: (token) => this.#beginQuote(token),
+    blockquote_close: () => this.#endContainer() === 0 && this.#end(),
+    list_item_close: () => this.#endContainer(),
+    bullet_list_open: () => this.#numbers.push(undefined),
+    ordered_list_open: (token) => this.#numbers.push(Number(token.attrGet('start') ?? 1)),
+    bullet_list_close: () => this.#numbers.pop(),
+    ordered_list_close: () => this.#numbers.pop(),
+  };
+
   /** Writes the blocks of a text. */
   blocks(tokens: readonly Token[]): RichText {
     for (let at = 0; at < tokens.length; at++) {
       const token = tokens[at];
       if (token?.type === 'table_open') at = this.#table(tokens, token, at);
       else if (token?.type === 'list_item_open') this.#beginItem(token, tokens[at + 2]);
-      else if (token !== undefined) this.#block(token);
+      else if (token !== undefined) this.#steps[token.type]?.(token);
     }
     return this.#written();
   }
 
   #written(): RichText {
     return { text: this.#text, marks: this.#marks.filter(({ from, to }) => from < to) };
-  }
-
-  #block(token: Token): void {
-    switch (token.type) {
-      case 'paragraph_open':
-        this.#beginLeaf(token);
-        break;
-      case 'heading_open':
-        this.#beginLeaf(token);
-        this.#begin('b');
-        break;
-      case 'heading_close':
-        this.#end();
-        break;
-      case 'inline':
-        this.#inline(token.children ?? []);
-        break;
-      case 'fence':
-      case 'code_block':
-        this.#code(token);
-        break;
-      case 'hr':
-        this.#beginLeaf(token);
-        this.#text += '———';
-        break;
-      case 'blockquote_open':
-        this.#beginQuote(token);
-        break;
-      case 'blockquote_close':
-        this.#endContainer();
-        if (this.#indents.length === 0) this.#end();
-        break;
-      case 'list_item_close':
-        this.#endContainer();
-        break;
-      case 'bullet_list_open':
-      case 'ordered_list_open':
-        this.#numbers.push(token.tag === 'ol' ? Number(token.attrGet('start') ?? 1) : undefined);
-        break;
-      case 'bullet_list_close':
-      case 'ordered_list_close':
-        this.#numbers.pop();
-    }
   }
 
   /** Begins a line, below an empty one if the source has one. */
@@ -104,9 +79,10 @@ export class MarkdownWriter {
     this.#endLine = line + 1;
   }
 
-  #beginLeaf(token: Token, indent?: string): void {
+  #beginLeaf(token: Token, indent?: string): this {
     this.#beginLine(token, indent);
     this.#endLine = token.map?.[1] ?? this.#endLine;
+    return this;
   }
 
   /** A quote within another block is none for a provider. Its lines have a bar before them. */
@@ -134,9 +110,11 @@ export class MarkdownWriter {
     this.#isBegun = true;
   }
 
-  #endContainer(): void {
+  /** @returns how many containers are left around. */
+  #endContainer(): number {
     this.#indents.pop();
     this.#isBegun = false;
+    return this.#indents.length;
   }
 
   /** Writes a block of code, below what else its opening line says. */
@@ -241,7 +219,7 @@ function tableOf(rows: readonly (readonly RichText[])[]): RichText {
   }
   const lineOf = (row: readonly RichText[]): string =>
     row.map((cell, at) => cell.text + ' '.repeat((widths[at] ?? 0) - widthOf(cell))).join(' | ');
-  const rule = widths.map((width) => '-'.repeat(width)).join('-+-');
+  const rule = widths.map((width) => '-'.repeat(width)).join('-|-');
   const lines = [lineOf(head), rule, ...body.map(lineOf)].map((line) => line.trimEnd());
   return marked('pre', plainText(lines.join('\n')));
 }
