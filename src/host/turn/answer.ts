@@ -163,27 +163,43 @@ async function takeTurn(
   });
   const keeping = persistProviderSessions(parts, session, result.providerSessions);
   if (!writes.mayWait) await keeping;
-  if (result.status === 'aborted') {
-    void writes.kept().catch((error: unknown) => {
-      if (parts.suspension?.isSuspended) return; // it is taken again
-      parts.logger.error('a turn that was stopped was not persisted whole', {
-        sessionId,
-        runId,
-        error,
-      });
-    });
-    return { ...stopped, sends: (await replies.end({ isWanted: false })).all };
+  if (result.status !== 'aborted') {
+    trail.follow(result.last);
+    trail.carry(refs);
+    return endTurn(parts, trail, result, { replies, writes, message, runId, signal });
   }
-  trail.follow(result.last);
-  trail.carry(refs);
+  void writes.kept().catch((error: unknown) => {
+    if (parts.suspension?.isSuspended) return; // it is taken again
+    parts.logger.error('a turn that was stopped was not persisted whole', {
+      sessionId,
+      runId,
+      error,
+    });
+  });
+  return { ...stopped, sends: (await replies.end({ isWanted: false })).all };
+}
+
+/** Ends a turn that was not stopped: what it said goes out, and its failure is told. */
+async function endTurn(
+  parts: FencedParts,
+  trail: Trail,
+  { error }: Pick<Awaited<ReturnType<typeof runAgentTurn>>, 'error'>,
+  {
+    replies,
+    writes,
+    message,
+    runId,
+    signal,
+  }: Pick<Turn, 'writes' | 'message' | 'runId' | 'signal'> & { readonly replies: TurnReplies },
+): Promise<CancelledEnding> {
   const { all: sends, answers } = await replies.end({ isWanted: true });
   const unpersisted = await writes.problem(); // as a rule they are persisted, with the last send
   const failure =
-    result.error ??
+    error ??
     (unpersisted === undefined
       ? undefined
       : ({ code: 'not-written', message: unpersisted } as const));
-  const cancel = result.error?.cancel;
+  const cancel = error?.cancel;
   if (failure !== undefined && cancel !== undefined) {
     parts.logger.info('a message was cancelled', { runId, detail: failure.message });
     return { status: 'cancelled', reason: failure.message, sends, cancel };
