@@ -1,5 +1,6 @@
 export { pause } from 'sluice-kernel/internal';
 export * from './access.js';
+export { ChatAccounts } from './accounts.js';
 export { type FileSource, fileSource } from './file-source.js';
 export { jsonOf } from './json-of.js';
 export { type Delivery, type Patience, PendingAcks } from './pending-acks.js';
