@@ -1,7 +1,7 @@
 import { cutOff, type Trail } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
 import { type AgentTrigger, hasReachedAgent, type StreamDelta } from '@sluice/sdk/stream';
-import { oneLine } from 'sluice-kernel/internal';
+import { definedFields, oneLine } from 'sluice-kernel/internal';
 import type { OutgoingMessage } from '../egress/prepare-send.js';
 import type { SendParts } from '../parts/parts.js';
 import { StreamedReply } from './streamed-reply.js';
@@ -104,32 +104,32 @@ export async function hearStream(
   const growing = new GrowingAnswer(delivery, isShown);
   const { all, answers } = growing;
   let hasBegun = false;
-  let reason: string | undefined;
+  let isOver = false;
+  let problem: string | undefined;
   let reachedAgent = true;
   try {
     for await (const delta of cutOff(ask(trigger), signal)) {
       if (delta.phase === 'thinking') growing.think(delta);
       else if (delta.phase === 'content') await growing.say(delta);
-      else if (delta.phase === 'final') {
-        await growing.finish(delta);
-        return { status: signal.aborted ? 'aborted' : 'ended', reachedAgent, all, answers };
-      } else {
-        reason = delta.error;
-        reachedAgent = hasReachedAgent(delta);
+      else {
+        isOver = true;
+        if (delta.phase === 'final') await growing.finish(delta);
+        else {
+          problem = delta.error;
+          reachedAgent = hasReachedAgent(delta);
+        }
         break;
       }
       hasBegun = true;
     }
-    if (hasBegun) reason ??= 'the stream ended without a final';
+    if (hasBegun && !isOver) problem = 'the stream ended without a final';
   } catch (error) {
-    reason = oneLine(error); // a stream says what went wrong, and does not throw: nobody knows how far it came
+    problem = oneLine(error); // a stream says what went wrong, and does not throw: nobody knows how far it came
     parts.logger.error('an agent threw while it streamed', { error });
   }
-  if (signal.aborted) {
-    await growing.stop(undefined);
-    return { status: 'aborted', reachedAgent, all, answers };
-  }
+  const reason = signal.aborted ? undefined : problem;
   await growing.stop(reason);
-  if (reason === undefined) return { status: 'ended', reachedAgent, all, answers };
-  return { status: 'failed', reason, reachedAgent, all, answers };
+  const ended = reason === undefined ? 'ended' : 'failed';
+  const status = signal.aborted ? 'aborted' : ended;
+  return { status, ...definedFields({ reason }), reachedAgent, all, answers };
 }

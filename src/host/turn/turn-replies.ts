@@ -19,7 +19,7 @@ interface Held {
 /** A text that grows: `undefined` before anybody has asked whether it may be shown, `null` where it may not. */
 type Growing = StreamedReply | null | undefined;
 
-type Work = () => Promise<readonly SendReport[]>;
+type Work = () => Promise<readonly SendReport[] | SendReport | undefined>;
 
 /** The words of an agent that has nothing to say. */
 const nothingToSay = 'NO_REPLY';
@@ -204,13 +204,13 @@ export class TurnReplies {
     if (reply === undefined) return;
     const isAnswer = reply.kind === 'block' || reply.kind === 'reply';
     const sink = this.#sink; // another one may be there when it is sent
-    const send = async () => (growing ? [await growing.finish(reply)] : sink.send(reply));
-    this.#queue(isAnswer, send, growing && (() => withdrawn(growing, 'aborted')));
+    const send: Work = async () => (growing ? growing.finish(reply) : sink.send(reply));
+    this.#queue(isAnswer, send, growing && (() => growing.withdraw('aborted')));
   }
 
   #withdraw(growing: Growing, why: 'aborted' | 'withdrawn'): void {
     if (growing == null) return;
-    const withdraw = () => withdrawn(growing, why);
+    const withdraw = () => growing.withdraw(why);
     this.#queue(false, withdraw, withdraw);
   }
 
@@ -218,7 +218,7 @@ export class TurnReplies {
   #queue(isAnswer: boolean, work: Work, otherwise?: Work): void {
     this.#sending = this.#sending.then(async () => {
       try {
-        const sent = (await (this.#failure === undefined ? work : otherwise)?.()) ?? [];
+        const sent = [(await (this.#failure === undefined ? work : otherwise)?.()) ?? []].flat();
         this.#all.push(...sent);
         if (isAnswer) this.#answers.push(...sent);
       } catch (error) {
@@ -226,14 +226,6 @@ export class TurnReplies {
       }
     });
   }
-}
-
-async function withdrawn(
-  growing: StreamedReply,
-  why: 'aborted' | 'withdrawn',
-): Promise<readonly SendReport[]> {
-  const report = await growing.withdraw(why);
-  return report === undefined ? [] : [report];
 }
 
 /** Makes a reply of a payload; nothing if the payload is empty. */
