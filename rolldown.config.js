@@ -38,6 +38,7 @@ const parts = {
   extension: 'sdk/extension',
   stream: 'sdk/stream',
   channel: 'sdk/channel',
+  receiver: 'sdk/chat/(?!index)[^/]*$', // a host takes in requests, and need not read Markdown
   chat: 'sdk/chat',
   run: 'agent/run',
   agent: 'agent',

@@ -78,6 +78,9 @@ describe('Markdown as blocks of Slack', () => {
         '<',
         '&',
         '[a](https://x.y)',
+        '[b](<https://x y>)',
+        '[c](/page)',
+        '| a |\n|-|\n',
       ],
     );
     const bare = (text: string): string => text.replaceAll(/\s/g, '');
@@ -94,6 +97,8 @@ describe('Markdown as blocks of Slack', () => {
             expect(elementsOf(one).length).toBeGreaterThan(0);
             const runs = elementsOf(one).flatMap(elementsOf);
             expect(runs.every(({ text }) => text !== '')).toBe(true);
+            const urls = runs.flatMap(({ url }) => url ?? []);
+            expect(urls.every((url) => /^https:\S+$/.test(String(url)))).toBe(true);
           }
         },
       ),

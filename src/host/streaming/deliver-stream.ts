@@ -107,19 +107,18 @@ async function askWhole(provider: TriggeredAgent, delivery: StreamDelivery): Pro
     undefined,
     signal,
   );
-  const failed = (reason: string, reachedAgent: boolean): Heard => ({
-    ...{ status: 'failed', reason, reachedAgent, all, answers: all },
+  const heard = (status: Heard['status'], reachedAgent: boolean, reason?: string): Heard => ({
+    ...{ status, reachedAgent, all, answers: all },
+    ...definedFields({ reason }),
   });
-  if (asked.status === 'aborted' || signal.aborted)
-    return { status: 'aborted', reachedAgent: true, all, answers: all };
+  if (asked.status === 'aborted' || signal.aborted) return heard('aborted', true);
   if (asked.status !== 'returned')
-    return failed(asked.status === 'threw' ? asked.reason : 'late', true);
+    return heard('failed', true, asked.status === 'threw' ? asked.reason : 'late');
   const answer = asked.value;
-  if (answer === undefined) return { status: 'ended', reachedAgent: false, all, answers: all };
-  if (answer.status === 'failed') return failed(answer.error, answer.reachedAgent);
-  for (const content of answer.parts)
+  if (answer?.status === 'failed') return heard('failed', answer.reachedAgent, answer.error);
+  for (const content of answer?.parts ?? [])
     all.push(await deliver(parts, trail.fork(), { ...message, kind: 'reply', content }, signal));
-  return { status: 'ended', reachedAgent: true, all, answers: all };
+  return heard('ended', answer !== undefined);
 }
 
 function answerOf({ status, reason, answers, all: sends }: Heard): StreamedAnswer {

@@ -8,6 +8,7 @@ import {
   type ChatPort,
   type ChatSurface,
   fromMarkdown,
+  nested,
   type PartCall,
   type PostedMessage,
   plainText,
@@ -48,11 +49,8 @@ export function slackSurface({ apiOf, config, clock }: SurfaceParts): ChatSurfac
     nextEditMs.set(accountId, turnMs);
     return turnMs - clock.monotonicMs();
   };
-  const textOf = ({ content, format }: Pick<ApprovedMessage, 'content' | 'format'>): RichText => {
-    if ((format ?? config.format) !== 'markdown') return plainText(content); // HTML is shown as it is written
-    const rich = fromMarkdown(content);
-    return rich.text.trim() === '' ? plainText(content) : rich; // markup around nothing
-  };
+  const textOf: ChatSurface<Part>['textOf'] = ({ content, format }, read = fromMarkdown) =>
+    (format ?? config.format) === 'markdown' ? read(content) : plainText(content); // HTML, too
   return {
     at: (message) => {
       const address = parseAddress(message.to);
@@ -108,7 +106,7 @@ function slackPort(
     const asItIs = { parse: 'none', link_names: false };
     if (isPlain) {
       // also a picture that Slack cannot fetch
-      const plain = plainText([text.text, image ?? ''].join('\n').trim());
+      const plain = plainText([nested(text), image ?? ''].join('\n').trim());
       if (below.length === 0)
         return { ...asItIs, text: escaped(plain.text), mrkdwn: false, blocks: [] };
       const sections = split(plain, sectionLimit).map(sectionOf);

@@ -1,22 +1,13 @@
 import { Api, GrammyError, HttpError, type RawApi } from 'grammy';
 import type { Clock } from 'sluice';
+import type { CallAnswer } from 'sluice/chat';
 
-/** How a call went. Nothing is thrown, and no text in it holds the token. */
+/** How a call went. A refusal has the code of Telegram, and the id of the chat that a group has become. */
 export type ApiAnswer<T> =
-  | { readonly status: 'done'; readonly result: T }
-  /** Telegram answered that it did not do it. */
-  | {
-      readonly status: 'refused';
-      readonly code: number;
-      readonly reason: string;
-      readonly retryAfterMs?: number;
-      /** The group has become another chat. */
-      readonly movedTo?: number;
-    }
-  /** The call did not get there: it was not done. */
-  | { readonly status: 'unreached'; readonly reason: string }
-  /** Nobody knows whether it was done. */
-  | { readonly status: 'unknown'; readonly reason: string };
+  | Exclude<CallAnswer<T>, Refused>
+  | (Omit<Refused, 'cause'> & { readonly code: number; readonly movedTo?: number });
+
+type Refused = Extract<CallAnswer<unknown>, { readonly status: 'refused' }>;
 
 type Method = keyof RawApi;
 /** Those that we use and that take no payload: grammY wants their signal in its place. */

@@ -46,7 +46,7 @@ export function telegramSurface({ apiOf, config, onMoved }: SurfaceParts): ChatS
       if (api === undefined) throw new Error(`account "${accountId}" is not connected`);
       return telegramPort(api, { chat_id: chatId });
     },
-    textOf: (message) => richTextOf(message, config.format),
+    textOf: (message, read) => richTextOf(message, config.format, read),
     partsOf: async (message, text) => {
       const { problem } = keyboardOf(message);
       return problem === undefined ? partsOf(message, config, text) : { problem };
