@@ -1,5 +1,6 @@
 import type { UpdateFence } from '@sluice/journal';
 import { againMs, logJournalFailure, mayPass } from '@sluice/journal/internal';
+import pLimit from 'p-limit';
 import { isSluiceError, pause } from 'sluice-kernel/internal';
 import type { FencedParts, HostParts } from '../parts/parts.js';
 import { forUpdate } from '../parts/under-fence.js';
@@ -85,5 +86,6 @@ export async function releaseUpdate(parts: HostParts, fence: UpdateFence): Promi
  */
 export async function releaseUpdates(parts: HostParts): Promise<void> {
   await parts.outbox.persistSent();
-  await Promise.all([...parts.backlog.begun.values()].map((fence) => releaseUpdate(parts, fence)));
+  const begun = [...parts.backlog.begun.values()];
+  await pLimit(8).map(begun, (fence) => releaseUpdate(parts, fence));
 }

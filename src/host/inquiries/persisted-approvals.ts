@@ -1,5 +1,6 @@
 import type { Fence, Ownership } from '@sluice/journal';
 import { wholeOwnership } from '@sluice/journal/internal';
+import pLimit from 'p-limit';
 import {
   type ApprovalEnd,
   type ApprovalRow,
@@ -11,7 +12,6 @@ import { Grants } from './grants.js';
 import { HostSign } from './host-sign.js';
 import { KeptItems, type KeptItemsParts } from './kept-items.js';
 
-/** A message with questions that is handled here. */
 interface AskingMessage {
   readonly rows: Map<string, ApprovalRow>;
   readonly fence: Fence;
@@ -71,7 +71,7 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
   async close(): Promise<void> {
     this.#isClosed = true;
     const end = { state: 'withdrawn', reason: 'nobody is there to answer' } as const;
-    await Promise.allSettled(this.pending().map((row) => this.end(row, end))); // or its time runs out
+    await pLimit(8).map(this.pending(), (row) => this.end(row, end).catch(() => undefined));
   }
 
   /** Leaves what waits for a person to the next host. */

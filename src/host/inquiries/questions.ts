@@ -1,4 +1,5 @@
 import type { Ownership } from '@sluice/journal';
+import pLimit from 'p-limit';
 import { hostError } from '../errors.js';
 import { KeptItems, type KeptItemsParts, retryAfterMs } from './kept-items.js';
 import { entryOf, QuestionIndex, type QuestionName } from './question-index.js';
@@ -63,8 +64,7 @@ export class Questions extends KeptItems<QuestionRow> {
     this.#acts = acts;
     const placed = new Set((await this.#index.all()).map(({ id }) => id));
     for (const row of await openQuestionsOf(this.parts.keyValues)) {
-      this.#known.add(row.id);
-      // an older version has kept no places for a host that was alone
+      this.#known.add(row.id); // an older version has kept no places for a host that was alone
       if (!placed.has(row.id)) await this.#index.add(entryOfRow(row), row, async () => undefined);
     }
     this.start();
@@ -90,8 +90,8 @@ export class Questions extends KeptItems<QuestionRow> {
     const isMeant = ({ id, thread = threadOf(place) }: QuestionName): boolean =>
       only === undefined ? thread === threadOf(place) : id === only;
     const names = (await this.#index.read(entryOf(place))).filter(isMeant);
-    const found = names.map(({ extensionId, id }) => this.find(extensionId, id));
-    const rows = (await Promise.all(found)).flatMap((row) => row ?? []);
+    const read = ({ extensionId, id }: QuestionName) => this.find(extensionId, id);
+    const rows = (await pLimit(8).map(names, read)).flatMap((row) => row ?? []);
     // the host that has written an end may have crashed: any host that reads it also schedules its job
     for (const row of rows)
       if (isClosed(row) && !this.#closing.has(row.id))

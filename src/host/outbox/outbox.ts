@@ -1,5 +1,6 @@
 import type { Fence, Journal, SendEndRecord, SendRecord, SendReport } from '@sluice/journal';
 import { digestOf, isRefusedForGood, logJournalFailure } from '@sluice/journal/internal';
+import pLimit from 'p-limit';
 import {
   definedFields,
   isSluiceError,
@@ -38,7 +39,6 @@ interface End {
   readonly isOwed: boolean;
   /** Nobody knows whether the journal has the send. */
   readonly isDoubtful: boolean;
-  /** A write of it is under way. */
   isWriting: boolean;
 }
 
@@ -235,7 +235,7 @@ export class Outbox {
    */
   async persistSent(): Promise<void> {
     const left = [...this.#owed].filter(([, { isWriting }]) => !isWriting);
-    await Promise.all(left.map(([id, end]) => this.#end(id, end)));
+    await pLimit(8).map(left, ([id, end]) => this.#end(id, end));
   }
 
   async #end(id: string, ended: End): Promise<void> {

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { definedFields, type PayloadOf, Timer } from 'sluice-kernel/internal';
 import { laneOfJob, type ScheduleJob } from '../jobs/job.js';
 import { reportSchedule } from '../jobs/report-schedule.js';
@@ -39,22 +40,21 @@ export function watchSchedules(parts: HostParts): Disposable {
   const known = new Map<string, Progress>();
   const timer = new Timer(clock);
   let isOver = false;
-  const tendAll = () =>
-    claimed.registered('schedule').map((schedule) =>
-      tend(parts, schedule, known).catch((error: unknown) => {
-        const { extensionId, registration } = schedule;
-        const about = { extensionId, schedule: registration.name, error };
-        logger.error('a schedule could not be looked at; it is tried again', about);
-        return retryMs;
-      }),
-    );
+  const tendOne = (schedule: ClaimedRegistration<'schedule'>) =>
+    tend(parts, schedule, known).catch((error: unknown) => {
+      const { extensionId, registration } = schedule;
+      const about = { extensionId, schedule: registration.name, error };
+      logger.error('a schedule could not be looked at; it is tried again', about);
+      return retryMs;
+    });
   const look = async (reason?: PayloadOf<'schedule.reconciled'>['reason']): Promise<void> => {
     if (isOver) return;
-    const waits = tendAll();
-    const waitMs = Math.min(longestWaitMs, ...(await Promise.all(waits)));
+    const schedules = claimed.registered('schedule');
+    const waits = await pLimit(8).map(schedules, tendOne);
+    const waitMs = waits.reduce((least, wait) => Math.min(least, wait), longestWaitMs);
     if (reason !== undefined && !isOver)
       await attempt(parts, 'schedule.reconciled', () =>
-        kernel.dispatch('schedule.reconciled', { reason, schedules: waits.length }),
+        kernel.dispatch('schedule.reconciled', { reason, schedules: schedules.length }),
       );
     if (!isOver) timer.setIdly(waitMs, () => next());
   };

@@ -1,4 +1,5 @@
 import type { Update } from 'grammy/types';
+import pLimit from 'p-limit';
 import { pause } from 'sluice/chat';
 import type { ApiAnswer, BotApi } from '../api/bot-api.js';
 import { isUpdate, wantedUpdates } from '../ingress/decode.js';
@@ -55,7 +56,7 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
   };
 
   /**
-   * Takes them side by side, so that none waits for another.
+   * Takes them side by side, so that none of a whole batch waits for another.
    *
    * @returns how many of them are new, and whether some could not be taken in.
    */
@@ -65,13 +66,11 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
     // what comes when it has been stopped comes again
     const isNew = (update: Update): boolean =>
       !signal.aborted && pending.take(update.update_id, clock.monotonicMs());
-    const taken = await Promise.all(
-      readable.filter(isNew).map(async (update) => {
-        const how = await sink.take(update);
-        if (how === 'refused') pending.refuse(update.update_id);
-        return how;
-      }),
-    );
+    const taken = await pLimit(batch).map(readable.filter(isNew), async (update) => {
+      const how = await sink.take(update);
+      if (how === 'refused') pending.refuse(update.update_id);
+      return how;
+    });
     return { count: taken.length, isRefused: taken.includes('refused') };
   };
 
