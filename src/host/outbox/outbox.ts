@@ -1,5 +1,5 @@
 import type { Fence, Journal, SendEndRecord, SendRecord, SendReport } from '@sluice/journal';
-import { digestOf, isRefusedForGood, logJournalFailure } from '@sluice/journal/internal';
+import { digestOf, isRefusedForGood, logJournalFailure, patiently } from '@sluice/journal/internal';
 import pLimit from 'p-limit';
 import {
   definedFields,
@@ -9,7 +9,7 @@ import {
   oneLine,
   type PayloadOf,
 } from 'sluice-kernel/internal';
-import type { Suspension } from '../lanes/suspension.js';
+import type { SendParts } from '../parts/parts.js';
 import { boundedJson } from '../timeline/bounded-json.js';
 import { mayBeOut, numberOf, reportOfRecord } from './report-of-record.js';
 
@@ -23,13 +23,9 @@ interface Sends {
   readonly cancelReply: SendRecord | undefined;
 }
 
-/** The fence that a send is made under, and the message that a failure of the journal suspends. */
-interface By {
-  readonly fence: Fence;
-  readonly suspension?: Suspension | undefined;
-}
+/** The fence that a send is made under, and the message that a failure of the journal suspends. If there is none, the send waits. */
+type By = Pick<SendParts, 'fence'> & Partial<Pick<SendParts, 'suspension' | 'clock' | 'signal'>>;
 
-/** The end of a send. */
 interface End {
   readonly fence: Fence;
   readonly end: SendEndRecord;
@@ -55,7 +51,7 @@ const maxNoteLength = 16 * 1024;
 /**
  * Keeps a host's sends in its journal (durability §3), if the journal outlives the host: nobody else needs them
  * (durability §6.8). Its promises do not reject: a write that failed is a reason in one line, and the send does not go out. If the journal
- * failed it, the message is suspended.
+ * failed it, the message is suspended; a send of no message waits for the journal.
  */
 export class Outbox {
   readonly #journal: Journal;
@@ -115,7 +111,7 @@ export class Outbox {
    * @param how.kind what it is of its message, where its payload says another: the final of a stream.
    * @param how.isSending no handler runs before its channel has it: the same write keeps that it goes there.
    */
-  prepare(
+  async prepare(
     by: By,
     {
       event,
@@ -129,7 +125,8 @@ export class Outbox {
     const { eventId, correlationId } = event;
     const { accounts: _, ...emitted } = event.payload;
     const { fence } = by;
-    return this.#write(by, emitted.openedBy ?? eventId, async (sendId) => {
+    const id = emitted.openedBy ?? eventId;
+    const problem = await this.#write(by, id, async (sendId) => {
       const body = boundedJson(emitted, { maxLength: maxBodyLength });
       if (!('json' in body)) return `the journal cannot keep it: ${body.problem}`;
       const { channel, accountId } = { ...payload, ...selection?.target };
@@ -138,15 +135,12 @@ export class Outbox {
       const said = definedFields({ sendId, kind, fingerprint, ...address, body: body.json });
       this.#open.set(sendId, fence);
       const owner = correlationId === eventId ? {} : { correlationId };
-      try {
-        if (emitted.openedBy !== undefined) await this.#journal.final(fence, said, isSending);
-        else await this.#journal.prepare(fence, { ...said, ...owner }, isSending);
-      } catch (error) {
-        this.#open.delete(sendId);
-        throw error;
-      }
+      if (emitted.openedBy !== undefined) await this.#journal.final(fence, said, isSending);
+      else await this.#journal.prepare(fence, { ...said, ...owner }, isSending);
       return undefined;
     });
+    if (problem !== undefined) this.#open.delete(id);
+    return problem;
   }
 
   /** Keeps the note of what is shown of it at its provider: plain data of its channel. */
@@ -242,7 +236,7 @@ export class Outbox {
     const { fence, end, isOwed } = ended;
     const { ownership } = this.#journal;
     this.#open.delete(id);
-    await this.#write({ fence }, id, async () => {
+    await this.#write({}, id, async () => {
       ended.isWriting = true;
       if (isOwed) this.#owed.set(id, ended);
       try {
@@ -262,13 +256,19 @@ export class Outbox {
 
   /** @param write resolves to the reason why the send cannot be persisted, if there is one. */
   async #write(
-    { suspension }: By,
+    { suspension, clock, signal }: Omit<By, 'fence'>,
     id: string,
     write: (id: string) => Promise<unknown>,
   ): Promise<string | undefined> {
     if (this.#journal.acknowledge === 'ended') return undefined;
+    const again = (isAgain: boolean) =>
+      write(id).catch((error: unknown) => {
+        if (isAgain && isSluiceError(error, 'journal-state')) return; // a try before had no answer
+        throw error;
+      });
+    const mayWait = suspension === undefined && clock !== undefined && signal !== undefined;
     try {
-      const problem = await write(id);
+      const problem = await (mayWait ? patiently(clock, signal, again) : write(id));
       return typeof problem === 'string' ? problem : undefined;
     } catch (error) {
       suspension?.by(error);
