@@ -1,12 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import {
   type ApprovalRow,
+  answerApproval,
   approvalLine,
+  type GrantRow,
   grantLine,
   PersistedApprovals,
   shortIdOf,
-  whyNotAlways,
 } from '@sluice/host/internal';
 import type { TendedJournal } from '@sluice/journal';
+import { patiently } from '@sluice/journal/internal';
 import type { KeyValues } from '@sluice/sdk/extension';
 import {
   approvalScopes,
@@ -89,7 +92,7 @@ async function linesOf(
   const approvals = approvalsIn(keyValues);
   if (action === 'revoke') {
     const grant = rowOf(await approvals.grants.list(), id);
-    if (!(await approvals.grants.revoke(grant)))
+    if (!(await patient((isAgain) => approvals.grants.revoke(grant, isAgain))))
       throw badArguments(`${id} does not hold any more`, 'See `sluice approvals list`.');
     return [json === true ? jsonLine(grant) : `${shortIdOf(grant)} is revoked`];
   }
@@ -105,12 +108,18 @@ async function linesOf(
   const row = rowOf(all, id);
   if (action === 'show') return json === true ? [jsonLine(row)] : shown(row);
   const state = action === 'approve' ? 'allowed' : 'denied';
-  const { ended, isKept } = await answerAsOperator(keyValues, { id, state, reason, scope });
+  const { ended, grant } = await answerAsOperator(keyValues, { id, state, reason, scope });
   if (json === true) return [jsonLine(ended)];
   if (ended.always === undefined) return [`${shortIdOf(row)} is ${state}`];
-  return [
-    `${shortIdOf(row)} is ${state}, ${isKept ? 'always' : 'this once: there are too many grants'}`,
-  ];
+  const held = grant === undefined ? 'this once: there are too many grants' : 'always';
+  return [`${shortIdOf(row)} is ${state}, ${held}`];
+}
+
+/** Milliseconds for which a command waits for a journal that is away. */
+const waitMs = 10_000;
+
+function patient<T>(work: (isAgain: boolean) => Promise<T>): Promise<T> {
+  return patiently(systemClock, AbortSignal.timeout(waitMs), work);
 }
 
 /** The questions that a journal has kept, beside a host. */
@@ -132,24 +141,22 @@ export async function answerAsOperator(
     readonly reason?: string | undefined;
     readonly scope?: string | undefined;
   },
-): Promise<{ readonly ended: ApprovalRow; readonly isKept: boolean }> {
+): Promise<{ readonly ended: ApprovalRow; readonly grant?: GrantRow }> {
   const { id, state, reason = '', scope } = given;
   const approvals = approvalsIn(keyValues);
-  const row = rowOf(await approvals.load(), id);
   const always = approvalScopes.find((one) => one === scope);
   if (scope !== undefined && always === undefined)
     throw badArguments(`there is no scope "${scope}"`, `Scopes: ${approvalScopes.join(', ')}.`);
-  const problem = whyNotAlways(row, always);
-  if (problem !== undefined) throw badArguments(`${id} is not answered`, problem);
-  const ended = await approvals.end(row, {
-    state,
-    answeredBy: 'operator',
+  const answer = {
+    ...({ state, answeredBy: 'operator', answeredIn: randomUUID() } as const),
     ...(always !== undefined && { always }),
     ...(reason !== '' && { reason }),
-  });
-  if (ended === undefined)
-    throw badArguments(`${id} is not open any more`, 'See `sluice approvals list`.');
-  return { ended, isKept: (await approvals.grants.for(ended)) !== undefined };
+  };
+  const { ended, text, ...more } = await patient(async () =>
+    answerApproval(approvals, rowOf(await approvals.load(), id), answer),
+  );
+  if (ended === undefined) throw badArguments(`${id} is not answered`, text);
+  return { ended, ...more };
 }
 
 function rowOf<R extends { readonly id: string }>(all: readonly R[], id: string): R {

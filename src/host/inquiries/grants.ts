@@ -124,11 +124,17 @@ export class Grants extends KeptItems<GrantRow> {
     }
   }
 
-  /** @returns whether it held until now. @throws as the journal does. */
-  async revoke(grant: GrantRow): Promise<boolean> {
+  /**
+   * Revokes a grant.
+   *
+   * @param isAgain the call before this one has failed, and may have revoked it.
+   * @returns whether it held until now.
+   * @throws as the journal does.
+   */
+  async revoke(grant: GrantRow, isAgain = false): Promise<boolean> {
     const revokedAtMs = this.parts.clock.now();
     const revoked = await this.change(grant, (now) =>
-      this.#holds(now) ? { ...now, revokedAtMs } : undefined,
+      this.#holds(now) || isAgain ? { revokedAtMs, ...now } : undefined,
     );
     return revoked !== undefined;
   }
