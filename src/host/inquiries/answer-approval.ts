@@ -14,7 +14,7 @@ export interface GivenAnswer extends ApprovalEnd {
   readonly answeredBy?: AnsweredBy;
 }
 
-/** What came of an answer. */
+/** An answer that was taken, or was not. */
 export interface Answered {
   /** A text for the one who gave it. */
   readonly text: string;

@@ -8,7 +8,7 @@ import {
   type Principal,
 } from 'sluice-kernel/internal';
 import { type AnsweredBy, type ApprovalRow, shortIdOf } from './approval-row.js';
-import { type KeptItem, KeptItems, type KeptItemsParts } from './kept-items.js';
+import { isKept, type KeptItem, KeptItems, type KeptItemsParts } from './kept-items.js';
 
 /** Milliseconds that "always" holds: 30 days. */
 export const grantMs = 30 * 86_400_000;
@@ -59,10 +59,15 @@ export class Grants extends KeptItems<GrantRow> {
       prefix: '/always/',
       quota: { maxKeys: grantsAtMost, maxBytes: 16 * 1024 * 1024 },
       partOf: () => 'granted',
+      isOpen: () => true, // a look compares the time
+      isItem: isKept<GrantRow>({
+        scope: 'string',
+        asker: 'object',
+        about: 'string',
+        uses: 'number',
+      }),
     });
   }
-
-  protected override async expire(): Promise<void> {} // a look compares the time
 
   /** Those that hold, the oldest first. @throws as the journal does. */
   async list(): Promise<readonly GrantRow[]> {

@@ -1,7 +1,8 @@
 import type { Fence, Journal, SendEndRecord, SendRecord, SendReport } from '@sluice/journal';
-import { digestOf, isRefusedForGood, logJournalFailure, patiently } from '@sluice/journal/internal';
+import { isRefusedForGood, logJournalFailure, patiently } from '@sluice/journal/internal';
 import pLimit from 'p-limit';
 import {
+  type Clock,
   definedFields,
   isSluiceError,
   type Logger,
@@ -9,9 +10,15 @@ import {
   oneLine,
   type PayloadOf,
 } from 'sluice-kernel/internal';
-import type { SendParts } from '../parts/parts.js';
+import type { Suspension } from '../lanes/suspension.js';
 import { boundedJson } from '../timeline/bounded-json.js';
-import { mayBeOut, numberOf, reportOfRecord } from './report-of-record.js';
+import {
+  fingerprintOf,
+  mayBeOut,
+  numberOf,
+  reportOfRecord,
+  type Said,
+} from './report-of-record.js';
 
 /** The sends of one message that is being handled. */
 interface Sends {
@@ -24,7 +31,12 @@ interface Sends {
 }
 
 /** The fence that a send is made under, and the message that a failure of the journal suspends. If there is none, the send waits. */
-type By = Pick<SendParts, 'fence'> & Partial<Pick<SendParts, 'suspension' | 'clock' | 'signal'>>;
+interface By {
+  readonly fence: Fence;
+  readonly suspension?: Suspension | undefined;
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal;
+}
 
 interface End {
   readonly fence: Fence;
@@ -40,12 +52,8 @@ interface End {
 
 type Prepared = Outcome<'egress.preparing'>;
 type Payload = PayloadOf<'egress.preparing'>;
-type Said = Pick<Payload, 'content'> &
-  Partial<Pick<Payload, 'attachments' | 'interactive' | 'kind' | 'metadata'>>;
-
 /** A body is what is sent again after a restart: it is persisted whole, or the send does not go out. */
 const maxBodyLength = 16 * 1024 * 1024;
-/** Ids of messages, and no more. */
 const maxNoteLength = 16 * 1024;
 
 /**
@@ -276,17 +284,6 @@ export class Outbox {
       return `the journal could not keep it: ${oneLine(error)}`;
     }
   }
-}
-
-/**
- * Names the words of a send: the same words are not sent twice for one message. Of a send that answers nothing its metadata
- * counts, too: it is one by its key, and the journal keeps both without secrets.
- */
-export function fingerprintOf({ content, attachments = [], interactive, ...said }: Said): string {
-  const elements = interactive === undefined ? [] : [interactive];
-  const { kind, metadata = {} } = said;
-  const own = kind === 'unprompted' && Object.keys(metadata).length > 0 ? [{ metadata }] : [];
-  return digestOf([content, attachments, ...elements, ...own]);
 }
 
 /** The id under which the journal has a send: the final of a stream ends what the stream has opened. */

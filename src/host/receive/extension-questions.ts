@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { againMs, digestOf, eventIdOf, openUpdates } from '@sluice/journal/internal';
+import { againMs, digestOf, eventIdOf, openUpdates, slotOf } from '@sluice/journal/internal';
 import type {
   AskedQuestion,
   ExtensionHost,
@@ -15,6 +15,7 @@ import { buttonOf, type QuestionRow } from '../inquiries/question-row.js';
 import type { QuestionActs } from '../inquiries/questions.js';
 import type { QuestionJob } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
+import { underAnyFence } from '../parts/under-fence.js';
 import { accountOfJobs } from '../provided/jobs-channel.js';
 import { receiveUpdate } from './receive-update.js';
 
@@ -86,7 +87,7 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
     };
     const row: QuestionRow = {
       ...{ id, extensionId, name, place, options, takesText },
-      ...definedFields({ data }),
+      ...definedFields({ data, slot: underAnyFence(parts, slotOf(id))?.fence.slot }),
       ...{ message, digest, askedAtMs: clock.now(), dueAtMs: clock.now() + timeoutMs },
     };
     const known = asking.get(id);
@@ -130,11 +131,15 @@ async function sendQuestion(
   return questions.noteSent(row);
 }
 
-/** Looks for the questions that other hosts, or the one before this one, have left, and sends those that were left unsent. */
-export async function sweepQuestions(parts: HostParts, send: Send): Promise<void> {
-  for (const row of await parts.questions.sweep())
+/** Takes over the questions of the slots that this host has taken, and sends those that were left unsent. */
+export async function takeQuestions(
+  parts: HostParts,
+  send: Send,
+  isTaken: (slot: number) => boolean,
+): Promise<void> {
+  for (const row of await parts.questions.take(isTaken))
     if (row.message !== undefined)
-      await sendQuestion(parts, send, row, row.message).catch((error: unknown) => {
+      void sendQuestion(parts, send, row, row.message).catch((error: unknown) => {
         const { extensionId, name } = row;
         parts.logger.error('a question could not be asked', { extensionId, question: name, error });
       });

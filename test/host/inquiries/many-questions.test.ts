@@ -35,7 +35,8 @@ it('reads 10,000 questions of a conversation, and no more than eight at once', a
   const names = rows.map(({ extensionId, id }) => ({ extensionId, id, thread: '' }));
   const conversation = { ...place, conversationId: 'one' };
   await values.write('/questions-in', entryOf(conversation), { body: JSON.stringify(names) }, {});
-  await questions.begin({ accept: async () => true, isOpen: async () => false });
+  questions.begin({ accept: async () => true, isOpen: async () => false });
+  await questions.take(() => true);
   questions.stop();
   isCounting = true;
   const found = await questions.at(conversation);

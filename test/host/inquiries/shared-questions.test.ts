@@ -110,7 +110,7 @@ describe('a question of an extension of two hosts on one journal', () => {
     await clock.advance(100);
     expect(clock.pending).toBeGreaterThan(before);
     await a.channel.receive({ text: 'yes', conversation: 'one' }, '1'); // of a partition of host b
-    await clock.advance(60_000);
+    await clock.advance(600_000);
     expect(ends).toMatchObject([{ host: 'b', end: { status: 'answered', answer: 'Yes' } }]);
     expect(clock.pending).toBe(before);
     await clock.advance(7_200_000);

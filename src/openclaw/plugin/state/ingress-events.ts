@@ -63,7 +63,7 @@ export class IngressEvents {
     this.#lost = lost;
   }
 
-  /** What is kept is read again: another host may have changed it meanwhile. Claims stay on what has not changed. */
+  /** Has the events read again: another host may have changed them meanwhile. Claims stay on those that have not changed. */
   forget(): void {
     this.#isStale = true;
   }
