@@ -1,21 +1,21 @@
 import { changeValue } from './change-value.js';
 import type { KeptValue, KeyValueQuota, KeyValueReader, KeyValues } from './key-values.js';
 
-type Types = 'string' | 'number' | 'boolean' | 'object';
-
 /**
  * Makes the check of a kind of items: a row comes from a disk, and is one if its fields have these types.
  *
  * @example
  * const isProgress = hasFields<Progress>({ spec: 'string', afterMs: 'number' });
  */
-export function hasFields<Item>(types: { readonly [Field in keyof Item]?: Types }) {
-  const fields = Object.entries(types);
+export function hasFields<Item>(
+  types: {
+    readonly [Field in keyof Item]?: 'string' | 'number' | 'boolean' | 'object';
+  },
+) {
   return (value: unknown): value is Item => {
-    if (typeof value !== 'object' || value === null) return false;
-    const given = new Map<string, unknown>(Object.entries(value));
-    return fields.every(
-      ([name, type]) => given.get(name) !== null && typeof given.get(name) === type,
+    const given = new Map<string, unknown>(Object.entries(Object(value)));
+    return Object.entries(types).every(
+      ([name, type]) => typeof (given.get(name) ?? undefined) === type,
     );
   };
 }
@@ -28,14 +28,10 @@ export interface WorkItemsOptions<Item> {
   readonly onUnreadable?: (at: { readonly namespace: string; readonly key: string }) => void;
 }
 
-/** The place of an item, and the right to change it. */
-export interface WorkItemAt {
+/** The place of an item, and how it is written: as `KeyValues.write` takes it. */
+export interface WorkItemAt extends Omit<Parameters<KeyValues['write']>[3], 'expected'> {
   readonly namespace: string;
   readonly key: string;
-  /** Once it has aborted, nothing is written. Anybody may if absent. */
-  readonly signal?: AbortSignal;
-  /** In place of that of its kind. */
-  readonly quota?: KeyValueQuota;
 }
 
 /** Rows that are read at once. */
@@ -56,8 +52,8 @@ export class WorkItems<Item extends object> {
     return itemOf(this.#options, namespace, await this.#values.get(namespace, key));
   }
 
-  /** The items of a namespace, with their keys and in the order of these. */
-  async list(namespace: string, given?: { readonly prefix?: string; readonly limit?: number }) {
+  /** As `listItems`. */
+  list(namespace: string, given?: Parameters<typeof listItems>[3]) {
     return listItems(this.#values, this.#options, namespace, given);
   }
 
@@ -66,21 +62,13 @@ export class WorkItems<Item extends object> {
    *
    * @param expected the item that has to be there, as it was read; `null` for none, and whatever is there if absent.
    */
-  async write(
-    { namespace, key, ...given }: WorkItemAt,
-    item: Item | undefined,
-    expected?: Item | null,
-  ): Promise<'written' | 'conflict' | 'full'> {
-    const { status } = await this.#values.write(
-      namespace,
-      key,
-      item && { body: JSON.stringify(item) },
-      {
-        ...(this.#options.quota !== undefined && { quota: this.#options.quota }),
-        ...given,
-        ...(expected !== undefined && { expected: expected && { body: JSON.stringify(expected) } }),
-      },
-    );
+  async write({ namespace, key, ...given }: WorkItemAt, item?: Item, expected?: Item | null) {
+    const { quota } = this.#options;
+    const how = { ...(quota && { quota }), ...given };
+    const { status } = await this.#values.write(namespace, key, item && bodyOf(item), {
+      ...how,
+      ...(expected !== undefined && { expected: expected && bodyOf(expected) }),
+    });
     return status;
   }
 
@@ -96,23 +84,20 @@ export class WorkItems<Item extends object> {
     next: (was: Item | undefined) => Item | null | undefined | Promise<Item | null | undefined>,
   ) {
     const { isItem, quota } = this.#options;
-    let [was, item]: [Item | undefined, Item | null | undefined] = [undefined, undefined];
-    const values = this.#values;
-    const { result } = await changeValue(
-      { values, ...(quota && { quota }), ...at },
-      async (row) => {
-        was = itemOf({ isItem }, at.namespace, row);
-        if (row !== undefined && was === undefined)
-          throw new Error(`the row ${at.key} of ${at.namespace} cannot be read`);
-        item = await next(was);
-        return item && { body: JSON.stringify(item) };
-      },
-    );
-    return { was, item, status: result?.status };
+    const seen: { was?: Item | undefined; item?: Item | null | undefined } = {};
+    const all = { values: this.#values, ...(quota && { quota }), ...at };
+    const { result } = await changeValue(all, async (row) => {
+      seen.was = itemOf({ isItem }, at.namespace, row);
+      if (row !== undefined && seen.was === undefined)
+        throw new Error(`the row ${at.key} of ${at.namespace} cannot be read`);
+      seen.item = await next(seen.was);
+      return seen.item && bodyOf(seen.item);
+    });
+    return { ...seen, status: result?.status };
   }
 }
 
-/** Reads the items of a namespace, a page at a time. */
+/** Reads the items of a namespace, with their keys and in the order of these, a page at a time. */
 export async function listItems<Item extends object>(
   values: Pick<KeyValueReader, 'list'>,
   options: WorkItemsOptions<Item>,
@@ -120,15 +105,14 @@ export async function listItems<Item extends object>(
   { prefix = '', limit = Number.POSITIVE_INFINITY } = {},
 ): Promise<{ readonly key: string; readonly item: Item }[]> {
   const found: { readonly key: string; readonly item: Item }[] = [];
-  for (let after: string | undefined; ; ) {
+  for (let after = ''; ; ) {
     const most = Math.min(pageLength, limit - found.length);
-    const given = { prefix, limit: most, ...(after !== undefined && { after }) };
-    const page = await values.list(namespace, given);
+    const page = await values.list(namespace, { prefix, after, limit: most });
     for (const row of page) {
       const item = itemOf(options, namespace, row);
       if (item !== undefined) found.push({ key: row.key, item });
     }
-    after = page.at(-1)?.key;
+    after = page.at(-1)?.key ?? after;
     if (page.length < most || found.length >= limit) return found;
   }
 }
@@ -139,11 +123,14 @@ function itemOf<Item>(
   row: KeptValue | undefined,
 ): Item | undefined {
   if (row === undefined) return undefined;
-  let value: unknown;
   try {
-    value = JSON.parse(row.body);
+    const value: unknown = JSON.parse(row.body);
+    if (isItem(value)) return value;
   } catch {} // it is no item then
-  if (isItem(value)) return value;
   onUnreadable?.({ namespace, key: row.key });
   return undefined;
+}
+
+function bodyOf(item: object) {
+  return { body: JSON.stringify(item) };
 }
