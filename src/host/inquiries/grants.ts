@@ -102,11 +102,13 @@ export class Grants extends KeptItems<GrantRow> {
       ...newGrant(always, row, endedAtMs),
       ...definedFields({ givenBy: answeredBy }),
     };
-    const isOlder = ({ askedAtMs, revokedAtMs = askedAtMs }: GrantRow): boolean =>
-      Math.max(askedAtMs, revokedAtMs) < endedAtMs;
+    const isNewer = ({ askedAtMs, revokedAtMs = askedAtMs }: GrantRow): boolean =>
+      Math.max(askedAtMs, revokedAtMs) >= endedAtMs;
     for (let isTidied = false; ; isTidied = true) {
-      const { status, item } = await this.put(grant, isOlder);
-      if (status !== 'full') return status === 'written' || this.#holds(item);
+      const { status, was = grant } = await this.items.change(this.rowOf(grant), (now) =>
+        now !== undefined && isNewer(now) ? undefined : grant,
+      );
+      if (status !== 'full') return status === 'written' || this.#holds(was);
       if (isTidied) return false;
       await this.drop();
     }

@@ -70,7 +70,7 @@ export async function readItems<Item extends KeptItem>(
 export class KeptItems<Item extends KeptItem> {
   protected readonly parts: KeptItemsParts;
   readonly #kind: KindOfItems<Item>;
-  readonly #items: WorkItems<Item>;
+  protected readonly items: WorkItems<Item>;
   readonly #timers = new Map<string, Timer>();
   #isRunning = false;
 
@@ -78,7 +78,7 @@ export class KeptItems<Item extends KeptItem> {
     this.parts = parts;
     this.#kind = kind;
     const onUnreadable = (at: object) => parts.logger.error('an item cannot be read', { ...at });
-    this.#items = new WorkItems(parts.keyValues, { ...kind, onUnreadable });
+    this.items = new WorkItems(parts.keyValues, { ...kind, onUnreadable });
   }
 
   /** Gives an item its end whose deadline has passed. If it rejects, it is called again. */
@@ -96,12 +96,7 @@ export class KeptItems<Item extends KeptItem> {
 
   /** As `read`, by the namespace behind the prefix and the id. */
   find(part: string, id: string): Promise<Item | undefined> {
-    return this.#items.find(`${this.#kind.prefix}${part}`, id);
-  }
-
-  /** Writes an item, whatever is there. @param signal of the right to write it. */
-  protected write(item: Item, signal?: AbortSignal) {
-    return this.#items.write(this.#at(item, signal), item);
+    return this.items.find(`${this.#kind.prefix}${part}`, id);
   }
 
   /**
@@ -122,21 +117,13 @@ export class KeptItems<Item extends KeptItem> {
       status,
       was,
       item: changed,
-    } = await this.#items.change(this.#at(item, signal), changing);
+    } = await this.items.change(this.rowOf(item, signal), changing);
     if (status === 'full') throw new Error('the journal has no room for it');
     return status === 'written' ? (changed ?? was) : undefined;
   }
 
-  /** Adds an item, or replaces the one that is there if that may be. @returns the one that is there then, and if there was no room. */
-  protected async put(item: Item, mayReplace: (now: Item) => boolean = () => false) {
-    const putting = (now: Item | undefined) =>
-      now === undefined || mayReplace(now) ? item : undefined;
-    const { status, was = item } = await this.#items.change(this.#at(item), putting);
-    return { status, item: status === 'written' ? item : was };
-  }
-
   protected async remove(item: Item): Promise<void> {
-    await this.#items.write(this.#at(item), undefined);
+    await this.items.write(this.rowOf(item));
   }
 
   /** Lets deadlines pass from now on. */
@@ -189,7 +176,8 @@ export class KeptItems<Item extends KeptItem> {
     this.#timers.delete(id);
   }
 
-  #at(item: Item, signal?: AbortSignal) {
+  /** The place of an item. @param signal of the right to write it. */
+  protected rowOf(item: Item, signal?: AbortSignal) {
     const { prefix, partOf } = this.#kind;
     return { namespace: `${prefix}${partOf(item)}`, key: item.id, ...definedFields({ signal }) };
   }

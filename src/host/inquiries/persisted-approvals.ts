@@ -135,7 +135,7 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
   /** Keeps a question before anybody is asked. @returns whether there is room for it. @throws as the journal does. */
   async add(row: ApprovalRow, fence: Fence): Promise<boolean> {
     if (this.#isClosed || this.#rows.size >= approvalsAtMost) return false;
-    if ((await this.write(row, fence.signal)) !== 'written') return false;
+    if ((await this.items.write(this.rowOf(row, fence.signal), row)) !== 'written') return false;
     this.#keep(row, fence);
     this.#report(row);
     this.arm(row);

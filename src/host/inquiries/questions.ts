@@ -124,7 +124,8 @@ export class Questions extends KeptItems<QuestionRow> {
    */
   async add(row: QuestionRow): Promise<QuestionRow> {
     const { id, extensionId, name, place } = row;
-    const { status, item: there } = await this.put(row);
+    const keeping = (now?: QuestionRow) => (now === undefined ? row : undefined);
+    const { status, was: there = row } = await this.items.change(this.rowOf(row), keeping);
     const isNew = status === 'written';
     if (status !== 'full') this.#known.add(id);
     const look = async (): Promise<QuestionRow | undefined> =>
