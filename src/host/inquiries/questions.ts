@@ -61,14 +61,9 @@ export class Questions extends KeptItems<QuestionRow> {
     this.start();
   }
 
-  /** No other host uses the journal: what this one does not know of is not there, and what it finds was left. */
-  get isAlone(): boolean {
-    return this.#ownership.partitionCount === 1;
-  }
-
-  /** Returns whether there is no question at all, so that nobody need look. */
+  /** Returns whether there is no question at all, so that nobody need look: a host that is alone knows of each. */
   get areNone(): boolean {
-    return this.isAlone && this.#known.size === 0;
+    return this.#ownership.partitionCount === 1 && this.#known.size === 0;
   }
 
   /**
