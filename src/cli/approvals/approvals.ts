@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import {
   type ApprovalRow,
+  answerApproval,
   approvalLine,
+  type GrantRow,
   grantLine,
   PersistedApprovals,
   shortIdOf,
-  whyNotAlways,
 } from '@sluice/host/internal';
+import { patiently } from '@sluice/journal/internal';
 import type { KeyValues } from '@sluice/sdk/extension';
 import { Option } from 'commander';
 import {
@@ -79,7 +82,7 @@ export const addCommand = resource<ApprovalsOptions>({
       work: tending(async ({ journal: { keyValues }, args: [id = ''] }) => {
         const { grants } = approvalsIn(keyValues);
         const grant = rowOf(await grants.list(), id);
-        if (!(await grants.revoke(grant)))
+        if (!(await patient((isAgain) => grants.revoke(grant, isAgain))))
           throw badArguments(`${id} does not hold any more`, 'See `sluice approvals list`.');
         return { data: [grant], lines: () => [`${shortIdOf(grant)} is revoked`] };
       }),
@@ -92,10 +95,17 @@ async function answered(
   keyValues: KeyValues,
   given: Parameters<typeof answerAsOperator>[1],
 ): Promise<Answer> {
-  const { ended, isKept } = await answerAsOperator(keyValues, given);
-  const how = isKept ? ', always' : ', this once: there are too many grants';
+  const { ended, grant } = await answerAsOperator(keyValues, given);
+  const how = grant === undefined ? ', this once: there are too many grants' : ', always';
   const line = `${shortIdOf(ended)} is ${given.state}${ended.always === undefined ? '' : how}`;
   return { data: [ended], lines: () => [line] };
+}
+
+/** Milliseconds for which a command waits for a journal that is away. */
+const waitMs = 10_000;
+
+function patient<T>(work: (isAgain: boolean) => Promise<T>): Promise<T> {
+  return patiently(systemClock, AbortSignal.timeout(waitMs), work);
 }
 
 /** The questions that a journal has kept, beside a host. */
@@ -117,24 +127,22 @@ export async function answerAsOperator(
     readonly reason?: string | undefined;
     readonly scope?: string | undefined;
   },
-): Promise<{ readonly ended: ApprovalRow; readonly isKept: boolean }> {
+): Promise<{ readonly ended: ApprovalRow; readonly grant?: GrantRow }> {
   const { id, state, reason = '', scope } = given;
   const approvals = approvalsIn(keyValues);
-  const row = rowOf(await approvals.load(), id);
   const always = approvalScopes.find((one) => one === scope);
   if (scope !== undefined && always === undefined)
     throw badArguments(`there is no scope "${scope}"`, `Scopes: ${approvalScopes.join(', ')}.`);
-  const problem = whyNotAlways(row, always);
-  if (problem !== undefined) throw badArguments(`${id} is not answered`, problem);
-  const ended = await approvals.end(row, {
-    state,
-    answeredBy: 'operator',
+  const answer = {
+    ...({ state, answeredBy: 'operator', answeredIn: randomUUID() } as const),
     ...(always !== undefined && { always }),
     ...(reason !== '' && { reason }),
-  });
-  if (ended === undefined)
-    throw badArguments(`${id} is not open any more`, 'See `sluice approvals list`.');
-  return { ended, isKept: (await approvals.grants.for(ended)) !== undefined };
+  };
+  const { ended, text, ...more } = await patient(async () =>
+    answerApproval(approvals, rowOf(await approvals.load(), id), answer),
+  );
+  if (ended === undefined) throw badArguments(`${id} is not answered`, text);
+  return { ended, ...more };
 }
 
 function rowOf<R extends { readonly id: string }>(all: readonly R[], id: string): R {

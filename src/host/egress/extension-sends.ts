@@ -4,8 +4,7 @@ import type { ExtensionHost, ExtensionMessage, KeptSend } from '@sluice/sdk/exte
 import { Recent } from '@sluice/sdk/stream/internal';
 import { type Clock, definedFields, pause, sameData } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
-import { fingerprintOf } from '../outbox/outbox.js';
-import { reportOfRecord } from '../outbox/report-of-record.js';
+import { fingerprintOf, reportOfRecord } from '../outbox/report-of-record.js';
 import type { HostParts } from '../parts/parts.js';
 import { failedReport } from './end-send.js';
 import type { JudgedSend, OwnMessage, sendOwn } from './own-send.js';

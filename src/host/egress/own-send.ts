@@ -45,8 +45,9 @@ export async function sendOwn(
   const account = host.accounts.find(channel ?? '', accountId ?? '');
   // whoever takes the account takes its sends
   const slot = account?.slot ?? host.journal.ownership.slotOf(lane);
-  const parts = fence === undefined ? underOwnFence(host, slot) : underFence(host, fence);
-  const either = signal === undefined ? parts.signal : AbortSignal.any([signal, parts.signal]);
+  const fenced = fence === undefined ? underOwnFence(host, slot) : underFence(host, fence);
+  const either = signal === undefined ? fenced.signal : AbortSignal.any([signal, fenced.signal]);
+  const parts = { ...fenced, signal: either };
   const explicit = channel !== undefined && accountId !== undefined;
   const outgoing: OutgoingMessage = { ...message, kind: 'unprompted', explicit };
   const trail = new Trail(parts.kernel, undefined, refs);
@@ -55,7 +56,7 @@ export async function sendOwn(
   let ending: Promise<SendReport> | undefined;
   const end = (): Promise<SendReport> => {
     ending ??= preparing.then((prepared) =>
-      isDeferredToNext(parts, prepared)
+      isDeferredToNext(fenced, prepared)
         ? deferredSend(prepared)
         : deliverPrepared(parts, trail, prepared, either),
     );

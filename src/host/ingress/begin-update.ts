@@ -1,6 +1,6 @@
 import type { UpdateFence } from '@sluice/journal';
-import { againMs, logJournalFailure, mayPass } from '@sluice/journal/internal';
-import { isSluiceError, pause } from 'sluice-kernel/internal';
+import { logJournalFailure, patiently } from '@sluice/journal/internal';
+import pLimit from 'p-limit';
 import type { FencedParts, HostParts } from '../parts/parts.js';
 import { forUpdate } from '../parts/under-fence.js';
 import { reportUpdate } from '../timeline/report-update.js';
@@ -14,27 +14,19 @@ export function isDeferredToNext({ signal, backlog, journal }: HostParts): boole
  * Makes a write of an update again and again until the journal has it: its lane waits meanwhile (durability §6.6). Gives up when the
  * update is left to the next host, or is that of another one.
  *
- * @param failure the error of the first try. The journal may have what a try has written that failed.
  * @throws the error of the last try.
  */
-export async function untilKept<T>(
+export function untilKept<T>(
   parts: HostParts,
   eventId: string,
-  failure: unknown,
-  write: () => Promise<T>,
+  write: (isAgain: boolean) => Promise<T>,
 ): Promise<T> {
-  for (let error = failure; ; ) {
-    const isLost = isSluiceError(error, 'journal-lost');
-    if (isLost || !mayPass(error) || isDeferredToNext(parts)) throw error;
-    if (error === failure)
+  return patiently(parts.clock, parts.signal, write, (error, isAgain) => {
+    const isLeft = isDeferredToNext(parts);
+    if (!isLeft && !isAgain)
       parts.logger.error('an update waits: the journal could not be used', { eventId, error });
-    if (!(await pause(parts.clock, againMs, parts.signal))) throw error;
-    try {
-      return await write();
-    } catch (next) {
-      error = next;
-    }
-  }
+    return !isLeft;
+  });
 }
 
 /**
@@ -52,8 +44,7 @@ export async function beginUpdate(
   if (begun?.signal.aborted === false) return forUpdate(parts, begun); // one that was lost has begun nothing that may go on
   try {
     const begin = () => journal.begin(eventId, joined);
-    const beginning = begin().catch((error: unknown) => untilKept(parts, eventId, error, begin));
-    const { attempts: attempt, fence } = await beginning;
+    const { attempts: attempt, fence } = await untilKept(parts, eventId, begin);
     backlog.begun.set(eventId, fence);
     reportUpdate(parts, eventId, 'begun', { attempt });
     return forUpdate(parts, fence);
@@ -64,13 +55,23 @@ export async function beginUpdate(
   }
 }
 
-/** Takes a beginning back. @returns whether it is no longer counted. Never rejects. */
-export async function releaseUpdate(parts: HostParts, fence: UpdateFence): Promise<boolean> {
+/**
+ * Takes a beginning back. Never rejects.
+ *
+ * @param isPatient it waits for a journal that is away.
+ * @returns whether it is no longer counted.
+ */
+export async function releaseUpdate(
+  parts: HostParts,
+  fence: UpdateFence,
+  isPatient = false,
+): Promise<boolean> {
   const { journal, backlog, logger } = parts;
   const { eventId } = fence;
   backlog.begun.delete(eventId);
+  const release = () => journal.release(fence);
   try {
-    await journal.release(fence);
+    await (isPatient ? untilKept(parts, eventId, release) : release());
     reportUpdate(parts, eventId, 'given-back');
     return true;
   } catch (error) {
@@ -85,5 +86,6 @@ export async function releaseUpdate(parts: HostParts, fence: UpdateFence): Promi
  */
 export async function releaseUpdates(parts: HostParts): Promise<void> {
   await parts.outbox.persistSent();
-  await Promise.all([...parts.backlog.begun.values()].map((fence) => releaseUpdate(parts, fence)));
+  const begun = [...parts.backlog.begun.values()];
+  await pLimit(8).map(begun, (fence) => releaseUpdate(parts, fence));
 }

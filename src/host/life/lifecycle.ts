@@ -26,13 +26,9 @@ import {
 } from '../receive/account.js';
 import { watchSchedules } from '../receive/due-schedules.js';
 import { extensionInjects } from '../receive/extension-injects.js';
-import {
-  extensionQuestions,
-  questionActs,
-  sweepQuestions,
-} from '../receive/extension-questions.js';
+import { extensionQuestions } from '../receive/extension-questions.js';
 import { sendFromAny } from '../receive/hand-send.js';
-import { beginApprovals } from '../receive/left-approvals.js';
+import { beginInquiries } from '../receive/left-inquiries.js';
 import { extensionUser } from './extension-user.js';
 import { watchJournal } from './watch-journal.js';
 
@@ -144,17 +140,15 @@ export async function startAll(
   for (const own of [injectAccount, sendAccount]) parts.accounts.addOwn(own);
   parts.running.onTaken = () => void feed(parts);
   parts.shares.onRoom = (lane) => claimParked(parts, lane);
-  await parts.questions.begin(questionActs(parts)); // those that a host before this one left: updates find them from then on
-  watches.push(await beginApprovals(parts));
-  await resumeAll(parts); // it takes its places in the lanes before anything new does
   const send = extensionSends(parts, sendFromAny);
+  watches.push(await beginInquiries(parts, send));
+  await resumeAll(parts); // it takes its places in the lanes before anything new does
   watches.push(watchJournal(parts, send));
   running.acts = extensions.serve({
     send,
     inject: extensionInjects(parts),
     ask: extensionQuestions(parts, send),
   });
-  await sweepQuestions(parts, send);
   open();
   watches.push(watchSchedules(parts));
   const accounts = parts.accounts.offered();

@@ -4,13 +4,10 @@ import type { HostParts } from '../parts/parts.js';
 import { feed, freeBlocked, isBlocked, rewind } from '../queue/feeder.js';
 import { MissedUpdates } from '../queue/missed-updates.js';
 import { resumeSends } from '../queue/resume-all.js';
-import { sweepQuestions } from '../receive/extension-questions.js';
-import { takeApprovals } from '../receive/left-approvals.js';
+import { takeInquiries } from '../receive/left-inquiries.js';
 
 /** Milliseconds between two looks. */
 const lookEveryMs = 1_000;
-/** Milliseconds between two looks for the questions of dead hosts. */
-const sweepEveryMs = 30_000;
 
 /**
  * Looks now and then whether the journal holds something to claim: a dead letter that an operator wants tried again,
@@ -20,14 +17,13 @@ const sweepEveryMs = 30_000;
  */
 export function watchJournal(parts: HostParts, send: ExtensionHost['send']): Disposable {
   const { clock, journal, outbox, deferredEnds, backlog, logger, approvals } = parts;
-  const { questions, shares, troubles } = parts;
+  const { shares, troubles } = parts;
   const timer = new Timer(clock);
   const missed = new MissedUpdates(parts);
   let isOver = false;
   let isLooking = false;
   let isHinted = false;
   let told: ErrorCode | undefined;
-  let sweepAtMs = clock.monotonicMs() + sweepEveryMs;
   const isUsable = (): boolean => {
     const error = journal.problem();
     if (error?.code !== told) {
@@ -51,13 +47,7 @@ export function watchJournal(parts: HostParts, send: ExtensionHost['send']): Dis
       const isChanged = journal.changedOutside();
       const isWanted = () => isChanged || isLeft() || isToRewind || backlog.isToRewind;
       const isFit = isUsable();
-      if (isFit) await takeApprovals(parts);
-      if (isFit && !questions.isAlone && clock.monotonicMs() >= sweepAtMs) {
-        sweepAtMs = clock.monotonicMs() + sweepEveryMs;
-        sweepQuestions(parts, send).catch((error: unknown) =>
-          logger.warn('the questions of other hosts could not be read', { error }),
-        );
-      }
+      if (isFit) await takeInquiries(parts, send);
       if (isChanged || (isFit && (await approvals.areAnswered()))) await approvals.look();
       if (isFit) await outbox.persistSent();
       if (isFit) await missed.look();
@@ -96,7 +86,6 @@ export function watchJournal(parts: HostParts, send: ExtensionHost['send']): Dis
       isOver = true;
       hinted[Symbol.dispose]();
       timer.clear();
-      questions.stop();
     },
   };
 }

@@ -47,6 +47,8 @@ export interface SendParts {
   readonly asking?: Approvals;
   /** Of the message that it belongs to; absent if it belongs to none. */
   readonly suspension?: Suspension | undefined;
+  /** Aborts when nobody may wait for it any longer; absent if there is no host. */
+  readonly signal?: AbortSignal;
   /** Resolves when the turn that says something is kept so far, before a channel has it; to the reason if it is not. */
   readonly turnPersisted?: () => Promise<string | undefined>;
 }

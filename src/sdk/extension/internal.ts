@@ -19,3 +19,4 @@ export { memoryKeyValues } from './store/memory-key-values.js';
 export { deleteValue, openStore, usualQuota } from './store/open-store.js';
 export { notPlain } from './store/plain-json.js';
 export { bytesOf, fits, isAsExpected } from './store/sizes.js';
+export { hasFields, listItems, WorkItems } from './store/work-items.js';

@@ -1,4 +1,5 @@
 import type { Update } from 'grammy/types';
+import pLimit from 'p-limit';
 import { pause } from 'sluice/chat';
 import type { ApiAnswer, BotApi } from '../api/bot-api.js';
 import { isUpdate, wantedUpdates } from '../ingress/decode.js';
@@ -91,7 +92,7 @@ class Poller implements Intake {
   }
 
   /**
-   * Takes them side by side, so that none waits for another.
+   * Takes them side by side, so that none of a whole batch waits for another.
    *
    * @returns how many of them are new, and whether some could not be taken in.
    */
@@ -102,13 +103,11 @@ class Poller implements Intake {
     const isNew = (update: Update): boolean =>
       !this.#signal.aborted &&
       this.#pending.take(update.update_id, this.#parts.clock.monotonicMs());
-    const taken = await Promise.all(
-      readable.filter(isNew).map(async (update) => {
-        const how = await this.#parts.sink.take(update);
-        if (how === 'refused') this.#pending.refuse(update.update_id);
-        return how;
-      }),
-    );
+    const taken = await pLimit(batch).map(readable.filter(isNew), async (update) => {
+      const how = await this.#parts.sink.take(update);
+      if (how === 'refused') this.#pending.refuse(update.update_id);
+      return how;
+    });
     return { count: taken.length, isRefused: taken.includes('refused') };
   }
 

@@ -1,36 +1,48 @@
+import type { Fence } from '@sluice/journal';
 import { isOneOf, openSends, openUpdates } from '@sluice/journal/internal';
+import type { ExtensionHost } from '@sluice/sdk/extension';
 import { notifyApprover, sendApproval, sendIdOfApproval, unsentEnd } from '../egress/ask-people.js';
 import { type ApprovalRow, shortIdOf } from '../inquiries/approval-row.js';
 import type { HostParts } from '../parts/parts.js';
 import { underFence, underOwnFence } from '../parts/under-fence.js';
 import { rewind } from '../queue/feeder.js';
 import { settleSend } from '../recovery/settle-send.js';
+import { questionActs, takeQuestions } from './extension-questions.js';
 
 /**
- * Takes over the approvals that a host before this one left, and waits for the deadlines. A message with a question that is not answered
- * is not begun, and holds its conversation as it did before (judgement §4.21).
+ * Takes over the questions that a host before this one left, and waits for the deadlines. A message with a question to a human that is
+ * not answered is not begun, and holds its conversation as it did before (judgement §4.21).
  */
-export async function beginApprovals(parts: HostParts): Promise<Disposable> {
-  const { approvals } = parts;
+export async function beginInquiries(
+  parts: HostParts,
+  send: ExtensionHost['send'],
+): Promise<Disposable> {
+  const { approvals, questions } = parts;
   approvals.onEnd = (row) => goOn(parts, row);
   approvals.onUnused = (row) =>
     void reportUnused(parts, row).catch((error: unknown) => {
       parts.logger.warn('an unused answer could not be told of', { error });
     });
   await approvals.grants.drop();
+  questions.begin(questionActs(parts)); // updates find them from then on
   approvals.start();
-  await takeApprovals(parts);
-  return { [Symbol.dispose]: () => approvals.stop() };
+  await takeInquiries(parts, send);
+  return {
+    [Symbol.dispose]: () => {
+      approvals.stop();
+      questions.stop();
+    },
+  };
 }
 
 /**
  * Takes over the questions in the partitions that this host has taken since the last call, asks those that were left unasked, and forgets
- * those of partitions that it has lost (durability §12.10).
+ * the approvals of partitions that it has lost (durability §12.10, durability §12.11).
  *
  * @throws as the journal does.
  */
-export async function takeApprovals(parts: HostParts): Promise<void> {
-  const { approvals, journal, active, backlog, logger } = parts;
+export async function takeInquiries(parts: HostParts, send: ExtensionHost['send']): Promise<void> {
+  const { approvals, journal, active, backlog } = parts;
   for (const correlationId of approvals.lost()) {
     if (active.has(correlationId)) continue; // its run ends
     backlog.blocked.delete(approvals.release(correlationId) ?? '');
@@ -41,13 +53,32 @@ export async function takeApprovals(parts: HostParts): Promise<void> {
   const fresh = fences.filter(({ signal }) => !backlog.asked.has(signal));
   const [anyFence] = fresh;
   if (anyFence === undefined) return;
+  const freshFenceOf = (slot: number): Fence | undefined => {
+    const now = ownership.fenceOf(slot);
+    return fresh.some(({ signal }) => signal === now?.signal) ? now : undefined;
+  };
+  await takeQuestions(parts, send, (slot) => freshFenceOf(slot) !== undefined);
+  const open = await takeApprovals(parts, anyFence, freshFenceOf);
+  for (const { signal } of fresh) backlog.asked.add(signal);
+  for (const row of open)
+    if (row.isUnsent === true)
+      void askLeft(parts, row).catch((error: unknown) => {
+        parts.logger.error('an approval could not be asked', { approval: shortIdOf(row), error });
+      });
+}
+
+/** Takes the approvals of the messages whose slots are fresh. @returns those that are open. */
+async function takeApprovals(
+  { approvals, journal }: HostParts,
+  anyFence: Fence,
+  freshFenceOf: (slot: number) => Fence | undefined,
+): Promise<readonly ApprovalRow[]> {
   const rows = await approvals.load();
   const open: ApprovalRow[] = [];
   for (const correlationId of new Set(rows.map((row) => row.correlationId))) {
     const wanted = { eventId: correlationId, states: openUpdates, withoutBody: true };
     const [update] = await journal.updates(wanted);
-    const now = update && ownership.fenceOf(update.slot ?? 0);
-    const fence = fresh.some(({ signal }) => signal === now?.signal) ? now : undefined; // by its slot
+    const fence = update && freshFenceOf(update.slot ?? 0);
     const own = rows.filter((row) => row.correlationId === correlationId);
     if (update === undefined) {
       await approvals.take(correlationId, own, anyFence);
@@ -58,12 +89,7 @@ export async function takeApprovals(parts: HostParts): Promise<void> {
       open.push(...own.filter(({ state }) => state === 'pending'));
     }
   }
-  for (const { signal } of fresh) backlog.asked.add(signal);
-  for (const row of open)
-    if (row.isUnsent === true)
-      void askLeft(parts, row).catch((error: unknown) => {
-        logger.error('an approval could not be asked', { approval: shortIdOf(row), error });
-      });
+  return open;
 }
 
 /** Sends the message of a question, unless the host before this one had persisted it: then that send comes to its end. */
