@@ -6,9 +6,9 @@ import {
   memoryJournal,
   openJournal,
   openSqlite,
-} from '../../src/journal/index.js';
-import { testFolder } from '../support/folder.js';
-import { aDispatch } from './journal-contract.js';
+} from '../../../src/journal/index.js';
+import { testFolder } from '../../support/folder.js';
+import { aDispatch } from '../journal-contract.js';
 
 const families = ['ingress.normalized', 'agent.output.delta', 'egress.sent'] as const;
 /** Ids as a kernel makes them, with that of the update and that of its first send among them. */

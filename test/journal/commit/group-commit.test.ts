@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openJournal, openSqlite } from '../../src/journal/index.js';
-import { fence } from '../support/fences.js';
-import { testFolder } from '../support/folder.js';
-import { aDispatch, anUpdate, settableClock } from './journal-contract.js';
+import { openJournal, openSqlite } from '../../../src/journal/index.js';
+import { fence } from '../../support/fences.js';
+import { testFolder } from '../../support/folder.js';
+import { aDispatch, anUpdate, settableClock } from '../journal-contract.js';
 
 const code = (wanted: string) => expect.objectContaining({ code: wanted });
 const newPath = () => join(testFolder(), 'sluice.db');
