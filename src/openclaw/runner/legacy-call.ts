@@ -168,7 +168,8 @@ export class LegacyCall {
         throw error;
       },
     );
-    this.#settle(answered);
+    answered.catch(() => undefined); // the code that waits for it hears of it
+    this.settling.push(answered);
     return answered;
   }
 
@@ -267,11 +268,6 @@ export class LegacyCall {
 
   #reportLost(registered: Registered, fields: readonly string[], own: Own): void {
     if (fields.length > 0) this.#reportInPlace(registered, fields, own);
-  }
-
-  #settle(promise: Promise<unknown>): void {
-    promise.catch(() => undefined); // the code that waits for it hears of it
-    this.settling.push(promise);
   }
 }
 
