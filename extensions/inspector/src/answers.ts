@@ -18,7 +18,7 @@ export interface Answers {
 }
 
 /** The leave that an inspector has. */
-export interface Allowed {
+interface Allowed {
   readonly write: boolean;
   readonly text: boolean;
   readonly clock: Clock;
