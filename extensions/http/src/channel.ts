@@ -23,7 +23,7 @@ import { decodeUpdate, type HttpUpdate, newUpdateId, type UnreadableUpdate } fro
 import { hookPrefix, markOf, readWebhook, signedText } from './webhook.js';
 
 /** The parts of the channel. */
-export interface HttpChannelOptions {
+interface HttpChannelOptions {
   /** The settings, as the extension's schema has read them. */
   readonly config: HttpConfig;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface HttpChannelOptions {
 }
 
 /** HTTP as a channel. */
-export interface HttpChannel extends ChannelPlugin {
+interface HttpChannel extends ChannelPlugin {
   /** The address of the chat page and of `/v1`, while it listens. */
   readonly url: string | undefined;
   /** Returns whether nobody wants what is sent there. */
@@ -44,7 +44,7 @@ export interface HttpChannel extends ChannelPlugin {
 
 const accountId = 'default';
 /** Sends one message. */
-export type Deliver = (
+type Deliver = (
   message: ApprovedMessage,
   permit: SendPermit,
   signal?: AbortSignal,

@@ -19,7 +19,7 @@ export interface Answers {
 }
 
 /** The leave that an inspector has. */
-export interface Allowed {
+interface Allowed {
   readonly write: boolean;
   readonly text: boolean;
   readonly clock: Clock;

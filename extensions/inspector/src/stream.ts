@@ -4,7 +4,7 @@ import { cursorOf, followJournal, type JournalReader, type TimelineCursor } from
 import { rowOf } from './row.js';
 
 /** The place that a stream of events goes to. */
-export type EventSink = Pick<ServerResponse, 'write' | 'writableNeedDrain'>;
+type EventSink = Pick<ServerResponse, 'write' | 'writableNeedDrain'>;
 
 /**
  * Writes the entries of a journal as server-sent events, from a cursor on, within the pace of a page. What would be too much

@@ -4,7 +4,7 @@ import { checkSize, Patterns, readingOf } from './cost.js';
 import { didYouMean } from './problem.js';
 
 /** The event that a condition is asked about, as far as it is read. */
-export interface Subject {
+interface Subject {
   readonly payload: object;
   readonly principal: Principal | undefined;
   readonly event: Envelope;

@@ -10,7 +10,7 @@ import { type BotIdentity, decodeUpdate } from './ingress/decode.js';
 import type { Env } from './secrets.js';
 
 /** The options of the channel. */
-export interface SlackChannelOptions {
+interface SlackChannelOptions {
   /** The settings, as the extension's schema has read them. */
   readonly config: SlackConfig;
   readonly clock?: Clock;

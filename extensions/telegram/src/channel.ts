@@ -11,7 +11,7 @@ import { followMoves, type MoveStore } from './moves.js';
 import { readToken } from './token.js';
 
 /** The options of the channel. */
-export interface TelegramChannelOptions {
+interface TelegramChannelOptions {
   /** The settings, as the extension's schema has read them. */
   readonly config: TelegramConfig;
   readonly clock?: Clock;

@@ -29,7 +29,7 @@ export interface Action<O> {
 }
 
 /** A command with a sub-command for each action on one kind of thing. */
-export interface Resource<O> {
+interface Resource<O> {
   /** The options of every action. */
   readonly options: readonly Option[];
   /** By their names with their arguments, such as `show <id>`. */

@@ -27,7 +27,7 @@ const editGapMs = 1_200;
 const sectionLimit = 3_000;
 
 /** The parts that sending by Slack needs. */
-export interface SurfaceParts {
+interface SurfaceParts {
   /** The account that a message goes by; nothing if it is not connected. */
   readonly apiOf: (accountId: string) => WebApi | undefined;
   readonly config: Pick<SlackConfig, 'format' | 'mediaRoots'>;

@@ -21,7 +21,7 @@ export interface BotIdentity {
 }
 
 /** The parts that an update is decoded with. */
-export interface DecodeContext {
+interface DecodeContext {
   readonly accountId: string;
   readonly bot: BotIdentity;
   readonly config: AccessConfig & Pick<SlackConfig, 'edits' | 'replyInThread' | 'slashCommand'>;

@@ -14,10 +14,10 @@ type Method = keyof RawApi;
 const bare = ['getMe', 'getWebhookInfo'] as const satisfies readonly Method[];
 type Bare = (typeof bare)[number];
 type Arguments<M extends Method> = M extends Bare ? object : NonNullable<Parameters<RawApi[M]>[0]>;
-export type ResultOf<M extends Method> = Awaited<ReturnType<RawApi[M]>>;
+type ResultOf<M extends Method> = Awaited<ReturnType<RawApi[M]>>;
 
 /** How one call is made. */
-export interface CallOptions {
+interface CallOptions {
   /** Milliseconds until it counts as unknown. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -34,7 +34,7 @@ export interface BotApi {
   readonly redact: (text: string) => string;
 }
 
-export interface BotApiOptions {
+interface BotApiOptions {
   readonly token: string;
   /** By default Telegram's own. */
   readonly apiRoot?: string;

@@ -23,7 +23,7 @@ const intervalsMs = { private: 900, group: 3_000 };
 const noTopic = /^400: .*(?:thread not found|topic[ _](?:closed|deleted|id_invalid))/i;
 
 /** The parts that sending by Telegram needs. */
-export interface SurfaceParts {
+interface SurfaceParts {
   /** The account that a message goes by; nothing if it is not connected. */
   readonly apiOf: (accountId: string) => BotApi | undefined;
   readonly config: Pick<TelegramConfig, 'format' | 'mediaRoots'>;

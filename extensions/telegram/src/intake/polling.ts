@@ -21,7 +21,7 @@ const longestBackoffMs = 30_000;
 const patience = 5;
 
 /** The parts that polling works with. */
-export interface PollingParts extends IntakeParts {
+interface PollingParts extends IntakeParts {
   readonly api: BotApi;
 }
 

@@ -18,10 +18,10 @@ import { type PluginFolder, readPluginFolder } from '../../plugin/shape/plugin-f
 import { npmInstall } from './npm-install.js';
 
 /** The folder beside a config in which `sluice plugin add` installs, each plugin in a folder of its own. */
-export const pluginsFolder = 'sluice-plugins';
+const pluginsFolder = 'sluice-plugins';
 
 /** A plugin that was installed beside a config. */
-export interface InstalledPlugin extends PluginFolder {
+interface InstalledPlugin extends PluginFolder {
   /** The folder that is its own, with its `node_modules`: to remove it removes the plugin. */
   readonly own: string;
 }

@@ -49,7 +49,7 @@ export async function pluginConfig(
 }
 
 /** A plugin as a config names it. */
-export interface PluginEntry {
+interface PluginEntry {
   /** As it is written. */
   readonly path: string;
   /** The plugin's folder and its id, if it is there. */
