@@ -60,12 +60,13 @@ const nowhere = '#nowhere';
  * const channel = httpChannel({ config: config.parse({}), clock, log, store: api.store });
  */
 export function httpChannel({ config, clock, log, store }: HttpChannelOptions): HttpChannel {
-  const answers = new Answers(store, ttlMsOf(config));
+  const ttlMs = config.keepAnswersHours * 3_600_000;
+  const answers = new Answers(store, ttlMs);
   let closing = new AbortController();
   let host: ChannelInbox | undefined;
   let served: Served | undefined;
 
-  const parts = { config, clock, store, answers };
+  const parts = { config, clock, store, answers, ttlMs };
   const { chat, hook } = requests(parts, async (raw, updateId) =>
     host?.receive({ raw, updateId, receivedAtMs: clock.now() }),
   );
@@ -140,16 +141,15 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
   };
 }
 
-/** How long answers and marks are kept. */
-function ttlMsOf({ keepAnswersHours }: HttpConfig): number {
-  return keepAnswersHours * 3_600_000;
-}
-
-type Parts = Pick<HttpChannelOptions, 'config' | 'clock' | 'store'> & { readonly answers: Answers };
+type Parts = Pick<HttpChannelOptions, 'config' | 'clock' | 'store'> & {
+  readonly answers: Answers;
+  /** How long answers and marks are kept. */
+  readonly ttlMs: number;
+};
 
 /** Makes the functions that take requests in. @param receive hands an update to the host. */
 function requests(
-  { config, clock, store, answers }: Parts,
+  { config, clock, store, answers, ttlMs }: Parts,
   receive: (raw: HttpUpdate | UnreadableUpdate, updateId: string) => Promise<unknown>,
 ): Pick<ServedParts, 'chat' | 'hook'> {
   /** Hands an update over whose answer is followed. */
@@ -203,7 +203,7 @@ function requests(
     if (update.kind === 'unreadable') return refuse(update, response);
     const mark = markOf(name, settings, signed);
     const isFirst = (before?: string) => (before === undefined ? update.messageId : undefined);
-    const marked = mark && (await store.update(mark, isFirst, { ttlMs: ttlMsOf(config) }));
+    const marked = mark && (await store.update(mark, isFirst, { ttlMs }));
     const messageId = marked ?? update.messageId;
     if ((await receive({ ...update, messageId }, messageId)) === 'refused')
       return later('not-taken', 'bring it again');
