@@ -3,11 +3,7 @@ import { type LoadedExtension, Scope } from '@sluice/sdk/extension';
 import type { AgentProvider } from '@sluice/sdk/stream';
 import { oneLine, silentLogger } from 'sluice-kernel/internal';
 import { CommandError, ConfigError } from '../errors/command-error.js';
-import {
-  agentDefinitions,
-  type ProvidedAgents,
-  providedBy,
-} from '../pipeline/agent-definitions.js';
+import { agentDefinitions, providedAgents } from '../pipeline/agent-definitions.js';
 import { declaredChannels } from '../pipeline/channel-packages.js';
 import { openPipeline, type Pipeline } from '../pipeline/pipeline.js';
 import { type Layout, laidOut } from '../print/layout.js';
@@ -134,7 +130,7 @@ async function examine(settings: Settings, shell: Shell): Promise<Finding[]> {
   const { kernel, plugins, errors } = open;
   const pluginIds = plugins.map(({ pluginId }) => pluginId);
   const { live: extensions, statuses } = open.extensions;
-  const agents = await agentsOf(settings, shell, providedBy(open.extensions), findings);
+  const agents = await agentsOf(settings, shell, open.extensions, findings);
   const provided = extensions.flatMap((one) => one.provided('channel'));
   const registered = extensions.flatMap((one) =>
     one.registered().map((registration) => ({ extensionId: one.extensionId, registration })),
@@ -180,7 +176,7 @@ async function undone(extension: LoadedExtension): Promise<Finding[]> {
 async function agentsOf(
   settings: Settings,
   shell: Shell,
-  provided: ProvidedAgents,
+  extensions: Pipeline['extensions'],
   findings: Finding[],
 ): Promise<AgentProvider[]> {
   const agentFindings = findingsOf('agents');
@@ -188,12 +184,15 @@ async function agentsOf(
     void findings.push(agentFindings.thrown(lineError(file, line)));
   await using scope = new Scope('agents');
   try {
-    const agents = await agentDefinitions(settings, provided, {
+    const agents = await agentDefinitions(settings, extensions, {
       ...shell,
       ...{ plugins: [], logger: silentLogger, scope, onMalformed },
     });
     const ids = new Set(agents.map(({ id }) => id));
-    const all = [...agents, ...[...provided.now().values()].filter(({ id }) => !ids.has(id))];
+    const all = [
+      ...agents,
+      ...[...providedAgents(extensions).values()].filter(({ id }) => !ids.has(id)),
+    ];
     for (const { id, provider, timeoutMs = usualTurnMs } of all) {
       const limit = timeoutMs === false ? 'has no time limit' : `takes ${timeoutMs} ms at most`;
       findings.push(agentFindings.ok(`answered by "${provider.id}", a turn ${limit}`, id));

@@ -6,7 +6,7 @@ import { HandlerWatch, Scope } from '@sluice/sdk/extension';
 import { type Command, Option } from 'commander';
 import { definedFields } from 'sluice-kernel/internal';
 import { badArguments } from '../errors/command-error.js';
-import { agentDefinitions, providedBy } from '../pipeline/agent-definitions.js';
+import { agentDefinitions } from '../pipeline/agent-definitions.js';
 import { addChannelOptions, withChannelOptions } from '../pipeline/channel-options.js';
 import { noSuchChannel } from '../pipeline/channel-packages.js';
 import { openPersistence } from '../pipeline/open-persistence.js';
@@ -146,7 +146,7 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
   });
   const { kernel, plugins, extensions } = pipeline;
   if (!progress.mayStart(pipeline, settings)) return exitCodes.usage;
-  const agents = await agentDefinitions(settings, providedBy(extensions), {
+  const agents = await agentDefinitions(settings, extensions, {
     ...shell,
     ...{ plugins, logger, scope },
     onMalformed: (file, line) => progress.report(lineError(file, line)),

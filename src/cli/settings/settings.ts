@@ -5,7 +5,6 @@ import type { HostConfig } from '@sluice/host/internal';
 import { definedFields } from 'sluice-kernel/internal';
 import { badArguments } from '../errors/command-error.js';
 import type {
-  Addition,
   GatewaySetting,
   PluginLoader,
   PluginSetting,
@@ -163,17 +162,14 @@ async function foundPlugins(
   { additions, env, stop }: SettingsShell,
 ): Promise<Pick<Settings, 'plugins' | 'pluginLoader'>> {
   if (named.length === 0) return { plugins: [] };
-  const loader = await pluginLoader(additions);
+  const load = additions.find((one) => one.plugins !== undefined)?.plugins;
+  if (load === undefined)
+    throw badArguments('plugins are named, and nothing here loads them', 'Leave them out.');
+  const loader = await load();
   const plugins: PluginSetting[] = [];
   for (const plugin of named) {
     const path = await loader.pluginPath(plugin.path, folder, { cwd: plugin.from, env, stop });
     plugins.push({ ...plugin, path });
   }
   return { plugins, pluginLoader: loader };
-}
-
-async function pluginLoader(additions: readonly Addition[]): Promise<PluginLoader> {
-  const load = additions.find(({ plugins }) => plugins !== undefined)?.plugins;
-  if (load !== undefined) return load();
-  throw badArguments('plugins are named, and nothing here loads them', 'Leave them out.');
 }

@@ -22,13 +22,10 @@ export interface FlatHostOptions extends HostProgram {
   readonly maxUpdateLength?: number;
 }
 
+type Moved = Exclude<keyof FlatHostOptions, keyof HostProgram>;
+
 /** The place of each of them now. */
-const moved: Readonly<
-  Record<
-    Exclude<keyof FlatHostOptions, keyof HostProgram>,
-    readonly ['all' | 'lanes' | 'budgets' | 'journal', string]
-  >
-> = {
+const moved: Readonly<Record<Moved, readonly ['all' | 'lanes' | 'budgets' | 'journal', string]>> = {
   defaultAgentId: ['all', 'defaultAgent'],
   kernelOptions: ['all', 'kernel'],
   way: ['all', 'timeline'],
