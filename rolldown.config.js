@@ -15,6 +15,7 @@ const licences = {
   generateBundle(_options, bundle) {
     const modules = Object.values(bundle).flatMap((file) => Object.keys(file.modules ?? {}));
     const found = modules.map((id) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1]);
+    if (modules.every((id) => !id.includes('node_modules'))) return;
     const folders = [...new Set(found.filter((folder) => folder !== undefined))].sort();
     const texts = folders.map((folder) => {
       const { name, version, license } = JSON.parse(
@@ -58,14 +59,25 @@ const groups = Object.entries(parts).map(([name, place], at) => ({
   priority: Object.keys(parts).length - at, // 0 would be none
 }));
 
+/** Leaves out the descriptions of the catalog's fields: they are for people, who read `sluice-kernel/schemas`. */
+const undescribed = {
+  name: 'undescribed',
+  transform: {
+    filter: { id: /src\/kernel\/catalog\// },
+    // a sentence as the last argument of a call
+    handler: (code) =>
+      code.replace(/(?:,\s*)?(['"])(?:(?!\1)[^\\\n]|\\.)* (?:(?!\1)[^\\\n]|\\.)*\1,?\s*\)/g, ')'),
+  },
+};
+
 /** A published package: one file for each entry point, and the parts that they share. */
-const published = (dir, input) => ({
+const published = (dir, input, ...plugins) => ({
   input,
   platform: 'node',
   external: (id) =>
     id.startsWith('node:') || outside.some((name) => id === name || id.startsWith(`${name}/`)),
   transform: { target: 'node20' },
-  plugins: [licences],
+  plugins: [licences, ...plugins],
   output: {
     dir,
     format: 'esm',
@@ -77,10 +89,16 @@ const published = (dir, input) => ({
 
 /** The kernel, and `sluice` around it: one kernel serves all. */
 export default defineConfig([
-  published('src/kernel/dist', {
-    index: 'src/kernel/index.ts',
-    internal: 'src/kernel/internal.ts',
-  }),
+  published(
+    'src/kernel/dist',
+    {
+      index: 'src/kernel/index.ts',
+      core: 'src/kernel/core.ts',
+      internal: 'src/kernel/internal.ts',
+    },
+    undescribed,
+  ),
+  published('src/kernel/dist', { schemas: 'src/kernel/schemas.ts' }),
   published('dist', {
     'cli/main': 'src/main.ts',
     ...Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),

@@ -1,4 +1,3 @@
-import { canonicalStages } from '../catalog/index.js';
 import type { Kernel, KernelLimits, KernelOptions, KernelStats } from '../contract/contract.js';
 import type { RawContribution } from '../contract/contribution.js';
 import { kernelError } from '../errors.js';
@@ -43,17 +42,20 @@ import {
   systemClock,
   unfailing,
 } from '../stage/ports.js';
+import type { Stage } from '../stage/stage.js';
 
 const defaultLimits: KernelLimits = { warnAt: 1_000, refuseAt: 20_000, depth: 8 };
 
 /**
- * Makes a kernel.
+ * Makes a kernel of the stages that it is given.
  *
  * @throws SluiceError `duplicate-family` or `bad-option`.
  * @example
- * const kernel = createKernel({ trace: true });
+ * const kernel = createKernel({ stages: [billingChecking] });
  */
-export function createKernel(options: KernelOptions = {}): Kernel {
+export function createKernel(
+  options: KernelOptions & { readonly stages: readonly Stage[] },
+): Kernel {
   const kernel = new PipelineKernel(options);
   const { registry } = kernel;
   // A handler or an extension may hold this, and not the machinery behind it.
@@ -111,7 +113,7 @@ class PipelineKernel implements Services {
   #stampMs = 0;
   #closed = false;
 
-  constructor(options: KernelOptions) {
+  constructor(options: Parameters<typeof createKernel>[0]) {
     const limits = { ...defaultLimits, ...options.limits };
     this.clock = options.clock ?? systemClock;
     this.ids = options.ids ?? sortableIds();
@@ -123,7 +125,7 @@ class PipelineKernel implements Services {
     for (const tap of [options.tap ?? []].flat()) this.taps.add({ tap });
     this.#mayBeUnheard = !this.#traces && !this.strict;
     this.registry = new Registry({
-      stages: options.stages ?? canonicalStages,
+      stages: options.stages,
       grants: options.grants ?? {},
       leastPrivilege: options.leastPrivilege ?? false,
       quarantine: options.quarantine,
@@ -134,7 +136,7 @@ class PipelineKernel implements Services {
       limits,
       generateCode: options.generateCode ?? true,
     });
-    this.specimens = specimensOf(this, options.stages ?? canonicalStages);
+    this.specimens = specimensOf(this, options.stages);
   }
 
   get trace(): boolean {
