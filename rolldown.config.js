@@ -59,14 +59,18 @@ const groups = Object.entries(parts).map(([name, place], at) => ({
   priority: Object.keys(parts).length - at, // 0 would be none
 }));
 
-/** Leaves out the descriptions of the catalog's fields: they are for people, who read `sluice-kernel/schemas`. */
+/**
+ * Leaves out sentences for people: the descriptions and occasions of the catalog, which `sluice-kernel/schemas` has, and the causes
+ * of errors, which `sluice-kernel/error-rows` has.
+ */
 const undescribed = {
   name: 'undescribed',
   transform: {
-    filter: { id: /src\/kernel\/catalog\// },
-    // a sentence as the last argument of a call
+    filter: { id: /src\/kernel\/(catalog\/|error-rows\.ts)/ },
     handler: (code) =>
-      code.replace(/(?:,\s*)?(['"])(?:(?!\1)[^\\\n]|\\.)* (?:(?!\1)[^\\\n]|\\.)*\1,?\s*\)/g, ')'),
+      code
+        .replace(/(?:,\s*)?(['"])(?:(?!\1)[^\\\n]|\\.)* (?:(?!\1)[^\\\n]|\\.)*\1,?\s*\)/g, ')') // of a call
+        .replace(/^ +(?:cause|emittedWhen):\s+(['"])(?:(?!\1)[^\\\n]|\\.)*\1,$/gm, ''),
   },
 };
 
@@ -98,7 +102,10 @@ export default defineConfig([
     },
     undescribed,
   ),
-  published('src/kernel/dist', { schemas: 'src/kernel/schemas.ts' }),
+  published('src/kernel/dist', {
+    schemas: 'src/kernel/schemas.ts',
+    'error-rows': 'src/kernel/error-rows.ts',
+  }),
   published('dist', {
     'cli/main': 'src/main.ts',
     ...Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),

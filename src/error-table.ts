@@ -6,7 +6,7 @@ import { type GatewayErrors, gatewayErrors } from '@sluice/openclaw/gateway/erro
 import { type ChannelErrors, channelErrors } from '@sluice/sdk/channel/errors';
 import { type ExtensionErrors, extensionErrors } from '@sluice/sdk/extension/errors';
 import { type StreamErrors, streamErrors } from '@sluice/sdk/stream/errors';
-import { type KernelErrors, kernelErrors } from 'sluice-kernel/internal';
+import { type KernelErrors, kernelErrors } from 'sluice-kernel/error-rows';
 
 /** The rows of all layers. */
 export interface ErrorTable

@@ -5,10 +5,10 @@ export type * from './contract/contract.js';
 export type { Override } from './contract/contribution.js';
 export type { Instrument } from './contract/instrument.js';
 export { previewObstacles } from './contract/may-match.js';
+export type { ErrorRow } from './error-rows.js';
 export {
   type ErrorCode,
   type ErrorDetails,
-  type ErrorRow,
   type ErrorRows,
   isSluiceError,
   SluiceError,
