@@ -38,7 +38,7 @@ export class SluiceError extends Error {
 export function errorMaker<Code extends ErrorCode>(rows: Readonly<Record<Code, ErrorRow>>) {
   return function make(code: Code, details: ErrorDetails, options?: ErrorOptions): SluiceError {
     const error = new SluiceError(code, rows[code], details, options);
-    Error.captureStackTrace(error, make); // the stack begins where the error was asked for
+    Error.captureStackTrace?.(error, make); // the stack begins where the error was asked for
     return error;
   };
 }

@@ -22,7 +22,7 @@ const list = f.object(
   {
     name: f.text('The `name` of the interaction that a choice makes.'),
     label: f.optional(f.text('The text above it.')),
-    choices: f.list(choice, 'The choices, in order: one is made.', { minItems: 1 }),
+    choices: f.fullList(choice, 'The choices, in order: one is made.'),
   },
   'A list to choose one from.',
 );
@@ -37,7 +37,7 @@ const form = f.object(
   {
     name: f.text('The `name` of the interaction that sending the form makes.'),
     label: f.optional(f.text('The text above it.')),
-    fields: f.list(formField, 'The fields, in order.', { minItems: 1 }),
+    fields: f.fullList(formField, 'The fields, in order.'),
   },
   'A form to fill in.',
 );
@@ -46,7 +46,7 @@ const form = f.object(
 const interactive = (description: string) =>
   f.object(
     {
-      buttons: f.optional(f.list(button, 'The buttons, in order.', { minItems: 1 })),
+      buttons: f.optional(f.fullList(button, 'The buttons, in order.')),
       list: f.optional(list),
       form: f.optional(form),
     },

@@ -10,5 +10,6 @@ import { createKernel as createCore } from './kernel.js';
  * const kernel = createKernel({ trace: true });
  */
 export function createKernel(options: KernelOptions = {}): Kernel {
+  if (Object(options) !== options) return createCore(options as never); // which refuses it
   return createCore({ ...options, stages: options.stages ?? canonicalStages });
 }

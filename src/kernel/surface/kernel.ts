@@ -56,6 +56,7 @@ const defaultLimits: KernelLimits = { warnAt: 1_000, refuseAt: 20_000, depth: 8 
 export function createKernel(
   options: KernelOptions & { readonly stages: readonly Stage[] },
 ): Kernel {
+  checkOptions(options);
   const kernel = new PipelineKernel(options);
   const { registry } = kernel;
   // A handler or an extension may hold this, and not the machinery behind it.
@@ -87,6 +88,16 @@ export function createKernel(
   };
   kernel.surface = surface;
   return Object.freeze(surface) as Kernel; // it takes families as text; the interface types them
+}
+
+function checkOptions(options: unknown): void {
+  const refuse = (option: string, problem: string): never => {
+    throw kernelError('bad-option', { option, problem });
+  };
+  if (typeof options !== 'object' || options === null) refuse('options', 'they are an object');
+  const { stages }: { readonly stages?: unknown } = Object(options);
+  if (!Array.isArray(stages) || !stages.every((stage) => Object(stage).onError !== undefined))
+    refuse('stages', 'it must be a list of stages, as defineStage makes them');
 }
 
 class PipelineKernel implements Services {

@@ -32,11 +32,12 @@ const isOptional = (schema: Schema | undefined) => schema?.['~optional'] === tru
 export const text = (description?: string) => ({ type: 'string', ...told(description) }) as const;
 
 /** A list. */
-export const list = <S extends Schema>(
-  items: S,
-  description: string,
-  limits: { readonly minItems?: number } = {},
-) => ({ type: 'array', items, ...limits, ...told(description) }) as const;
+export const list = <S extends Schema>(items: S, description: string) =>
+  ({ type: 'array', items, ...told(description) }) as const;
+
+/** A list with something in it. */
+export const fullList = <S extends Schema>(items: S, description: string) =>
+  ({ type: 'array', items, minItems: 1, ...told(description) }) as const;
 
 /** A list of texts. */
 export const texts = (description: string) => list(text(), description);
