@@ -34,6 +34,7 @@ export const sidebar: readonly PageGroup[] = [
   group('Begin', [
     ['Sluice', 'index.md'],
     ['Getting started', 'docs/getting-started.md'],
+    ['The kernel', 'docs/kernel.md'],
     ['Glossary', 'docs/glossary.md'],
   ]),
   group('Write extensions', [
