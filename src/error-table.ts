@@ -6,11 +6,12 @@ import { gatewayError } from '@sluice/openclaw/gateway/errors';
 import { channelError } from '@sluice/sdk/channel/errors';
 import { extensionError } from '@sluice/sdk/extension/errors';
 import { streamError } from '@sluice/sdk/stream/errors';
-import { kernelError, type RowsOf } from 'sluice-kernel/internal';
+import { type KernelErrors, kernelErrors } from 'sluice-kernel/error-rows';
+import type { RowsOf } from 'sluice-kernel/internal';
 
 /** The rows of all layers. */
 export interface ErrorTable
-  extends RowsOf<typeof kernelError>,
+  extends KernelErrors,
     RowsOf<typeof extensionError>,
     RowsOf<typeof streamError>,
     RowsOf<typeof legacyError>,
@@ -27,7 +28,7 @@ export interface ErrorTable
  * errorTable['permit-used'].hint;
  */
 export const errorTable: ErrorTable = {
-  ...kernelError.rows,
+  ...kernelErrors,
   ...extensionError.rows,
   ...streamError.rows,
   ...legacyError.rows,

@@ -1,8 +1,5 @@
 // The names of this layer that authors and the other layers use.
 
-// one copy of TypeBox serves the packages around the kernel, too
-export { Errors } from 'typebox/schema';
-export { Value } from 'typebox/value';
 export type { GivenAnswer } from './catalog/agent-start.js';
 export { mayMatch, previewNotice } from './contract/may-match.js';
 export { type OpenContribution, type OpenKernel, openKernel } from './contract/open-kernel.js';

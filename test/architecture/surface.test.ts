@@ -87,7 +87,7 @@ describe('the entry points', () => {
 describe('the budget of names', () => {
   /** Functions, classes and constants that an author has to learn, and all names with the types. A change that raises a number gives its reason. */
   const budget: Readonly<Record<string, readonly [values: number, names: number]>> = {
-    '.': [20, 144],
+    '.': [20, 152], // 144, and the schemas that a stage of its author's own has
     './testing': [28, 68], // 17, the test host with its fakes, two kits of conformance, OpenClaw's runner and two watches for parity
     './legacy': [12, 100],
     './csdk': [14, 64],
@@ -115,19 +115,19 @@ describe('the budget of names', () => {
 });
 
 describe('the dependencies', () => {
-  it('are, for the kernel at run time, typebox alone', () => {
+  it('are none for the kernel', () => {
     const packages = sourceFiles('src/kernel').flatMap((file) =>
       importsOf(file)
         .map(({ specifier }) => specifier)
         .filter((specifier) => !specifier.startsWith('.'))
         .map(packageOf),
     );
-    expect(new Set(packages)).toEqual(new Set(['typebox']));
+    expect(packages).toEqual([]);
   });
 
   it('are pinned to one version each', () => {
     const loose = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }).filter(
-      ([, at]) => !/^\d+\.\d+\.\d+$/.test(at),
+      ([, at]) => !/^\d+\.\d+\.\d+(-rc\.\d+)?$/.test(at),
     );
     expect(loose).toEqual([]);
   });

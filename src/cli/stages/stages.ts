@@ -7,6 +7,7 @@ import {
   type StageInfo,
   silentLogger,
 } from 'sluice-kernel/internal';
+import { schemas } from 'sluice-kernel/schemas';
 import { errorLine } from '../errors/error-line.js';
 import { openPipeline } from '../pipeline/pipeline.js';
 import type { Layout } from '../print/layout.js';
@@ -103,7 +104,7 @@ function stageData(
     classes,
     purpose,
     emittedBy,
-    emittedWhen,
+    emittedWhen: emittedWhen || schemas[family]?.emittedWhen, // the bundle of the kernel has no sentences
     hotPath,
     observeOnly: observeOnly.has(family),
     ...definedFields({ deprecated }),

@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage, canonicalStage } from './pieces/canonical-stage.js';
@@ -16,13 +16,13 @@ const agentToolCallingPayload = f.object({
   params: f.openRecord('What the tool is called with.'),
 });
 /** The payload of `agent.tool.calling`. */
-export interface AgentToolCalling extends Readonly<Static<typeof agentToolCallingPayload>> {}
+export interface AgentToolCalling extends Readonly<Infer<typeof agentToolCallingPayload>> {}
 
 const agentToolCallingPatch = f.object({
   params: f.optional(f.openRecord('Parameters to set; the others stay.')),
 });
 /** The patch that a mutator of `agent.tool.calling` may return. */
-export interface AgentToolCallingPatch extends Static<typeof agentToolCallingPatch> {}
+export interface AgentToolCallingPatch extends Infer<typeof agentToolCallingPatch> {}
 
 const agentToolCalledPayload = f.object({
   ...toolFields,
@@ -34,7 +34,7 @@ const agentToolCalledPayload = f.object({
   durationMs: f.optional(f.amount('How long it took, in milliseconds.')),
 });
 /** The payload of `agent.tool.called`. */
-export interface AgentToolCalled extends Readonly<Static<typeof agentToolCalledPayload>> {}
+export interface AgentToolCalled extends Readonly<Infer<typeof agentToolCalledPayload>> {}
 
 export const toolStages = [
   canonicalStage({
