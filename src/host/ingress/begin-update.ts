@@ -14,14 +14,17 @@ export function isDeferredToNext({ signal, backlog, journal }: HostParts): boole
  * Makes a write of an update again and again until the journal has it: its lane waits meanwhile (durability §6.6). Gives up when the
  * update is left to the next host, or is that of another one.
  *
+ * @param failure the error of the first try. The journal may have what a try has written that failed.
  * @throws the error of the last try.
  */
 export function untilKept<T>(
   parts: HostParts,
   eventId: string,
-  write: (isAgain: boolean) => Promise<T>,
+  failure: unknown,
+  write: () => Promise<T>,
 ): Promise<T> {
-  return patiently(parts.clock, parts.signal, write, (error, isAgain) => {
+  const again = (isAgain: boolean) => (isAgain ? write() : Promise.reject(failure));
+  return patiently(parts.clock, parts.signal, again, (error, isAgain) => {
     const isLeft = isDeferredToNext(parts);
     if (!isLeft && !isAgain)
       parts.logger.error('an update waits: the journal could not be used', { eventId, error });
@@ -44,7 +47,8 @@ export async function beginUpdate(
   if (begun?.signal.aborted === false) return forUpdate(parts, begun); // one that was lost has begun nothing that may go on
   try {
     const begin = () => journal.begin(eventId, joined);
-    const { attempts: attempt, fence } = await untilKept(parts, eventId, begin);
+    const beginning = begin().catch((error: unknown) => untilKept(parts, eventId, error, begin));
+    const { attempts: attempt, fence } = await beginning;
     backlog.begun.set(eventId, fence);
     reportUpdate(parts, eventId, 'begun', { attempt });
     return forUpdate(parts, fence);
@@ -71,7 +75,10 @@ export async function releaseUpdate(
   backlog.begun.delete(eventId);
   const release = () => journal.release(fence);
   try {
-    await (isPatient ? untilKept(parts, eventId, release) : release());
+    await release().catch((error: unknown) => {
+      if (!isPatient) throw error;
+      return untilKept(parts, eventId, error, release);
+    });
     reportUpdate(parts, eventId, 'given-back');
     return true;
   } catch (error) {

@@ -119,7 +119,7 @@ export class Outbox {
    * @param how.kind what it is of its message, where its payload says another: the final of a stream.
    * @param how.isSending no handler runs before its channel has it: the same write keeps that it goes there.
    */
-  async prepare(
+  prepare(
     by: By,
     {
       event,
@@ -133,8 +133,7 @@ export class Outbox {
     const { eventId, correlationId } = event;
     const { accounts: _, ...emitted } = event.payload;
     const { fence } = by;
-    const id = emitted.openedBy ?? eventId;
-    const problem = await this.#write(by, id, async (sendId) => {
+    return this.#write(by, emitted.openedBy ?? eventId, async (sendId) => {
       const body = boundedJson(emitted, { maxLength: maxBodyLength });
       if (!('json' in body)) return `the journal cannot keep it: ${body.problem}`;
       const { channel, accountId } = { ...payload, ...selection?.target };
@@ -143,12 +142,15 @@ export class Outbox {
       const said = definedFields({ sendId, kind, fingerprint, ...address, body: body.json });
       this.#open.set(sendId, fence);
       const owner = correlationId === eventId ? {} : { correlationId };
-      if (emitted.openedBy !== undefined) await this.#journal.final(fence, said, isSending);
-      else await this.#journal.prepare(fence, { ...said, ...owner }, isSending);
+      try {
+        if (emitted.openedBy !== undefined) await this.#journal.final(fence, said, isSending);
+        else await this.#journal.prepare(fence, { ...said, ...owner }, isSending);
+      } catch (error) {
+        if (!isSluiceError(error, 'journal-state')) this.#open.delete(sendId); // a try before may have kept it
+        throw error;
+      }
       return undefined;
     });
-    if (problem !== undefined) this.#open.delete(id);
-    return problem;
   }
 
   /** Keeps the note of what is shown of it at its provider: plain data of its channel. */
