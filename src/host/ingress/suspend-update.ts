@@ -21,7 +21,7 @@ export async function suspendUpdate(
   { eventId }: Pick<ReceivedUpdate, 'eventId'>,
   place: Place,
 ): Promise<Worked> {
-  const { journal, backlog, deferredEnds, approvals, clock, signal, logger } = parts;
+  const { journal, backlog, approvals, clock, signal, logger } = parts;
   const { gate, suspension } = parts;
   if (parts.fence.signal.aborted) backlog.begun.delete(eventId); // whoever has its partition claims it
   const fence = backlog.begun.get(eventId);
@@ -47,6 +47,5 @@ export async function suspendUpdate(
     const about = { eventId, error: failure };
     logJournalFailure(logger, 'a beginning that does not count was counted', about);
   }
-  deferredEnds.add(eventId);
   return 'blocked';
 }

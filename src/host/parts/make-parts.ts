@@ -22,6 +22,7 @@ import { newBacklog } from '../lanes/backlog.js';
 import { ReloadGate } from '../lanes/gate.js';
 import { Lanes } from '../lanes/lanes.js';
 import { MessageBatches } from '../lanes/message-batches.js';
+import { Room } from '../lanes/room.js';
 import { Shares, shareOf } from '../lanes/shares.js';
 import { Slots } from '../lanes/slots.js';
 import { Outbox } from '../outbox/outbox.js';
@@ -65,7 +66,8 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   checkJournal(journal);
   const { laneCapacity = 100, capacity = 10_000, maxRunning = 64 } = options;
   const { maxAttempts = 3, lastAttemptAfterMs = 1_000 } = options;
-  const gate = new ReloadGate(clock, { suspends: journal.acknowledge === 'persisted' });
+  const mayDefer = journal.acknowledge === 'persisted';
+  const gate = new ReloadGate(clock, { suspends: mayDefer });
   const running = new Slots(maxRunning);
   const [first] = options.agents ?? []; // JavaScript may leave them out
   if (first === undefined) throw hostError('no-agent', {});
@@ -119,8 +121,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     sendTimeoutMs: options.sendTimeoutMs ?? usualSendMs,
     ...definedFields({ onAmbiguousSend }),
     active: new Set(),
-    deferredEnds: new Set(),
-    backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs }),
+    backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs, mayDefer }),
     counts,
     troubles: new Troubles({ kernel, logger, journal, counts, extensions, agents }),
     mayReplyToCancel: onceAMinute(clock),
@@ -148,13 +149,12 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     running,
     shares: new Shares(maxRunning),
     agentSlots: agentSlots(agents, maxRunning),
-    conversationLanes: new Lanes({
-      capacity: laneCapacity,
-      capacityOfAll: capacity,
-      gate,
-      slots: running,
+    room: new Room({
+      ...{ laneCapacity, capacity, holdsUpdates: !mayDefer },
+      whenFull: options.whenLaneFull,
     }),
-    sessionLanes: new Lanes({ capacity: Number.POSITIVE_INFINITY }),
+    sendLanes: new Lanes(gate),
+    sessionLanes: new Lanes(),
     batches: batchesOf(options, clock),
     turns: new ActiveRuns(),
     newId: options.newId ?? randomId,
