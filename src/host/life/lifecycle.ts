@@ -19,7 +19,7 @@ import { resumeAll } from '../queue/resume-all.js';
 import {
   accountsToStart,
   OpenAccounts,
-  startAccount,
+  startAccounts,
   stopAccount,
   watchAccounts,
 } from '../receive/account.js';
@@ -131,13 +131,9 @@ export async function startAll(
   });
   await kernel.dispatch('gateway.starting', place);
   const { promise: opened, resolve: open } = deferred();
-  const failed: StartReport['failed'][number][] = [];
   const openAccounts = new OpenAccounts(opened, onEnded);
   const toStart = accountsToStart(parts, parts.channels);
-  for (const { channel, accountId } of toStart) {
-    const problem = await startAccount(parts, channel, accountId, openAccounts);
-    if (problem !== undefined) failed.push({ channel: channel.id, accountId, reason: problem });
-  }
+  const failed = await startAccounts(parts, toStart, openAccounts);
   for (const plugin of options.plugins ?? []) await plugin.start();
   await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
   for (const own of [injectAccount, sendAccount]) parts.accounts.addOwn(own);
