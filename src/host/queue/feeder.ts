@@ -248,7 +248,6 @@ export async function work(
 
 /** A lane, which is known from now on. */
 export function laneIn(lanes: HostParts['backlog']['lanes'], lane: string): ActiveLane {
-  return getOrMake(lanes, lane, () => ({
-    ...{ arriving: 0, isHeld: false, hasMore: false, hasUnnamed: false },
-  }));
+  const made = { arriving: 0, isHeld: false, hasMore: false, hasUnnamed: false };
+  return getOrMake(lanes, lane, () => made);
 }
