@@ -13,7 +13,7 @@ export { type ApprovalRow, shortIdOf } from './inquiries/approval-row.js';
 export { approvalLine, grantLine } from './inquiries/approval-text.js';
 export type { GrantRow } from './inquiries/grants.js';
 export { PersistedApprovals } from './inquiries/persisted-approvals.js';
-export { type LaneRules, Lanes } from './lanes/lanes.js';
+export { Lanes } from './lanes/lanes.js';
 export { type Place, Slots } from './lanes/slots.js';
 export { authorPlace, type ErrorSummary, errorSummary } from './logging/error-summary.js';
 export { allFields, publicFields } from './logging/public-fields.js';

@@ -140,13 +140,14 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
       updates.add(Object.assign({ acceptedAtMs }, begun, given));
       return { status: 'accepted', ...definedFields({ fence, open }) };
     },
-    begin: (eventId, joined = []) => {
+    begin: (eventId, joined = [], attempt) => {
       const was = update(eventId, openUpdates, 'begun');
       const fence = fenceOf(eventId, was.slot);
       if (fence === undefined) throw noFence('another host has the partition of its lane');
       const joining = joined.map((id) => update(id, ['accepted'], 'joined'));
       for (const row of joining) updates.change(row, { joinedTo: eventId });
-      const attempts = was.attempts + 1;
+      const isBegun = was.state === 'handling' && was.attempts === attempt; // by a try that had no answer
+      const attempts = isBegun ? attempt : was.attempts + 1;
       updates.change(was, { state: 'handling', attempts });
       return { attempts, fence };
     },

@@ -49,8 +49,8 @@ export function countedChanges(
       if (accepted.status === 'accepted') work.begun(accepted.fence, update.eventId);
       return accepted;
     },
-    begin: async (eventId, joined) => {
-      const begun = await changes.begin(eventId, joined);
+    begin: async (eventId, joined, attempt) => {
+      const begun = await changes.begin(eventId, joined, attempt);
       work.begun(begun.fence, eventId);
       return begun;
     },

@@ -27,6 +27,8 @@ export interface PortLabOptions {
   readonly channelId?: string;
   /** Nothing uses the answers. */
   readonly isIdle?: boolean;
+  /** Milliseconds that the host must have run before its first last attempt. */
+  readonly lastAttemptAfterMs?: number;
   /** The action never ends. */
   readonly hangs?: boolean;
 }
@@ -109,7 +111,7 @@ export async function portLab({
         journal: mortal,
         clock,
         maxAttempts: 3,
-        lastAttemptAfterMs: 0,
+        lastAttemptAfterMs: options.lastAttemptAfterMs ?? 0,
         newId: (kind) => `${kind}-${++runs}`,
         roles: { owner: ['console:ada'] },
         ...(options.approvals !== undefined && { approvals: options.approvals }),

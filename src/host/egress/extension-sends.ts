@@ -73,7 +73,7 @@ export function extensionSends(parts: HostParts, sendBy: typeof sendOwn): Extens
     })();
     keyed.set(sendId, { message, kept: persisted });
     void persisted.then(
-      ({ ended }) => ended.then(() => journal.acknowledge === 'persisted' && keyed.delete(sendId)),
+      ({ ended }) => ended.then(() => parts.outbox.mayDefer && keyed.delete(sendId)),
       () => keyed.delete(sendId), // it was not sent: the key is free
     );
     return persisted;

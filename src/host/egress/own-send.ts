@@ -63,7 +63,7 @@ export async function sendOwn(
     return ending;
   };
   // in a lane, so that a stop waits for it, too
-  const inTurn = parts.conversationLanes.run(lane, end, { runsAtOnce: true }); // a turn may wait for it
+  const inTurn = parts.sendLanes.run(lane, end); // a turn may wait for it
   const ended = new Promise<SendReport>((resolve, reject) => {
     // nothing of an aborted message goes out, so it waits for none before it
     const heard = onAbort(either, () => end().then(resolve, reject));
@@ -75,8 +75,6 @@ export async function sendOwn(
 }
 
 /** Returns whether a send that its channel has not had is left to the next host: its row stays open in the journal. */
-function isDeferredToNext({ signal, journal }: HostParts, prepared: PreparedSend): boolean {
-  return (
-    signal.aborted && journal.acknowledge === 'persisted' && endOfUnpassed(prepared) === undefined
-  );
+function isDeferredToNext({ signal, outbox }: HostParts, prepared: PreparedSend): boolean {
+  return signal.aborted && outbox.mayDefer && endOfUnpassed(prepared) === undefined;
 }

@@ -6,8 +6,8 @@ import { forUpdate } from '../parts/under-fence.js';
 import { reportUpdate } from '../timeline/report-update.js';
 
 /** Returns whether an update that has not begun is left to the next host. */
-export function isDeferredToNext({ signal, backlog, journal }: HostParts): boolean {
-  return journal.acknowledge === 'persisted' && (signal.aborted || backlog.isClosed);
+export function isDeferredToNext({ signal, backlog }: HostParts): boolean {
+  return backlog.mayDefer && (signal.aborted || backlog.isClosed);
 }
 
 /**
@@ -35,26 +35,27 @@ export function untilKept<T>(
 /**
  * Begins an update, with those that join it, unless that was done. Never rejects.
  *
+ * @param attempt the number of this attempt.
  * @returns the services for all that is done for it; nothing if it has not begun, and is tried again later.
  */
 export async function beginUpdate(
   parts: HostParts,
   eventId: string,
+  attempt: number,
   joined?: readonly string[],
 ): Promise<FencedParts | undefined> {
-  const { journal, backlog, logger, deferredEnds } = parts;
+  const { journal, backlog, logger } = parts;
   const begun = backlog.begun.get(eventId);
   if (begun?.signal.aborted === false) return forUpdate(parts, begun); // one that was lost has begun nothing that may go on
   try {
-    const begin = () => journal.begin(eventId, joined);
+    const begin = () => journal.begin(eventId, joined, attempt);
     const beginning = begin().catch((error: unknown) => untilKept(parts, eventId, error, begin));
-    const { attempts: attempt, fence } = await beginning;
+    const { attempts, fence } = await beginning;
     backlog.begun.set(eventId, fence);
-    reportUpdate(parts, eventId, 'begun', { attempt });
+    reportUpdate(parts, eventId, 'begun', { attempt: attempts });
     return forUpdate(parts, fence);
   } catch (error) {
     logJournalFailure(logger, 'an update waits: the journal could not be used', { eventId, error });
-    deferredEnds.add(eventId);
     return undefined;
   }
 }

@@ -20,7 +20,7 @@ export async function suspendUpdate(
   { eventId }: Pick<ReceivedUpdate, 'eventId'>,
   place: Place,
 ): Promise<Worked> {
-  const { backlog, deferredEnds, approvals, clock, signal, logger, gate, suspension } = parts;
+  const { backlog, approvals, clock, signal, logger, gate, suspension } = parts;
   if (parts.fence.signal.aborted) backlog.begun.delete(eventId); // whoever has its partition claims it
   const fence = backlog.begun.get(eventId);
   if (fence === undefined || signal.aborted || isDeferredToNext(parts)) return 'blocked';
@@ -36,6 +36,5 @@ export async function suspendUpdate(
   }
   if (count > mostSuspended) backlog.begun.delete(eventId);
   else if (!(await releaseUpdate(parts, fence, true))) backlog.begun.set(eventId, fence); // a stop tries it once more
-  deferredEnds.add(eventId);
   return 'blocked';
 }

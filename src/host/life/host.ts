@@ -150,11 +150,11 @@ export function createHost(config: HostOptions & FlatHostOptions, program: HostP
   const health = (): HostHealth => healthOf(parts, state, running ?? {});
   const stats = (): HostStats => ({
     ...parts.counts,
-    conversations: parts.conversationLanes.size,
-    waiting: parts.conversationLanes.jobs,
+    conversations: parts.backlog.lanes.size,
+    waiting: parts.room.size,
     running: parts.running.taken,
     sends: { ...parts.sendEnds },
-    ...(parts.journal.acknowledge === 'persisted' && { journal: parts.journal.stats() }),
+    ...(parts.backlog.mayDefer && { journal: parts.journal.stats() }),
   });
   /** The figures for taps of extensions (extensions-that-act §8.4). */
   const figures = async (): Promise<Figures> => {

@@ -14,13 +14,12 @@ import { attempt, callWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { contributeDefaultChoices } from '../provided/default-choices.js';
 import { injectAccount, sendAccount } from '../provided/jobs-channel.js';
-import { claimParked } from '../queue/admit.js';
-import { feed } from '../queue/feeder.js';
+import { feed, unblock } from '../queue/feeder.js';
 import { resumeAll } from '../queue/resume-all.js';
 import {
   accountsToStart,
   OpenAccounts,
-  startAccount,
+  startAccounts,
   stopAccount,
   watchAccounts,
 } from '../receive/account.js';
@@ -128,18 +127,14 @@ export async function startAll(
   });
   await kernel.dispatch('gateway.starting', place);
   const { promise: opened, resolve: open } = deferred();
-  const failed: StartReport['failed'][number][] = [];
   const openAccounts = new OpenAccounts(opened, onEnded);
   const toStart = accountsToStart(parts, parts.channels);
-  for (const { channel, accountId } of toStart) {
-    const problem = await startAccount(parts, channel, accountId, openAccounts);
-    if (problem !== undefined) failed.push({ channel: channel.id, accountId, reason: problem });
-  }
+  const failed = await startAccounts(parts, toStart, openAccounts);
   for (const plugin of options.plugins ?? []) await plugin.start();
   await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
   for (const own of [injectAccount, sendAccount]) parts.accounts.addOwn(own);
   parts.running.onTaken = () => void feed(parts);
-  parts.shares.onRoom = (lane) => claimParked(parts, lane);
+  parts.shares.onRoom = (lane) => unblock(parts, lane);
   const send = extensionSends(parts, sendFromAny);
   watches.push(await beginInquiries(parts, send));
   await resumeAll(parts); // it takes its places in the lanes before anything new does
@@ -203,11 +198,11 @@ export async function stopAll(
     parts.journal.ownership.withdraw();
   }
   parts.batches?.end(); // what waits for others begins now, or is left
-  if (parts.journal.acknowledge === 'persisted')
+  if (parts.backlog.mayDefer)
     parts.approvals.leave(); // the next host goes on when they are answered
   else if (timeoutMs === Number.POSITIVE_INFINITY) void parts.approvals.close(); // the input has ended
   const drained = await drain(parts, timeoutMs, hurry);
-  const abandoned = drained ? 0 : parts.conversationLanes.jobs;
+  const abandoned = drained ? 0 : parts.room.size + parts.sendLanes.jobs;
   running.acts?.[Symbol.dispose]();
   hurry.abort(); // an update that comes from now on is not handled: it is left to the next host, or not acknowledged
   if (!drained) {
@@ -265,7 +260,7 @@ async function drain(
   timeoutMs: number,
   hurry: AbortController,
 ): Promise<boolean> {
-  if (hurry.signal.aborted) return parts.conversationLanes.size === 0 && !isBusy(parts.backlog);
+  if (hurry.signal.aborted) return parts.sendLanes.size === 0 && !isBusy(parts.backlog);
   return idleWithin(parts, timeoutMs, hurry.signal);
 }
 
@@ -285,9 +280,9 @@ async function idleWithin(
 }
 
 /** Resolves when nothing runs, and no update in the journal waits to be claimed. */
-async function allIdle({ conversationLanes, backlog }: HostParts): Promise<void> {
+async function allIdle({ sendLanes, backlog }: HostParts): Promise<void> {
   do {
     await backlogIdle(backlog);
-    await conversationLanes.idle();
+    await sendLanes.idle();
   } while (isBusy(backlog));
 }

@@ -23,6 +23,7 @@ import { newBacklog } from '../lanes/backlog.js';
 import { ReloadGate } from '../lanes/gate.js';
 import { Lanes } from '../lanes/lanes.js';
 import { MessageBatches } from '../lanes/message-batches.js';
+import { Room } from '../lanes/room.js';
 import { Shares, shareOf } from '../lanes/shares.js';
 import { Slots } from '../lanes/slots.js';
 import { Outbox } from '../outbox/outbox.js';
@@ -65,7 +66,8 @@ export function partsOf(options: GivenOptions, signal: AbortSignal): HostParts {
   checkHistoryBounds(options.session?.history ?? {});
   const offers = agentsOf(options);
   const { agents } = offers;
-  const gate = new ReloadGate(clock, { suspends: journal.acknowledge === 'persisted' });
+  const mayDefer = journal.acknowledge === 'persisted';
+  const gate = new ReloadGate(clock, { suspends: mayDefer });
   const running = new Slots(maxRunning);
   const { store = opened?.store ?? memoryStore() } = options;
   const { timeline = ownTimeline(options, clock, logger) } = options;
@@ -104,8 +106,7 @@ export function partsOf(options: GivenOptions, signal: AbortSignal): HostParts {
     sendTimeoutMs: options.budgets.sendTimeoutMs ?? usualSendMs,
     ...definedFields({ onAmbiguousSend }),
     active: new Set(),
-    deferredEnds: new Set(),
-    backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs }),
+    backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs, mayDefer }),
     counts,
     troubles: new Troubles({ kernel, logger, journal, counts, extensions, agents }),
     mayReplyToCancel: onceAMinute(clock),
@@ -130,8 +131,12 @@ export function partsOf(options: GivenOptions, signal: AbortSignal): HostParts {
     running,
     shares: new Shares(maxRunning),
     agentSlots: agentSlots(agents, maxRunning),
-    conversationLanes: new Lanes({ capacity, capacityOfAll: total, gate, slots: running }),
-    sessionLanes: new Lanes({ capacity: Number.POSITIVE_INFINITY }),
+    room: new Room({
+      ...{ laneCapacity: capacity, capacity: total, holdsUpdates: !mayDefer },
+      whenFull: lanes.whenFull,
+    }),
+    sendLanes: new Lanes(gate),
+    sessionLanes: new Lanes(),
     batches: batchesOf(options, clock),
     turns: new ActiveRuns(),
     newId: options.newId ?? randomId,

@@ -8,6 +8,7 @@ import type { Backlog } from '../lanes/backlog.js';
 import type { ReloadGate } from '../lanes/gate.js';
 import type { Lanes } from '../lanes/lanes.js';
 import type { MessageBatches } from '../lanes/message-batches.js';
+import type { Room } from '../lanes/room.js';
 import type { Shares } from '../lanes/shares.js';
 import type { Slots } from '../lanes/slots.js';
 import type { Suspension } from '../lanes/suspension.js';
@@ -58,8 +59,6 @@ interface Intake {
   readonly journal: Journal;
   /** The event ids of the updates that run or wait in a lane. */
   readonly active: Set<string>;
-  /** The event ids of updates that stayed open because the journal failed. The host tries them again. */
-  readonly deferredEnds: Set<string>;
   /** The updates that wait in the journal. */
   readonly backlog: Backlog;
   /** The gate that each message passes, so that extensions can be replaced between two of them. */
@@ -70,8 +69,10 @@ interface Intake {
   readonly running: Slots;
   /** The parts of those places that senders may have. */
   readonly shares: Shares;
-  /** One lane a conversation: what comes in first is routed first. */
-  readonly conversationLanes: Lanes;
+  /** The updates that take room here. */
+  readonly room: Room;
+  /** One lane an address, of sends that no turn makes: what is first is sent first. */
+  readonly sendLanes: Lanes;
   /** The messages that wait for others to join them; absent if none does. */
   readonly batches: MessageBatches | undefined;
   /** The questions of extensions that are open. */

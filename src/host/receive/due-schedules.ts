@@ -83,7 +83,7 @@ async function tend(
   schedule: ClaimedRegistration<'schedule'>,
   known: Map<string, Progress>,
 ): Promise<number> {
-  const { clock, conversationLanes, backlog, logger } = parts;
+  const { clock, backlog, logger } = parts;
   const { extensionId, account, registration, signal } = schedule;
   const { name, value } = registration;
   const about = { extensionId, schedule: name };
@@ -113,7 +113,7 @@ async function tend(
     if (dueAt > nowMs) return dueAt - nowMs;
     const job: ScheduleJob = { kind: 'schedule', extensionId, name, dueAt };
     const lane = laneOfJob(job);
-    if (!conversationLanes.isIdle(lane) || backlog.lanes.has(lane)) return busyMs;
+    if (backlog.lanes.has(lane)) return busyMs;
     const update = { raw: job, updateId: new Date(dueAt).toISOString() };
     const isMissed = nowMs - dueAt > graceMs;
     if (isMissed && value.misfire === 'skip')

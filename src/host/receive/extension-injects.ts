@@ -28,7 +28,7 @@ export function extensionInjects(parts: HostParts): ExtensionHost['inject'] {
       throw hostError('bad-injection', { extensionId, problem }); // a host after this one would not find it
     const updateId = key === undefined ? randomUUID() : digestOf([extensionId, key]);
     if (known.has(updateId)) return;
-    if (key !== undefined && parts.journal.acknowledge === 'ended') known.set(updateId, true);
+    if (key !== undefined && !parts.backlog.mayDefer) known.set(updateId, true);
     const taken = await receiveUpdate(parts, injectAccount, { raw, updateId });
     if (taken === undefined) return;
     known.delete(updateId);

@@ -5,7 +5,7 @@ import { notifyApprover, sendApproval, sendIdOfApproval, unsentEnd } from '../eg
 import { type ApprovalRow, shortIdOf } from '../inquiries/approval-row.js';
 import type { HostParts } from '../parts/parts.js';
 import { underFence, underOwnFence } from '../parts/under-fence.js';
-import { rewind } from '../queue/feeder.js';
+import { unblock } from '../queue/feeder.js';
 import { settleSend } from '../recovery/settle-send.js';
 import { questionActs, takeQuestions } from './extension-questions.js';
 
@@ -110,12 +110,10 @@ async function askLeft(host: HostParts, row: ApprovalRow): Promise<void> {
 
 /** Begins the message of a question whose answer, or whose deadline, has come. */
 function goOn(parts: HostParts, { correlationId }: ApprovalRow): void {
-  const { approvals, backlog, logger } = parts;
+  const { approvals } = parts;
   if (approvals.isAsked(correlationId)) return;
   const lane = approvals.release(correlationId);
-  if (lane === undefined) return; // its run waits here
-  backlog.blocked.delete(lane);
-  rewind(parts).catch((error: unknown) => logger.error('the journal could not be read', { error }));
+  if (lane !== undefined) unblock(parts, lane); // else its run waits here
 }
 
 /** Tells the approver that the call did not come again. */
