@@ -15,6 +15,7 @@ const licences = {
   generateBundle(_options, bundle) {
     const modules = Object.values(bundle).flatMap((file) => Object.keys(file.modules ?? {}));
     const found = modules.map((id) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1]);
+    if (modules.every((id) => !id.includes('node_modules'))) return;
     const folders = [...new Set(found.filter((folder) => folder !== undefined))].sort();
     const texts = folders.map((folder) => {
       const { name, version, license } = JSON.parse(
@@ -38,6 +39,7 @@ const parts = {
   extension: 'sdk/extension',
   stream: 'sdk/stream',
   channel: 'sdk/channel',
+  receiver: 'sdk/chat/(?!index)[^/]*$', // a host takes in requests, and need not read Markdown
   chat: 'sdk/chat',
   run: 'agent/run',
   agent: 'agent',
@@ -58,14 +60,30 @@ const groups = Object.entries(parts).map(([name, place], at) => ({
   priority: Object.keys(parts).length - at, // 0 would be none
 }));
 
+/**
+ * Leaves out sentences for people: the descriptions and occasions of the catalog, which `sluice-kernel/schemas` has, and the causes
+ * of errors, which `sluice-kernel/error-rows` has.
+ */
+const undescribed = {
+  name: 'undescribed',
+  transform: {
+    filter: { id: /src\/kernel\/(catalog\/|error-rows\.ts)/ },
+    handler: (code) =>
+      code
+        .replace(/(?:,\s*)?(['"])(?:(?!\1)[^\\\n]|\\.)* (?:(?!\1)[^\\\n]|\\.)*\1,?\s*\)/g, ')') // of a call
+        .replace(/^ +(?:cause|emittedWhen):\s+(['"])(?:(?!\1)[^\\\n]|\\.)*\1,$/gm, ''),
+  },
+};
+
 /** A published package: one file for each entry point, and the parts that they share. */
-const published = (dir, input) => ({
+const published = (dir, input, ...plugins) => ({
   input,
   platform: 'node',
   external: (id) =>
     id.startsWith('node:') || outside.some((name) => id === name || id.startsWith(`${name}/`)),
+  resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } }, // its main file cannot be bundled
   transform: { target: 'node20' },
-  plugins: [licences],
+  plugins: [licences, ...plugins],
   output: {
     dir,
     format: 'esm',
@@ -77,9 +95,18 @@ const published = (dir, input) => ({
 
 /** The kernel, and `sluice` around it: one kernel serves all. */
 export default defineConfig([
+  published(
+    'src/kernel/dist',
+    {
+      index: 'src/kernel/index.ts',
+      core: 'src/kernel/core.ts',
+      internal: 'src/kernel/internal.ts',
+    },
+    undescribed,
+  ),
   published('src/kernel/dist', {
-    index: 'src/kernel/index.ts',
-    internal: 'src/kernel/internal.ts',
+    schemas: 'src/kernel/schemas.ts',
+    'error-rows': 'src/kernel/error-rows.ts',
   }),
   published('dist', {
     'cli/main': 'src/main.ts',

@@ -12,7 +12,7 @@ export default defineConfig({
       { find: /^sluice$/, replacement: `${src}index.ts` },
       { find: /^sluice\/([a-z]+)$/, replacement: `${src}$1.ts` },
       { find: /^sluice-kernel$/, replacement: `${src}kernel/index.ts` },
-      { find: /^sluice-kernel\/internal$/, replacement: `${src}kernel/internal.ts` },
+      { find: /^sluice-kernel\/([a-z-]+)$/, replacement: `${src}kernel/$1.ts` },
     ],
   },
   test: {

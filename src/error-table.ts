@@ -1,24 +1,25 @@
-import { type CsdkErrors, csdkErrors } from '@sluice/claude/errors';
-import { type HostErrors, hostErrors } from '@sluice/host/errors';
-import { type JournalErrors, journalErrors } from '@sluice/journal/errors';
-import { type LegacyErrors, legacyErrors } from '@sluice/openclaw/errors';
-import { type GatewayErrors, gatewayErrors } from '@sluice/openclaw/gateway/errors';
-import { type ChannelErrors, channelErrors } from '@sluice/sdk/channel/errors';
-import { type ExtensionErrors, extensionErrors } from '@sluice/sdk/extension/errors';
-import { type StreamErrors, streamErrors } from '@sluice/sdk/stream/errors';
-import { type KernelErrors, kernelErrors } from 'sluice-kernel/internal';
+import { csdkError } from '@sluice/claude/errors';
+import { hostError } from '@sluice/host/errors';
+import { journalError } from '@sluice/journal/errors';
+import { legacyError } from '@sluice/openclaw/errors';
+import { gatewayError } from '@sluice/openclaw/gateway/errors';
+import { channelError } from '@sluice/sdk/channel/errors';
+import { extensionError } from '@sluice/sdk/extension/errors';
+import { streamError } from '@sluice/sdk/stream/errors';
+import { type KernelErrors, kernelErrors } from 'sluice-kernel/error-rows';
+import type { RowsOf } from 'sluice-kernel/internal';
 
 /** The rows of all layers. */
 export interface ErrorTable
   extends KernelErrors,
-    ExtensionErrors,
-    StreamErrors,
-    LegacyErrors,
-    CsdkErrors,
-    GatewayErrors,
-    ChannelErrors,
-    HostErrors,
-    JournalErrors {}
+    RowsOf<typeof extensionError>,
+    RowsOf<typeof streamError>,
+    RowsOf<typeof legacyError>,
+    RowsOf<typeof csdkError>,
+    RowsOf<typeof gatewayError>,
+    RowsOf<typeof channelError>,
+    RowsOf<typeof hostError>,
+    RowsOf<typeof journalError> {}
 
 /**
  * Every error code with its row: the meaning, the cause and the cure.
@@ -28,12 +29,12 @@ export interface ErrorTable
  */
 export const errorTable: ErrorTable = {
   ...kernelErrors,
-  ...extensionErrors,
-  ...streamErrors,
-  ...legacyErrors,
-  ...csdkErrors,
-  ...gatewayErrors,
-  ...channelErrors,
-  ...hostErrors,
-  ...journalErrors,
+  ...extensionError.rows,
+  ...streamError.rows,
+  ...legacyError.rows,
+  ...csdkError.rows,
+  ...gatewayError.rows,
+  ...channelError.rows,
+  ...hostError.rows,
+  ...journalError.rows,
 };

@@ -34,6 +34,7 @@ export const sidebar: readonly PageGroup[] = [
   group('Begin', [
     ['Sluice', 'index.md'],
     ['Getting started', 'docs/getting-started.md'],
+    ['The kernel', 'docs/kernel.md'],
     ['Glossary', 'docs/glossary.md'],
   ]),
   group('Write extensions', [
@@ -95,6 +96,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Decisions of the catalog', 'spec/catalog-decisions.md'],
     ['Names', 'spec/names.md'],
     ['Public surface', 'spec/surface.md'],
+    ['API of the kernel', 'spec/kernel-api.md'],
     ['Pilot: Telegram', 'spec/pilots/telegram.md'],
     ['Pilot: Slack', 'spec/pilots/slack.md'],
     ['Pilot: thread ownership', 'spec/pilots/thread-ownership.md'],

@@ -1,7 +1,7 @@
-import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
+import { errorMaker, type RowsOf } from 'sluice-kernel/internal';
 
-/** The errors of reading a CSDK stream, and of the agent that makes one. */
-export const csdkErrors = {
+/** Makes the errors of reading a CSDK stream, and of the agent that makes one. */
+export const csdkError = errorMaker({
   'bad-sdk-questions': {
     message: 'sdkQuestions "{sdkQuestions}" cannot be used: {problem}.',
     cause:
@@ -19,14 +19,8 @@ export const csdkErrors = {
       'It would let tool calls go around the pipeline, or the provider has its own name for it.',
     hint: 'Leave it out. {instead}',
   },
-} as const satisfies Record<string, ErrorRow>;
-
-/** The rows as a type. */
-export type CsdkErrors = typeof csdkErrors;
+});
 
 declare module 'sluice-kernel/internal' {
-  interface ErrorRows extends CsdkErrors {}
+  interface ErrorRows extends RowsOf<typeof csdkError> {}
 }
-
-/** Makes an error of this layer. */
-export const csdkError = errorMaker(csdkErrors);

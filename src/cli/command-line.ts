@@ -115,6 +115,8 @@ function argumentError(
     .replace(/^error: /, '')
     .replace(/\s+/g, ' ')
     .trim();
+  if (error.code === 'commander.unknownCommand' && named !== program)
+    return badArguments(`there is no action "${named.args[0]}"`, `Actions: ${names.join(', ')}.`);
   if (error.code === 'commander.unknownCommand')
     return new CommandError('unknown-command', what, `Commands: ${names.join(', ')}.`);
   const path = named.parent?.parent ? `${named.parent.name()} ${named.name()}` : named.name();

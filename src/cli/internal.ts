@@ -7,7 +7,7 @@ export { packageSource } from './installed/package-source.js';
 export { unwritable, writeTextFile } from './print/write-file.js';
 export { trapEffects } from './replay/effects-trap.js';
 export * from './settings/config-file.js';
-export { withElement, withoutElement } from './settings/json-edit.js';
+export { flagOption, type PipelineOptions } from './settings/flags.js';
 export { lineLogger } from './settings/logger.js';
 export {
   checkRecording,
@@ -15,11 +15,4 @@ export {
   recordingLines,
   recordingPath,
 } from './settings/recording-file.js';
-export {
-  collect,
-  type LegacyOptions,
-  legacySetting,
-  type PipelineOptions,
-  profileOption,
-  readSettings,
-} from './settings/settings.js';
+export { readSettings } from './settings/settings.js';

@@ -1,7 +1,7 @@
-import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
+import { errorMaker, type RowsOf } from 'sluice-kernel/internal';
 
-/** The errors of the host. */
-export const hostErrors = {
+/** Makes the errors of the host. */
+export const hostError = errorMaker({
   'state-dir': {
     message: 'The folder {path} for the files of "{extensionId}" could not be made: {problem}.',
     cause: 'The folder of the journal cannot be written, or a file of that name is in the way.',
@@ -99,14 +99,8 @@ export const hostErrors = {
     cause: 'send() was called before start() had resolved, or after stop().',
     hint: 'Send after start() has resolved and before stop().',
   },
-} as const satisfies Record<string, ErrorRow>;
-
-/** The rows as a type. */
-export type HostErrors = typeof hostErrors;
+});
 
 declare module 'sluice-kernel/internal' {
-  interface ErrorRows extends HostErrors {}
+  interface ErrorRows extends RowsOf<typeof hostError> {}
 }
-
-/** Makes an error of this layer. */
-export const hostError = errorMaker(hostErrors);

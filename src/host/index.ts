@@ -3,8 +3,6 @@ import './errors.js'; // merges the codes of this layer into ErrorCode
 export { defineConfig } from './config/define-config.js';
 export type {
   AnswerFailure,
-  CancelReplyCode,
-  CancelTexts,
   FailureCode,
   FailureTextOption,
   FailureTexts,
@@ -29,12 +27,14 @@ export type { StartReport, StopReport } from './life/lifecycle.js';
 export { type LogLevel, type PinoLoggerOptions, pinoLogger } from './logging/pino-logger.js';
 export { ActiveStreams, type StreamPlace } from './parts/active-streams.js';
 export type { HostStats, SendEnds } from './parts/counts.js';
+export type * from './parts/deprecated.js';
+export type { FlatHostOptions } from './parts/given-options.js';
 export type {
   AgentDefinition,
-  AmbiguousSend,
-  ApprovalOptions,
   HostExtension,
+  HostJournal,
   HostOptions,
+  HostProgram,
   ReplyOptions,
 } from './parts/options.js';
 export type { HostTrouble } from './parts/troubles.js';
@@ -58,4 +58,3 @@ export {
   type TimelineRecorder,
   timelineRecorder,
 } from './timeline/timeline-recorder.js';
-export type { HistoryBounds } from './transcript/history.js';

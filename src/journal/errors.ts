@@ -1,7 +1,7 @@
-import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
+import { errorMaker, type RowsOf } from 'sluice-kernel/internal';
 
-/** The errors of a journal and of its database. */
-export const journalErrors = {
+/** Makes the errors of a journal and of its database. */
+export const journalError = errorMaker({
   'bad-value': {
     message: 'Statement "{sql}" cannot be run: {problem}.',
     cause:
@@ -82,14 +82,8 @@ export const journalErrors = {
     cause: 'Something ends twice, or goes on after its end.',
     hint: 'Each update and each send ends once. Please report this with the log.',
   },
-} as const satisfies Record<string, ErrorRow>;
-
-/** The rows as a type. */
-export type JournalErrors = typeof journalErrors;
+});
 
 declare module 'sluice-kernel/internal' {
-  interface ErrorRows extends JournalErrors {}
+  interface ErrorRows extends RowsOf<typeof journalError> {}
 }
-
-/** Makes an error of this layer. */
-export const journalError = errorMaker(journalErrors);

@@ -1,7 +1,10 @@
 // The names of this package that only the other packages here use.
 
+export * from './commit/commit-queue.js';
+export { databaseJournal, writtenKeyValues } from './commit/database-journal.js';
 export { againMs, logJournalFailure, mayPass, patiently } from './commit/journal-failure.js';
-export { sessionWrites } from './commit/session-writes.js';
+export { type SessionReader, storedEntry } from './commit/session-store.js';
+export { Sweep } from './commit/sweep.js';
 export { WaitingDispatches } from './commit/waiting-dispatches.js';
 export * from './damage/repair-journal.js';
 export { makePrivate, openToOthers } from './database/private-file.js';
@@ -9,14 +12,17 @@ export { problemOfText } from './database/sqlite-values.js';
 export { entryKinds, kindOf } from './entry-kinds.js';
 export { journalError } from './errors.js';
 export * from './event-id.js';
-export { checkedFence, noFence, slotCount, slotOf, wholeOwnership } from './fence.js';
+export { noFence, slotCount, slotOf, wholeOwnership } from './fence.js';
 export { defaultLimit, isOneOf, leftBehind, openSends, openUpdates } from './journal.js';
 export * from './journal-changes.js';
 export type * from './kinds/journal-kind.js';
 export * from './message-end.js';
-export { type CleanText, cleanBody, cleanTexts } from './rows/clean-body.js';
+export { type CleanText, cleanTexts } from './rows/clean-body.js';
 export { countRows } from './rows/count-rows.js';
-export type { RowFilter } from './rows/journal-rows.js';
+export * from './rows/done-rows.js';
+export * from './rows/filter-rows.js';
+export * as tables from './rows/journal-rows.js';
+export { journalTable, type RecordTable } from './rows/journal-rows.js';
 export { isNotEnded, isOpenSend, isOpenUpdate } from './rows/journal-schema.js';
 export { damageLine, isRefusedForGood } from './rows/table-rows.js';
 export { usualKeepForMs } from './sqlite/retention.js';

@@ -1,3 +1,5 @@
+import type { KeyValues, WriteResult } from '@sluice/sdk/extension';
+import type { TranscriptSize } from '@sluice/sdk/stream';
 import { type Clock, definedFields } from 'sluice-kernel/internal';
 import { journalError } from './errors.js';
 import { checkedFence, type Fence, noFence, type Ownership, type UpdateFence } from './fence.js';
@@ -49,9 +51,13 @@ export interface JournalRows<Update extends StandingUpdate, Send extends Standin
   lastSend(eventId: string): number;
 }
 
-type Changing =
-  | ('accept' | 'begin' | 'release' | 'endUpdate' | 'retry' | 'purge')
-  | ('prepare' | 'final' | 'sending' | 'unsent' | 'shown' | 'endSend');
+const changing = [
+  ...(['accept', 'begin', 'release', 'endUpdate', 'retry', 'purge'] as const),
+  ...(['prepare', 'final', 'sending', 'unsent', 'shown', 'endSend'] as const),
+];
+
+/** The name of a change. */
+export type Changing = (typeof changing)[number];
 
 /** The changes of a journal as its interface says them. The caller makes each in one write, or one transaction. */
 export type JournalChanges = {
@@ -59,6 +65,27 @@ export type JournalChanges = {
     ...args: Parameters<Journal[Name]>
   ) => Awaited<ReturnType<Journal[Name]>>;
 };
+
+/** A transaction of a journal, as its writes see it. */
+export interface JournalTransaction {
+  readonly changes: JournalChanges;
+  readonly sessions: SessionChanges;
+  readonly values: ValueChanges;
+}
+
+/** The changes of sessions and transcripts. */
+export interface SessionChanges {
+  /** Keeps a session in place of the one under its key, whose transcript goes if it has another id. */
+  save(sessionKey: string, sessionId: string, body: string): void;
+  /** Adds to a transcript. @returns the size of the transcript up to there, if the database counts it within the transaction. */
+  append(sessionId: string, isPrompt: boolean, body: string): TranscriptSize | undefined;
+}
+
+/** The changes of key values, as `KeyValues` says them. */
+export interface ValueChanges {
+  write(...given: Parameters<KeyValues['write']>): WriteResult | Promise<WriteResult>;
+  clear(namespace: string): number | Promise<number>;
+}
 
 /**
  * The transitions of updates and sends, the same for each store. A transition that is refused changes nothing: `journal-state`.
@@ -113,13 +140,14 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
       updates.add(Object.assign({ acceptedAtMs }, begun, given));
       return { status: 'accepted', ...definedFields({ fence, open }) };
     },
-    begin: (eventId, joined = []) => {
+    begin: (eventId, joined = [], attempt) => {
       const was = update(eventId, openUpdates, 'begun');
       const fence = fenceOf(eventId, was.slot);
       if (fence === undefined) throw noFence('another host has the partition of its lane');
       const joining = joined.map((id) => update(id, ['accepted'], 'joined'));
       for (const row of joining) updates.change(row, { joinedTo: eventId });
-      const attempts = was.attempts + 1;
+      const isBegun = was.state === 'handling' && was.attempts === attempt; // by a try that had no answer
+      const attempts = isBegun ? attempt : was.attempts + 1;
       updates.change(was, { state: 'handling', attempts });
       return { attempts, fence };
     },
@@ -187,15 +215,30 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
   };
 }
 
-/** Makes the changes of a journal: each is one write. */
+/**
+ * Makes the changes of a journal: each is one write.
+ *
+ * @param write runs a change in a transaction. It is told its name and its arguments.
+ */
 export function writtenChanges(
-  changes: JournalChanges,
-  write: <T>(work: () => T) => Promise<T>,
+  write: <T>(
+    run: (at: Pick<JournalTransaction, 'changes'>) => T,
+    name: Changing,
+    args: readonly unknown[],
+  ) => Promise<T>,
 ): Pick<Journal, Changing> {
-  const written = Object.entries(changes).map(([name, change]) => {
-    const work = change as (...args: unknown[]) => unknown; // it gets the arguments of its own change
-    return [name, (...args: unknown[]) => write(() => work(...args))];
-  });
+  const written = changing.map((name) => [
+    name,
+    (...args: unknown[]) =>
+      write(
+        ({ changes }) => {
+          const change = changes[name] as (...args: unknown[]) => unknown; // it gets the arguments of its own change
+          return change(...args);
+        },
+        name,
+        args,
+      ),
+  ]);
   return Object.fromEntries(written) as Pick<Journal, Changing>; // each name is there
 }
 

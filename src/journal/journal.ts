@@ -218,13 +218,15 @@ export interface Journal extends JournalReader {
    * Begins to handle an update.
    *
    * @param joined the event ids of updates that join it: the same write gives them `joinedTo`. They were never begun.
+   * @param attempt the number of this attempt: if a try before it had no answer, it counts once.
    * @returns the number of times that it was begun, with this one, and the hold for all that is written for it.
-   * @throws SluiceError (as a rejection) `journal-state` if it, or one that joins it, has ended or is not known;
-   *   `journal-lost`, as from each write under a fence, if this host has not the partition of its lane.
+   * @throws SluiceError (as a rejection) `journal-state` if it, or one that joins it, has ended or is not known; `journal-lost`, as
+   *   each write under a fence, if this host has not the partition of its lane.
    */
   begin(
     eventId: string,
     joined?: readonly string[],
+    attempt?: number,
   ): Promise<{ readonly attempts: number; readonly fence: UpdateFence }>;
   /**
    * Takes a beginning back: its host stops in good order before the update has come to its end. It is begun one time fewer.
@@ -247,11 +249,7 @@ export interface Journal extends JournalReader {
    * @throws SluiceError (as a rejection) `journal-state` if the send is not `prepared`.
    */
   final(fence: Fence, send: Omit<NewSend, 'correlationId'>, isSending?: boolean): Promise<void>;
-  /**
-   * A send goes to its channel now. Called before each attempt.
-   *
-   * @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known.
-   */
+  /** A send goes to its channel now: called before each attempt. @throws as `endSend`. */
   sending(fence: Fence, sendId: string): Promise<void>;
   /** Takes a send back that its channel released unsent, and that is to go out later. */
   unsent(fence: Fence, sendId: string): Promise<void>;

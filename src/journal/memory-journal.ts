@@ -91,7 +91,7 @@ export function memoryJournal({
     ownership,
   );
 
-  const written = writtenChanges(changes, async (work) => work());
+  const written = writtenChanges(async (run) => run({ changes }));
   const { tending, wasTended } = noteTending(written);
 
   return {

@@ -1,13 +1,10 @@
 // The names of this layer that authors and the other layers use.
 
-// one copy of TypeBox serves the packages around the kernel, too
-export { Errors } from 'typebox/schema';
-export { Value } from 'typebox/value';
 export type { GivenAnswer } from './catalog/agent-start.js';
 export { mayMatch, previewNotice } from './contract/may-match.js';
 export { type OpenContribution, type OpenKernel, openKernel } from './contract/open-kernel.js';
 export { perKernel } from './contract/per-kernel.js';
-export { errorMaker, type KernelErrors, kernelError, kernelErrors } from './errors.js';
+export { type ErrorMaker, errorMaker, kernelError, type RowsOf } from './errors.js';
 export * from './index.js';
 export { matchFields } from './match/match-fields.js';
 export { nameOf } from './outcome/entry.js';

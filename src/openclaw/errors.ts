@@ -1,7 +1,7 @@
-import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
+import { errorMaker, type RowsOf } from 'sluice-kernel/internal';
 
-/** The errors of a legacy plugin. */
-export const legacyErrors = {
+/** Makes the errors of a legacy plugin. */
+export const legacyError = errorMaker({
   'plugin-not-found': {
     message: 'Plugin "{path}" was not found: {problem}.',
     cause: 'A misspelt path, or a folder without a manifest or an entry file.',
@@ -61,14 +61,8 @@ export const legacyErrors = {
       'The plugin uses a part of its own system that has no place here. All that it hands over is searched for that part, and this is too much to search.',
     hint: 'Hand over less at once, or do not use the part: the log names it.',
   },
-} as const satisfies Record<string, ErrorRow>;
-
-/** The rows as a type. */
-export type LegacyErrors = typeof legacyErrors;
+});
 
 declare module 'sluice-kernel/internal' {
-  interface ErrorRows extends LegacyErrors {}
+  interface ErrorRows extends RowsOf<typeof legacyError> {}
 }
-
-/** Makes an error of this layer. */
-export const legacyError = errorMaker(legacyErrors);

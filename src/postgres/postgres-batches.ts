@@ -1,26 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import type { JournalStats, NewDispatch } from '@sluice/journal';
-import { journalError, type WaitingDispatches } from '@sluice/journal/internal';
-import { isSluiceError, type SluiceError, Timer } from 'sluice-kernel/internal';
+import type { NewDispatch } from '@sluice/journal';
+import {
+  CommitQueue,
+  mostWrites,
+  tellEnd,
+  type WaitingDispatches,
+  type Write,
+  type WriteEnd,
+} from '@sluice/journal/internal';
+import { isSluiceError } from 'sluice-kernel';
 import { CommitFates } from './members/commit-fates.js';
 import { unfenced } from './postgres-fence.js';
 import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
-import {
-  type NeededRows,
-  type RowOptions,
-  type SharedTransaction,
-  workingRows,
-} from './rows/postgres-rows.js';
+import { type RowOptions, type SharedTransaction, workingRows } from './rows/postgres-rows.js';
 import { dispatchesTable, insertAll, JoinedWrites } from './rows/postgres-tables.js';
-
-interface Job {
-  readonly needs: NeededRows;
-  readonly run: (at: SharedTransaction) => unknown;
-  readonly done: (value: unknown) => void;
-  readonly failed: (error: unknown) => void;
-}
-
-type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** The parts of the batches of a journal. */
 export interface BatchOptions extends RowOptions {
@@ -42,15 +35,8 @@ export interface BatchOptions extends RowOptions {
   readonly unknownForMs: number;
 }
 
-/** Writes of one transaction, at most, and the characters of dispatches that go along with them. */
-const mostWrites = 1_000;
+/** Characters of dispatches that go along with the writes of one transaction. */
 const passengerCharacters = 1024 * 1024;
-
-/** Milliseconds that a write may wait for another one, if nobody waits for it. */
-const laterMs = 100;
-
-/** Milliseconds between two writes that show whether a full disk has room again. */
-const probeEveryMs = 1_000;
 
 /** The failures that are the same for each write of a transaction: none is tried alone. */
 const ofAll: readonly string[] = [
@@ -61,112 +47,47 @@ const ofAll: readonly string[] = [
 const passing = ['database-constraint', 'database-busy'] as const;
 
 /**
- * Writes that come together, or while a transaction is under way, share the next transaction. Rows are locked and read by one
+ * The writes of a database on a server: those that come while a transaction is under way share the next one. Rows are locked and read by one
  * statement a kind, changed in memory, and all of them are written by one statement.
  */
-export class PostgresBatches {
+export class PostgresBatches extends CommitQueue<SharedTransaction> {
   readonly #connections: PostgresConnections;
   readonly #options: BatchOptions;
-  readonly #waiting: Job[] = [];
-  readonly #later: Job[] = [];
   readonly #fates: CommitFates;
-  readonly #probeTimer: Timer;
-  readonly #laterTimer: Timer;
   #isCarrying = false;
-  #isClosed = false;
   #running: Promise<void> | undefined;
-  #failure: SluiceError | undefined;
-  #commits = 0;
-  #commitMs = 0;
 
   constructor(connections: PostgresConnections, options: BatchOptions) {
+    super(connections.address, options.clock);
     this.#connections = connections;
     this.#options = options;
     this.#fates = new CommitFates(connections.query, options.clock, options.unknownForMs);
-    this.#probeTimer = new Timer(options.clock);
-    this.#laterTimer = new Timer(options.clock);
-  }
-
-  /** The reason why the last write was not persisted; `undefined` if it was. */
-  get failure(): SluiceError | undefined {
-    return this.#failure;
-  }
-
-  /** The transactions so far, and the milliseconds that they took. */
-  stats(): Pick<JournalStats, 'commits' | 'commitMs'> {
-    return { commits: this.#commits, commitMs: this.#commitMs };
-  }
-
-  /** Runs a write in the next transaction. It may run again, if that was rolled back. @returns its result, once it is persisted. */
-  write<T>(run: (at: SharedTransaction) => T | Promise<T>, needs: NeededRows = {}): Promise<T> {
-    this.#joinLater();
-    const persisted = this.#add(this.#waiting, run, needs);
-    this.#start();
-    return persisted;
   }
 
   /** Renews the right to write, before the writes that wait: they may be many. */
   renew<T>(run: (query: PostgresQuery) => Promise<T>): Promise<T> {
-    const list: Job[] = [];
-    const persisted = this.#add(list, ({ query }) => run(query), { isRenewal: true });
-    this.#waiting.unshift(...list);
-    this.#start();
+    const list: Write<SharedTransaction>[] = [];
+    const persisted = this.add(list, ({ query }) => run(query), { isRenewal: true });
+    this.waiting.unshift(...list);
+    this.schedule();
     return persisted;
   }
 
-  /** Runs a write with the next one that somebody waits for, before it; within 100 ms if none comes. */
-  later<T>(run: (at: SharedTransaction) => T | Promise<T>, needs: NeededRows = {}): Promise<T> {
-    if (!this.#laterTimer.isSet) this.#laterTimer.set(laterMs, () => this.hurry());
-    return this.#add(this.#later, run, needs);
-  }
-
-  /** Runs the writes of `later` now. */
-  hurry(): void {
-    this.#joinLater();
-    if (this.#waiting.length > 0) this.#start();
-  }
-
-  /** Says that the dispatches have waited long enough. */
-  carry(): void {
+  override carry(): void {
     this.#isCarrying = true;
-    this.#start();
+    this.schedule();
   }
 
-  /** Takes no more writes. Resolves when those before are written, or have failed. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#probeTimer.clear();
-    await this.settled();
-  }
-
-  /** Resolves when all writes and dispatches so far are written, or have failed. */
-  async settled(): Promise<void> {
-    this.#joinLater();
+  override async settled(): Promise<void> {
+    this.joinLater();
     this.carry();
     while (this.#running !== undefined) await this.#running;
   }
 
-  #add<T>(
-    list: Job[],
-    run: (at: SharedTransaction) => T | Promise<T>,
-    needs: NeededRows,
-  ): Promise<T> {
-    if (this.#isClosed)
-      return Promise.reject(journalError('database-closed', { path: this.#connections.address }));
-    return new Promise((resolve, failed) => {
-      list.push({ needs, run, failed, done: (value) => resolve(value as T) }); // it is what `run` gave
-    });
-  }
-
-  #joinLater(): void {
-    this.#waiting.push(...this.#later.splice(0));
-    this.#laterTimer.clear();
-  }
-
-  #start(): void {
+  protected override schedule(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
-      if (this.#waiting.length > 0 || this.#isDue()) this.#start(); // it came at the last moment
+      if (this.waiting.length > 0 || this.#isDue()) this.schedule(); // it came at the last moment
     });
   }
 
@@ -176,30 +97,30 @@ export class PostgresBatches {
 
   async #run(): Promise<void> {
     await new Promise<void>((resolve) => setImmediate(resolve)); // what comes in one turn goes together
-    while (this.#waiting.length > 0 || this.#isDue()) {
-      const alone = this.#waiting
+    while (this.waiting.length > 0 || this.#isDue()) {
+      const alone = this.waiting
         .slice(0, mostWrites)
         .findIndex(({ needs }) => needs.isAlone === true || needs.isRenewal === true);
-      const jobs = this.#waiting.splice(0, alone < 0 ? mostWrites : Math.max(1, alone));
+      const jobs = this.waiting.splice(0, alone < 0 ? mostWrites : Math.max(1, alone));
       await this.#commit(jobs, jobs[0]?.needs.isRenewal !== true);
     }
     this.#isCarrying = false;
   }
 
   /** Writes some jobs. If their transaction fails, each half is tried alone, so that a job fails for a reason of its own. */
-  async #commit(jobs: readonly Job[], withPassengers: boolean, isAgain = false): Promise<void> {
+  async #commit(
+    jobs: readonly Write<SharedTransaction>[],
+    withPassengers: boolean,
+    isAgain = false,
+  ): Promise<void> {
     const waiting = withPassengers ? this.#options.passengers?.waiting : undefined;
-    const fromMs = this.#options.clock.monotonicMs();
+    const fromMs = this.nowMs();
     try {
       const outcomes = await this.#transaction(jobs, withPassengers);
-      this.#commits++;
-      this.#commitMs += this.#options.clock.monotonicMs() - fromMs;
-      if (withPassengers || !isSluiceError(this.#failure, 'database-full'))
-        this.#failure = undefined; // a renewal needs no room
+      this.count(fromMs);
+      if (withPassengers || !isSluiceError(this.failure, 'database-full')) this.remember(undefined); // a renewal needs no room
       waiting?.written(true);
-      for (const [job, outcome] of outcomes)
-        if ('error' in outcome) job.failed(outcome.error);
-        else job.done(outcome.value);
+      for (const [job, outcome] of outcomes) tellEnd(job, outcome);
     } catch (error) {
       if (
         this.#options.ownership.partitionCount > 1 &&
@@ -207,7 +128,9 @@ export class PostgresBatches {
         passing.some((code) => isSluiceError(error, code))
       )
         return this.#commit(jobs, withPassengers, true);
-      this.#failed(error);
+      if (isSluiceError(error, 'database-io')) this.#fates.lost();
+      // a full disk is asked for room meanwhile: who asks whether all is well may bring nothing
+      this.remember(error, isSluiceError(error, 'database-full') ? probe : undefined);
       waiting?.written(false);
       const isOfAll = isSluiceError(error) && ofAll.includes(error.code);
       const areSeveral = jobs.length > 1 || waiting !== undefined;
@@ -218,26 +141,13 @@ export class PostgresBatches {
     }
   }
 
-  /**
-   * Remembers a failure until a write is persisted. A full disk is asked for room meanwhile: who asks whether all is well may bring
-   * nothing.
-   */
-  #failed(error: unknown): void {
-    this.#failure = isSluiceError(error) ? error : undefined;
-    if (isSluiceError(error, 'database-io')) this.#fates.lost();
-    if (!isSluiceError(error, 'database-full') || this.#isClosed) return;
-    this.#probeTimer.setIdly(probeEveryMs, () => {
-      this.write(({ query }) => probe(query)).catch(() => undefined); // the next probe comes
-    });
-  }
-
   async #transaction(
-    jobs: readonly Job[],
+    jobs: readonly Write<SharedTransaction>[],
     withPassengers: boolean,
-  ): Promise<ReadonlyMap<Job, Outcome>> {
+  ): Promise<ReadonlyMap<Write<SharedTransaction>, WriteEnd>> {
     const { fence } = this.#options;
     const passengers = withPassengers ? this.#options.passengers : undefined;
-    const outcomes = new Map<Job, Outcome>();
+    const outcomes = new Map<Write<SharedTransaction>, WriteEnd>();
     const history = await this.#fates.history();
     let id: string | undefined;
     try {
@@ -248,7 +158,7 @@ export class PostgresBatches {
         const loading = workingRows(query, needs, this.#options);
         await Promise.allSettled([fencing, loading]); // nothing is asked for after the transaction
         const fenced = await fencing;
-        const { at, write } = await loading;
+        const { at, flush } = await loading;
         for (const job of jobs)
           try {
             outcomes.set(job, { value: await job.run(at) });
@@ -257,7 +167,7 @@ export class PostgresBatches {
             outcomes.set(job, { error }); // it has written nothing
           }
         const writes = new JoinedWrites();
-        write(writes);
+        flush(writes);
         passengers?.waiting.write({ characters: passengerCharacters, isSpent: () => false });
         insertAll(writes, dispatchesTable, passengers?.taken() ?? []);
         await writes.run(query);
@@ -275,7 +185,7 @@ export class PostgresBatches {
 }
 
 /** Writes something that needs room, and leaves nothing of it. */
-async function probe(query: PostgresQuery): Promise<void> {
+async function probe({ query }: SharedTransaction): Promise<void> {
   const body = randomBytes(32_768).toString('hex');
   await query(
     `INSERT INTO sluice_key_values (namespace, key, bytes, body) VALUES ('/room', '', 0, $1)`,

@@ -1,21 +1,20 @@
 import type { Journal, JournalReader, NewDispatch, Store, TendedJournal } from '@sluice/journal';
 import {
-  noteTending,
+  databaseJournal,
   WaitingDispatches,
   wholeOwnership,
   withoutSecrets,
+  writtenKeyValues,
 } from '@sluice/journal/internal';
 import { type Clock, systemClock } from 'sluice-kernel';
 import { PostgresBatches } from './postgres-batches.js';
 import { makeDays } from './postgres-days.js';
 import { withFailures } from './postgres-failure.js';
 import { besideHosts, usualLeaseMs } from './postgres-fence.js';
-import { postgresKeyValues, postgresValueReader } from './postgres-key-values.js';
 import { PostgresMember } from './postgres-member.js';
-import { postgresRecords } from './postgres-reader.js';
+import { postgresRecords, postgresSessions, postgresValues } from './postgres-reader.js';
 import { sweepPostgres } from './postgres-retention.js';
 import { checkPostgresSchema } from './postgres-schema.js';
-import { postgresStore } from './postgres-store.js';
 import { countedChanges, postgresChanges } from './postgres-writes.js';
 import type { PostgresConnections } from './rows/connections.js';
 import { sharedReadings } from './rows/shared-readings.js';
@@ -102,49 +101,23 @@ function journalOf(
   member.lookForWork(listen);
   const sweep = sweepPostgres(connections, batches, clock, keepForMs);
   const reading = { ...connections, query: sharedReadings(connections.query) };
-  const records = postgresRecords(reading);
-  const changes = countedChanges(postgresChanges(batches), member);
-  const { tending, wasTended } = noteTending(changes);
-  const counted = { accepted: 0, duplicates: 0 };
-  let touched = member.touched;
-  const close = async (): Promise<void> => {
-    waiting.close();
-    sweep[Symbol.dispose]();
-    await batches.close();
-    await member.leave();
-    await connections.close();
-  };
-  let closed: Promise<void> | undefined;
-  return {
-    ...records,
-    ...changes,
-    ...tending,
-    acknowledge: 'persisted',
-    ownership: member,
-    lost: member.lost,
-    store: postgresStore(reading, batches, clean),
-    keyValues: postgresKeyValues(reading, batches, () => clock.now()),
-    announce: (about) => member.announce(about),
-    accept: async (update, isBegun, mostOpen) => {
-      const accepted = await changes.accept(update, isBegun, mostOpen);
-      counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
-      if (accepted.status === 'accepted') member.hint(update.slot ?? 0);
-      return accepted;
-    },
-    dispatched: (dispatch) => waiting.add(dispatch),
-    dispatches: async (filter) => {
-      await batches.settled(); // some may still wait
-      return records.dispatches(filter);
-    },
-    changedOutside: () => {
-      const before = touched;
-      touched = member.touched;
-      return wasTended() || touched !== before;
-    },
+  const journal = databaseJournal({
+    ...{ ownership: member, clean, commits: batches, waiting },
+    changes: countedChanges(postgresChanges(batches), member),
+    records: postgresRecords(reading),
+    values: postgresValues(reading, () => clock.now()),
+    sessions: postgresSessions(reading),
+    version: () => member.touched,
     problem: () => member.problem() ?? batches.failure,
-    stats: () => ({ ...counted, ...batches.stats(), ...waiting.stats() }),
-    close: () => (closed ??= close()),
-  };
+    close: async () => {
+      waiting.close();
+      sweep.close();
+      await batches.close();
+      await member.leave();
+      await connections.close();
+    },
+  });
+  return { ...journal, lost: member.lost, announce: (about) => member.announce(about) };
 }
 
 /**
@@ -157,7 +130,7 @@ export async function readPostgresJournal(
 ): Promise<JournalReader & AsyncDisposable> {
   const connections = await checked(given);
   const close = () => connections.close();
-  const keyValues = postgresValueReader(connections, () => systemClock.now());
+  const keyValues = postgresValues(connections, () => systemClock.now());
   return { ...postgresRecords(connections), keyValues, close, [Symbol.asyncDispose]: close };
 }
 
@@ -177,7 +150,10 @@ export async function tendPostgresJournal(given: PostgresConnections): Promise<T
   };
   const batches = new PostgresBatches(connections, options);
   const { retry, purge } = postgresChanges(batches);
-  const keyValues = postgresKeyValues(connections, batches, () => clock.now());
+  const keyValues = writtenKeyValues(
+    postgresValues(connections, () => clock.now()),
+    batches,
+  );
   const close = async (): Promise<void> => {
     await batches.close();
     await connections.close();

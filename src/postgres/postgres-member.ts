@@ -183,6 +183,33 @@ export class PostgresMember implements Ownership {
 
   /** @returns the epochs of the partitions that this host has now. */
   async #step(query: PostgresQuery): Promise<ReadonlyMap<number, number>> {
+    await this.#beHeard(query);
+    const { owned, ...others } = await this.#look(query);
+    const { take, drain } = planPartitions({
+      ...{ ...others, partitions: this.partitionCount, draining: this.#own.draining },
+      ...{ isTaking: this.#isTaking || !this.#isShared, isWithdrawn: this.#isWithdrawn },
+      owned: new Map([...owned.keys()].map((one) => [one, this.#own.workOf(one)])),
+    });
+    this.#own.drain(drain); // from here on it begins nothing in them, whatever becomes of this transaction
+    const idle = drain.filter((partition) => this.#own.workOf(partition) === 0);
+    for (const partition of idle) owned.delete(partition);
+    const release = 'DELETE FROM sluice_parts WHERE host_id = $1 AND part = ANY($2)';
+    if (idle.length > 0) await query(release, [this.#hostId, idle]);
+    if (take.length > 0) {
+      const got = await query(
+        `INSERT INTO sluice_parts (part, host_id, epoch)
+          SELECT part, $1, nextval('sluice_epochs') FROM unnest($2::int4[]) AS part
+          ON CONFLICT DO NOTHING RETURNING part, epoch`,
+        [this.#hostId, take],
+      );
+      for (const { part, epoch } of got) owned.set(Number(part), Number(epoch));
+    }
+    await releaseAttempts(query, this.#own.stalledIn(owned));
+    return owned;
+  }
+
+  /** Renews the lease, and removes the other hosts whose lease has ended. */
+  async #beHeard(query: PostgresQuery): Promise<void> {
     await query(
       `INSERT INTO sluice_hosts (host_id, lease_until, is_taking, about, version)
         VALUES ($1, clock_timestamp() + $2::float8 * interval '1 ms', $3, $4, ${postgresSchemaVersion})
@@ -195,6 +222,10 @@ export class PostgresMember implements Ownership {
         WHERE lease_until < clock_timestamp() AND host_id <> $1 FOR UPDATE SKIP LOCKED)`,
       [this.#hostId],
     );
+  }
+
+  /** Reads the hosts that take partitions, the partitions that are free, and the epochs of those that this host has. */
+  async #look(query: PostgresQuery) {
     const rows = await query(
       `SELECT partitions, touched, part, epoch, host_id = $1 AS is_mine,
           (SELECT count(*) FROM sluice_hosts WHERE is_taking) AS hosts
@@ -204,42 +235,13 @@ export class PostgresMember implements Ownership {
     const { partitions, touched, hosts } = rows[0] ?? {};
     if (this.partitionCount > 0 && this.partitionCount !== partitions)
       throw this.#loseAll(`it had ${this.partitionCount} partitions, and now has ${partitions}`);
-    const all = Array.from({ length: Number(partitions) }, (_, partition) => partition);
-    this.partitionCount = all.length;
+    this.partitionCount = Number(partitions);
     this.touched = Number(touched);
     const taken = new Set(rows.map(({ part }) => part));
-    const mine = rows.filter((row) => row['is_mine'] === true);
+    const all = [...Array(this.partitionCount).keys()];
+    const mine = rows.filter(({ is_mine }) => is_mine === true);
     const owned = new Map(mine.map(({ part, epoch }) => [Number(part), Number(epoch)]));
-    const ours = [...owned.keys()];
-    const isIdle = (partition: number): boolean => this.#own.workOf(partition) === 0;
-    const { take, drain } = this.#isWithdrawn
-      ? { take: [], drain: ours.filter(isIdle) }
-      : planPartitions({
-          ...{ partitions: all.length, hosts: Number(hosts) },
-          isTaking: this.#isTaking || !this.#isShared,
-          owned: new Map(ours.map((partition) => [partition, this.#own.workOf(partition)])),
-          draining: this.#own.draining,
-          free: all.filter((partition) => !taken.has(partition)),
-        });
-    this.#own.drain(drain); // from here on it begins nothing in them, whatever becomes of this transaction
-    const idle = drain.filter(isIdle);
-    if (idle.length > 0)
-      await query('DELETE FROM sluice_parts WHERE host_id = $1 AND part = ANY($2)', [
-        ...[this.#hostId, idle],
-      ]);
-    for (const partition of idle) owned.delete(partition);
-    const got =
-      take.length === 0
-        ? []
-        : await query(
-            `INSERT INTO sluice_parts (part, host_id, epoch)
-              SELECT part, $1, nextval('sluice_epochs') FROM unnest($2::int4[]) AS part
-              ON CONFLICT DO NOTHING RETURNING part, epoch`,
-            [this.#hostId, take],
-          );
-    for (const { part, epoch } of got) owned.set(Number(part), Number(epoch));
-    await releaseAttempts(query, this.#own.stalledIn(owned));
-    return owned;
+    return { owned, hosts: Number(hosts), free: all.filter((partition) => !taken.has(partition)) };
   }
 
   /** Keeps others from removing this host until the transaction ends, and ends the fences of partitions that it has no more. */

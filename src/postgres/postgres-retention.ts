@@ -1,38 +1,15 @@
-import { usualKeepForMs } from '@sluice/journal/internal';
-import { type Clock, Timer } from 'sluice-kernel/internal';
+import { type DoneRows, doneRows, Sweep, usualKeepForMs } from '@sluice/journal/internal';
+import type { Clock } from 'sluice-kernel';
 import type { PostgresBatches } from './postgres-batches.js';
 import { dayMs, dropDays, makeDays, otherDispatches } from './postgres-days.js';
 import type { PostgresConnections } from './rows/connections.js';
 import type { SharedTransaction } from './rows/postgres-rows.js';
-import {
-  dispatchesTable,
-  type PostgresTable,
-  sendsTable,
-  updatesTable,
-} from './rows/postgres-tables.js';
 import { dropExpired } from './rows/working-values.js';
-
-/** Milliseconds between two sweeps. */
-const sweepEveryMs = 600_000;
 
 /** Rows that one transaction looks at, and drops, at most. */
 const rowsAtOnce = 500;
 
-/** Rows of a table that are done with. `kept` is a row, and $1 the time before which they must have ended. */
-interface Done {
-  readonly table: Pick<PostgresTable<unknown>, 'name' | 'timeColumn'>;
-  readonly isDone: string;
-}
-
-/** The rows that are done with. The sends of a message that has not ended stay, because it may need them. */
-const done: readonly Done[] = [
-  {
-    table: sendsTable,
-    isDone: `kept.ended_at_ms < $1 AND NOT EXISTS (SELECT 1 FROM sluice_updates AS of
-      WHERE of.event_id = kept.correlation_id AND of.state <> 'ended')`,
-  },
-  { table: updatesTable, isDone: `kept.ended_at_ms < $1 AND kept.state = 'ended'` },
-];
+const [dispatches, ...others] = doneRows('sluice_');
 
 /**
  * Drops the rows of a journal that ended long ago, each ten minutes: the dispatches by days, which costs the same however many they
@@ -44,55 +21,41 @@ export function sweepPostgres(
   batches: PostgresBatches,
   clock: Clock,
   keepForMs = usualKeepForMs,
-): Disposable {
-  let isClosed = false;
-  const timer = new Timer(clock);
+): Sweep {
   /** Looks at the rows after one, in their order. @returns the last of them, if there may be old rows behind it. */
   const dropAfter = async (
     seq: number,
-    { table, isDone }: Done,
+    { name, madeAt, endedAt, isDone }: DoneRows,
     beforeMs: number,
   ): Promise<number | undefined> => {
     const [seen] = await batches.write(({ query }) =>
       query(
-        `WITH seen AS (SELECT seq, ${table.timeColumn} AS at FROM ${table.name}
-            WHERE seq > $2 ORDER BY seq LIMIT ${rowsAtOnce}),
-          gone AS (DELETE FROM ${table.name} AS kept WHERE kept.seq = ANY(ARRAY(SELECT seq FROM seen)) AND ${isDone})
+        `WITH seen AS (SELECT seq, ${madeAt} AS at FROM ${name} WHERE seq > $2 ORDER BY seq LIMIT ${rowsAtOnce}),
+          gone AS (DELETE FROM ${name} AS kept WHERE kept.seq = ANY(ARRAY(SELECT seq FROM seen))
+            AND kept.${endedAt} < $1 AND ${isDone})
           SELECT max(seq) AS last, min(at) < $1 AS has_old FROM seen`,
         [beforeMs, seq],
       ),
     );
     return seen?.['has_old'] === true ? Number(seen['last']) : undefined;
   };
-  const dropAll = async (rows: Done, beforeMs: number): Promise<void> => {
-    for (let seq: number | undefined = 0; seq !== undefined && !isClosed; )
-      seq = await dropAfter(seq, rows, beforeMs);
-  };
-  const sweep = async (): Promise<void> => {
+  const sweep = new Sweep(clock, async (isClosed) => {
     const nowMs = clock.now();
-    for (const rows of done) await dropAll(rows, nowMs - keepForMs);
+    const dropAll = async (rows: DoneRows, beforeMs: number): Promise<void> => {
+      for (let seq: number | undefined = 0; seq !== undefined && !isClosed(); )
+        seq = await dropAfter(seq, rows, beforeMs);
+    };
+    for (const rows of others) await dropAll(rows, nowMs - keepForMs);
     const dropping = ({ query }: SharedTransaction) => dropExpired(query, nowMs, rowsAtOnce);
-    while (!isClosed) if ((await batches.write(dropping, { isAlone: true })) === 0) break;
+    while (!isClosed()) if ((await batches.write(dropping, { isAlone: true })) === 0) break;
     await makeDays(query, nowMs).catch(() => undefined); // dispatches of such a day stand in the table of all others
     const isByDay = await dropDays(query, nowMs - keepForMs).then(
       () => keepForMs >= dayMs,
       () => false, // somebody reads them for long, or this user may not change tables
     );
-    const dispatches = isByDay ? otherDispatches : dispatchesTable;
-    await dropAll({ table: dispatches, isDone: 'kept.occurred_at_ms < $1' }, nowMs - keepForMs);
-  };
-  const begin = (): void => {
-    void sweep()
-      .catch(() => undefined) // the writes that the database refuses tell of it
-      .finally(() => {
-        if (!isClosed) timer.setIdly(sweepEveryMs, begin);
-      });
-  };
-  begin();
-  return {
-    [Symbol.dispose]: () => {
-      isClosed = true;
-      timer.clear();
-    },
-  };
+    const name = isByDay ? otherDispatches.name : dispatches.name;
+    await dropAll({ ...dispatches, name }, nowMs - keepForMs);
+  });
+  sweep.start();
+  return sweep;
 }

@@ -1,10 +1,12 @@
 import type { Journal } from '@sluice/journal';
-import { isRefusedForGood, type JournalChanges } from '@sluice/journal/internal';
+import {
+  type Changing,
+  isRefusedForGood,
+  type NeededRows,
+  writtenChanges,
+} from '@sluice/journal/internal';
 import type { OwnPartitions } from './members/own-partitions.js';
 import type { PostgresBatches } from './postgres-batches.js';
-import type { NeededRows } from './rows/postgres-rows.js';
-
-type Changing = keyof JournalChanges;
 
 /** The rows that each change looks at, by its arguments. */
 const needs: {
@@ -29,19 +31,10 @@ const needs: {
 
 /** Makes the changes of a journal: each is one write of the batches. */
 export function postgresChanges(batches: PostgresBatches): Pick<Journal, Changing> {
-  const written = Object.entries(needs).map(([name, neededBy]) => {
-    const needed = neededBy as (...args: unknown[]) => NeededRows; // it gets the arguments of its own change
-    const write = (...args: unknown[]) =>
-      batches.write(
-        ({ changes }) => {
-          const change = changes[name as Changing] as (...args: unknown[]) => unknown; // each name is there
-          return change(...args);
-        },
-        needed(...args),
-      );
-    return [name, write];
+  return writtenChanges((run, name, args) => {
+    const neededBy = needs[name] as (...args: readonly unknown[]) => NeededRows; // it gets the arguments of its own change
+    return batches.write(run, neededBy(...args));
   });
-  return Object.fromEntries(written) as Pick<Journal, Changing>; // each name is there
 }
 
 /** The changes of a host, which count the updates and sends of each part that it handles. */
@@ -56,8 +49,8 @@ export function countedChanges(
       if (accepted.status === 'accepted') work.begun(accepted.fence, update.eventId);
       return accepted;
     },
-    begin: async (eventId, joined) => {
-      const begun = await changes.begin(eventId, joined);
+    begin: async (eventId, joined, attempt) => {
+      const begun = await changes.begin(eventId, joined, attempt);
       work.begun(begun.fence, eventId);
       return begun;
     },

@@ -1,7 +1,7 @@
 import {
   type Cancelled,
   type CancelRecord,
-  explainOutcome,
+  explain as explained,
   type Failed,
   type FailureKind,
   type FamilyName,
@@ -17,7 +17,8 @@ import {
  * console.log(explain(outcome));
  */
 export function explain<F extends FamilyName>(outcome: Outcome<F>): string {
-  return explainOutcome(outcome as Outcome).join('\n'); // a member of one family, read as of any
+  const lines = explained(outcome as Outcome); // a member of one family, read as of any
+  return lines.map(({ depth, words }) => `${'  '.repeat(depth)}${words}`).join('\n');
 }
 
 /**

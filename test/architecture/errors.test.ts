@@ -19,7 +19,7 @@ function literalsOf(files: readonly SourceFile[]): Set<string> {
 }
 
 function isErrorFile(path: string): boolean {
-  return /^src\/[\w/]+\/errors\.ts$/.test(path);
+  return /^src\/(?:kernel\/error-rows|(?!kernel\/)[\w/]+\/errors)\.ts$/.test(path);
 }
 
 /** The codes of each layer's rows, which are the keys of the object in its errors.ts. */

@@ -57,7 +57,7 @@ describe('the manifests of src', () => {
     expect(surplus).toEqual([]);
   });
 
-  it('form no circle, and have the versions of the root', () => {
+  it('form no circle, and have the version of the root, but for the kernel, which has its own', () => {
     const graph = new Map(
       own.map(({ manifest }) => [
         manifest.name,
@@ -66,10 +66,13 @@ describe('the manifests of src', () => {
     );
     expect(circlesOf(graph)).toEqual([]);
     const { version, dependencies = {} } = manifestOf('.');
+    const kernel = manifestOf('src/kernel');
+    const versionOf = (name: string) => (name === kernel.name ? kernel.version : version);
+    expect(dependencies[kernel.name]).toBe(kernel.version);
     for (const { manifest } of own) {
-      expect([manifest.name, manifest.version]).toEqual([manifest.name, version]);
+      expect([manifest.name, manifest.version]).toEqual([manifest.name, versionOf(manifest.name)]);
       for (const [name, at] of Object.entries(manifest.dependencies ?? {}))
-        if (/sluice/.test(name)) expect([name, at]).toEqual([name, version]);
+        if (/sluice/.test(name)) expect([name, at]).toEqual([name, versionOf(name)]);
         else if (name in dependencies) expect([name, at]).toEqual([name, dependencies[name]]);
     }
   });

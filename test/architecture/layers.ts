@@ -57,8 +57,8 @@ function judge(path: string, { specifier }: Import): string | undefined {
   if (isByName && !specifier.startsWith('node:') && !declares(path, packageOf(specifier)))
     return `imports "${specifier}", which its package.json does not declare`;
   if (target === undefined)
-    return path.startsWith('src/kernel/') && !/^typebox(\/|$)/.test(specifier)
-      ? `imports "${specifier}"; the kernel imports typebox and itself`
+    return path.startsWith('src/kernel/')
+      ? `imports "${specifier}"; the kernel imports itself alone`
       : /^(@sluice|sluice-kernel)\//.test(specifier)
         ? `imports "${specifier}", which that package does not export`
         : undefined;

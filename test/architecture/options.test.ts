@@ -11,6 +11,7 @@ const given =
 const readByOthers: Readonly<Record<string, string>> = {
   ClaudeQueryOptions: 'the Claude SDK',
   ReplyCallbacks: 'hosts',
+  FlatHostOptions: 'the table beside it, by their names',
   SessionContext: 'agents',
   'AgentTrigger.channelType': 'agents',
   'AgentTrigger.platformUserId': 'agents',
@@ -93,7 +94,34 @@ function unread(files: readonly SourceFile[]): string[] {
     .map(({ path, type, field }) => `${type}.${field} of ${path}`);
 }
 
+/** Fields that a type of options has at most: one with more of them has several owners. */
+const fieldsAtMost = 20;
+
+/** Types that are wider, with the number of their fields: it only falls. */
+const wider: Readonly<Record<string, number>> = { AgentTurnOptions: 24 };
+
+/** The types of options with more fields of their own than `fieldsAtMost`. */
+function wide(files: readonly SourceFile[]): Readonly<Record<string, number>> {
+  const counted = files.flatMap(({ path, text }) =>
+    nodesOf(parse(text, path)).flatMap((node): [string, number][] => {
+      const name = nameOf(node['id']) ?? '';
+      const isOptions = given.test(name) || name === 'HostProgram';
+      const body = isNode(node['body']) ? node['body']['body'] : undefined;
+      const isType = node.type === 'TSInterfaceDeclaration' && Array.isArray(body);
+      return isType && isOptions && body.length > fieldsAtMost ? [[name, body.length]] : [];
+    }),
+  );
+  return Object.fromEntries(counted);
+}
+
 describe('a type of options', () => {
+  it('has at most 20 fields of its own', () => {
+    expect(wide(sourceFiles('src', 'extensions'))).toEqual(wider);
+    const text = `interface A { ${'x'.repeat(21).replace(/x/g, (_, at) => `f${at}: 1; `)} }`;
+    const files = [{ path: 'a.ts', text: text.replace(' A ', ' TallOptions ') }];
+    expect(wide(files)).toEqual({ TallOptions: 21 });
+  });
+
   it('has no field that nothing reads: it would be taken and do nothing', () => {
     const files = sourceFiles('src', 'extensions').filter(({ path }) => /(^|\/)src\//.test(path));
     expect(files.length).toBeGreaterThan(300);

@@ -75,10 +75,10 @@ describe('the packages beside the core', () => {
 });
 
 describe('the inspector', () => {
-  it('is a package of the version of the core that installs nothing else', () => {
+  it('is a package of the version of the core that installs p-limit and nothing else', () => {
     const manifest = manifestOf(`extensions/${viewer}/package.json`);
     expect([manifest.name, manifest.version]).toEqual(['sluice-inspector', core.version]);
-    expect(manifest.dependencies ?? {}).toEqual({});
+    expect(manifest.dependencies).toEqual({ 'p-limit': '7.3.3' });
     const [major, minor] = core.version.split('.');
     expect(manifest.peerDependencies).toEqual({ sluice: `~${major}.${minor}.0` });
   });

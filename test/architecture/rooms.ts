@@ -51,6 +51,8 @@ function roomOf(path: string): string | undefined {
 /** The entry points of a layer: its names for all, and above them those for other packages, with what it adds to the command line. */
 const entries: Readonly<Record<string, string>> = {
   'index.ts': 'index',
+  'core.ts': 'index',
+  'schemas.ts': 'index',
   'deprecated.ts': 'index',
   'internal.ts': 'internal',
   'addition.ts': 'internal',

@@ -87,12 +87,12 @@ describe('the entry points', () => {
 describe('the budget of names', () => {
   /** Functions, classes and constants that an author has to learn, and all names with the types. A change that raises a number gives its reason. */
   const budget: Readonly<Record<string, readonly [values: number, names: number]>> = {
-    '.': [20, 144],
+    '.': [20, 152], // 144, and the schemas that a stage of its author's own has
     './testing': [28, 68], // 17, the test host with its fakes, two kits of conformance, OpenClaw's runner and two watches for parity
     './legacy': [12, 100],
     './csdk': [14, 64],
     './channel': [8, 40],
-    './chat': [17, 45], // what every channel of a chat provider needs, once: how its start has failed, too
+    './chat': [18, 46], // what every channel of a chat provider needs, once: how its start has failed, and its accounts, too
     './stream': [10, 67], // 7, and three for agents that speak a protocol: a writer of messages, a prompt as one text, and messages as any model takes them
     './extension': [12, 84], // 11, and the group of a process that a library starts
     './gateway': [6, 33],
@@ -115,19 +115,19 @@ describe('the budget of names', () => {
 });
 
 describe('the dependencies', () => {
-  it('are, for the kernel at run time, typebox alone', () => {
+  it('are none for the kernel', () => {
     const packages = sourceFiles('src/kernel').flatMap((file) =>
       importsOf(file)
         .map(({ specifier }) => specifier)
         .filter((specifier) => !specifier.startsWith('.'))
         .map(packageOf),
     );
-    expect(new Set(packages)).toEqual(new Set(['typebox']));
+    expect(packages).toEqual([]);
   });
 
   it('are pinned to one version each', () => {
     const loose = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }).filter(
-      ([, at]) => !/^\d+\.\d+\.\d+$/.test(at),
+      ([, at]) => !/^\d+\.\d+\.\d+(-rc\.\d+)?$/.test(at),
     );
     expect(loose).toEqual([]);
   });

@@ -3,22 +3,17 @@ import type { CoderStreamEvent } from '../../src/claude/coder/blocks/coder-event
 import { coderStream } from '../../src/claude/coder/coder-stream.js';
 import { type CsdkCallback, callbackQueue } from '../../src/claude/frames/callback.js';
 import type { CsdkFrame } from '../../src/claude/frames/frame.js';
+import { scriptFrames } from '../support/csdk-script.js';
 import {
-  answer,
   assistant,
   call,
-  delta,
   eventsOf,
   failed,
   frame,
   init,
   result,
-  start,
-  system,
   text,
-  textStart,
   told,
-  user,
 } from './coder-frames.js';
 
 /** Frames that come one by one, then whatever `last` does. */
@@ -56,8 +51,8 @@ const decided = (decision: 'granted' | 'denied' | 'auto'): CsdkCallback => ({
 });
 
 describe('an interrupted run (C13)', () => {
-  const half = [init, start('m1'), textStart(), delta('par')];
-  const interrupted = ['init', '+par', '=par', 'cancelled', 'error interrupted'];
+  const half = scriptFrames('init ms(m1) bs0:text d0"par"');
+  const interrupted = 'init | +par | =par | cancelled | error interrupted';
 
   it('that the SDK reports as a failure is cancelled', async () => {
     const ended = failed({
@@ -66,14 +61,7 @@ describe('an interrupted run (C13)', () => {
       usage: {},
     });
     const events = await eventsOf([...half, ended]);
-    expect(told(events)).toEqual([
-      'init',
-      '+par',
-      '=par',
-      'usage',
-      'cancelled',
-      'error interrupted',
-    ]);
+    expect(told(events)).toBe('init | +par | =par | usage | cancelled | error interrupted');
     expect(events.at(-1)).toMatchObject({
       message: 'The Claude run was interrupted: aborted_streaming',
       originalItem: ended,
@@ -92,7 +80,7 @@ describe('an interrupted run (C13)', () => {
       }),
     };
     const events = await eventsOf(messages, { signal: AbortSignal.abort('stop') });
-    expect(told(events)).toEqual(['cancelled', 'error interrupted']);
+    expect(told(events)).toBe('cancelled | error interrupted');
     expect(events.map(({ originalItem }) => originalItem)).toEqual([
       { reason: 'stop' },
       { reason: 'stop' },
@@ -108,7 +96,7 @@ describe('an interrupted run (C13)', () => {
       return never();
     });
     for await (const event of coderStream(aborting, { signal: stop.signal })) events.push(event);
-    expect(told(events)).toEqual(interrupted);
+    expect(told(events)).toBe(interrupted);
   });
 
   it('whose stream just ends after the abort is cancelled', async () => {
@@ -117,7 +105,7 @@ describe('an interrupted run (C13)', () => {
       source(half, () => stop.abort()),
       { signal: stop.signal },
     );
-    expect(told(events)).toEqual(interrupted);
+    expect(told(events)).toBe(interrupted);
   });
 
   it('whose stream throws an AbortError by the name of "Error" is known by the signal', async () => {
@@ -126,7 +114,7 @@ describe('an interrupted run (C13)', () => {
       stop.abort();
       throw new AbortError('aborted by the user');
     });
-    expect(told(await eventsOf(aborting, { signal: stop.signal }))).toEqual(interrupted);
+    expect(told(await eventsOf(aborting, { signal: stop.signal }))).toBe(interrupted);
   });
 
   it.each([
@@ -135,42 +123,42 @@ describe('an interrupted run (C13)', () => {
     ['by its code', Object.assign(new Error('x'), { code: 'interrupted' })],
   ])('whose stream throws, without a signal, is known %s', async (_how, error) => {
     const events = await eventsOf(source(half, fails(error)));
-    expect(told(events)).toEqual(interrupted);
+    expect(told(events)).toBe(interrupted);
     expect(events.at(-1)?.originalItem).toEqual({ reason: error });
   });
 
   it('is not one when it was over: an abort between the result and the end of the stream', async () => {
     const stop = new AbortController();
     const events = await eventsOf(
-      source([init, result()], () => stop.abort()),
+      source(scriptFrames('init R(ok)'), () => stop.abort()),
       { signal: stop.signal },
     );
-    expect(told(events)).toEqual(['init', 'done']);
+    expect(told(events)).toBe('init | done');
   });
 
   it('is one when a queued turn was to follow', async () => {
     const stop = new AbortController();
     const events = await eventsOf(
-      source([init, result({ queued_turn_count: 1 })], () => stop.abort()),
+      source(scriptFrames('init R(ok,queued=1)'), () => stop.abort()),
       { signal: stop.signal },
     );
-    expect(told(events)).toEqual(['init', 'cancelled', 'error interrupted']);
+    expect(told(events)).toBe('init | cancelled | error interrupted');
   });
 
   it('is one when another turn had begun', async () => {
     const stop = new AbortController();
     const events = await eventsOf(
-      source([init, result(), assistant('m2', [text('b')])], () => stop.abort()),
+      source(scriptFrames('init R(ok) A(m2)[text"b"]'), () => stop.abort()),
       { signal: stop.signal },
     );
-    expect(told(events)).toEqual(['init', '+b', '=b', 'cancelled', 'error interrupted']);
+    expect(told(events)).toBe('init | +b | =b | cancelled | error interrupted');
   });
 
   it('stays whatever it was when it is aborted after its end', async () => {
     const stop = new AbortController();
-    const events = await eventsOf([init, result()], { signal: stop.signal });
+    const events = await eventsOf('init R(ok)', { signal: stop.signal });
     stop.abort();
-    expect(told(events)).toEqual(['init', 'done']);
+    expect(told(events)).toBe('init | done');
   });
 
   it('leaves no listener behind', async () => {
@@ -181,43 +169,37 @@ describe('an interrupted run (C13)', () => {
       removeEventListener: () => listeners--,
     });
     Object.defineProperty(counted, 'aborted', { value: false });
-    await eventsOf([init, result()], { signal: counted });
+    await eventsOf('init R(ok)', { signal: counted });
     expect(listeners).toBe(0);
   });
 });
 
 describe('a stream that throws (C13)', () => {
   it('after a failed result says nothing new', async () => {
-    const frames = [failed({ subtype: 'error_max_turns', errors: ['no more turns'] })];
-    expect(told(await eventsOf(source(frames, fails(new Error('exit code 1')))))).toEqual([
-      'init',
-      'error error_max_turns',
-    ]);
+    const frames = scriptFrames('R(err){"errors":["no more turns"],"subtype":"error_max_turns"}');
+    expect(told(await eventsOf(source(frames, fails(new Error('exit code 1')))))).toBe(
+      'init | error error_max_turns',
+    );
   });
 
   it('after a result that was fine: the answer stands, and the failure is told', async () => {
-    expect(told(await eventsOf(source([result()], fails(new Error('exit code 1')))))).toEqual([
-      'init',
-      '… threw: exit code 1',
-      'done',
-    ]);
+    expect(
+      told(await eventsOf(source(scriptFrames('R(ok)'), fails(new Error('exit code 1'))))),
+    ).toBe('init | … threw: exit code 1 | done');
   });
 
   it('before any result ends the run with an error, and throws nothing', async () => {
     const error = new Error('spawn failed');
-    const events = await eventsOf(source([init], fails(error)));
-    expect(told(events)).toEqual(['init', 'error threw']);
+    const events = await eventsOf(source(scriptFrames('init'), fails(error)));
+    expect(told(events)).toBe('init | error threw');
     expect(events.at(-1)).toMatchObject({ message: 'spawn failed', originalItem: error });
   });
 
   it('in the turn after a result ends the run with an error', async () => {
-    const frames = [result(), assistant('m2', [text('b')])];
-    expect(told(await eventsOf(source(frames, fails('lost'))))).toEqual([
-      'init',
-      '+b',
-      '=b',
-      'error threw',
-    ]);
+    const frames = scriptFrames('R(ok) A(m2)[text"b"]');
+    expect(told(await eventsOf(source(frames, fails('lost'))))).toBe(
+      'init | +b | =b | error threw',
+    );
   });
 
   it('out of an iterator that is not async does the same', async () => {
@@ -225,7 +207,7 @@ describe('a stream that throws (C13)', () => {
       yield init;
       throw new Error('broken');
     }
-    expect(told(await eventsOf(frames()))).toEqual(['init', 'error threw']);
+    expect(told(await eventsOf(frames()))).toBe('init | error threw');
   });
 });
 
@@ -259,7 +241,7 @@ describe('a reader that leaves early (C17)', () => {
   });
 
   it('need not wait for the next frame', async () => {
-    const events = coderStream(source([init], never));
+    const events = coderStream(source(scriptFrames('init'), never));
     expect((await events.next()).value).toMatchObject({ type: 'init' });
     const waiting = events.next();
     expect(await events.return(undefined)).toEqual({ done: true, value: undefined });
@@ -313,15 +295,14 @@ describe('permissions (C9)', () => {
   }
 
   it('tell the request, then the decision, before what comes of it', async () => {
-    const events = await asked([bash], [request, decided('granted')], [user([answer('t1', 'x')])]);
-    expect(told(events)).toEqual([
-      'init',
-      'call Bash(t1)',
-      'ask Bash',
-      'granted Bash',
-      'answer Bash(t1)',
-      'done',
-    ]);
+    const events = await asked(
+      scriptFrames('A(m1)[tu t1 Bash {"command":"ls"}]'),
+      [request, decided('granted')],
+      scriptFrames('U[tr t1 ok "x"]'),
+    );
+    expect(told(events)).toBe(
+      'init | call Bash(t1) | ask Bash | granted Bash | answer Bash(t1) | done',
+    );
     const permissions = events.filter(({ type }) => type === 'permission');
     const about = {
       request: {
@@ -338,58 +319,48 @@ describe('permissions (C9)', () => {
   });
 
   it('call the tool first, where its frame has not come yet', async () => {
-    const events = await asked([init], [request], [bash, user([answer('t1', 'x')])]);
-    expect(told(events)).toEqual(['init', 'call Bash(t1)', 'ask Bash', 'answer Bash(t1)', 'done']);
+    const events = await asked(
+      scriptFrames('init'),
+      [request],
+      scriptFrames('A(m1)[tu t1 Bash {"command":"ls"}] U[tr t1 ok "x"]'),
+    );
+    expect(told(events)).toBe('init | call Bash(t1) | ask Bash | answer Bash(t1) | done');
     expect(events[1]).toMatchObject({ args: { command: 'ls' }, originalItem: request });
   });
 
   it("of a subagent's tool do not call it in the main thread", async () => {
-    const events = await asked([init], [{ ...request, agentId: 'a1' }], []);
-    expect(told(events)).toEqual(['init', 'ask Bash', 'done']);
+    const events = await asked(scriptFrames('init'), [{ ...request, agentId: 'a1' }], []);
+    expect(told(events)).toBe('init | ask Bash | done');
     expect(events[1]).toMatchObject({ request: { agentId: 'a1' } });
   });
 
   it('are told once, however often the SDK asks', async () => {
     const callbacks = [request, request, decided('denied'), decided('denied')];
-    const events = await asked([bash], callbacks, [
-      system('permission_denied', { tool_name: 'Bash', tool_use_id: 't1' }),
-      result({ permission_denials: [{ tool_name: 'Bash', tool_use_id: 't1', tool_input: {} }] }),
-    ]);
-    expect(told(events)).toEqual(['init', 'call Bash(t1)', 'ask Bash', 'denied Bash', 'done']);
+    const events = await asked(
+      scriptFrames('A(m1)[tu t1 Bash {"command":"ls"}]'),
+      callbacks,
+      scriptFrames(
+        '«system/permission_denied»{"tool_name":"Bash","tool_use_id":"t1"} R(ok){"permission_denials":[{"tool_name":"Bash","tool_use_id":"t1","tool_input":{}}]}',
+      ),
+    );
+    expect(told(events)).toBe('init | call Bash(t1) | ask Bash | denied Bash | done');
   });
 
   it('that a rule denies are told, request and decision, by the frame or by the result', async () => {
-    const frames = [
-      bash,
-      system('permission_denied', { tool_name: 'Bash', tool_use_id: 't1', message: 'no' }),
-      result({
-        permission_denials: [
-          { tool_name: 'Bash', tool_use_id: 't1', tool_input: {} },
-          { tool_name: 'Write', tool_use_id: 't2', tool_input: { file_path: '/a' } },
-        ],
-      }),
-    ];
+    const frames = scriptFrames(
+      'A(m1)[tu t1 Bash {"command":"ls"}] «system/permission_denied»{"tool_name":"Bash","tool_use_id":"t1","message":"no"} R(ok){"permission_denials":[{"tool_name":"Bash","tool_use_id":"t1","tool_input":{}},{"tool_name":"Write","tool_use_id":"t2","tool_input":{"file_path":"/a"}}]}',
+    );
     const events = await eventsOf(frames);
-    expect(told(events)).toEqual([
-      'init',
-      'call Bash(t1)',
-      'ask Bash',
-      'denied Bash',
-      'ask Write',
-      'denied Write',
-      'done',
-    ]);
+    expect(told(events)).toBe(
+      'init | call Bash(t1) | ask Bash | denied Bash | ask Write | denied Write | done',
+    );
     expect(events[5]).toMatchObject({ request: { input: { file_path: '/a' } } });
   });
 
   it('that are decided unasked have their request told with them', async () => {
-    expect(told(await asked([bash], [decided('auto')], []))).toEqual([
-      'init',
-      'call Bash(t1)',
-      'ask Bash',
-      'auto Bash',
-      'done',
-    ]);
+    expect(
+      told(await asked(scriptFrames('A(m1)[tu t1 Bash {"command":"ls"}]'), [decided('auto')], [])),
+    ).toBe('init | call Bash(t1) | ask Bash | auto Bash | done');
   });
 
   it('come while a frame is waited for', async () => {
@@ -405,7 +376,7 @@ describe('permissions (C9)', () => {
     }
     const events: string[] = [];
     for await (const event of coderStream(frames(), { callbacks: queue })) {
-      events.push(...told([event]));
+      events.push(told([event]));
       if (event.type === 'tool_use') queue.push(request);
       if (event.type === 'permission') goOn();
     }
@@ -413,19 +384,13 @@ describe('permissions (C9)', () => {
   });
 
   it('do not block the end: nobody closes the queue', async () => {
-    expect(told(await eventsOf([init, result()], { callbacks: callbackQueue() }))).toEqual([
-      'init',
-      'done',
-    ]);
+    expect(told(await eventsOf('init R(ok)', { callbacks: callbackQueue() }))).toBe('init | done');
   });
 
   it('that were told before the end of the frames come before the end of the run', async () => {
-    expect(told(await asked([init], [request], []))).toEqual([
-      'init',
-      'call Bash(t1)',
-      'ask Bash',
-      'done',
-    ]);
+    expect(told(await asked(scriptFrames('init'), [request], []))).toBe(
+      'init | call Bash(t1) | ask Bash | done',
+    );
   });
 
   it('that fail are told, and the run goes on', async () => {
@@ -435,13 +400,11 @@ describe('permissions (C9)', () => {
     }
     async function* frames(): AsyncGenerator<CsdkFrame> {
       await turn();
-      yield* [init, result()];
+      yield* scriptFrames('init R(ok)');
     }
-    expect(told(await eventsOf(frames(), { callbacks: broken() }))).toEqual([
-      '… callbacks/threw: lost',
-      'init',
-      'done',
-    ]);
+    expect(told(await eventsOf(frames(), { callbacks: broken() }))).toBe(
+      '… callbacks/threw: lost | init | done',
+    );
   });
 });
 
@@ -454,12 +417,8 @@ describe('hooks that the host runs (C15)', () => {
       await turn();
       yield frame('x');
     }
-    expect(told(await eventsOf(frames(), { callbacks: queue }))).toEqual([
-      '… hook/PreCompact',
-      '… hook/PostToolUse: Bash',
-      'init',
-      '… x',
-      'done',
-    ]);
+    expect(told(await eventsOf(frames(), { callbacks: queue }))).toBe(
+      '… hook/PreCompact | … hook/PostToolUse: Bash | init | … x | done',
+    );
   });
 });

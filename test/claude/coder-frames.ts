@@ -1,11 +1,12 @@
 import type { CoderStreamEvent } from '../../src/claude/coder/blocks/coder-event.js';
 import { coderStream } from '../../src/claude/coder/coder-stream.js';
 import type { CsdkFrame } from '../../src/claude/frames/frame.js';
+import { scriptFrames } from '../support/csdk-script.js';
 
 type Fields = Record<string, unknown>;
 
 /** The session of every frame that is built here. */
-export const session = 'session-1';
+export const session = 's1';
 
 /** Builders of real frames, as short as the cases that they make. */
 export const frame = (type: string, fields: Fields = {}): CsdkFrame => ({
@@ -16,28 +17,7 @@ export const frame = (type: string, fields: Fields = {}): CsdkFrame => ({
 export const init = frame('system', { subtype: 'init', model: 'claude-x' });
 export const system = (subtype: string, fields: Fields = {}) =>
   frame('system', { subtype, ...fields });
-const raw = (event: Fields, lane: string | null = null) =>
-  frame('stream_event', { event, parent_tool_use_id: lane });
-export const start = (id: string) =>
-  raw({ type: 'message_start', message: { id, role: 'assistant', content: [] } });
-export const blockStart = (index: number, block: Fields) =>
-  raw({ type: 'content_block_start', index, content_block: block });
-export const textStart = (index = 0) => blockStart(index, { type: 'text', text: '' });
-export const delta = (text: string, index = 0, lane: string | null = null) =>
-  raw({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } }, lane);
-export const thinkingDelta = (thinking: string, index = 0) =>
-  raw({ type: 'content_block_delta', index, delta: { type: 'thinking_delta', thinking } });
-export const json = (piece: string, index = 0) =>
-  raw({
-    type: 'content_block_delta',
-    index,
-    delta: { type: 'input_json_delta', partial_json: piece },
-  });
-export const blockStop = (index = 0) => raw({ type: 'content_block_stop', index });
-export const stop = raw({ type: 'message_stop' });
-export const streamEvent = raw;
 export const text = (value: string) => ({ type: 'text', text: value });
-export const thinking = (value: string) => ({ type: 'thinking', thinking: value, signature: 's' });
 export const call = (id: string, name: string, input: unknown = {}, type = 'tool_use') => ({
   type,
   id,
@@ -63,38 +43,42 @@ export const result = (fields: Fields = {}) =>
 export const failed = (fields: Fields = {}) =>
   result({ subtype: 'error_during_execution', is_error: true, ...fields });
 
-/** All events of a run. */
+/** All events of a run, of its frames or of their script (`csdkScript`). */
 export async function eventsOf(
-  ...[messages, options]: Parameters<typeof coderStream>
+  given: Parameters<typeof coderStream>[0] | string,
+  options: Parameters<typeof coderStream>[1] = {},
 ): Promise<CoderStreamEvent[]> {
+  const frames = typeof given === 'string' ? scriptFrames(given) : given;
   const events: CoderStreamEvent[] = [];
-  for await (const event of coderStream(messages, { now: () => 7, ...options })) events.push(event);
+  for await (const event of coderStream(frames, { now: () => 7, ...options })) events.push(event);
   return events;
 }
 
 /**
- * Events in few characters: `init`, `+piece`, `=whole`, `call Read(t1)`, `answer Read(t1)`, `failure Read(t1)`,
+ * Events in few characters, with ` | ` between: `init`, `+piece`, `=whole`, `call Read(t1)`, `answer Read(t1)`, `failure Read(t1)`,
  * `ask Read`, `granted Read`, `… label: detail`, `usage`, `error code`.
  */
-export function told(events: readonly CoderStreamEvent[]): string[] {
-  return events.map((event) => {
-    switch (event.type) {
-      case 'message':
-        return `${event.delta === true ? '+' : '='}${event.text}`;
-      case 'tool_use':
-        return `call ${event.name}(${event.callId})`;
-      case 'tool_result':
-        return `${event.error === undefined ? 'answer' : 'failure'} ${event.name}(${event.callId})`;
-      case 'permission':
-        return `${event.decision ?? 'ask'} ${(event.request as { toolName: string }).toolName}`;
-      case 'progress':
-        return `… ${event.label}${event.detail === undefined ? '' : `: ${event.detail}`}`;
-      case 'error':
-        return `error ${event.code}`;
-      default:
-        return event.type;
-    }
-  });
+export function told(events: readonly CoderStreamEvent[]): string {
+  return events.map(toldOf).join(' | ');
+}
+
+function toldOf(event: CoderStreamEvent): string {
+  switch (event.type) {
+    case 'message':
+      return `${event.delta === true ? '+' : '='}${event.text}`;
+    case 'tool_use':
+      return `call ${event.name}(${event.callId})`;
+    case 'tool_result':
+      return `${event.error === undefined ? 'answer' : 'failure'} ${event.name}(${event.callId})`;
+    case 'permission':
+      return `${event.decision ?? 'ask'} ${(event.request as { toolName: string }).toolName}`;
+    case 'progress':
+      return `… ${event.label}${event.detail === undefined ? '' : `: ${event.detail}`}`;
+    case 'error':
+      return `error ${event.code}`;
+    default:
+      return event.type;
+  }
 }
 
 /** The texts of a run, joined: its pieces, and its wholes. */

@@ -2,67 +2,47 @@ import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import { coderStream } from '../../src/claude/coder/coder-stream.js';
 import type { CsdkFrame } from '../../src/claude/frames/frame.js';
+import { scriptFrames } from '../support/csdk-script.js';
 import { recordings } from '../support/recordings.js';
 import {
   answer,
   assistant,
-  blockStart,
-  blockStop,
   call,
-  delta,
   eventsOf,
   failed,
-  frame,
   init,
-  json,
   result,
   session,
-  start,
-  stop,
-  streamEvent,
   system,
   text,
-  textStart,
   textsOf,
-  thinking,
-  thinkingDelta,
   told,
   user,
 } from './coder-frames.js';
 
-type Case = readonly [name: string, frames: readonly CsdkFrame[], told: readonly string[]];
+type Case = readonly [name: string, frames: string | readonly CsdkFrame[], told: string];
 
 const bash = assistant('m1', [call('t1', 'Bash', { command: 'ls' })]);
-const gaveUp = '… retry: what was streamed since the last whole message was given up';
 
 function check(cases: readonly Case[]): void {
   it.each(cases)('%s', async (_name, frames, expected) => {
-    expect(told(await eventsOf(frames))).toEqual(expected);
+    expect(told(await eventsOf(frames))).toBe(expected);
   });
 }
 
 describe('sessions (C4)', () => {
   check([
-    ['each system/init is one', [init, init, result()], ['init', 'init', 'done']],
+    ['each system/init is one', 'init init R(ok)', 'init | init | done'],
     [
       'another session on any frame is one, the same again is none',
-      [
-        init,
-        assistant('m1', [text('a')], { session_id: 'other' }),
-        assistant('m2', [text('b')], { session_id: 'other' }),
-        result({ session_id: 'other' }),
-      ],
-      ['init', 'init', '+a', '=a', '+b', '=b', 'done'],
+      'init A(m1)[text"a"]{"session_id":"other"} A(m2)[text"b"]{"session_id":"other"} R(ok){"session_id":"other"}',
+      'init | init | +a | =a | +b | =b | done',
     ],
-    ['a frame with a session and no type is one', [{ session_id: 'x' } as never], ['init', 'done']],
+    ['a frame with a session and no type is one', [{ session_id: 'x' } as never], 'init | done'],
     [
       'after a reset the next frame brings the new one',
-      [
-        init,
-        frame('conversation_reset', { trigger: 'clear' }),
-        system('status', { session_id: 's2' }),
-      ],
-      ['init', '… conversation_reset: clear', 'init', '… system/status', 'done'],
+      'init «conversation_reset»{"trigger":"clear"} «system/status»{"session_id":"s2"}',
+      'init | … conversation_reset: clear | init | … system/status | done',
     ],
   ]);
 
@@ -80,11 +60,9 @@ describe('sessions (C4)', () => {
 
   it('are no news where the thread was given, but for system/init', async () => {
     const status = system('status', { status: 'requesting' });
-    expect(told(await eventsOf([status, init], { threadId: session }))).toEqual([
-      '… system/status: requesting',
-      'init',
-      'done',
-    ]);
+    expect(told(await eventsOf([status, init], { threadId: session }))).toBe(
+      '… system/status: requesting | init | done',
+    );
   });
 });
 
@@ -92,207 +70,129 @@ describe('texts (C6, C7)', () => {
   check([
     [
       'each frame completes the block of its text, not the first one: an empty one before it takes nothing',
-      [
-        init,
-        start('m1'),
-        textStart(0),
-        blockStop(0),
-        textStart(1),
-        delta('bye', 1),
-        assistant('m1', [text('bye')]),
-        blockStop(1),
-        stop,
-        assistant('m1', [text('')]),
-        assistant('m1', [text('bye')]),
-        result(),
-      ],
-      ['init', '+bye', '=bye', 'done'],
+      'init ms(m1) bs0:text bx0 bs1:text d1"bye" A(m1)[text"bye"] bx1 mx A(m1)[text""] A(m1)[text"bye"] R(ok)',
+      'init | +bye | =bye | done',
     ],
     [
       'streamed, the frame before the block stops',
-      [
-        init,
-        start('m1'),
-        textStart(),
-        delta('Hel'),
-        delta('lo'),
-        assistant('m1', [text('Hello')]),
-        blockStop(),
-        stop,
-        result(),
-      ],
-      ['init', '+Hel', '+lo', '=Hello', 'done'],
+      'init ms(m1) bs0:text d0"Hel" d0"lo" A(m1)[text"Hello"] bx0 mx R(ok)',
+      'init | +Hel | +lo | =Hello | done',
     ],
     [
       'streamed, the frame after the message stopped',
-      [
-        start('m1'),
-        textStart(),
-        delta(' Hello\n'),
-        blockStop(),
-        stop,
-        assistant('m1', [text(' Hello\n')]),
-      ],
-      ['init', '+ Hello\n', '= Hello\n', 'done'],
+      'ms(m1) bs0:text d0" Hello\\n" bx0 mx A(m1)[text" Hello\\n"]',
+      'init | + Hello\n | = Hello\n | done',
     ],
     [
       'streamed, without any frame',
-      [start('m1'), textStart(), delta('Hello'), blockStop(), stop, result()],
-      ['init', '+Hello', '=Hello', 'done'],
+      'ms(m1) bs0:text d0"Hello" bx0 mx R(ok)',
+      'init | +Hello | =Hello | done',
     ],
     [
       'complete frames only: the whole is also the one piece',
-      [init, assistant('m1', [text('a')]), assistant('m2', [text('a')]), result()],
-      ['init', '+a', '=a', '+a', '=a', 'done'],
+      'init A(m1)[text"a"] A(m2)[text"a"] R(ok)',
+      'init | +a | =a | +a | =a | done',
     ],
     [
       'a suffix that was not streamed',
-      [
-        start('m1'),
-        textStart(),
-        delta('Good mor'),
-        assistant('m1', [text('Good morning')]),
-        blockStop(),
-        stop,
-      ],
-      ['init', '+Good mor', '+ning', '=Good morning', 'done'],
+      'ms(m1) bs0:text d0"Good mor" A(m1)[text"Good morning"] bx0 mx',
+      'init | +Good mor | +ning | =Good morning | done',
     ],
     [
       'a suffix that comes after the text was told as whole',
-      [
-        start('m1'),
-        textStart(),
-        delta('Good mor'),
-        blockStop(),
-        blockStart(1, call('t1', 'Bash')),
-        assistant('m1', [text('Good morning')]),
-      ],
-      ['init', '+Good mor', '=Good mor', '+ning', '=ning', 'done'],
+      'ms(m1) bs0:text d0"Good mor" bx0 bs1:tu t1 Bash A(m1)[text"Good morning"]',
+      'init | +Good mor | =Good mor | +ning | =ning | done',
     ],
     [
       'a frame that says something else than the pieces stands',
-      [start('m1'), textStart(), delta('Foo'), assistant('m1', [text('Bar')]), blockStop(), stop],
-      ['init', '+Foo', '=Bar', 'done'],
+      'ms(m1) bs0:text d0"Foo" A(m1)[text"Bar"] bx0 mx',
+      'init | +Foo | =Bar | done',
     ],
     [
       'several blocks, each whole before the next one',
-      [
-        start('m1'),
-        textStart(0),
-        delta('a', 0),
-        blockStop(0),
-        blockStart(1, call('t1', 'Bash')),
-        json('{"command":"ls"}', 1),
-        blockStop(1),
-        textStart(2),
-        delta('b', 2),
-        blockStop(2),
-        stop,
-        assistant('m1', [text('a'), call('t1', 'Bash'), text('b')]),
-      ],
-      ['init', '+a', '=a', 'call Bash(t1)', '+b', '=b', 'done'],
+      'ms(m1) bs0:text d0"a" bx0 bs1:tu t1 Bash j1"{\\"command\\":\\"ls\\"}" bx1 bs2:text d2"b" bx2 mx A(m1)[text"a",tu t1 Bash,text"b"]',
+      'init | +a | =a | call Bash(t1) | +b | =b | done',
     ],
     [
       'the blocks of one frame, in their order',
-      [assistant('m1', [thinking('h'), text('a'), call('t1', 'Bash'), text('b')]), result()],
-      ['init', '… thinking: h', '+a', '=a', 'call Bash(t1)', '+b', '=b', 'done'],
+      'A(m1)[thk"h",text"a",tu t1 Bash,text"b"] R(ok)',
+      'init | … thinking: h | +a | =a | call Bash(t1) | +b | =b | done',
     ],
     [
       'a piece after its block has stopped is too late',
-      [start('m1'), textStart(), delta('A'), blockStop(), delta('Z'), stop, delta('Z')],
-      ['init', '+A', '=A', 'done'],
+      'ms(m1) bs0:text d0"A" bx0 d0"Z" mx d0"Z"',
+      'init | +A | =A | done',
     ],
     [
       'a piece whose block and message never started',
-      [delta('A'), assistant('m1', [text('AB')]), result()],
-      ['init', '+A', '+B', '=AB', 'done'],
+      'd0"A" A(m1)[text"AB"] R(ok)',
+      'init | +A | +B | =AB | done',
     ],
     [
       'a frame of a message that is over says nothing new',
-      [assistant('m1', [text('a')]), assistant('m2', [text('b')]), assistant('m1', [text('a')])],
-      ['init', '+a', '=a', '+b', '=b', 'done'],
+      'A(m1)[text"a"] A(m2)[text"b"] A(m1)[text"a"]',
+      'init | +a | =a | +b | =b | done',
     ],
     [
       'a message that starts again after it was over stays over',
-      [
-        assistant('m1', [text('a')]),
-        assistant('m2', [text('b')]),
-        start('m1'),
-        textStart(),
-        delta('a'),
-      ],
-      ['init', '+a', '=a', '+b', '=b', 'done'],
+      'A(m1)[text"a"] A(m2)[text"b"] ms(m1) bs0:text d0"a"',
+      'init | +a | =a | +b | =b | done',
     ],
     [
       'a message that is one text',
-      [assistant('m1', 'plain')],
-      ['init', '+plain', '=plain', 'done'],
+      '«assistant»{"message":{"id":"m1","content":"plain","stop_reason":null,"usage":{"input_tokens":9}}}',
+      'init | +plain | =plain | done',
     ],
-    ['nothing but empty blocks', [assistant('m1', [text('')]), result()], ['init', 'done']],
-    [
-      'cut off in the middle',
-      [start('m1'), textStart(), delta('par')],
-      ['init', '+par', '=par', 'done'],
-    ],
+    ['nothing but empty blocks', 'A(m1)[text""] R(ok)', 'init | done'],
+    ['cut off in the middle', 'ms(m1) bs0:text d0"par"', 'init | +par | =par | done'],
   ]);
 
   it('carry no `delta` when whole', async () => {
-    const events = await eventsOf([assistant('m1', [text('a')])]);
+    const events = await eventsOf('A(m1)[text"a"]');
     const [piece, whole] = events.filter(({ type }) => type === 'message');
     expect(piece).toHaveProperty('delta', true);
     expect(whole).not.toHaveProperty('delta');
   });
 
   it('are told once when the same frame comes twice (C18)', async () => {
-    const id = (one: CsdkFrame, uuid: string) => ({ ...one, uuid });
-    const frames = [
-      id(start('m1'), 'a'),
-      id(textStart(), 'b'),
-      id(delta('x'), 'c'),
-      id(assistant('m1', [text('x')]), 'd'),
-      id(result({ usage: {} }), 'e'),
-    ];
+    const frames = scriptFrames('ms(m1)#a bs0:text#b d0"x"#c A(m1)[text"x"]#d R(ok){"usage":{}}#e');
     const once = told(await eventsOf(frames));
-    expect(told(await eventsOf(frames.flatMap((one) => [one, one])))).toEqual(once);
-    expect(once).toEqual(['init', '+x', '=x', 'usage', 'done']);
+    expect(told(await eventsOf(frames.flatMap((one) => [one, one])))).toBe(once);
+    expect(once).toBe('init | +x | =x | usage | done');
   });
 });
 
 describe('retries (C8)', () => {
-  const attempt = [start('m1'), textStart(), delta('par')];
   check([
     [
       'after content: what was shown is given up, and only the answer is whole',
-      [...attempt, assistant('m2', [text('full')]), result()],
-      ['init', '+par', gaveUp, '+full', '=full', 'done'],
+      'ms(m1) bs0:text d0"par" A(m2)[text"full"] R(ok)',
+      'init | +par | … retry: what was streamed since the last whole message was given up | +full | =full | done',
     ],
     [
       'after content, streamed again',
-      [...attempt, start('m2'), textStart(), delta('full'), blockStop(), stop, result()],
-      ['init', '+par', gaveUp, '+full', '=full', 'done'],
+      'ms(m1) bs0:text d0"par" ms(m2) bs0:text d0"full" bx0 mx R(ok)',
+      'init | +par | … retry: what was streamed since the last whole message was given up | +full | =full | done',
     ],
     [
       'before content: no trace',
-      [start('m1'), start('m2'), textStart(), delta('full'), blockStop(), stop, result()],
-      ['init', '+full', '=full', 'done'],
+      'ms(m1) ms(m2) bs0:text d0"full" bx0 mx R(ok)',
+      'init | +full | =full | done',
     ],
     [
       'announced',
-      [
-        system('api_retry', { attempt: 1, max_retries: 10, error: 'overloaded' }),
-        assistant('m1', [text('a')]),
-      ],
-      ['init', '… system/api_retry: attempt 1 of 10: overloaded', '+a', '=a', 'done'],
+      '«system/api_retry»{"attempt":1,"max_retries":10,"error":"overloaded"} A(m1)[text"a"]',
+      'init | … system/api_retry: attempt 1 of 10: overloaded | +a | =a | done',
     ],
     [
       'a frame that replaces others says so',
-      [assistant('m1', [text('a')], { supersedes: ['u1', 'u2'] })],
-      ['init', '… supersedes: u1, u2', '+a', '=a', 'done'],
+      'A(m1)[text"a"]{"supersedes":["u1","u2"]}',
+      'init | … supersedes: u1, u2 | +a | =a | done',
     ],
     [
       'a refusal on another model',
-      [system('model_refusal_fallback', { content: 'on another model' })],
-      ['init', '… system/model_refusal_fallback: on another model', 'done'],
+      '«system/model_refusal_fallback»{"content":"on another model"}',
+      'init | … system/model_refusal_fallback: on another model | done',
     ],
   ]);
 });
@@ -301,144 +201,80 @@ describe('thinking (C15)', () => {
   check([
     [
       'is progress, never a message',
-      [
-        start('m1'),
-        blockStart(0, { type: 'thinking', thinking: '' }),
-        thinkingDelta('hm'),
-        thinkingDelta(''),
-        assistant('m1', [thinking('hm, yes')]),
-        blockStop(),
-        stop,
-      ],
-      ['init', '… thinking: hm', '… thinking: , yes', 'done'],
+      'ms(m1) bs0:thk h0"hm" h0"" A(m1)[thk"hm, yes"] bx0 mx',
+      'init | … thinking: hm | … thinking: , yes | done',
     ],
-    ['that is hidden is nothing', [assistant('m1', [thinking('')])], ['init', 'done']],
-    [
-      'that was encrypted is nothing',
-      [assistant('m1', [{ type: 'redacted_thinking', data: 'x' }])],
-      ['init', 'done'],
-    ],
+    ['that is hidden is nothing', 'A(m1)[thk""]', 'init | done'],
+    ['that was encrypted is nothing', 'A(m1)[redacted]', 'init | done'],
   ]);
 });
 
 describe('tools (C10)', () => {
-  const jsonCall = [start('m1'), blockStart(0, call('t1', 'Bash'))];
   check([
     [
       'are called once, with whole arguments, by their frame',
-      [
-        ...jsonCall,
-        json(''),
-        json('{"command":'),
-        json('"ls"}'),
-        bash,
-        blockStop(),
-        stop,
-        user([answer('t1', 'x')]),
-        result(),
-      ],
-      ['init', 'call Bash(t1)', 'answer Bash(t1)', 'done'],
+      'ms(m1) bs0:tu t1 Bash j0"" j0"{\\"command\\":" j0"\\"ls\\"}" A(m1)[tu t1 Bash {"command":"ls"}] bx0 mx U[tr t1 ok "x"] R(ok)',
+      'init | call Bash(t1) | answer Bash(t1) | done',
     ],
     [
       'or by their stream, where no frame comes',
-      [...jsonCall, json('{"command":"ls"}'), blockStop(), stop, user([answer('t1', 'x')])],
-      ['init', 'call Bash(t1)', 'answer Bash(t1)', 'done'],
+      'ms(m1) bs0:tu t1 Bash j0"{\\"command\\":\\"ls\\"}" bx0 mx U[tr t1 ok "x"]',
+      'init | call Bash(t1) | answer Bash(t1) | done',
     ],
     [
       'are answered in the order of the answers',
-      [
-        assistant('m1', [call('t1', 'Read'), call('t2', 'Grep')]),
-        user([answer('t2', 'b')]),
-        user([answer('t1', 'a')]),
-      ],
-      ['init', 'call Read(t1)', 'call Grep(t2)', 'answer Grep(t2)', 'answer Read(t1)', 'done'],
+      'A(m1)[tu t1 Read,tu t2 Grep] U[tr t2 ok "b"] U[tr t1 ok "a"]',
+      'init | call Read(t1) | call Grep(t2) | answer Grep(t2) | answer Read(t1) | done',
     ],
     [
       'several answers in one frame',
-      [
-        assistant('m1', [call('t1', 'Read'), call('t2', 'Grep')]),
-        user([answer('t1', 'a'), answer('t2', 'b', { is_error: true })]),
-      ],
-      ['init', 'call Read(t1)', 'call Grep(t2)', 'answer Read(t1)', 'failure Grep(t2)', 'done'],
+      'A(m1)[tu t1 Read,tu t2 Grep] «user»{"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a"},{"type":"tool_result","tool_use_id":"t2","content":"b","is_error":true}]}}',
+      'init | call Read(t1) | call Grep(t2) | answer Read(t1) | failure Grep(t2) | done',
     ],
     [
       'the same answer twice',
-      [bash, user([answer('t1', 'x')]), user([answer('t1', 'x')])],
-      ['init', 'call Bash(t1)', 'answer Bash(t1)', 'done'],
+      'A(m1)[tu t1 Bash {"command":"ls"}] U[tr t1 ok "x"] U[tr t1 ok "x"]',
+      'init | call Bash(t1) | answer Bash(t1) | done',
     ],
     [
       'an answer before the frame of its call',
-      [...jsonCall, json('{"a":1}'), user([answer('t1', 'x')]), bash, blockStop(), stop],
-      ['init', 'call Bash(t1)', 'answer Bash(t1)', 'done'],
+      'ms(m1) bs0:tu t1 Bash j0"{\\"a\\":1}" U[tr t1 ok "x"] A(m1)[tu t1 Bash {"command":"ls"}] bx0 mx',
+      'init | call Bash(t1) | answer Bash(t1) | done',
     ],
     [
       'an answer to a call that was never seen has a name all the same',
-      [user([answer('t9', 'x')])],
-      ['init', 'answer unknown(t9)', 'done'],
+      'U[tr t9 ok "x"]',
+      'init | answer unknown(t9) | done',
     ],
     [
       'a call that goes on after its answer',
-      [
-        bash,
-        user([answer('t1', '')], { tool_use_result: { detachedToolCall: true } }),
-        assistant('m2', [text('meanwhile')]),
-        user([answer('t1', 'page')]),
-      ],
-      [
-        'init',
-        'call Bash(t1)',
-        '… Bash: detached: it goes on',
-        '+meanwhile',
-        '=meanwhile',
-        'answer Bash(t1)',
-        'done',
-      ],
+      'A(m1)[tu t1 Bash {"command":"ls"}] U[tr t1 ok ""]{"tool_use_result":{"detachedToolCall":true}} A(m2)[text"meanwhile"] U[tr t1 ok "page"]',
+      'init | call Bash(t1) | … Bash: detached: it goes on | +meanwhile | =meanwhile | answer Bash(t1) | done',
     ],
     [
       "of a server, in the model's own message",
-      [
-        assistant('m1', [call('s1', 'web_search', { query: 'q' }, 'server_tool_use')]),
-        assistant('m1', [
-          { type: 'web_search_tool_result', tool_use_id: 's1', content: [{ title: 'hit' }] },
-        ]),
-        assistant('m1', [text('found')]),
-      ],
-      ['init', 'call web_search(s1)', 'answer web_search(s1)', '+found', '=found', 'done'],
+      'A(m1)[stu s1 web_search {"query":"q"}] «assistant»{"message":{"id":"m1","content":[{"type":"web_search_tool_result","tool_use_id":"s1","content":[{"title":"hit"}]}]}} A(m1)[text"found"]',
+      'init | call web_search(s1) | answer web_search(s1) | +found | =found | done',
     ],
     [
       'of a server, failing',
-      [
-        assistant('m1', [call('s1', 'web_fetch', {}, 'server_tool_use')]),
-        assistant('m1', [
-          {
-            type: 'web_fetch_tool_result',
-            tool_use_id: 's1',
-            content: { type: 'web_fetch_tool_result_error', error_code: 'unavailable' },
-          },
-        ]),
-      ],
-      ['init', 'call web_fetch(s1)', 'failure web_fetch(s1)', 'done'],
+      'A(m1)[stu s1 web_fetch] «assistant»{"message":{"id":"m1","content":[{"type":"web_fetch_tool_result","tool_use_id":"s1","content":{"type":"web_fetch_tool_result_error","error_code":"unavailable"}}]}}',
+      'init | call web_fetch(s1) | failure web_fetch(s1) | done',
     ],
     [
       'of MCP servers',
-      [
-        assistant('m1', [call('c1', 'find', {}, 'mcp_tool_use')]),
-        assistant('m1', [{ type: 'mcp_tool_result', tool_use_id: 'c1', is_error: true }]),
-      ],
-      ['init', 'call find(c1)', 'failure find(c1)', 'done'],
+      '«assistant»{"message":{"id":"m1","content":[{"type":"mcp_tool_use","id":"c1","name":"find","input":{}}]}} «assistant»{"message":{"id":"m1","content":[{"type":"mcp_tool_result","tool_use_id":"c1","is_error":true}]}}',
+      'init | call find(c1) | failure find(c1) | done',
     ],
     [
       'a late frame of a message that is over still calls',
-      [assistant('m1', [text('a')]), assistant('m2', [text('b')]), bash],
-      ['init', '+a', '=a', '+b', '=b', 'call Bash(t1)', 'done'],
+      'A(m1)[text"a"] A(m2)[text"b"] A(m1)[tu t1 Bash {"command":"ls"}]',
+      'init | +a | =a | +b | =b | call Bash(t1) | done',
     ],
     [
       'progress of a tool, and what becomes of a batch',
-      [
-        frame('tool_progress', { tool_use_id: 't1', tool_name: 'Bash', elapsed_time_seconds: 2 }),
-        frame('tool_use_summary', { summary: 'looked around', preceding_tool_use_ids: [] }),
-      ],
-      ['init', '… Bash: 2 s', '… tool_use_summary: looked around', 'done'],
+      '«tool_progress»{"tool_use_id":"t1","tool_name":"Bash","elapsed_time_seconds":2} «tool_use_summary»{"summary":"looked around","preceding_tool_use_ids":[]}',
+      'init | … Bash: 2 s | … tool_use_summary: looked around | done',
     ],
   ]);
 
@@ -460,7 +296,7 @@ describe('tools (C10)', () => {
   });
 
   it('come with the arguments that were streamed', async () => {
-    const events = await eventsOf([...jsonCall, json('{"command":'), json('"ls"}'), blockStop()]);
+    const events = await eventsOf('ms(m1) bs0:tu t1 Bash j0"{\\"command\\":" j0"\\"ls\\"}" bx0');
     expect(events).toContainEqual(
       expect.objectContaining({ type: 'tool_use', args: { command: 'ls' } }),
     );
@@ -581,11 +417,8 @@ describe('changed files and plans (C16)', () => {
   });
 
   it('are none where the tool failed', async () => {
-    const frames = [
-      assistant('m1', [call('t1', 'Edit', { file_path: '/a' })]),
-      user([answer('t1', 'no', { is_error: true })]),
-    ];
-    expect(told(await eventsOf(frames)).slice(-2)).toEqual(['failure Edit(t1)', 'done']);
+    const frames = scriptFrames('A(m1)[tu t1 Edit {"file_path":"/a"}] U[tr t1 err "no"]');
+    expect(told(await eventsOf(frames))).toContain('failure Edit(t1) | done');
   });
 
   it('of a subagent are told, for the files are the same', async () => {
@@ -604,37 +437,11 @@ describe('changed files and plans (C16)', () => {
 });
 
 describe('subagents (C5)', () => {
-  const lane = { parent_tool_use_id: 'p' };
   check([
     [
       'never speak in the main thread',
-      [
-        assistant('m0', [call('p', 'Agent')]),
-        start('m1'),
-        textStart(),
-        delta('ma'),
-        streamEvent({ type: 'message_start', message: { id: 'x' } }, 'p'),
-        delta('XX', 0, 'p'),
-        assistant('x', [text('XX'), call('s1', 'Read')], lane),
-        user([answer('s1', 'file', { is_error: true })], lane),
-        delta('in'),
-        assistant('m1', [text('main')]),
-        blockStop(),
-        stop,
-        user([answer('p', 'r')]),
-        result(),
-      ],
-      [
-        'init',
-        'call Agent(p)',
-        '+ma',
-        '… subagent: XX\ncalls Read',
-        '… subagent: a tool failed',
-        '+in',
-        '=main',
-        'answer Agent(p)',
-        'done',
-      ],
+      'A(m0)[tu p Agent] ms(m1) bs0:text d0"ma" ms(x)^p d0"XX"^p A(x)[text"XX",tu s1 Read]^p U[tr s1 err "file"]^p d0"in" A(m1)[text"main"] bx0 mx U[tr p ok "r"] R(ok)',
+      'init | call Agent(p) | +ma | … subagent: XX\ncalls Read | … subagent: a tool failed | +in | =main | answer Agent(p) | done',
     ],
   ]);
 });
@@ -643,59 +450,23 @@ describe('every other frame (C15)', () => {
   check([
     [
       'is progress, with what it says',
-      [
-        init,
-        system('status', { status: 'compacting' }),
-        system('status', { status: null, compact_result: 'failed', compact_error: 'too long' }),
-        system('compact_boundary', {
-          compact_metadata: { trigger: 'auto', pre_tokens: 9, post_tokens: 3 },
-        }),
-        system('hook_started', { hook_name: 'PreToolUse:Bash' }),
-        system('task_updated', { patch: { status: 'killed' } }),
-        system('thinking_tokens', { estimated_tokens: 5 }),
-        frame('rate_limit_event', { rate_limit_info: { status: 'allowed_warning' } }),
-        frame('prompt_suggestion', { suggestion: 'go on' }),
-        frame('a_final_permission_result_of_tomorrow'),
-      ],
-      [
-        'init',
-        '… compaction: compacting',
-        '… compaction: failed: too long',
-        '… compaction: auto: 9 -> 3 tokens',
-        '… system/hook_started: PreToolUse:Bash',
-        '… system/task_updated: killed',
-        '… system/thinking_tokens: 5 tokens',
-        '… rate_limit_event: allowed_warning',
-        '… prompt_suggestion: go on',
-        '… a_final_permission_result_of_tomorrow',
-        'done',
-      ],
+      'init ST(compacting) «system/status»{"status":null,"compact_result":"failed","compact_error":"too long"} «system/compact_boundary»{"compact_metadata":{"trigger":"auto","pre_tokens":9,"post_tokens":3}} «system/hook_started»{"hook_name":"PreToolUse:Bash"} «system/task_updated»{"patch":{"status":"killed"}} «system/thinking_tokens»{"estimated_tokens":5} «rate_limit_event»{"rate_limit_info":{"status":"allowed_warning"}} «prompt_suggestion»{"suggestion":"go on"} «a_final_permission_result_of_tomorrow»',
+      'init | … compaction: compacting | … compaction: failed: too long | … compaction: auto: 9 -> 3 tokens | … system/hook_started: PreToolUse:Bash | … system/task_updated: killed | … system/thinking_tokens: 5 tokens | … rate_limit_event: allowed_warning | … prompt_suggestion: go on | … a_final_permission_result_of_tomorrow | done',
     ],
     [
       'is nothing where it only says how pieces belong together',
-      [
-        streamEvent({ type: 'ping' }),
-        streamEvent({ type: 'message_delta', delta: {}, usage: { output_tokens: 3 } }),
-        streamEvent({
-          type: 'content_block_delta',
-          index: 0,
-          delta: { type: 'signature_delta', signature: 's' },
-        }),
-        streamEvent({ type: 'yet_to_come' }),
-        user('a prompt'),
-        user([answer('t1', 'history')], { isReplay: true }),
-      ],
-      ['init', 'done'],
+      'ping «stream_event»{"event":{"type":"message_delta","delta":{},"usage":{"output_tokens":3}}} sig0 «stream_event»{"event":{"type":"yet_to_come"}} U["a prompt"] U[tr t1 ok "history"]{"isReplay":true}',
+      'init | done',
     ],
     [
       'is named by its type, also where every object has something by that name',
-      ['__proto__', 'constructor', 'toString'].map((type) => frame(type)),
-      ['init', '… __proto__', '… constructor', '… toString', 'done'],
+      '«__proto__» «constructor» «toString»',
+      'init | … __proto__ | … constructor | … toString | done',
     ],
     [
       'may be no message at all',
       [null, 'x', 3] as never,
-      ['… claude.event', '… claude.event', '… claude.event', 'done'],
+      '… claude.event | … claude.event | … claude.event | done',
     ],
   ]);
 });
@@ -715,17 +486,7 @@ describe('flat messages of older SDKs (C14)', () => {
         flat('tool_result', { tool_use_id: 't1', output: 'x' }),
         flat('Completed', { usage: { input_tokens: 1 } }),
       ],
-      [
-        'init',
-        '+Hel',
-        '+lo',
-        '=Hello',
-        'call Bash(t1)',
-        'auto Bash',
-        'answer Bash(t1)',
-        'usage',
-        'done',
-      ],
+      'init | +Hel | +lo | =Hello | call Bash(t1) | auto Bash | answer Bash(t1) | usage | done',
     ],
   ]);
 });
@@ -744,72 +505,54 @@ describe('usage (C11)', () => {
 
   it('is counted by results alone, and kept with a failure', async () => {
     const frames = [
-      start('m1'),
+      ...scriptFrames('ms(m1)'),
       assistant('m1', [text('a')]),
       assistant('m1', [call('t1', 'Bash')]),
-      streamEvent({ type: 'message_delta', usage }),
+      ...scriptFrames('md(end_turn)'),
       failed({ usage }),
     ];
-    expect(told(await eventsOf(frames)).slice(-2)).toEqual([
-      'usage',
-      'error error_during_execution',
+    expect(told(await eventsOf(frames)).split('usage')).toEqual([
+      expect.any(String),
+      ' | error error_during_execution',
     ]);
-    expect(told(await eventsOf(frames)).filter((one) => one === 'usage')).toHaveLength(1);
   });
 });
 
 describe('the end of a run (C12)', () => {
-  const task = { origin: { kind: 'task-notification' } };
   check([
-    ['a stream that just ends', [assistant('m1', [text('a')])], ['init', '+a', '=a', 'done']],
-    ['nothing at all', [], ['done']],
+    ['a stream that just ends', 'A(m1)[text"a"]', 'init | +a | =a | done'],
+    ['nothing at all', '', 'done'],
     [
       'several results: the last one decides, each counts',
-      [
-        result({ usage: {}, queued_turn_count: 1 }),
-        init,
-        assistant('m2', [text('b')]),
-        failed({ usage: {}, errors: ['no'] }),
-      ],
-      [
-        'init',
-        'usage',
-        'init',
-        '+b',
-        '=b',
-        '… result/success',
-        'usage',
-        'error error_during_execution',
-      ],
+      'R(ok,queued=1){"usage":{}} init A(m2)[text"b"] R(err){"usage":{},"errors":["no"]}',
+      'init | usage | init | +b | =b | … result/success | usage | error error_during_execution',
     ],
     [
       'a failure that a later turn made up for',
-      [failed({ errors: ['no'] }), assistant('m2', [text('b')]), result()],
-      ['init', '+b', '=b', '… result/error_during_execution: The Claude run failed: no', 'done'],
+      'R(err){"errors":["no"]} A(m2)[text"b"] R(ok)',
+      'init | +b | =b | … result/error_during_execution: The Claude run failed: no | done',
     ],
     [
       'the turn of a background task decides nothing',
-      [result(), system('task_notification', { summary: 'over' }), failed(task), system('idle')],
-      [
-        'init',
-        '… system/task_notification: over',
-        '… system/idle',
-        '… result/error_during_execution: The Claude run failed: error_during_execution',
-        'done',
-      ],
+      'R(ok) «system/task_notification»{"summary":"over"} R(err,origin=task-notification) «system/idle»',
+      'init | … system/task_notification: over | … system/idle | … result/error_during_execution: The Claude run failed: error_during_execution | done',
     ],
-    ['unless there is no other', [failed(task)], ['init', 'error error_during_execution']],
+    [
+      'unless there is no other',
+      'R(err,origin=task-notification)',
+      'init | error error_during_execution',
+    ],
     [
       'frames after the last result are told before the end',
-      [result(), frame('prompt_suggestion', { suggestion: 'go on' })],
-      ['init', '… prompt_suggestion: go on', 'done'],
+      'R(ok) «prompt_suggestion»{"suggestion":"go on"}',
+      'init | … prompt_suggestion: go on | done',
     ],
   ]);
 
   it('says what the stream ended with, or that it just ended', async () => {
     const last = result();
     expect((await eventsOf([init, last])).at(-1)?.originalItem).toBe(last);
-    expect((await eventsOf([init])).at(-1)).toMatchObject({
+    expect((await eventsOf('init')).at(-1)).toMatchObject({
       type: 'done',
       originalItem: { reason: 'completed' },
     });
@@ -839,17 +582,14 @@ describe('the end of a run (C12)', () => {
   });
 
   it('comes at the first result that no queued turn follows, where asked for', async () => {
-    const frames = [init, result({ queued_turn_count: 1 }), init, result(), init, result()];
-    expect(told(await eventsOf(frames, { end: 'result' }))).toEqual([
-      'init',
-      'init',
-      '… result/success',
-      'done',
-    ]);
+    const frames = scriptFrames('init R(ok,queued=1) init R(ok) init R(ok)');
+    expect(told(await eventsOf(frames, { end: 'result' }))).toBe(
+      'init | init | … result/success | done',
+    );
   });
 
   it('is the last thing a reader gets', async () => {
-    const events = coderStream([result()]);
+    const events = coderStream(scriptFrames('R(ok)'));
     for await (const _ of events);
     expect(await events.next()).toEqual({ done: true, value: undefined });
   });
@@ -858,9 +598,9 @@ describe('the end of a run (C12)', () => {
 describe('a long message (C18)', () => {
   it('takes time for each of its pieces, not for what came before', async () => {
     function* frames(count: number): Generator<CsdkFrame> {
-      yield start('m1');
-      yield textStart();
-      for (let at = 0; at < count; at++) yield delta('x');
+      const [piece] = scriptFrames('d0"x"');
+      yield* scriptFrames('ms(m1) bs0:text');
+      for (let at = 0; at < count; at++) if (piece !== undefined) yield piece;
       yield assistant('m1', [text('x'.repeat(count))]);
     }
     const cpuMsOf = async (count: number): Promise<number> => {
@@ -875,20 +615,9 @@ describe('a long message (C18)', () => {
   });
 
   it('is told in full by its pieces, and in full by its wholes', async () => {
-    const events = await eventsOf([
-      start('m1'),
-      textStart(0),
-      delta('a\n ', 0),
-      delta('', 0),
-      delta('ü', 0),
-      assistant('m1', [text('a\n ü ')]),
-      blockStop(0),
-      textStart(1),
-      delta('b', 1),
-      blockStop(1),
-      stop,
-      result(),
-    ]);
+    const events = await eventsOf(
+      'ms(m1) bs0:text d0"a\\n " d0"" d0"ü" A(m1)[text"a\\n ü "] bx0 bs1:text d1"b" bx1 mx R(ok)',
+    );
     expect(textsOf(events)).toEqual({ pieces: 'a\n ü b', wholes: 'a\n ü b' });
   });
 });

@@ -232,6 +232,28 @@ describe('the other examples', () => {
     ]);
   });
 
+  it('run: a kernel with a stage of its own says who cancelled', async () => {
+    const { lines } = await import('../../docs/examples/kernel-own.js');
+    expect(lines[0]).toBe('acme.bill.checking cancelled by acme/limit: over-budget');
+  });
+
+  it('run: a judge refuses a call of a tool, or asks a human (judgement §4.3, §4.5)', async () => {
+    const { judge } = await import('../../docs/examples/kernel-ask.js');
+    const asked: string[] = [];
+    const call = async (command: string, isAllowed: boolean): Promise<string> => {
+      const answer = async (title: string) => asked.push(title) > 0 && isAllowed;
+      return (await judge({ toolName: 'shell', params: { command } }, answer)).status;
+    };
+    expect(await call('ls', true)).toBe('passed');
+    expect(await call('ls', false)).toBe('cancelled');
+    expect(await call('rm -rf /', true)).toBe('cancelled');
+    expect(asked).toEqual(['Run this command?', 'Run this command?']);
+    const thrown = judge({ toolName: 'shell', params: {} }, () =>
+      Promise.reject(new Error('later')),
+    );
+    await expect(thrown).rejects.toThrow('later');
+  });
+
   it('run: acme signs a message, and cancels one with a secret', async () => {
     const { default: acme } = await import('../../docs/examples/acme.js');
     await using loaded = await loadForTest(acme);

@@ -4,11 +4,10 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { openJournal, openSqlite, readJournal, tendJournal } from '../../src/journal/index.js';
+import { openJournal, openSqlite, readJournal } from '../../src/journal/index.js';
 import { repairJournal } from '../../src/journal/internal.js';
 import { openStore } from '../../src/sdk/extension/internal.js';
 import { virtualClock } from '../../src/testing/index.js';
-import { keyValuesContract } from '../sdk/extension/store/key-values-contract.js';
 import { compiled } from '../support/compiled.js';
 import { testFolder } from '../support/folder.js';
 import { makeVersion1 } from './version-1.js';
@@ -18,19 +17,6 @@ const newPath = () => join(testFolder(), 'sluice.db');
 const quota = { maxKeys: 100, maxBytes: 100_000 };
 
 describe('a store in the file of a journal (extensions-that-act §2)', () => {
-  keyValuesContract(async (clock) => {
-    const path = newPath();
-    const journal = await openJournal(path, { clock });
-    const beside = await tendJournal(path);
-    return {
-      handles: [journal.keyValues, beside.keyValues],
-      [Symbol.asyncDispose]: async () => {
-        await beside.close();
-        await journal.close();
-      },
-    };
-  });
-
   it('loses no update of two processes (extensions-that-act §2.3, child process)', async () => {
     const path = newPath();
     await using journal = Object.assign(await openJournal(path), {

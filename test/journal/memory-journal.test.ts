@@ -1,17 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import { createHost } from '../../src/host/index.js';
-import { type Journal, memoryJournal, memoryStore } from '../../src/journal/index.js';
+import { type Journal, memoryJournal } from '../../src/journal/index.js';
 import { fence, fenceOf } from '../support/fences.js';
 import { hostLab } from '../support/host-lab.js';
-import { describeJournal } from './journal-contract.js';
-import { describeStore } from './store-contract.js';
-
-describeJournal('a journal in memory', async (options) => memoryJournal(options));
-describeStore('a store in memory', async () => ({
-  store: memoryStore(),
-  close: async () => undefined,
-}));
 
 describe('a journal of the caller', () => {
   it.each([

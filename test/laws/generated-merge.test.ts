@@ -5,7 +5,7 @@ import { defineStage, type PatchLaw, type Stage } from '../../src/kernel/interna
 import { gist, labKernel } from '../support/kernel-lab.js';
 
 const words = Type.Array(Type.String());
-const record = Type.Record(Type.String(), Type.String());
+const record = Type.Unsafe({ type: 'object', additionalProperties: Type.String() });
 
 /** Kinds of fields: the payload's schema, the patch's where it is another, and the laws that suit them. */
 const kinds: readonly {

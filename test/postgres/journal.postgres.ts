@@ -473,25 +473,6 @@ describe('the writes of a journal in PostgreSQL', () => {
     await beside.close();
     await journal.close();
   });
-
-  it('that ended long ago are dropped, and nothing that is open or dead (durability §11.9)', async () => {
-    const url = await newDatabase();
-    const clock = settableClock();
-    const first = await openPostgresJournal(connect(url), { clock });
-    for (const id of ['open', 'dead', 'ended']) {
-      await first.accept(anUpdate(id));
-      await first.prepare(fence, aSend(`${id}.1`, { correlationId: id }), true);
-      await first.endSend(fence, `${id}.1`, { state: 'sent' });
-    }
-    await first.endUpdate(fenceOf('dead'), { isDead: true, outcome: 'failed' });
-    await first.endUpdate(fenceOf('ended'), { isDead: false, outcome: 'answered' });
-    await first.close();
-    clock.set(8 * 86_400_000);
-    const second = await openPostgresJournal(connect(url), { clock });
-    await expect.poll(() => idsOf(second), patiently).toEqual(['open', 'dead']);
-    expect((await second.sends()).map(({ sendId }) => sendId)).toEqual(['open.1', 'dead.1']);
-    await second.close();
-  });
 });
 
 describe('a host on PostgreSQL', () => {

@@ -52,7 +52,7 @@ const words: readonly (readonly [pattern: string, build: Build])[] = [
   ['mx', () => raw({ type: 'message_stop' })],
   ['ping', () => raw({ type: 'ping' })],
   [
-    'A\\((\\w+)\\)\\[(.*?)\\](?:=(\\w+))?(?:!(\\w+))?(?=[ ^#]|$)',
+    'A\\((\\w+)\\)\\[(.*?)\\](?:=(\\w+))?(?:!(\\w+))?(?=[ ^#{]|$)',
     ([, id, blocks = '', reason, flag]) => assistant(id, blocks, reason, flag),
   ],
   [
@@ -186,6 +186,14 @@ const words: readonly (readonly [pattern: string, build: Build])[] = [
   ['THROW\\((\\w+)\\)', ([, text]) => ({ kind: 'throw', error: new Error(text) })],
 ];
 
+/** An object in JSON, up to four deep. */
+const nested = [1, 2, 3].reduce(
+  (inside) => `\\{(?:[^{}"]|${quoted}|${inside})*\\}`,
+  `\\{(?:[^{}"]|${quoted})*\\}`,
+);
+/** The marks after a word: further fields of its frame, its lane, its uuid. */
+const suffix = new RegExp(`(${nested})?(?:\\^(\\w+))?(?:#(\\w+))?(?: |$)`, 'y');
+
 const matchers = words.map(([pattern, build]) => [new RegExp(pattern, 'y'), build] as const);
 
 /**
@@ -194,7 +202,7 @@ const matchers = words.map(([pattern, build]) => [new RegExp(pattern, 'y'), buil
  * message_delta, `mx` message_stop, `A(id)[blocks]=stop_reason!flag` assistant frame, `U[tr id ok "..."]` tool
  * result, `TP` tool_progress, `TSUM` tool_use_summary, `perm` and `granted` permission callbacks, `cb` hook callback,
  * `ST` status, `CB` compact_boundary, `hook` hook_started, `R` result, `«x»` any other frame, and `END`, `THROW`,
- * `abort()`. A `^p` after a frame is its lane, a `#u` its uuid.
+ * `abort()`. An object after a frame has further fields of it, a `^p` is its lane, a `#u` its uuid.
  *
  * @throws where a word is not of the notation.
  */
@@ -203,11 +211,11 @@ export function csdkScript(text: string): readonly ScriptStep[] {
   let at = 0;
   while (at < text.length) {
     const [step, end] = readWord(text, at);
-    const suffix = /(?:\^(\w+))?(?:#(\w+))?(?: |$)/y;
     suffix.lastIndex = end;
     const marks = suffix.exec(text);
     if (marks === null) throw new Error(`cannot read the script at: ${text.slice(end)}`);
-    steps.push(marked(step, marks[1], marks[2]));
+    const [, fields = '{}', lane, uuid] = marks;
+    steps.push(marked(step, JSON.parse(fields), lane, uuid));
     at = suffix.lastIndex;
   }
   return steps;
@@ -227,12 +235,13 @@ function readWord(text: string, at: number): readonly [ScriptStep, number] {
   throw new Error(`cannot read the script at: ${text.slice(at)}`);
 }
 
-function marked(step: ScriptStep, lane: string | undefined, uuid: string | undefined): ScriptStep {
+function marked(step: ScriptStep, fields: Fields, lane?: string, uuid?: string): ScriptStep {
   if (step.kind !== 'frame') return step;
   return {
     kind: 'frame',
     frame: {
       ...step.frame,
+      ...fields,
       ...(lane !== undefined && { parent_tool_use_id: lane }),
       ...(uuid !== undefined && { uuid }),
     },

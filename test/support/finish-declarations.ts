@@ -36,6 +36,12 @@ export function finishDeclarations(dist: string, kernelDist: string): void {
     );
     if (named !== text) writeFileSync(join(dist, path), named);
   }
+  for (const path of declarationsIn(kernelDist)) {
+    const text = readFileSync(join(kernelDist, path), 'utf8');
+    const up = posix.relative(posix.dirname(path), '.') || '.';
+    const own = text.replaceAll('import("sluice-kernel/internal")', `import("${up}/internal.js")`);
+    if (own !== text) writeFileSync(join(kernelDist, path), own);
+  }
   prune(dist, '.');
   prune(kernelDist, 'src/kernel');
 }

@@ -1,6 +1,12 @@
 import { expect } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import { createHost, type Host, type HostOptions, type HostPlugin } from '../../src/host/index.js';
+import {
+  createHost,
+  type FlatHostOptions,
+  type Host,
+  type HostOptions,
+  type HostPlugin,
+} from '../../src/host/index.js';
 import type { MessageEnd } from '../../src/journal/index.js';
 import type { FamilyName, Kernel, Outcome } from '../../src/kernel/internal.js';
 import {
@@ -34,7 +40,7 @@ export interface HostLab extends AsyncDisposable {
   texts(): readonly string[];
 }
 
-export interface HostLabOptions extends Partial<HostOptions> {
+export interface HostLabOptions extends Partial<HostOptions>, Omit<FlatHostOptions, 'clock'> {
   readonly channel?: ScriptedChannel;
   readonly contribute?: (kernel: Kernel) => void;
   /** Loads plugins into the lab's kernel, for its host to run. */

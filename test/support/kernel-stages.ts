@@ -3,7 +3,10 @@ import { defineStage, type Stage } from '../../src/kernel/internal.js';
 
 const maybe = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) => Type.Optional(schema);
 const words = Type.Array(Type.String());
-const headers = Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]));
+const headers = Type.Unsafe<Record<string, string | null>>({
+  type: 'object',
+  additionalProperties: Type.Union([Type.String(), Type.Null()]),
+});
 
 /** A payload with a field for every law, for what a schema can refuse, and for what passes by reference. */
 export const labPayload = Type.Object(
@@ -56,7 +59,7 @@ export const labPatch = Type.Object(
   { additionalProperties: false },
 );
 
-const labAnnotations = Type.Object({
+export const labAnnotations = Type.Object({
   notes: maybe(words),
   mood: maybe(Type.String()),
   language: maybe(Type.String()),

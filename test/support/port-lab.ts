@@ -1,8 +1,9 @@
 import { say } from '../../src/agent/internal.js';
 import { askPeople } from '../../src/host/egress/ask-people.js';
 import { loadAll, startAll, stopAll } from '../../src/host/life/lifecycle.js';
+import type { ApprovalOptions } from '../../src/host/parts/deprecated.js';
+import { givenOptions } from '../../src/host/parts/given-options.js';
 import { partsOf } from '../../src/host/parts/make-parts.js';
-import type { ApprovalOptions } from '../../src/host/parts/options.js';
 import type { HostParts } from '../../src/host/parts/parts.js';
 import { underFence } from '../../src/host/parts/under-fence.js';
 import { type Journal, type MessageEnd, memoryJournal } from '../../src/journal/index.js';
@@ -26,6 +27,8 @@ export interface PortLabOptions {
   readonly channelId?: string;
   /** Nothing uses the answers. */
   readonly isIdle?: boolean;
+  /** Milliseconds that the host must have run before its first last attempt. */
+  readonly lastAttemptAfterMs?: number;
   /** The action never ends. */
   readonly hangs?: boolean;
 }
@@ -101,18 +104,21 @@ export async function portLab({
     },
   };
   const made = partsOf(
-    {
-      agents: [{ id: 'main', provider }],
-      channels: [channel],
-      journal: mortal,
-      clock,
-      maxAttempts: 3,
-      lastAttemptAfterMs: 0,
-      newId: (kind) => `${kind}-${++runs}`,
-      roles: { owner: ['console:ada'] },
-      ...(options.approvals !== undefined && { approvals: options.approvals }),
-      onMessageEnd: (end) => ends.push(end),
-    },
+    givenOptions(
+      {
+        agents: [{ id: 'main', provider }],
+        channels: [channel],
+        journal: mortal,
+        clock,
+        maxAttempts: 3,
+        lastAttemptAfterMs: options.lastAttemptAfterMs ?? 0,
+        newId: (kind) => `${kind}-${++runs}`,
+        roles: { owner: ['console:ada'] },
+        ...(options.approvals !== undefined && { approvals: options.approvals }),
+        onMessageEnd: (end) => ends.push(end),
+      },
+      {},
+    ),
     hurry.signal,
   );
   parts = made;

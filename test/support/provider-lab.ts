@@ -2,7 +2,7 @@ import {
   OpenClawAgentProvider,
   type OpenClawAgentProviderOptions,
 } from '../../src/openclaw/gateway/index.js';
-import type { AgentTrigger } from '../../src/sdk/stream/index.js';
+import type { AgentTrigger, StreamDelta } from '../../src/sdk/stream/index.js';
 import { type GatewayLab, type GatewayLabOptions, gatewayLab } from './gateway-lab.js';
 import { until } from './gateway-server.js';
 
@@ -11,6 +11,10 @@ export interface ProviderLab extends GatewayLab {
   readonly agent: OpenClawAgentProvider;
   /** Waits until so many messages were acknowledged, and the client knows it. */
   acknowledged(count?: number): Promise<void>;
+  /** Triggers the agent, and waits until the message was acknowledged. @returns the deltas to come. */
+  asked(
+    ...trigger: Partial<Parameters<typeof triggerOf>>
+  ): Promise<{ readonly deltas: Promise<StreamDelta[]> }>;
   /** Waits until the client has nothing to read: what was sent before has been told. */
   settled(): Promise<void>;
 }
@@ -29,14 +33,21 @@ export async function providerLab(options: ProviderLabOptions = {}): Promise<Pro
     logger: lab.log,
     ...options.agent,
   });
+  const acknowledged = (count = 1): Promise<void> =>
+    until(
+      () =>
+        lab.server.sent('chat.send').length === count && lab.client.stats().pendingRequests === 0,
+    );
   return {
     ...lab,
     agent,
-    acknowledged: (count = 1) =>
-      until(
-        () =>
-          lab.server.sent('chat.send').length === count && lab.client.stats().pendingRequests === 0,
-      ),
+    acknowledged,
+    asked: async (text = 'hello', fields = {}) => {
+      const count = lab.server.sent('chat.send').length + 1;
+      const deltas = all(agent.triggerStream(triggerOf(text, fields)));
+      await acknowledged(count);
+      return { deltas };
+    },
     settled: async () => {
       await lab.client.request('health'); // answered after all that was sent before it
     },

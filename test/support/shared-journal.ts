@@ -182,9 +182,9 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
         if (owner !== host && !shared.isQuiet) void accepted.then(() => wake(owner));
         return accepted;
       },
-      begin: (eventId, joined) => {
+      begin: (...given) => {
         current = host;
-        return rows.begin(eventId, joined);
+        return rows.begin(...given);
       },
       close: async () => undefined, // the others go on
     }),

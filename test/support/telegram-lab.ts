@@ -2,7 +2,12 @@ import { type TelegramChannel, telegramChannel } from '../../extensions/telegram
 import { config } from '../../extensions/telegram/src/config.js';
 import type { MoveStore } from '../../extensions/telegram/src/moves.js';
 import { echoProvider } from '../../src/agent/index.js';
-import { createHost, type Host, type HostOptions } from '../../src/host/index.js';
+import {
+  createHost,
+  type FlatHostOptions,
+  type Host,
+  type HostOptions,
+} from '../../src/host/index.js';
 import type { MessageEnd } from '../../src/journal/index.js';
 import type { FamilyName, Kernel, Outcome } from '../../src/kernel/internal.js';
 import {
@@ -31,7 +36,7 @@ export interface TelegramLab extends AsyncDisposable {
   settle(...updates: readonly { readonly update_id?: number }[]): Promise<void>;
 }
 
-export interface TelegramLabOptions extends Partial<HostOptions> {
+export interface TelegramLabOptions extends Partial<HostOptions>, Omit<FlatHostOptions, 'clock'> {
   readonly settings?: object;
   readonly contribute?: (kernel: Kernel) => void;
   /** Before the host starts. */

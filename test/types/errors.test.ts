@@ -47,7 +47,7 @@ describe('the codes of errors', () => {
 
   it('are refused to rows that no layer has merged into ErrorRows', () => {
     // @ts-expect-error ErrorRows has no such row
-    compiles(() => errorMaker({ 'database-ful': row }));
-    compiles(() => errorMaker({ 'database-full': row }));
+    compiles(() => errorMaker({ 'database-ful': row })('database-ful', {}));
+    compiles(() => errorMaker({ 'database-full': row })('database-full', {}));
   });
 });

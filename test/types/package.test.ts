@@ -243,7 +243,7 @@ describe('the built package, imported by its name (§2, §13)', () => {
       .filter((file) => file.endsWith('.d.ts'))
       .flatMap((file) => [
         ...readFileSync(join(inferred, file), 'utf8').matchAll(
-          /interface (\w+) extends (?:Readonly<)?Static</g,
+          /interface (\w+) extends (?:Readonly<)?Infer</g,
         ),
       ])
       .map(([, name = '']) => name);

@@ -54,46 +54,13 @@ export async function startProgram(
   unloaded: AbortSignal,
   onEnd: () => void,
 ) {
-  const child = startChild(command, settings);
+  const child = new Child(command, settings, { log, clock });
   /** By the program's ids of their sessions. */
   const listeners = new Map<string, SessionListener>();
-  let tail = '';
-  let reason: string | undefined;
-  child.stdin.on('error', () => undefined); // its end says it
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    tail = (tail + text).slice(-maxTailChars);
-    log.debug('the program wrote to stderr', {
-      command,
-      detail: text.trim().slice(0, maxTailChars),
-    });
-  });
-  const gone = new Promise<void>((resolve) => {
-    child.once('error', ({ message }) => {
-      reason ??= `cannot be started: ${message}`;
-      resolve();
-    });
-    child.once('exit', () => {
-      signalChild(child, 'SIGKILL'); // those that it has left behind
-      const drying = clock.setTimeout(() => child.stdout.destroy(), endMs);
-      child.once('close', () => clock.clearTimeout(drying));
-    });
-    child.once('close', (code, signal) => {
-      const last = tail.trim().split('\n').at(-1) ?? '';
-      const said = last === '' ? '' : `; its last line on stderr: ${last}`;
-      reason ??= `ended ${signal === null ? `with code ${code}` : `by ${signal}`}${said}`;
-      resolve();
-    });
-  });
-
-  const end = (why: string): Promise<void> => {
-    reason ??= `was ended: ${why}`;
-    signalChild(child, 'SIGTERM');
-    const timer = clock.setTimeout(() => signalChild(child, 'SIGKILL'), endMs);
-    return gone.then(() => clock.clearTimeout(timer));
-  };
-
+  const { gone } = child;
+  const end = (why: string): Promise<void> => child.end(why);
   const letGo = (): void => void end('the host has let go of it');
-  const kill = (): void => signalChild(child, 'SIGKILL');
+  const kill = (): void => child.kill('SIGKILL');
   unloaded.addEventListener('abort', letGo);
   process.on('exit', kill); // a host that is stopped twice waits for nobody
   void gone.then(() => {
@@ -113,7 +80,7 @@ export async function startProgram(
       },
     }))
     .connect(
-      acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout), {
+      acp.ndJsonStream(Writable.toWeb(child.io.stdin), Readable.toWeb(child.io.stdout), {
         maxMessageBytes: settings.maxFrameBytes,
       }),
     );
@@ -141,7 +108,7 @@ export async function startProgram(
       return `answered with an error: ${message}${more}${login}`;
     }
     await gone;
-    return reason ?? 'ended';
+    return child.reason ?? 'ended';
   }
 
   const late = `it did not answer within ${settings.startTimeoutMs} ms`;
@@ -199,15 +166,61 @@ function startChild(
   });
 }
 
-/** Sends a signal to a program and to those that it has started. */
-function signalChild(
-  { pid }: Pick<ChildProcessWithoutNullStreams, 'pid'>,
-  signal: NodeJS.Signals,
-): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(process.platform === 'win32' ? pid : -pid, signal);
-  } catch {
-    // nobody of them is left
+/** The process of a program. */
+class Child {
+  readonly io: ChildProcessWithoutNullStreams;
+  /** Resolves when it has ended, or could not be started. */
+  readonly gone: Promise<void>;
+  /** The way in which it ended. */
+  reason: string | undefined;
+  readonly #clock: Clock;
+  #tail = '';
+
+  constructor(command: string, settings: ProgramSettings, { log, clock }: Services) {
+    this.#clock = clock;
+    this.io = startChild(command, settings);
+    this.io.stdin.on('error', () => undefined); // its end says it
+    this.io.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#tail = (this.#tail + text).slice(-maxTailChars);
+      const detail = text.trim().slice(0, maxTailChars);
+      log.debug('the program wrote to stderr', { command, detail });
+    });
+    this.gone = new Promise<void>((resolve) => {
+      this.io.once('error', ({ message }) => {
+        this.reason ??= `cannot be started: ${message}`;
+        resolve();
+      });
+      this.io.once('exit', () => {
+        this.kill('SIGKILL'); // those that it has left behind
+        const drying = clock.setTimeout(() => this.io.stdout.destroy(), endMs);
+        this.io.once('close', () => clock.clearTimeout(drying));
+      });
+      this.io.once('close', (code, signal) => {
+        const last = this.#tail.trim().split('\n').at(-1) ?? '';
+        const said = last === '' ? '' : `; its last line on stderr: ${last}`;
+        this.reason ??= `ended ${signal === null ? `with code ${code}` : `by ${signal}`}${said}`;
+        resolve();
+      });
+    });
+  }
+
+  /** Ends it, by force if it does not end by itself. */
+  async end(why: string): Promise<void> {
+    this.reason ??= `was ended: ${why}`;
+    this.kill('SIGTERM');
+    const timer = this.#clock.setTimeout(() => this.kill('SIGKILL'), endMs);
+    await this.gone;
+    this.#clock.clearTimeout(timer);
+  }
+
+  /** Sends a signal to it and to those that it has started. */
+  kill(signal: NodeJS.Signals): void {
+    const { pid } = this.io;
+    if (pid === undefined) return;
+    try {
+      process.kill(process.platform === 'win32' ? pid : -pid, signal);
+    } catch {
+      // nobody of them is left
+    }
   }
 }

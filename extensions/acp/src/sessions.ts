@@ -4,7 +4,7 @@ import type { ProgramSettings } from './config.js';
 import type { KnownSession, Program } from './program.js';
 
 /** A session of a program, and the messages of ours that it has not heard. */
-export interface OpenedSession {
+interface OpenedSession {
   readonly session: KnownSession;
   readonly unheard: readonly SessionMessage[];
 }

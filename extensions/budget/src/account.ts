@@ -31,7 +31,7 @@ export interface Excess {
 }
 
 /** The message that a change is about, and the time of it, in milliseconds since 1970. */
-export interface Turn {
+interface Turn {
   readonly id: string;
   readonly nowMs: number;
 }

@@ -1,7 +1,6 @@
 import type { ExtensionApi } from 'sluice';
 import { type Account, newAccount } from './account.js';
 import type { Settings } from './config.js';
-import { dayIn } from './day.js';
 import { type Place, placesOf, type Whose } from './places.js';
 
 /** Milliseconds that an account is kept after it was written. No day has more: Antarctica/Troll has one of 26 hours. */
@@ -43,5 +42,20 @@ export function openAccounts(
       const entries = await store.list(`${today()}/${capName === undefined ? '' : `${capName}/`}`);
       return entries.map(({ key, value }) => ({ key, account: value as Account })); // nobody else writes here
     },
+  };
+}
+
+/** Names the day of a time zone in which a moment lies, such as `2026-03-15`. @param timeZone one that `Intl` knows. */
+function dayIn(timeZone: string): (atMs: number) => string {
+  const format = new Intl.DateTimeFormat('en', {
+    timeZone,
+    calendar: 'iso8601',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  });
+  return (atMs) => {
+    const parts = new Map(format.formatToParts(atMs).map(({ type, value }) => [type, value]));
+    return (['year', 'month', 'day'] as const).map((type) => parts.get(type)).join('-');
   };
 }

@@ -5,7 +5,7 @@ type Completed = Readonly<PayloadOf<'agent.completed'>>;
 type Usage = NonNullable<Completed['usage']>;
 
 /** The charge for a run, and if it is an estimate. */
-export interface Charge {
+interface Charge {
   readonly charge: Amount;
   readonly isGuess: boolean;
 }

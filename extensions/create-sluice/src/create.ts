@@ -5,7 +5,7 @@ import { kinds, type Order, readOrder, usage } from './order.js';
 import { filesOf, ownVersion } from './package-files.js';
 
 /** The process, as far as the program needs it. */
-export interface Surroundings {
+interface Surroundings {
   readonly cwd: string;
   out(text: string): void;
   error(text: string): void;

@@ -4,7 +4,7 @@ import { Mistake } from './mistake.js';
 /** The kinds of package, each with the option of `sluice run` that takes it beside `--extension`. */
 export const kinds = { extension: '', channel: ' --channel', agent: ' --agent' } as const;
 
-export type Kind = keyof typeof kinds;
+type Kind = keyof typeof kinds;
 
 /** The package that is wanted. */
 export interface Order {

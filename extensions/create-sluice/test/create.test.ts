@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { create } from '../src/create.js';
-import { sluiceSource } from '../src/sluice-source.js';
+import { sluiceSource } from '../src/package-files.js';
 
 const clone = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 

@@ -52,7 +52,7 @@ export async function callBack(
 }
 
 /** The circumstances of one call. */
-export interface CallOptions {
+interface CallOptions {
   readonly id: string;
   readonly attempt: number;
   readonly signal: AbortSignal;

@@ -23,7 +23,7 @@ import { decodeUpdate, type HttpUpdate, newUpdateId, type UnreadableUpdate } fro
 import { hookPrefix, markOf, readWebhook, signedText } from './webhook.js';
 
 /** The parts of the channel. */
-export interface HttpChannelOptions {
+interface HttpChannelOptions {
   /** The settings, as the extension's schema has read them. */
   readonly config: HttpConfig;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface HttpChannelOptions {
 }
 
 /** HTTP as a channel. */
-export interface HttpChannel extends ChannelPlugin {
+interface HttpChannel extends ChannelPlugin {
   /** The address of the chat page and of `/v1`, while it listens. */
   readonly url: string | undefined;
   /** Returns whether nobody wants what is sent there. */
@@ -44,7 +44,7 @@ export interface HttpChannel extends ChannelPlugin {
 
 const accountId = 'default';
 /** Sends one message. */
-export type Deliver = (
+type Deliver = (
   message: ApprovedMessage,
   permit: SendPermit,
   signal?: AbortSignal,
@@ -66,87 +66,11 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
   let host: ChannelInbox | undefined;
   let served: Served | undefined;
 
-  const receive = async (raw: HttpUpdate | UnreadableUpdate, updateId: string) =>
-    host?.receive({ raw, updateId, receivedAtMs: clock.now() });
-
-  /** Hands an update over whose answer is followed. */
-  const handOver = async (answer: Answer, raw: HttpUpdate | UnreadableUpdate): Promise<void> => {
-    if ((await receive(raw, answer.updateId)) === 'refused')
-      answers.close(answer, { status: 'refused' });
-  };
-
-  /** Has the journal keep a body that cannot be read, and answers with the id of its event (http §2.7). */
-  const refuse = async (update: UnreadableUpdate, response: ServerResponse): Promise<Response> => {
-    const { answer } = await answers.begin(new Answer(newUpdateId(), '', 'unreadable'));
-    const refused = follow(answer, response, whole(answer));
-    await handOver(answer, update);
-    return refused;
-  };
-
-  const chat: ServedParts['chat'] = async (caller, request, response, hasPlace) => {
-    const read = readChat(await request.text(), request.headers, caller, config);
-    if (read instanceof Response) return read;
-    if ('kind' in read) return refuse(read, response);
-    const { update, conversation, model, isStream } = read;
-    if (!hasPlace(update.senderId)) return busy();
-    const { digest } = read.answer.kept;
-    read.answer.stopTurn = () => {
-      const answerTo = `${read.answer.conversationId}${nowhere}`;
-      const stop = { ...update, answerTo, text: '/stop', images: [], mayCommand: true };
-      void receive(stop, newUpdateId());
-    };
-    const { answer, isNew } = await answers.begin(read.answer);
-    if (answer.kept.digest !== digest) {
-      if (isNew) answers.close(answer, { status: 'refused' });
-      return refusal(422, 'idempotency-mismatch', 'this key belongs to another request');
-    }
-    response.setHeader('x-sluice-conversation', conversation);
-    const created = Math.floor(clock.now() / 1_000);
-    const about = { id: `chatcmpl-${answer.updateId}`, created, model };
-    const reader = isStream ? streamed(answer, about, response, clock) : whole(answer, about);
-    const followed = follow(answer, response, reader);
-    if (isNew) await handOver(answer, update);
-    return followed;
-  };
-
-  const hook: ServedParts['hook'] = async (name, request, response) => {
-    const settings = config.webhooks[name];
-    const { headers } = request;
-    const bytes = Buffer.from(await request.arrayBuffer());
-    const signed = settings && signedText(settings, headers, bytes, clock.now());
-    if (settings === undefined || signed === undefined)
-      return refusal(401, 'bad-signature', 'the signature is not that of this body');
-    const update = readWebhook(name, settings, headers, new TextDecoder().decode(bytes));
-    if (update.kind === 'unreadable') return refuse(update, response);
-    const mark = markOf(name, settings, signed);
-    const isFirst = (before?: string) => (before === undefined ? update.messageId : undefined);
-    const marked = mark && (await store.update(mark, isFirst, { ttlMs }));
-    const messageId = marked ?? update.messageId;
-    if ((await receive({ ...update, messageId }, messageId)) === 'refused')
-      return later('not-taken', 'bring it again');
-    return Response.json({ id: messageId }, { status: 202 });
-  };
-
-  const deliver: Deliver = async (message, { idempotencyKey: id, attempt }, signal) => {
-    const { to, content, kind, attachments } = message;
-    const callback = hookOf(config, to)?.callback;
-    if (callback !== undefined)
-      return callBack(callback, message, { id, attempt, signal: signal ?? closing.signal, clock });
-    if (attachments.some(({ url }) => url === undefined))
-      return { status: 'rejected', reason: 'a file of this machine cannot be sent' };
-    const answer = await answers.at(to);
-    if (answer === undefined || (answer.readers.size === 0 && !answer.isKept))
-      return { status: 'rejected', reason: 'nobody waits for it any more' };
-    if (kind === 'error' || kind === 'cancel-reply') answer.kept.note = content;
-    else {
-      const links = attachments.map(({ url = '', name = url }) => `[${name}](${url})`);
-      const text = [content, ...links].filter((one) => one !== '').join('\n\n');
-      answer.kept.parts[id] = { field: fieldOf(kind), text };
-    }
-    if (answer.isKept) await answers.keep(answer);
-    answer.report();
-    return { status: 'sent', receipt: { messageId: id } };
-  };
+  const parts = { config, clock, store, answers, ttlMs };
+  const { chat, hook } = requests(parts, async (raw, updateId) =>
+    host?.receive({ raw, updateId, receivedAtMs: clock.now() }),
+  );
+  const deliver = deliveryOf(parts, () => closing.signal);
 
   return {
     id: declaration.id,
@@ -214,6 +138,102 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
         return deliver(permit.take(), permit);
       },
     },
+  };
+}
+
+type Parts = Pick<HttpChannelOptions, 'config' | 'clock' | 'store'> & {
+  readonly answers: Answers;
+  /** How long answers and marks are kept. */
+  readonly ttlMs: number;
+};
+
+/** Makes the functions that take requests in. @param receive hands an update to the host. */
+function requests(
+  { config, clock, store, answers, ttlMs }: Parts,
+  receive: (raw: HttpUpdate | UnreadableUpdate, updateId: string) => Promise<unknown>,
+): Pick<ServedParts, 'chat' | 'hook'> {
+  /** Hands an update over whose answer is followed. */
+  const handOver = async (answer: Answer, raw: HttpUpdate | UnreadableUpdate): Promise<void> => {
+    if ((await receive(raw, answer.updateId)) === 'refused')
+      answers.close(answer, { status: 'refused' });
+  };
+
+  /** Has the journal keep a body that cannot be read, and answers with the id of its event (http §2.7). */
+  const refuse = async (update: UnreadableUpdate, response: ServerResponse): Promise<Response> => {
+    const { answer } = await answers.begin(new Answer(newUpdateId(), '', 'unreadable'));
+    const refused = follow(answer, response, whole(answer));
+    await handOver(answer, update);
+    return refused;
+  };
+
+  const chat: ServedParts['chat'] = async (caller, request, response, hasPlace) => {
+    const read = readChat(await request.text(), request.headers, caller, config);
+    if (read instanceof Response) return read;
+    if ('kind' in read) return refuse(read, response);
+    const { update, conversation, model, isStream } = read;
+    if (!hasPlace(update.senderId)) return busy();
+    const { digest } = read.answer.kept;
+    read.answer.stopTurn = () => {
+      const answerTo = `${read.answer.conversationId}${nowhere}`;
+      const stop = { ...update, answerTo, text: '/stop', images: [], mayCommand: true };
+      void receive(stop, newUpdateId());
+    };
+    const { answer, isNew } = await answers.begin(read.answer);
+    if (answer.kept.digest !== digest) {
+      if (isNew) answers.close(answer, { status: 'refused' });
+      return refusal(422, 'idempotency-mismatch', 'this key belongs to another request');
+    }
+    response.setHeader('x-sluice-conversation', conversation);
+    const created = Math.floor(clock.now() / 1_000);
+    const about = { id: `chatcmpl-${answer.updateId}`, created, model };
+    const reader = isStream ? streamed(answer, about, response, clock) : whole(answer, about);
+    const followed = follow(answer, response, reader);
+    if (isNew) await handOver(answer, update);
+    return followed;
+  };
+
+  const hook: ServedParts['hook'] = async (name, request, response) => {
+    const settings = config.webhooks[name];
+    const { headers } = request;
+    const bytes = Buffer.from(await request.arrayBuffer());
+    const signed = settings && signedText(settings, headers, bytes, clock.now());
+    if (settings === undefined || signed === undefined)
+      return refusal(401, 'bad-signature', 'the signature is not that of this body');
+    const update = readWebhook(name, settings, headers, new TextDecoder().decode(bytes));
+    if (update.kind === 'unreadable') return refuse(update, response);
+    const mark = markOf(name, settings, signed);
+    const isFirst = (before?: string) => (before === undefined ? update.messageId : undefined);
+    const marked = mark && (await store.update(mark, isFirst, { ttlMs }));
+    const messageId = marked ?? update.messageId;
+    if ((await receive({ ...update, messageId }, messageId)) === 'refused')
+      return later('not-taken', 'bring it again');
+    return Response.json({ id: messageId }, { status: 202 });
+  };
+
+  return { chat, hook };
+}
+
+/** Makes the function that sends. @param closing gives up waiting. */
+function deliveryOf({ config, clock, answers }: Parts, closing: () => AbortSignal): Deliver {
+  return async (message, { idempotencyKey: id, attempt }, signal) => {
+    const { to, content, kind, attachments } = message;
+    const callback = hookOf(config, to)?.callback;
+    if (callback !== undefined)
+      return callBack(callback, message, { id, attempt, signal: signal ?? closing(), clock });
+    if (attachments.some(({ url }) => url === undefined))
+      return { status: 'rejected', reason: 'a file of this machine cannot be sent' };
+    const answer = await answers.at(to);
+    if (answer === undefined || (answer.readers.size === 0 && !answer.isKept))
+      return { status: 'rejected', reason: 'nobody waits for it any more' };
+    if (kind === 'error' || kind === 'cancel-reply') answer.kept.note = content;
+    else {
+      const links = attachments.map(({ url = '', name = url }) => `[${name}](${url})`);
+      const text = [content, ...links].filter((one) => one !== '').join('\n\n');
+      answer.kept.parts[id] = { field: fieldOf(kind), text };
+    }
+    if (answer.isKept) await answers.keep(answer);
+    answer.report();
+    return { status: 'sent', receipt: { messageId: id } };
   };
 }
 

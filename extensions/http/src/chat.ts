@@ -44,7 +44,7 @@ const content = z.union([
 const said = z.object({ role: z.literal('user'), content });
 
 /** A request for a completion, read. */
-export interface ChatRequest {
+interface ChatRequest {
   readonly update: HttpUpdate;
   readonly answer: Answer;
   /** The conversation as its client may name it from now on. */

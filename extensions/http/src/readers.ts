@@ -4,7 +4,7 @@ import type { Answer, Part } from './answers.js';
 import { refusal, refusalOf } from './refusal.js';
 
 /** The facts about a completion that each of its objects repeats. */
-export interface About {
+interface About {
   readonly id: string;
   readonly created: number;
   readonly model: string;

@@ -1,5 +1,5 @@
 /** The values that the places of a template stand for. */
-export interface TemplateValues {
+interface TemplateValues {
   readonly headers: Headers;
   /** The body, read. */
   readonly json?: unknown;

@@ -54,7 +54,7 @@ export async function post<T>(name: string, body: object): Promise<T> {
 }
 
 /** Hears how many entries have happened. */
-export type Listener = (count: number) => void;
+type Listener = (count: number) => void;
 
 const listeners = new Set<Listener>();
 

@@ -1,34 +1,24 @@
 import { html } from '../vendor/preact.js';
-import { Behind, IdLink, nameOf, plain, Status, span, Text } from './parts.js';
-import { Payload } from './payload.js';
+import { about } from './client.js';
+import {
+  Behind,
+  IdLink,
+  LongText,
+  linkTo,
+  nameOf,
+  plain,
+  Status,
+  span,
+  Text,
+  useLoaded,
+} from './parts.js';
 import type { Change, Stage, Step } from './shapes.js';
 
-/** Everything on one stage: the cancel, its handlers in run order, the changes by author, and what else is to be known. */
+/** Everything on one stage: how it ended, its handlers in run order, the changes by author, and what else is to be known. */
 export function StageDetails({ stage }: { readonly stage: Stage }) {
-  const { cancel, changes, failures, staleApprovals, audits, skipped, selection, steps } = stage;
-  const list = (title: string, texts: readonly string[]) =>
-    texts.length > 0 &&
-    html`<h3>${title}</h3>
-          <ul class="plain">
-            ${texts.map((text) => html`<li><${Text} of=${text} /></li>`)}
-          </ul>`;
+  const { status, verdict, steps, changes, lines } = stage;
   return html`<div class="details">
-    ${
-      cancel !== undefined &&
-      html`<p class="cancel" role="note">
-          Cancelled by <b><${Text} of=${nameOf(cancel)} /></b> with code${' '}
-          <code>${plain(cancel.code)}</code>${
-            cancel.text !== undefined && html`: <q><${Text} of=${cancel.text} /></q>`
-          }
-        </p>`
-    }
-    ${
-      selection !== undefined &&
-      html`<p>
-          Selected by <b><${Text} of=${nameOf(selection)} /></b>:
-          <code><${Text} of=${JSON.stringify(selection.target)} /></code>
-        </p>`
-    }
+    ${status !== 'passed' && html`<p class="cancel" role="note"><${Text} of=${verdict} /></p>`}
     ${
       steps.length === 0
         ? html`<p class="quiet">No handler was there, or none was traced.</p>`
@@ -51,22 +41,9 @@ export function StageDetails({ stage }: { readonly stage: Stage }) {
       html`<h3>Changes</h3>
           ${changes.map((change) => html`<${Diff} key=${change.path} change=${change} />`)}`
     }
-    ${list(
-      'Failures',
-      failures.map((one) => `${nameOf(one)} failed ${one.policy} (${one.kind}): ${one.message}`),
-    )}
-    ${list(
-      'Stale approvals',
-      staleApprovals.map(
-        (one) =>
-          `${nameOf(one)} allowed it before ${one.changedBy.map(nameOf).join(', ')} changed it, and judges once`,
-      ),
-    )}
-    ${list('In audit mode', audits)}
-    ${list(
-      'Skipped',
-      skipped.map((one) => `${nameOf(one)}: ${one.why}`),
-    )}
+    <ul class="plain">
+      ${lines.map(({ words }) => html`<li><${Text} of=${words} /></li>`)}
+    </ul>
     <div class="bar">
       ${
         stage.omitted === undefined
@@ -120,4 +97,22 @@ function Diff({ change }: { readonly change: Change }) {
     <del><${Text} of=${before} /></del>
     <ins><${Text} of=${after} /></ins>
   </div>`;
+}
+
+/** The payload of a dispatch before and after its stage, behind a click. */
+function Payload({ id }: { readonly id: string }) {
+  const { value, problem } = useLoaded<{ readonly before: string; readonly after: string }>(
+    'payload',
+    { id },
+  );
+  if (value === undefined) return html`<p>${problem === '' ? 'Reading…' : plain(problem)}</p>`;
+  const { before, after } = value;
+  return html`<h4>Emitted</h4>
+    <${LongText} text=${before} />
+    ${
+      after !== before &&
+      html`<h4>After every patch</h4>
+      <${LongText} text=${after} />`
+    }
+    ${about.value?.replays && html`<a href=${linkTo('differ', id)}>What would differ today?</a>`}`;
 }

@@ -1,5 +1,5 @@
 import { type ComponentChildren, html, useEffect } from '../vendor/preact.js';
-import { nameOf, plain, Status, span, Text, Time, useLoaded, View } from './parts.js';
+import { plain, Status, span, Text, Time, useLoaded, View } from './parts.js';
 import type { Timeline } from './shapes.js';
 import { StageDetails } from './stage-details.js';
 
@@ -47,56 +47,26 @@ export function Why({ id }: { readonly id: string }) {
   <//>`;
 }
 
+const tones = { update: 'calm', lane: 'wait', question: 'odd', attempt: 'send', send: 'send' };
+
 function entriesOf(timeline: Timeline, id: string): readonly Entry[] {
   const entries: Entry[] = [
-    ...timeline.update.map((entry, at) => ({
-      ...{ key: `update-${at}`, atMs: entry.atMs, tookMs: 0, tone: 'calm' },
-      label: `message ${entry.state}`,
-      note: html`${entry.outcome !== undefined && html`<${Status} of=${entry.outcome} /> `}<${Text}
-          of=${entry.reason ?? entry.channel}
-        />`,
-    })),
-    ...timeline.lanes.map(({ atMs, of, lane, waitedMs }, at) => ({
-      ...{ key: `lane-${at}`, atMs: atMs - waitedMs, tookMs: waitedMs, tone: 'wait' },
-      label: `waited for its ${of}`,
-      note: html`${span(waitedMs)} <span class="quiet"><${Text} of=${lane} /></span>`,
+    ...timeline.rows.map(({ kind, name, status, code, reason, sessionId, tookMs, atMs }, at) => ({
+      ...{ key: `${kind}-${at}`, atMs: atMs - tookMs, tookMs, tone: tones[kind], label: name },
+      note: html`${status !== undefined && html`<${Status} of=${status} /> `}${
+        tookMs > 0 ? span(tookMs) : ''
+      } <${Text} of=${[code, reason].filter(Boolean).join(': ')} />
+        <span class="quiet"><${Text} of=${sessionId ?? undefined} /></span>`,
     })),
     ...timeline.stages.map((stage) => ({
       ...{ key: stage.id, atMs: stage.atMs, tookMs: stage.tookMs, tone: stage.status },
       label: html`<span id=${`event-${stage.id}`}>${plain(stage.family)}</span>`,
       note: html`<${Status} of=${stage.status} />
-        ${
-          stage.cancel !== undefined &&
-          html`<span class="bad"
-              >${plain(`${nameOf(stage.cancel)}: ${stage.cancel.code} ${stage.cancel.text ?? ''}`)}</span
-            >`
-        }
+        ${stage.status !== 'passed' && html`<span class="bad"><${Text} of=${stage.verdict} /></span>`}
         ${stage.tookMs > 0 ? span(stage.tookMs) : ''}`,
       details: html`<${StageDetails} stage=${stage} />`,
       isOpen: stage.id === id || stage.status !== 'passed' || stage.changes.length > 0,
     })),
-    ...timeline.questions.map((entry) => ({
-      ...{ key: `question-${entry.id}`, atMs: entry.atMs, tookMs: 0, tone: 'odd' },
-      label: 'question',
-      note: html`<${Status} of=${entry.state} /> <${Text} of=${entry.title} />`,
-    })),
-    ...timeline.sends.flatMap(({ id: sendId, last, attempts }) => [
-      ...attempts.map(({ atMs, attempt, status, durationMs, reason }) => ({
-        ...{
-          key: `${sendId}-${attempt}`,
-          atMs: atMs - durationMs,
-          tookMs: durationMs,
-          tone: 'send',
-        },
-        label: `attempt ${attempt}`,
-        note: html`<${Status} of=${status} /> ${span(durationMs)} <${Text} of=${reason} />`,
-      })),
-      {
-        ...{ key: `send-${sendId}`, atMs: last.atMs, tookMs: 0, tone: 'send' },
-        label: `${last.sendKind ?? 'send'} ${last.state}`,
-        note: html`<${Text} of=${[last.cause, last.reason].filter(Boolean).join(': ')} />`,
-      },
-    ]),
   ];
   return entries.sort((one, other) => one.atMs - other.atMs);
 }

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { Clock } from 'sluice';
 import { extensionsView, stagesView } from './extensions-view.js';
 import { Figures, followFigures } from './figures.js';
@@ -18,7 +19,7 @@ export interface Answers {
 }
 
 /** The leave that an inspector has. */
-export interface Allowed {
+interface Allowed {
   readonly write: boolean;
   readonly text: boolean;
   readonly clock: Clock;
@@ -26,6 +27,8 @@ export interface Allowed {
 }
 
 const deadAtMost = 1_000;
+/** Dead letters that are written side by side. */
+const writesAtOnce = 8;
 
 /** Makes the answers to the questions of the page. One that changes something is a `POST`, and needs the operator's leave. */
 export function answersOf(source: InspectorSource, allowed: Allowed): Answers {
@@ -70,12 +73,12 @@ export function answersOf(source: InspectorSource, allowed: Allowed): Answers {
 
   const writes: Readonly<Record<string, Answer>> = {
     retry: async ({ ids }) => {
-      const each = idsIn(ids).map((id) => there(tended).retry(id));
-      return { done: (await Promise.all(each)).filter(Boolean).length };
+      const done = await pLimit(writesAtOnce).map(idsIn(ids), (id) => there(tended).retry(id));
+      return { done: done.filter(Boolean).length };
     },
     purge: async ({ ids }) => {
-      const each = idsIn(ids).map((id) => there(tended).purge(id));
-      return { done: (await Promise.all(each)).reduce((sum, count) => sum + count, 0) };
+      const counts = await pLimit(writesAtOnce).map(idsIn(ids), (id) => there(tended).purge(id));
+      return { done: counts.reduce((sum, count) => sum + count, 0) };
     },
     answer: async ({ id, state, reason, always }) => {
       if (state !== 'allowed' && state !== 'denied')

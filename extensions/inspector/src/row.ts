@@ -1,4 +1,4 @@
-import type { TimelineEntry } from 'sluice/host';
+import type { EntryContent, TimelineEntry } from 'sluice/host';
 
 /** An entry in one line of the page. Texts are cut: the whole of it is in the view of its message. */
 export interface Row {
@@ -34,7 +34,8 @@ type Details = {
   readonly [K in 'name' | 'status' | 'who' | 'code' | 'sessionId']?: string | null | undefined;
 };
 
-function detailsOf(record: TimelineEntry): Details {
+/** Says an entry in a few words. */
+export function detailsOf(record: EntryContent): Details {
   switch (record.kind) {
     case 'dispatch': {
       const { event, status, cancel, failures } = record.outcome;
@@ -54,7 +55,7 @@ function detailsOf(record: TimelineEntry): Details {
       return { name: `message ${state}`, status: outcome, sessionId: sessionKey };
     }
     case 'lane':
-      return { name: `turn in its ${record.of}`, sessionId: record.lane };
+      return { name: `waited for its ${record.of}`, sessionId: record.lane };
     case 'question':
       return { name: `question ${record.state}`, status: record.state };
     case 'send':

@@ -24,7 +24,7 @@ export interface Part {
 }
 
 /** A search, newest first. */
-export interface Query extends Part {
+interface Query extends Part {
   /** Words, all of which must fit: `session:`, `family:`, `extension:`, `code:`, `kind:`, `status:`, `text:`, or an id. */
   readonly words: string;
   /** Texts may be searched. */
@@ -32,7 +32,7 @@ export interface Query extends Part {
 }
 
 /** Lines that fit, newest first, and where to go on. */
-export interface Found<Line = Row> {
+interface Found<Line = Row> {
   readonly rows: readonly Line[];
   /** Absent if there is nothing older. */
   readonly before?: number;
@@ -115,7 +115,7 @@ async function recordsOf(reader: Reader, after: number, to: number): Promise<Tim
 }
 
 /** The entries of a message, by its id or by that of any dispatch of it. */
-export async function messageOf(reader: Reader, id: string): Promise<readonly TimelineEntry[]> {
+async function messageOf(reader: Reader, id: string): Promise<readonly TimelineEntry[]> {
   const [own] = await readTimeline(reader, { eventId: id, limit: 1 });
   const correlationId = own?.correlationId ?? id;
   return readTimeline(reader, { correlationId, limit: lookedAtMost });

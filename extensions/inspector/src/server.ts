@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { type Clock, isSluiceError, type Logger, systemClock } from 'sluice';
-import { type Exchange, jsonOf, startReceiver } from 'sluice/chat';
+import { type Exchange, isSameSecret, jsonOf, startReceiver } from 'sluice/chat';
+import { type HostNames, hostCheck } from 'sluice/host';
 import { type Answers, answersOf, type Given } from './answers.js';
-import { guardOf, setSafeHeaders } from './guard.js';
-import { pageFiles } from './page-files.js';
 import { RequestProblem } from './problem.js';
 import type { InspectorSource } from './source.js';
 import { streamEntries } from './stream.js';
@@ -147,4 +149,76 @@ async function bodyOf(exchange: Exchange): Promise<Given | undefined> {
 function textOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return (isSluiceError(error) ? `${text} ${error.hint}` : text).slice(0, 1_000);
+}
+
+/** Says why a request gets nothing. */
+type Refusal = readonly [status: number, why?: string];
+
+/**
+ * Makes the guard of a server, which judges requests before anything of the journal is read for them. A request for data has to
+ * know the token. Another page of the browser, also one whose name points to this address, gets nothing: the `Host`
+ * that it asks by is no name of this server, or its `Origin` or `Sec-Fetch-Site` tell of it.
+ */
+function guardOf(token: string, served: HostNames) {
+  const isKnown = hostCheck(served);
+  return ({ headers }: Pick<IncomingMessage, 'headers'>, isData: boolean): Refusal => {
+    const { host, origin, authorization } = headers;
+    if (host === undefined || !isKnown(host))
+      return [421, 'this is not the host that was asked for'];
+    const site = headers['sec-fetch-site'];
+    const isOther = site !== undefined && site !== 'same-origin' && site !== 'none';
+    if (isOther || (origin !== undefined && !isOwn(origin, host)))
+      return [403, 'another page may not ask here'];
+    if (isData && !isSameSecret(authorization, `Bearer ${token}`))
+      return [401, 'the token is missing or wrong'];
+    return [200];
+  };
+}
+
+function isOwn(origin: string, host: string): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
+}
+
+/** Sets the headers of every answer: nothing from outside is loaded, and no other page may hold this one. */
+function setSafeHeaders(response: ServerResponse): void {
+  const headers = {
+    'content-security-policy':
+      "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'cache-control': 'no-store',
+  };
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+}
+
+/** A file of the page, as it goes out. */
+interface PageFile {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly packed: Buffer;
+}
+
+const types: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+/** Reads the files of the page, by their paths on the server. Nothing else of the disk can be asked for. */
+function pageFiles(): ReadonlyMap<string, PageFile> {
+  const built = fileURLToPath(new URL('../dist/', import.meta.url)); // from the source as from the build
+  const files = new Map<string, PageFile>();
+  for (const folder of ['page', 'vendor'])
+    for (const name of readdirSync(`${built}${folder}`)) {
+      const type = types[name.slice(name.lastIndexOf('.') + 1)];
+      if (type === undefined) continue;
+      const plain = readFileSync(`${built}${folder}/${name}`);
+      const file = { type, plain, packed: gzipSync(plain) };
+      files.set(name === 'index.html' ? '/' : `/${folder}/${name}`, file);
+    }
+  return files;
 }

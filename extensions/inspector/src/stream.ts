@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from 'sluice';
 import { cursorOf, followJournal, type JournalReader, type TimelineCursor } from 'sluice/host';
-import { Pace } from './pace.js';
 import { rowOf } from './row.js';
 
 /** The place that a stream of events goes to. */
-export type EventSink = Pick<ServerResponse, 'write' | 'writableNeedDrain'>;
+type EventSink = Pick<ServerResponse, 'write' | 'writableNeedDrain'>;
 
 /**
  * Writes the entries of a journal as server-sent events, from a cursor on, within the pace of a page. What would be too much
@@ -47,5 +46,33 @@ export async function streamEntries(
     }
   } finally {
     clock.clearTimeout(timer);
+  }
+}
+
+/** The most that one page receives in any second. */
+export const pacePerSecond = { events: 10, bytes: 100_000 } as const;
+
+/**
+ * Keeps an event stream within its pace: in no second more than so many events and bytes.
+ *
+ * @example
+ * if (pace.takes(Buffer.byteLength(text))) response.write(text);
+ */
+class Pace {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  #sent: { readonly atMs: number; readonly bytes: number }[] = [];
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock;
+  }
+
+  /** Tells if an event of that size may go out now, and counts it then. */
+  takes(bytes: number): boolean {
+    const atMs = this.#clock.monotonicMs();
+    this.#sent = this.#sent.filter((one) => atMs - one.atMs < 1_000);
+    const total = this.#sent.reduce((sum, one) => sum + one.bytes, bytes);
+    if (this.#sent.length >= pacePerSecond.events || total > pacePerSecond.bytes) return false;
+    this.#sent.push({ atMs, bytes });
+    return true;
   }
 }

@@ -1,6 +1,7 @@
-import { type AuditRecord, canonicalStages, explainAudit } from 'sluice';
+import { type AuditRecord, canonicalStages, explain } from 'sluice';
 import { type DispatchEntry, foldTimeline, type TimelineEntry } from 'sluice/host';
 import { RequestProblem } from './problem.js';
+import { detailsOf } from './row.js';
 
 type Recorded = DispatchEntry['outcome'];
 
@@ -11,11 +12,22 @@ const shownOfPayload = 1_000_000;
 
 /** Puts the entries of a message together for the view of its timeline. All of it is what `foldTimeline` says. */
 export function timelineView(entries: readonly TimelineEntry[]) {
-  const { dispatches, audits, ...timeline } = foldTimeline(entries);
+  const { dispatches, audits, update, lanes, questions, sends, ...timeline } =
+    foldTimeline(entries);
+  const steps = sends.flatMap(({ last, attempts }) => [...attempts, last]);
   const [first] = entries;
   return {
     correlationId: first?.correlationId ?? '',
     ...timeline,
+    rows: [...update, ...lanes, ...questions, ...steps].map((entry) => ({
+      ...{ ...detailsOf(entry), kind: entry.kind, atMs: entry.atMs },
+      /** A reason, or else the channel. */
+      reason:
+        ('reason' in entry ? entry.reason : undefined) ??
+        ('channel' in entry ? entry.channel : undefined),
+      tookMs:
+        entry.kind === 'lane' ? entry.waitedMs : entry.kind === 'attempt' ? entry.durationMs : 0,
+    })),
     stages: dispatches.map((entry) => stageView(entry, audits.get(entry.id) ?? [])),
   };
 }
@@ -24,18 +36,20 @@ function stageView(
   { id, atMs, outcome }: DispatchEntry,
   audits: readonly { readonly record: AuditRecord }[],
 ) {
-  const { event, status, cancel, selection, steps, staleApprovals, skipped, failures } = outcome;
+  const { event, status, steps } = outcome;
   const stage = canonicalStages.find(({ family }) => family === event.family);
   const times = steps.map(({ durationMs = 0 }) => durationMs);
+  const [verdict, ...lines] = explain(outcome, { audits: audits.map(({ record }) => record) });
   return {
-    ...{ id, atMs, family: event.family, status, cancel, selection, steps },
-    ...{ staleApprovals, skipped, failures, omitted: outcome.omitted },
+    ...{ id, atMs, family: event.family, status, steps, omitted: outcome.omitted },
+    verdict: verdict?.words,
+    /** The lines that the tables of handlers and of changes do not show. */
+    lines: lines.filter(({ kind }) => kind !== 'step' && kind !== 'change'),
     handlerBudgetMs: stage?.timeoutMs,
     /** The time of its handlers: of the slowest, if they run at once. */
     tookMs:
       stage?.mode === 'parallel' ? Math.max(0, ...times) : times.reduce((sum, ms) => sum + ms, 0),
     changes: changesOf(outcome),
-    audits: audits.map(({ record }) => explainAudit(record)),
   };
 }
 

@@ -1,8 +1,7 @@
 import { keepTimeline, memoryJournal, type TimelineRecorder, timelineRecorder } from 'sluice/host';
 import { virtualClock } from 'sluice/testing';
 import { describe, expect, it } from 'vitest';
-import { pacePerSecond } from '../src/pace.js';
-import { streamEntries } from '../src/stream.js';
+import { pacePerSecond, streamEntries } from '../src/stream.js';
 
 interface Sent {
   readonly atMs: number;

@@ -124,7 +124,7 @@ export const config = z
   });
 
 /** The settings of the extension as they were read. */
-export type OpenAiConfig = z.infer<typeof config>;
+type OpenAiConfig = z.infer<typeof config>;
 
 /** The settings of one agent, complete. */
 export type AgentSettings = z.infer<typeof agent> &

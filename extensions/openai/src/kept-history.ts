@@ -2,14 +2,14 @@ import { type AgentRequest, isPrompt, type SessionMessage } from 'sluice/stream'
 import { type ChatMessage, chatMessages, type MessageRules, tokensOf } from './chat-messages.js';
 
 /** The part of a conversation that was left out of requests, as it is kept with the session. */
-export interface LeftOut {
+interface LeftOut {
   /** The prompts that were left out, since the session began. */
   readonly prompts: number;
   readonly summary?: string;
 }
 
 /** Reads the token of a session. One that is not understood leaves nothing out. */
-export function leftOutOf(token: string | undefined): LeftOut {
+function leftOutOf(token: string | undefined): LeftOut {
   try {
     const { prompts, summary } = Object(JSON.parse(token ?? ''));
     if (Number.isSafeInteger(prompts) && prompts >= 0)

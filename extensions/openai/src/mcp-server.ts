@@ -26,7 +26,7 @@ const isLost = /Maximum reconnection attempts/;
 const tooLarge = 'larger than allowed:';
 
 /** The parts that servers share. */
-export interface McpParts {
+interface McpParts {
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
+import pLimit from 'p-limit';
 import { fromJsonSchema } from 'sluice/extension';
 import type { ToolDefinition } from 'sluice/stream';
 import type { McpTool } from './mcp-list.js';
 import type { McpServer } from './mcp-server.js';
+
+/** Servers that are asked side by side: more than an agent has, so that one that hangs delays none. */
+const serversAtOnce = 64;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -13,9 +17,8 @@ export async function mcpTools(
   servers: readonly McpServer[],
   contextTokens: number,
 ): Promise<readonly ToolDefinition[]> {
-  const all = await Promise.all(
-    servers.map(async (server) => ({ server, list: await server.tools() })),
-  );
+  const read = async (server: McpServer) => ({ server, list: await server.tools() });
+  const all = await pLimit(serversAtOnce).map(servers, read);
   let restBytes = contextTokens * 2; // of four for each token
   const bySize = all.toSorted((a, b) => a.list.bytes - b.list.bytes); // a large one takes nothing from the others
   return bySize.flatMap(({ server, list }) =>

@@ -1,3 +1,4 @@
+import { open } from 'node:fs/promises';
 import { type Clock, type Logger, silentLogger, systemClock } from 'sluice';
 import { isLoopback } from 'sluice/host';
 import {
@@ -7,6 +8,7 @@ import {
   type AssistantMessage,
   leavable,
   MessageWriter,
+  type PromptAttachment,
   promptText,
   type SessionEvent,
   type SessionUsage,
@@ -18,11 +20,16 @@ import { type ModelHabits, readAnswer } from './answer/chat-answer.js';
 import type { WishedCall } from './answer/chat-calls.js';
 import { ChatError } from './answer/chat-error.js';
 import { chatParts } from './answer/chat-stream.js';
-import { type ChatContent, type ChatMessage, chatMessages, tokensOf } from './chat-messages.js';
+import {
+  type ChatContent,
+  type ChatMessage,
+  chatMessages,
+  imageOf,
+  tokensOf,
+} from './chat-messages.js';
 import { type Compacting, compact } from './compact.js';
 import type { AgentSettings } from './config.js';
 import { KeptHistory } from './kept-history.js';
-import { seen } from './pictures.js';
 import { runCalls, type ToolRuns } from './tool-runs.js';
 
 /** Follows the words of a turn that was cut off: many servers take no question that ends with an answer. */
@@ -230,4 +237,42 @@ function idsOf({ runId, begun = [], callsAgain = [] }: AgentRequest): (given: st
     used.add(id);
     return id;
   };
+}
+
+/** Bytes of a picture that a prompt may bring. */
+const maxBytes = 20_971_520;
+
+/**
+ * Splits what came with a prompt in pictures that the model can see and other files. A picture on disk goes along as its bytes; one
+ * that is too large or cannot be read is a file as any other.
+ */
+async function seen(attachments: readonly PromptAttachment[]) {
+  const pictures: ChatContent[] = [];
+  const files: PromptAttachment[] = [];
+  for (const one of attachments) {
+    const url = /^image\/(png|jpeg|gif|webp)$/.test(typeOf(one)) ? await addressOf(one) : undefined;
+    if (url === undefined) files.push(one);
+    else pictures.push(imageOf(url));
+  }
+  return { pictures, files };
+}
+
+function typeOf({ kind, mimeType, path, url, name }: PromptAttachment): string {
+  if (mimeType !== undefined) return mimeType.toLowerCase();
+  const [, ending = ''] = /\.(png|jpe?g|gif|webp)$/i.exec(path ?? name ?? url ?? '') ?? [];
+  if (ending !== '') return `image/${ending.toLowerCase().replace('jpg', 'jpeg')}`;
+  return kind === 'image' ? 'image/jpeg' : '';
+}
+
+async function addressOf(one: PromptAttachment): Promise<string | undefined> {
+  const { path, url } = one;
+  if (path === undefined) return url !== undefined && /^(https?|data):/.test(url) ? url : undefined;
+  try {
+    await using file = await open(path);
+    const { size } = await file.stat();
+    if (size > maxBytes) return undefined;
+    return `data:${typeOf(one)};base64,${(await file.readFile()).toString('base64')}`;
+  } catch {
+    return undefined;
+  }
 }

@@ -4,7 +4,7 @@ import type { Take } from './entry-metrics.js';
 import { type InstrumentName, labelled, rows } from './instruments.js';
 
 /** The instruments as a page for Prometheus. */
-export interface MetricsPage {
+interface MetricsPage {
   readonly take: Take;
   /** The page, in OpenMetrics. */
   text(): Promise<string>;

@@ -29,7 +29,7 @@ const lettersAtMost = { plain: 4_000_000, read: 500_000, sought: 10_000 } as con
 const productAtMost = 5_000_000;
 
 /** The bounds of a condition. */
-export interface Cost {
+interface Cost {
   readonly letters: number;
   readonly hasMacro: boolean;
   /** Elements of lists that are written out. */
@@ -37,7 +37,7 @@ export interface Cost {
 }
 
 /** The names that a condition reads, and its bounds. */
-export interface Reading {
+interface Reading {
   readonly names: ReadonlySet<string>;
   readonly cost: Cost;
 }

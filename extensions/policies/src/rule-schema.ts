@@ -27,7 +27,7 @@ const event = z.strictObject({
 });
 
 /** The results of a rule that an example may expect. */
-export const verdicts = ['denied', 'asked', 'allowed', 'failed'] as const;
+const verdicts = ['denied', 'asked', 'allowed', 'failed'] as const;
 
 const example = z.strictObject({
   payload: z.record(z.string(), z.unknown()).default({}),

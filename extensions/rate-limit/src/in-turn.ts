@@ -1,5 +1,5 @@
 /** Does work by key: work of one key waits for the work before it, and work of different keys does not wait. */
-export type InTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+type InTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 /** Makes the turns. They hold the keys of the work that is not done yet, and no others. */
 export function inTurn(): InTurn {

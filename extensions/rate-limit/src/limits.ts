@@ -3,7 +3,7 @@ import type { Call } from 'sluice';
 import type { Limit } from './config.js';
 
 /** The name of a limit, as in the settings. */
-export type LimitName = 'perPrincipal' | 'perConversation';
+type LimitName = 'perPrincipal' | 'perConversation';
 
 /** A limit that judges one message, with the key of its bucket in the store. */
 export interface AppliedLimit {

@@ -14,7 +14,7 @@ import { type Env, readSecret } from './secrets.js';
 const patienceMs = 2_500;
 
 /** The parts that an account is started with. */
-export interface AccountParts {
+interface AccountParts {
   readonly accountId: string;
   readonly config: SlackConfig;
   readonly clock: Clock;

@@ -1,8 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import process from 'node:process';
 import { type Clock, type Logger, silentLogger, systemClock } from 'sluice';
-import { type ChannelInbox, type ChannelPlugin, checkedPermits, checkPermit } from 'sluice/channel';
-import { chatPreviews, chatStreamSender, sendMessage } from 'sluice/chat';
+import type { ChannelPlugin } from 'sluice/channel';
+import { ChatAccounts } from 'sluice/chat';
 import { type SlackAccount, secretsOf, startAccount } from './account.js';
 import type { SlackConfig } from './config.js';
 import { declaration } from './declaration.js';
@@ -11,7 +10,7 @@ import { type BotIdentity, decodeUpdate } from './ingress/decode.js';
 import type { Env } from './secrets.js';
 
 /** The options of the channel. */
-export interface SlackChannelOptions {
+interface SlackChannelOptions {
   /** The settings, as the extension's schema has read them. */
   readonly config: SlackConfig;
   readonly clock?: Clock;
@@ -35,20 +34,12 @@ export interface SlackChannel extends ChannelPlugin {
  */
 export function slackChannel(options: SlackChannelOptions): SlackChannel {
   const { config, clock = systemClock, log = silentLogger, env = process.env } = options;
-  const accounts = new Map<string, SlackAccount>();
+  const accounts = new ChatAccounts<SlackAccount>();
   const bots = new Map<string, BotIdentity>();
-  let closing = new AbortController();
-  let host: ChannelInbox | undefined; // each of its accounts has the same host
   const surface = slackSurface({
     ...{ clock, config },
     apiOf: (accountId) => accounts.get(accountId)?.api,
   });
-  const parts = {
-    ...{ surface, clock, log, inbox: () => host },
-    get signal() {
-      return closing.signal;
-    },
-  };
 
   return {
     id: declaration.id,
@@ -71,26 +62,18 @@ export function slackChannel(options: SlackChannelOptions): SlackChannel {
 
     checkAccount: async (accountId) => void secretsOf({ accountId, config, env }),
 
-    startAccount: async (accountId, inbox) => {
-      host = inbox;
-      if (accounts.size === 0) {
-        closing = new AbortController(); // an account that was stopped starts again
-        setMaxListeners(0, closing.signal); // each send that waits listens to it
-      }
+    startAccount: (accountId, inbox) => {
       // its first update may come before it has started
       const onBot = (bot: BotIdentity): void => void bots.set(accountId, bot);
       const how = { accountId, config, clock, log, env, onBot };
-      accounts.set(accountId, await startAccount(how, inbox));
+      return accounts.start(accountId, inbox, () => startAccount(how, inbox));
     },
 
     stopIntake: async (accountId) => accounts.get(accountId)?.stop(),
 
     stopAccount: async (accountId) => {
-      const account = accounts.get(accountId);
-      accounts.delete(accountId);
       bots.delete(accountId);
-      if (accounts.size === 0) closing.abort();
-      await account?.close();
+      await accounts.stop(accountId)?.close();
     },
 
     decodeIngress: (raw, accountId) => {
@@ -101,16 +84,6 @@ export function slackChannel(options: SlackChannelOptions): SlackChannel {
 
     ack: async (accountId, { updateId = '' }) => accounts.get(accountId)?.finish(updateId),
 
-    send: async (permit, { signal: waiting }) => {
-      checkPermit(permit, host);
-      const either = AbortSignal.any([closing.signal, waiting]);
-      return sendMessage({ surface, clock, signal: either }, permit);
-    },
-
-    ...(config.streaming && {
-      createStreamSender: (permits) => chatStreamSender(parts, checkedPermits(permits, host)),
-    }),
-    // also where nothing is streamed any more: a host before this one may have
-    previews: chatPreviews(parts),
+    ...accounts.outgoing(surface, { clock, log, isStreaming: config.streaming }),
   };
 }

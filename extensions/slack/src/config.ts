@@ -76,9 +76,6 @@ export const config = z
 /** The settings, read and complete. */
 export type SlackConfig = z.infer<typeof config>;
 
-/** The settings of one account. */
-export type AccountConfig = z.infer<typeof account>;
-
 /** The settings that say who may write to the bot, and where. */
 export type AccessConfig = Pick<
   SlackConfig,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { fromMarkdown, plainText, type RichText, split } from 'sluice/chat';
 import { describe, expect, it } from 'vitest';
-import { messageLimit } from '../src/egress/parts.js';
-import { mentions, readableText } from '../src/ingress/readable-text.js';
+import { messageLimit } from '../src/egress/surface.js';
+import { mentions, readableText } from '../src/ingress/decode.js';
 import { type Block, richTextBlock, toMrkdwn } from '../src/text/blocks.js';
 
 const elementsOf = (block: Block): readonly Block[] => block['elements'] as readonly Block[];
@@ -78,6 +78,9 @@ describe('Markdown as blocks of Slack', () => {
         '<',
         '&',
         '[a](https://x.y)',
+        '[b](<https://x y>)',
+        '[c](/page)',
+        '| a |\n|-|\n',
       ],
     );
     const bare = (text: string): string => text.replaceAll(/\s/g, '');
@@ -94,6 +97,8 @@ describe('Markdown as blocks of Slack', () => {
             expect(elementsOf(one).length).toBeGreaterThan(0);
             const runs = elementsOf(one).flatMap(elementsOf);
             expect(runs.every(({ text }) => text !== '')).toBe(true);
+            const urls = runs.flatMap(({ url }) => url ?? []);
+            expect(urls.every((url) => /^https:\S+$/.test(String(url)))).toBe(true);
           }
         },
       ),

@@ -15,7 +15,7 @@ import type { Moves } from './moves.js';
 import { readToken } from './token.js';
 
 /** The parts that an account is started with. */
-export interface AccountParts {
+interface AccountParts {
   readonly accountId: string;
   readonly config: TelegramConfig;
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 /** A place to send to. */
-export interface Address {
+interface Address {
   /** A chat's id, or the `@name` of a public one. */
   readonly chatId: number | string;
   readonly topicId?: number;

@@ -1,14 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import process from 'node:process';
 import { type Clock, type Logger, silentLogger, systemClock } from 'sluice';
-import {
-  type ChannelInbox,
-  type ChannelPlugin,
-  checkedPermits,
-  checkPermit,
-  type SendResult,
-} from 'sluice/channel';
-import { chatPreviews, chatStreamSender, sendMessage } from 'sluice/chat';
+import type { ChannelPlugin } from 'sluice/channel';
+import { ChatAccounts } from 'sluice/chat';
 import { startAccount, type TelegramAccount } from './account.js';
 import type { TelegramConfig } from './config.js';
 import { declaration } from './declaration.js';
@@ -18,7 +11,7 @@ import { followMoves, type MoveStore } from './moves.js';
 import { readToken } from './token.js';
 
 /** The options of the channel. */
-export interface TelegramChannelOptions {
+interface TelegramChannelOptions {
   /** The settings, as the extension's schema has read them. */
   readonly config: TelegramConfig;
   readonly clock?: Clock;
@@ -46,26 +39,12 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
   const { clock = systemClock, log = silentLogger, env = process.env, store } = options;
   const config = { ...options.config, groups: { ...options.config.groups } };
   const moves = followMoves(config.groups, log, store);
-  const accounts = new Map<string, TelegramAccount>();
-  let closing = new AbortController();
-  let host: ChannelInbox | undefined; // each of its accounts has the same host
-
-  const accountOf = (accountId: string): TelegramAccount => {
-    const account = accounts.get(accountId);
-    if (account === undefined) throw new Error(`account "${accountId}" is not connected`);
-    return account;
-  };
+  const accounts = new ChatAccounts<TelegramAccount>();
   const surface = telegramSurface({
     apiOf: (accountId) => accounts.get(accountId)?.api,
     config,
     onMoved: (from, to) => void moves.learn(from, to),
   });
-  const parts = {
-    ...{ surface, clock, log, inbox: () => host },
-    get signal() {
-      return closing.signal;
-    },
-  };
 
   return {
     id: declaration.id,
@@ -85,28 +64,20 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
       await readToken(config.accounts[accountId] ?? {}, env);
     },
 
-    startAccount: async (accountId, inbox) => {
-      host = inbox;
-      if (accounts.size === 0) {
-        closing = new AbortController(); // an account that was stopped starts again
-        setMaxListeners(0, closing.signal); // each send that waits listens to it
-      }
-      await moves.load();
-      const account = await startAccount({ accountId, config, clock, log, env, moves }, inbox);
-      accounts.set(accountId, account);
-    },
+    startAccount: (accountId, inbox) =>
+      accounts.start(accountId, inbox, async () => {
+        await moves.load();
+        return startAccount({ accountId, config, clock, log, env, moves }, inbox);
+      }),
 
     stopIntake: async (accountId) => accounts.get(accountId)?.intake.stop(),
 
-    stopAccount: async (accountId) => {
-      const account = accounts.get(accountId);
-      accounts.delete(accountId);
-      if (accounts.size === 0) closing.abort();
-      await account?.intake.close();
-    },
+    stopAccount: async (accountId) => accounts.stop(accountId)?.intake.close(),
 
     decodeIngress: (raw, accountId) => {
-      const { bot, edits } = accountOf(accountId);
+      const account = accounts.get(accountId);
+      if (account === undefined) throw new Error(`account "${accountId}" is not connected`);
+      const { bot, edits } = account;
       return decodeUpdate(raw, { accountId, bot, config, edits });
     },
 
@@ -114,16 +85,6 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
       accounts.get(accountId)?.intake.finish(Number(updateId));
     },
 
-    send: async (permit, { signal: waiting }): Promise<SendResult> => {
-      checkPermit(permit, host);
-      const either = AbortSignal.any([closing.signal, waiting]);
-      return sendMessage({ surface, clock, signal: either }, permit);
-    },
-
-    ...(config.streaming && {
-      createStreamSender: (permits) => chatStreamSender(parts, checkedPermits(permits, host)),
-    }),
-    // also where nothing is streamed any more: a host before this one may have
-    previews: chatPreviews(parts),
+    ...accounts.outgoing(surface, { clock, log, isStreaming: config.streaming }),
   };
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 /** The place of an account's token: in the settings, in a file, or in the environment. */
-export interface TokenSource {
+interface TokenSource {
   readonly token?: string;
   readonly tokenEnv?: string;
   readonly tokenFile?: string;

@@ -4,7 +4,7 @@ import type { Service } from './service.js';
 import type { Thread } from './thread.js';
 
 /** The answer of the service about a thread. `unknown`: it gave none that can be relied on. */
-export type Verdict =
+type Verdict =
   | { readonly kind: 'ours' }
   | { readonly kind: 'others'; readonly owner: string | undefined }
   | { readonly kind: 'unknown'; readonly problem: string };

@@ -1,13 +1,13 @@
 import type { AgentEnd, AssistantMessage, MessageUpdate, SessionEvent } from '@sluice/sdk/stream';
-import { assistantReplies } from './assistant-replies.js';
+import { AssistantReplies } from './assistant-replies.js';
 import { compactionWait } from './compaction-wait.js';
 import { eventQueue } from './emit/event-queue.js';
-import { replyEmitter } from './emit/reply-emitter.js';
+import { type ReplyEmitter, replyEmitter } from './emit/reply-emitter.js';
 import type { ReplyCallbackOptions, ReplyWording, ToolTraits } from './emit/reply-options.js';
 import type { ReplyCallbacks } from './reply-callbacks.js';
 import { RunTexts } from './run-texts.js';
 import { MessagingSends } from './tools/messaging-sends.js';
-import { toolReplies } from './tools/tool-replies.js';
+import { ToolReplies } from './tools/tool-replies.js';
 import { UsageSum } from './usage-totals.js';
 
 /**
@@ -24,143 +24,11 @@ import { UsageSum } from './usage-totals.js';
  * replies.unsubscribe();
  */
 export function createReplyCallbacks(options: ReplyCallbackOptions): ReplyCallbacks {
-  const usage = new UsageSum();
-  const compaction = compactionWait();
-  let lastMessage: AssistantMessage | undefined;
-  let compactionCount = 0;
-  let isAsking = false;
-  const emitter = replyEmitter(options);
-  const texts = new RunTexts();
-  const sends = new MessagingSends();
-  const wording = { ...defaultWording, ...options.wording };
-  const traits = { ...defaultTraits, ...options.tools };
-  const { now = Date.now } = options;
-  const scope = { options, emitter, texts, sends, wording, traits, now };
-  const tools = toolReplies(scope);
-  const assistant = assistantReplies(scope);
-
-  function handle(event: SessionEvent): Promise<void> | undefined {
-    if (event.type !== 'message_update' || event.assistantMessageEvent.type !== 'text_delta') {
-      assistant.release();
-      emitter.callWaiting();
-    }
-    switch (event.type) {
-      case 'agent_start':
-        emitter.report('lifecycle', { phase: 'start' }, { startedAt: now() });
-        return undefined;
-      case 'message_start':
-        if (event.message.role === 'assistant') assistant.start();
-        return undefined;
-      case 'message_update':
-        if (event.message.role === 'assistant') updateMessage(event);
-        return undefined;
-      case 'message_end':
-        if (event.message.role === 'assistant') endMessage(event.message);
-        return undefined;
-      case 'tool_execution_start':
-        return afterFlush(() => tools.start(event));
-      case 'tool_execution_update':
-        tools.update(event);
-        return undefined;
-      case 'tool_execution_end':
-        if (tools.end(event)) {
-          isAsking = true;
-          assistant.silence();
-        }
-        return undefined;
-      case 'auto_compaction_start':
-        startCompaction();
-        return undefined;
-      case 'auto_compaction_end':
-        endCompaction(event.willRetry, event.result !== undefined && !event.aborted);
-        return undefined;
-      case 'agent_end':
-        return endAgent(event);
-    }
-  }
-
-  function updateMessage(event: MessageUpdate): void {
-    lastMessage = event.message;
-    assistant.update(event);
-  }
-
-  function endMessage(message: AssistantMessage): void {
-    lastMessage = message;
-    usage.add(message.usage);
-    assistant.end(message);
-  }
-
-  /** All that was said before has to be handed over first. */
-  function afterFlush(effects: () => void): Promise<void> | undefined {
-    assistant.blocks.flush();
-    const flushed = emitter.call('onBlockReplyFlush');
-    if (flushed === undefined) {
-      if (emitter.has('onBlockReplyFlush')) emitter.callWaiting();
-      effects();
-      return undefined;
-    }
-    return flushed.then(() => {
-      if (emitter.isClosed()) return;
-      effects();
-      emitter.callWaiting();
-    });
-  }
-
-  function startCompaction(): void {
-    compaction.start();
-    const report = (): void => emitter.runHook('onBeforeCompaction', options.onBeforeCompaction);
-    if (emitter.isSeedOrder) report();
-    emitter.report('compaction', { phase: 'start' });
-    if (!emitter.isSeedOrder) report();
-  }
-
-  function endCompaction(willRetry: boolean, isDone: boolean): void {
-    if (isDone) compactionCount++;
-    if (willRetry) {
-      texts.clear();
-      tools.clear();
-      sends.clear();
-      isAsking = false;
-      assistant.startOver();
-    }
-    compaction.end(willRetry);
-    emitter.report('compaction', { phase: 'end', willRetry });
-    const result = { compactedCount: compactionCount };
-    if (!willRetry) emitter.runHook('onAfterCompaction', options.onAfterCompaction, result);
-  }
-
-  function endAgent(event: AgentEnd): Promise<void> | undefined {
-    const error = errorOf(event);
-    const endedAt = now();
-    if (error === undefined) emitter.report('lifecycle', { phase: 'end' }, { endedAt });
-    else emitter.report('lifecycle', { phase: 'error', error }, { endedAt });
-    assistant.blocks.flush();
-    assistant.blocks.closeTags();
-    const flushed = emitter.call('onBlockReplyFlush');
-    compaction.agentEnded();
-    return flushed;
-  }
-
-  /** Why the run failed: its last message says so, or, where that is whole, the run itself. */
-  function errorOf({ error, aborted }: AgentEnd): string | undefined {
-    const message = lastMessage;
-    if (message?.stopReason === 'error')
-      return (wording.formatAssistantErrorText(message) ?? message.errorMessage ?? '').trim();
-    const isStopped = aborted === true || message?.stopReason === 'aborted';
-    return isStopped ? undefined : error?.message.trim();
-  }
-
-  /** Handles an event. Returns a promise only where it has to wait. */
-  function step(event: SessionEvent): Promise<void> | undefined {
-    emitter.traceEvent(event.type);
-    const waiting = handle(event);
-    emitter.callWaiting();
-    return waiting;
-  }
-
-  const queue = eventQueue(step);
+  const run = new RunReplies(options);
+  const { emitter, compaction, sends, tools } = run;
+  const queue = eventQueue((event) => run.step(event));
   return {
-    assistantTexts: texts.list,
+    assistantTexts: run.texts.list,
     toolMetas: tools.metas,
     handle: (event) => (emitter.isClosed() ? undefined : queue.handle(event)),
     settled: () => queue.settled(),
@@ -172,15 +40,166 @@ export function createReplyCallbacks(options: ReplyCallbackOptions): ReplyCallba
     waitForCompactionRetry: () => compaction.wait(),
     isCompacting: () => compaction.isPending(),
     isCompactionInFlight: () => compaction.isInFlight(),
-    getCompactionCount: () => compactionCount,
-    getUsageTotals: () => usage.read(),
-    getLastToolError: tools.lastFailure,
+    getCompactionCount: () => run.compactionCount,
+    getUsageTotals: () => run.usage.read(),
+    getLastToolError: () => tools.lastFailure,
     getMessagingToolSentTexts: () => [...sends.texts],
     getMessagingToolSentMediaUrls: () => [...sends.mediaUrls],
     getMessagingToolSentTargets: () => [...sends.targets],
     didSendViaMessagingTool: () => sends.texts.length > 0,
-    didSendDeterministicApprovalPrompt: () => isAsking,
+    didSendDeterministicApprovalPrompt: () => run.isAsking,
   };
+}
+
+/** Shows one run, event by event. */
+class RunReplies {
+  readonly usage = new UsageSum();
+  readonly compaction = compactionWait();
+  readonly emitter: ReplyEmitter;
+  readonly texts = new RunTexts();
+  readonly sends = new MessagingSends();
+  readonly tools: ToolReplies;
+  compactionCount = 0;
+  isAsking = false;
+  readonly #options: ReplyCallbackOptions;
+  readonly #assistant: AssistantReplies;
+  readonly #wording: ReplyWording;
+  readonly #now: () => number;
+  #lastMessage: AssistantMessage | undefined;
+
+  constructor(options: ReplyCallbackOptions) {
+    const { now = Date.now } = options;
+    this.#options = options;
+    this.#now = now;
+    this.emitter = replyEmitter(options);
+    this.#wording = { ...defaultWording, ...options.wording };
+    const traits = { ...defaultTraits, ...options.tools };
+    const { emitter, texts, sends } = this;
+    const scope = { options, emitter, texts, sends, wording: this.#wording, traits, now };
+    this.tools = new ToolReplies(scope);
+    this.#assistant = new AssistantReplies(scope);
+  }
+
+  #handle(event: SessionEvent): Promise<void> | undefined {
+    if (event.type !== 'message_update' || event.assistantMessageEvent.type !== 'text_delta') {
+      this.#assistant.release();
+      this.emitter.callWaiting();
+    }
+    switch (event.type) {
+      case 'agent_start':
+        this.emitter.report('lifecycle', { phase: 'start' }, { startedAt: this.#now() });
+        return undefined;
+      case 'message_start':
+        if (event.message.role === 'assistant') this.#assistant.start();
+        return undefined;
+      case 'message_update':
+        if (event.message.role === 'assistant') this.#updateMessage(event);
+        return undefined;
+      case 'message_end':
+        if (event.message.role === 'assistant') this.#endMessage(event.message);
+        return undefined;
+      case 'tool_execution_start':
+        return this.#afterFlush(() => this.tools.start(event));
+      case 'tool_execution_update':
+        this.tools.update(event);
+        return undefined;
+      case 'tool_execution_end':
+        if (this.tools.end(event)) {
+          this.isAsking = true;
+          this.#assistant.silence();
+        }
+        return undefined;
+      case 'auto_compaction_start':
+        this.#startCompaction();
+        return undefined;
+      case 'auto_compaction_end':
+        this.#endCompaction(event.willRetry, event.result !== undefined && !event.aborted);
+        return undefined;
+      case 'agent_end':
+        return this.#endAgent(event);
+    }
+  }
+
+  #updateMessage(event: MessageUpdate): void {
+    this.#lastMessage = event.message;
+    this.#assistant.update(event);
+  }
+
+  #endMessage(message: AssistantMessage): void {
+    this.#lastMessage = message;
+    this.usage.add(message.usage);
+    this.#assistant.end(message);
+  }
+
+  /** All that was said before has to be handed over first. */
+  #afterFlush(effects: () => void): Promise<void> | undefined {
+    this.#assistant.blocks.flush();
+    const flushed = this.emitter.call('onBlockReplyFlush');
+    if (flushed === undefined) {
+      if (this.emitter.has('onBlockReplyFlush')) this.emitter.callWaiting();
+      effects();
+      return undefined;
+    }
+    return flushed.then(() => {
+      if (this.emitter.isClosed()) return;
+      effects();
+      this.emitter.callWaiting();
+    });
+  }
+
+  #startCompaction(): void {
+    this.compaction.start();
+    const report = (): void =>
+      this.emitter.runHook('onBeforeCompaction', this.#options.onBeforeCompaction);
+    if (this.emitter.isSeedOrder) report();
+    this.emitter.report('compaction', { phase: 'start' });
+    if (!this.emitter.isSeedOrder) report();
+  }
+
+  #endCompaction(willRetry: boolean, isDone: boolean): void {
+    if (isDone) this.compactionCount++;
+    if (willRetry) {
+      this.texts.clear();
+      this.tools.clear();
+      this.sends.clear();
+      this.isAsking = false;
+      this.#assistant.startOver();
+    }
+    this.compaction.end(willRetry);
+    this.emitter.report('compaction', { phase: 'end', willRetry });
+    const result = { compactedCount: this.compactionCount };
+    if (!willRetry)
+      this.emitter.runHook('onAfterCompaction', this.#options.onAfterCompaction, result);
+  }
+
+  #endAgent(event: AgentEnd): Promise<void> | undefined {
+    const error = this.#errorOf(event);
+    const endedAt = this.#now();
+    if (error === undefined) this.emitter.report('lifecycle', { phase: 'end' }, { endedAt });
+    else this.emitter.report('lifecycle', { phase: 'error', error }, { endedAt });
+    this.#assistant.blocks.flush();
+    this.#assistant.blocks.closeTags();
+    const flushed = this.emitter.call('onBlockReplyFlush');
+    this.compaction.agentEnded();
+    return flushed;
+  }
+
+  /** Why the run failed: its last message says so, or, where that is whole, the run itself. */
+  #errorOf({ error, aborted }: AgentEnd): string | undefined {
+    const message = this.#lastMessage;
+    if (message?.stopReason === 'error')
+      return (this.#wording.formatAssistantErrorText(message) ?? message.errorMessage ?? '').trim();
+    const isStopped = aborted === true || message?.stopReason === 'aborted';
+    return isStopped ? undefined : error?.message.trim();
+  }
+
+  /** Handles an event. Returns a promise only where it has to wait. */
+  step(event: SessionEvent): Promise<void> | undefined {
+    this.emitter.traceEvent(event.type);
+    const waiting = this.#handle(event);
+    this.emitter.callWaiting();
+    return waiting;
+  }
 }
 
 /** Which of a call's arguments says what it is about, the most telling first. */

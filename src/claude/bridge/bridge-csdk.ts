@@ -6,7 +6,7 @@ import type { CsdkFrame } from '../frames/frame.js';
 import type { CsdkPermissionAnswer, CsdkPermissionOptions } from '../gate/sdk-callbacks.js';
 import { type CsdkToolGate, toolGate } from '../gate/tool-gate.js';
 import type { BridgeOptions } from './bridge-options.js';
-import { bridgedRun } from './bridged-run.js';
+import { BridgedRun } from './bridged-run.js';
 
 /** A run that can only be watched, on its way into the pipeline. */
 export interface ObservingBridge {
@@ -59,12 +59,17 @@ export function bridgeCsdk<
   kernel: Kernel,
   { permissions, ...options }: BridgeOptions<Options, Answer>,
 ): CsdkBridge<Options, Answer> | ObservingBridge {
-  const { callbacks, ask, runsWith, events: run } = bridgedRun(kernel, options);
+  const bridged = new BridgedRun(kernel, options);
+  const { callbacks } = bridged;
+  const run: ObservingBridge['run'] = (messages) => bridged.events(messages);
   if (options.gate === 'observe-only') {
     const sdkQuestions = permissions?.sdkQuestions ?? 'none';
     if (sdkQuestions === 'none') return { run };
     throw csdkError('bad-sdk-questions', { sdkQuestions, problem: 'the bridge only observes' });
   }
-  const gate = toolGate(ask, callbacks, { ...permissions, onInput: runsWith });
+  const gate = toolGate((...asked) => bridged.ask(...asked), callbacks, {
+    ...permissions,
+    onInput: (...call) => bridged.runsWith(...call),
+  });
   return { ...gate, run, callbacks };
 }

@@ -7,7 +7,14 @@ import {
   type ToolDecision,
 } from '@sluice/sdk/stream';
 import { streamError } from '@sluice/sdk/stream/internal';
-import { definedFields, type Kernel, silentLogger, systemClock } from 'sluice-kernel/internal';
+import {
+  type Clock,
+  definedFields,
+  type Kernel,
+  type Logger,
+  silentLogger,
+  systemClock,
+} from 'sluice-kernel/internal';
 import type { Frames } from '../frames/arrivals.js';
 import { callbackQueue } from '../frames/callback.js';
 import { type CsdkFrame, textField } from '../frames/frame.js';
@@ -15,232 +22,222 @@ import { SessionReading } from '../runs/session-reading.js';
 import { subagentOf } from '../subagents/subagent-of.js';
 import type { BridgeOptions } from './bridge-options.js';
 
+type RunOptions = Omit<BridgeOptions, 'permissions'>;
+
 /**
  * One run of the SDK on its way into the pipeline. Session events, and what frames and hooks say beside them, become
  * dispatches one after the other, in the order they came. Only decisions about tool calls, which may wait for a
  * person, run beside that.
  */
-export function bridgedRun(kernel: Kernel, options: Omit<BridgeOptions, 'permissions'>) {
+export class BridgedRun {
   /** The queue of the SDK's callbacks. */
-  const callbacks = callbackQueue();
-  const asked = new Set<Promise<ToolDecision>>();
+  readonly callbacks = callbackQueue();
+  readonly #kernel: Kernel;
+  readonly #with: RunOptions;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #run: RunDispatcher;
+  readonly #asked = new Set<Promise<ToolDecision>>();
   /** Made when the first call is asked about. */
-  let closing: AbortController | undefined;
-  let isRead = false;
-  let isClosed = false;
-  let begun: Promise<void> | undefined;
-  let lastAsked: Promise<void> | undefined;
-  let named: string | undefined;
-  let isReady = false;
+  #closing: AbortController | undefined;
+  #isRead = false;
+  #isClosed = false;
+  #begun: Promise<void> | undefined;
+  #lastAsked: Promise<void> | undefined;
+  #named: string | undefined;
+  #isReady = false;
   /** The job that came last, until it has settled. */
-  let lastJob: Promise<void> | undefined;
-  const { session, runId, refs, after, approvals, signal, normalize, prompt, systemPrompt } =
-    options;
-  const { clock = systemClock, logger = silentLogger, gate = 'enforce', imagesCount = 0 } = options;
-  const { trigger = 'user', workspaceDir, channel, provider = 'anthropic' } = options;
-  refuseDriven();
-  const { agentId, sessionId, sessionKey } = session;
-  const metadata = { ...refs?.metadata, runId };
-  const run = new RunDispatcher({
-    trail: new Trail(kernel, after, { agentId, sessionId, ...refs, metadata }),
-    run: {
-      ...{ agentId, sessionKey, sessionId, runId, trigger },
-      ...definedFields({ workspaceDir, channel }),
-    },
-    ...{ session, clock, logger },
-    ...definedFields({ approvals, signal }),
-  });
+  #lastJob: Promise<void> | undefined;
+
+  /** @throws SluiceError `run-driven`. */
+  constructor(kernel: Kernel, options: RunOptions) {
+    const { session, runId, refs, after, approvals, signal, workspaceDir, channel } = options;
+    const { trigger = 'user', clock = systemClock, logger = silentLogger } = options;
+    this.#kernel = kernel;
+    this.#with = options;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#refuseDriven();
+    const { agentId, sessionId, sessionKey } = session;
+    const metadata = { ...refs?.metadata, runId };
+    this.#run = new RunDispatcher({
+      trail: new Trail(kernel, after, { agentId, sessionId, ...refs, metadata }),
+      run: {
+        ...{ agentId, sessionKey, sessionId, runId, trigger },
+        ...definedFields({ workspaceDir, channel }),
+      },
+      ...{ session, clock, logger },
+      ...definedFields({ approvals, signal }),
+    });
+  }
 
   /** Asks the pipeline about a call that is to run, and, where it starts a subagent, about that. */
-  function ask(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
-    closing ??= new AbortController();
-    if (isClosed) closing.abort();
-    const stop = closing.signal;
-    const asking = ready().then(() =>
-      run.gate(call, signal === undefined ? stop : AbortSignal.any([stop, signal])),
+  ask(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
+    this.#closing ??= new AbortController();
+    if (this.#isClosed) this.#closing.abort();
+    const stop = this.#closing.signal;
+    const asking = this.#ready().then(() =>
+      this.#run.gate(call, signal === undefined ? stop : AbortSignal.any([stop, signal])),
     );
-    asked.add(asking);
-    const done = (): void => void asked.delete(asking);
+    this.#asked.add(asking);
+    const done = (): void => void this.#asked.delete(asking);
     asking.then(done, done);
     return asking;
   }
 
-  function read(reading: SessionReading): AsyncGenerator<SessionEvent> {
-    return eventsOf(reading, {
-      begin: async () => {
-        if (isRead) throw streamError('run-driven', { what: runId });
-        isRead = true;
-        await begin();
+  /** A call that was allowed runs with another input. */
+  runsWith(toolCallId: string, args: Readonly<Record<string, unknown>>): void {
+    this.#run.runsWith(toolCallId, args);
+  }
+
+  /** The run's session events, each after the pipeline has had it. Its reader can leave while one is waited for. */
+  events(messages: Frames): AsyncGenerator<SessionEvent> {
+    const { normalize, runId, signal, session } = this.#with;
+    const reading = new SessionReading(messages, {
+      ...normalize,
+      ...{ callbacks: this.callbacks, clock: this.#clock, runId },
+      ...definedFields({ signal }),
+      ...(this.#logger !== silentLogger && { logger: this.#logger }),
+      onFrame: (frame) => this.#see(frame),
+      onSubagent: (fact) => this.#note(fact),
+      sessionId: session.sessionId,
+    });
+    let left: Promise<void> | undefined;
+    return leavable(this.#read(reading), {
+      close: () => {
+        reading.close();
+        left ??= reading.release();
+        left.catch(() => undefined); // told by release
       },
-      take: (event) => inOrder(() => take(event)),
-      told: (event) => run.told(event),
-      close,
+      release: async () => {
+        await left;
+        await this.#closeUnread();
+      },
     });
   }
 
-  function see(frame: CsdkFrame): void {
-    const isInit = frame.type === 'system' && frame.subtype === 'init';
-    if (isInit) named ??= textField(frame, 'model');
+  async *#read(reading: SessionReading): AsyncGenerator<SessionEvent> {
+    if (this.#isRead) throw streamError('run-driven', { what: this.#with.runId });
+    this.#isRead = true;
+    await this.#begin(); // a run that cannot begin, such as one that is driven, has no end to be told
+    let stop: RunStop = 'abandoned'; // unless its agent_end comes
+    try {
+      for (;;) {
+        const next = reading.next();
+        const event = next instanceof Promise ? await next : next;
+        if (event === undefined) break;
+        const taking = this.#inOrder(() => this.#take(event));
+        if (taking !== undefined) await taking;
+        try {
+          yield event;
+        } finally {
+          this.#run.told(event);
+        }
+      }
+    } catch (error) {
+      stop = { error };
+      throw error;
+    } finally {
+      await reading.release();
+      await this.#close(stop);
+    }
   }
 
-  function note(fact: SubagentFact): void {
-    inOrder(async () => {
-      await ready();
-      await run.report(fact);
+  #see(frame: CsdkFrame): void {
+    const isInit = frame.type === 'system' && frame.subtype === 'init';
+    if (isInit) this.#named ??= textField(frame, 'model');
+  }
+
+  #note(fact: SubagentFact): void {
+    this.#inOrder(async () => {
+      await this.#ready();
+      await this.#run.report(fact);
     })?.catch((error: unknown) => {
-      logger.error(`${fact.kind} was not dispatched`, { runId, error });
+      const { runId } = this.#with;
+      this.#logger.error(`${fact.kind} was not dispatched`, { runId, error });
     });
   }
 
   /** Runs a job after those under way, or at once. Its failure goes to who waits for it, and the next job runs. */
-  function inOrder(job: () => Promise<void> | undefined): Promise<void> | undefined {
-    const done = lastJob === undefined ? job() : lastJob.then(job);
+  #inOrder(job: () => Promise<void> | undefined): Promise<void> | undefined {
+    const done = this.#lastJob === undefined ? job() : this.#lastJob.then(job);
     if (done === undefined) return undefined;
     const settle = (): void => {
-      if (lastJob === last) lastJob = undefined;
+      if (this.#lastJob === last) this.#lastJob = undefined;
     };
     const last = done.then(settle, settle);
-    lastJob = last;
+    this.#lastJob = last;
     return done;
   }
 
-  function take(event: SessionEvent): Promise<void> | undefined {
+  #take(event: SessionEvent): Promise<void> | undefined {
     if (event.type === 'agent_start') return undefined;
-    if (isReady) return run.take(event);
-    return ready().then(() => run.take(event));
+    if (this.#isReady) return this.#run.take(event);
+    return this.#ready().then(() => this.#run.take(event));
   }
 
-  function begin(): Promise<void> {
-    begun ??= start();
-    return begun;
+  #begin(): Promise<void> {
+    this.#begun ??= this.#start();
+    return this.#begun;
   }
 
-  async function start(): Promise<void> {
-    refuseDriven();
-    open();
-    await run.start(prompt === undefined ? {} : { prompt });
+  async #start(): Promise<void> {
+    const { prompt } = this.#with;
+    this.#refuseDriven();
+    this.#open();
+    await this.#run.start(definedFields({ prompt }));
   }
 
   /** The run has begun, and what it was asked has been told: before anything that it does. */
-  function ready(): Promise<void> {
-    lastAsked ??= begin()
-      .then(() => reportInput())
+  #ready(): Promise<void> {
+    this.#lastAsked ??= this.#begin()
+      .then(() => this.#reportInput())
       .then(() => {
-        isReady = true;
+        this.#isReady = true;
       });
-    return lastAsked;
+    return this.#lastAsked;
   }
 
-  async function reportInput(): Promise<void> {
-    open();
+  async #reportInput(): Promise<void> {
+    const { prompt, systemPrompt, imagesCount = 0, provider = 'anthropic' } = this.#with;
+    const { history } = this.#with.session;
+    const model = this.#named;
+    this.#open();
     if (prompt === undefined) return;
-    if (named !== undefined && session.history !== undefined)
-      await run.input({
-        provider,
-        model: named,
-        prompt,
-        historyMessages: [...session.history],
-        imagesCount,
-        ...(systemPrompt !== undefined && { systemPrompt }),
-      });
-    await run.write({ role: 'user', content: prompt, timestamp: clock.now() });
+    if (model !== undefined && history !== undefined) {
+      const input = { provider, model, prompt, historyMessages: [...history], imagesCount };
+      await this.#run.input({ ...input, ...definedFields({ systemPrompt }) });
+    }
+    await this.#run.write({ role: 'user', content: prompt, timestamp: this.#clock.now() });
   }
 
-  function open(): void {
-    run.open({ id: provider, toolGate: gate, subagentOf, ...definedFields({ model: named }) });
+  #open(): void {
+    const { provider: id = 'anthropic', gate: toolGate = 'enforce' } = this.#with;
+    this.#run.open({ id, toolGate, subagentOf, ...definedFields({ model: this.#named }) });
   }
 
   /** Ends a run that its gate began and whose reader left before it read. */
-  async function closeUnread(): Promise<void> {
-    if (isRead || begun === undefined) return;
-    isRead = true;
-    const hasBegun = await begun.then(
+  async #closeUnread(): Promise<void> {
+    if (this.#isRead || this.#begun === undefined) return;
+    this.#isRead = true;
+    const hasBegun = await this.#begun.then(
       () => true,
       () => false, // as who asked was told
     );
-    if (hasBegun) await close('abandoned');
+    if (hasBegun) await this.#close('abandoned');
   }
 
-  async function close(stop: RunStop): Promise<void> {
-    callbacks.close();
-    isClosed = true;
-    if (asked.size > 0) closing?.abort();
-    await lastJob;
-    await Promise.allSettled(asked);
-    await run.complete(stop);
+  async #close(stop: RunStop): Promise<void> {
+    this.callbacks.close();
+    this.#isClosed = true;
+    if (this.#asked.size > 0) this.#closing?.abort();
+    await this.#lastJob;
+    await Promise.allSettled(this.#asked);
+    await this.#run.complete(stop);
   }
 
-  function refuseDriven(): void {
-    if (isRunDriven(kernel, runId)) throw streamError('run-driven', { what: runId });
-  }
-
-  return {
-    callbacks,
-    ask,
-    /** A call that was allowed runs with another input. */
-    runsWith(toolCallId: string, args: Readonly<Record<string, unknown>>): void {
-      run.runsWith(toolCallId, args);
-    },
-    /** The run's session events, each after the pipeline has had it. Its reader can leave while one is waited for. */
-    events(messages: Frames): AsyncGenerator<SessionEvent> {
-      const reading = new SessionReading(messages, {
-        ...normalize,
-        ...{ callbacks, clock, runId },
-        ...definedFields({ signal }),
-        ...(logger !== silentLogger && { logger }),
-        onFrame: see,
-        onSubagent: note,
-        sessionId,
-      });
-      let left: Promise<void> | undefined;
-      return leavable(read(reading), {
-        close: () => {
-          reading.close();
-          left ??= reading.release();
-          left.catch(() => undefined); // told by release
-        },
-        release: async () => {
-          await left;
-          await closeUnread();
-        },
-      });
-    },
-  };
-}
-
-/** The steps of a run that its events go through. */
-interface Steps {
-  readonly begin: () => Promise<void>;
-  readonly take: (event: SessionEvent) => Promise<void> | undefined;
-  readonly told: (event: SessionEvent) => void;
-  readonly close: (stop: RunStop) => Promise<void>;
-}
-
-/** Outside of the run: V8 keeps all that a generator inside of a function sees until the next full collection (docs/performance). */
-async function* eventsOf(
-  reading: SessionReading,
-  { begin, take, told, close }: Steps,
-): AsyncGenerator<SessionEvent> {
-  await begin(); // a run that cannot begin, such as one that is driven, has no end to be told
-  let stop: RunStop = 'abandoned'; // unless its agent_end comes
-  try {
-    for (;;) {
-      const next = reading.next();
-      const event = next instanceof Promise ? await next : next;
-      if (event === undefined) break;
-      const taking = take(event);
-      if (taking !== undefined) await taking;
-      try {
-        yield event;
-      } finally {
-        told(event);
-      }
-    }
-  } catch (error) {
-    stop = { error };
-    throw error;
-  } finally {
-    await reading.release();
-    await close(stop);
+  #refuseDriven(): void {
+    const { runId } = this.#with;
+    if (isRunDriven(this.#kernel, runId)) throw streamError('run-driven', { what: runId });
   }
 }

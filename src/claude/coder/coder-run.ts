@@ -1,4 +1,6 @@
+import { Recent } from '@sluice/sdk/stream/internal';
 import { definedFields, oneLine } from 'sluice-kernel/internal';
+import type { Arrival } from '../frames/arrivals.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import {
   type CsdkBlock,
@@ -12,12 +14,11 @@ import {
 import { FrameIds } from '../frames/frame-ids.js';
 import { assistantText } from './blocks/assistant-text.js';
 import type { CoderBody } from './blocks/coder-body.js';
-import type { CoderStreamEvent } from './blocks/coder-event.js';
+import type { CoderStreamEvent, PermissionDecision } from './blocks/coder-event.js';
 import { flatRow } from './blocks/flat-message.js';
-import { coderSink } from './coder-sink.js';
+import { type CoderSink, coderSink } from './coder-sink.js';
 import { frameProgress } from './frame-progress.js';
 import { mainThread } from './main-thread.js';
-import { permissionsTold } from './permissions.js';
 import { runOutcome } from './run-outcome.js';
 import {
   flatPermission,
@@ -29,172 +30,188 @@ import {
 } from './to-coder-events.js';
 
 /** The state of one run of real frames behind `coderStream`. */
-export function coderRun(now: () => number, goesOn: string | undefined) {
-  const ids = new FrameIds();
-  const sink = coderSink(now);
-  const thread = mainThread(sink);
-  const permissions = permissionsTold(sink.emit);
-  const outcome = runOutcome(sink);
+export class CoderRun {
+  readonly #ids = new FrameIds();
+  readonly #sink: CoderSink;
+  readonly #thread: ReturnType<typeof mainThread>;
+  readonly #permissions: ReturnType<typeof permissionsTold>;
+  readonly #outcome: ReturnType<typeof runOutcome>;
   /** The session that was told last. */
-  let threadId = goesOn;
+  #threadId: string | undefined;
 
-  function message(frame: Fields): void {
+  constructor(now: () => number, goesOn: string | undefined) {
+    this.#sink = coderSink(now);
+    this.#thread = mainThread(this.#sink);
+    this.#permissions = permissionsTold(this.#sink.emit);
+    this.#outcome = runOutcome(this.#sink);
+    this.#threadId = goesOn;
+  }
+
+  /** The events since the last time. */
+  take(): readonly CoderStreamEvent[] {
+    return this.#sink.take();
+  }
+
+  /** Reads what came. @returns whether that was the end of the run. */
+  read(next: Arrival, { endsAtResult, signal }: Reading): boolean {
+    switch (next.kind) {
+      case 'frame':
+        this.#frame(next.frame);
+        if (!endsAtResult || !this.#outcome.isDecided()) return false;
+        return this.#over({ reason: 'completed' }, () => this.#outcome.finish());
+      case 'callback':
+        this.#sink.about(next.callback);
+        if (next.callback.kind === 'hook') this.#hook(next.callback);
+        else this.#permission(next.callback);
+        return false;
+      case 'callbacksFailed': // the run goes on without them
+        this.#sink.about(next.error);
+        this.#progress('callbacks/threw', oneLine(next.error));
+        return false;
+      case 'ended':
+        return this.#over({ reason: 'completed' }, () => this.#outcome.finish());
+      case 'threw':
+        return this.#over(next.error, () => this.#outcome.threw(next.error));
+      case 'aborted':
+        return this.#over({ reason: signal?.reason }, () => this.#outcome.abort(signal?.reason));
+      case 'timedOut':
+      case 'left':
+      case 'closed':
+        return true;
+    }
+  }
+
+  #over(item: unknown, how: () => void): true {
+    this.#sink.about(item);
+    this.#thread.settle();
+    how();
+    return true;
+  }
+
+  #progress(label: string, detail: string | undefined): void {
+    this.#sink.emit({ type: 'progress', label, ...definedFields({ detail }) });
+  }
+
+  #frame(frame: unknown): void {
+    if (isFields(frame) && this.#ids.isRepeated(textField(frame, 'type') ?? '', frame.uuid)) return;
+    this.#sink.about(frame);
+    if (!isFields(frame)) return void this.#progress(unnamed, undefined);
     const known = isTyped(frame) ? knownFrame(frame) : undefined;
-    const isInit = session(frame, known === undefined);
-    if (known !== undefined) takeKnown(frame, known);
-    else if (!isInit) other(frame);
+    const isInit = this.#session(frame, known === undefined);
+    if (known !== undefined) this.#known(frame, known);
+    else if (!isInit) this.#other(frame);
   }
 
-  function hook({ event, input, toolUseId }: Extract<CsdkCallback, { kind: 'hook' }>): void {
-    const detail = textField(input, 'tool_name') ?? toolUseId;
-    const label = `hook/${event}`;
-    sink.emit({ type: 'progress', label, ...definedFields({ detail }) });
+  #hook({ event, input, toolUseId }: Extract<CsdkCallback, { kind: 'hook' }>): void {
+    this.#progress(`hook/${event}`, textField(input, 'tool_name') ?? toolUseId);
   }
 
-  function permission(callback: Exclude<CsdkCallback, { kind: 'hook' }>): void {
+  #permission(callback: Exclude<CsdkCallback, { kind: 'hook' }>): void {
     const { toolUseId, toolName, agentId, requestId } = callback;
     const request = { toolUseId, toolName, ...definedFields({ agentId, requestId }) };
     if (callback.kind === 'permission_decision') {
-      permissions.decide(request, callback.decision);
+      this.#permissions.decide(request, callback.decision);
       return;
     }
     // the SDK may ask before the frame with the call has come: nobody is asked about a call that was not told
-    if (agentId === undefined) thread.call(toolUseId, toolName, callback.input);
-    permissions.request({ ...request, input: callback.input });
-  }
-
-  function over(item: unknown, how: () => void): void {
-    sink.about(item);
-    thread.settle();
-    how();
+    if (agentId === undefined) this.#thread.call(toolUseId, toolName, callback.input);
+    this.#permissions.request({ ...request, input: callback.input });
   }
 
   /** Tells a session that begins, or another one. @returns whether the frame says nothing else. */
-  function session(frame: Fields, isOther: boolean): boolean {
+  #session(frame: Fields, isOther: boolean): boolean {
     const type = textField(frame, 'type');
     const id = textField(frame, 'session_id');
     const begins =
       type === 'system'
         ? frame.subtype === 'init' || frame.subtype === undefined
         : isOther && type !== undefined && flatRow(type) === 'init';
-    if (!begins && (!id || id === threadId)) return false;
-    sink.emit(initOf(frame, threadId));
-    if (id) threadId = id;
-    if (begins) outcome.turn(false);
+    if (!begins && (!id || id === this.#threadId)) return false;
+    this.#sink.emit(initOf(frame, this.#threadId));
+    if (id) this.#threadId = id;
+    if (begins) this.#outcome.turn(false);
     return begins || type === undefined;
   }
 
-  function takeKnown(frame: Fields, known: KnownFrame): void {
-    if (known.kind === 'result') result(known.result);
-    else if (known.lane === null) main(frame, known);
+  #known(frame: Fields, known: KnownFrame): void {
+    if (known.kind === 'result') this.#result(known.result);
+    else if (known.lane === null) this.#main(frame, known);
     else if (known.kind !== 'stream_event') {
-      thread.subagent(known);
-      sink.emit(subagentProgress(known));
+      this.#thread.subagent(known);
+      this.#sink.emit(subagentProgress(known));
     }
   }
 
-  function main(frame: Fields, known: Exclude<KnownFrame, { kind: 'result' }>): void {
+  #main(frame: Fields, known: Exclude<KnownFrame, { kind: 'result' }>): void {
     if (known.kind === 'user' && frame.isReplay === true) return; // history, or the host's own message
-    outcome.turn(known.kind !== 'user');
-    if (known.kind === 'stream_event') thread.streamEvent(known.event);
-    else if (known.kind === 'user') thread.user(known);
-    else assistant(frame, known);
+    this.#outcome.turn(known.kind !== 'user');
+    if (known.kind === 'stream_event') this.#thread.streamEvent(known.event);
+    else if (known.kind === 'user') this.#thread.user(known);
+    else this.#assistant(frame, known);
   }
 
-  function assistant(frame: Fields, known: Extract<KnownFrame, { kind: 'assistant' }>): void {
+  #assistant(frame: Fields, known: Extract<KnownFrame, { kind: 'assistant' }>): void {
     if (Array.isArray(frame.supersedes) && frame.supersedes.length > 0)
-      sink.emit({ type: 'progress', label: 'supersedes', detail: frame.supersedes.join(', ') });
+      this.#progress('supersedes', frame.supersedes.join(', '));
     const content = isFields(frame.message) ? frame.message.content : undefined;
-    if (typeof content === 'string') text(content, known.message.id);
-    else thread.assistant(known);
+    if (typeof content === 'string') this.#text(content, known.message.id);
+    else this.#thread.assistant(known);
   }
 
-  function result(result: Fields): void {
-    thread.settle();
+  #result(result: Fields): void {
+    this.#thread.settle();
     const denials = Array.isArray(result.permission_denials) ? result.permission_denials : [];
-    for (const denial of denials.filter(isFields)) denied(denial, denial.tool_input);
-    outcome.result(result);
+    for (const denial of denials.filter(isFields)) this.#denied(denial, denial.tool_input);
+    this.#outcome.result(result);
   }
 
   /** Without asking anyone. */
-  function denied(denial: Fields, input: unknown): void {
-    permissions.decide(
-      {
-        toolUseId: textField(denial, 'tool_use_id') ?? '',
-        toolName: textField(denial, 'tool_name') ?? 'unknown',
-        ...definedFields({ input, agentId: textField(denial, 'agent_id') }),
-      },
-      'denied',
-    );
+  #denied(denial: Fields, input: unknown): void {
+    const toolUseId = textField(denial, 'tool_use_id') ?? '';
+    const toolName = textField(denial, 'tool_name') ?? 'unknown';
+    const more = definedFields({ input, agentId: textField(denial, 'agent_id') });
+    this.#permissions.decide({ toolUseId, toolName, ...more }, 'denied');
   }
 
   /** Every other frame: flat ones of older SDKs by their rows, the rest as progress. */
-  function other(frame: Fields): void {
+  #other(frame: Fields): void {
     const row = flatRow(textField(frame, 'type') ?? '');
-    if (row !== undefined) outcome.turn(true);
-    if (row === 'partial') piece(partialText(frame));
-    else if (row === 'assistant') text(assistantText(frame), '');
+    const thread = this.#thread;
+    if (row !== undefined) this.#outcome.turn(true);
+    if (row === 'partial') this.#piece(partialText(frame));
+    else if (row === 'assistant') this.#text(assistantText(frame), '');
     else if (row === 'tool_use') {
       const { callId = '', name, args } = flatToolUse(frame);
       thread.call(callId, name, args);
     } else if (row === 'tool_result') thread.flatAnswer(flatToolResult(frame));
-    else if (row === 'permission') sink.emit(flatPermission(frame));
-    else if (row === 'completion') result(frame);
+    else if (row === 'permission') this.#sink.emit(flatPermission(frame));
+    else if (row === 'completion') this.#result(frame);
     else if (frame.type === 'system' && frame.subtype === 'permission_denied')
-      denied(frame, undefined);
+      this.#denied(frame, undefined);
     else {
       if (frame.type === 'conversation_reset') thread.reset();
-      sink.emit(frameProgress(frame));
+      this.#sink.emit(frameProgress(frame));
     }
   }
 
-  function piece(text: string): void {
+  #piece(text: string): void {
     const delta = { type: 'text_delta', text };
-    thread.streamEvent({ type: 'content_block_delta', index: 0, delta });
+    this.#thread.streamEvent({ type: 'content_block_delta', index: 0, delta });
   }
 
-  function text(text: string, id: string): void {
+  #text(text: string, id: string): void {
     const content = [{ type: 'text', text }];
     const message = { id, content, model: undefined, stopReason: undefined, usage: undefined };
-    thread.assistant({ message });
+    this.#thread.assistant({ message });
   }
-
-  return {
-    /** The events since the last time. */
-    take: (): readonly CoderStreamEvent[] => sink.take(),
-
-    /** A result of the run's own is there, and no turn is known to follow it. */
-    isDecided: (): boolean => outcome.isDecided(),
-
-    frame(frame: unknown): void {
-      if (isFields(frame) && ids.isRepeated(textField(frame, 'type') ?? '', frame.uuid)) return;
-      sink.about(frame);
-      if (isFields(frame)) message(frame);
-      else sink.emit({ type: 'progress', label: unnamed });
-    },
-
-    /** A call of the SDK to its host. */
-    call(callback: CsdkCallback): void {
-      sink.about(callback);
-      if (callback.kind === 'hook') hook(callback);
-      else permission(callback);
-    },
-
-    /** The callbacks have failed. The run goes on without them. */
-    callsThrew(error: unknown): void {
-      sink.about(error);
-      sink.emit({ type: 'progress', label: 'callbacks/threw', detail: oneLine(error) });
-    },
-
-    /** The frames have ended. */
-    end: (): void => over({ reason: 'completed' }, () => outcome.finish()),
-    abort: (reason: unknown): void => over({ reason }, () => outcome.abort(reason)),
-    threw: (error: unknown): void => over(error, () => outcome.threw(error)),
-  };
 }
 
-/** The parts of `coderRun` that others use. */
-export type CoderRun = ReturnType<typeof coderRun>;
+/** How a run is read. */
+interface Reading {
+  /** It is over at the first result that no queued turn follows. */
+  readonly endsAtResult: boolean;
+  readonly signal: AbortSignal | undefined;
+}
 
 type SubagentFrame = Extract<KnownFrame, { kind: 'assistant' | 'user' }>;
 
@@ -219,4 +236,54 @@ function detailOf(block: CsdkBlock): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** A tool call that wants leave. */
+interface PermissionRequest {
+  readonly toolUseId: string;
+  readonly toolName: string;
+  readonly input?: unknown;
+  /** The subagent that asks; absent in the main thread. */
+  readonly agentId?: string;
+  readonly requestId?: string;
+}
+
+interface Told {
+  readonly request: PermissionRequest;
+  /** The last one; nothing while it waits. */
+  decision: PermissionDecision | undefined;
+}
+
+/** So many calls are remembered. */
+const calls = 256;
+
+/**
+ * Tells each request for leave once, and each decision once, however many tell of it: the host's callbacks, a
+ * frame on an automatic denial, and the result's list of denials (C9).
+ */
+function permissionsTold(emit: (body: CoderBody) => void) {
+  const toldCalls = new Recent<string, Told>(calls);
+  const known = ({ toolUseId }: PermissionRequest): Told | undefined =>
+    toolUseId === '' ? undefined : toldCalls.get(toolUseId);
+
+  function ask(request: PermissionRequest): Told {
+    const told: Told = { request, decision: undefined };
+    toldCalls.set(request.toolUseId, told);
+    emit({ type: 'permission', request });
+    return told;
+  }
+
+  return {
+    request(request: PermissionRequest): void {
+      if (known(request) === undefined) ask(request);
+    },
+
+    /** Tells a decision. If no request came before, the request is told first. */
+    decide(request: PermissionRequest, decision: PermissionDecision): void {
+      const told = known(request) ?? ask(request);
+      if (told.decision === decision) return;
+      told.decision = decision;
+      emit({ type: 'permission', request: told.request, decision });
+    },
+  };
 }

@@ -1,10 +1,10 @@
 import { leavable } from '@sluice/sdk/stream';
 import { systemClock } from 'sluice-kernel';
-import { type Arrival, Arrivals } from '../frames/arrivals.js';
+import { Arrivals } from '../frames/arrivals.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import type { CsdkFrame } from '../frames/frame.js';
 import type { CoderStreamEvent } from './blocks/coder-event.js';
-import { type CoderRun, coderRun } from './coder-run.js';
+import { CoderRun } from './coder-run.js';
 
 /** Options of `coderStream`. */
 export interface CoderStreamOptions {
@@ -48,51 +48,17 @@ async function* eventsOf(
   arrivals: Arrivals,
   { threadId, signal, now = systemClock.now, end }: CoderStreamOptions,
 ): AsyncGenerator<CoderStreamEvent> {
-  const run = coderRun(now, threadId);
+  const run = new CoderRun(now, threadId);
   try {
     for (let isOver = false; !isOver; ) {
       const ready = arrivals.next();
       const next = ready instanceof Promise ? await ready : ready;
       if (next.kind === 'closed') return;
       if (next.kind === 'aborted') void arrivals.release(); // now: the reader may never come back
-      isOver = told(run, next, { endsAtResult: end === 'result', signal });
+      isOver = run.read(next, { endsAtResult: end === 'result', signal });
       for (const event of run.take()) yield event;
     }
   } finally {
     await arrivals.release();
-  }
-}
-
-/** Tells the run what came. @returns whether that was the end of it. */
-function told(
-  run: CoderRun,
-  next: Arrival,
-  { endsAtResult, signal }: { endsAtResult: boolean; signal: AbortSignal | undefined },
-): boolean {
-  switch (next.kind) {
-    case 'frame':
-      run.frame(next.frame);
-      if (!endsAtResult || !run.isDecided()) return false;
-      run.end();
-      return true;
-    case 'callback':
-      run.call(next.callback);
-      return false;
-    case 'callbacksFailed':
-      run.callsThrew(next.error);
-      return false;
-    case 'ended':
-      run.end();
-      return true;
-    case 'threw':
-      run.threw(next.error);
-      return true;
-    case 'aborted':
-      run.abort(signal?.reason);
-      return true;
-    case 'timedOut':
-    case 'left':
-    case 'closed':
-      return true;
   }
 }

@@ -14,7 +14,7 @@ import type { CoderBody } from './blocks/coder-body.js';
 import { type OpenCall, openCalls } from './blocks/open-calls.js';
 import { planLine, taskPlan } from './blocks/task-plan.js';
 import type { CoderSink } from './coder-sink.js';
-import { coderMessageWriter } from './message-writer.js';
+import { CoderMessageWriter } from './message-writer.js';
 
 type AssistantFrame = Extract<KnownFrame, { kind: 'assistant' }>;
 type UserFrame = Extract<KnownFrame, { kind: 'user' }>;
@@ -27,7 +27,7 @@ export function mainThread(sink: CoderSink) {
   const { emit } = sink;
   const calls = openCalls();
   const plan = taskPlan();
-  const writer = coderMessageWriter(sink, call, answered);
+  const writer = new CoderMessageWriter(sink, { call, answered });
   const reader = new MessageReader(writer, closedMessages);
 
   /** Tells a call, once. */
@@ -104,7 +104,7 @@ export function mainThread(sink: CoderSink) {
       emit(known === undefined ? answer : { ...answer, name: known });
     },
     /** Tells as whole what was only streamed: nothing more comes for it. */
-    settle: writer.settle,
+    settle: (): void => writer.settle(),
     /** Another conversation takes the place of this one. */
     reset(): void {
       reader.displace();

@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import {
   type ApprovalRow,
+  answerApproval,
   approvalLine,
+  type GrantRow,
   grantLine,
   PersistedApprovals,
   shortIdOf,
-  whyNotAlways,
 } from '@sluice/host/internal';
-import type { TendedJournal } from '@sluice/journal';
+import { patiently } from '@sluice/journal/internal';
 import type { KeyValues } from '@sluice/sdk/extension';
+import { Option } from 'commander';
 import {
   approvalScopes,
   inertJson,
@@ -16,28 +19,16 @@ import {
   systemClock,
 } from 'sluice-kernel/internal';
 import { badArguments } from '../errors/command-error.js';
-import { addJournalActions, type JournalChoice, tendJournalOf } from '../journal/journal-of.js';
-import { jsonLine } from '../print/json-line.js';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { AddCommand, Shell } from '../shell/shell.js';
+import { type JournalChoice, journalOptions, tending } from '../journal/journal-of.js';
+import { type Answer, resource } from '../resource/resource.js';
 import { printable } from '../shell/text.js';
 
 interface ApprovalsOptions extends JournalChoice {
   readonly always?: string;
 }
 
-const actions = ['list', 'show', 'approve', 'deny', 'revoke'] as const;
-type Action = (typeof actions)[number];
-
 const help = `
-Actions:
-  list               the open questions, and what is always allowed
-  show ID            one question: who may answer it, and all that it is about
-  approve ID         allow it, as an operator: whoever may write the file may answer
-  deny ID [REASON]   deny it; the agent reads the reason
-  revoke ID          end an "always": the next such action is asked about
-
-An id may be cut: its first characters are enough. A host that runs notices the answer
+An id is as list shows it, or its first characters. A host that runs notices the answer
 within a second; without a host the next one takes it. spec/judgement.md says more.
 
 Examples:
@@ -48,69 +39,73 @@ Examples:
   $ sluice approvals deny 3f9a12bc "not on a Friday"`;
 
 /** Adds `sluice approvals`, which shows and answers the questions that a host has put to humans. */
-export const addCommand: AddCommand = (command, shell, done) => {
-  addJournalActions(command, actions)
-    .argument('[id]', 'the id of a question, as list shows it')
-    .argument('[reason...]', 'with deny: why')
-    .option('--always <scope>', 'with approve: for 30 days, for tool, session or principal')
-    .option('--json', 'print a line of JSON per entry')
-    .addHelpText('after', help)
-    .action(
-      async (action: Action, id: string | undefined, words: string[], options: ApprovalsOptions) =>
-        done(await approvals({ action, id, reason: words.join(' ') }, options, shell)),
-    );
-};
+export const addCommand = resource<ApprovalsOptions>({
+  options: journalOptions('print a line of JSON per entry'),
+  actions: {
+    list: {
+      summary: 'the open questions, and what is always allowed',
+      work: tending(async ({ journal: { keyValues } }) => {
+        const approvals = approvalsIn(keyValues);
+        const [questions, grants] = [await approvals.load(), await approvals.grants.list()];
+        const now = systemClock.now();
+        return {
+          data: [...questions, ...grants],
+          lines: () => [
+            ...questions.map((one) => printable(approvalLine(one, now))),
+            ...grants.map((one) => printable(grantLine(one, now))),
+          ],
+        };
+      }),
+    },
+    'show <id>': {
+      summary: 'one question: who may answer it, and all that it is about',
+      work: tending(async ({ journal: { keyValues }, args: [id = ''] }) => {
+        const row = rowOf(await approvalsIn(keyValues).load(), id);
+        return { data: [row], lines: () => shown(row) };
+      }),
+    },
+    'approve <id>': {
+      summary: 'allow it, as an operator: whoever may write the file may answer',
+      options: [new Option('--always <scope>', 'for 30 days, for tool, session or principal')],
+      work: tending(({ journal, args: [id = ''], options: { always: scope } }) =>
+        answered(journal.keyValues, { id, state: 'allowed', scope }),
+      ),
+    },
+    'deny <id> [reason...]': {
+      summary: 'deny it; the agent reads the reason',
+      work: tending(({ journal, args: [id = '', ...words] }) =>
+        answered(journal.keyValues, { id, state: 'denied', reason: words.join(' ') }),
+      ),
+    },
+    'revoke <id>': {
+      summary: 'end an "always": the next such action is asked about',
+      work: tending(async ({ journal: { keyValues }, args: [id = ''] }) => {
+        const { grants } = approvalsIn(keyValues);
+        const grant = rowOf(await grants.list(), id);
+        if (!(await patient((isAgain) => grants.revoke(grant, isAgain))))
+          throw badArguments(`${id} does not hold any more`, 'See `sluice approvals list`.');
+        return { data: [grant], lines: () => [`${shortIdOf(grant)} is revoked`] };
+      }),
+    },
+  },
+  help,
+});
 
-/** The words of the command line after `sluice approvals`. */
-interface Given {
-  readonly action: Action;
-  readonly id: string | undefined;
-  readonly reason: string;
+async function answered(
+  keyValues: KeyValues,
+  given: Parameters<typeof answerAsOperator>[1],
+): Promise<Answer> {
+  const { ended, grant } = await answerAsOperator(keyValues, given);
+  const how = grant === undefined ? ', this once: there are too many grants' : ', always';
+  const line = `${shortIdOf(ended)} is ${given.state}${ended.always === undefined ? '' : how}`;
+  return { data: [ended], lines: () => [line] };
 }
 
-async function approvals(given: Given, options: ApprovalsOptions, shell: Shell): Promise<ExitCode> {
-  const { action, id, reason } = given;
-  if (id === undefined && action !== 'list')
-    throw badArguments(`${action} needs the id of a question`, 'See `sluice approvals list`.');
-  if (reason !== '' && action !== 'deny')
-    throw badArguments(`${action} takes no reason`, 'A reason belongs to deny.');
-  if (options.always !== undefined && action !== 'approve')
-    throw badArguments(`${action} takes no --always`, '--always belongs to approve.');
-  await using open = await tendJournalOf(options, shell);
-  shell.stdout.lines(await linesOf(open, given, options));
-  return exitCodes.ok;
-}
+/** Milliseconds for which a command waits for a journal that is away. */
+const waitMs = 10_000;
 
-async function linesOf(
-  { keyValues }: TendedJournal,
-  { action, id = '', reason }: Given,
-  { json, always: scope }: ApprovalsOptions,
-): Promise<readonly string[]> {
-  const approvals = approvalsIn(keyValues);
-  if (action === 'revoke') {
-    const grant = rowOf(await approvals.grants.list(), id);
-    if (!(await approvals.grants.revoke(grant)))
-      throw badArguments(`${id} does not hold any more`, 'See `sluice approvals list`.');
-    return [json === true ? jsonLine(grant) : `${shortIdOf(grant)} is revoked`];
-  }
-  const all = await approvals.load();
-  if (action === 'list') {
-    const kept = await approvals.grants.list();
-    if (json === true) return [...all, ...kept].map(jsonLine);
-    const now = systemClock.now();
-    const questions = all.map((one) => approvalLine(one, now));
-    const grants = kept.map((one) => grantLine(one, now));
-    return [...questions, ...grants].map(printable);
-  }
-  const row = rowOf(all, id);
-  if (action === 'show') return json === true ? [jsonLine(row)] : shown(row);
-  const state = action === 'approve' ? 'allowed' : 'denied';
-  const { ended, isKept } = await answerAsOperator(keyValues, { id, state, reason, scope });
-  if (json === true) return [jsonLine(ended)];
-  if (ended.always === undefined) return [`${shortIdOf(row)} is ${state}`];
-  return [
-    `${shortIdOf(row)} is ${state}, ${isKept ? 'always' : 'this once: there are too many grants'}`,
-  ];
+function patient<T>(work: (isAgain: boolean) => Promise<T>): Promise<T> {
+  return patiently(systemClock, AbortSignal.timeout(waitMs), work);
 }
 
 /** The questions that a journal has kept, beside a host. */
@@ -132,24 +127,22 @@ export async function answerAsOperator(
     readonly reason?: string | undefined;
     readonly scope?: string | undefined;
   },
-): Promise<{ readonly ended: ApprovalRow; readonly isKept: boolean }> {
+): Promise<{ readonly ended: ApprovalRow; readonly grant?: GrantRow }> {
   const { id, state, reason = '', scope } = given;
   const approvals = approvalsIn(keyValues);
-  const row = rowOf(await approvals.load(), id);
   const always = approvalScopes.find((one) => one === scope);
   if (scope !== undefined && always === undefined)
     throw badArguments(`there is no scope "${scope}"`, `Scopes: ${approvalScopes.join(', ')}.`);
-  const problem = whyNotAlways(row, always);
-  if (problem !== undefined) throw badArguments(`${id} is not answered`, problem);
-  const ended = await approvals.end(row, {
-    state,
-    answeredBy: 'operator',
+  const answer = {
+    ...({ state, answeredBy: 'operator', answeredIn: randomUUID() } as const),
     ...(always !== undefined && { always }),
     ...(reason !== '' && { reason }),
-  });
-  if (ended === undefined)
-    throw badArguments(`${id} is not open any more`, 'See `sluice approvals list`.');
-  return { ended, isKept: (await approvals.grants.for(ended)) !== undefined };
+  };
+  const { ended, text, ...more } = await patient(async () =>
+    answerApproval(approvals, rowOf(await approvals.load(), id), answer),
+  );
+  if (ended === undefined) throw badArguments(`${id} is not answered`, text);
+  return { ended, ...more };
 }
 
 function rowOf<R extends { readonly id: string }>(all: readonly R[], id: string): R {

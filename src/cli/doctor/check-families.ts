@@ -57,8 +57,8 @@ function namesOf(handlers: StageInfo['handlers']): string {
 
 /** Without events an observer misses nothing, so nobody is blamed; a handler that decides or changes is useless, and its author does not know. */
 function neverEmitted({ stage, handlers }: StageInfo, facts: EmissionFacts): Finding[] {
-  const why = whyNever(stage.emittedBy, facts);
-  if (why === undefined) return [];
+  const [isLacking, why] = lackable[stage.emittedBy] ?? [];
+  if (isLacking?.(facts) !== true) return [];
   const watching = handlers.filter((one) => one.class === 'observer');
   const deciding = handlers.filter((one) => one.class !== 'observer');
   const what = `"${stage.family}" is never emitted here: ${why}`;
@@ -69,27 +69,19 @@ function neverEmitted({ stage, handlers }: StageInfo, facts: EmissionFacts): Fin
   ];
 }
 
-/** Says why the host has no source for the events of a family; `undefined` if it has one. */
-function whyNever(source: EmissionSource, facts: EmissionFacts): string | undefined {
-  switch (source) {
-    case 'nothing':
-      return 'nothing emits it yet';
-    case 'subagent':
-      return facts.providers.some(({ subagentOf }) => subagentOf !== undefined)
-        ? undefined
-        : 'no agent of this host starts subagents';
-    case 'interactive-channel':
-      return facts.channels.some((id) => id !== 'console')
-        ? undefined
-        : 'the console has no buttons, lists or forms';
-    case 'host':
-    case 'turn':
-    case 'extension':
-      return undefined;
-    default:
-      return source satisfies never;
-  }
-}
+/** The sources of events that a host may lack: whether it does, and the reason in words. */
+const lackable: Partial<Record<EmissionSource, [(facts: EmissionFacts) => boolean, why: string]>> =
+  {
+    nothing: [() => true, 'nothing emits it yet'],
+    subagent: [
+      ({ providers }) => providers.every(({ subagentOf }) => subagentOf === undefined),
+      'no agent of this host starts subagents',
+    ],
+    'interactive-channel': [
+      ({ channels }) => channels.every((id) => id === 'console'),
+      'the console has no buttons, lists or forms',
+    ],
+  };
 
 /** Finds handlers that decide about events that an agent tells of afterwards: their decisions have no effect. */
 function observeOnly({ stage, handlers }: StageInfo, { providers }: EmissionFacts): Finding[] {

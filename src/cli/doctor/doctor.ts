@@ -3,22 +3,14 @@ import { type LoadedExtension, Scope } from '@sluice/sdk/extension';
 import type { AgentProvider } from '@sluice/sdk/stream';
 import { oneLine, silentLogger } from 'sluice-kernel/internal';
 import { CommandError, ConfigError } from '../errors/command-error.js';
-import {
-  agentDefinitions,
-  type ProvidedAgents,
-  providedBy,
-} from '../pipeline/agent-definitions.js';
+import { agentDefinitions, providedAgents } from '../pipeline/agent-definitions.js';
 import { declaredChannels } from '../pipeline/channel-packages.js';
 import { openPipeline, type Pipeline } from '../pipeline/pipeline.js';
 import { type Layout, laidOut } from '../print/layout.js';
 import { printData } from '../print/print-data.js';
+import { addPipelineOptions, type PipelineOptions } from '../settings/flags.js';
 import { lineError } from '../settings/recording-file.js';
-import {
-  addPipelineOptions,
-  type PipelineOptions,
-  readSettings,
-  type Settings,
-} from '../settings/settings.js';
+import { readSettings, type Settings } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { AddCommand, AgentContext, Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
@@ -32,10 +24,7 @@ import { checkSecrets } from './check-secrets.js';
 import { type Finding, findingsOf, type Severity } from './finding.js';
 
 interface DoctorOptions extends PipelineOptions {
-  readonly agent?: string;
-  readonly channel?: string;
   readonly running?: string | true;
-  readonly journal?: string;
 }
 
 const help = `
@@ -58,11 +47,8 @@ Examples:
 
 /** Adds `sluice doctor`, which finds the mistakes of a host before it runs. */
 export const addCommand: AddCommand = (command, shell, done) => {
-  addPipelineOptions(command)
-    .option('-a, --agent <name>', 'as of `sluice run`')
-    .option('--channel <name>', 'as of `sluice run`')
+  addPipelineOptions(command, shell.additions, 'agent', 'channels', 'journal.path')
     .option('--running [url]', 'ask the host that runs, by its health port, how it is')
-    .option('--journal <file>', 'as of `sluice run`')
     .option('--json', 'print a line of JSON per finding')
     .addHelpText('after', help)
     .action(async (options: DoctorOptions) => done(await doctor(options, shell)));
@@ -144,7 +130,7 @@ async function examine(settings: Settings, shell: Shell): Promise<Finding[]> {
   const { kernel, plugins, errors } = open;
   const pluginIds = plugins.map(({ pluginId }) => pluginId);
   const { live: extensions, statuses } = open.extensions;
-  const agents = await agentsOf(settings, shell, providedBy(open.extensions), findings);
+  const agents = await agentsOf(settings, shell, open.extensions, findings);
   const provided = extensions.flatMap((one) => one.provided('channel'));
   const registered = extensions.flatMap((one) =>
     one.registered().map((registration) => ({ extensionId: one.extensionId, registration })),
@@ -190,7 +176,7 @@ async function undone(extension: LoadedExtension): Promise<Finding[]> {
 async function agentsOf(
   settings: Settings,
   shell: Shell,
-  provided: ProvidedAgents,
+  extensions: Pipeline['extensions'],
   findings: Finding[],
 ): Promise<AgentProvider[]> {
   const agentFindings = findingsOf('agents');
@@ -198,12 +184,15 @@ async function agentsOf(
     void findings.push(agentFindings.thrown(lineError(file, line)));
   await using scope = new Scope('agents');
   try {
-    const agents = await agentDefinitions(settings, provided, {
+    const agents = await agentDefinitions(settings, extensions, {
       ...shell,
       ...{ plugins: [], logger: silentLogger, scope, onMalformed },
     });
     const ids = new Set(agents.map(({ id }) => id));
-    const all = [...agents, ...[...provided.now().values()].filter(({ id }) => !ids.has(id))];
+    const all = [
+      ...agents,
+      ...[...providedAgents(extensions).values()].filter(({ id }) => !ids.has(id)),
+    ];
     for (const { id, provider, timeoutMs = usualTurnMs } of all) {
       const limit = timeoutMs === false ? 'has no time limit' : `takes ${timeoutMs} ms at most`;
       findings.push(agentFindings.ok(`answered by "${provider.id}", a turn ${limit}`, id));

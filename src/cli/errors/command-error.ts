@@ -2,7 +2,7 @@ import { type ConfigProblem, placeOf } from '@sluice/host/internal';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 
 /** The codes of the mistakes of a command line, a config or a file. */
-export type CommandErrorCode =
+type CommandErrorCode =
   | 'bad-arguments'
   | 'unknown-command'
   | 'missing-file'

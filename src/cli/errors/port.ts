@@ -1,13 +1,5 @@
 import { exitCodes } from '../shell/exit-codes.js';
-import { badArguments, CommandError } from './command-error.js';
-
-/** Reads the number of a port after an option. @throws CommandError `bad-arguments`. */
-export function portOf(text: string, option: string): number {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  const hint = `Give a number from 0 to 65535 after ${option}; 0 takes one that is free.`;
-  throw badArguments(`"${text}" is no port`, hint);
-}
+import { CommandError } from './command-error.js';
 
 /**
  * The error of a port that nobody can listen at.

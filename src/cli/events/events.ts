@@ -34,7 +34,7 @@ Examples:
 
 /** Adds `sluice events`, which prints the entries of a journal for other programs. */
 export const addCommand: AddCommand = (command, shell, done) => {
-  addJournalOptions(command)
+  addJournalOptions(command, 'print lines of JSON, as it always does')
     .option('-f, --follow', 'wait for more, until Ctrl-C')
     .addOption(
       new Option('--consumer <name>', 'go on where this consumer was the last time').conflicts(
@@ -43,7 +43,6 @@ export const addCommand: AddCommand = (command, shell, done) => {
     )
     .option('--from <sequence>', 'only what comes after this event; "now" for what is to come')
     .addOption(new Option('--kind <kinds...>', 'only events of these kinds').choices(entryKinds))
-    .option('--json', 'print lines of JSON, as it always does')
     .option('--source <uri>', 'the source that the events name', '/sluice')
     .addHelpText('after', help)
     .action(async (options: EventsOptions) => done(await events(options, shell)));

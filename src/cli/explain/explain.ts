@@ -1,6 +1,6 @@
 import { type DispatchEntry, type EntryContent, foldTimeline, readTimeline } from '@sluice/host';
 import { entryKinds } from '@sluice/journal/internal';
-import { type AuditRecord, canonicalStages, explainAudit, explainOutcome } from 'sluice-kernel';
+import { type AuditRecord, canonicalStages, explain as explained } from 'sluice-kernel';
 import {
   addJournalOptions,
   type JournalChoice,
@@ -33,10 +33,9 @@ Examples:
 
 /** Adds `sluice explain`, which shows the handlers of a dispatch in the journal and what each of them did. */
 export const addCommand: AddCommand = (command, shell, done) => {
-  addJournalOptions(command)
+  addJournalOptions(command, 'print a line of JSON per dispatch')
     .argument('<event-id>', 'the id of an event, or of the message that it belongs to')
     .option('--way', 'every dispatch of the same message')
-    .option('--json', 'print a line of JSON per dispatch')
     .option('--debug', 'stack traces of errors')
     .addHelpText('after', help)
     .action(async (id: string, options: ExplainOptions) => done(await explain(id, options, shell)));
@@ -86,16 +85,14 @@ function dispatchLines(
   { palette, width }: Layout,
 ): string[] {
   const stage = canonicalStages.find(({ family }) => family === outcome.event.family);
-  const [verdict = '', ...rest] = explainOutcome(outcome, stage === undefined ? {} : { stage });
   const missing =
     outcome.omitted === undefined ? '' : `, kept without payloads (${outcome.omitted})`;
-  return [
-    ...laidOut(verdict, 0, palette.strong, width),
-    ...laidOut(`${id}, ${new Date(atMs).toISOString()}${missing}`, 2, palette.quiet, width),
-    ...[...rest, ...audits.map(explainAudit)].flatMap((line) =>
-      laidOut(line.trim(), 2, palette.plain, width),
-    ),
-  ];
+  const where = `${id}, ${new Date(atMs).toISOString()}${missing}`;
+  return explained(outcome, { stage, audits }).flatMap(({ depth, words }) =>
+    depth > 0
+      ? laidOut(words, 2, palette.plain, width)
+      : [...laidOut(words, 0, palette.strong, width), ...laidOut(where, 2, palette.quiet, width)],
+  );
 }
 
 /** Says an entry that is no dispatch in one line. */

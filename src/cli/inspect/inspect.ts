@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { journalPlace } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
-import { addPipelineOptions, readSettings } from '../settings/settings.js';
+import { addPipelineOptions, type PipelineOptions } from '../settings/flags.js';
+import { readSettings } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import { holdProcess } from '../shell/hold-process.js';
 import type { AddCommand, Shell } from '../shell/shell.js';
-import { type InspectorChoice, openInspector } from './open-inspector.js';
+import { openInspector } from './open-inspector.js';
 
 const help = `
 The page shows the way of each message, dead letters, questions, extensions and stages,
@@ -22,24 +23,22 @@ Examples:
 
 /** Adds `sluice inspect`, which opens a page in the browser on a journal. */
 export const addCommand: AddCommand = (command, shell, done) => {
-  addPipelineOptions(command)
+  addPipelineOptions(command, shell.additions, 'inspect.write', 'inspect.text')
     .option('-j, --journal <file>', 'the journal (default: that of the config file)')
     .option('--port <number>', 'the port of the page (default: one that is free)')
-    .option('--inspect-write', 'let the page change things: retry, purge, answer')
-    .option('--inspect-text', 'let the page search in the texts of messages')
     .option('--json', 'print the address as a line of JSON, too')
     .addHelpText('after', help)
-    .action(async (options: InspectorChoice & { readonly journal?: string }) =>
-      done(await inspect(options, shell)),
-    );
+    .action(async (options: InspectOptions) => done(await inspect(options, shell)));
 };
 
-async function inspect(
-  options: InspectorChoice & { readonly journal?: string },
-  shell: Shell,
-): Promise<ExitCode> {
+interface InspectOptions extends PipelineOptions {
+  readonly journal?: string;
+  readonly port?: string;
+}
+
+async function inspect({ port, ...options }: InspectOptions, shell: Shell): Promise<ExitCode> {
   const place = await journalPlace(options, shell);
-  const settings = await readSettings(options, shell);
+  const settings = await readSettings({ ...options, inspect: port }, shell);
   await using page = await openInspector({ place }, options, settings, shell);
   if (options.json === true) shell.stdout.lines([jsonLine({ url: page.url })]);
   using _held = holdProcess();

@@ -2,21 +2,14 @@ import type { Host } from '@sluice/host';
 import type { Journal, TendedJournal } from '@sluice/journal';
 import type { Logger } from 'sluice-kernel';
 import { answerAsOperator, approvalsIn } from '../approvals/approvals.js';
-import { portOf, unusablePort } from '../errors/port.js';
+import { unusablePort } from '../errors/port.js';
 import { ownPackage } from '../installed/own-package.js';
+import { type PipelineOptions, pipelineArgs } from '../settings/flags.js';
 import { type JournalPlace, placeName, tendPlace } from '../settings/journal-place.js';
 import { lineLogger } from '../settings/logger.js';
-import type { PipelineOptions, Settings } from '../settings/settings.js';
+import type { Settings } from '../settings/settings.js';
 import type { Shell } from '../shell/shell.js';
-import { ownCommand, pipelineArgs } from './own-command.js';
-
-/** The options of a command that opens the page. */
-export interface InspectorChoice extends PipelineOptions {
-  /** The port that the command line names. */
-  readonly port?: string | undefined;
-  readonly inspectWrite?: boolean;
-  readonly inspectText?: boolean;
-}
+import { ownCommand } from './own-command.js';
 
 /** The journal that the page shows, or its place, and its host if that runs here. */
 export type Inspected = { readonly host?: Host } & (
@@ -47,18 +40,12 @@ interface InspectorPackage {
  */
 export async function openInspector(
   inspected: Inspected,
-  choice: InspectorChoice,
+  choice: PipelineOptions,
   { inspect = {} }: Pick<Settings, 'inspect'>,
   shell: Shell,
   log: Logger = lineLogger(shell.stderr, 'warn', shell.stdout.gone),
 ): Promise<AsyncDisposable & { readonly url: string }> {
-  const options = {
-    ...inspect,
-    log,
-    ...(choice.port !== undefined && { port: portOf(choice.port, '--port or --inspect') }),
-    ...(choice.inspectWrite === true && { write: true }),
-    ...(choice.inspectText === true && { text: true }),
-  };
+  const options = { ...inspect, log };
   const name = 'sluice-inspector';
   const { startInspector } = await ownPackage<InspectorPackage>(name, 'the page is', shell.cwd);
   // beside the journal of a host, as an operator's: the host looks for what others have changed
@@ -87,7 +74,7 @@ export async function openInspector(
 function sourceOf(
   inspected: Inspected,
   journal: TendedJournal | Journal,
-  choice: InspectorChoice,
+  choice: PipelineOptions,
   shell: Shell,
 ) {
   const { host } = inspected;

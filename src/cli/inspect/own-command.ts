@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { isDetached } from '@sluice/sdk/extension/internal';
-import type { PipelineOptions } from '../settings/settings.js';
 import type { Shell } from '../shell/shell.js';
 
 /** The output of a command. */
@@ -72,23 +71,4 @@ function objectIn(line: string): Readonly<Record<string, unknown>> | undefined {
 
 function linesOf(text: string): readonly string[] {
   return text.split('\n').filter((line) => line !== '');
-}
-
-/** The options of the pipeline as they were given, for another command. */
-export function pipelineArgs(options: PipelineOptions): readonly string[] {
-  const { config, openclaw, legacyProfile, strictPlugins } = options;
-  const { extension = [], set = [], plugin = [] } = options;
-  const each = (name: string, values: readonly string[]): readonly string[] =>
-    values.flatMap((value) => [name, value]);
-  return [
-    ...(config === false
-      ? ['--no-config']
-      : each('--config', config === undefined ? [] : [config])),
-    ...each('--extension', extension),
-    ...each('--set', set),
-    ...each('--plugin', plugin),
-    ...each('--openclaw', openclaw === undefined ? [] : [openclaw]),
-    ...each('--legacy-profile', legacyProfile === undefined ? [] : [legacyProfile]),
-    ...(strictPlugins === true ? ['--strict-plugins'] : []),
-  ];
 }

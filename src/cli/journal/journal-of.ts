@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
-import type { DispatchFilter, DispatchRecord, JournalReader } from '@sluice/journal';
-import type { Command } from 'commander';
+import type { DispatchFilter, DispatchRecord, JournalReader, TendedJournal } from '@sluice/journal';
+import { damageLine } from '@sluice/journal/internal';
+import { type Command, Option } from 'commander';
 import { badArguments, CommandError } from '../errors/command-error.js';
 import { checkFile } from '../errors/file-error.js';
-import { type JournalPlace, readPlace, tendPlace } from '../settings/journal-place.js';
+import type { Action, Answer, Given } from '../resource/resource.js';
+import { type JournalPlace, placeName, readPlace, tendPlace } from '../settings/journal-place.js';
 import { readSettings } from '../settings/settings.js';
 import { exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
@@ -19,25 +21,20 @@ export interface JournalChoice {
   readonly json?: boolean;
 }
 
-/** Adds the options by which a command finds its journal. */
-export function addJournalOptions(command: Command): Command {
-  return command
-    .option('-j, --journal <file>', 'the journal (default: that of the config file)')
-    .option('-c, --config <file>', 'the config file that names it')
-    .option('--no-config', 'read no config file');
+/** The options by which a command finds its journal, and the one that has it print JSON. */
+export function journalOptions(json: string): readonly Option[] {
+  return [
+    new Option('-j, --journal <file>', 'the journal (default: that of the config file)'),
+    new Option('-c, --config <file>', 'the config file that names it'),
+    new Option('--no-config', 'read no config file'),
+    new Option('--json', json),
+  ];
 }
 
-/** Adds the argument that says what a command does with a journal, and the options that find it. */
-export function addJournalActions<A extends string>(
-  command: Command,
-  actions: readonly A[],
-): Command {
-  const inWords = `${actions.slice(0, -1).join(', ')} or ${actions.at(-1)}`;
-  return addJournalOptions(command).argument('<action>', inWords, (word: string): A => {
-    const action = actions.find((one) => one === word);
-    if (action !== undefined) return action;
-    throw badArguments(`there is no action "${word}"`, `Actions: ${actions.join(', ')}.`);
-  });
+/** Adds the options by which a command finds its journal. */
+export function addJournalOptions(command: Command, json: string): Command {
+  for (const option of journalOptions(json)) command.addOption(option);
+  return command;
 }
 
 /**
@@ -89,9 +86,45 @@ export async function openJournalOf(choice: JournalChoice, shell: Shell) {
   return readPlace(await journalPlace(choice, shell));
 }
 
-/** Opens a journal to look after it. A host may use it meanwhile. @throws as `openJournalOf`. */
-export async function tendJournalOf(choice: JournalChoice, shell: Shell) {
-  return tendPlace(await journalPlace(choice, shell));
+/**
+ * Makes the work of an action that reads a journal past its damaged rows, and names each damage once on stderr. A host may use
+ * it meanwhile.
+ *
+ * @throws as `openJournalOf`.
+ */
+export function reading<O extends JournalChoice>(
+  work: (given: Given<O> & { readonly journal: JournalReader }) => Promise<Answer>,
+): Action<O>['work'] {
+  return async (given) => {
+    const { options, shell } = given;
+    const place = await journalPlace(options, shell);
+    const damages = new Set<string>();
+    try {
+      await using journal = await readPlace(place, {
+        onDamaged: (damage) => damages.add(damageLine(damage)),
+      });
+      const answer = await work({ ...given, journal });
+      return { ...answer, code: damages.size === 0 ? exitCodes.ok : exitCodes.failed };
+    } finally {
+      const name = placeName(place);
+      const cure = 'It is left out here. Stop the host, and run `sluice journal repair`.';
+      shell.stderr.lines(
+        [...damages].map((damage) =>
+          printable(`sluice: database-damaged: ${name}: ${damage}. ${cure}`),
+        ),
+      );
+    }
+  };
+}
+
+/** Makes the work of an action that looks after a journal. A host may use it meanwhile. @throws as `openJournalOf`. */
+export function tending<O extends JournalChoice>(
+  work: (given: Given<O> & { readonly journal: TendedJournal }) => Promise<Answer>,
+): Action<O>['work'] {
+  return async (given) => {
+    await using journal = await tendPlace(await journalPlace(given.options, given.shell));
+    return await work({ ...given, journal });
+  };
 }
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

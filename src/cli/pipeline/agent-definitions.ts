@@ -8,13 +8,8 @@ import type { AgentSetting, Settings } from '../settings/settings.js';
 import type { AgentContext, AgentKind, Shell } from '../shell/shell.js';
 import { packageHints } from './channel-packages.js';
 
-/** The agents that extensions provide. */
-export interface ProvidedAgents {
-  /** Those that are live now, by id; of two with one id the first, which the host has. */
-  now(): ReadonlyMap<string, AgentDefinition>;
-  /** @throws CommandError `bad-arguments` if two of them have one id. */
-  mustBeDistinct(): void;
-}
+/** The extensions that may provide agents. */
+type Providing = Pick<ExtensionSet, 'live'>;
 
 /**
  * Makes the agents of the settings. Agents of one kind share a provider, since `agent.model.resolving` knows a provider
@@ -24,18 +19,18 @@ export interface ProvidedAgents {
  */
 export async function agentDefinitions(
   { agents, defaultAgent, gateway }: Pick<Settings, 'agents' | 'defaultAgent' | 'gateway'>,
-  provided: ProvidedAgents,
+  extensions: Providing,
   { additions, ...context }: Omit<AgentContext, 'gateway'> & Pick<Shell, 'additions'>,
 ): Promise<AgentDefinition[]> {
-  provided.mustBeDistinct();
-  const known = [...agents.map(({ id }) => id), ...provided.now().keys()];
+  mustBeDistinct(extensions);
+  const known = [...agents.map(({ id }) => id), ...providedAgents(extensions).keys()];
   if (defaultAgent !== undefined && !known.includes(defaultAgent))
     throw noAgent(defaultAgent, additions, known);
   const providers = new Map<AgentKind, Promise<AgentProvider>>();
   const definitions: AgentDefinition[] = [];
   for (const { choice, ...agent } of agents) {
     if (choice.kind === 'provided') {
-      definitions.push(providedAgent(choice.agentId, agent, provided, context.cwd, additions));
+      definitions.push(providedAgent(choice.agentId, agent, extensions, context.cwd, additions));
       continue;
     }
     const { kind, rest } = choice;
@@ -59,71 +54,61 @@ export async function agentDefinitions(
 function providedAgent(
   agentId: string,
   own: Omit<AgentSetting, 'choice'>,
-  provided: ProvidedAgents,
+  extensions: Providing,
   folder: string,
   additions: Shell['additions'],
 ): AgentDefinition {
-  const first = provided.now().get(agentId);
+  const first = providedAgents(extensions).get(agentId);
   const [, scheme] = /^([^:]*):/.exec(agentId) ?? [];
   const hints = packageHints('agent', agentId, scheme && `sluice-${scheme}`, folder);
-  if (first === undefined) throw noAgent(agentId, additions, [...provided.now().keys()], hints);
+  if (first === undefined)
+    throw noAgent(agentId, additions, [...providedAgents(extensions).keys()], hints);
   let known = first; // also while a reload has taken it away
   const now = (): AgentDefinition => {
-    known = provided.now().get(agentId) ?? known;
+    known = providedAgents(extensions).get(agentId) ?? known;
     return known;
   };
-  const provider: AgentProvider = {
+  const provider = live<AgentProvider>(() => now().provider, {
     id: first.provider.id,
-    get models() {
-      return now().provider.models;
-    },
-    get toolGate() {
-      return now().provider.toolGate;
-    },
-    get ownTools() {
-      return now().provider.ownTools;
-    },
-    subagentOf: (call) => now().provider.subagentOf?.(call),
-    troubles: () => now().provider.troubles?.() ?? [],
-    tried: async () => now().provider.tried?.(),
     run: (request) => {
-      if (provided.now().has(agentId)) return now().provider.run(request);
+      if (providedAgents(extensions).has(agentId)) return now().provider.run(request);
       throw new Error(`no extension provides the agent "${agentId}" any more`);
     },
-  };
-  const fixed = { provider, ...own };
-  return new Proxy<AgentDefinition>(
-    { ...first, ...fixed },
+  });
+  return live(now, { provider, ...own });
+}
+
+/** An object with some fields of its own. It has each other field as another object has it when it is read. */
+function live<T extends object>(now: () => T, fixed: Partial<T>): T {
+  return new Proxy<T>(
+    { ...now(), ...fixed },
     {
-      get: (_, field) => Reflect.get(Object.hasOwn(fixed, field) ? fixed : now(), field),
+      get: (_, field) => {
+        const owner = Object.hasOwn(fixed, field) ? fixed : now();
+        const value: unknown = Reflect.get(owner, field);
+        return typeof value === 'function' ? value.bind(owner) : value;
+      },
     },
   );
 }
 
-/** The agents that live extensions provide. */
-export function providedBy(extensions: Pick<ExtensionSet, 'live'>): ProvidedAgents {
-  const all = () =>
-    extensions.live.flatMap((one) =>
-      one.provided('agent').map((agent) => ({ extensionId: one.extensionId, agent })),
-    );
-  return {
-    now: () =>
-      new Map(
-        all()
-          .map(({ agent }) => [agent.id, agent] as const)
-          .toReversed(),
-      ),
-    mustBeDistinct: () => {
-      const owners = new Map<string, string>();
-      for (const { extensionId, agent } of all()) {
-        const owner = owners.get(agent.id);
-        if (owner !== undefined)
-          throw badArguments(
-            `the extensions "${owner}" and "${extensionId}" both provide an agent "${agent.id}"`,
-            'Load one of them, or give one of the agents another id.',
-          );
-        owners.set(agent.id, extensionId);
-      }
-    },
-  };
+/** The agents that live extensions provide, by id; of two with one id the first, which the host has. */
+export function providedAgents({ live }: Providing): ReadonlyMap<string, AgentDefinition> {
+  const all = live.flatMap((one) => one.provided('agent'));
+  return new Map(all.map((agent) => [agent.id, agent] as const).toReversed());
+}
+
+/** @throws CommandError `bad-arguments` if two of them have one id. */
+function mustBeDistinct({ live }: Providing): void {
+  const owners = new Map<string, string>();
+  for (const extension of live)
+    for (const { id } of extension.provided('agent')) {
+      const owner = owners.get(id);
+      if (owner !== undefined)
+        throw badArguments(
+          `the extensions "${owner}" and "${extension.extensionId}" both provide an agent "${id}"`,
+          'Load one of them, or give one of the agents another id.',
+        );
+      owners.set(id, extension.extensionId);
+    }
 }

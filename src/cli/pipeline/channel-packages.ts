@@ -1,4 +1,4 @@
-import type { ChannelDeclaration, ChannelPlugin } from '@sluice/sdk/channel';
+import type { ChannelDeclaration } from '@sluice/sdk/channel';
 import { type Extension, type LoadedExtension, loadExtensionModule } from '@sluice/sdk/extension';
 import { findModule } from '@sluice/sdk/extension/internal';
 import { isSluiceError } from 'sluice-kernel';
@@ -123,22 +123,4 @@ function isInstalled({ specifier, from }: ExtensionSetting): boolean {
   } catch {
     return true; // it is there, and the file that it names is not
   }
-}
-
-/**
- * The channels besides those that extensions provide: the console, unless others are asked for.
- *
- * @param from the folder in which packages of channels are installed.
- * @throws CommandError `bad-arguments` where no extension provides one that is asked for.
- */
-export function channelsOf(
-  wanted: readonly string[] = ['console'],
-  extensions: readonly LoadedExtension[],
-  console: () => ChannelPlugin,
-  from: string,
-): readonly ChannelPlugin[] {
-  const provided = extensions.flatMap((one) => one.provided('channel')).map(({ id }) => id);
-  const unknown = wanted.find((name) => name !== 'console' && !provided.includes(name));
-  if (unknown !== undefined) throw noSuchChannel(unknown, provided, from);
-  return wanted.includes('console') ? [console()] : [];
 }

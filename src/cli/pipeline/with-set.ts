@@ -3,6 +3,7 @@ import type { Extension, ExtensionSource } from '@sluice/sdk/extension';
 import { readConfig } from '@sluice/sdk/extension/internal';
 import { nearestHint } from 'sluice-kernel/internal';
 import { badArguments, type CommandError } from '../errors/command-error.js';
+import { withValue } from '../settings/flags.js';
 import type { SetConfig } from '../settings/settings.js';
 
 /**
@@ -115,14 +116,4 @@ function noExtension(path: string, ids: readonly string[]): CommandError {
 
 function isOf(extensionId: string, path: string): boolean {
   return path.startsWith(`${extensionId}.`);
-}
-
-function withValue(
-  config: unknown,
-  [key = '', ...rest]: readonly string[],
-  value: unknown,
-): object {
-  const before = (typeof config === 'object' ? config : {}) as Readonly<Record<string, unknown>>; // by its own keys
-  const next = rest.length === 0 ? value : withValue(before?.[key], rest, value);
-  return Object.assign(Array.isArray(config) ? [...config] : { ...before }, { [key]: next });
 }

@@ -1,35 +1,28 @@
 import { resolve } from 'node:path';
 import { recordedOutcome } from '@sluice/host/internal';
-import type { Given } from 'sluice-kernel';
+import { Option } from 'commander';
+import type { Given as GivenDispatch } from 'sluice-kernel';
 import { ownPackage } from '../installed/own-package.js';
 import {
-  addJournalActions,
   allDispatches,
   type JournalChoice,
+  journalOptions,
   openJournalOf,
   sinceMsOf,
 } from '../journal/journal-of.js';
-import { laidOut } from '../print/layout.js';
-import { printData } from '../print/print-data.js';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { AddCommand, Shell } from '../shell/shell.js';
+import { type Layout, laidOut } from '../print/layout.js';
+import { type Action, type Answer, type Given, resource } from '../resource/resource.js';
+import { exitCodes } from '../shell/exit-codes.js';
 import { counted, printable } from '../shell/text.js';
 
 interface PolicyOptions extends JournalChoice {
   readonly since?: string;
 }
 
-const actions = ['test', 'try'] as const;
-type Action = (typeof actions)[number];
-
 /** Events that are named of each result of a rule. */
 const samplesAtMost = 3;
 
 const help = `
-Actions:
-  test FILE...   check the rules, and try their examples
-  try FILE...    say what the rules would have denied or asked of what a journal holds
-
 Policies are in the package sluice-policies; its README shows how to write them.
 
 Examples:
@@ -37,41 +30,50 @@ Examples:
   $ sluice policy try ./policies.yaml --journal ./sluice.db --since 7d`;
 
 /** Adds `sluice policy`, which checks policy files and tries them on a journal. */
-export const addCommand: AddCommand = (command, shell, done) => {
-  addJournalActions(command, actions)
-    .argument('<file...>', 'the policy files')
-    .option('--since <time>', 'only what is younger: 30m, 2h, 7d, or a date')
-    .option('--json', 'print a line of JSON per rule')
-    .addHelpText('after', help)
-    .action(async (action: Action, files: readonly string[], options: PolicyOptions) =>
-      done(await policy(action, files, options, shell)),
-    );
-};
+export const addCommand = resource<PolicyOptions>({
+  options: journalOptions('print a line of JSON per rule'),
+  actions: {
+    'test <file...>': {
+      summary: 'check the rules, and try their examples',
+      work: withPolicies(async ({ rules, exampleCount }) => ({
+        data: rules.map(({ id, family }) => ({ id, family })),
+        lines: () => [
+          `${counted(rules.length, 'rule', 'rules')} checked, and ${counted(exampleCount, 'example', 'examples')} met`,
+        ],
+      })),
+    },
+    'try <file...>': {
+      summary: 'say what the rules would have denied or asked of what a journal holds',
+      options: [new Option('--since <time>', 'only what is younger: 30m, 2h, 7d, or a date')],
+      work: withPolicies(tryOnJournal),
+    },
+  },
+  help,
+});
 
-async function policy(
-  action: Action,
-  files: readonly string[],
-  options: PolicyOptions,
-  shell: Shell,
-): Promise<ExitCode> {
-  const { stderr, cwd } = shell;
-  const from = await ownPackage<PolicyPackage>('sluice-policies', 'policies are', cwd);
-  const { readPolicies, PolicyError } = from;
-  let read: Awaited<ReturnType<typeof readPolicies>>;
-  try {
-    read = await readPolicies(files.map((file) => resolve(cwd, file)));
-  } catch (thrown) {
-    if (!(thrown instanceof PolicyError)) throw thrown;
-    stderr.lines(thrown.message.split('\n').map(printable));
-    return exitCodes.failed;
-  }
-  if (action === 'try') return tryOnJournal(read.rules, options, shell);
-  const { rules, exampleCount } = read;
-  const named = rules.map(({ id, family }) => ({ id, family }));
-  printData(shell, options, named, () => [
-    `${counted(rules.length, 'rule', 'rules')} checked, and ${counted(exampleCount, 'example', 'examples')} met`,
-  ]);
-  return exitCodes.ok;
+type Policies = Awaited<ReturnType<PolicyPackage['readPolicies']>>;
+
+/** Makes the work of an action on the policies of files. */
+function withPolicies(
+  work: (policies: Policies, given: Given<PolicyOptions>) => Promise<Answer>,
+): Action<PolicyOptions>['work'] {
+  return async (given) => {
+    const { args: files, shell } = given;
+    const { stderr, cwd } = shell;
+    const name = 'sluice-policies';
+    const { readPolicies, PolicyError } = await ownPackage<PolicyPackage>(
+      name,
+      'policies are',
+      cwd,
+    );
+    try {
+      return await work(await readPolicies(files.map((file) => resolve(cwd, file))), given);
+    } catch (thrown) {
+      if (!(thrown instanceof PolicyError)) throw thrown;
+      stderr.lines(thrown.message.split('\n').map(printable));
+      return { data: [], lines: () => [], code: exitCodes.failed };
+    }
+  };
 }
 
 interface Tally {
@@ -83,10 +85,9 @@ interface Tally {
 
 /** Dispatches to each rule alone what a journal holds of its family. Nothing else is called. */
 async function tryOnJournal(
-  rules: readonly PolicyRule[],
-  options: PolicyOptions,
-  shell: Shell,
-): Promise<ExitCode> {
+  { rules }: Policies,
+  { options, shell }: Given<PolicyOptions>,
+): Promise<Answer> {
   const sinceMs = options.since === undefined ? 0 : sinceMsOf(options.since, Date.now());
   await using reader = await openJournalOf(options, shell);
   const tallies = rules.map(
@@ -104,7 +105,7 @@ async function tryOnJournal(
     }
     for (const tally of of) {
       const { payload: _, family: __, hotPath: ___, ...refs } = event;
-      const given = { ...refs, ...(principal !== undefined && { principal }) } as Given; // as it was dispatched
+      const given = { ...refs, ...(principal !== undefined && { principal }) } as GivenDispatch; // as it was dispatched
       const { verdict, why = '' } = await tally.rule.tryOn(structuredClone(payload), given);
       tally.tried++;
       if (verdict === 'allowed') continue;
@@ -113,28 +114,27 @@ async function tryOnJournal(
       if (tally.samples.length < samplesAtMost) tally.samples.push({ eventId, verdict, why });
     }
   }
-  for (const tally of tallies) report(tally, options, shell);
   if (withoutPayload > 0 && options.json !== true)
     shell.stderr.lines([
       `sluice: warn: ${counted(withoutPayload, 'dispatch', 'dispatches')} of the journal have no payload, and were left out`,
     ]);
-  return exitCodes.ok;
+  return {
+    data: tallies.map(({ rule: { id, family }, tried, counts, samples }) => ({
+      ...{ id, family, tried, ...counts, samples },
+    })),
+    lines: (layout) => tallies.flatMap((tally) => tallyLines(tally, layout)),
+  };
 }
 
-function report(
-  { rule, tried, counts, samples }: Tally,
-  options: PolicyOptions,
-  shell: Shell,
-): void {
-  const { id, family } = rule;
+function tallyLines({ rule, tried, counts, samples }: Tally, { palette, width }: Layout): string[] {
   const { denied, asked, failed } = counts;
-  printData(shell, options, [{ id, family, tried, ...counts, samples }], ({ palette, width }) => [
-    `${id}: ${counted(tried, 'dispatch', 'dispatches')} of ${family}: ${denied} denied, ${asked} asked, ${failed} failed`,
+  return [
+    `${rule.id}: ${counted(tried, 'dispatch', 'dispatches')} of ${rule.family}: ${denied} denied, ${asked} asked, ${failed} failed`,
     ...samples.flatMap(({ eventId, verdict, why }) => {
       const line = printable(`${verdict} ${eventId}${why === '' ? '' : `: ${why}`}`);
       return laidOut(line, 2, palette.plain, width);
     }),
-  ]);
+  ];
 }
 
 /** A rule of a policy file, as its package has it. */
@@ -143,7 +143,7 @@ interface PolicyRule {
   readonly family: string;
   tryOn(
     payload: object,
-    given: Given,
+    given: GivenDispatch,
   ): Promise<{
     readonly verdict: 'denied' | 'asked' | 'allowed' | 'failed';
     readonly why?: string;

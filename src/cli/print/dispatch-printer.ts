@@ -1,4 +1,4 @@
-import { explainOutcome, type Outcome, type Tap } from 'sluice-kernel';
+import { type ExplainLine, explain, type Outcome, type Tap } from 'sluice-kernel';
 import type { Shell } from '../shell/shell.js';
 import { cut, printable } from '../shell/text.js';
 import { jsonLine, outcomeLine } from './json-line.js';
@@ -50,14 +50,15 @@ class DispatchLines {
   /** Takes a dispatch, and returns the lines that it completes. */
   add(outcome: Outcome): string[] {
     const { family, payload } = outcome.event;
-    const [verdict = '', ...rest] = explainOutcome(outcome); // safe to print
+    const [verdict, ...rest] = explain(outcome);
     const one = watched(outcome);
     const kind = [family, 'kind' in payload ? payload.kind : '', one?.key].join(' ');
     const isOneMore = kind === this.#kind && (rest.length === 0 || one !== undefined);
     const lines = isOneMore ? [] : this.flush();
     this.#kind = kind;
     this.#count++;
-    this.#head = outcome.status === 'passed' ? `${family} ${fields(payload)}` : verdict;
+    this.#head =
+      outcome.status === 'passed' ? `${family} ${fields(payload)}` : (verdict?.words ?? '');
     if (one !== undefined)
       this.#watched = this.#watched === undefined ? one : oneMore(this.#watched, one);
     if (rest.length === 0 || one !== undefined) return lines;
@@ -73,12 +74,12 @@ class DispatchLines {
     if (count === 0) return [];
     const times = count === 1 ? '' : `×${count} `;
     const head = cut(this.#head.replace(' ', ` ${times}`), this.#layout.width);
-    return [head, ...this.#below(one === undefined ? [] : explainOutcome(one.record).slice(1))];
+    return [head, ...this.#below(one === undefined ? [] : explain(one.record).slice(1))];
   }
 
-  #below(lines: readonly string[]): string[] {
+  #below(lines: readonly ExplainLine[]): string[] {
     const { palette, width } = this.#layout;
-    return lines.flatMap((line) => laidOut(line.trim(), 4, palette.quiet, width));
+    return lines.flatMap(({ words }) => laidOut(words, 4, palette.quiet, width));
   }
 }
 

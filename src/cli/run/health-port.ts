@@ -1,27 +1,25 @@
-import { type HealthServer, type Host, type HostOptions, startHealthServer } from '@sluice/host';
-import { definedFields } from 'sluice-kernel/internal';
+import { type HealthServer, type Host, startHealthServer } from '@sluice/host';
+import type { Journal } from '@sluice/journal';
+import type { Logger } from 'sluice-kernel';
 import { CommandError } from '../errors/command-error.js';
-import { portOf, unusablePort } from '../errors/port.js';
+import { unusablePort } from '../errors/port.js';
 import type { Settings } from '../settings/settings.js';
 import type { Shell } from '../shell/shell.js';
 
 /**
- * Opens the health port that the command line or the config asks for, and prints its address.
+ * Opens the health port that the settings ask for, and prints its address.
  *
- * @param given `--health-port`, which wins.
- * @throws CommandError `bad-arguments` if it is no port; `unusable-port` if nobody can listen at it.
+ * @throws CommandError `unusable-port` if nobody can listen at it; `bad-config` if it needs a journal.
  */
 export async function openHealthPort(
   host: Host,
-  given: string | undefined,
   { health, journal: setting }: Pick<Settings, 'health' | 'journal'>,
   { stderr }: Pick<Shell, 'stderr'>,
-  { journal, logger }: Pick<HostOptions, 'journal' | 'logger'>,
+  { journal, logger }: { readonly journal: Journal; readonly logger: Logger },
 ): Promise<HealthServer | undefined> {
-  const asked = given === undefined ? health : { ...health, port: portOf(given, '--health-port') };
-  if (asked === undefined) return undefined;
-  const { events, ...options } = asked;
-  if (events !== undefined && (setting === undefined || journal === undefined))
+  if (health === undefined) return undefined;
+  const { events, ...options } = health;
+  if (events !== undefined && setting === undefined)
     throw new CommandError(
       'bad-config',
       '"health.events" needs a journal: there is none whose events could be followed',
@@ -30,8 +28,8 @@ export async function openHealthPort(
   try {
     const server = await startHealthServer(host, {
       ...options,
-      ...definedFields({ logger }),
-      ...(events && journal && { events: { ...events, journal } }),
+      logger,
+      ...(events && { events: { ...events, journal } }),
     });
     stderr.lines([`sluice: health at ${server.url}/healthz and /readyz`]);
     return server;

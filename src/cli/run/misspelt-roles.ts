@@ -10,10 +10,7 @@ import type { Settings } from '../settings/settings.js';
  * @param known the ids of the channels that are there, started or not.
  * @throws CommandError `bad-config`.
  */
-export function refuseMisspeltRoles(
-  { roles }: Pick<Settings, 'roles'>,
-  known: readonly string[],
-): void {
+export function refuseMisspeltRoles(roles: Settings['roles'], known: readonly string[]): void {
   for (const [role, entries] of Object.entries(roles))
     for (const entry of entries) {
       const [, id = ''] = roleEntry.exec(entry) ?? [];

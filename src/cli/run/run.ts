@@ -1,27 +1,20 @@
 import { pid } from 'node:process';
-import { createHost, type Host, timelineRecorder } from '@sluice/host';
-import { consoleChannel } from '@sluice/sdk/channel';
+import { createHost, type Host, type HostOptions, timelineRecorder } from '@sluice/host';
+import { withoutSecrets } from '@sluice/journal/internal';
+import { type ChannelPlugin, consoleChannel } from '@sluice/sdk/channel';
 import { HandlerWatch, Scope } from '@sluice/sdk/extension';
 import { type Command, Option } from 'commander';
 import { definedFields } from 'sluice-kernel/internal';
 import { badArguments } from '../errors/command-error.js';
-import { errorLine } from '../errors/error-line.js';
-import type { InspectorChoice } from '../inspect/open-inspector.js';
-import { agentDefinitions, providedBy } from '../pipeline/agent-definitions.js';
+import { agentDefinitions } from '../pipeline/agent-definitions.js';
 import { addChannelOptions, withChannelOptions } from '../pipeline/channel-options.js';
-import { channelsOf } from '../pipeline/channel-packages.js';
+import { noSuchChannel } from '../pipeline/channel-packages.js';
 import { openPersistence } from '../pipeline/open-persistence.js';
-import { openPipeline } from '../pipeline/pipeline.js';
-import { agentForms } from '../settings/agent-choice.js';
+import { openPipeline, type Pipeline } from '../pipeline/pipeline.js';
+import { addPipelineOptions, type PipelineOptions } from '../settings/flags.js';
 import { openLog } from '../settings/logger.js';
 import { lineError } from '../settings/recording-file.js';
-import {
-  addPipelineOptions,
-  collect,
-  readSettings,
-  type Settings,
-  type SettingsOptions,
-} from '../settings/settings.js';
+import { readSettings, type Settings } from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import { holdProcess } from '../shell/hold-process.js';
@@ -29,14 +22,14 @@ import type { AddCommand, Shell } from '../shell/shell.js';
 import { announced } from './announced.js';
 import { consoleInput } from './console-input.js';
 import { openHealthPort } from './health-port.js';
-import { hostBounds } from './host-bounds.js';
 import { refuseMisspeltRoles } from './misspelt-roles.js';
+import { Progress } from './progress.js';
 import { reloadOn } from './reload-on.js';
 import { viewFor } from './run-view.js';
 
-interface RunOptions extends Omit<InspectorChoice, 'port'>, Omit<SettingsOptions, 'journal'> {
-  readonly healthPort?: string;
-  readonly inspect?: string | true;
+interface RunOptions extends PipelineOptions {
+  readonly agent?: string;
+  readonly channel?: string;
   readonly quiet?: boolean;
   readonly help?: boolean;
   readonly watch?: boolean;
@@ -92,33 +85,18 @@ A secret is named, not written: { "env": "NAME" } or { "secretFile": "PATH" }.`;
 
 /** Adds `sluice run`: the host. */
 export const addCommand: AddCommand = (command, shell, done) => {
-  addPipelineOptions(command)
-    .option(
-      '-a, --agent <name>',
-      `the agent that answers: ${agentForms(shell.additions)} (default: echo)`,
-    )
-    .option(
-      '--channel <name>',
-      'the channel that messages come from: console, or one of an extension or package (default: console)',
-    )
-    .option('--url <url>', 'the gateway of the agent openclaw (default: ws://127.0.0.1:18789)')
+  addPipelineOptions(
+    command,
+    shell.additions,
+    ...(['agent', 'channels', 'gateway.url', 'journal.path', 'health.port'] as const),
+    ...(['inspect.port', 'inspect.write', 'inspect.text', 'strict', 'audit'] as const),
+  )
     .addOption(
       new Option('--json', 'print a line of JSON per dispatch, and nothing else').conflicts(
         'quiet',
       ),
     )
-    .option('--journal <file>', 'keep messages and sends in this file, over a restart')
-    .option('--health-port <number>', 'answer /healthz and /readyz at 127.0.0.1, for a monitor')
-    .option('--inspect [port]', 'open the page of sluice-inspector on this host')
-    .option('--inspect-write', 'let that page change things: retry, purge, answer, reload, stop')
-    .option('--inspect-text', 'let that page search in the texts of messages')
     .option('-q, --quiet', 'print replies only')
-    .option('--strict', 'do not start where an extension or a plugin cannot be loaded')
-    .option(
-      '--audit <extension>',
-      'run this extension without effect, and tell what it would do; may be given again',
-      collect,
-    )
     .option('-w, --watch', 'reload an extension when its files change')
     .addOption(
       new Option('--verbose <level>', 'show what tools do')
@@ -145,35 +123,19 @@ export const addCommand: AddCommand = (command, shell, done) => {
 };
 
 async function run(options: RunOptions, command: Command, shell: Shell): Promise<ExitCode> {
-  const debug = options.debug === true;
-  let failed = false;
-  let made: Host | undefined;
-  const report = (error: unknown): void => {
-    failed = true;
-    shell.stderr.lines([errorLine(error, debug)]);
-  };
   const settings = await withChannelOptions(await readSettings(options, shell), command);
+  const progress = new Progress(shell, options.debug === true);
   const view = viewFor(options, shell);
   const hasConsole = settings.channels?.includes('console') ?? true;
   const isSeen = hasConsole || options.quiet === true;
   const level = isSeen ? view.logLevel : 'info'; // nobody sees the messages of other channels here
-  await using log = openLog(settings, shell, { level, debug });
+  await using log = openLog(settings, shell, { level, debug: options.debug === true });
   const { logger } = log;
-  for (const [file, mode] of settings.config?.exposed ?? []) {
-    const what = `others may read the secret file ${file} (mode ${mode})`;
-    shell.stderr.lines([`sluice: warn: ${what}. Run \`chmod 600\` on it.`]);
-  }
-  checkUrl(options.url, settings);
+  warnOfSettings(options, settings, shell);
   await using scope = new Scope('agents', logger); // what they hold open goes after the host
   const timeline = timelineRecorder({ logger });
   if (view.hear !== undefined) timeline.listen(view.hear);
-  const isInspected = options.inspect !== undefined || settings.inspect !== undefined;
-  if (!isInspected && (options.inspectWrite === true || options.inspectText === true))
-    throw badArguments(
-      '--inspect-write and --inspect-text belong to the page, and there is none',
-      'Add --inspect.',
-    );
-  await using kept = await openPersistence(settings, timeline, isInspected);
+  await using kept = await openPersistence(settings, timeline);
   const { quarantine, handlerWatch } = settings;
   using watch = handlerWatch === false ? undefined : new HandlerWatch({ ...handlerWatch, logger });
   await using pipeline = await openPipeline(settings, logger, {
@@ -182,57 +144,44 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     ...(quarantine !== false && { quarantine }),
     ...definedFields({ watch }),
   });
-  const { kernel, errors, plugins, extensions } = pipeline;
-  errors.forEach(report);
-  const missing = pipeline.missing.map((name) => `"${name}" is required`);
-  if (settings.strict && errors.length > 0) missing.push('--strict');
-  if (missing.length > 0) {
-    const why = `${missing.join(', ')}, and not everything could be loaded`;
-    shell.stderr.lines([`sluice: nothing was started: ${why}`]);
-    return exitCodes.usage;
-  }
-  const agents = await agentDefinitions(settings, providedBy(extensions), {
+  const { kernel, plugins, extensions } = pipeline;
+  if (!progress.mayStart(pipeline, settings)) return exitCodes.usage;
+  const agents = await agentDefinitions(settings, extensions, {
     ...shell,
     ...{ plugins, logger, scope },
-    onMalformed: (file, line) => report(lineError(file, line)),
+    onMalformed: (file, line) => progress.report(lineError(file, line)),
   });
-  const input = consoleInput(shell, view, () => made);
-  const channels = channelsOf(
-    settings.channels,
-    extensions.live,
-    () => consoleChannel({ ...view, lines: input.lines }),
-    settings.workspaceDir,
-  );
-  const provided = extensions.live.flatMap((one) => one.provided('channel'));
-  refuseMisspeltRoles(settings, ['console', ...provided.map(({ id }) => id)]);
-  const host = createHost({
-    kernel, // the extensions in it are to see the command itself, too, which goes on when the host has stopped
-    logger,
-    ...kept.hostOptions,
-    timeline,
-    agents,
-    ...definedFields({ defaultAgentId: settings.defaultAgent }),
-    ...hostBounds(settings),
-    channels,
-    extensions,
-    plugins,
-    replies: { verboseLevel: options.verbose, reasoningMode: options.reasoning },
-    about: { version: shell.version, pid, workspaceDir: shell.cwd },
-    onMessageEnd: ({ status }) => {
-      failed ||= status === 'failed' || status === 'undecodable';
+  const input = consoleInput(shell, view, () => progress.host);
+  const host = createHost(
+    {
+      ...settings,
+      ...{ agents, extensions, plugins, journal: kept.journal },
+      channels: channelsFor(settings, pipeline, () =>
+        consoleChannel({ ...view, lines: input.lines }),
+      ),
+      approvals: { ...settings.approvals, clean: withoutSecrets(settings.secrets) },
     },
-  });
-  made = host;
-  const seen = isInspected ? kept.inspected : undefined;
+    {
+      kernel, // the extensions in it are to see the command itself, too, which goes on when the host has stopped
+      ...{ logger, timeline },
+      replies: { verboseLevel: options.verbose, reasoningMode: options.reasoning },
+      about: { version: shell.version, pid, workspaceDir: shell.cwd },
+      onMessageEnd: ({ status }) => progress.ended(status),
+    },
+  );
+  progress.host = host;
   shell.onInterrupt(() => input.interrupted());
-  await using _health = await openHealthPort(host, options.healthPort, settings, shell, {
-    ...kept.hostOptions,
+  const { opened } = kept.journal;
+  await using _health = await openHealthPort(host, settings, shell, { journal: opened, logger });
+  const inspector = settings.inspect && (await import('../inspect/open-inspector.js')); // most runs have no page
+  const inspected = settings.place === undefined ? { journal: opened } : { place: settings.place };
+  await using _page = await inspector?.openInspector(
+    { ...inspected, host },
+    options,
+    settings,
+    shell,
     logger,
-  });
-  const page = { ...options, port: options.inspect === true ? undefined : options.inspect };
-  const inspector = seen && (await import('../inspect/open-inspector.js')); // most runs have no page
-  await using _page =
-    seen && (await inspector?.openInspector({ ...seen, host }, page, settings, shell, logger));
+  );
   const reloading = reloadOn(host, extensions, options, shell);
   await kept.announce?.(announced(settings, options, pipeline, shell.version));
   return await asCliCommand(kernel, 'run', shell, async () => {
@@ -241,32 +190,57 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
       watch?.watchLoop();
       shell.stderr.lines([...view.plugins(plugins), ...(hasConsole ? view.greeting : [])]);
     });
-    const lost = kept.hostOptions.journal?.lost;
-    if (lost?.aborted === true) {
-      report(lost.reason);
-      return exitCodes.failed; // a supervisor starts it again, as a standby
-    }
-    const isFine = shell.stop.aborted ? isDone && errors.length === 0 : isDone && !failed;
-    return isFine ? exitCodes.ok : exitCodes.failed;
+    return progress.exitCode(isDone, opened.lost);
   });
 }
 
-/** @throws CommandError `bad-arguments` if the URL is no address of a gateway, or no agent is behind a gateway. */
-function checkUrl(url: string | undefined, { agents }: Settings): void {
-  if (url !== undefined && !(URL.canParse(url) && /^wss?:\/\/./.test(url)))
+/**
+ * Warns of secret files that others may read.
+ *
+ * @throws CommandError `bad-arguments` if a flag is about something that is not there.
+ */
+function warnOfSettings(
+  { url, inspect, inspectWrite, inspectText }: RunOptions,
+  { config, agents }: Settings,
+  { stderr }: Shell,
+): void {
+  for (const [file, mode] of config?.exposed ?? []) {
+    const what = `others may read the secret file ${file} (mode ${mode})`;
+    stderr.lines([`sluice: warn: ${what}. Run \`chmod 600\` on it.`]);
+  }
+  if (
+    url !== undefined &&
+    !agents.some(({ choice: { kind } }) => kind !== 'provided' && kind.isBehindGateway)
+  )
     throw badArguments(
-      '--url is no address of a gateway',
-      'Write one such as ws://127.0.0.1:18789 or wss://gateway.example.',
+      '--url names a gateway, and no agent is behind one',
+      'Add --agent openclaw, or leave --url out.',
     );
-  if (url === undefined || agents.some(isBehindGateway)) return;
-  throw badArguments(
-    '--url names a gateway, and no agent is behind one',
-    'Add --agent openclaw, or leave --url out.',
-  );
+  const hasPage = inspect !== undefined || Object(config?.written).inspect !== undefined;
+  if (!hasPage && (inspectWrite === true || inspectText === true))
+    throw badArguments(
+      '--inspect-write and --inspect-text belong to the page, and there is none',
+      'Add --inspect.',
+    );
 }
 
-function isBehindGateway({ choice: { kind } }: Settings['agents'][number]): boolean {
-  return kind !== 'provided' && kind.isBehindGateway === true;
+/**
+ * The channels of a host: the console, those that extensions provide, or those of them that are asked for.
+ *
+ * @throws CommandError `bad-arguments` if nothing provides one that is asked for.
+ */
+function channelsFor(
+  { channels, roles, workspaceDir }: Settings,
+  { extensions }: Pipeline,
+  console: () => ChannelPlugin,
+): NonNullable<HostOptions['channels']> {
+  const provided = extensions.live.flatMap((one) => one.provided('channel')).map(({ id }) => id);
+  const known = ['console', ...provided];
+  const unknown = channels?.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw noSuchChannel(unknown, provided, workspaceDir);
+  refuseMisspeltRoles(roles, known);
+  if (channels === undefined) return [console()];
+  return [...(channels.includes('console') ? [console()] : []), ...channels];
 }
 
 /** Runs the host until its input ends or the signal aborts. @returns whether every message was done with. */

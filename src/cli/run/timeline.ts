@@ -1,5 +1,5 @@
 import type { UpdateEntry } from '@sluice/host';
-import { type Clock, explainOutcome, type Outcome, type OutcomeRecord } from 'sluice-kernel';
+import { type Clock, explain, type Outcome, type OutcomeRecord } from 'sluice-kernel';
 import { type Layout, laidOut } from '../print/layout.js';
 import { oneMore, type Watched, watched } from '../print/watched.js';
 import { counted, printable, span } from '../shell/text.js';
@@ -85,12 +85,11 @@ interface Line {
 }
 
 function linesOf(outcome: OutcomeRecord, { palette }: Layout, count = 1): Line[] {
-  const [verdict = '', ...rest] = explainOutcome(outcome);
-  const text = count === 1 ? verdict : verdict.replace(' ', ` ×${count} `);
-  return [
-    { text, indent: 2, paint: verdictPaint(outcome, palette) },
-    ...rest.map((line) => ({ text: line.trim(), indent: 4, paint: palette.plain })),
-  ];
+  return explain(outcome).map(({ depth, words }) => ({
+    text: depth > 0 || count === 1 ? words : words.replace(' ', ` ×${count} `),
+    indent: 2 + 2 * depth,
+    paint: depth > 0 ? palette.plain : verdictPaint(outcome, palette),
+  }));
 }
 
 /** Writes one dispatch as lines: its result, then each handler, change, choice and failure. */

@@ -5,10 +5,12 @@ import { pathToFileURL } from 'node:url';
 import { checkConfig, type HostConfig } from '@sluice/host/internal';
 import type { JournalKind } from '@sluice/journal/internal';
 import { openToOthers } from '@sluice/journal/internal';
-import { importableUrl, importError, syntaxPlace } from '@sluice/sdk/extension/internal';
+import { importableUrl, importError } from '@sluice/sdk/extension/internal';
+import { type ParseError, parse } from 'jsonc-parser';
 import { oneLine } from 'sluice-kernel/internal';
 import { CommandError, ConfigError } from '../errors/command-error.js';
 import { checkFile, fileError } from '../errors/file-error.js';
+import { flagError, type PipelineOptions, withFlags } from './flags.js';
 import { addressProblems } from './journal-place.js';
 
 /** The names of a config file in the folder of the command, if the command line names none. */
@@ -59,9 +61,10 @@ export function findConfigFile(cwd: string): string | undefined {
  */
 export async function readConfigFile(
   file: string,
-  { cwd, env, journals }: ConfigPlace,
+  place: ConfigPlace,
+  given: PipelineOptions = {},
 ): Promise<LoadedConfig> {
-  const path = resolve(cwd, file);
+  const path = resolve(place.cwd, file);
   const written =
     extname(path) === '.json' ? await readJson(path, file) : await readModule(path, file);
   const folder = dirname(path);
@@ -72,11 +75,52 @@ export async function readConfigFile(
     if (mode !== undefined) exposed.set(at, mode);
     return readFileSync(at, 'utf8');
   };
-  const verdict = checkConfig(written, { env, readSecretFile });
-  if (!verdict.ok) throw new ConfigError(file, verdict.problems);
-  const problems = addressProblems(verdict.config.journal?.url, journals);
-  if (problems.length > 0) throw new ConfigError(file, problems);
-  return { ...verdict.config, file, folder, written, secrets: verdict.secrets, exposed };
+  const { secrets, ...config } = checkedConfig(file, written, place, given, readSecretFile);
+  return { ...located(config, folder), file, folder, written, secrets, exposed };
+}
+
+/**
+ * Checks a config, as it is written, with the flags of the command line over it.
+ *
+ * @throws CommandError `bad-arguments` if a flag is wrong; ConfigError with every problem of the config.
+ */
+export function checkedConfig(
+  file: string,
+  written: unknown,
+  { cwd, env, journals }: ConfigPlace,
+  given: PipelineOptions,
+  readSecretFile: (path: string) => string = String,
+): HostConfig & Pick<LoadedConfig, 'secrets'> {
+  const verdict = checkConfig(withFlags(written, given, cwd), { env, readSecretFile });
+  const problems = verdict.ok
+    ? addressProblems(verdict.config.journal?.url, journals)
+    : verdict.problems;
+  if (!verdict.ok || problems.length > 0)
+    throw flagError(given, problems) ?? new ConfigError(file, problems);
+  return { ...verdict.config, secrets: verdict.secrets };
+}
+
+/** The settings of all plugins, for a command that looks at one. @param config was read with the same options. */
+export function legacySetting(
+  config: LoadedConfig | undefined,
+  shell: ConfigPlace,
+  given: PipelineOptions,
+): NonNullable<HostConfig['legacy']> {
+  return (config ?? checkedConfig('the command line', {}, shell, given)).legacy ?? {};
+}
+
+/** Reads the paths of a config from its folder. */
+function located(config: HostConfig, folder: string): HostConfig {
+  const { journal, stateDir, legacy, logging, gateway } = config;
+  const at = (path: string): string => resolve(folder, path);
+  return {
+    ...config,
+    ...(journal?.path !== undefined && { journal: { ...journal, path: at(journal.path) } }),
+    ...(stateDir !== undefined && { stateDir: at(stateDir) }),
+    ...(legacy?.openclaw !== undefined && { legacy: { ...legacy, openclaw: at(legacy.openclaw) } }),
+    ...(logging.file !== undefined && { logging: { ...logging, file: at(logging.file) } }),
+    ...(gateway?.device !== undefined && { gateway: { ...gateway, device: at(gateway.device) } }),
+  };
 }
 
 async function readJson(path: string, file: string): Promise<unknown> {
@@ -99,17 +143,13 @@ async function readJson(path: string, file: string): Promise<unknown> {
 
 /** Names the place and the reason, but not the text around the place that the error may quote: it may be a secret. */
 function jsonProblem(thrown: unknown, text: string): string {
-  const [, what = '', position] =
-    /^(.*?)(?:, (?:\.\.\.)?".*)?(?: in JSON)?(?: at position (\d+).*)?$/s.exec(
+  const [, what = ''] =
+    /^(.*?)(?:, (?:\.\.\.)?".*)?(?: in JSON)?(?: at position .*)?$/s.exec(
       oneLine(thrown).replace(/^SyntaxError: /, ''),
     ) ?? [];
-  if (position === undefined) {
-    const place = syntaxPlace('config.json', text);
-    return place === undefined
-      ? `: ${what}`
-      : `: ${what} at line ${place.line}, column ${place.column}`;
-  }
-  const before = text.slice(0, Number(position)).split('\n');
+  const errors: ParseError[] = [];
+  parse(text, errors, { disallowComments: true });
+  const before = text.slice(0, errors[0]?.offset).split('\n');
   return `: ${what} at line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }
 

@@ -1,31 +1,27 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import type { HostConfig } from '@sluice/host/internal';
 import { homeFolder } from '@sluice/sdk/extension/internal';
 import { definedFields, type Fields, fieldsOf } from 'sluice-kernel/internal';
 import type { GatewaySetting, Shell } from '../shell/shell.js';
-import type { LoadedConfig } from './config-file.js';
 
 /** The usual address of a gateway. */
 const usualUrl = 'ws://127.0.0.1:18789';
 
 /**
- * Reads the address of the gateway, from the command line or else the config file, and its token and password, from the file
- * or else `OPENCLAW_GATEWAY_TOKEN` and `OPENCLAW_GATEWAY_PASSWORD` of the environment.
+ * Reads the address of the gateway, and its token and password, from the config file or else from `OPENCLAW_GATEWAY_TOKEN` and
+ * `OPENCLAW_GATEWAY_PASSWORD` of the environment.
  */
 export function gatewaySetting(
-  url: string | undefined,
-  config: LoadedConfig | undefined,
+  gateway: HostConfig['gateway'] = {},
   env: Shell['env'],
 ): GatewaySetting {
-  const { gateway } = config ?? {};
   const given = gatewayAuth(env);
-  const { token = given['token'], password = given['password'] } = gateway ?? {};
   const home = homeFolder(env);
-  const device =
-    gateway?.device === undefined
-      ? home && join(home, '.sluice', 'openclaw-device.pem')
-      : resolve(config?.folder ?? '.', gateway.device);
+  const usualDevice = home && join(home, '.sluice', 'openclaw-device.pem');
+  const { url = usualUrl, device = usualDevice } = gateway;
+  const { token = given['token'], password = given['password'] } = gateway;
   return {
-    url: url ?? gateway?.url ?? usualUrl,
+    url,
     ...(token !== undefined && token !== '' && { token }),
     ...(password !== undefined && password !== '' && { password }),
     ...definedFields({ device }),

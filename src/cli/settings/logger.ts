@@ -1,5 +1,4 @@
 import { createWriteStream } from 'node:fs';
-import { resolve } from 'node:path';
 import { type LogLevel, pinoLogger } from '@sluice/host';
 import { allFields, type ErrorSummary, publicFields } from '@sluice/host/internal';
 import { makePrivate } from '@sluice/journal/internal';
@@ -19,7 +18,7 @@ const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly Lo
  * @param level the lowest level that is shown if neither the settings nor `--debug` name one.
  */
 export function openLog(
-  { logging, config, workspaceDir, secrets }: Settings,
+  { logging, secrets }: Settings,
   { stderr, stdout, isTerminal }: Pick<Shell, 'stderr' | 'stdout' | 'isTerminal'>,
   { level: usual, debug }: { readonly level: LogLevel; readonly debug: boolean },
 ): AsyncDisposable & { readonly logger: Logger } {
@@ -28,9 +27,8 @@ export function openLog(
     ? 'debug'
     : (logging.level ?? (format === 'text' && file === undefined ? usual : 'info'));
   if (file !== undefined) {
-    const path = resolve(config?.folder ?? workspaceDir, file);
-    makePrivate(path, []);
-    const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
+    makePrivate(file, []);
+    const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
     const output = outputTo(stream);
     const warnOnce = (): void =>
       stderr.lines([`sluice: warn: the log file "${printable(file)}" cannot be written`]);

@@ -1,12 +1,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AgentDefinition } from '@sluice/host';
-import { configSchema, type HostConfig } from '@sluice/host/internal';
-import { type Command, Option } from 'commander';
+import type { HostConfig } from '@sluice/host/internal';
 import { definedFields } from 'sluice-kernel/internal';
 import { badArguments } from '../errors/command-error.js';
 import type {
-  Addition,
   GatewaySetting,
   PluginLoader,
   PluginSetting,
@@ -14,22 +12,10 @@ import type {
   Shell,
 } from '../shell/shell.js';
 import { type AgentChoice, agentChoice } from './agent-choice.js';
-import { findConfigFile, type LoadedConfig, readConfigFile } from './config-file.js';
+import { checkedConfig, findConfigFile, type LoadedConfig, readConfigFile } from './config-file.js';
+import type { PipelineOptions } from './flags.js';
 import { gatewayAuth, gatewaySetting, withGatewayAuth } from './gateway-setting.js';
 import { type JournalPlace, placeOf } from './journal-place.js';
-
-/** The options that every command on the pipeline takes. */
-export interface PipelineOptions extends LegacyOptions {
-  readonly extension?: readonly string[];
-  /** Settings of extensions: `ID.key=value` each. */
-  readonly set?: readonly string[];
-  readonly plugin?: readonly string[];
-  readonly strictPlugins?: boolean;
-  /** A config file; `false` reads none. */
-  readonly config?: string | false;
-  readonly json?: boolean;
-  readonly debug?: boolean;
-}
 
 /** An extension to load, with its place and its configuration. */
 export interface ExtensionSetting extends Omit<HostConfig['extensions'][number], 'path'> {
@@ -43,6 +29,13 @@ export interface ExtensionSetting extends Omit<HostConfig['extensions'][number],
 export interface AgentSetting
   extends Pick<AgentDefinition, 'id' | 'systemPrompt' | 'timeoutMs' | 'maxRunning'> {
   readonly choice: AgentChoice;
+}
+
+/** One `--set`: the id of an extension with the path of a setting, and its value. */
+export interface SetConfig {
+  /** `quiet-hours.days.from`: the id may have dots itself, so it is split when the id is known. */
+  readonly path: string;
+  readonly value: unknown;
 }
 
 /** The settings of a command: those of the config file, and over them the command line. Without a file its defaults hold. */
@@ -71,39 +64,7 @@ export interface Settings
   readonly place?: JournalPlace;
 }
 
-/** Adds the options that every command on the pipeline takes. */
-export function addPipelineOptions(command: Command): Command {
-  return command
-    .option('-e, --extension <path>', 'load this extension; may be given again', collect)
-    .option(
-      '--set <id.key=value>',
-      'a setting of an extension, JSON or text; may be given again',
-      collect,
-    )
-    .option('-p, --plugin <path>', 'load this OpenClaw plugin; may be given again', collect)
-    .option(
-      '--strict-plugins',
-      'refuse a plugin that asks for what is not here, instead of skipping it',
-    )
-    .option('--openclaw <path>', 'the installed openclaw whose code plugins import')
-    .addOption(profileOption())
-    .option(
-      '-c, --config <file>',
-      'the config file (default: sluice.config.ts, .mts, .js, .mjs or .json here)',
-    )
-    .option('--no-config', 'read no config file')
-    .option('--debug', 'stack traces of errors, and every log line');
-}
-
-/** The options of a command that win over the config file. */
-export interface SettingsOptions extends PipelineOptions {
-  readonly agent?: string;
-  readonly channel?: string;
-  readonly url?: string;
-  readonly strict?: boolean;
-  readonly audit?: readonly string[];
-  readonly journal?: string;
-}
+type SettingsShell = Pick<Shell, 'cwd' | 'env' | 'stop' | 'keepSecrets' | 'additions' | 'journals'>;
 
 /**
  * Reads the settings of a command. The command line wins over the config file; extensions add up, those of the file first.
@@ -111,108 +72,40 @@ export interface SettingsOptions extends PipelineOptions {
  * @throws CommandError if an option, the file or a setting in it is wrong.
  */
 export async function readSettings(
-  options: SettingsOptions,
-  shell: Pick<Shell, 'cwd' | 'env' | 'stop' | 'keepSecrets' | 'additions' | 'journals'>,
+  given: PipelineOptions,
+  shell: SettingsShell,
 ): Promise<Settings> {
-  const { cwd, env, stop, keepSecrets, additions, journals } = shell;
-  const file = options.config ?? findConfigFile(cwd);
-  const config =
-    file === undefined || file === false
-      ? undefined
-      : await readConfigFile(file, { cwd, env, journals });
-  const gateway = gatewaySetting(options.url, config, env);
+  const { cwd, env, keepSecrets, journals, additions } = shell;
+  const file = given.config ?? findConfigFile(cwd);
+  const config = file ? await readConfigFile(file, shell, given) : undefined;
+  const written: HostConfig = config ?? checkedConfig('the command line', {}, shell, given);
+  const folder = config?.folder ?? cwd;
+  const gateway = gatewaySetting(written.gateway, env);
   const { token = '', password = '' } = gateway;
   const ofGateway = [token, password, ...Object.values(gatewayAuth(env))];
   const secrets = [...(config?.secrets ?? []), ...ofGateway].filter((text) => text !== '');
   keepSecrets(secrets);
-  const written: HostConfig = config ?? configSchema.parse({});
-  const folder = config?.folder ?? cwd;
-  const named = [
-    ...written.plugins.map((plugin) => [folder, plugin] as const),
-    ...(options.plugin ?? []).map((path) => [cwd, { path }] as const),
-  ];
-  let loader: PluginLoader | undefined;
-  const plugins: PluginSetting[] = [];
-  for (const [from, plugin] of named) {
-    loader ??= await pluginLoader(additions);
-    const path = await loader.pluginPath(plugin.path, folder, { cwd: from, env, stop });
-    const strict = options.strictPlugins === true ? { unsupported: 'refuse' as const } : {};
-    plugins.push({ ...plugin, ...strict, path, from });
-  }
-  const { journal } = journalSetting(options.journal, config, cwd);
-  const place = journal && placeOf(journal, cwd, journals);
-  return {
+  const place = written.journal && placeOf(written.journal, cwd, journals);
+  const agents = agentSettings(given['agent'], written, { folder, cwd, additions });
+  const { extensions = [], plugins = [] }: Partial<HostConfig> = Object(config?.written);
+  const settings = {
     ...written,
-    ...definedFields({ config }),
-    ...(options.channel !== undefined && { channels: [options.channel] }),
+    ...agents,
+    ...definedFields({ config, place }),
+    ...{ gateway, secrets, givenConfig: {}, workspaceDir: cwd },
     openclaw: withGatewayAuth(written.openclaw, env),
-    gateway,
-    secrets,
-    givenConfig: {},
-    setConfig: (options.set ?? []).map(setConfigOf),
-    ...definedFields({ journal, place }),
-    ...(config?.stateDir !== undefined && { stateDir: resolve(config.folder, config.stateDir) }),
-    ...agentSettings(options.agent, written, folder, cwd, additions),
-    extensions: [
-      ...written.extensions.map(({ path, ...rest }) => ({ ...rest, ...located(path, folder) })),
-      ...(options.extension ?? []).map((path) => located(path, cwd)),
-    ],
-    plugins,
-    ...definedFields({ pluginLoader: loader }),
-    ...legacySetting(options, config, cwd),
-    workspaceDir: cwd,
-    strict: options.strict === true || written.strict,
-    audit: [...new Set([...written.audit, ...(options.audit ?? [])])],
+    setConfig: [given['set'] ?? []].flat().map((one) => setConfigOf(String(one))),
+    extensions: written.extensions.map(({ path, ...rest }, at) => ({
+      ...rest,
+      ...located(path, at < extensions.length ? folder : cwd),
+    })),
+    plugins: written.plugins.map((plugin, at) => ({
+      ...plugin,
+      ...(given['strictPlugins'] === true && { unsupported: 'refuse' as const }),
+      from: at < plugins.length ? folder : cwd,
+    })),
   };
-}
-
-async function pluginLoader(additions: readonly Addition[]): Promise<PluginLoader> {
-  const load = additions.find(({ plugins }) => plugins !== undefined)?.plugins;
-  if (load !== undefined) return load();
-  throw badArguments('plugins are named, and nothing here loads them', 'Leave them out.');
-}
-
-/** Collects the values of an option that may be given again. */
-export function collect(value: string, before: readonly string[] = []): string[] {
-  return [...before, value];
-}
-
-/** The options about OpenClaw, for all plugins of a command. */
-export interface LegacyOptions {
-  /** The folder of an installed openclaw, whose code plugins import. */
-  readonly openclaw?: string;
-  readonly legacyProfile?: (typeof releases)[number];
-}
-
-const releases = ['2026.3', '2026.9'] as const;
-
-/** `--legacy-profile`: the release whose hooks plugins get. */
-export function profileOption(): Option {
-  const what = 'the release whose hooks plugins get; by default the one each was built for';
-  return new Option('--legacy-profile <release>', what).choices(releases);
-}
-
-/** The installed openclaw whose code plugins import, as a full path, and the release: those of the command line, or of the config file. */
-export function legacySetting(
-  { openclaw: given, legacyProfile }: LegacyOptions,
-  config: LoadedConfig | undefined,
-  cwd: string,
-): { readonly legacy: NonNullable<Settings['legacy']> } {
-  const { legacy: { openclaw: written, profile = undefined } = {}, folder = cwd } = config ?? {};
-  const openclaw = given === undefined ? written && resolve(folder, written) : resolve(cwd, given);
-  return { legacy: definedFields({ openclaw, profile: legacyProfile ?? profile }) };
-}
-
-/** The command line may name another file; the other settings of the journal hold for it, too. */
-function journalSetting(
-  given: string | undefined,
-  config: LoadedConfig | undefined,
-  cwd: string,
-): Pick<Settings, 'journal'> {
-  const { url, leaseMs, partitions, listen, ...settings } = config?.journal ?? {};
-  if (given !== undefined) return { journal: { ...settings, path: resolve(cwd, given) } };
-  if (config?.journal?.path === undefined) return definedFields({ journal: config?.journal });
-  return { journal: { ...settings, path: resolve(config.folder, config.journal.path) } };
+  return { ...settings, ...(await foundPlugins(settings.plugins, folder, shell)) };
 }
 
 /**
@@ -220,18 +113,16 @@ function journalSetting(
  * that one, the first of the list becomes the default.
  */
 function agentSettings(
-  given: string | undefined,
+  given: unknown,
   { agent = 'echo', agents = [{ id: 'main', provider: agent }], defaultAgent }: HostConfig,
-  folder: string,
-  cwd: string,
-  additions: readonly Addition[],
+  { folder, cwd, additions }: Pick<Shell, 'cwd' | 'additions'> & { readonly folder: string },
 ): Pick<Settings, 'agents' | 'defaultAgent'> {
   const listed = agents.map(({ provider, ...rest }) => ({
     ...rest,
     choice: agentChoice(provider, folder, additions),
   }));
   if (given === undefined) return { agents: listed, ...definedFields({ defaultAgent }) };
-  const choice = agentChoice(given, cwd, additions);
+  const choice = agentChoice(String(given), cwd, additions);
   const chosen = listed.find(({ id }) => id === defaultAgent) ?? listed[0];
   return {
     agents: listed.map((one) => (one === chosen ? { ...one, choice } : one)),
@@ -243,13 +134,6 @@ function agentSettings(
 function located(path: string, from: string): ExtensionSetting {
   const file = resolve(from, path);
   return { specifier: existsSync(file) ? file : path, from };
-}
-
-/** One `--set`: the id of an extension with the path of a setting, and its value. */
-export interface SetConfig {
-  /** `quiet-hours.days.from`: the id may have dots itself, so it is split when the id is known. */
-  readonly path: string;
-  readonly value: unknown;
 }
 
 /**
@@ -269,4 +153,23 @@ function setConfigOf(text: string): SetConfig {
   } catch {
     return { path, value: written };
   }
+}
+
+/** Finds the folders of plugins. @param folder the folder beside which plugins are installed. */
+async function foundPlugins(
+  named: readonly PluginSetting[],
+  folder: string,
+  { additions, env, stop }: SettingsShell,
+): Promise<Pick<Settings, 'plugins' | 'pluginLoader'>> {
+  if (named.length === 0) return { plugins: [] };
+  const load = additions.find((one) => one.plugins !== undefined)?.plugins;
+  if (load === undefined)
+    throw badArguments('plugins are named, and nothing here loads them', 'Leave them out.');
+  const loader = await load();
+  const plugins: PluginSetting[] = [];
+  for (const plugin of named) {
+    const path = await loader.pluginPath(plugin.path, folder, { cwd: plugin.from, env, stop });
+    plugins.push({ ...plugin, path });
+  }
+  return { plugins, pluginLoader: loader };
 }

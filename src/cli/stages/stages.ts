@@ -7,25 +7,18 @@ import {
   type StageInfo,
   silentLogger,
 } from 'sluice-kernel/internal';
+import { schemas } from 'sluice-kernel/schemas';
 import { errorLine } from '../errors/error-line.js';
 import { openPipeline } from '../pipeline/pipeline.js';
 import type { Layout } from '../print/layout.js';
 import { matchTexts } from '../print/match-text.js';
 import { printData } from '../print/print-data.js';
-import {
-  addPipelineOptions,
-  type PipelineOptions,
-  readSettings,
-  type Settings,
-} from '../settings/settings.js';
+import { addPipelineOptions, type PipelineOptions } from '../settings/flags.js';
+import { readSettings, type Settings } from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { AddCommand, Shell } from '../shell/shell.js';
 import { printable, span, wrap } from '../shell/text.js';
-
-interface StagesOptions extends PipelineOptions {
-  readonly agent?: string;
-}
 
 const help = `
 Under a stage stand its handlers in run order, and what is special about it.
@@ -41,10 +34,10 @@ export const addCommand: AddCommand = (command, shell, done) => {
     .option('-a, --agent <name>', 'mark what this agent only reports: echo, replay:FILE')
     .option('--json', 'print a line of JSON per stage')
     .addHelpText('after', help)
-    .action(async (options: StagesOptions) => done(await stages(options, shell)));
+    .action(async (options: PipelineOptions) => done(await stages(options, shell)));
 };
 
-async function stages(options: StagesOptions, shell: Shell): Promise<ExitCode> {
+async function stages(options: PipelineOptions, shell: Shell): Promise<ExitCode> {
   const settings = await readSettings(options, shell);
   await using pipeline = await openPipeline(settings, silentLogger);
   const { kernel, errors } = pipeline;
@@ -111,7 +104,7 @@ function stageData(
     classes,
     purpose,
     emittedBy,
-    emittedWhen,
+    emittedWhen: emittedWhen || schemas[family]?.emittedWhen, // the bundle of the kernel has no sentences
     hotPath,
     observeOnly: observeOnly.has(family),
     ...definedFields({ deprecated }),

@@ -1,30 +1,11 @@
-import type { KeyValueReader } from '@sluice/sdk/extension';
+import type { KeyValueReader, KeyValues } from '@sluice/sdk/extension';
 import { inertJson, nearestHint } from 'sluice-kernel/internal';
 import { badArguments, type CommandError } from '../errors/command-error.js';
-import { addJournalActions, type JournalChoice, journalPlace } from '../journal/journal-of.js';
-import { jsonLine } from '../print/json-line.js';
-import { type JournalPlace, readPlace, tendPlace } from '../settings/journal-place.js';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
-import type { AddCommand, Shell } from '../shell/shell.js';
+import { type JournalChoice, journalOptions, reading, tending } from '../journal/journal-of.js';
+import { type Answer, resource } from '../resource/resource.js';
 import { counted, printable } from '../shell/text.js';
 
-const actions = ['list', 'get', 'delete', 'clear'] as const;
-
-/** The words of the command line after `sluice store`. */
-interface Given {
-  readonly action: (typeof actions)[number];
-  readonly extension: string | undefined;
-  readonly key: string | undefined;
-}
-
 const help = `
-Actions:
-  list                   the extensions that keep something, with their keys and bytes
-  list EXTENSION [KEY]   the values of an extension; with KEY those whose keys begin so
-  get EXTENSION KEY      one value, as JSON
-  delete EXTENSION KEY   delete one value
-  clear EXTENSION        delete all that an extension keeps
-
 A host may use the journal meanwhile. spec/extensions-that-act.md says more.
 
 Examples:
@@ -34,101 +15,84 @@ Examples:
   $ sluice store clear rate-limit`;
 
 /** Adds `sluice store`, which shows and deletes the values that extensions keep in a journal. */
-export const addCommand: AddCommand = (command, shell, done) => {
-  addJournalActions(command, actions)
-    .argument('[extension]', 'the id of the extension')
-    .argument('[key]', 'the key of the value')
-    .option('--json', 'print a line of JSON per entry')
-    .addHelpText('after', help)
-    .action(
-      async (
-        action: Given['action'],
-        extension: Given['extension'],
-        key: Given['key'],
-        options: JournalChoice,
-      ) => done(await store({ action, extension, key }, options, shell)),
-    );
-};
+export const addCommand = resource<JournalChoice>({
+  options: journalOptions('print a line of JSON per entry'),
+  actions: {
+    'list [extension] [prefix]': {
+      summary:
+        'the extensions that keep something, with their keys and bytes; or the values of one, of all keys or of those with a prefix',
+      work: reading(({ journal: { keyValues }, args: [id, prefix] }) =>
+        id === undefined ? extensions(keyValues) : values(keyValues, id, prefix),
+      ),
+    },
+    'get <extension> <key>': {
+      summary: 'one value, as JSON',
+      work: reading(async ({ journal: { keyValues }, args: [id = '', name = ''] }) => {
+        await checkKnown(keyValues, id);
+        const value = await keyValues.get(id, name);
+        if (value === undefined) throw missing(id, name);
+        return { data: [JSON.parse(value.body)], lines: () => [inertJson(value.body)] };
+      }),
+    },
+    'delete <extension> <key>': {
+      summary: 'delete one value',
+      work: removing(async (keyValues, id, name) => {
+        if ((await keyValues.get(id, name)) === undefined) throw missing(id, name);
+        const quota = { maxKeys: 0, maxBytes: 0 }; // a delete needs no room
+        await keyValues.write(id, name, undefined, { quota });
+        return `${name} is deleted`;
+      }),
+    },
+    'clear <extension>': {
+      summary: 'delete all that an extension keeps',
+      work: removing(
+        async (keyValues, id) =>
+          `${counted(await keyValues.clear(id), 'value is', 'values are')} deleted`,
+      ),
+    },
+  },
+  help,
+});
 
-async function store(given: Given, options: JournalChoice, shell: Shell): Promise<ExitCode> {
-  const { action, extension, key } = given;
-  if (extension === undefined && action !== 'list')
-    throw badArguments(`${action} needs the id of an extension`, 'See `sluice store list`.');
-  if (key === undefined && (action === 'get' || action === 'delete'))
-    throw badArguments(`${action} needs a key`, `See \`sluice store list ${extension}\`.`);
-  if (key !== undefined && action === 'clear')
-    throw badArguments('clear takes no key', 'Write `sluice store delete` for one value.');
-  const place = await journalPlace(options, shell);
-  if (action === 'delete' || action === 'clear') {
-    shell.stdout.lines([await remove(place, String(extension), key, options)]);
-    return exitCodes.ok;
-  }
-  await using reader = await readPlace(place);
-  const { keyValues } = reader;
-  if (extension === undefined) shell.stdout.lines(await extensionLines(keyValues, options));
-  else if (action === 'list')
-    shell.stdout.lines(await valueLines(keyValues, extension, key ?? '', options));
-  else shell.stdout.lines([await valueLine(keyValues, extension, String(key))]);
-  return exitCodes.ok;
-}
-
-async function extensionLines(values: KeyValueReader, { json }: JournalChoice): Promise<string[]> {
-  const uses = (await values.namespaces()).filter(({ namespace }) => !isOfHost(namespace));
-  return uses.map(({ namespace: extensionId, keys, bytes }) =>
-    json === true
-      ? jsonLine({ extensionId, keys, bytes })
-      : printable(`${extensionId}: ${counted(keys, 'key', 'keys')}, ${bytes} bytes`),
+async function extensions(keyValues: KeyValueReader): Promise<Answer> {
+  const uses = (await keyValues.namespaces()).filter(({ namespace }) => !isOfHost(namespace));
+  const data = uses.map(({ namespace: extensionId, keys, bytes }) => ({
+    extensionId,
+    keys,
+    bytes,
+  }));
+  const lines = data.map(({ extensionId, keys, bytes }) =>
+    printable(`${extensionId}: ${counted(keys, 'key', 'keys')}, ${bytes} bytes`),
   );
+  return { data, lines: () => lines };
 }
 
-async function valueLine(values: KeyValueReader, extension: string, key: string): Promise<string> {
-  await checkKnown(values, extension);
-  const value = await values.get(extension, key);
-  if (value === undefined) throw missing(extension, key);
-  return inertJson(value.body);
+async function values(keyValues: KeyValueReader, id: string, prefix = ''): Promise<Answer> {
+  await checkKnown(keyValues, id);
+  const found = await keyValues.list(id, { prefix, limit: Number.MAX_SAFE_INTEGER });
+  return {
+    data: found.map(({ key, body, expiresAtMs }) => ({
+      key,
+      value: JSON.parse(body),
+      expiresAtMs,
+    })),
+    lines: () =>
+      found.map(({ key, body, expiresAtMs: ms }) => {
+        const end = ms === undefined ? [] : [`until ${new Date(ms).toISOString()}`];
+        return [key, inertJson(body), ...end].map(printable).join('  ');
+      }),
+  };
 }
 
-async function valueLines(
-  values: KeyValueReader,
-  extension: string,
-  prefix: string,
-  { json }: JournalChoice,
-): Promise<string[]> {
-  await checkKnown(values, extension);
-  const found = await values.list(extension, { prefix, limit: Number.MAX_SAFE_INTEGER });
-  return found.map(({ key, body, expiresAtMs }) => {
-    const value: unknown = JSON.parse(body);
-    if (json === true) return jsonLine({ key, value, expiresAtMs });
-    const end = expiresAtMs === undefined ? [] : [`until ${new Date(expiresAtMs).toISOString()}`];
-    return [key, inertJson(body), ...end].map(printable).join('  ');
+/** Makes the work of an action that deletes values of an extension, and says so in a line. */
+function removing(remove: (keyValues: KeyValues, id: string, key: string) => Promise<string>) {
+  return tending<JournalChoice>(async ({ journal: { keyValues }, args: [id = '', name = ''] }) => {
+    if (isOfHost(id))
+      throw badArguments(`"${id}" is the host's own`, 'Name an extension of `sluice store list`.');
+    await checkKnown(keyValues, id);
+    const result = await remove(keyValues, id, name);
+    return { data: [{ result }], lines: () => [printable(result)] };
   });
-}
-
-/** Deletes one value, or all of an extension. @returns the line that says so. */
-async function remove(
-  place: JournalPlace,
-  extension: string,
-  key: string | undefined,
-  { json }: JournalChoice,
-): Promise<string> {
-  if (isOfHost(extension))
-    throw badArguments(
-      `"${extension}" is the host's own`,
-      'Name an extension of `sluice store list`.',
-    );
-  await using journal = await tendPlace(place);
-  const { keyValues } = journal;
-  await checkKnown(keyValues, extension);
-  let result: string;
-  if (key === undefined)
-    result = `${counted(await keyValues.clear(extension), 'value is', 'values are')} deleted`;
-  else {
-    if ((await keyValues.get(extension, key)) === undefined) throw missing(extension, key);
-    const quota = { maxKeys: 0, maxBytes: 0 }; // a delete needs no room
-    await keyValues.write(extension, key, undefined, { quota });
-    result = `${key} is deleted`;
-  }
-  return json === true ? jsonLine({ result }) : printable(result);
 }
 
 async function checkKnown(values: KeyValueReader, extension: string): Promise<void> {

@@ -8,6 +8,9 @@ export const budgets = z.strictObject({
   ),
   sendTimeoutMs: duration('how long one send may take before it counts as ambiguous'),
   setupTimeoutMs: duration('how long the setup of one extension may take'),
+  reloadTimeoutMs: duration(
+    'how long messages under way may go on before an extension is replaced all the same, by default 10000',
+  ),
 });
 
 /** The log. */

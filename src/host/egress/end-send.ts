@@ -49,12 +49,9 @@ export async function endSend(
 ): Promise<SendReport> {
   const { outcome, startedAtMs } = prepared;
   parts.sendEnds[end.status]++;
-  const { unpersisted, isSuspended: isDoubtful = false } = prepared;
-  const isPersisted =
-    unpersisted === undefined || isDoubtful || outcome.event.payload.openedBy !== undefined; // by its opening
   const isHeard = parts.kernel.plan(`egress.${end.status}`).length > 0;
-  const how = { isHeard, isDoubtful };
-  if (isPersisted) await parts.outbox.end(parts, outcome, recordOf(end, prepared), how);
+  const how = { isHeard, isDoubtful: prepared.unpersisted !== undefined };
+  await parts.outbox.end(parts, outcome, recordOf(end, prepared), how);
   const { state, cause, reason } = recordOf(end, prepared);
   reportSend(parts, outcome, {
     state,

@@ -4,8 +4,7 @@ import type { ExtensionHost, ExtensionMessage, KeptSend } from '@sluice/sdk/exte
 import { Recent } from '@sluice/sdk/stream/internal';
 import { type Clock, definedFields, pause, sameData } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
-import { fingerprintOf } from '../outbox/outbox.js';
-import { reportOfRecord } from '../outbox/report-of-record.js';
+import { fingerprintOf, reportOfRecord } from '../outbox/report-of-record.js';
 import type { HostParts } from '../parts/parts.js';
 import { failedReport } from './end-send.js';
 import type { JudgedSend, OwnMessage, sendOwn } from './own-send.js';
@@ -74,7 +73,7 @@ export function extensionSends(parts: HostParts, sendBy: typeof sendOwn): Extens
     })();
     keyed.set(sendId, { message, kept: persisted });
     void persisted.then(
-      ({ ended }) => ended.then(() => journal.acknowledge === 'persisted' && keyed.delete(sendId)),
+      ({ ended }) => ended.then(() => parts.outbox.mayDefer && keyed.delete(sendId)),
       () => keyed.delete(sendId), // it was not sent: the key is free
     );
     return persisted;

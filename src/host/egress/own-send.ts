@@ -45,8 +45,9 @@ export async function sendOwn(
   const account = host.accounts.find(channel ?? '', accountId ?? '');
   // whoever takes the account takes its sends
   const slot = account?.slot ?? host.journal.ownership.slotOf(lane);
-  const parts = fence === undefined ? underOwnFence(host, slot) : underFence(host, fence);
-  const either = signal === undefined ? parts.signal : AbortSignal.any([signal, parts.signal]);
+  const fenced = fence === undefined ? underOwnFence(host, slot) : underFence(host, fence);
+  const either = signal === undefined ? fenced.signal : AbortSignal.any([signal, fenced.signal]);
+  const parts = { ...fenced, signal: either };
   const explicit = channel !== undefined && accountId !== undefined;
   const outgoing: OutgoingMessage = { ...message, kind: 'unprompted', explicit };
   const trail = new Trail(parts.kernel, undefined, refs);
@@ -55,14 +56,14 @@ export async function sendOwn(
   let ending: Promise<SendReport> | undefined;
   const end = (): Promise<SendReport> => {
     ending ??= preparing.then((prepared) =>
-      isDeferredToNext(parts, prepared)
+      isDeferredToNext(fenced, prepared)
         ? deferredSend(prepared)
         : deliverPrepared(parts, trail, prepared, either),
     );
     return ending;
   };
   // in a lane, so that a stop waits for it, too
-  const inTurn = parts.conversationLanes.run(lane, end, { runsAtOnce: true }); // a turn may wait for it
+  const inTurn = parts.sendLanes.run(lane, end); // a turn may wait for it
   const ended = new Promise<SendReport>((resolve, reject) => {
     // nothing of an aborted message goes out, so it waits for none before it
     const heard = onAbort(either, () => end().then(resolve, reject));
@@ -74,8 +75,6 @@ export async function sendOwn(
 }
 
 /** Returns whether a send that its channel has not had is left to the next host: its row stays open in the journal. */
-function isDeferredToNext({ signal, journal }: HostParts, prepared: PreparedSend): boolean {
-  return (
-    signal.aborted && journal.acknowledge === 'persisted' && endOfUnpassed(prepared) === undefined
-  );
+function isDeferredToNext({ signal, outbox }: HostParts, prepared: PreparedSend): boolean {
+  return signal.aborted && outbox.mayDefer && endOfUnpassed(prepared) === undefined;
 }

@@ -113,11 +113,15 @@ export function answerOf(result: unknown): AttemptResult {
   }
 }
 
-/** Says what the end of a call to `send` means; its silence, too. */
-function resultOf(end: CallEnd<SendResult>, timeoutMs: number): AttemptResult {
+/** Says what the end of a call that sends means; its silence, too. */
+export function resultOf(
+  end: CallEnd<SendResult>,
+  timeoutMs: number,
+  who = 'channel',
+): AttemptResult {
   if (end.status === 'returned') return answerOf(end.value);
   if (end.status !== 'late') return end;
-  return { status: 'ambiguous', reason: `the channel did not answer within ${timeoutMs} ms` };
+  return { status: 'ambiguous', reason: `the ${who} did not answer within ${timeoutMs} ms` };
 }
 
 /** Returns whether an ambiguous send may go out again: as its channel declares, never blindly. */

@@ -105,8 +105,8 @@ async function pressApproval(
   const row = answer && (await approvals.byId(questionId));
   const by = definedFields({ answeredBy: principal, answeredIn: eventId });
   const given = { ...(answer ?? { state: 'denied' as const }), ...by };
-  const { isTaken, text } = await answerApproval(approvals, row, given);
-  return isTaken ? { questionId, text } : { text };
+  const { ended, text } = await answerApproval(approvals, row, given);
+  return ended === undefined ? { text } : { questionId, text };
 }
 
 function close(

@@ -1,13 +1,13 @@
 import type { UpdateFence } from '@sluice/journal';
-import { againMs, logJournalFailure, mayPass } from '@sluice/journal/internal';
-import { isSluiceError, pause } from 'sluice-kernel/internal';
+import { logJournalFailure, patiently } from '@sluice/journal/internal';
+import pLimit from 'p-limit';
 import type { FencedParts, HostParts } from '../parts/parts.js';
 import { forUpdate } from '../parts/under-fence.js';
 import { reportUpdate } from '../timeline/report-update.js';
 
 /** Returns whether an update that has not begun is left to the next host. */
-export function isDeferredToNext({ signal, backlog, journal }: HostParts): boolean {
-  return journal.acknowledge === 'persisted' && (signal.aborted || backlog.isClosed);
+export function isDeferredToNext({ signal, backlog }: HostParts): boolean {
+  return backlog.mayDefer && (signal.aborted || backlog.isClosed);
 }
 
 /**
@@ -17,60 +17,69 @@ export function isDeferredToNext({ signal, backlog, journal }: HostParts): boole
  * @param failure the error of the first try. The journal may have what a try has written that failed.
  * @throws the error of the last try.
  */
-export async function untilKept<T>(
+export function untilKept<T>(
   parts: HostParts,
   eventId: string,
   failure: unknown,
   write: () => Promise<T>,
 ): Promise<T> {
-  for (let error = failure; ; ) {
-    const isLost = isSluiceError(error, 'journal-lost');
-    if (isLost || !mayPass(error) || isDeferredToNext(parts)) throw error;
-    if (error === failure)
+  const again = (isAgain: boolean) => (isAgain ? write() : Promise.reject(failure));
+  return patiently(parts.clock, parts.signal, again, (error, isAgain) => {
+    const isLeft = isDeferredToNext(parts);
+    if (!isLeft && !isAgain)
       parts.logger.error('an update waits: the journal could not be used', { eventId, error });
-    if (!(await pause(parts.clock, againMs, parts.signal))) throw error;
-    try {
-      return await write();
-    } catch (next) {
-      error = next;
-    }
-  }
+    return !isLeft;
+  });
 }
 
 /**
  * Begins an update, with those that join it, unless that was done. Never rejects.
  *
+ * @param attempt the number of this attempt.
  * @returns the services for all that is done for it; nothing if it has not begun, and is tried again later.
  */
 export async function beginUpdate(
   parts: HostParts,
   eventId: string,
+  attempt: number,
   joined?: readonly string[],
 ): Promise<FencedParts | undefined> {
-  const { journal, backlog, logger, deferredEnds } = parts;
+  const { journal, backlog, logger } = parts;
   const begun = backlog.begun.get(eventId);
   if (begun?.signal.aborted === false) return forUpdate(parts, begun); // one that was lost has begun nothing that may go on
   try {
-    const begin = () => journal.begin(eventId, joined);
+    const begin = () => journal.begin(eventId, joined, attempt);
     const beginning = begin().catch((error: unknown) => untilKept(parts, eventId, error, begin));
-    const { attempts: attempt, fence } = await beginning;
+    const { attempts, fence } = await beginning;
     backlog.begun.set(eventId, fence);
-    reportUpdate(parts, eventId, 'begun', { attempt });
+    reportUpdate(parts, eventId, 'begun', { attempt: attempts });
     return forUpdate(parts, fence);
   } catch (error) {
     logJournalFailure(logger, 'an update waits: the journal could not be used', { eventId, error });
-    deferredEnds.add(eventId);
     return undefined;
   }
 }
 
-/** Takes a beginning back. @returns whether it is no longer counted. Never rejects. */
-export async function releaseUpdate(parts: HostParts, fence: UpdateFence): Promise<boolean> {
+/**
+ * Takes a beginning back. Never rejects.
+ *
+ * @param isPatient it waits for a journal that is away.
+ * @returns whether it is no longer counted.
+ */
+export async function releaseUpdate(
+  parts: HostParts,
+  fence: UpdateFence,
+  isPatient = false,
+): Promise<boolean> {
   const { journal, backlog, logger } = parts;
   const { eventId } = fence;
   backlog.begun.delete(eventId);
+  const release = () => journal.release(fence);
   try {
-    await journal.release(fence);
+    await release().catch((error: unknown) => {
+      if (!isPatient) throw error;
+      return untilKept(parts, eventId, error, release);
+    });
     reportUpdate(parts, eventId, 'given-back');
     return true;
   } catch (error) {
@@ -85,5 +94,6 @@ export async function releaseUpdate(parts: HostParts, fence: UpdateFence): Promi
  */
 export async function releaseUpdates(parts: HostParts): Promise<void> {
   await parts.outbox.persistSent();
-  await Promise.all([...parts.backlog.begun.values()].map((fence) => releaseUpdate(parts, fence)));
+  const begun = [...parts.backlog.begun.values()];
+  await pLimit(8).map(begun, (fence) => releaseUpdate(parts, fence));
 }

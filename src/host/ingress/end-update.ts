@@ -1,4 +1,4 @@
-import type { MessageEnd } from '@sluice/journal';
+import type { Journal, MessageEnd } from '@sluice/journal';
 import { joinedReason, logJournalFailure, mayPass } from '@sluice/journal/internal';
 import type { InboundUpdate, UpdateEnd } from '@sluice/sdk/channel';
 import { definedFields, isSluiceError, oneLine } from 'sluice-kernel/internal';
@@ -35,7 +35,7 @@ export async function endUpdate(
   isEnded = false,
 ): Promise<Worked> {
   const { eventId, account, update, joined } = received;
-  const { journal, fence, counts, backlog, deferredEnds } = parts;
+  const { journal, fence, counts, backlog, room } = parts;
   const { status, reason } = end;
   // the host had no time for it, or lost it: it has not ended
   const isLost = fence.signal.aborted || (status === 'aborted' && parts.signal.aborted);
@@ -45,7 +45,7 @@ export async function endUpdate(
   let kept: Kept = isEnded ? 'kept' : 'open';
   if (!isDeferred) {
     backlog.begun.delete(eventId);
-    if (journal.acknowledge === 'ended') await acknowledge(parts, account, update);
+    await acknowledge(parts, account, update, 'ended');
     const why = reason === undefined ? {} : { reason: oneLine(reason) };
     const persisted = { isDead, outcome: status, ...why };
     try {
@@ -58,19 +58,23 @@ export async function endUpdate(
   const isOpen = kept !== 'kept';
   if (kept !== 'open') backlog.suspended.delete(eventId);
   if (!isOpen) {
-    if (isDead && journal.acknowledge === 'persisted') counts.deadLetters++;
+    room.leave(eventId);
+    if (isDead && backlog.mayDefer) counts.deadLetters++;
     parts.questions.settled(eventId);
     await parts.approvals.settled(eventId);
-  } else if (!isDeferred) for (const one of joined ?? []) deferredEnds.add(one.eventId);
+  }
   reportUpdate(parts, eventId, isOpen ? 'left' : isDead ? 'dead' : 'ended', {
     ...end,
     outcome: status,
     reason: reason === undefined ? undefined : oneLine(reason),
   });
   if (kept !== 'open' || (isDeferred && !fence.signal.aborted)) reportMessageEnd(parts, end);
-  if (joined !== undefined && !isOpen)
-    await Promise.all([...joined].map((one) => endJoined(parts, one, end)));
-  return isOpen && !isDeferred ? 'blocked' : 'done';
+  if (isOpen) return isDeferred ? 'done' : 'blocked';
+  const ended = isEndOfAll(status) ? [...(joined ?? [])] : []; // else they are handled on their own
+  const how = { isDead: status === 'failed', to: eventId };
+  const all = await Promise.all(ended.map((one) => endAsJoined(parts, one, how, end)));
+  counts.joined += all.length;
+  return all.includes('blocked') ? 'blocked' : 'done';
 }
 
 /** `refused`: for good. `open`: the update is left to the next reading of the journal, or to the next host. */
@@ -83,67 +87,56 @@ async function keepEnd(
   end: Parameters<HostParts['journal']['endUpdate']>[1],
   failure: unknown,
 ): Promise<Kept> {
-  const { journal, fence, logger, deferredEnds } = parts;
+  const { journal, fence, logger } = parts;
   try {
-    const write = () => journal.endUpdate({ ...fence, eventId }, end);
-    await untilKept(parts, eventId, failure, write);
+    await untilKept(parts, eventId, failure, () => journal.endUpdate({ ...fence, eventId }, end));
     return 'kept';
   } catch (error) {
     if (mayPass(failure) && isSluiceError(error, 'journal-state')) return 'kept'; // by a try before that had no answer
     logJournalFailure(logger, 'the end of an update was not persisted', { eventId, error });
-    deferredEnds.add(eventId); // its sends are persisted: they are not sent again
     return mayPass(error) ? 'open' : 'refused';
   }
 }
 
-/** Ends an update as the one that it joined has ended; if that was no turn, it is handled on its own. */
-async function endJoined(
-  parts: FencedParts,
-  received: ReceivedUpdate,
-  leader: MessageEnd,
-): Promise<void> {
-  const { eventId } = received;
-  if (!isEndOfAll(leader.status)) {
-    parts.batches?.forget(eventId);
-    return;
-  }
-  const { status, correlationId = '' } = leader;
-  const how = { isDead: status === 'failed', to: correlationId };
-  parts.counts.joined++;
-  await endAsJoined(parts, received, how, leader);
-}
-
-/** Ends an update that joined another. Never rejects. @param how.isDead that one is a dead letter. */
+/** Ends an update that joined another. Never rejects. @param how.isDead that one is a dead letter. @returns as `endUpdate`. */
 export async function endAsJoined(
   parts: FencedParts,
   received: EndingUpdate,
   { isDead, to }: { readonly isDead: boolean; readonly to: string },
   named: Partial<Pick<MessageEnd, 'agentId' | 'sessionKey'>> = {},
-): Promise<void> {
-  const { journal, fence, counts } = parts;
+): Promise<Worked> {
+  const { journal, fence, counts, backlog, room } = parts;
   const { eventId, account, update } = received;
   const reason = joinedReason(to);
   const end = { isDead, outcome: 'joined', reason } as const;
-  if (journal.acknowledge === 'ended') await acknowledge(parts, account, update);
+  await acknowledge(parts, account, update, 'ended');
   const kept = await journal.endUpdate({ ...fence, eventId }, end).then(
     () => 'kept' as const,
     (error: unknown) => keepEnd(parts, eventId, end, error), // if not, it ends when it is claimed
   );
-  if (kept === 'kept' && isDead && journal.acknowledge === 'persisted') counts.deadLetters++;
+  if (kept === 'kept') room.leave(eventId);
+  if (kept === 'kept' && isDead && backlog.mayDefer) counts.deadLetters++;
   const { agentId, sessionKey } = named;
   const state = kept !== 'kept' ? 'left' : isDead ? 'dead' : 'ended';
   const about = { ...namesOf(received), ...definedFields({ agentId, sessionKey }), reason };
   reportUpdate(parts, eventId, state, { ...about, outcome: 'joined', joinedTo: to });
-  if (kept === 'open') return;
-  reportMessageEnd(parts, { ...about, status: 'joined', correlationId: eventId, sends: [] });
+  if (kept !== 'open')
+    reportMessageEnd(parts, { ...about, status: 'joined', correlationId: eventId, sends: [] });
+  return kept === 'kept' ? 'done' : 'blocked';
 }
 
-/** Tells the provider that an update need not come again. Never rejects. */
+/**
+ * Tells the provider that an update need not come again, if its journal says so at this moment (durability §6.8). Never rejects.
+ *
+ * @param when absent if it is to be told in any case.
+ */
 export async function acknowledge(
   parts: HostParts,
   account: RunningAccount,
   update: InboundUpdate,
+  when?: Journal['acknowledge'],
 ): Promise<void> {
+  if (when !== undefined && when !== parts.journal.acknowledge) return;
   const { accountId } = account;
   // a reload may have put another channel in its place while the update was handled
   const { channel } = parts.accounts.find(account.channel.id, accountId) ?? account;

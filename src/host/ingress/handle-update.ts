@@ -3,11 +3,11 @@ import type { Place } from '../lanes/slots.js';
 import type { FencedParts, HostParts } from '../parts/parts.js';
 import { beginUpdate, isDeferredToNext, releaseUpdate } from './begin-update.js';
 import { carryToEnd } from './carry-update.js';
-import { laneOf, senderOf } from './decode-update.js';
+import { besideLane, laneOf, runsAtOnce, senderOf } from './decode-update.js';
 import { endUpdate } from './end-update.js';
 import type { ReceivedUpdate, Worked } from './received-update.js';
 import { suspendUpdate } from './suspend-update.js';
-import { goOn, waitForBatch } from './wait-for-batch.js';
+import { waitForBatch } from './wait-for-batch.js';
 
 /** As `handleUpdate`, for an update that the journal has kept and begun with one write. */
 export function handleBegun(
@@ -32,67 +32,49 @@ export async function handleUpdate(
   received: ReceivedUpdate,
   how: { readonly place: Place; readonly earlier: readonly SendRecord[] },
 ): Promise<Worked> {
-  const { eventId } = received;
+  const { eventId, account, decoded } = received;
+  const { batches, backlog, outbox } = parts;
   if (isDeferredToNext(parts)) return 'done';
+  const lane = laneOf(parts, account, decoded);
   const sender = senderOf(received);
   using shared = parts.shares.placeOf(sender, how.place);
-  if (shared?.takeNow(parts.backlog.begun.has(eventId)) === false) {
-    if (parts.journal.acknowledge === 'persisted') return parkForShare(parts, received, sender);
-    parts.gate.leave(); // it has not begun: no reload waits for it
-    await shared.take();
-    await goOn(parts.gate, shared);
-  }
-  reportTurn(parts, received);
-  if (await waitsForAccount(parts, received)) return 'done';
+  if (shared?.takeNow(backlog.begun.has(eventId)) === false)
+    return parkForShare(parts, lane, sender);
+  reportTurn(parts, received, lane);
+  if (await waitsForAccount(parts, received)) return 'no-account';
   const own = shared ?? how.place;
-  const joining = parts.batches && (await waitForBatch(parts, received, own));
-  if (parts.batches !== undefined && (joining === undefined || isDeferredToNext(parts)))
-    return 'done';
-  const whole = joining ?? received;
-  const { joined } = whole;
-  const beginning = joined ? beginJoined(parts, eventId, joined) : beginUpdate(parts, eventId);
-  const fenced = await beginning;
+  const whole = batches === undefined ? received : await waitForBatch(parts, received, own);
+  if (whole === undefined) return 'no-account';
+  if (batches !== undefined && isDeferredToNext(parts)) return 'done';
+  const joined = whole.joined && [...whole.joined].map((one) => one.eventId);
+  const { attempt = 1 } = received;
+  const fenced = await beginUpdate(parts, eventId, attempt, joined);
   if (fenced === undefined) return 'blocked';
-  using _sends = parts.outbox.open(eventId, how.earlier);
-  const place = countedPlace(fenced, eventId, own);
-  const end = await carryToEnd(fenced, whole, place);
+  using _sends = outbox.open(eventId, how.earlier);
+  const end = await carryToEnd(fenced, whole, countedPlace(fenced, received, own));
+  if (runsAtOnce(lane)) batches?.close(besideLane(received) ?? '');
   if (fenced.suspension?.isSuspended) return suspendUpdate(fenced, whole, own);
   return endUpdate(fenced, whole, end);
 }
 
 /** Leaves an update in the journal until its sender has a place of his share: it takes no memory meanwhile. */
-function parkForShare(parts: HostParts, { account, decoded }: ReceivedUpdate, sender = ''): Worked {
-  const lane = laneOf(parts, account, decoded);
-  parts.backlog.blocked.add(lane); // before anybody is told that there is room
-  parts.shares.park(sender, lane);
-  return 'blocked';
+function parkForShare({ backlog, shares }: HostParts, lane: string, sender = ''): Worked {
+  backlog.blocked.set(lane, 'blocked'); // before anybody is told that there is room
+  shares.park(sender, lane);
+  return 'done';
 }
 
 /** Records that the turn of an update has come in the lane of its conversation. */
 function reportTurn(
   parts: HostParts,
-  { eventId, account, decoded, receivedAtMs }: ReceivedUpdate,
+  { eventId, receivedAtMs }: ReceivedUpdate,
+  lane: string,
 ): void {
   parts.timeline.record(() => ({
     ...{ kind: 'lane', of: 'conversation', id: eventId, correlationId: eventId },
-    lane: laneOf(parts, account, decoded),
+    lane,
     waitedMs: Math.max(0, parts.clock.now() - receivedAtMs),
   }));
-}
-
-/** Begins an update with those that join it. @returns as `beginUpdate`. */
-async function beginJoined(
-  parts: HostParts,
-  eventId: string,
-  joined: ReadonlySet<ReceivedUpdate>,
-): Promise<FencedParts | undefined> {
-  const { batches, backlog } = parts;
-  const ids = [...joined].map((one) => one.eventId);
-  const hadJoined = backlog.begun.has(eventId);
-  if (!hadJoined) batches?.claim(ids);
-  const fenced = await beginUpdate(parts, eventId, ids);
-  if (fenced === undefined) for (const id of ids) batches?.forget(id);
-  return fenced;
 }
 
 /** Puts a job off whose extension went while it waited in its lane: it waits for its account. @returns whether it does. */
@@ -100,10 +82,9 @@ async function waitsForAccount(
   parts: HostParts,
   { eventId, account, decoded }: ReceivedUpdate,
 ): Promise<boolean> {
-  const { accounts, backlog, journal } = parts;
-  if (journal.acknowledge === 'ended' || decoded.kind !== 'job') return false;
+  const { accounts, backlog } = parts;
+  if (decoded.kind !== 'job' || parts.room.heldOf(eventId) !== undefined) return false;
   if (accounts.find(account.channel.id, account.accountId) !== undefined) return false;
-  backlog.waiting.add(eventId);
   const fence = backlog.begun.get(eventId);
   if (fence !== undefined) await releaseUpdate(parts, fence);
   return true;
@@ -113,7 +94,11 @@ async function waitsForAccount(
  * The place of an update that is persisted. While it waits for its session or its agent it runs nothing, so what ends the host
  * meanwhile is not counted against it (durability §7.7).
  */
-function countedPlace(parts: FencedParts, eventId: string, place: Place): Place {
+function countedPlace(
+  parts: FencedParts,
+  { eventId, attempt = 1 }: ReceivedUpdate,
+  place: Place,
+): Place {
   const fence = { ...parts.fence, eventId };
   const { suspension } = parts;
   let released: Promise<boolean> | undefined;
@@ -127,7 +112,7 @@ function countedPlace(parts: FencedParts, eventId: string, place: Place): Place 
       if (parts.signal.aborted || suspension?.isSuspended) return; // it ends here, and is not counted
       if ((await released) === false)
         parts.backlog.begun.set(eventId, fence); // it is still counted
-      else if ((await beginUpdate(parts, eventId)) === undefined) {
+      else if ((await beginUpdate(parts, eventId, attempt)) === undefined) {
         const why = new Error('it waited, and could not be begun again: it is claimed later');
         suspension?.suspend(why);
         throw why;

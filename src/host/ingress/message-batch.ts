@@ -37,7 +37,7 @@ export async function batchOf(
   for (const row of rows) {
     const { eventId } = row;
     if (backlog.arriving.has(eventId)) return found(false, true);
-    const isRefused = active.has(eventId) && batches?.waiting(eventId) === undefined;
+    const isRefused = active.has(eventId);
     const received = isRefused || !isNew(row) ? undefined : receivedOf(parts, row);
     const withinMs = received === undefined ? 0 : (batches?.withinMs(received.account) ?? 0);
     const isSoon =
@@ -85,12 +85,9 @@ function isNew({ state, attempts, retriedAfterSeq, joinedTo: other }: UpdateReco
 }
 
 function receivedOf(parts: HostParts, row: UpdateRecord): ReceivedUpdate | undefined {
-  const { eventId, channel, accountId, receivedAtMs, body } = row;
-  const account = parts.accounts.find(channel, accountId);
-  const persisted = body === undefined ? undefined : updateOf(row);
-  const update =
-    parts.journal.acknowledge === 'persisted' ? persisted : parts.batches?.waiting(eventId);
-  if (account === undefined || update === undefined) return undefined; // the next host could not join it
+  const { eventId, receivedAtMs } = row;
+  const { account, update, isWhole } = updateOf(parts, row);
+  if (account === undefined || !isWhole) return undefined;
   const decoded = decodeUpdate(parts, account, update);
   return { eventId, account, update, receivedAtMs, decoded };
 }

@@ -40,8 +40,7 @@ export function principalOf(
   if (sender === undefined) return undefined;
   const { channel } = account;
   // an extension cannot make an owner: only the maker of the host gives it a channel of this machine
-  const isLocal =
-    proofOf(decoded) === 'local' && parts.options.channels?.includes(channel) === true;
+  const isLocal = proofOf(decoded) === 'local' && parts.options.channels.includes(channel);
   return asPrincipal(parts, sender, isLocal);
 }
 

@@ -2,6 +2,9 @@ import type { MessageEnd, UpdateRecord } from '@sluice/journal';
 import type { InboundUpdate } from '@sluice/sdk/channel';
 import { definedFields } from 'sluice-kernel/internal';
 import type { Decoded, TakenJob } from '../jobs/job.js';
+import type { Blocked } from '../lanes/backlog.js';
+import type { HostParts } from '../parts/parts.js';
+import type { RunningAccount } from '../provided/accounts.js';
 
 /** An update that the host has received. */
 export interface ReceivedUpdate extends Omit<TakenJob, 'job'> {
@@ -30,14 +33,21 @@ export function namesOf({
   return { channel: channel.id, accountId, ...definedFields({ updateId }) };
 }
 
-/** `blocked`: it waits in the journal. What comes after it in its conversation waits, too. */
-export type Worked = 'done' | 'blocked';
+/** `done`, or why it waits in the journal: what comes after it in its conversation waits, too. */
+export type Worked = 'done' | Blocked;
 
-/** An update as its channel gave it. */
-export function updateOf({ updateId, receivedAtMs, body }: UpdateRecord): InboundUpdate {
-  return {
-    raw: body === undefined ? undefined : JSON.parse(body),
-    receivedAtMs,
-    ...definedFields({ updateId }),
-  };
+/** An update of the journal as its channel gave it, and its account, if that runs. `isWhole`: what it says is known. */
+export function updateOf(
+  { room, accounts }: HostParts,
+  { eventId, channel, accountId, updateId, receivedAtMs, body }: UpdateRecord,
+): {
+  readonly account: RunningAccount | undefined;
+  readonly update: InboundUpdate;
+  readonly isWhole: boolean;
+} {
+  const held = room.heldOf(eventId);
+  if (held !== undefined) return { account: held.account, update: held.update, isWhole: true };
+  const raw: unknown = body === undefined ? undefined : JSON.parse(body);
+  const update = { raw, receivedAtMs, ...definedFields({ updateId }) };
+  return { account: accounts.find(channel, accountId), update, isWhole: body !== undefined };
 }

@@ -2,8 +2,7 @@ import { logJournalFailure } from '@sluice/journal/internal';
 import { pause } from 'sluice-kernel/internal';
 import type { Place } from '../lanes/slots.js';
 import type { FencedParts } from '../parts/parts.js';
-import { reportUpdate } from '../timeline/report-update.js';
-import { isDeferredToNext, untilKept } from './begin-update.js';
+import { isDeferredToNext, releaseUpdate } from './begin-update.js';
 import type { ReceivedUpdate, Worked } from './received-update.js';
 
 /** One process suspends a message so often. After that its attempts count: it may be what the journal fails at (durability §7.8). */
@@ -21,8 +20,7 @@ export async function suspendUpdate(
   { eventId }: Pick<ReceivedUpdate, 'eventId'>,
   place: Place,
 ): Promise<Worked> {
-  const { journal, backlog, deferredEnds, approvals, clock, signal, logger } = parts;
-  const { gate, suspension } = parts;
+  const { backlog, approvals, clock, signal, logger, gate, suspension } = parts;
   if (parts.fence.signal.aborted) backlog.begun.delete(eventId); // whoever has its partition claims it
   const fence = backlog.begun.get(eventId);
   if (fence === undefined || signal.aborted || isDeferredToNext(parts)) return 'blocked';
@@ -36,17 +34,7 @@ export async function suspendUpdate(
     await pause(clock, ms, AbortSignal.any([signal, approvals.leaving, gate.closing]));
     await place.enter();
   }
-  try {
-    if (count <= mostSuspended) {
-      const release = () => journal.release(fence);
-      await release().catch((failure: unknown) => untilKept(parts, eventId, failure, release));
-      reportUpdate(parts, eventId, 'given-back');
-    }
-    backlog.begun.delete(eventId);
-  } catch (failure) {
-    const about = { eventId, error: failure };
-    logJournalFailure(logger, 'a beginning that does not count was counted', about);
-  }
-  deferredEnds.add(eventId);
+  if (count > mostSuspended) backlog.begun.delete(eventId);
+  else if (!(await releaseUpdate(parts, fence, true))) backlog.begun.set(eventId, fence); // a stop tries it once more
   return 'blocked';
 }

@@ -1,4 +1,3 @@
-import type { ReloadGate } from '../lanes/gate.js';
 import { longestBatchWait } from '../lanes/message-batches.js';
 import type { Place } from '../lanes/slots.js';
 import type { HostParts } from '../parts/parts.js';
@@ -40,7 +39,7 @@ export async function waitForBatch(
   for (;;) {
     batch = await orElse(batchOf(parts, { ...record, lane }, key), none);
     if (window.isClosed || batch.isFull) break;
-    const isArriving = batch.isArriving || backlog.arrivingIn.has(lane);
+    const isArriving = batch.isArriving || (backlog.lanes.get(lane)?.arriving ?? 0) > 0;
     const dueMs = Math.min(
       batch.lastAtMs + withinMs,
       record.acceptedAtMs + longestBatchWait * withinMs,
@@ -56,28 +55,16 @@ export async function waitForBatch(
   }
   if (hasLeft) {
     await slot.enter();
-    await goOn(gate, slot);
+    await gate.enterWith(slot);
   }
-  const now = accounts.find(account.channel.id, account.accountId);
-  if (now === undefined && journal.acknowledge === 'persisted') {
-    backlog.waiting.add(eventId);
-    return undefined;
-  }
+  const held = parts.room.heldOf(eventId); // as long as the host lives, nobody else has it
+  const now = accounts.find(account.channel.id, account.accountId) ?? held?.account;
+  if (now === undefined) return undefined;
   const isStopped = window.isStopped;
   return {
     ...received,
-    account: now ?? account,
+    account: now,
     ...(batch.members.length > 0 && { joined: new Set(batch.members) }),
     ...(isStopped && { isStopped }),
   };
-}
-
-/** Goes on with its place when the gate is open. A message that waits for its place has not begun: no reload waits for it. */
-export async function goOn(gate: ReloadGate, place: Place): Promise<void> {
-  while (!gate.isOpen) {
-    place.leave(); // what has begun may need it to come to its end
-    await gate.opened();
-    await place.enter();
-  }
-  return gate.enter();
 }

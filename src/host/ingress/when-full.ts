@@ -1,46 +1,38 @@
 import type { Decoded } from '../jobs/job.js';
+import type { WhenFull } from '../lanes/room.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
-import { runsAtOnce } from './decode-update.js';
+import type { ReceivedUpdate } from './received-update.js';
 
 /** The fate of an update: it is handled, or it is refused and its sender is told, or it is dropped and no one is told. */
 export type Fate = 'handled' | 'refused' | 'dropped';
 
-/** Full conversations that are remembered, at most. */
-const mostNotified = 10_000;
-
 /** The policy for a conversation, or a host, that is full (durability §8.2). */
-type Policy = 'park' | 'refuse' | 'drop' | 'wait';
-
-function policyOf({ options, journal }: HostParts, { channel }: RunningAccount): Policy {
-  if (options.whenLaneFull !== undefined) return options.whenLaneFull;
-  if (channel.capabilities.canWait === true) return 'wait';
-  return journal.acknowledge === 'persisted' ? 'park' : 'refuse';
+function policyOf({ room }: HostParts, { channel }: RunningAccount): WhenFull {
+  return room.policyOf(channel.capabilities);
 }
 
 /** Says what becomes of an update of a lane, and counts it. Of a crowd that is refused one is told, until there is room again. */
 export function fateOf(parts: HostParts, account: RunningAccount, lane: string): Fate {
-  const { conversationLanes } = parts;
   const policy = policyOf(parts, account);
-  const isPersisted = policy === 'park' && !runsAtOnce(lane); // what runs at once is never parked
-  if (isPersisted || policy === 'wait' || !conversationLanes.isFull(lane)) return 'handled';
-  return notTakenIn(parts, account, conversationLanes.isToNotify(lane));
+  const isRefused = policy === 'refuse' || policy === 'drop';
+  return isRefused && parts.room.isFull(lane) ? fateInFull(parts, account, lane) : 'handled';
 }
 
 /** Returns whether an update may be refused, so that its sender is told before it was begun. */
-export function mayBeRefused(parts: HostParts, account: RunningAccount, lane: string): boolean {
-  const policy = policyOf(parts, account);
-  return policy === 'refuse' || (policy === 'park' && runsAtOnce(lane));
+export function mayBeRefused(parts: HostParts, account: RunningAccount): boolean {
+  return policyOf(parts, account) === 'refuse';
 }
 
-function notTakenIn(parts: HostParts, account: RunningAccount, isToNotify: boolean): Fate {
-  const { conversationLanes, counts, logger } = parts;
+/** The fate of an update whose conversation, or whose host, is full: each host tells one sender. */
+export function fateInFull(parts: HostParts, account: RunningAccount, lane: string): Fate {
+  const { room, counts, logger } = parts;
   counts.dropped++;
-  if (!isToNotify) return 'dropped';
+  if (!room.isToNotify(lane)) return 'dropped';
   logger.warn('a conversation, or the host, is full: its messages are not taken in', {
     channel: account.channel.id,
     accountId: account.accountId,
-    waiting: conversationLanes.jobs,
+    waiting: room.size,
   });
   return policyOf(parts, account) === 'drop' ? 'dropped' : 'refused';
 }
@@ -57,27 +49,19 @@ export function mostOpenOf(
   const isBounded = ['refuse', 'drop'].includes(policyOf(parts, account));
   const isCounted = isBounded && kind !== 'job' && kind !== 'ignored';
   return parts.journal.ownership.partitionCount > 1 && isCounted
-    ? parts.conversationLanes.capacity
+    ? parts.room.rules.laneCapacity
     : undefined;
 }
 
-/** The fate of an update whose conversation is full in a shared journal. Each host tells one sender, as `fateOf` does. */
-export function fateInFull(parts: HostParts, account: RunningAccount, lane: string): Fate {
-  const { notifiedFull } = parts.backlog;
-  const isToNotify = !notifiedFull.has(lane);
-  const [oldest = lane] = notifiedFull;
-  if (notifiedFull.size >= mostNotified) notifiedFull.delete(oldest);
-  return notTakenIn(parts, account, notifiedFull.add(lane) && isToNotify);
-}
-
-/** Notes how many updates of a lane were open when another was taken in. */
-export function noteOpen({ backlog, conversationLanes }: HostParts, lane: string, open: number) {
-  if (open * 2 <= conversationLanes.capacity) backlog.notifiedFull.delete(lane);
-}
-
-/** Returns whether an update that cannot begin at once may wait in the journal alone. */
-export function mayPark(parts: HostParts, account: RunningAccount): boolean {
-  return policyOf(parts, account) === 'park';
+/** Gives an update room that waits, unless it waits in the journal alone. @param isWhole the journal has its body. */
+export function enterRoom(
+  parts: HostParts,
+  { eventId, account, update }: ReceivedUpdate,
+  lane: string,
+  isWhole: boolean,
+): void {
+  const isAlone = isWhole && policyOf(parts, account) === 'park';
+  if (!isAlone) parts.room.enter(eventId, lane, isWhole ? undefined : { account, update });
 }
 
 /** Resolves when a channel may bring more. Only one that can wait, or is told to, does. */
@@ -86,5 +70,5 @@ export async function roomFor(
   account: RunningAccount,
   lane: string,
 ): Promise<void> {
-  if (policyOf(parts, account) === 'wait') await parts.conversationLanes.room(lane);
+  if (policyOf(parts, account) === 'wait') await parts.room.forLane(lane);
 }

@@ -1,49 +1,64 @@
 import type { ApprovalScope, Approver, Principal } from 'sluice-kernel';
-import { type ApprovalEnd, type ApprovalRow, shortIdOf } from './approval-row.js';
+import { type AnsweredBy, type ApprovalEnd, type ApprovalRow, shortIdOf } from './approval-row.js';
 import { scopeText } from './approval-text.js';
-import { offeredScopes } from './grants.js';
+import { type GrantRow, offeredScopes } from './grants.js';
 import type { PersistedApprovals } from './persisted-approvals.js';
 
 /** The text for an answer to a question that is not open. */
 export const notPendingText = 'This approval is not open any more.';
 
-/** An answer that came by a channel. */
+/** An answer, by a channel or by an operator at the journal. */
 export interface GivenAnswer extends ApprovalEnd {
   readonly state: 'allowed' | 'denied';
-  /** The proven sender; absent if the channel has proven none. */
-  readonly answeredBy?: Principal;
+  /** Absent if the channel has proven nobody. */
+  readonly answeredBy?: AnsweredBy;
+}
+
+/** An answer that was taken, or was not. */
+export interface Answered {
+  /** A text for the one who gave it. */
+  readonly text: string;
+  /** The question as the answer has ended it; absent if the answer was not taken. */
+  readonly ended?: ApprovalRow;
+  /** The "always" that it gave; absent also if there is no room for it. */
+  readonly grant?: GrantRow;
 }
 
 /**
  * Takes the answer to an approval. A second answer, one to an id that is not open and one of somebody who may not answer change
- * nothing (judgement §4.19).
+ * nothing (judgement §4.19). The same answer, by its `answeredIn`, may come again.
  *
- * @returns if it was taken, and a text for the one who gave it.
- * @throws as the journal does: it is open as before.
+ * @throws as the journal does: the answer may have been taken, so it is to be tried again.
  */
 export async function answerApproval(
   approvals: PersistedApprovals,
   row: ApprovalRow | undefined,
   end: GivenAnswer,
-) {
-  if (row === undefined) return { isTaken: false, text: notPendingText };
+): Promise<Answered> {
+  if (row === undefined) return { text: notPendingText };
   const id = shortIdOf(row);
-  const done = (text: string) => ({ isTaken: true, text: `${id} is ${text}.` });
   const { question, principal, family } = row;
   const { state, answeredBy, answeredIn, always } = end;
   if (row.state !== 'pending') await approvals.sign.give(); // whoever has ended it may have died before that
-  if (row.answeredIn === undefined || row.answeredIn !== answeredIn) {
-    const problem =
-      whyNotAnswer({ of: question.of, principal }, answeredBy) ?? whyNotAlways(row, always);
-    if (problem !== undefined) return { isTaken: false, text: problem };
-    const ended = row.state === 'pending' ? await approvals.end(row, end) : undefined;
-    if (ended === undefined) return { isTaken: false, text: notPendingText };
-  } else if (always !== undefined) await approvals.grants.keep(row); // it is handled again: its host may have died before that
-  if (always === undefined) return done(state);
-  const grant = await approvals.grants.for(row).catch(() => undefined); // the log says why
-  if (grant === undefined) return done(`${state}, this once: "always" could not be kept`);
+  const isAgain = answeredIn !== undefined && row.answeredIn === answeredIn;
+  const problem = isAgain
+    ? undefined
+    : (whyNotAnswer({ of: question.of, principal }, answeredBy) ?? whyNotAlways(row, always));
+  if (problem !== undefined) return { text: problem };
+  const ended = isAgain ? row : await approvals.end(row, end);
+  if (ended === undefined) return { text: notPendingText };
+  if (always === undefined) return { text: `${id} is ${state}.`, ended };
+  await approvals.grants.keep(ended);
+  const grant = await approvals.grants.for(ended);
+  if (grant === undefined)
+    return { text: `${id} is ${state}, this once: "always" could not be kept.`, ended };
   const revoking = `/approvals revoke ${shortIdOf(grant)}`;
-  return done(`${state}, and for 30 days always ${scopeText(always, family)} (${revoking})`);
+  const scope = scopeText(always, family);
+  return {
+    text: `${id} is ${state}, and for 30 days always ${scope} (${revoking}).`,
+    ended,
+    grant,
+  };
 }
 
 /** Says why a question cannot be answered with "always" for a scope; nothing if it can. */
@@ -60,8 +75,9 @@ export function whyNotAlways(
 /** Says why somebody may not answer a question; nothing if he may (judgement §4.18). */
 export function whyNotAnswer(
   { of, principal }: { readonly of: Approver; readonly principal?: Principal | undefined },
-  by: Principal | undefined,
+  by: AnsweredBy | undefined,
 ): string | undefined {
+  if (by === 'operator') return undefined;
   if (by === undefined) return 'You may not answer this: your channel has not proven who you are.';
   if (of === 'owner')
     return by.isOwner ? undefined : 'You may not answer this: an owner of this host has to.';

@@ -20,10 +20,14 @@ export function approvalCommands(
 ): readonly ChatCommand[] {
   const common = { runsAtOnce: true, forAnyone: true } as const;
 
+  const patient = <T>(work: (isAgain: boolean) => Promise<T>) =>
+    patiently(clock, approvals.leaving, work);
+  const listed = () => patient(() => approvals.grants.list());
+
   const answer =
     (state: 'allowed' | 'denied') =>
     (context: ChatCommandContext): Promise<string> =>
-      patiently(clock, approvals.leaving, () => answerOnce(state, context));
+      patient(() => answerOnce(state, context));
 
   const answerOnce = async (
     state: 'allowed' | 'denied',
@@ -46,10 +50,11 @@ export function approvalCommands(
 
   const revoke = async (id: string, by: Principal | undefined): Promise<string> => {
     if (!isId(id)) return noIdText;
-    const all = (await approvals.grants.list()).filter((grant) => mayRevoke(grant, by));
+    const all = (await listed()).filter((grant) => mayRevoke(grant, by));
     const [grant, other] = all.filter((one) => one.id.startsWith(id.toLowerCase()));
     if (other !== undefined) return severalText(id);
-    const isRevoked = grant !== undefined && (await approvals.grants.revoke(grant));
+    const isRevoked =
+      grant !== undefined && (await patient((isAgain) => approvals.grants.revoke(grant, isAgain)));
     return isRevoked
       ? `${shortIdOf(grant)} is revoked.`
       : 'You have no such "always": see /approvals.';
@@ -57,13 +62,11 @@ export function approvalCommands(
 
   const list = async (by: Principal | undefined): Promise<string> => {
     const now = clock.now();
-    const open = (await approvals.load()).filter(
+    const open = (await patient(() => approvals.load())).filter(
       ({ state, question: { of }, principal }) =>
         state === 'pending' && whyNotAnswer({ of, principal }, by) === undefined,
     );
-    const grants = (await approvals.grants.list()).filter(
-      (grant) => mayRevoke(grant, by) || isFor(grant, by),
-    );
+    const grants = (await listed()).filter((grant) => mayRevoke(grant, by) || isFor(grant, by));
     return [
       ...(open.length === 0 ? ['No approval waits for you.'] : []),
       ...open.map((row) => approvalLine(row, now)),
@@ -91,9 +94,7 @@ export function approvalCommands(
         'Lists the approvals that you may answer, and what is always allowed: /approvals [revoke ID].',
       ...common,
       run: ({ args: [action, id = ''], principal }) =>
-        patiently(clock, approvals.leaving, () =>
-          action === 'revoke' ? revoke(id, principal) : list(principal),
-        ),
+        action === 'revoke' ? revoke(id, principal) : list(principal),
     },
   ];
 }

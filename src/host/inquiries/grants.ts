@@ -8,7 +8,7 @@ import {
   type Principal,
 } from 'sluice-kernel/internal';
 import { type AnsweredBy, type ApprovalRow, shortIdOf } from './approval-row.js';
-import { type KeptItem, KeptItems, type KeptItemsParts } from './kept-items.js';
+import { isKept, type KeptItem, KeptItems, type KeptItemsParts } from './kept-items.js';
 
 /** Milliseconds that "always" holds: 30 days. */
 export const grantMs = 30 * 86_400_000;
@@ -59,10 +59,15 @@ export class Grants extends KeptItems<GrantRow> {
       prefix: '/always/',
       quota: { maxKeys: grantsAtMost, maxBytes: 16 * 1024 * 1024 },
       partOf: () => 'granted',
+      isOpen: () => true, // a look compares the time
+      isItem: isKept<GrantRow>({
+        scope: 'string',
+        asker: 'object',
+        about: 'string',
+        uses: 'number',
+      }),
     });
   }
-
-  protected override async expire(): Promise<void> {} // a look compares the time
 
   /** Those that hold, the oldest first. @throws as the journal does. */
   async list(): Promise<readonly GrantRow[]> {
@@ -97,11 +102,13 @@ export class Grants extends KeptItems<GrantRow> {
       ...newGrant(always, row, endedAtMs),
       ...definedFields({ givenBy: answeredBy }),
     };
-    const isOlder = ({ askedAtMs, revokedAtMs = askedAtMs }: GrantRow): boolean =>
-      Math.max(askedAtMs, revokedAtMs) < endedAtMs;
+    const isNewer = ({ askedAtMs, revokedAtMs = askedAtMs }: GrantRow): boolean =>
+      Math.max(askedAtMs, revokedAtMs) >= endedAtMs;
     for (let isTidied = false; ; isTidied = true) {
-      const { status, item } = await this.put(grant, isOlder);
-      if (status !== 'full') return status === 'written' || this.#holds(item);
+      const { status, was = grant } = await this.items.change(this.rowOf(grant), (now) =>
+        now !== undefined && isNewer(now) ? undefined : grant,
+      );
+      if (status !== 'full') return status === 'written' || this.#holds(was);
       if (isTidied) return false;
       await this.drop();
     }
@@ -124,11 +131,17 @@ export class Grants extends KeptItems<GrantRow> {
     }
   }
 
-  /** @returns whether it held until now. @throws as the journal does. */
-  async revoke(grant: GrantRow): Promise<boolean> {
+  /**
+   * Revokes a grant.
+   *
+   * @param isAgain the call before this one has failed, and may have revoked it.
+   * @returns whether it held until now.
+   * @throws as the journal does.
+   */
+  async revoke(grant: GrantRow, isAgain = false): Promise<boolean> {
     const revokedAtMs = this.parts.clock.now();
     const revoked = await this.change(grant, (now) =>
-      this.#holds(now) ? { ...now, revokedAtMs } : undefined,
+      this.#holds(now) || isAgain ? { revokedAtMs, ...now } : undefined,
     );
     return revoked !== undefined;
   }

@@ -1,5 +1,5 @@
-import type { KeyValueQuota, KeyValueReader, KeyValues, WriteResult } from '@sluice/sdk/extension';
-import { changeValue } from '@sluice/sdk/extension/internal';
+import type { KeyValueQuota, KeyValueReader, KeyValues } from '@sluice/sdk/extension';
+import { hasFields, listItems, WorkItems } from '@sluice/sdk/extension/internal';
 import { type Clock, definedFields, type Logger, Timer } from 'sluice-kernel/internal';
 import type { TimelineRecorder } from '../timeline/timeline-recorder.js';
 
@@ -19,81 +19,84 @@ export interface KeptItemsParts {
   readonly timeline?: TimelineRecorder;
 }
 
-/** How items are persisted. */
-export interface KeptItemsOptions<Item extends KeptItem> {
+/** A kind of items. */
+export interface KindOfItems<Item extends KeptItem> {
   /** The beginning of their namespaces. */
   readonly prefix: string;
   readonly quota: KeyValueQuota;
   /** The namespace of an item behind the prefix. */
   readonly partOf: (item: Item) => string;
+  /** Returns whether an item has no end yet. */
+  readonly isOpen: (item: Item) => boolean;
+  /** Checks what was read: it comes from a disk. */
+  readonly isItem: (value: unknown) => value is Item;
 }
 
-type Given = Pick<Parameters<KeyValues['write']>[3], 'expected' | 'signal'>;
+/** Makes the check of a kind: of the fields of every item, and of some more. */
+export function isKept<Item extends KeptItem>(more: Parameters<typeof hasFields<Item>>[0]) {
+  const own = { id: 'string', askedAtMs: 'number', dueAtMs: 'number' } as const;
+  return hasFields<Item>({ ...own, ...more });
+}
 
 export const retryAfterMs = 1_000;
-/** Milliseconds of the longest timer: the time of day may jump meanwhile. */
-const longestWaitMs = 86_400_000;
+/** Milliseconds of the longest timer: the time of day may jump meanwhile, and another host may end the item. */
+const longestWaitMs = 600_000;
 
 /**
- * Reads the items under a prefix, in the order in which they were asked.
+ * Reads the items of a kind, in the order in which they were asked.
  *
  * @param limit of each namespace.
  * @param start the beginning of their ids.
  */
 export async function readItems<Item extends KeptItem>(
   keyValues: KeyValueReader,
-  prefix: string,
-  limit: number,
-  start = '',
+  { prefix, isItem }: Pick<KindOfItems<Item>, 'prefix' | 'isItem'>,
+  limit?: number,
+  start?: string,
 ): Promise<Item[]> {
+  const given = definedFields({ prefix: start, limit });
   const items: Item[] = [];
   for (const { namespace } of await keyValues.namespaces())
     if (namespace.startsWith(prefix))
-      for (const { body } of await keyValues.list(namespace, { prefix: start, limit }))
-        items.push(JSON.parse(body) as Item); // a host has written it
+      for (const { item } of await listItems(keyValues, { isItem }, namespace, given))
+        items.push(item);
   return items.sort((a, b) => a.askedAtMs - b.askedAtMs);
 }
 
 /**
- * Items of the host that wait for people, such as questions: each is persisted in the key-values of the journal, and has a deadline.
- * Each kind of them is a class of its own. Timers run from `start` to `stop`; what is persisted stays.
+ * Work items of the host that wait for people, such as questions: each has a deadline. Each kind of them is a class of its own.
+ * Timers run from `start` to `stop`; what is persisted stays.
  */
-export abstract class KeptItems<Item extends KeptItem> {
+export class KeptItems<Item extends KeptItem> {
   protected readonly parts: KeptItemsParts;
-  readonly #options: KeptItemsOptions<Item>;
+  readonly #kind: KindOfItems<Item>;
+  protected readonly items: WorkItems<Item>;
   readonly #timers = new Map<string, Timer>();
   #isRunning = false;
 
-  constructor(parts: KeptItemsParts, options: KeptItemsOptions<Item>) {
+  constructor(parts: KeptItemsParts, kind: KindOfItems<Item>) {
     this.parts = parts;
-    this.#options = options;
+    this.#kind = kind;
+    const onUnreadable = (at: object) => parts.logger.error('an item cannot be read', { ...at });
+    this.items = new WorkItems(parts.keyValues, { ...kind, onUnreadable });
   }
 
   /** Gives an item its end whose deadline has passed. If it rejects, it is called again. */
-  protected abstract expire(item: Item): Promise<unknown>;
+  protected async expire(_item: Item): Promise<void> {}
 
   /** Reads the items of all hosts, in the order in which they were asked. @param start the beginning of their ids. */
   load(start?: string): Promise<Item[]> {
-    const { prefix, quota } = this.#options;
-    return readItems<Item>(this.parts.keyValues, prefix, quota.maxKeys, start);
+    return readItems<Item>(this.parts.keyValues, this.#kind, undefined, start);
   }
 
   /** Reads an item as it is now: another process may have written it. */
   read(item: Item): Promise<Item | undefined> {
-    return this.find(this.#options.partOf(item), item.id);
+    return this.find(this.#kind.partOf(item), item.id);
   }
 
   /** As `read`, by the namespace behind the prefix and the id. */
-  async find(part: string, id: string): Promise<Item | undefined> {
-    const persisted = await this.parts.keyValues.get(`${this.#options.prefix}${part}`, id);
-    return persisted && (JSON.parse(persisted.body) as Item); // this class has written it
-  }
-
-  /** @param given as of `KeyValues.write`. */
-  protected write(item: Item, given?: Given): Promise<WriteResult> {
-    const { namespace, key, quota } = this.#at(item);
-    const value = { body: JSON.stringify(item) };
-    return this.parts.keyValues.write(namespace, key, value, { ...given, quota });
+  find(part: string, id: string): Promise<Item | undefined> {
+    return this.items.find(`${this.#kind.prefix}${part}`, id);
   }
 
   /**
@@ -109,35 +112,18 @@ export abstract class KeptItems<Item extends KeptItem> {
     next: (now: Item) => Item | null | undefined,
     signal?: AbortSignal,
   ): Promise<Item | undefined> {
-    const { status, item: changed } = await this.#step(item, (now) => now && next(now), signal);
+    const changing = (now: Item | undefined) => now && next(now);
+    const {
+      status,
+      was,
+      item: changed,
+    } = await this.items.change(this.rowOf(item, signal), changing);
     if (status === 'full') throw new Error('the journal has no room for it');
-    return status === 'written' ? changed : undefined;
-  }
-
-  /** Adds an item, or replaces the one that is there if that may be. @returns the one that is there then, and if there was no room. */
-  protected put(item: Item, mayReplace: (now: Item) => boolean) {
-    return this.#step(item, (now) => (now === undefined || mayReplace(now) ? item : undefined));
-  }
-
-  async #step(
-    item: Item,
-    next: (now: Item | undefined) => Item | null | undefined,
-    signal?: AbortSignal,
-  ) {
-    let now: Item | undefined;
-    let changed: Item | null | undefined;
-    const at = { ...this.#at(item), values: this.parts.keyValues, ...definedFields({ signal }) };
-    const { result } = await changeValue(at, (was) => {
-      now = was && (JSON.parse(was.body) as Item); // this class has written it
-      changed = next(now);
-      return changed && { body: JSON.stringify(changed) };
-    });
-    return { status: result?.status, item: changed ?? now ?? item };
+    return status === 'written' ? (changed ?? was) : undefined;
   }
 
   protected async remove(item: Item): Promise<void> {
-    const { namespace, key, quota } = this.#at(item);
-    await this.parts.keyValues.write(namespace, key, undefined, { quota });
+    await this.items.write(this.rowOf(item));
   }
 
   /** Lets deadlines pass from now on. */
@@ -158,14 +144,19 @@ export abstract class KeptItems<Item extends KeptItem> {
     const { clock, logger } = this.parts;
     const delayMs = Math.max(0, dueAtMs - clock.now());
     this.later(id, Math.min(delayMs, longestWaitMs), async () => {
-      if (clock.now() < dueAtMs) return this.arm(item);
       try {
-        await this.expire(item);
+        if (clock.now() >= dueAtMs) await this.expire(item);
+        else if (await this.#isOpen(item)) this.arm(item);
       } catch (error) {
         logger.error('what waits for an answer could not expire', { error });
         this.later(id, retryAfterMs, () => this.arm(item));
       }
     });
+  }
+
+  async #isOpen(item: Item): Promise<boolean> {
+    const now = await this.read(item);
+    return now !== undefined && this.#kind.isOpen(now);
   }
 
   /** Does something about an item later, in the place of what was to be done before. */
@@ -185,8 +176,9 @@ export abstract class KeptItems<Item extends KeptItem> {
     this.#timers.delete(id);
   }
 
-  #at(item: Item) {
-    const { prefix, partOf, quota } = this.#options;
-    return { namespace: `${prefix}${partOf(item)}`, key: item.id, quota };
+  /** The place of an item. @param signal of the right to write it. */
+  protected rowOf(item: Item, signal?: AbortSignal) {
+    const { prefix, partOf } = this.#kind;
+    return { namespace: `${prefix}${partOf(item)}`, key: item.id, ...definedFields({ signal }) };
   }
 }

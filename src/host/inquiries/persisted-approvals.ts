@@ -1,5 +1,6 @@
 import type { Fence, Ownership } from '@sluice/journal';
 import { wholeOwnership } from '@sluice/journal/internal';
+import pLimit from 'p-limit';
 import {
   type ApprovalEnd,
   type ApprovalRow,
@@ -9,15 +10,12 @@ import {
 } from './approval-row.js';
 import { Grants } from './grants.js';
 import { HostSign } from './host-sign.js';
-import { KeptItems, type KeptItemsParts } from './kept-items.js';
+import { isKept, KeptItems, type KeptItemsParts } from './kept-items.js';
 
-/** A message with questions that is handled here. */
-interface AskingMessage {
-  readonly rows: Map<string, ApprovalRow>;
-  readonly fence: Fence;
-  /** Its lane, if it is not begun before its questions are answered. */
-  blocked?: string;
-}
+const isApproval = isKept<ApprovalRow>({
+  ...({ state: 'string', correlationId: 'string', eventId: 'string' } as const),
+  ...({ family: 'string', question: 'object', payload: 'string' } as const),
+});
 
 /**
  * The questions to humans of a host. Each change of state is made once, in the journal, so that an operator may answer beside a
@@ -26,7 +24,12 @@ interface AskingMessage {
 export class PersistedApprovals extends KeptItems<ApprovalRow> {
   /** The answers that hold for later questions, too. */
   readonly grants: Grants;
-  readonly #messages = new Map<string, AskingMessage>();
+  /** The questions of messages that are handled here, by id. */
+  readonly #rows = new Map<string, ApprovalRow>();
+  /** The fences under which these messages are handled, by correlation id. */
+  readonly #fences = new Map<string, Fence>();
+  /** The lanes of those that are not begun before their questions are answered. */
+  readonly #blocked = new Map<string, string>();
   readonly #waiting = new Set<() => void>();
   readonly #leaving = new AbortController();
   readonly sign: HostSign;
@@ -43,6 +46,8 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
       prefix: '/approvals/',
       quota: { maxKeys: 2 * approvalsAtMost, maxBytes: 256 * 1024 * 1024 },
       partOf: () => 'asked',
+      isOpen: ({ state }) => state === 'pending',
+      isItem: isApproval,
     });
     this.grants = new Grants(parts);
     this.sign = new HostSign(parts.keyValues, ownership, '/approvals-answered');
@@ -71,7 +76,7 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
   async close(): Promise<void> {
     this.#isClosed = true;
     const end = { state: 'withdrawn', reason: 'nobody is there to answer' } as const;
-    await Promise.allSettled(this.pending().map((row) => this.end(row, end))); // or its time runs out
+    await pLimit(8).map(this.pending(), (row) => this.end(row, end).catch(() => undefined));
   }
 
   /** Leaves what waits for a person to the next host. */
@@ -86,58 +91,51 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
 
   /** The questions of this host that nobody has answered, in the order in which they were asked. */
   pending(): readonly ApprovalRow[] {
-    return this.#all().filter(({ state }) => state === 'pending');
-  }
-
-  #all(): readonly ApprovalRow[] {
-    return [...this.#messages.values()].flatMap(({ rows }) => [...rows.values()]);
+    return [...this.#rows.values()].filter(({ state }) => state === 'pending');
   }
 
   /** The messages with rows whose partitions this host has lost. */
   lost(): readonly string[] {
-    return [...this.#messages].flatMap(([id, { fence }]) => (fence.signal.aborted ? id : []));
+    return [...this.#fences].flatMap(([id, { signal }]) => (signal.aborted ? id : []));
   }
 
   /** The fence under which a message with questions is handled here. */
   fenceOf(correlationId: string): Fence | undefined {
-    return this.#messages.get(correlationId)?.fence;
+    return this.#fences.get(correlationId);
   }
 
   of(correlationId: string): readonly ApprovalRow[] {
-    return [...(this.#messages.get(correlationId)?.rows.values() ?? [])];
+    return [...this.#rows.values()].filter((row) => row.correlationId === correlationId);
   }
 
   /** Returns whether a question of a message has no end yet. */
   isAsked(correlationId: string): boolean {
-    return this.of(correlationId).some(({ state }) => state === 'pending');
+    return this.pending().some((row) => row.correlationId === correlationId);
   }
 
   /** Keeps that a message is not begun before its questions are answered. @returns whether one is open. */
   block(correlationId: string, lane: string): boolean {
-    const message = this.#messages.get(correlationId);
-    if (message === undefined || !this.isAsked(correlationId)) return false;
-    message.blocked = lane;
-    return true;
+    const isAsked = this.isAsked(correlationId);
+    if (isAsked) this.#blocked.set(correlationId, lane);
+    return isAsked;
   }
 
   /** @returns the lane that it was held in. */
   release(correlationId: string): string | undefined {
-    const message = this.#messages.get(correlationId);
-    const lane = message?.blocked;
-    delete message?.blocked;
+    const lane = this.#blocked.get(correlationId);
+    this.#blocked.delete(correlationId);
     return lane;
   }
 
   /** Returns whether a message of a lane waits for an answer before it is begun. */
   blocks(lane: string): boolean {
-    return [...this.#messages.values()].some(({ blocked }) => blocked === lane);
+    return [...this.#blocked.values()].includes(lane);
   }
 
   /** Keeps a question before anybody is asked. @returns whether there is room for it. @throws as the journal does. */
   async add(row: ApprovalRow, fence: Fence): Promise<boolean> {
-    if (this.#isClosed || this.#all().length >= approvalsAtMost) return false;
-    const { status } = await this.write(row, { signal: fence.signal });
-    if (status !== 'written') return false;
+    if (this.#isClosed || this.#rows.size >= approvalsAtMost) return false;
+    if ((await this.items.write(this.rowOf(row, fence.signal), row)) !== 'written') return false;
     this.#keep(row, fence);
     this.#report(row);
     this.arm(row);
@@ -195,7 +193,7 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
   async ended(row: ApprovalRow, signal: AbortSignal): Promise<ApprovalRow | undefined> {
     await new Promise<void>((resolve) => {
       const look = (): void => {
-        if (this.#known(row)?.state === 'pending' && !signal.aborted) return;
+        if (this.#rows.get(row.id)?.state === 'pending' && !signal.aborted) return;
         this.#waiting.delete(look);
         resolve();
       };
@@ -203,7 +201,7 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
       signal.addEventListener('abort', look, { once: true });
       look();
     });
-    return this.#known(row);
+    return this.#rows.get(row.id);
   }
 
   /** Reads what others have written: one row, or all that have no end here. Never rejects. */
@@ -254,7 +252,7 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
       this.parts.logger.error('an "always" could not be kept', { id: row.id, error });
     }
     if (!this.#isHeld(row)) await this.sign.give(); // its message is another host's, also if it was here until now
-    if (this.#known(row) === undefined) return;
+    if (this.#rows.get(row.id) === undefined) return;
     this.#keep(row);
     this.#report(row);
     this.disarm(row.id);
@@ -273,17 +271,11 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
     }));
   }
 
-  #known({ id, correlationId }: ApprovalRow): ApprovalRow | undefined {
-    return this.#messages.get(correlationId)?.rows.get(id);
-  }
-
   /** @param fence the one under which its message is handled, if it is new here. */
-  #keep(row: ApprovalRow, fence?: Fence): void {
-    const { id, correlationId } = row;
-    const message = this.#messages.get(correlationId) ?? (fence && { rows: new Map(), fence });
-    if (message === undefined) return; // it is another host's by now
-    this.#messages.set(correlationId, message);
-    message.rows.set(id, row);
+  #keep(row: ApprovalRow, fence = this.fenceOf(row.correlationId)): void {
+    if (fence === undefined) return; // it is another host's by now
+    this.#fences.set(row.correlationId, fence);
+    this.#rows.set(row.id, row);
   }
 
   /** Forgets the rows of a message. They stay in the journal. */
@@ -293,8 +285,9 @@ export class PersistedApprovals extends KeptItems<ApprovalRow> {
 
   #forget({ id, correlationId }: ApprovalRow): void {
     this.disarm(id);
-    const message = this.#messages.get(correlationId);
-    message?.rows.delete(id);
-    if (message?.rows.size === 0) this.#messages.delete(correlationId);
+    this.#rows.delete(id);
+    if (this.of(correlationId).length > 0) return;
+    this.#fences.delete(correlationId);
+    this.#blocked.delete(correlationId);
   }
 }

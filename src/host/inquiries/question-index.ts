@@ -1,6 +1,6 @@
 import { digestOf } from '@sluice/journal/internal';
-import type { KeptValue, KeyValues } from '@sluice/sdk/extension';
-import { changeValue } from '@sluice/sdk/extension/internal';
+import type { KeyValues } from '@sluice/sdk/extension';
+import { hasFields, WorkItems } from '@sluice/sdk/extension/internal';
 import { type AnsweredPlace, type QuestionRow, threadOf } from './question-row.js';
 
 const namespace = '/questions-in';
@@ -14,6 +14,9 @@ export interface QuestionName extends Pick<QuestionRow, 'extensionId' | 'id'> {
 
 type Names = readonly QuestionName[];
 
+const isName = hasFields<QuestionName>({ extensionId: 'string', id: 'string' });
+const areNames = (value: unknown): value is Names => Array.isArray(value) && value.every(isName);
+
 /** The key of the entry of a conversation. */
 export function entryOf({ channel, accountId = '', conversationId }: AnsweredPlace): string {
   return digestOf(JSON.stringify([channel, accountId, conversationId]));
@@ -24,21 +27,21 @@ export function entryOf({ channel, accountId = '', conversationId }: AnsweredPla
  * look the questions that any host has asked.
  */
 export class QuestionIndex {
-  readonly #keyValues: KeyValues;
+  readonly #items: WorkItems<Names>;
 
   constructor(keyValues: KeyValues) {
-    this.#keyValues = keyValues;
+    this.#items = new WorkItems(keyValues, { isItem: areNames, quota });
   }
 
   /** The questions of a conversation, in the order in which they were asked. @throws as the journal does. */
   async read(entry: string): Promise<Names> {
-    return namesOf(await this.#keyValues.get(namespace, entry));
+    return (await this.#items.find(namespace, entry)) ?? [];
   }
 
   /** The questions of all conversations. @throws as the journal does. */
   async all(): Promise<readonly (QuestionName & { readonly entry: string })[]> {
-    const entries = await this.#keyValues.list(namespace, { prefix: '', limit: quota.maxKeys });
-    return entries.flatMap((one) => namesOf(one).map((name) => ({ ...name, entry: one.key })));
+    const entries = await this.#items.list(namespace);
+    return entries.flatMap(({ key: entry, item }) => item.map((name) => ({ ...name, entry })));
   }
 
   /**
@@ -76,16 +79,11 @@ export class QuestionIndex {
   }
 
   /** @param next makes the new names; nothing if they stay as they are. */
-  async #change(entry: string, next: (names: Names) => Promise<Names | undefined>) {
-    const at = { values: this.#keyValues, namespace, key: entry, quota };
-    const { result } = await changeValue(at, async (before) => {
-      const names = await next(namesOf(before));
-      return names && (names.length === 0 ? null : { body: JSON.stringify(names) });
+  async #change(key: string, next: (names: Names) => Promise<Names | undefined>) {
+    const { status } = await this.#items.change({ namespace, key }, async (was = []) => {
+      const names = await next(was);
+      return names?.length === 0 ? null : names;
     });
-    return result?.status;
+    return status;
   }
-}
-
-function namesOf(persisted: KeptValue | undefined): Names {
-  return persisted === undefined ? [] : JSON.parse(persisted.body); // as it was written
 }

@@ -1,13 +1,12 @@
 import type {
   ExtensionMessage,
-  KeyValueReader,
   QuestionOption,
   QuestionOutcome,
   QuestionPlace,
 } from '@sluice/sdk/extension';
 import type { ProvenSender } from 'sluice-kernel';
 import { parseCommandLine } from '../provided/commands.js';
-import { readItems } from './kept-items.js';
+import { isKept, type KindOfItems } from './kept-items.js';
 
 /** The end of a question, with the event id of the update that brought it and its proven sender if there is one. */
 export type QuestionEnding = QuestionOutcome & {
@@ -31,6 +30,8 @@ export interface QuestionRow {
   readonly digest: string;
   readonly askedAtMs: number;
   readonly dueAtMs: number;
+  /** A slot of the host that has asked: the host that has it waits for the deadline. An older version has none. */
+  readonly slot?: number;
   /** Its end, until the job of it is persisted. */
   readonly end?: QuestionEnding;
 }
@@ -116,18 +117,18 @@ export type ClosedQuestion = QuestionRow & { readonly end: QuestionEnding };
 
 /** Questions that one extension may have open (extensions-that-act §7.9). */
 export const openAtMost = 1_000;
-/** An older version has kept twice as many: those that had their ends, too. */
-const keptAtMost = 2 * openAtMost;
 
-export const prefix = '/questions/';
-
-/** Reads the questions that a journal keeps, in the order in which they were asked. @param limit of each extension. */
-export function openQuestionsOf(
-  keyValues: KeyValueReader,
-  limit = keptAtMost,
-): Promise<readonly QuestionRow[]> {
-  return readItems<QuestionRow>(keyValues, prefix, limit);
-}
+/** The questions of extensions, as they are kept: a namespace for each extension. */
+export const questionKind: KindOfItems<QuestionRow> = {
+  prefix: '/questions/',
+  quota: { maxKeys: openAtMost, maxBytes: 64 * 1024 * 1024 },
+  partOf: ({ extensionId }) => extensionId,
+  isOpen: (row) => !isClosed(row),
+  isItem: isKept<QuestionRow>({
+    ...({ extensionId: 'string', name: 'string', place: 'object' } as const),
+    ...({ options: 'object', takesText: 'boolean', digest: 'string' } as const),
+  }),
+};
 
 /** Returns whether a question has its end. */
 export function isClosed(row: QuestionRow): row is ClosedQuestion {

@@ -1,4 +1,5 @@
 import type { Ownership } from '@sluice/journal';
+import pLimit from 'p-limit';
 import { hostError } from '../errors.js';
 import { KeptItems, type KeptItemsParts, retryAfterMs } from './kept-items.js';
 import { entryOf, QuestionIndex, type QuestionName } from './question-index.js';
@@ -7,10 +8,9 @@ import {
   type ClosedQuestion,
   isClosed,
   openAtMost,
-  openQuestionsOf,
-  prefix,
   type QuestionEnding,
   type QuestionRow,
+  questionKind,
   threadOf,
   whereOf,
 } from './question-row.js';
@@ -41,43 +41,29 @@ export class Questions extends KeptItems<QuestionRow> {
   /** The ids of the questions whose rows this host has seen: all of them, if no other host is there. */
   readonly #known = new Set<string>();
   readonly #closing = new Map<string, Closing>();
-  #left = new Set<string>();
   #acts: QuestionActs = { accept: async () => false, isOpen: async () => true };
 
   constructor(parts: KeptItemsParts, ownership: Ownership) {
-    super(parts, {
-      prefix,
-      quota: { maxKeys: openAtMost, maxBytes: 64 * 1024 * 1024 },
-      partOf: ({ extensionId }) => extensionId,
-    });
+    super(parts, questionKind);
     this.#ownership = ownership;
     this.#index = new QuestionIndex(parts.keyValues);
   }
 
-  protected override expire(row: QuestionRow): Promise<boolean> {
-    return this.close(row, { status: 'expired' });
+  protected override async expire(row: QuestionRow): Promise<void> {
+    if (await this.close(row, { status: 'expired' })) return;
+    const now = await this.read(row);
+    if (now !== undefined && isClosed(now)) await this.#finish(now); // the host that has ended it may have died
   }
 
-  /** Learns of the questions that a host before this one left: updates find them from then on. @throws as the journal does. */
-  async begin(acts: QuestionActs): Promise<void> {
+  /** Lets questions be asked and answered from now on. */
+  begin(acts: QuestionActs): void {
     this.#acts = acts;
-    const placed = new Set((await this.#index.all()).map(({ id }) => id));
-    for (const row of await openQuestionsOf(this.parts.keyValues)) {
-      this.#known.add(row.id);
-      // an older version has kept no places for a host that was alone
-      if (!placed.has(row.id)) await this.#index.add(entryOfRow(row), row, async () => undefined);
-    }
     this.start();
   }
 
-  /** No other host uses the journal: what this one does not know of is not there, and what it finds was left. */
-  get isAlone(): boolean {
-    return this.#ownership.partitionCount === 1;
-  }
-
-  /** Returns whether there is no question at all, so that nobody need look. */
+  /** Returns whether there is no question at all, so that nobody need look: a host that is alone knows of each. */
   get areNone(): boolean {
-    return this.isAlone && this.#known.size === 0;
+    return this.#ownership.partitionCount === 1 && this.#known.size === 0;
   }
 
   /**
@@ -90,8 +76,8 @@ export class Questions extends KeptItems<QuestionRow> {
     const isMeant = ({ id, thread = threadOf(place) }: QuestionName): boolean =>
       only === undefined ? thread === threadOf(place) : id === only;
     const names = (await this.#index.read(entryOf(place))).filter(isMeant);
-    const found = names.map(({ extensionId, id }) => this.find(extensionId, id));
-    const rows = (await Promise.all(found)).flatMap((row) => row ?? []);
+    const read = ({ extensionId, id }: QuestionName) => this.find(extensionId, id);
+    const rows = (await pLimit(8).map(names, read)).flatMap((row) => row ?? []);
     // the host that has written an end may have crashed: any host that reads it also schedules its job
     for (const row of rows)
       if (isClosed(row) && !this.#closing.has(row.id))
@@ -102,43 +88,27 @@ export class Questions extends KeptItems<QuestionRow> {
   }
 
   /**
-   * Takes over what dead hosts have left, of the questions whose partition this host has: their deadlines, ends without a job, and
-   * questions that were not sent. What two sweeps in a row find without a change was left; if no other host is there, one is enough.
+   * Takes over what hosts before this one have left: deadlines, ends without a job, and questions that were not sent. Their hosts
+   * may have died in between two steps.
    *
+   * @param isTaken says whether this host has taken the partition of a slot now.
    * @returns the questions to send.
    * @throws as the journal does.
    */
-  async sweep(): Promise<readonly QuestionRow[]> {
-    const known = [...this.#known];
-    const rows = await openQuestionsOf(this.parts.keyValues);
-    const there = new Map(rows.map((row) => [row.id, row]));
-    for (const id of known) {
-      const row = there.get(id);
-      if (row === undefined) this.#forget(id);
-      else if (isClosed(row) && !this.#closing.has(id)) this.disarm(id); // another host has ended it
-    }
-    for (const { row } of [...this.#closing.values()]) await this.#finish(row);
-    const at = this.#ownership;
-    const own = rows.filter(({ id }) => at.fenceOf(at.slotOf(id)) !== undefined);
-    const before = this.isAlone ? there : this.#left;
-    const left = own.filter((row) => isClosed(row) || row.message !== undefined);
-    this.#left = new Set(left.map(({ id }) => id));
-    const unsent: QuestionRow[] = [];
+  async take(isTaken: (slot: number) => boolean): Promise<readonly QuestionRow[]> {
     const placed = await this.#index.all();
-    const inPlace = new Set(placed.map(({ id }) => id));
-    for (const row of own) {
-      if (this.isAlone && !this.#known.has(row.id)) continue; // it has gone meanwhile
-      this.#known.add(row.id);
-      if (!isClosed(row)) {
-        this.arm(row);
-        // its host may have died in between
-        if (!inPlace.has(row.id))
-          await this.#index.add(entryOfRow(row), row, async () => undefined);
-        if (row.message !== undefined && before.has(row.id)) unsent.push(row);
-      } else if (before.has(row.id)) await this.#finish(row);
-    }
+    const all = await this.load();
+    const there = new Set(all.map(({ id }) => id));
     for (const name of placed) if (!there.has(name.id)) await this.#removePlace(name.entry, name);
-    return unsent;
+    const inPlace = new Set(placed.map(({ id }) => id));
+    const rows = all.filter(({ id, slot = this.#ownership.slotOf(id) }) => isTaken(slot));
+    for (const row of rows) {
+      this.#known.add(row.id);
+      if (!inPlace.has(row.id)) await this.#index.add(entryOfRow(row), row, async () => undefined);
+      if (isClosed(row)) await this.#finish(row);
+      else this.arm(row);
+    }
+    return rows.filter((row) => !isClosed(row) && row.message !== undefined);
   }
 
   /**
@@ -149,7 +119,8 @@ export class Questions extends KeptItems<QuestionRow> {
    */
   async add(row: QuestionRow): Promise<QuestionRow> {
     const { id, extensionId, name, place } = row;
-    const { status } = await this.write(row, { expected: null });
+    const keeping = (now?: QuestionRow) => (now === undefined ? row : undefined);
+    const { status, was: there = row } = await this.items.change(this.rowOf(row), keeping);
     const isNew = status === 'written';
     if (status !== 'full') this.#known.add(id);
     const look = async (): Promise<QuestionRow | undefined> =>
@@ -170,11 +141,9 @@ export class Questions extends KeptItems<QuestionRow> {
     if (isNew && other !== undefined) await this.remove(row);
     if (other === 'full') throw hostError('question-full', { extensionId, openAtMost });
     if (other !== undefined) return other;
-    const there = isNew ? undefined : await this.read(row);
-    if (there === undefined || !isClosed(there)) this.arm(there ?? row);
-    if (there !== undefined) return there;
-    this.#report(row, 'asked');
-    return row;
+    if (!isClosed(there)) this.arm(there);
+    if (isNew) this.#report(row, 'asked');
+    return there;
   }
 
   /**

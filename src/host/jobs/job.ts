@@ -1,6 +1,7 @@
 import type { TrailRefs } from '@sluice/agent';
 import type { DecodedIngress, InboundUpdate } from '@sluice/sdk/channel';
 import type { QuestionOutcome, QuestionPlace } from '@sluice/sdk/extension';
+import { hasFields } from '@sluice/sdk/extension/internal';
 import type { ProvenSender } from 'sluice-kernel';
 import type { RunningAccount } from '../provided/accounts.js';
 import { jobsChannel, type Named } from '../provided/jobs-channel.js';
@@ -55,9 +56,18 @@ export interface TakenJob<J extends Job = Job> {
 /** An update as a channel has decoded it, or a job of the host. */
 export type Decoded = DecodedIngress | { readonly kind: 'job'; readonly job: Job };
 
-/** Reads a job of an update; nothing if the update is of a channel. */
+const kinds: readonly unknown[] = [
+  'inject',
+  'schedule',
+  'question',
+  'send',
+] satisfies Job['kind'][];
+const isJob = (raw: unknown): raw is Job =>
+  hasFields<Job>({ kind: 'string' })(raw) && kinds.includes(raw.kind);
+
+/** Reads a job of an update; nothing if the update is of a channel, or is no job that this version knows. */
 export function jobOf({ channel }: RunningAccount, { raw }: InboundUpdate): Job | undefined {
-  return channel === jobsChannel ? (raw as Job) : undefined; // the host has written it
+  return channel === jobsChannel && isJob(raw) ? raw : undefined;
 }
 
 /** How the name of a lane begins whose jobs wait for no others. */

@@ -2,59 +2,72 @@ import type { UpdateFence } from '@sluice/journal';
 import type { CrashSuspectRules } from './crash-suspects.js';
 import { CrashSuspects } from './crash-suspects.js';
 
-/** A conversation of which something is active; the rest of it waits in the journal. */
+/** A conversation of which an update is held here, or is being written down. The rest of it waits in the journal. */
 export interface ActiveLane {
-  /** How many of its updates are active. */
-  active: number;
-  /** More of it may wait in the journal. */
+  /** Updates that are being written down. */
+  arriving: number;
+  /** One of it runs, or is next to run. */
+  isHeld: boolean;
+  /** More of it may wait in the journal: the journal is asked when nothing of it is held. */
   hasMore: boolean;
-  /** More has come since the journal was read for it. */
-  hasGrown: boolean;
-  /** Updates that a journal of an older version has persisted without a lane. They are older than the others. */
-  readonly unnamed: string[];
+  /** One of the rows of it has no lane, as a journal of an older version keeps them: the journal is read from its first row. */
+  hasUnnamed: boolean;
 }
 
-/** Makes a backlog of which nothing is known yet. */
-export function newBacklog(rules: CrashSuspectRules) {
+/** A place in the journal: open updates up to this row are active, or of lanes that ask for them. */
+export interface Cursor {
+  afterSeq: number;
+  /** More has come since the last reading began. */
+  hasGrown: boolean;
+}
+
+/** A cursor at the first row. */
+export const newCursor = (): Cursor => ({ afterSeq: 0, hasGrown: false });
+
+/** Milliseconds between two looks of the patrol. */
+export const patrolEveryMs = 5_000;
+
+/** Why the next update of a conversation waits in the journal. `no-account`: until an account is started. */
+export type Blocked = 'blocked' | 'no-account';
+
+/** Makes a backlog of which nothing is known yet. @param mayDefer what has not begun may be left to the next host. */
+export function newBacklog(rules: CrashSuspectRules & { readonly mayDefer: boolean }) {
   return {
-    /** The conversations of which something is active. */
+    /** The conversations of which something is held, or is being written down. */
     lanes: new Map<string, ActiveLane>(),
     /** Updates whose write to the journal has not finished. */
     arriving: new Set<string>(),
-    /** How many updates of a conversation are being written down, and have no place in it yet. */
-    arrivingIn: new Map<string, number>(),
     /** Updates that were begun here, and have not ended, with their fences. */
     begun: new Map<string, UpdateFence>(),
     /** How often the journal has suspended the updates that were begun here and have not ended. */
     suspended: new Map<string, number>(),
-    /** Updates that wait for an account of theirs, which does not run. */
-    waiting: new Set<string>(),
     /** Sends of no update that wait for an account of theirs, which does not run. */
     waitingSends: new Set<string>(),
     /** The fences of the partitions whose left sends this host has claimed, by their signals: nobody else brings those to an end. */
     claimed: new WeakSet<AbortSignal>(),
     /** The fences of the partitions whose questions to humans were read, by their signals. No update there is claimed before that. */
     asked: new WeakSet<AbortSignal>(),
-    /** Conversations that are blocked: an update could not start, so later ones wait until the journal is read again. */
-    blocked: new Set<string>(),
-    /** Those of them that the last reading from the first row was to free. */
-    freed: Array.of<string>(),
-    /** Conversations that are full in a shared journal, of which a sender was told: until half of the room is free again. */
-    notifiedFull: new Set<string>(),
+    /** Conversations whose next update could not go on. Later ones wait until it is tried again. */
+    blocked: new Map<string, Blocked>(),
     crashSuspects: new CrashSuspects(rules),
     /** The numbers of updates that this host cannot claim, since a row of theirs is damaged: each was told. */
     damaged: new Set<number>(),
-    /** The journal has been read for open updates as far as this row. */
-    afterSeq: 0,
-    /** Rows behind that one may not be active yet. New updates wait behind them. */
+    /** The place of the reading that claims updates in the order of their coming. Another one takes its place if it begins anew. */
+    cursor: newCursor(),
+    /** The place of the look that goes round and round. */
+    patrol: newCursor(),
+    nextPatrolMs: rules.clock.monotonicMs() + patrolEveryMs,
+    /** Rows behind the cursor may not be active yet. New updates wait behind them. */
     isBehind: false,
-    /** More has come since the journal was read. */
-    hasGrown: false,
     isReading: false,
-    /** How often it was begun anew from the first row. */
-    rewinds: 0,
-    /** The journal could not be read: it is begun anew. */
+    /** Lanes for which the journal is being asked. */
+    asking: 0,
+    /** Updates that run, or wait for a place. */
+    held: 0,
+    /** The next look begins the reading anew. */
     isToRewind: false,
+    /** An update that has not begun may be left to the next host. */
+    mayDefer: rules.mayDefer,
     /** The host claims no more updates, and leaves them to the next host. */
     isClosed: false,
     waitingForIdle: Array.of<() => void>(),
@@ -64,19 +77,9 @@ export function newBacklog(rules: CrashSuspectRules) {
 /** The knowledge of a host about the updates that wait in its journal. An update that is not active takes no memory. */
 export type Backlog = ReturnType<typeof newBacklog>;
 
-/** Notes that an update of a conversation is being written down. @returns a function that takes the note back. */
-export function arriveIn({ arrivingIn }: Backlog, lane: string): () => void {
-  arrivingIn.set(lane, (arrivingIn.get(lane) ?? 0) + 1);
-  return () => {
-    const others = (arrivingIn.get(lane) ?? 0) - 1;
-    if (others > 0) arrivingIn.set(lane, others);
-    else arrivingIn.delete(lane);
-  };
-}
-
-/** Returns whether an update is active, or waits to be claimed. */
-export function isBusy({ lanes, isBehind, isReading, isClosed }: Backlog): boolean {
-  return !isClosed && (isBehind || isReading || lanes.size > 0);
+/** Returns whether an update runs, or waits to be claimed. */
+export function isBusy({ held, lanes, isBehind, isReading, isClosed }: Backlog): boolean {
+  return held > 0 || (!isClosed && (isBehind || isReading || lanes.size > 0));
 }
 
 /** Notifies the waiting callers once nothing is left to do. */
@@ -92,9 +95,9 @@ export async function backlogIdle(backlog: Backlog): Promise<void> {
     });
 }
 
-/** Claims nothing more: what has not begun is left to the next host. */
+/** Claims nothing more, if there may be a next host: what has not begun is left to it. */
 export function closeBacklog(backlog: Backlog): void {
-  backlog.isClosed = true;
-  backlog.crashSuspects[Symbol.dispose]();
+  backlog.isClosed = backlog.mayDefer;
+  if (backlog.isClosed) backlog.crashSuspects[Symbol.dispose]();
   notifyIdle(backlog);
 }

@@ -1,4 +1,5 @@
 import { type Clock, type Deferred, deferred, withTimeout } from 'sluice-kernel/internal';
+import type { Place } from './slots.js';
 
 /**
  * A gate where messages wait while extensions are replaced: what has begun goes on, what has not begun does not begin before the
@@ -61,6 +62,21 @@ export class ReloadGate {
   async enter(): Promise<void> {
     while (!this.isOpen) await this.opened();
     this.#under++;
+  }
+
+  /** It goes on now, if the gate is open. @returns whether it is. */
+  enterNow(): boolean {
+    if (this.isOpen) this.#under++;
+    return this.isOpen;
+  }
+
+  /** A job that has its place goes on, when the gate is open. It holds no place until then: what has begun may need one. */
+  async enterWith(place: Place): Promise<void> {
+    while (!this.enterNow()) {
+      place.leave();
+      await this.opened();
+      await place.enter();
+    }
   }
 
   /** Lets nothing begin any more, and everything again once it is disposed. One at a time closes it. */

@@ -1,4 +1,3 @@
-import type { InboundUpdate } from '@sluice/sdk/channel';
 import type { Clock } from 'sluice-kernel';
 
 /** Messages that one turn answers, at most (durability §10.3). */
@@ -17,13 +16,11 @@ interface Open {
   wake: () => void;
 }
 
-/** The updates that wait for others to join them, and those that joined: by the lane of their conversation (durability §10). */
+/** The updates that wait for others to join them, by the lane of their conversation (durability §10). */
 export class MessageBatches {
   readonly #clock: Clock;
   readonly #withinMs: Readonly<Record<string, number>>;
   readonly #windows = new Map<string, Open>();
-  /** Updates that wait in a lane, by their event ids; `undefined` if they joined another. */
-  readonly #waiting = new Map<string, InboundUpdate | undefined>();
   #isOver = false;
 
   /** @param withinMs milliseconds by `channel` or `channel/account`. */
@@ -112,31 +109,6 @@ export class MessageBatches {
   end(): void {
     this.#isOver = true;
     for (const open of this.#windows.values()) close(open);
-  }
-
-  /** Notes that an update waits in its lane, in memory. */
-  add(eventId: string, update: InboundUpdate): void {
-    this.#waiting.set(eventId, update);
-  }
-
-  /** The update that waits in its lane; nothing if it does not, or has joined another. */
-  waiting(eventId: string): InboundUpdate | undefined {
-    return this.#waiting.get(eventId);
-  }
-
-  /** Updates have joined another: if they wait in their lane, they are not handled there. */
-  claim(eventIds: readonly string[]): void {
-    for (const eventId of eventIds)
-      if (this.#waiting.has(eventId)) this.#waiting.set(eventId, undefined);
-  }
-
-  hasJoined(eventId: string): boolean {
-    return this.#waiting.has(eventId) && this.#waiting.get(eventId) === undefined;
-  }
-
-  /** An update waits in its lane no more, or is handled there after all. */
-  forget(eventId: string): void {
-    this.#waiting.delete(eventId);
   }
 }
 

@@ -12,8 +12,6 @@ interface Sender {
   messages: number;
   /** How many of them have a place. */
   taken: number;
-  /** Those that wait for a place of the share. */
-  readonly waiting: (() => void)[];
   /** The conversations whose next message waits in the journal alone. */
   readonly parked: Set<string>;
 }
@@ -24,7 +22,7 @@ interface Sender {
  *
  * @example
  * using place = new Shares(64).placeOf('telegram:42', slot);
- * if (place?.takeNow(false) === false) await place.take();
+ * if (place?.takeNow(false) === false) shares.park('telegram:42', lane);
  */
 export class Shares {
   readonly #limit: number;
@@ -48,7 +46,7 @@ export class Shares {
   placeOf(sender: string | undefined, place: Place): SharedPlace | undefined {
     if (sender === undefined || place === noPlace) return undefined;
     const of = getOrMake(this.#senders, sender, () => ({
-      ...{ messages: 0, taken: 0, waiting: [], parked: new Set<string>() },
+      ...{ messages: 0, taken: 0, parked: new Set<string>() },
     }));
     of.messages++;
     return new SharedPlace(place, of, this.#limit, () => this.#fill(sender, of));
@@ -71,11 +69,7 @@ export class Shares {
   }
 
   #fill(sender: string, of: Sender): void {
-    const { waiting, parked } = of;
-    while (waiting.length > 0 && of.taken < this.#limit) {
-      of.taken++;
-      waiting.shift()?.();
-    }
+    const { parked } = of;
     let room = this.#limit - of.taken;
     for (const lane of parked) {
       if (room-- <= 0) break;
@@ -107,17 +101,6 @@ class SharedPlace implements Place, Disposable {
     this.#isTaken = isOwed || this.#sender.taken < this.#limit;
     if (this.#isTaken) this.#sender.taken++;
     return this.#isTaken;
-  }
-
-  /** Takes a place of the share. Others run meanwhile. */
-  async take(): Promise<void> {
-    this.#place.leave();
-    if (!this.takeNow(false))
-      await new Promise<void>((resolve) => {
-        this.#sender.waiting.push(resolve);
-      });
-    this.#isTaken = true;
-    await this.#place.enter();
   }
 
   leave(isForPerson?: boolean): void {

@@ -136,5 +136,5 @@ export function placeOf(slots: Slots): Place {
   return { leave: () => slots.give(), enter: () => slots.retake() };
 }
 
-/** Of what takes no slot: a command that runs at once, say. */
+/** The place of what takes no slot: a command that runs at once, say. */
 export const noPlace: Place = { leave: () => undefined, enter: async () => undefined };

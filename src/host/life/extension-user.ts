@@ -17,7 +17,7 @@ export function extensionUser(parts: HostParts, openAccounts: OpenAccounts): Ext
   const { gate, claimed, accounts, logger, options } = parts;
   return {
     pause: async () => {
-      const { reloadTimeoutMs = defaultReloadTimeoutMs } = options;
+      const { reloadTimeoutMs = defaultReloadTimeoutMs } = options.budgets;
       const paused = parts.running.pause(); // what has begun finds a place, and what has not takes none
       const closed = gate.close();
       const left = await gate.quiet(reloadTimeoutMs);

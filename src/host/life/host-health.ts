@@ -46,14 +46,14 @@ export function healthOf(
   state: HostState,
   { startedMonotonicMs }: { readonly startedMonotonicMs?: number },
 ): HostHealth {
-  const { clock, conversationLanes, turns, accounts, kernel, extensions, journal, counts } = parts;
+  const { clock, room, turns, accounts, kernel, extensions, journal, counts } = parts;
   const problem = journal.problem();
   const pending = parts.pendingStarts.list();
   return {
     state,
     uptimeMs:
       startedMonotonicMs === undefined ? 0 : Math.round(clock.monotonicMs() - startedMonotonicMs),
-    messages: conversationLanes.jobs,
+    messages: room.size,
     turns: turns.runs.length,
     accounts: accounts.all().map(({ channel, accountId }) => ({
       channel: channel.id,
@@ -66,7 +66,7 @@ export function healthOf(
       status,
       ...(error !== undefined && { code: error.code }),
     })),
-    ...(journal.acknowledge === 'persisted' && {
+    ...(parts.backlog.mayDefer && {
       journal: { refused: counts.refused, ...(problem !== undefined && { code: problem.code }) },
     }),
     degraded: parts.troubles.list(),

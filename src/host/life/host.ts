@@ -5,8 +5,9 @@ import type { ExtensionStatus, Figures, ReloadResult } from '@sluice/sdk/extensi
 import { deferred, definedFields, type Kernel, onAbort } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
 import type { HostStats } from '../parts/counts.js';
+import { type FlatHostOptions, givenOptions } from '../parts/given-options.js';
 import { partsOf } from '../parts/make-parts.js';
-import type { HostOptions } from '../parts/options.js';
+import type { HostOptions, HostProgram } from '../parts/options.js';
 import { sendFromAny } from '../receive/hand-send.js';
 import { type HttpRoutes, hostRoutes } from '../routes/host-routes.js';
 import type { HostState } from './host-health.js';
@@ -116,6 +117,8 @@ export interface Host extends AsyncDisposable {
 /**
  * Makes a host: it carries each message from its channel through every stage to an agent, and the answer back.
  *
+ * @param config the settings of a config file, with live objects in the place of names and paths.
+ * @param program the parts that no config can hold, such as a clock, a logger and functions that are told.
  * @throws SluiceError `no-agent`, `duplicate-agent`, `unknown-agent`, `no-model`, `bad-option`, `duplicate-channel`
  *   or `foreign-plugin`.
  * @example
@@ -126,10 +129,10 @@ export interface Host extends AsyncDisposable {
  * await host.start();
  * await host.stopped; // when the input has ended
  */
-export function createHost(options: HostOptions): Host {
+export function createHost(config: HostOptions & FlatHostOptions, program: HostProgram = {}): Host {
   const hurry = new AbortController();
   setMaxListeners(0, hurry.signal); // each message that runs listens to it
-  const parts = partsOf(options, hurry.signal);
+  const parts = partsOf(givenOptions(config, program), hurry.signal);
   const { kernel, clock, extensions, claimed, turns } = parts;
   const { promise: stopped, resolve: reportStopped } = deferred<StopReport>();
   let state: HostState = 'new';
@@ -147,11 +150,11 @@ export function createHost(options: HostOptions): Host {
   const health = (): HostHealth => healthOf(parts, state, running ?? {});
   const stats = (): HostStats => ({
     ...parts.counts,
-    conversations: parts.conversationLanes.size,
-    waiting: parts.conversationLanes.jobs,
+    conversations: parts.backlog.lanes.size,
+    waiting: parts.room.size,
     running: parts.running.taken,
     sends: { ...parts.sendEnds },
-    ...(parts.journal.acknowledge === 'persisted' && { journal: parts.journal.stats() }),
+    ...(parts.backlog.mayDefer && { journal: parts.journal.stats() }),
   });
   /** The figures for taps of extensions (extensions-that-act §8.4). */
   const figures = async (): Promise<Figures> => {

@@ -14,25 +14,20 @@ import { attempt, callWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { contributeDefaultChoices } from '../provided/default-choices.js';
 import { injectAccount, sendAccount } from '../provided/jobs-channel.js';
-import { claimParked } from '../queue/admit.js';
-import { feed } from '../queue/feeder.js';
+import { feed, unblock } from '../queue/feeder.js';
 import { resumeAll } from '../queue/resume-all.js';
 import {
   accountsToStart,
   OpenAccounts,
-  startAccount,
+  startAccounts,
   stopAccount,
   watchAccounts,
 } from '../receive/account.js';
 import { watchSchedules } from '../receive/due-schedules.js';
 import { extensionInjects } from '../receive/extension-injects.js';
-import {
-  extensionQuestions,
-  questionActs,
-  sweepQuestions,
-} from '../receive/extension-questions.js';
+import { extensionQuestions } from '../receive/extension-questions.js';
 import { sendFromAny } from '../receive/hand-send.js';
-import { beginApprovals } from '../receive/left-approvals.js';
+import { beginInquiries } from '../receive/left-inquiries.js';
 import { extensionUser } from './extension-user.js';
 import { watchJournal } from './watch-journal.js';
 
@@ -88,7 +83,7 @@ export async function loadAll(
         const source =
           'extension' in one
             ? givenSource(one.extension, one.config)
-            : moduleSource(one.module, one);
+            : moduleSource('path' in one ? one.path : one.module, one);
         const { error } = await extensions.add(source);
         if (one.required === true && error !== undefined) throw error;
       }
@@ -132,29 +127,23 @@ export async function startAll(
   });
   await kernel.dispatch('gateway.starting', place);
   const { promise: opened, resolve: open } = deferred();
-  const failed: StartReport['failed'][number][] = [];
   const openAccounts = new OpenAccounts(opened, onEnded);
   const toStart = accountsToStart(parts, parts.channels);
-  for (const { channel, accountId } of toStart) {
-    const problem = await startAccount(parts, channel, accountId, openAccounts);
-    if (problem !== undefined) failed.push({ channel: channel.id, accountId, reason: problem });
-  }
+  const failed = await startAccounts(parts, toStart, openAccounts);
   for (const plugin of options.plugins ?? []) await plugin.start();
   await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
   for (const own of [injectAccount, sendAccount]) parts.accounts.addOwn(own);
   parts.running.onTaken = () => void feed(parts);
-  parts.shares.onRoom = (lane) => claimParked(parts, lane);
-  await parts.questions.begin(questionActs(parts)); // those that a host before this one left: updates find them from then on
-  watches.push(await beginApprovals(parts));
-  await resumeAll(parts); // it takes its places in the lanes before anything new does
+  parts.shares.onRoom = (lane) => unblock(parts, lane);
   const send = extensionSends(parts, sendFromAny);
+  watches.push(await beginInquiries(parts, send));
+  await resumeAll(parts); // it takes its places in the lanes before anything new does
   watches.push(watchJournal(parts, send));
   running.acts = extensions.serve({
     send,
     inject: extensionInjects(parts),
     ask: extensionQuestions(parts, send),
   });
-  await sweepQuestions(parts, send);
   open();
   watches.push(watchSchedules(parts));
   const accounts = parts.accounts.offered();
@@ -209,11 +198,11 @@ export async function stopAll(
     parts.journal.ownership.withdraw();
   }
   parts.batches?.end(); // what waits for others begins now, or is left
-  if (parts.journal.acknowledge === 'persisted')
+  if (parts.backlog.mayDefer)
     parts.approvals.leave(); // the next host goes on when they are answered
   else if (timeoutMs === Number.POSITIVE_INFINITY) void parts.approvals.close(); // the input has ended
   const drained = await drain(parts, timeoutMs, hurry);
-  const abandoned = drained ? 0 : parts.conversationLanes.jobs;
+  const abandoned = drained ? 0 : parts.room.size + parts.sendLanes.jobs;
   running.acts?.[Symbol.dispose]();
   hurry.abort(); // an update that comes from now on is not handled: it is left to the next host, or not acknowledged
   if (!drained) {
@@ -239,10 +228,11 @@ export async function stopAll(
 export async function release(parts: HostParts): Promise<void> {
   const { kernel, options, store, journal, extensionData, troubles } = parts;
   troubles[Symbol.dispose]();
-  if (options.kernel === undefined)
+  if (options.kernel !== kernel)
     await attempt(parts, 'kernel.close', () => kernel.close({ timeoutMs: windUpMs }));
   await attempt(parts, 'store.close', async () => store.close?.());
-  if (options.closesJournal !== false) await attempt(parts, 'journal.close', () => journal.close());
+  if (options.journal.closes !== false)
+    await attempt(parts, 'journal.close', () => journal.close());
   await attempt(parts, 'removing temporary folders', async () => extensionData[Symbol.dispose]());
 }
 
@@ -270,7 +260,7 @@ async function drain(
   timeoutMs: number,
   hurry: AbortController,
 ): Promise<boolean> {
-  if (hurry.signal.aborted) return parts.conversationLanes.size === 0 && !isBusy(parts.backlog);
+  if (hurry.signal.aborted) return parts.sendLanes.size === 0 && !isBusy(parts.backlog);
   return idleWithin(parts, timeoutMs, hurry.signal);
 }
 
@@ -290,9 +280,9 @@ async function idleWithin(
 }
 
 /** Resolves when nothing runs, and no update in the journal waits to be claimed. */
-async function allIdle({ conversationLanes, backlog }: HostParts): Promise<void> {
+async function allIdle({ sendLanes, backlog }: HostParts): Promise<void> {
   do {
     await backlogIdle(backlog);
-    await conversationLanes.idle();
+    await sendLanes.idle();
   } while (isBusy(backlog));
 }

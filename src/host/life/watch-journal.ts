@@ -1,16 +1,12 @@
 import type { ExtensionHost } from '@sluice/sdk/extension';
 import { type ErrorCode, Timer } from 'sluice-kernel/internal';
 import type { HostParts } from '../parts/parts.js';
-import { feed, freeBlocked, isBlocked, rewind } from '../queue/feeder.js';
-import { MissedUpdates } from '../queue/missed-updates.js';
+import { feed, patrol, rewind, unblockAll } from '../queue/feeder.js';
 import { resumeSends } from '../queue/resume-all.js';
-import { sweepQuestions } from '../receive/extension-questions.js';
-import { takeApprovals } from '../receive/left-approvals.js';
+import { takeInquiries } from '../receive/left-inquiries.js';
 
 /** Milliseconds between two looks. */
 const lookEveryMs = 1_000;
-/** Milliseconds between two looks for the questions of dead hosts. */
-const sweepEveryMs = 30_000;
 
 /**
  * Looks now and then whether the journal holds something to claim: a dead letter that an operator wants tried again,
@@ -19,15 +15,13 @@ const sweepEveryMs = 30_000;
  * once, and once more when it takes in again. A look costs one read of a counter, and one look at each of its files.
  */
 export function watchJournal(parts: HostParts, send: ExtensionHost['send']): Disposable {
-  const { clock, journal, outbox, deferredEnds, backlog, logger, approvals } = parts;
-  const { questions, shares, troubles } = parts;
+  const { clock, journal, outbox, backlog, logger, approvals } = parts;
+  const { shares, troubles } = parts;
   const timer = new Timer(clock);
-  const missed = new MissedUpdates(parts);
   let isOver = false;
   let isLooking = false;
   let isHinted = false;
   let told: ErrorCode | undefined;
-  let sweepAtMs = clock.monotonicMs() + sweepEveryMs;
   const isUsable = (): boolean => {
     const error = journal.problem();
     if (error?.code !== told) {
@@ -46,27 +40,18 @@ export function watchJournal(parts: HostParts, send: ExtensionHost['send']): Dis
     const isToRewind = backlog.isToRewind;
     backlog.isToRewind = false; // who asks for it from now on is heard by the next look, too: this one may not see it all
     try {
-      const isOwing = outbox.isOwing; // a message may wait for the end of its send
-      const isLeft = (): boolean => isOwing || deferredEnds.size > 0 || isBlocked(parts);
       const isChanged = journal.changedOutside();
-      const isWanted = () => isChanged || isLeft() || isToRewind || backlog.isToRewind;
       const isFit = isUsable();
-      if (isFit) await takeApprovals(parts);
-      if (isFit && !questions.isAlone && clock.monotonicMs() >= sweepAtMs) {
-        sweepAtMs = clock.monotonicMs() + sweepEveryMs;
-        sweepQuestions(parts, send).catch((error: unknown) =>
-          logger.warn('the questions of other hosts could not be read', { error }),
-        );
-      }
+      if (isFit) await takeInquiries(parts, send);
       if (isChanged || (isFit && (await approvals.areAnswered()))) await approvals.look();
       if (isFit) await outbox.persistSent();
-      if (isFit) await missed.look();
-      if (isFit && isWanted()) {
-        deferredEnds.clear();
-        freeBlocked(parts);
-        await rewind(parts);
+      if (isFit) {
+        await patrol(parts);
+        unblockAll(parts);
         await resumeSends(parts);
-      } else {
+      }
+      if (isFit && (isChanged || isToRewind || backlog.isToRewind)) await rewind(parts);
+      else {
         backlog.isToRewind ||= isToRewind;
         await feed(parts); // there may be room that no event has told of
       }
@@ -96,7 +81,6 @@ export function watchJournal(parts: HostParts, send: ExtensionHost['send']): Dis
       isOver = true;
       hinted[Symbol.dispose]();
       timer.clear();
-      questions.stop();
     },
   };
 }

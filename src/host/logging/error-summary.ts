@@ -67,7 +67,7 @@ function isOfAuthor(path: string): boolean {
 }
 
 /** Returns an error and its causes, as far as they are told. */
-export function causesOf(thrown: unknown): readonly Error[] {
+function causesOf(thrown: unknown): readonly Error[] {
   const found: Error[] = [];
   for (let at = thrown; at instanceof Error && found.length < 5; at = at.cause) found.push(at);
   return found;
@@ -77,7 +77,7 @@ export function causesOf(thrown: unknown): readonly Error[] {
  * Finds the files, lines and columns in a stack. The message comes before the frames, and could look like one. A syntax error
  * has its place before its message. The stack has the name that the error was made with, and the code of an error of Node.
  */
-export function placesIn({ stack, message }: Error): readonly string[] {
+function placesIn({ stack, message }: Error): readonly string[] {
   if (typeof stack !== 'string') return [];
   const [name = ''] = /^[\w$.]+(?: \[\w+\])?/.exec(stack) ?? [];
   const heading = message === '' ? name : `${name}: ${message}`;

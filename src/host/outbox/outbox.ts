@@ -1,6 +1,8 @@
 import type { Fence, Journal, SendEndRecord, SendRecord, SendReport } from '@sluice/journal';
-import { digestOf, isRefusedForGood, logJournalFailure } from '@sluice/journal/internal';
+import { isRefusedForGood, logJournalFailure, patiently } from '@sluice/journal/internal';
+import pLimit from 'p-limit';
 import {
+  type Clock,
   definedFields,
   isSluiceError,
   type Logger,
@@ -10,7 +12,13 @@ import {
 } from 'sluice-kernel/internal';
 import type { Suspension } from '../lanes/suspension.js';
 import { boundedJson } from '../timeline/bounded-json.js';
-import { mayBeOut, numberOf, reportOfRecord } from './report-of-record.js';
+import {
+  fingerprintOf,
+  mayBeOut,
+  numberOf,
+  reportOfRecord,
+  type Said,
+} from './report-of-record.js';
 
 /** The sends of one message that is being handled. */
 interface Sends {
@@ -22,13 +30,14 @@ interface Sends {
   readonly cancelReply: SendRecord | undefined;
 }
 
-/** The fence that a send is made under, and the message that a failure of the journal suspends. */
+/** The fence that a send is made under, and the message that a failure of the journal suspends. If there is none, the send waits. */
 interface By {
   readonly fence: Fence;
   readonly suspension?: Suspension | undefined;
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal;
 }
 
-/** The end of a send. */
 interface End {
   readonly fence: Fence;
   readonly end: SendEndRecord;
@@ -38,24 +47,19 @@ interface End {
   readonly isOwed: boolean;
   /** Nobody knows whether the journal has the send. */
   readonly isDoubtful: boolean;
-  /** A write of it is under way. */
   isWriting: boolean;
 }
 
 type Prepared = Outcome<'egress.preparing'>;
 type Payload = PayloadOf<'egress.preparing'>;
-type Said = Pick<Payload, 'content'> &
-  Partial<Pick<Payload, 'attachments' | 'interactive' | 'kind' | 'metadata'>>;
-
 /** A body is what is sent again after a restart: it is persisted whole, or the send does not go out. */
 const maxBodyLength = 16 * 1024 * 1024;
-/** Ids of messages, and no more. */
 const maxNoteLength = 16 * 1024;
 
 /**
  * Keeps a host's sends in its journal (durability §3), if the journal outlives the host: nobody else needs them
  * (durability §6.8). Its promises do not reject: a write that failed is a reason in one line, and the send does not go out. If the journal
- * failed it, the message is suspended.
+ * failed it, the message is suspended; a send of no message waits for the journal.
  */
 export class Outbox {
   readonly #journal: Journal;
@@ -142,7 +146,7 @@ export class Outbox {
         if (emitted.openedBy !== undefined) await this.#journal.final(fence, said, isSending);
         else await this.#journal.prepare(fence, { ...said, ...owner }, isSending);
       } catch (error) {
-        this.#open.delete(sendId);
+        if (!isSluiceError(error, 'journal-state')) this.#open.delete(sendId); // a try before may have kept it
         throw error;
       }
       return undefined;
@@ -235,14 +239,14 @@ export class Outbox {
    */
   async persistSent(): Promise<void> {
     const left = [...this.#owed].filter(([, { isWriting }]) => !isWriting);
-    await Promise.all(left.map(([id, end]) => this.#end(id, end)));
+    await pLimit(8).map(left, ([id, end]) => this.#end(id, end));
   }
 
   async #end(id: string, ended: End): Promise<void> {
     const { fence, end, isOwed } = ended;
     const { ownership } = this.#journal;
     this.#open.delete(id);
-    await this.#write({ fence }, id, async () => {
+    await this.#write({}, id, async () => {
       ended.isWriting = true;
       if (isOwed) this.#owed.set(id, ended);
       try {
@@ -262,13 +266,19 @@ export class Outbox {
 
   /** @param write resolves to the reason why the send cannot be persisted, if there is one. */
   async #write(
-    { suspension }: By,
+    { suspension, clock, signal }: Omit<By, 'fence'>,
     id: string,
     write: (id: string) => Promise<unknown>,
   ): Promise<string | undefined> {
     if (this.#journal.acknowledge === 'ended') return undefined;
+    const again = (isAgain: boolean) =>
+      write(id).catch((error: unknown) => {
+        if (isAgain && isSluiceError(error, 'journal-state')) return; // a try before had no answer
+        throw error;
+      });
+    const mayWait = suspension === undefined && clock !== undefined && signal !== undefined;
     try {
-      const problem = await write(id);
+      const problem = await (mayWait ? patiently(clock, signal, again) : write(id));
       return typeof problem === 'string' ? problem : undefined;
     } catch (error) {
       suspension?.by(error);
@@ -276,17 +286,6 @@ export class Outbox {
       return `the journal could not keep it: ${oneLine(error)}`;
     }
   }
-}
-
-/**
- * Names the words of a send: the same words are not sent twice for one message. Of a send that answers nothing its metadata
- * counts, too: it is one by its key, and the journal keeps both without secrets.
- */
-export function fingerprintOf({ content, attachments = [], interactive, ...said }: Said): string {
-  const elements = interactive === undefined ? [] : [interactive];
-  const { kind, metadata = {} } = said;
-  const own = kind === 'unprompted' && Object.keys(metadata).length > 0 ? [{ metadata }] : [];
-  return digestOf([content, attachments, ...elements, ...own]);
 }
 
 /** The id under which the journal has a send: the final of a stream ends what the stream has opened. */

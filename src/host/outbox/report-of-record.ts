@@ -1,5 +1,12 @@
 import type { SendRecord, SendReport } from '@sluice/journal';
+import { digestOf } from '@sluice/journal/internal';
 import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
+
+type Payload = PayloadOf<'egress.preparing'>;
+
+/** The words of a send. */
+export type Said = Pick<Payload, 'content'> &
+  Partial<Pick<Payload, 'attachments' | 'interactive' | 'kind' | 'metadata'>>;
 
 /** A send of the journal as its message's end tells of it. */
 export function reportOfRecord(record: SendRecord): SendReport {
@@ -33,4 +40,15 @@ const unknownEnds = ['ambiguous', 'threw', 'aborted'];
 /** Returns whether a send is out, or nobody knows: then it may not be said again. */
 export function mayBeOut({ state, attempts, cause = '' }: SendRecord): boolean {
   return state === 'sent' || (state === 'failed' && attempts > 0 && unknownEnds.includes(cause));
+}
+
+/**
+ * Names the words of a send: the same words are not sent twice for one message. Of a send that answers nothing its metadata
+ * counts, too: it is one by its key, and the journal keeps both without secrets.
+ */
+export function fingerprintOf({ content, attachments = [], interactive, ...said }: Said): string {
+  const elements = interactive === undefined ? [] : [interactive];
+  const { kind, metadata = {} } = said;
+  const own = kind === 'unprompted' && Object.keys(metadata).length > 0 ? [{ metadata }] : [];
+  return digestOf([content, attachments, ...elements, ...own]);
 }

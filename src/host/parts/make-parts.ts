@@ -7,6 +7,7 @@ import {
   createKernel,
   definedFields,
   getOrMake,
+  type Kernel,
   type KernelOptions,
   kernelError,
   type Logger,
@@ -22,13 +23,14 @@ import { newBacklog } from '../lanes/backlog.js';
 import { ReloadGate } from '../lanes/gate.js';
 import { Lanes } from '../lanes/lanes.js';
 import { MessageBatches } from '../lanes/message-batches.js';
+import { Room } from '../lanes/room.js';
 import { Shares, shareOf } from '../lanes/shares.js';
 import { Slots } from '../lanes/slots.js';
 import { Outbox } from '../outbox/outbox.js';
 import { Accounts } from '../provided/accounts.js';
 import { builtInCommands, type ChatCommand } from '../provided/chat-commands.js';
 import { PendingStarts } from '../provided/pending-starts.js';
-import type { HostPlugin, PluginOffer } from '../provided/plugins.js';
+import type { HostPlugin, PluginHost, PluginOffer } from '../provided/plugins.js';
 import { rolesOf } from '../provided/roles.js';
 import { Routes } from '../provided/routes.js';
 import { Tools } from '../provided/tools.js';
@@ -40,13 +42,9 @@ import { ActiveStreams } from './active-streams.js';
 import { ClaimedProvisions } from './claimed-provisions.js';
 import { newCounts } from './counts.js';
 import { extensionData } from './extension-data.js';
+import type { GivenOptions } from './given-options.js';
 import { onceAMinute } from './once-a-minute.js';
-import {
-  type AgentDefinition,
-  type HostOptions,
-  longestJoinWithinMs,
-  usualSendMs,
-} from './options.js';
+import { type AgentDefinition, longestJoinWithinMs, usualSendMs } from './options.js';
 import type { HostParts } from './parts.js';
 import { Troubles } from './troubles.js';
 
@@ -59,41 +57,29 @@ const arrivalsPerTurn = 64;
  * @param signal aborts when the host may not wait any longer.
  * @throws SluiceError as `createHost` says.
  */
-export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
-  const { logger = silentLogger, clock = systemClock, onAmbiguousSend } = options;
-  const { journal = memoryJournal({ clock, acknowledge: 'ended' }) } = options;
+export function partsOf(options: GivenOptions, signal: AbortSignal): HostParts {
+  const { logger = silentLogger, clock = systemClock, onAmbiguousSend, lanes } = options;
+  const { opened, maxAttempts = 3, lastAttemptAfterMs = 1_000 } = options.journal;
+  const journal = opened ?? memoryJournal({ clock, acknowledge: 'ended' });
+  const { maxRunning = 64, capacity = 100, total = 10_000 } = lanes;
   checkJournal(journal);
-  const { laneCapacity = 100, capacity = 10_000, maxRunning = 64 } = options;
-  const { maxAttempts = 3, lastAttemptAfterMs = 1_000 } = options;
-  const gate = new ReloadGate(clock, { suspends: journal.acknowledge === 'persisted' });
-  const running = new Slots(maxRunning);
-  const [first] = options.agents ?? []; // JavaScript may leave them out
-  if (first === undefined) throw hostError('no-agent', {});
-  const { defaultAgentId = first.id } = options;
-  const agents = new Map(options.agents.map((agent) => [agent.id, agent]));
-  if (!agents.has(defaultAgentId) && options.extensions === undefined)
-    throw hostError('unknown-agent', { what: defaultAgentId });
-  noneTwice('duplicate-agent', options.agents);
   checkHistoryBounds(options.session?.history ?? {});
-  const { store = memoryStore(), plugins = [] } = options;
-  const timeline = options.timeline ?? options.way ?? ownTimeline(options, clock, logger);
-  const { kernel = createKernel({ clock, logger, ...kernelOptionsOf(options, timeline) }) } =
-    options;
+  const offers = agentsOf(options);
+  const { agents } = offers;
+  const mayDefer = journal.acknowledge === 'persisted';
+  const gate = new ReloadGate(clock, { suspends: mayDefer });
+  const running = new Slots(maxRunning);
+  const { store = opened?.store ?? memoryStore() } = options;
+  const { timeline = ownTimeline(options, clock, logger) } = options;
+  const kernel = kernelOf(options, timeline, { clock, logger });
   timeline.attach(kernel);
-  const foreign = plugins.find((plugin) => plugin.kernel !== kernel);
-  if (foreign !== undefined) throw hostError('foreign-plugin', { what: foreign.pluginId });
-  const lent = { clock, keyValues: journal.keyValues, eventIdOf };
-  const brought = plugins.map((plugin) => ({ offer: plugin.provide(lent), logger: plugin.logger }));
-  const channels = [options.channels ?? [], ...brought.map(({ offer }) => offer.channels)].flat();
+  const brought = broughtBy(options, kernel, {
+    clock,
+    keyValues: journal.keyValues,
+    eventIdOf,
+  });
+  const channels = [...options.channels, ...brought.flatMap(({ offer }) => offer.channels)];
   noneTwice('duplicate-channel', channels);
-  for (const { id, provider, model = provider.models[0] ?? '' } of options.agents)
-    if (!provider.models.includes(model))
-      throw hostError('no-model', { what: id, model, offered: provider.models.join(', ') });
-  const providers = new Map(
-    [...options.agents.map(({ provider }) => provider), ...(options.providers ?? [])].map(
-      (provider) => [provider.id, provider],
-    ),
-  );
   const kept = { keyValues: journal.keyValues, clock, logger, timeline };
   const approvals = new PersistedApprovals(kept, journal.ownership);
   const ownCommands = [
@@ -107,6 +93,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
       ? options.extensions
       : new ExtensionSet(kernel, { logger, clock });
   return {
+    ...offers,
     kernel,
     clock,
     logger,
@@ -116,17 +103,13 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     outbox: new Outbox(journal, logger),
     timeline,
     sendEnds: { sent: 0, cancelled: 0, failed: 0 },
-    sendTimeoutMs: options.sendTimeoutMs ?? usualSendMs,
+    sendTimeoutMs: options.budgets.sendTimeoutMs ?? usualSendMs,
     ...definedFields({ onAmbiguousSend }),
     active: new Set(),
-    deferredEnds: new Set(),
-    backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs }),
+    backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs, mayDefer }),
     counts,
     troubles: new Troubles({ kernel, logger, journal, counts, extensions, agents }),
     mayReplyToCancel: onceAMinute(clock),
-    agents,
-    defaultAgentId,
-    providers: [...providers.values()],
     channels,
     commands: commandsOf(ownCommands, brought),
     accounts: new Accounts(),
@@ -148,13 +131,12 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     running,
     shares: new Shares(maxRunning),
     agentSlots: agentSlots(agents, maxRunning),
-    conversationLanes: new Lanes({
-      capacity: laneCapacity,
-      capacityOfAll: capacity,
-      gate,
-      slots: running,
+    room: new Room({
+      ...{ laneCapacity: capacity, capacity: total, holdsUpdates: !mayDefer },
+      whenFull: lanes.whenFull,
     }),
-    sessionLanes: new Lanes({ capacity: Number.POSITIVE_INFINITY }),
+    sendLanes: new Lanes(gate),
+    sessionLanes: new Lanes(),
     batches: batchesOf(options, clock),
     turns: new ActiveRuns(),
     newId: options.newId ?? randomId,
@@ -165,8 +147,48 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   };
 }
 
+/** The agents that the options offer, with their providers. */
+function agentsOf(options: GivenOptions) {
+  const { agents: listed = [], providers: others = [] } = options; // JavaScript may leave them out
+  const [first] = listed;
+  if (first === undefined) throw hostError('no-agent', {});
+  const { defaultAgent: defaultAgentId = first.id } = options;
+  const agents = new Map(listed.map((agent) => [agent.id, agent]));
+  if (!agents.has(defaultAgentId) && options.extensions === undefined)
+    throw hostError('unknown-agent', { what: defaultAgentId });
+  noneTwice('duplicate-agent', listed);
+  for (const { id, provider, model = provider.models[0] ?? '' } of listed)
+    if (!provider.models.includes(model))
+      throw hostError('no-model', { what: id, model, offered: provider.models.join(', ') });
+  const all = [...listed.map(({ provider }) => provider), ...others];
+  const providers = [...new Map(all.map((provider) => [provider.id, provider])).values()];
+  return { agents, defaultAgentId, providers };
+}
+
+/** Makes the host's own kernel, unless one is given. */
+function kernelOf(options: GivenOptions, timeline: TimelineRecorder, own: KernelOptions): Kernel {
+  const { kernel = {}, grants, leastPrivilege, overrides, audit, quarantine } = options;
+  if ('dispatch' in kernel) return kernel;
+  const settings = {
+    grants,
+    leastPrivilege,
+    overrides,
+    audit,
+    quarantine: quarantine || undefined,
+  };
+  const tap = [timeline.kernelOptions().tap ?? [], kernel.tap ?? []].flat(2);
+  return createKernel({ ...own, ...definedFields(settings), ...kernel, tap });
+}
+
+/** The things that the plugins bring. */
+function broughtBy({ plugins = [] }: GivenOptions, kernel: Kernel, lent: PluginHost) {
+  const foreign = plugins.find((plugin) => plugin.kernel !== kernel);
+  if (foreign !== undefined) throw hostError('foreign-plugin', { what: foreign.pluginId });
+  return plugins.map((plugin) => ({ offer: plugin.provide(lent), logger: plugin.logger }));
+}
+
 /** Nothing if no message waits for others. @throws SluiceError `bad-option`. */
-function batchesOf({ ingress = {} }: HostOptions, clock: Clock): MessageBatches | undefined {
+function batchesOf({ ingress = {} }: GivenOptions, clock: Clock): MessageBatches | undefined {
   const { joinWithinMs = {} } = ingress;
   for (const [at, ms] of Object.entries(joinWithinMs))
     if (!(ms >= 0 && ms <= longestJoinWithinMs)) {
@@ -218,24 +240,14 @@ function checkJournal({ acknowledge, ownership }: Journal): void {
 
 /** Records entries in the given journal. A given kernel has a tap of its own: its owner gives a recorder, too, to get entries. */
 function ownTimeline(
-  { journal, journalDispatches, kernel }: HostOptions,
+  { journal: { opened, dispatches = true, ...kept }, kernel = {} }: GivenOptions,
   clock: Clock,
   logger: Logger,
 ): TimelineRecorder {
   const timeline = timelineRecorder({ clock, logger });
-  if (journal !== undefined && journalDispatches !== false && kernel === undefined)
-    timeline.listen(keepTimeline(journal, journalDispatches));
+  if (opened !== undefined && dispatches !== false && !('dispatch' in kernel))
+    timeline.listen(keepTimeline(opened, dispatches === true ? kept : dispatches));
   return timeline;
-}
-
-/** The host's own kernel tells of its dispatches, and of what is needed to explain them. */
-function kernelOptionsOf(
-  { kernelOptions }: HostOptions,
-  timeline: TimelineRecorder,
-): KernelOptions {
-  const own = timeline.kernelOptions();
-  const tap = [own.tap ?? [], kernelOptions?.tap ?? []].flat(2);
-  return { ...own, ...kernelOptions, tap };
 }
 
 function noneTwice(

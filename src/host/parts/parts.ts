@@ -8,6 +8,7 @@ import type { Backlog } from '../lanes/backlog.js';
 import type { ReloadGate } from '../lanes/gate.js';
 import type { Lanes } from '../lanes/lanes.js';
 import type { MessageBatches } from '../lanes/message-batches.js';
+import type { Room } from '../lanes/room.js';
 import type { Shares } from '../lanes/shares.js';
 import type { Slots } from '../lanes/slots.js';
 import type { Suspension } from '../lanes/suspension.js';
@@ -21,7 +22,8 @@ import type { ActiveStreams } from './active-streams.js';
 import type { ClaimedProvisions, Offers } from './claimed-provisions.js';
 import type { Counts, SendEnds } from './counts.js';
 import type { ExtensionData } from './extension-data.js';
-import type { AgentDefinition, HostOptions } from './options.js';
+import type { GivenOptions } from './given-options.js';
+import type { AgentDefinition, HostProgram } from './options.js';
 import type { Troubles } from './troubles.js';
 
 /** The services that a send uses. `deliverStream` has these alone, and no host. */
@@ -41,44 +43,24 @@ export interface SendParts {
   readonly timeline: TimelineRecorder;
   /** Milliseconds that one call of a channel may take. */
   readonly sendTimeoutMs: number;
-  readonly onAmbiguousSend?: HostOptions['onAmbiguousSend'];
+  readonly onAmbiguousSend?: HostProgram['onAmbiguousSend'];
   /** Asks humans what vetoes ask about a message; without it, such a message is cancelled. */
   readonly asking?: Approvals;
   /** Of the message that it belongs to; absent if it belongs to none. */
   readonly suspension?: Suspension | undefined;
+  /** Aborts when nobody may wait for it any longer; absent if there is no host. */
+  readonly signal?: AbortSignal;
   /** Resolves when the turn that says something is kept so far, before a channel has it; to the reason if it is not. */
   readonly turnPersisted?: () => Promise<string | undefined>;
 }
 
-/** The owners of a host's state, as the steps of a message get them. `createHost` makes them once. */
-export interface HostParts extends Omit<SendParts, 'fence'>, Offers {
-  readonly store: Store;
-  /** The parts of transcripts that agents get. */
-  readonly histories: Histories;
+/** The owners of updates, from their arrival to their turn. */
+interface Intake {
   readonly journal: Journal;
   /** The event ids of the updates that run or wait in a lane. */
   readonly active: Set<string>;
-  /** The event ids of updates that stayed open because the journal failed. The host tries them again. */
-  readonly deferredEnds: Set<string>;
   /** The updates that wait in the journal. */
   readonly backlog: Backlog;
-  readonly counts: Counts;
-  /** All that an operator should look at. */
-  readonly troubles: Troubles;
-  /** Lets one reply to a cancel out a minute, for a conversation and a code. */
-  readonly mayReplyToCancel: (conversationAndCode: string) => boolean;
-  /** The agent that answers by default. An extension may provide it. */
-  readonly defaultAgentId: string;
-  readonly extensions: ExtensionSet;
-  readonly claimed: ClaimedProvisions;
-  /** The stores and folders of the extensions. */
-  readonly extensionData: ExtensionData;
-  /** Finds the roles that the operator gives to a sender. */
-  readonly roles: RolesOf;
-  /** The questions of extensions that are open. */
-  readonly questions: Questions;
-  /** The questions to humans of messages that have not ended. */
-  readonly approvals: PersistedApprovals;
   /** The gate that each message passes, so that extensions can be replaced between two of them. */
   readonly gate: ReloadGate;
   /** Updates that come in are taken a few at a time, so that a crowd does not block the event loop. */
@@ -87,23 +69,57 @@ export interface HostParts extends Omit<SendParts, 'fence'>, Offers {
   readonly running: Slots;
   /** The parts of those places that senders may have. */
   readonly shares: Shares;
-  /** Of each agent that has a limit of its own, or is one of several. */
-  readonly agentSlots: (agent: AgentDefinition) => Slots | undefined;
-  /** One lane a conversation: what comes in first is routed first. */
-  readonly conversationLanes: Lanes;
-  /** One lane a session: two conversations that share one take turns. */
-  readonly sessionLanes: Lanes;
+  /** The updates that take room here. */
+  readonly room: Room;
+  /** One lane an address, of sends that no turn makes: what is first is sent first. */
+  readonly sendLanes: Lanes;
   /** The messages that wait for others to join them; absent if none does. */
   readonly batches: MessageBatches | undefined;
-  readonly pendingStarts: PendingStarts;
+  /** The questions of extensions that are open. */
+  readonly questions: Questions;
+  /** The questions to humans of messages that have not ended. */
+  readonly approvals: PersistedApprovals;
+}
+
+/** The owners of sessions and their turns. */
+interface Turns {
+  readonly store: Store;
+  /** The parts of transcripts that agents get. */
+  readonly histories: Histories;
+  /** The agent that answers by default. An extension may provide it. */
+  readonly defaultAgentId: string;
+  /** Of each agent that has a limit of its own, or is one of several. */
+  readonly agentSlots: (agent: AgentDefinition) => Slots | undefined;
+  /** One lane a session: two conversations that share one take turns. */
+  readonly sessionLanes: Lanes;
   /** The turns that run now, with the sends that belong to them. */
   readonly turns: ActiveRuns;
   readonly newId: (kind: 'session' | 'run') => string;
+  /** Lets one reply to a cancel out a minute, for a conversation and a code. */
+  readonly mayReplyToCancel: (conversationAndCode: string) => boolean;
+}
+
+/** The owners of what a host has of its extensions, and of its operator. */
+interface Registry extends Offers {
+  readonly extensions: ExtensionSet;
+  readonly claimed: ClaimedProvisions;
+  /** The stores and folders of the extensions. */
+  readonly extensionData: ExtensionData;
+  readonly pendingStarts: PendingStarts;
+  /** Finds the roles that the operator gives to a sender. */
+  readonly roles: RolesOf;
+}
+
+/** The owners of a host's state, as the steps of a message get them. `createHost` makes them once. */
+export interface HostParts extends Omit<SendParts, 'fence'>, Intake, Turns, Registry {
+  readonly counts: Counts;
+  /** All that an operator should look at. */
+  readonly troubles: Troubles;
   /** Aborted when the host may not wait any longer; of `FencedParts` also when the fence is lost. */
   readonly signal: AbortSignal;
   /** Those that abort with either the host's signal or that of a fence, by the latter. */
   readonly fenceSignals: WeakMap<AbortSignal, AbortSignal>;
-  readonly options: HostOptions;
+  readonly options: GivenOptions;
 }
 
 /** The services of one piece of work that writes. It ends when its fence is lost, as at the end of the host. */

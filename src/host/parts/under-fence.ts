@@ -17,7 +17,7 @@ export function forUpdate(parts: HostParts, fence: Fence): FencedParts {
     ...parts,
     fence,
     signal,
-    suspension: new Suspension(parts.signal, parts.journal.acknowledge === 'persisted'),
+    suspension: new Suspension(parts.signal, parts.outbox.mayDefer),
   };
 }
 

@@ -11,7 +11,11 @@ export const jobsChannel: ChannelPlugin = {
   startAccount: async () => undefined,
   stopIntake: async () => undefined,
   stopAccount: async () => undefined,
-  decodeIngress: () => ({ kind: 'ignored', reason: 'it is a job of the host' }),
+  decodeIngress: () => ({
+    kind: 'undecodable',
+    problem: 'it is no job that this host knows',
+    path: '/kind',
+  }),
   send: async () => ({ status: 'rejected', reason: 'nothing is sent by the host’s own channel' }),
 };
 

@@ -1,84 +1,46 @@
 import type { UpdateRecord } from '@sluice/journal';
-import { mayPass, openUpdates } from '@sluice/journal/internal';
+import { mayPass } from '@sluice/journal/internal';
 import { getOrMake } from 'sluice-kernel/internal';
 import { isDeferredToNext } from '../ingress/begin-update.js';
-import { decodeUpdate, laneOf, runsAtOnce } from '../ingress/decode-update.js';
-import { updateOf, type Worked } from '../ingress/received-update.js';
-import { type ActiveLane, notifyIdle } from '../lanes/backlog.js';
+import type { Worked } from '../ingress/received-update.js';
+import {
+  type ActiveLane,
+  type Cursor,
+  newCursor,
+  notifyIdle,
+  patrolEveryMs,
+} from '../lanes/backlog.js';
 import type { Place } from '../lanes/slots.js';
 import type { HostParts } from '../parts/parts.js';
 import { resumeUpdate } from '../recovery/resume.js';
-import { isDamageReported, isFree, isOwed, isOwn, readOpen } from './open-rows.js';
+import { isDamageReported, isOwn, isPassed, laneOfRow, mayBegin, readOpen } from './open-rows.js';
+import { type Held, type InPlace, releasing, takePlace } from './places.js';
 
-// The journal is the queue. The host handles the updates that run, and as many as may run next. One reading of the journal
-// claims the others: parked updates, updates that a host before this one left, and updates to try again (durability §8.8).
+// The journal is the queue. A lane of which nothing is held asks the journal for its next update. The lanes of which the host knows
+// nothing are found by a cursor, which meets open updates in the order of their coming, as long as few wait (durability §8.8).
 
 /** Rows that are read at a time. */
 const page = 50;
 
-/** An update, and the work to do when its turn has come. */
-export interface Job {
-  readonly eventId: string;
-  readonly lane: string;
-  readonly slot: number;
-  readonly work: (place: Place) => Promise<Worked>;
-}
-
-/**
- * Reads the journal from its first row, for open updates that are not active. Resolves when the updates that may run next
- * are active. A journal that does not outlive its host is not read, since all its updates are active.
- */
+/** Has the journal read from its first row, for open updates that are not active. Resolves when those that may run next are. */
 export async function rewind(parts: HostParts): Promise<void> {
-  const { backlog, journal } = parts;
-  if (journal.acknowledge === 'ended') return;
-  backlog.rewinds++;
-  backlog.waiting.clear();
-  backlog.afterSeq = 0;
-  backlog.isBehind = true;
+  parts.backlog.cursor = newCursor();
+  parts.backlog.isBehind = true;
   await feed(parts);
 }
 
-/**
- * Lets the next reading claim the conversations that are blocked. A conversation with an update active stays blocked,
- * because that update came after the one that could not be begun (durability §6.6).
- */
-export function freeBlocked(parts: HostParts): void {
-  const { blocked, lanes } = parts.backlog;
-  parts.backlog.freed = [...blocked].filter(
-    (lane) => !lanes.has(lane) && parts.conversationLanes.isIdle(lane) && mayFree(parts, lane),
-  );
-  for (const lane of parts.backlog.freed) blocked.delete(lane);
-}
-
-/** Returns whether a conversation is blocked that the next reading may free. */
-export function isBlocked(parts: HostParts): boolean {
-  return [...parts.backlog.blocked].some((lane) => mayFree(parts, lane));
-}
-
-/** Another one is freed when a person has answered, or when its sender has a place. */
-function mayFree({ approvals, shares }: HostParts, lane: string): boolean {
-  return !approvals.blocks(lane) && !shares.blocks(lane);
-}
-
-/** Claims the next updates, as long as few wait. Never rejects. */
+/** Claims the updates behind the cursor, as long as few wait. Never rejects. */
 export async function feed(parts: HostParts): Promise<void> {
   const { backlog, logger } = parts;
   if (backlog.isReading || !backlog.isBehind) return;
   backlog.isReading = true;
   try {
     while (backlog.isBehind && !isDeferredToNext(parts) && !isCrowded(parts)) {
-      const { afterSeq, rewinds } = backlog;
-      backlog.hasGrown = false;
-      const { rows, areLast } = await readOpen(parts, { afterSeq, limit: page });
-      if (rewinds !== backlog.rewinds) continue;
-      const isAllMet = rows.every((row) => meet(parts, row));
-      if (rows.some(({ eventId }) => backlog.arriving.has(eventId))) return; // `feed` is called again when they are there
-      if (isAllMet && areLast && !backlog.hasGrown) backlog.isBehind = false;
+      if (await readOn(parts, backlog.cursor)) backlog.isBehind = false;
       await new Promise(setImmediate); // a long backlog does not block the event loop
     }
   } catch (error) {
     logger.error('the journal could not be read', { error });
-    for (const lane of backlog.freed) backlog.blocked.add(lane); // the reading may not have come to these lanes
     backlog.isToRewind = true;
     backlog.isBehind = false;
   } finally {
@@ -88,212 +50,204 @@ export async function feed(parts: HostParts): Promise<void> {
 }
 
 /**
+ * Looks now and then at the next few open updates, round and round, for those that no reading came to. A commit whose answer was lost may
+ * be persisted long after it counted as failed: the update is open then, and nothing tells of it. One look costs the same however many
+ * are open.
+ *
+ * @throws what the journal throws.
+ */
+export async function patrol(parts: HostParts): Promise<void> {
+  const { backlog, clock } = parts;
+  if (backlog.isBehind || clock.monotonicMs() < backlog.nextPatrolMs) return;
+  backlog.nextPatrolMs = clock.monotonicMs() + patrolEveryMs;
+  if (await readOn(parts, backlog.patrol)) backlog.patrol.afterSeq = 0;
+}
+
+/** Reads the next rows behind a cursor, and meets them. @returns whether none are behind them; not if the cursor was given up. */
+async function readOn(parts: HostParts, cursor: Cursor): Promise<boolean> {
+  const { backlog } = parts;
+  const isPatrol = cursor === backlog.patrol;
+  cursor.hasGrown = false;
+  const { rows, areLast } = await readOpen(parts, { afterSeq: cursor.afterSeq, limit: page });
+  if (!isPatrol && cursor !== backlog.cursor) return false;
+  for (const row of rows) {
+    if (isCrowded(parts)) return false;
+    cursor.afterSeq = row.seq;
+    if (!isPassed(parts, row)) meet(parts, row, isPatrol);
+  }
+  return areLast && !cursor.hasGrown;
+}
+
+/**
  * Returns whether the host claims no more updates for now: as many wait as may run, or the host is full of updates that have begun and
  * wait for their session or for their agent.
  */
-export function isCrowded({ running, conversationLanes }: HostParts): boolean {
-  return running.waiting >= running.limit || conversationLanes.areFull;
+export function isCrowded({ running, backlog, room }: HostParts): boolean {
+  return running.waiting + backlog.asking >= running.limit || backlog.held >= room.rules.capacity;
 }
 
-/** Looks at the next open row. @returns whether to go on behind it. */
-function meet(parts: HostParts, row: UpdateRecord): boolean {
-  const { backlog } = parts;
-  if (isCrowded(parts) || backlog.arriving.has(row.eventId)) return false;
-  backlog.afterSeq = row.seq;
-  if (row.lane !== undefined && isOwed(parts, row)) backlog.blocked.add(row.lane);
-  if (!isFree(parts, row) || !isOwn(parts, row)) return true;
-  const lane = laneOfRow(parts, row);
-  if (lane !== undefined && backlog.blocked.has(lane)) return true;
-  const known = lane === undefined ? undefined : backlog.lanes.get(lane);
-  if (lane !== undefined && known === undefined) claim(parts, lane, row);
-  else if (known !== undefined) {
-    known.hasMore = true; // it is read again when this lane is free
-    known.hasGrown = true;
-    if (row.lane === undefined && !known.unnamed.includes(row.eventId))
-      known.unnamed.push(row.eventId);
-  }
-  return true;
-}
-
-/** Returns the lane of an update. Returns nothing if its account does not run; the update then waits for the account. */
-function laneOfRow(parts: HostParts, row: UpdateRecord): string | undefined {
+/** Claims an update if its lane is free. Otherwise the lane asks for it. */
+function meet(parts: HostParts, row: UpdateRecord, isPatrol: boolean): void {
+  const { backlog, logger } = parts;
   const { eventId, channel, accountId } = row;
-  const account = parts.accounts.find(channel, accountId);
-  if (account === undefined) {
+  const lane = laneOfRow(parts, row);
+  if (lane === undefined && !isPatrol && isOwn(parts, row)) {
     const about = { eventId, channel, accountId };
-    parts.logger.warn('an update waits for its account, which does not run', about);
-    return undefined;
+    logger.warn('an update waits for its account, which does not run', about);
   }
-  return row.lane ?? laneOf(parts, account, decodeUpdate(parts, account, updateOf(row)));
+  if (lane === undefined || backlog.blocked.has(lane)) return;
+  const known = backlog.lanes.get(lane);
+  if (known === undefined) {
+    if (mayBegin(parts, lane, row)) claim(parts, lane, row);
+    return;
+  }
+  known.hasMore = true;
+  known.hasUnnamed ||= row.lane === undefined;
+}
+
+/** Tries a lane again that was blocked. */
+export function unblock(parts: HostParts, lane: string): void {
+  const { backlog } = parts;
+  if (!backlog.blocked.delete(lane)) return;
+  laneIn(backlog.lanes, lane).hasMore = true;
+  void goOn(parts, lane);
+}
+
+/**
+ * Tries the lanes again that were blocked, but for those that wait for a person, or for the share of a sender.
+ *
+ * @param hasStarted an account was started: those that wait for one are tried, too.
+ */
+export function unblockAll(parts: HostParts, hasStarted = false): void {
+  const { backlog, approvals, shares } = parts;
+  for (const [lane, why] of [...backlog.blocked])
+    if ((why === 'blocked' || hasStarted) && !approvals.blocks(lane) && !shares.blocks(lane))
+      unblock(parts, lane);
+}
+
+/** Claims the next update of a lane of which nothing is held. A lane with none is forgotten. Never rejects. */
+export async function goOn(parts: HostParts, lane: string): Promise<void> {
+  const { backlog } = parts;
+  const known = laneIn(backlog.lanes, lane);
+  if (known.isHeld) return;
+  const { hasUnnamed } = known;
+  if (hasUnnamed) Object.assign(known, { hasMore: false, hasUnnamed: false });
+  const row = known.hasMore ? await ask(parts, lane, known) : undefined;
+  if (row !== undefined) claim(parts, lane, row);
+  else if (known.arriving === 0) backlog.lanes.delete(lane);
+  await (hasUnnamed ? rewind(parts) : feed(parts));
+  notifyIdle(backlog);
+}
+
+/** Asks the journal for the next update of a lane, which is held meanwhile. Never rejects. */
+async function ask(
+  parts: HostParts,
+  lane: string,
+  known: ActiveLane,
+): Promise<UpdateRecord | undefined> {
+  const { backlog, logger } = parts;
+  known.isHeld = true;
+  backlog.asking++;
+  try {
+    return await nextOf(parts, lane, known);
+  } catch (error) {
+    logger.error('the journal could not be read', { error });
+    backlog.blocked.set(lane, 'blocked'); // more of it waits in the journal
+    return undefined;
+  } finally {
+    backlog.asking--;
+    known.isHeld = false;
+  }
+}
+
+/** Asks the journal for the oldest open update of a lane that may begin. */
+async function nextOf(
+  parts: HostParts,
+  lane: string,
+  known: ActiveLane,
+): Promise<UpdateRecord | undefined> {
+  const { backlog } = parts;
+  while (known.hasMore && !backlog.blocked.has(lane) && !isDeferredToNext(parts)) {
+    known.hasMore = false; // until more comes
+    for (let afterSeq = 0, areLast = false; !areLast; ) {
+      const read = await readOpen(parts, { lane, afterSeq, limit: 2 });
+      const row = read.rows.find((one) => !isPassed(parts, one));
+      ({ areLast } = read);
+      afterSeq = read.rows.at(-1)?.seq ?? afterSeq;
+      if (row === undefined) continue;
+      if (laneOfRow(parts, row) === undefined || !mayBegin(parts, lane, row)) return undefined;
+      known.hasMore = true;
+      return backlog.arriving.has(row.eventId) ? undefined : row; // else its arrival asks again
+    }
+  }
+  return undefined;
 }
 
 /** Claims an update of the journal. Its row is read again when its turn comes, so that no body is held while it waits. */
 function claim(parts: HostParts, lane: string, row: UpdateRecord): void {
   const { eventId, attempts, slot = 0 } = row;
-  const { deferredEnds, counts, options, backlog, logger } = parts;
-  const { maxAttempts = 3 } = options;
+  const { counts, options, backlog, logger } = parts;
+  const { maxAttempts = 3 } = options.journal;
   counts.resumed++;
+  laneIn(backlog.lanes, lane).isHeld = true;
   let isOnly = true;
-  const work = async (place: Place): Promise<Worked> => {
+  const job = async (place: Place): Promise<Worked> => {
     try {
       return await resumeUpdate(parts, eventId, { place, isOnly });
     } catch (error) {
       if (isDamageReported(parts, error)) return 'done';
       logger.error('what the journal holds could not be claimed', { eventId, error });
-      if (mayPass(error)) {
-        deferredEnds.add(eventId);
-        return 'blocked';
-      }
+      if (mayPass(error)) return 'blocked';
       backlog.damaged.add(row.seq); // another try would end the same way: this host does not make it
       return 'done';
     }
   };
-  const job = { eventId, lane, slot, work };
-  if (attempts === 0 || maxAttempts === 1) {
-    hold(parts, job);
-    return;
-  }
-  // The update has no place in its lane yet. Updates behind it are parked, and read when it has ended.
-  if (!runsAtOnce(lane)) laneIn(parts, lane).hasMore = true;
-  hold(parts, job, (inOrder) =>
-    backlog.crashSuspects.run(attempts, (suspect) => {
-      isOnly = suspect.isOnly && !backlog.isBehind; // there may be others that were not read yet
-      return inLane(parts, lane, (place) => {
-        suspect.begin();
-        return inOrder(releasing(place, suspect.release));
-      });
-    }),
+  const held = { eventId, lane, slot };
+  const run = (inPlace: InPlace) => takePlace(parts, held, inPlace);
+  const isSuspect = attempts > 0 && maxAttempts > 1;
+  void work(parts, held, job, (inPlace) =>
+    isSuspect
+      ? backlog.crashSuspects.run(attempts, (suspect) => {
+          isOnly = suspect.isOnly && !backlog.isBehind; // there may be others that were not read yet
+          return run((place) => {
+            suspect.begin();
+            return inPlace(releasing(place, suspect.release));
+          });
+        })
+      : run(inPlace),
   );
 }
 
-type InOrder = (place: Place) => Promise<void>;
-
-/** A place whose message is told to be no suspect any more when it waits for a person. */
-function releasing(place: Place, release: () => void): Place {
-  const leave = (isForPerson?: boolean): void => {
-    place.leave(isForPerson);
-    if (isForPerson === true) release();
-  };
-  return { leave, enter: () => place.enter() };
-}
-
-function inLane({ conversationLanes }: HostParts, lane: string, inOrder: InOrder): Promise<void> {
-  return conversationLanes.run(lane, inOrder, { runsAtOnce: runsAtOnce(lane) });
-}
-
-/**
- * Does a job in its lane, and then claims the next update of that lane.
- *
- * @param run runs it in its lane; it may refuse to.
- * @returns whether it runs, or will.
- */
-export function hold(
+/** Does the work of an update whose lane is held for it, and lets the lane go on. Never rejects. */
+export async function work(
   parts: HostParts,
-  { eventId, lane, slot, work }: Job,
-  run: (inOrder: InOrder) => Promise<void> | undefined = (inOrder) => inLane(parts, lane, inOrder),
-): boolean {
-  const { backlog, active, logger, journal } = parts;
+  { eventId, lane, slot }: Held,
+  job: (place: Place) => Promise<Worked>,
+  run: (inPlace: InPlace) => Promise<void>,
+): Promise<void> {
+  const { backlog, active, logger, journal, room } = parts;
   const lost = journal.ownership.fenceOf(slot)?.signal ?? AbortSignal.abort();
-  const inOrder = async (place: Place): Promise<void> => {
-    try {
-      if (lost.aborted || !isOwn(parts, { slot })) return; // another host has taken the partition meanwhile
-      if (backlog.blocked.has(lane)) return; // the update is read again with the one that blocks it
-      if ((await work(place)) === 'blocked') backlog.blocked.add(lane);
-    } finally {
-      active.delete(eventId);
-      if (backlog.begun.get(eventId)?.signal.aborted === true) backlog.begun.delete(eventId);
-      if (lost.aborted) backlog.suspended.delete(eventId);
-      parts.batches?.forget(eventId);
-      backlog.isToRewind ||= lost.aborted; // readings have passed over it, also since the partition came back
-    }
-  };
-  const running = run(inOrder);
-  if (running === undefined) return false;
-  const known = runsAtOnce(lane) ? undefined : laneIn(parts, lane);
-  if (known !== undefined) known.active++;
   active.add(eventId);
-  void running
-    .catch((error: unknown) => logger.error('a message failed', { error }))
-    .then(() => {
-      if (known !== undefined && --known.active === 0) return next(parts, lane, known);
-      return undefined;
-    })
-    .then(() => feed(parts))
-    .finally(() => notifyIdle(backlog));
-  return true;
-}
-
-function laneIn({ backlog }: HostParts, lane: string): ActiveLane {
-  return getOrMake(backlog.lanes, lane, () => ({
-    ...{ active: 0, hasMore: false, hasGrown: false, unnamed: [] },
-  }));
-}
-
-/** Claims the next update of a lane of which nothing is active. */
-export function readLane(parts: HostParts, lane: string): void {
-  const known = laneIn(parts, lane);
-  known.hasMore = true;
-  void next(parts, lane, known).finally(() => notifyIdle(parts.backlog));
-}
-
-/** Claims the next update of a lane. A lane with no update that waits is forgotten. */
-async function next(parts: HostParts, lane: string, known: ActiveLane): Promise<void> {
-  const { backlog, logger } = parts;
   try {
-    while (known.hasMore && !backlog.blocked.has(lane) && !isDeferredToNext(parts)) {
-      known.hasGrown = false;
-      const row = await firstOf(parts, lane, known);
-      if (row !== undefined) return claim(parts, lane, row);
-      if (!known.hasGrown) known.hasMore = false;
-    }
+    await run(async (place) => {
+      if (lost.aborted || !isOwn(parts, { slot })) return; // another host has taken the partition meanwhile
+      const worked = await job(place);
+      if (worked !== 'done') backlog.blocked.set(lane, worked);
+    });
   } catch (error) {
-    logger.error('the journal could not be read', { error });
-    backlog.blocked.add(lane); // more of it waits in the journal
-    backlog.isToRewind = true;
+    logger.error('a message failed', { error });
   }
-  backlog.lanes.delete(lane);
+  if (!parts.signal.aborted) active.delete(eventId); // else it is open, and not handled again here
+  if (backlog.begun.get(eventId)?.signal.aborted === true) backlog.begun.delete(eventId);
+  if (lost.aborted) backlog.suspended.delete(eventId);
+  if (room.heldOf(eventId) === undefined) room.leave(eventId);
+  backlog.isToRewind ||= lost.aborted; // readings have passed over it, also since the partition came back
+  laneIn(backlog.lanes, lane).isHeld = false;
+  await goOn(parts, lane);
 }
 
-/** Finds the oldest open update of a lane that is not active. */
-async function firstOf(
-  parts: HostParts,
-  lane: string,
-  known: ActiveLane,
-): Promise<UpdateRecord | undefined> {
-  const { journal, backlog } = parts;
-  for (;;) {
-    const eventId = known.unnamed.shift();
-    if (eventId === undefined) break;
-    const [row] = await journal.updates({ eventId, states: openUpdates });
-    if (row === undefined) continue;
-    if (backlog.arriving.has(eventId)) return readAgainFrom(parts, row);
-    if (isFree(parts, row)) return row;
-  }
-  for (let afterSeq = 0; ; ) {
-    const { rows, areLast } = await readOpen(parts, { lane, afterSeq, limit: 2 });
-    const row = rows.find(
-      (one) => backlog.arriving.has(one.eventId) || isFree(parts, one) || isOwed(parts, one),
-    );
-    const last = rows.at(-1);
-    if (row !== undefined && isOwed(parts, row)) {
-      backlog.blocked.add(lane);
-      return undefined;
-    }
-    if (row !== undefined && backlog.arriving.has(row.eventId)) return readAgainFrom(parts, row);
-    if (row !== undefined)
-      return !isOwn(parts, row) || laneOfRow(parts, row) === undefined ? undefined : row;
-    if (last === undefined || areLast) return undefined;
-    afterSeq = last.seq;
-  }
-}
-
-/**
- * Lets the next reading begin at an update that is being written down. The update is new, or it has come again while it waits;
- * the write will show which. Until then neither the update nor those behind it are claimed.
- */
-function readAgainFrom({ backlog }: HostParts, { seq }: UpdateRecord): undefined {
-  backlog.rewinds++;
-  backlog.afterSeq = Math.min(backlog.afterSeq, seq - 1);
-  backlog.isBehind = true;
-  return undefined;
+/** A lane, which is known from now on. */
+export function laneIn(lanes: HostParts['backlog']['lanes'], lane: string): ActiveLane {
+  const made = { arriving: 0, isHeld: false, hasMore: false, hasUnnamed: false };
+  return getOrMake(lanes, lane, () => made);
 }

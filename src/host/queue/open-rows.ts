@@ -1,6 +1,8 @@
 import type { UpdateFilter, UpdateRecord } from '@sluice/journal';
 import { openUpdates } from '@sluice/journal/internal';
 import { isSluiceError } from 'sluice-kernel';
+import { decodeUpdate, laneOf } from '../ingress/decode-update.js';
+import { updateOf } from '../ingress/received-update.js';
 import type { HostParts } from '../parts/parts.js';
 
 const never = AbortSignal.abort();
@@ -50,22 +52,26 @@ export function isOwn({ journal }: HostParts, { slot = 0 }: { readonly slot?: nu
   return journal.ownership.fenceOf(slot) !== undefined;
 }
 
-/** Returns whether an update may be claimed. It is read again soon if the journal does not have the end of its send yet. */
-export function isFree(
-  { active, deferredEnds, backlog, outbox }: HostParts,
-  { eventId, seq }: UpdateRecord,
-): boolean {
-  const isElsewhere =
-    active.has(eventId) || deferredEnds.has(eventId) || backlog.waiting.has(eventId);
-  if (isElsewhere || backlog.damaged.has(seq)) return false;
-  const isOwed = outbox.owes(eventId);
-  backlog.isToRewind ||= isOwed;
-  return !isOwed;
+/** Returns the lane of an update of this host. Returns nothing if its account does not run: it is read again when that is started. */
+export function laneOfRow(parts: HostParts, row: UpdateRecord): string | undefined {
+  const { account, update } = updateOf(parts, row);
+  if (account === undefined || !isOwn(parts, row)) return undefined;
+  return row.lane ?? laneOf(parts, account, decodeUpdate(parts, account, update));
 }
 
-/** Returns whether an update waits until the journal has the end of its send. Those behind it wait, too: its session is not free. */
-export function isOwed({ active, outbox }: HostParts, { eventId }: UpdateRecord): boolean {
-  return !active.has(eventId) && outbox.owes(eventId);
+/** Returns whether an update keeps no other one of its lane waiting: it is active, or this host cannot claim it. */
+export function isPassed({ active, backlog }: HostParts, { eventId, seq }: UpdateRecord): boolean {
+  return active.has(eventId) || backlog.damaged.has(seq);
+}
+
+/**
+ * Returns whether the next update of a lane may begin. If not, its lane is blocked: it waits until the journal has the end of its send, or
+ * until a person has answered.
+ */
+export function mayBegin(parts: HostParts, lane: string, { eventId }: UpdateRecord): boolean {
+  const isBlocked = parts.outbox.owes(eventId) || parts.approvals.block(eventId, lane);
+  if (isBlocked) parts.backlog.blocked.set(lane, 'blocked');
+  return !isBlocked;
 }
 
 /** Tells of a damaged update, once, if that is what an error is about: it is not read again. @returns whether it is. */

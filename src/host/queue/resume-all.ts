@@ -4,7 +4,7 @@ import type { HostParts } from '../parts/parts.js';
 import { underFenceOf } from '../parts/under-fence.js';
 import type { Emitted } from '../recovery/settle-preview.js';
 import { settleSend } from '../recovery/settle-send.js';
-import { rewind } from './feeder.js';
+import { rewind, unblockAll } from './feeder.js';
 
 /** Rows that are read at a time. */
 const page = 1_000;
@@ -30,6 +30,7 @@ export async function resumeAll(parts: HostParts): Promise<void> {
 /** Claims updates, and sends of no update, that have waited for an account that a reload has started (durability §7.1). */
 export async function resumeWaiting(parts: HostParts): Promise<void> {
   const { journal, backlog } = parts;
+  unblockAll(parts, true);
   await rewind(parts);
   for (const eventId of [...backlog.waitingSends]) {
     const [record] = await journal.sends({ eventId, states: openSends });
@@ -68,12 +69,12 @@ export async function resumeSends(parts: HostParts): Promise<number> {
 
 /** Settles a send when those before it to its address are. One whose account does not run waits for it. */
 function settleLater(parts: HostParts, record: SendRecord): void {
-  const { backlog, conversationLanes, logger } = parts;
+  const { backlog, sendLanes, logger } = parts;
   const { sendId, channel, accountId, body } = record;
   const settleInOrder = async (): Promise<void> => {
     const { to } = JSON.parse(body) as Emitted; // as the outbox wrote it
     const lane = JSON.stringify(['left', channel, accountId, to]);
-    await conversationLanes.run(lane, settle, { runsAtOnce: true });
+    await sendLanes.run(lane, settle);
   };
   const settle = async (): Promise<void> => {
     const fenced = underFenceOf(parts, record.slot);

@@ -1,12 +1,16 @@
 import { setMaxListeners } from 'node:events';
 import { type ChannelPlugin, SendPermit } from '@sluice/sdk/channel';
 import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
+import { Slots } from '../lanes/slots.js';
 import { errorSummary } from '../logging/error-summary.js';
 import { attempt, attemptWithin, callWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { keyOfAccount, type RunningAccount } from '../provided/accounts.js';
 import { resumeWaiting } from '../queue/resume-all.js';
 import { receiveUpdate } from './receive-update.js';
+
+/** Accounts that are started side by side. */
+const startsAtOnce = 8;
 
 /** Milliseconds that an account has to be stopped, before another host may connect it all the same. */
 const leaveWithinMs = 10_000;
@@ -130,6 +134,22 @@ export async function startAccount(
   setMaxListeners(0, fence.signal); // each account of the partition listens to it
   listening.push(onAbort(fence.signal, leaveNow));
   return undefined;
+}
+
+/** Starts accounts side by side, a few at a time. @returns those that could not be started, and why. */
+export async function startAccounts(
+  parts: HostParts,
+  toStart: ReturnType<typeof accountsToStart>,
+  openAccounts: OpenAccounts,
+) {
+  const starts = new Slots(startsAtOnce);
+  const started = toStart.map(async ({ channel, accountId }) => {
+    await starts.take();
+    const reason = await startAccount(parts, channel, accountId, openAccounts);
+    starts.give();
+    return reason === undefined ? [] : { channel: channel.id, accountId, reason };
+  });
+  return (await Promise.all(started)).flat();
 }
 
 /** Starts the accounts whose partitions this host takes from now on, if one of several hosts connects them. */

@@ -1,3 +1,5 @@
+import { hasFields, WorkItems } from '@sluice/sdk/extension/internal';
+import pLimit from 'p-limit';
 import { definedFields, type PayloadOf, Timer } from 'sluice-kernel/internal';
 import { laneOfJob, type ScheduleJob } from '../jobs/job.js';
 import { reportSchedule } from '../jobs/report-schedule.js';
@@ -29,6 +31,8 @@ interface Progress {
   readonly afterMs: number;
 }
 
+const isProgress = hasFields<Progress>({ spec: 'string', afterMs: 'number' });
+
 /**
  * Takes in the runs of schedules that are due, as updates of the host (extensions-that-act §6). One run of a schedule is under way
  * at a time; the next is taken in when that has ended.
@@ -39,22 +43,21 @@ export function watchSchedules(parts: HostParts): Disposable {
   const known = new Map<string, Progress>();
   const timer = new Timer(clock);
   let isOver = false;
-  const tendAll = () =>
-    claimed.registered('schedule').map((schedule) =>
-      tend(parts, schedule, known).catch((error: unknown) => {
-        const { extensionId, registration } = schedule;
-        const about = { extensionId, schedule: registration.name, error };
-        logger.error('a schedule could not be looked at; it is tried again', about);
-        return retryMs;
-      }),
-    );
+  const tendOne = (schedule: ClaimedRegistration<'schedule'>) =>
+    tend(parts, schedule, known).catch((error: unknown) => {
+      const { extensionId, registration } = schedule;
+      const about = { extensionId, schedule: registration.name, error };
+      logger.error('a schedule could not be looked at; it is tried again', about);
+      return retryMs;
+    });
   const look = async (reason?: PayloadOf<'schedule.reconciled'>['reason']): Promise<void> => {
     if (isOver) return;
-    const waits = tendAll();
-    const waitMs = Math.min(longestWaitMs, ...(await Promise.all(waits)));
+    const schedules = claimed.registered('schedule');
+    const waits = await pLimit(8).map(schedules, tendOne);
+    const waitMs = waits.reduce((least, wait) => Math.min(least, wait), longestWaitMs);
     if (reason !== undefined && !isOver)
       await attempt(parts, 'schedule.reconciled', () =>
-        kernel.dispatch('schedule.reconciled', { reason, schedules: waits.length }),
+        kernel.dispatch('schedule.reconciled', { reason, schedules: schedules.length }),
       );
     if (!isOver) timer.setIdly(waitMs, () => next());
   };
@@ -80,20 +83,21 @@ async function tend(
   schedule: ClaimedRegistration<'schedule'>,
   known: Map<string, Progress>,
 ): Promise<number> {
-  const { clock, conversationLanes, backlog, logger } = parts;
+  const { clock, backlog, logger } = parts;
   const { extensionId, account, registration, signal } = schedule;
   const { name, value } = registration;
   const about = { extensionId, schedule: name };
+  const items = new WorkItems(parts.journal.keyValues, { isItem: isProgress, quota });
   const keep = async (afterMs: number): Promise<void> => {
     const progress = { spec: value.spec, afterMs };
     known.set(account.accountId, progress);
-    const body = JSON.stringify(progress);
-    await parts.journal.keyValues.write(schedulesNamespace, account.accountId, { body }, { quota });
+    await items.write({ namespace: schedulesNamespace, key: account.accountId }, progress);
   };
   for (;;) {
     if (signal.aborted) return longestWaitMs; // its extension was unloaded meanwhile
     const nowMs = clock.now();
-    const progress = known.get(account.accountId) ?? (await read(parts, account.accountId));
+    const progress =
+      known.get(account.accountId) ?? (await items.find(schedulesNamespace, account.accountId));
     if (progress?.spec !== value.spec || progress.afterMs > nowMs + wrongClockMs) {
       if (value.nextDue(nowMs) === undefined)
         logger.error('a schedule never runs: its time has passed', { ...about, times: value.spec });
@@ -109,7 +113,7 @@ async function tend(
     if (dueAt > nowMs) return dueAt - nowMs;
     const job: ScheduleJob = { kind: 'schedule', extensionId, name, dueAt };
     const lane = laneOfJob(job);
-    if (!conversationLanes.isIdle(lane) || backlog.lanes.has(lane)) return busyMs;
+    if (backlog.lanes.has(lane)) return busyMs;
     const update = { raw: job, updateId: new Date(dueAt).toISOString() };
     const isMissed = nowMs - dueAt > graceMs;
     if (isMissed && value.misfire === 'skip')
@@ -117,9 +121,4 @@ async function tend(
     else if ((await receiveUpdate(parts, account, update)) === 'refused') return retryMs;
     await keep(isMissed ? nowMs - graceMs : dueAt); // after the run is persisted: a crash in between repeats it, under one id
   }
-}
-
-async function read({ journal }: HostParts, accountId: string): Promise<Progress | undefined> {
-  const persisted = await journal.keyValues.get(schedulesNamespace, accountId);
-  return persisted === undefined ? undefined : (JSON.parse(persisted.body) as Progress); // a host has written it
 }

@@ -22,13 +22,13 @@ export function extensionInjects(parts: HostParts): ExtensionHost['inject'] {
     const wrong = problemOf(sessionKey, text);
     if (wrong !== undefined) throw hostError('bad-injection', { extensionId, problem: wrong });
     const raw: InjectJob = { kind: 'inject', extensionId, sessionKey, text };
-    const { maxUpdateLength: maxLength = usualUpdateLength } = parts.options;
+    const { maxUpdateLength: maxLength = usualUpdateLength } = parts.options.journal;
     const problem = `its text is too long: a job has ${maxLength} characters at most`;
     if ('problem' in boundedJson(raw, { maxLength }))
       throw hostError('bad-injection', { extensionId, problem }); // a host after this one would not find it
     const updateId = key === undefined ? randomUUID() : digestOf([extensionId, key]);
     if (known.has(updateId)) return;
-    if (key !== undefined && parts.journal.acknowledge === 'ended') known.set(updateId, true);
+    if (key !== undefined && !parts.backlog.mayDefer) known.set(updateId, true);
     const taken = await receiveUpdate(parts, injectAccount, { raw, updateId });
     if (taken === undefined) return;
     known.delete(updateId);

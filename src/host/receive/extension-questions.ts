@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { againMs, digestOf, eventIdOf, openUpdates } from '@sluice/journal/internal';
+import { againMs, digestOf, eventIdOf, openUpdates, slotOf } from '@sluice/journal/internal';
 import type {
   AskedQuestion,
   ExtensionHost,
@@ -15,6 +15,7 @@ import { buttonOf, type QuestionRow } from '../inquiries/question-row.js';
 import type { QuestionActs } from '../inquiries/questions.js';
 import type { QuestionJob } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
+import { underAnyFence } from '../parts/under-fence.js';
 import { accountOfJobs } from '../provided/jobs-channel.js';
 import { receiveUpdate } from './receive-update.js';
 
@@ -86,7 +87,7 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
     };
     const row: QuestionRow = {
       ...{ id, extensionId, name, place, options, takesText },
-      ...definedFields({ data }),
+      ...definedFields({ data, slot: underAnyFence(parts, slotOf(id))?.fence.slot }),
       ...{ message, digest, askedAtMs: clock.now(), dueAtMs: clock.now() + timeoutMs },
     };
     const known = asking.get(id);
@@ -130,11 +131,15 @@ async function sendQuestion(
   return questions.noteSent(row);
 }
 
-/** Looks for the questions that other hosts, or the one before this one, have left, and sends those that were left unsent. */
-export async function sweepQuestions(parts: HostParts, send: Send): Promise<void> {
-  for (const row of await parts.questions.sweep())
+/** Takes over the questions of the slots that this host has taken, and sends those that were left unsent. */
+export async function takeQuestions(
+  parts: HostParts,
+  send: Send,
+  isTaken: (slot: number) => boolean,
+): Promise<void> {
+  for (const row of await parts.questions.take(isTaken))
     if (row.message !== undefined)
-      await sendQuestion(parts, send, row, row.message).catch((error: unknown) => {
+      void sendQuestion(parts, send, row, row.message).catch((error: unknown) => {
         const { extensionId, name } = row;
         parts.logger.error('a question could not be asked', { extensionId, question: name, error });
       });
@@ -180,11 +185,7 @@ function checkedQuestion(
     place.accountId ?? accounts.all().find((one) => one.channel.id === channel)?.accountId;
   const { options: given = [], takesText = given.length === 0, ...content } = message;
   const options = given.map((one) => (typeof one === 'string' ? { id: one, label: one } : one));
-  const problem =
-    problemOfText(content.content) ??
-    problemOfOptions(options, takesText) ??
-    problemOfData(data) ??
-    problemOfTime(timeoutMs);
+  const problem = problemOf({ content: content.content, options, takesText, data, timeoutMs });
   if (accountId === undefined || problem !== undefined)
     throw hostError('bad-question', {
       ...{ extensionId, name },
@@ -194,37 +195,30 @@ function checkedQuestion(
   return { place: at, options, takesText, content, timeoutMs };
 }
 
-function problemOfText(content: unknown): string | undefined {
-  const isText = typeof content === 'string' && content.trim() !== '';
-  return isText ? undefined : 'it has no text: give it as content';
-}
-
-function problemOfOptions(
-  options: readonly QuestionOption[],
-  takesText: boolean,
-): string | undefined {
+/** Names the fault of a question. */
+function problemOf(asked: {
+  readonly content: unknown;
+  readonly options: readonly QuestionOption[];
+  readonly takesText: boolean;
+  readonly data: unknown;
+  readonly timeoutMs: number;
+}): string | undefined {
+  const { content, options, takesText, data, timeoutMs } = asked;
+  if (typeof content !== 'string' || content.trim() === '')
+    return 'it has no text: give it as content';
   if (options.length === 0 && !takesText) return 'it has no options and takes no text';
   if (options.length > optionsAtMost)
     return `it has ${options.length} options, of at most ${optionsAtMost}`;
-  const isEmpty = options.some(({ id, label }) => id === '' || label.trim() === '');
-  if (isEmpty) return 'an option has no id or no label';
+  if (options.some(({ id, label }) => id === '' || label.trim() === ''))
+    return 'an option has no id or no label';
   const folded = (text: string): string => text.trim().toLowerCase(); // as answers are compared
   const texts = options.flatMap(({ id, label }) => [...new Set([id, label].map(folded))]);
   const twice = texts.find((text, at) => texts.indexOf(text) !== at);
-  return twice === undefined ? undefined : `two options are "${twice}"`;
-}
-
-function problemOfData(data: unknown): string | undefined {
-  if (data === undefined) return undefined;
-  const found = notPlain(data, 'data');
+  if (twice !== undefined) return `two options are "${twice}"`;
+  const found = data === undefined ? undefined : notPlain(data, 'data');
   if (found !== undefined) return `${found.path}: ${found.problem}`;
-  const { length } = JSON.stringify(data);
-  return length > dataAtMost
-    ? `its data has ${length} characters, of at most ${dataAtMost}`
-    : undefined;
-}
-
-function problemOfTime(timeoutMs: number): string | undefined {
-  if (Number.isFinite(timeoutMs) && timeoutMs > 0 && timeoutMs <= yearMs) return undefined;
+  const { length } = JSON.stringify(data ?? null);
+  if (length > dataAtMost) return `its data has ${length} characters, of at most ${dataAtMost}`;
+  if (timeoutMs > 0 && timeoutMs <= yearMs) return undefined;
   return `timeoutMs is ${timeoutMs}, and must be above 0 and at most a year`;
 }

@@ -8,47 +8,50 @@ import {
   openUpdates,
 } from '@sluice/journal/internal';
 import type { InboundUpdate } from '@sluice/sdk/channel';
-import { deferred, definedFields } from 'sluice-kernel/internal';
+import { definedFields } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
 import { carryToEnd } from '../ingress/carry-update.js';
-import {
-  besideLane,
-  decodeUpdate,
-  laneOf,
-  runsAtOnce,
-  senderOf,
-  slotOfLane,
-} from '../ingress/decode-update.js';
+import { decodeUpdate, laneOf, senderOf, slotOfLane } from '../ingress/decode-update.js';
 import { acknowledge, endUpdate, notifyChannel, reportMessageEnd } from '../ingress/end-update.js';
-import { handleBegun, handleUpdate } from '../ingress/handle-update.js';
+import { handleBegun } from '../ingress/handle-update.js';
 import { batchKeyOf } from '../ingress/message-batch.js';
-import { namesOf, type ReceivedUpdate, type Worked } from '../ingress/received-update.js';
+import { namesOf, type ReceivedUpdate } from '../ingress/received-update.js';
 import {
+  enterRoom,
   type Fate,
   fateInFull,
   fateOf,
-  mayPark,
   mostOpenOf,
-  noteOpen,
   roomFor,
 } from '../ingress/when-full.js';
-import { arriveIn } from '../lanes/backlog.js';
-import type { MessageBatches } from '../lanes/message-batches.js';
-import { noPlace, type Place } from '../lanes/slots.js';
+import { noPlace } from '../lanes/slots.js';
 import { usualUpdateLength } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 import { underAnyFence, underFenceOf } from '../parts/under-fence.js';
 import type { RunningAccount } from '../provided/accounts.js';
-import { admit, admitNow } from '../queue/admit.js';
-import { feed } from '../queue/feeder.js';
+import { arrive, arrived, holdNow, unhold, workNow } from '../queue/arrivals.js';
 import { boundedJson } from '../timeline/bounded-json.js';
 import { reportUpdate } from '../timeline/report-update.js';
 
 type Accepted = Awaited<ReturnType<Journal['accept']>>;
 
+/** An update on its way into the journal. */
+interface Arriving {
+  readonly received: ReceivedUpdate;
+  readonly eventId: string;
+  readonly lane: string;
+  readonly slot: number;
+  /** The lane is of a partition of this host. */
+  readonly isOwn: boolean;
+  /** Messages with this key may join it. */
+  readonly batchKey: string | undefined;
+  /** The update as the journal keeps it; absent if it does not. */
+  readonly body: string | undefined;
+}
+
 /**
- * Takes an update in: the journal keeps it, then it takes its place in the lane of its conversation, waits in the journal,
- * or is refused (durability §6, §8.2). One that the journal knows is not handled again. One that could not be persisted is neither
+ * Takes an update in: the journal keeps it, then it begins, or waits in the journal for its turn in its conversation, or is refused
+ * (durability §6, §8.2). One that the journal knows is not handled again. One that could not be persisted is neither
  * handled nor acknowledged, so that its provider brings it again.
  *
  * @returns when the channel may bring another. Never rejects.
@@ -59,66 +62,88 @@ export async function receiveUpdate(
   update: InboundUpdate,
 ): Promise<'refused' | undefined> {
   parts.counts.received++;
-  const { arriving } = parts.backlog;
-  const eventId = eventIdOf(account.channel.id, account.accountId, update.updateId);
-  const receivedAtMs = update.receivedAtMs ?? parts.clock.now();
-  const decoded = decodeUpdate(parts, account, update);
-  const received = { eventId, account, update, receivedAtMs, decoded };
-  const lane = laneOf(parts, account, decoded);
-  const slot = slotOfLane(parts, lane, account);
-  const isOwn = parts.journal.ownership.fenceOf(slot) !== undefined;
-  arriving.add(eventId); // before it is persisted, so that a reading of the journal does not claim it
-  const persisted = deferred<Accepted | undefined>();
-  const work = async (place: Place): Promise<Worked> => {
-    const accepted = await persisted.promise;
-    if (accepted?.status !== 'accepted') return 'done';
-    if (accepted.fence !== undefined)
-      return handleBegun(parts, received, accepted.fence, { place, earlier: [] });
-    const known = parts.backlog.lanes.get(lane);
-    if (known !== undefined) known.hasMore = true; // it was not begun: its lane is read
-    return 'done';
-  };
-  const key = parts.batches && batchKeyOf(parts, received);
-  const mayBegin = isOwn && key === undefined && parts.shares.hasRoom(senderOf(received));
-  const isBegun = mayBegin && admitNow(parts, { eventId, lane, slot, work });
-  const arrived = isBegun ? undefined : arriveIn(parts.backlog, lane);
-  const accepted = await persist(parts, received, lane, slot, isBegun);
-  persisted.resolve(accepted);
-  if (accepted?.status === 'full')
-    refuse(parts, received, fateInFull(parts, account, lane), 'ended');
-  if (accepted?.status === 'accepted' && accepted.open !== undefined)
-    noteOpen(parts, lane, accepted.open);
-  if (accepted?.status === 'accepted' && isOwn && !isBegun) takePlace(parts, received, lane, slot);
-  arrived?.();
-  arriving.delete(eventId);
-  if (accepted?.status === 'accepted') parts.batches?.arrived(lane, key, !parts.questions.areNone);
-  else parts.batches?.notNew(lane);
-  void feed(parts); // it may have waited for this one to be written down
+  const arriving = arrivingOf(parts, account, update);
+  arrive(parts, arriving); // before it is persisted, so that a reading of the journal does not claim it
+  const isHeld = mayBeginNow(parts, arriving) && holdNow(parts, arriving.lane);
+  const accepted = await persist(parts, arriving, isHeld);
+  if (isHeld) begin(parts, arriving, accepted);
+  const isWaiting = accepted?.status === 'accepted' && waits(parts, arriving, accepted);
+  notifyBatch(parts, arriving, accepted);
+  arrived(parts, arriving, isWaiting);
   if (accepted === undefined) return 'refused';
-  const hasEnded = accepted.status === 'known' && !isOneOf(openUpdates, accepted.state);
-  if (parts.journal.acknowledge === 'persisted' || hasEnded)
-    await acknowledge(parts, account, update); // else at its end
-  if (hasEnded)
-    notifyChannel(parts, { ...namesOf(received), status: 'known', correlationId: eventId });
-  await roomFor(parts, account, lane);
+  const hasRoom = roomFor(parts, account, arriving.lane); // by what is here now
+  await confirm(parts, arriving, accepted);
+  await hasRoom;
   return undefined;
 }
 
-/** An update that was just kept takes its place, waits in the journal, or is refused. */
-function takePlace(parts: HostParts, received: ReceivedUpdate, lane: string, slot: number): void {
-  const { active, batches } = parts;
-  const { account, eventId } = received;
-  const fate = fateOf(parts, account, lane);
-  if (fate !== 'handled') {
-    refuse(parts, received, fate, slot);
-    return;
-  }
-  const work = (place: Place) =>
-    batches === undefined
-      ? handleUpdate(parts, received, { place, earlier: [] })
-      : handleInLane(parts, batches, received, { place, lane });
-  admit(parts, { eventId, lane, slot, work }, mayPark(parts, account));
-  if (active.has(eventId)) batches?.add(eventId, received.update);
+/** Decodes an update, and finds its place among the others. */
+function arrivingOf(parts: HostParts, account: RunningAccount, update: InboundUpdate): Arriving {
+  const { clock, journal, batches, room } = parts;
+  const eventId = eventIdOf(account.channel.id, account.accountId, update.updateId);
+  const decoded = decodeUpdate(parts, account, update);
+  const { receivedAtMs = clock.now() } = update;
+  const received = { eventId, account, update, receivedAtMs, decoded };
+  const lane = laneOf(parts, account, decoded);
+  const slot = slotOfLane(parts, lane, account);
+  const isOwn = journal.ownership.fenceOf(slot) !== undefined;
+  const batchKey = batches && batchKeyOf(parts, received);
+  const body = room.rules.holdsUpdates ? undefined : bodyOf(parts, received);
+  return { received, eventId, lane, slot, isOwn, batchKey, body };
+}
+
+/** Returns whether an update may begin with the write that keeps it, if nothing of its lane is before it. */
+function mayBeginNow({ shares }: HostParts, arriving: Arriving): boolean {
+  const { isOwn, batchKey, received } = arriving;
+  return isOwn && batchKey === undefined && shares.hasRoom(senderOf(received));
+}
+
+/** Begins an update for which its lane was held, if the journal has begun it. */
+function begin(parts: HostParts, arriving: Arriving, accepted: Accepted | undefined): void {
+  const fence = accepted?.status === 'accepted' ? accepted.fence : undefined;
+  if (fence === undefined) unhold(parts, arriving.lane);
+  else
+    void workNow(parts, arriving, (place) =>
+      handleBegun(parts, arriving.received, fence, { place, earlier: [] }),
+    );
+}
+
+/** Has an update wait for its turn, unless it has begun, is another host's, or is refused. @returns whether it waits. */
+function waits(
+  parts: HostParts,
+  arriving: Arriving,
+  { fence, open }: Extract<Accepted, { status: 'accepted' }>,
+): boolean {
+  const { received, eventId, lane, body } = arriving;
+  if (open !== undefined) parts.room.noteOpen(lane, open);
+  if (fence !== undefined || !arriving.isOwn || parts.active.has(eventId)) return false;
+  const fate = fateOf(parts, received.account, lane);
+  if (fate === 'handled') enterRoom(parts, received, lane, body !== undefined);
+  else refuse(parts, received, fate, arriving.slot);
+  return fate === 'handled';
+}
+
+/** Tells the leader of a batch that waits in the lane of an update, and refuses the update if the journal did. */
+function notifyBatch(parts: HostParts, arriving: Arriving, accepted: Accepted | undefined): void {
+  const { received, lane, batchKey } = arriving;
+  if (accepted?.status === 'full')
+    refuse(parts, received, fateInFull(parts, received.account, lane), 'ended');
+  if (accepted?.status === 'accepted')
+    parts.batches?.arrived(lane, batchKey, !parts.questions.areNone);
+  else parts.batches?.notNew(lane);
+}
+
+/** Tells the channel of an update that the journal has, or of its end, if it had come before. */
+async function confirm(parts: HostParts, arriving: Arriving, accepted: Accepted): Promise<void> {
+  const { account, update, eventId } = arriving.received;
+  const hasEnded = accepted.status === 'known' && !isOneOf(openUpdates, accepted.state);
+  await acknowledge(parts, account, update, hasEnded ? undefined : 'persisted');
+  if (hasEnded)
+    notifyChannel(parts, {
+      ...namesOf(arriving.received),
+      status: 'known',
+      correlationId: eventId,
+    });
 }
 
 /** Refuses or drops an update. @param slot that of its lane, under whose fence it ends; `ended` if the journal has its end. */
@@ -128,7 +153,7 @@ function refuse(
   fate: Fate,
   slot: number | 'ended',
 ): void {
-  const { active, logger, conversationLanes } = parts;
+  const { active, logger, sendLanes } = parts;
   const { account, eventId } = received;
   active.add(eventId);
   const refusing = async (): Promise<void> => {
@@ -142,17 +167,15 @@ function refuse(
       const end = await carryToEnd(fenced, received, noPlace, fate);
       const persisted = { ...end, status: 'failed', reason: fullReason } as const;
       const isDead = isEnded || end.status === 'cancelled'; // as the journal has it; durability §8.3
-      await endUpdate(fenced, received, isDead ? persisted : end, isEnded);
+      const worked = await endUpdate(fenced, received, isDead ? persisted : end, isEnded);
+      parts.backlog.isToRewind ||= worked !== 'done'; // it is claimed again
     } finally {
-      active.delete(eventId);
+      if (!parts.signal.aborted) active.delete(eventId);
     }
   };
   // the answer to a sender who is refused goes out in a lane beside that of its conversation
   const refusals = JSON.stringify(['refused', laneOf(parts, account, received.decoded)]);
-  const refused =
-    fate === 'dropped'
-      ? refusing()
-      : conversationLanes.run(refusals, refusing, { runsAtOnce: true });
+  const refused = fate === 'dropped' ? refusing() : sendLanes.run(refusals, refusing);
   refused.catch((error: unknown) => logger.error('a message failed', { eventId, error }));
 }
 
@@ -165,37 +188,16 @@ function reportUnheard(parts: HostParts, received: ReceivedUpdate): void {
   reportMessageEnd(parts, { ...about, correlationId: eventId, status: 'failed', sends: [] });
 }
 
-/** Handles an update whose turn has come, unless it has joined another meanwhile. */
-async function handleInLane(
-  parts: HostParts,
-  batches: MessageBatches,
-  received: ReceivedUpdate,
-  { place, lane }: { readonly place: Place; readonly lane: string },
-): Promise<Worked> {
-  const how = { place, earlier: [] };
-  if (batches.hasJoined(received.eventId)) return 'done';
-  try {
-    return await handleUpdate(parts, received, how);
-  } finally {
-    if (runsAtOnce(lane)) batches.close(besideLane(received) ?? '');
-  }
-}
-
 /** Keeps an update. Never rejects. @returns nothing if the journal could not keep it. */
 async function persist(
   parts: HostParts,
-  received: ReceivedUpdate,
-  lane: string,
-  slot: number,
+  arriving: Arriving,
   isBegun: boolean,
 ): Promise<Accepted | undefined> {
   const { journal, logger, counts } = parts;
-  const { eventId, account, update, receivedAtMs, decoded } = received;
+  const { received, eventId, lane, slot, body } = arriving;
+  const { account, receivedAtMs, decoded } = received;
   const named = namesOf(received);
-  const body =
-    journal.acknowledge === 'persisted'
-      ? bodyOf(parts, update.raw, { ...named, eventId })
-      : undefined;
   try {
     if (journal.ownership.partitionCount > 1 && body === undefined)
       throw hostError('not-kept', {
@@ -226,16 +228,13 @@ async function persist(
 }
 
 /** The body of an update as a journal keeps it; nothing if it cannot be persisted. */
-function bodyOf(
-  { logger, options }: HostParts,
-  raw: unknown,
-  named: Readonly<Record<string, unknown>>,
-): string | undefined {
-  const body = boundedJson(raw, { maxLength: options.maxUpdateLength ?? usualUpdateLength });
+function bodyOf({ logger, options }: HostParts, received: ReceivedUpdate): string | undefined {
+  const { maxUpdateLength: maxLength = usualUpdateLength } = options.journal;
+  const body = boundedJson(received.update.raw, { maxLength });
   if ('json' in body) return body.json;
   logger.warn(
     `an update is persisted without its body, which is ${body.problem}: after a restart it cannot be handled`,
-    named,
+    { ...namesOf(received), eventId: received.eventId },
   );
   return undefined;
 }

@@ -1,7 +1,8 @@
 import type { JournalReader } from '@sluice/journal';
 import { openUpdates } from '@sluice/journal/internal';
 import type { Registration } from '@sluice/sdk/extension';
-import { openQuestionsOf } from '../inquiries/question-row.js';
+import { readItems } from '../inquiries/kept-items.js';
+import { questionKind } from '../inquiries/question-row.js';
 import { accountOfJobs, jobsChannel } from '../provided/jobs-channel.js';
 import { schedulesNamespace } from './due-schedules.js';
 
@@ -33,7 +34,7 @@ export async function suspendedNames(
   };
   for (const { key } of await keyValues.list(schedulesNamespace, { prefix: '', limit: most }))
     add(key, 0);
-  for (const { extensionId, name } of await openQuestionsOf(keyValues, most))
+  for (const { extensionId, name } of await readItems(keyValues, questionKind, most))
     add(accountOfJobs({ kind: 'question', extensionId, name }).accountId, 1);
   const open = { states: openUpdates, limit: most, withoutBody: true };
   for (const { channel, accountId } of await journal.updates(open))

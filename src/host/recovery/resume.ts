@@ -32,20 +32,15 @@ export async function resumeUpdate(
   eventId: string,
   { place, isOnly }: { readonly place: Place; readonly isOnly: boolean },
 ): Promise<Worked> {
-  const { journal, accounts, options } = host;
-  const { maxAttempts = 3 } = options;
+  const { journal, options } = host;
+  const { maxAttempts = 3 } = options.journal;
   if (isDeferredToNext(host)) return 'done';
   const [record] = await journal.updates({ eventId, states: openUpdates });
   const parts = underFenceOf(host, record?.slot);
   if (record === undefined || parts === undefined) return 'done'; // it has ended meanwhile, or is another host's
-  const { attempts, body, channel, accountId, updateId, receivedAtMs, lane = '' } = record;
-  if (host.approvals.block(eventId, lane)) return 'blocked';
-  const account = accounts.find(channel, accountId);
-  if (account === undefined) {
-    parts.backlog.waiting.add(eventId); // it was stopped meanwhile
-    return 'done';
-  }
-  const update = updateOf(record);
+  const { attempts, channel, accountId, updateId, receivedAtMs } = record;
+  const { account, update, isWhole } = updateOf(host, record);
+  if (account === undefined) return 'no-account'; // it was stopped meanwhile
   const left = await deferredMember(parts, record, { eventId, account, update });
   if (left !== undefined) return left;
   const wasBegun = record.state === 'handling' || record.retriedAfterSeq !== undefined;
@@ -56,7 +51,7 @@ export async function resumeUpdate(
   };
   const about = definedFields({ channel, accountId, updateId, correlationId: eventId });
   const named: Omit<MessageEnd, 'status'> = { ...about, sends: [] };
-  const maySend = wasBegun || mayBeRefused(host, account, lane);
+  const maySend = wasBegun || mayBeRefused(host, account);
   const earlier = maySend ? await journal.sends({ correlationId: eventId, limit: allSends }) : [];
   const isAnswered = !openOf(earlier).length && endOfAnswered(record, earlier) !== undefined; // only its end was not persisted
   if (attempts >= (isOnly ? maxAttempts : maxAttempts + 1) && !isAnswered) {
@@ -64,7 +59,7 @@ export async function resumeUpdate(
     for (const send of openOf(earlier)) await giveUpSend(parts, send, reason);
     return endUpdate(parts, received, { ...named, status: 'failed', reason });
   }
-  const decoded = body === undefined ? undefined : decodeUpdate(parts, account, update);
+  const decoded = isWhole ? decodeUpdate(parts, account, update) : undefined;
   const principal = decoded && principalOf(parts, account, decoded);
   const settled = await settle(parts, record, { earlier, principal, place });
   if (typeof settled === 'string') return settled;
@@ -95,13 +90,9 @@ async function deferredMember(
   const [leader] = await parts.journal.updates({ eventId: to, withoutBody: true });
   if (leader === undefined) return undefined;
   const { state, outcome } = leader;
-  if (isOneOf(openUpdates, state)) {
-    parts.deferredEnds.add(received.eventId); // its end could not be written yet, and both are claimed again
-    return 'done';
-  }
+  if (isOneOf(openUpdates, state)) return 'blocked'; // its end could not be written yet, and both are claimed again
   if (outcome === undefined || !isEndOfAll(outcome)) return undefined;
-  await endAsJoined(parts, received, { isDead: state === 'dead', to });
-  return 'done';
+  return endAsJoined(parts, received, { isDead: state === 'dead', to });
 }
 
 interface Settling {
@@ -113,25 +104,23 @@ interface Settling {
 /** Brings what an update has left open to its end. @returns all its sends; otherwise it has to wait. */
 async function settle(
   parts: HostParts,
-  { eventId }: UpdateRecord,
+  { eventId, attempts }: UpdateRecord,
   { earlier, principal, place }: Settling,
 ): Promise<readonly SendRecord[] | Worked> {
   const open = openOf(earlier);
   if (open.length === 0) return earlier;
-  const fenced = await beginUpdate(parts, eventId);
+  const fenced = await beginUpdate(parts, eventId, attempts + 1);
   if (fenced === undefined) return 'blocked'; // also a send may end the process
   for (const send of open)
     if (!(await settleSend(fenced, send, principal))) {
       if (fenced.signal.aborted) return 'done'; // who has its partition next settles it
-      parts.backlog.waiting.add(eventId); // its account does not run
       await releaseUpdate(parts, { ...fenced.fence, eventId });
-      return 'done';
+      return 'no-account';
     }
   if (fenced.suspension?.isSuspended) return suspendUpdate(fenced, { eventId }, place);
   const settled = await parts.journal.sends({ correlationId: eventId, limit: allSends });
-  if (openOf(settled).length === 0) return settled;
-  parts.deferredEnds.add(eventId); // the end of one could not be persisted: it may be out, and is not said again
-  return 'blocked';
+  // the end of one could not be persisted: it may be out, and is not said again
+  return openOf(settled).length === 0 ? settled : 'blocked';
 }
 
 /**

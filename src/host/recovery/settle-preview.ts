@@ -10,7 +10,7 @@ import { finalIdOf } from '../outbox/outbox.js';
 import { callWithin } from '../parts/attempt.js';
 import type { FencedParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
-import { noteShownOf } from '../streaming/streamed-reply.js';
+import { noteShownOf } from '../streaming/preview.js';
 
 /** A preview that is shown somewhere, and who can end it. */
 export interface PreviewPlace {

@@ -1,5 +1,6 @@
 import type { UpdateRecord } from '@sluice/journal';
 import { isOneOf, mayPass, openUpdates } from '@sluice/journal/internal';
+import { hasFields, WorkItems } from '@sluice/sdk/extension/internal';
 import { pause } from 'sluice-kernel/internal';
 import type { Place } from '../lanes/slots.js';
 import type { FencedParts } from '../parts/parts.js';
@@ -16,6 +17,8 @@ interface Turns {
   readonly waiting: readonly { readonly eventId: string; readonly seq: number }[];
 }
 
+const isTurns = hasFields<Turns>({ waiting: 'object' });
+
 /**
  * Waits for the turn of an update in a session that other hosts may have turns in, too: of those that wait, the one with the lowest
  * number is next. The turn of an update that has ended counts no more, whatever became of its host (durability §12.8).
@@ -31,17 +34,8 @@ export async function sessionTurn(
 ): Promise<Disposable> {
   const { journal, fence, clock, signal, logger } = parts;
   const holder = { eventId, epoch: fence.epoch };
-  const read = async () => {
-    const persisted = await journal.keyValues.get(namespace, sessionKey);
-    const turns: Turns = persisted === undefined ? { waiting: [] } : JSON.parse(persisted.body); // as it was written
-    return { turns, expected: persisted?.version ?? null };
-  };
-  const write = async (turns: Turns, expected: string | null): Promise<boolean> => {
-    const isEmpty = turns.holder === undefined && turns.waiting.length === 0;
-    const value = isEmpty ? undefined : { body: JSON.stringify(turns) };
-    const { status } = await journal.keyValues.write(namespace, sessionKey, value, { expected });
-    return status === 'written';
-  };
+  const at = { namespace, key: sessionKey };
+  const items = new WorkItems(journal.keyValues, { isItem: isTurns });
   const recordOf = async (id: string): Promise<UpdateRecord | undefined> =>
     (await journal.updates({ eventId: id, withoutBody: true }))[0];
   const isOpen = async (id: string): Promise<boolean> =>
@@ -49,39 +43,37 @@ export async function sessionTurn(
 
   /** @returns whether it has its turn now; if not, it waits, as the journal knows. */
   const take = async (): Promise<boolean> => {
-    for (;;) {
-      const { turns, expected } = await read();
+    let isNext = false;
+    await items.change(at, async (turns = { waiting: [] }) => {
       const { seq = 0 } = (await recordOf(eventId)) ?? {};
       const others = turns.waiting.filter((one) => one.eventId !== eventId);
       const other = turns.holder?.eventId === eventId ? undefined : turns.holder;
       const isHeld = other !== undefined && (await isOpen(other.eventId));
       const ended = new Set<string>();
-      let isNext = !isHeld;
+      isNext = !isHeld;
       for (const one of others) {
         if (!isNext || one.seq > seq) break;
         if (await isOpen(one.eventId)) isNext = false;
         else ended.add(one.eventId);
       }
-      if (!isNext && others.length < turns.waiting.length) return false; // it is known to wait
+      if (!isNext && others.length < turns.waiting.length) return undefined; // it is known to wait
       const waiting = others.filter((one) => !ended.has(one.eventId));
       if (!isNext) waiting.push({ eventId, seq });
       waiting.sort((one, two) => one.seq - two.seq);
-      const next = isNext ? { holder, waiting } : { ...(isHeld && { holder: other }), waiting };
-      if (await write(next, expected)) return isNext;
-    }
+      return isNext ? { holder, waiting } : { ...(isHeld && { holder: other }), waiting };
+    });
+    return isNext;
   };
 
-  const own = JSON.stringify({ holder, waiting: [] });
+  const own: Turns = { holder, waiting: [] };
   /** As a rule nobody waits for it: then it goes with the end of the update, by one write. */
   const releaseTurn = async (): Promise<void> => {
-    const given = { expected: { body: own }, signal: fence.signal, mayWait: true };
-    const { status } = await journal.keyValues.write(namespace, sessionKey, undefined, given);
-    while (status !== 'written') {
-      const { turns, expected } = await read();
-      const { holder: now, waiting } = turns;
-      if (now?.eventId !== eventId || now.epoch !== fence.epoch) return;
-      if (await write({ waiting }, expected)) return;
-    }
+    const ending = { ...at, signal: fence.signal, mayWait: true };
+    if ((await items.write(ending, undefined, own)) === 'written') return;
+    await items.change(at, (now) => {
+      if (now?.holder?.eventId !== eventId || now.holder.epoch !== fence.epoch) return undefined;
+      return now.waiting.length === 0 ? null : { waiting: now.waiting };
+    });
   };
 
   /** Tries to have its turn. A journal that is away for a while makes it wait. */
@@ -95,7 +87,7 @@ export async function sessionTurn(
     }
   };
 
-  const atOnce = () => write({ holder, waiting: [] }, null); // as a rule nobody has it
+  const atOnce = async () => (await items.write(at, own, null)) === 'written'; // as a rule nobody has it
   let hasTurn = (await tried(atOnce)) || (await tried());
   if (!hasTurn) {
     place.leave();

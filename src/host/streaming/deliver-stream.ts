@@ -19,7 +19,7 @@ import { hostError } from '../errors.js';
 import { Outbox } from '../outbox/outbox.js';
 import type { ActiveStreams } from '../parts/active-streams.js';
 import { callWithin } from '../parts/attempt.js';
-import { type HostOptions, usualSendMs } from '../parts/options.js';
+import { type HostProgram, usualSendMs } from '../parts/options.js';
 import { Accounts } from '../provided/accounts.js';
 import { timelineRecorder } from '../timeline/timeline-recorder.js';
 import { type Heard, hearStream, type StreamDelivery } from './hear-stream.js';
@@ -29,8 +29,9 @@ import { mayStream } from './may-stream.js';
 export type TriggeredAgent = Pick<AgentProvider, 'trigger' | 'triggerStream'>;
 
 /** The options of a streamed delivery. */
-export interface DeliverStreamContext
-  extends Pick<HostOptions, 'sendTimeoutMs' | 'onAmbiguousSend'> {
+export interface DeliverStreamContext extends Pick<HostProgram, 'onAmbiguousSend'> {
+  /** Milliseconds that one send may take before it counts as ambiguous; by default 60 000. */
+  readonly sendTimeoutMs?: number;
   readonly kernel: Kernel;
   /** The question to the agent, and its place: the answer goes back there. */
   readonly trigger: AgentTrigger;
@@ -106,19 +107,18 @@ async function askWhole(provider: TriggeredAgent, delivery: StreamDelivery): Pro
     undefined,
     signal,
   );
-  const failed = (reason: string, reachedAgent: boolean): Heard => ({
-    ...{ status: 'failed', reason, reachedAgent, all, answers: all },
+  const heard = (status: Heard['status'], reachedAgent: boolean, reason?: string): Heard => ({
+    ...{ status, reachedAgent, all, answers: all },
+    ...definedFields({ reason }),
   });
-  if (asked.status === 'aborted' || signal.aborted)
-    return { status: 'aborted', reachedAgent: true, all, answers: all };
+  if (asked.status === 'aborted' || signal.aborted) return heard('aborted', true);
   if (asked.status !== 'returned')
-    return failed(asked.status === 'threw' ? asked.reason : 'late', true);
+    return heard('failed', true, asked.status === 'threw' ? asked.reason : 'late');
   const answer = asked.value;
-  if (answer === undefined) return { status: 'ended', reachedAgent: false, all, answers: all };
-  if (answer.status === 'failed') return failed(answer.error, answer.reachedAgent);
-  for (const content of answer.parts)
+  if (answer?.status === 'failed') return heard('failed', answer.reachedAgent, answer.error);
+  for (const content of answer?.parts ?? [])
     all.push(await deliver(parts, trail.fork(), { ...message, kind: 'reply', content }, signal));
-  return { status: 'ended', reachedAgent: true, all, answers: all };
+  return heard('ended', answer !== undefined);
 }
 
 function answerOf({ status, reason, answers, all: sends }: Heard): StreamedAnswer {

@@ -1,7 +1,7 @@
 import { cutOff, type Trail } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
 import { type AgentTrigger, hasReachedAgent, type StreamDelta } from '@sluice/sdk/stream';
-import { oneLine } from 'sluice-kernel/internal';
+import { definedFields, oneLine } from 'sluice-kernel/internal';
 import type { OutgoingMessage } from '../egress/prepare-send.js';
 import type { SendParts } from '../parts/parts.js';
 import { StreamedReply } from './streamed-reply.js';
@@ -28,62 +28,64 @@ export interface Heard {
 }
 
 /** The growing parts of one answer: first thoughts, then a text. Late thoughts are not shown: they would stand after it. */
-function growingAnswer(delivery: StreamDelivery, isShown: boolean) {
-  const all: SendReport[] = [];
-  const answers: SendReport[] = [];
-  let shownThoughts: { readonly reply: StreamedReply; text: string } | undefined;
-  let shownText: StreamedReply | undefined;
-  return { all, answers, think, say, finish, stop };
+class GrowingAnswer {
+  readonly all: SendReport[] = [];
+  readonly answers: SendReport[] = [];
+  readonly #delivery: StreamDelivery;
+  readonly #isShown: boolean;
+  #thoughts: StreamedReply | undefined;
+  #thought = '';
+  #text: StreamedReply | undefined;
 
-  function think(delta: StreamDelta & { phase: 'thinking' }): void {
-    if (delivery.reasoning === 'off' || shownText !== undefined) return;
-    if (shownThoughts === undefined && delta.thinking.trim() === '') return;
-    shownThoughts ??= { reply: begin('reasoning'), text: '' };
-    shownThoughts.text = delta.thinking;
-    if (isShown) shownThoughts.reply.show(delta);
+  constructor(delivery: StreamDelivery, isShown: boolean) {
+    this.#delivery = delivery;
+    this.#isShown = isShown;
   }
 
-  async function say(delta: StreamDelta & { phase: 'content' }): Promise<void> {
-    await finishThoughts();
-    shownText ??= begin('reply');
-    if (isShown && delta.content.trim() !== '')
-      shownText.show({ phase: 'content', content: delta.content });
+  think({ thinking, thinkingElapsedMs }: StreamDelta & { phase: 'thinking' }): void {
+    if (this.#delivery.reasoning === 'off' || this.#text !== undefined) return;
+    if (this.#thoughts === undefined && thinking.trim() === '') return;
+    this.#thoughts ??= this.#begin('reasoning');
+    this.#thought = thinking;
+    if (this.#isShown) this.#thoughts.show(thinking, thinkingElapsedMs);
   }
 
-  async function finish({ content }: StreamDelta & { phase: 'final' }): Promise<void> {
-    await finishThoughts();
-    const text = shownText ?? begin('reply');
-    shownText = undefined;
-    if (content.trim() === '') return keep(await text.withdraw('withdrawn'));
-    const sent = await text.finish({ ...delivery.message, kind: 'reply', content });
-    all.push(sent);
-    answers.push(sent);
+  async say({ content }: StreamDelta & { phase: 'content' }): Promise<void> {
+    await this.#finishThoughts();
+    this.#text ??= this.#begin('reply');
+    if (this.#isShown && content.trim() !== '') this.#text.show(content);
+  }
+
+  async finish({ content }: StreamDelta & { phase: 'final' }): Promise<void> {
+    await this.#finishThoughts();
+    const text = this.#text ?? this.#begin('reply');
+    this.#text = undefined;
+    if (content.trim() === '') return this.#keep(await text.withdraw('withdrawn'));
+    const sent = await text.finish({ kind: 'reply', content });
+    this.all.push(sent);
+    this.answers.push(sent);
   }
 
   /** Ends what grows, without a final. */
-  async function stop(error: string | undefined): Promise<void> {
-    for (const reply of [shownThoughts?.reply, shownText])
-      keep(error === undefined ? await reply?.withdraw('aborted') : await reply?.fail(error));
-    shownThoughts = undefined;
-    shownText = undefined;
+  async stop(error: string | undefined): Promise<void> {
+    for (const reply of [this.#thoughts, this.#text])
+      this.#keep(error === undefined ? await reply?.withdraw('aborted') : await reply?.fail(error));
+    this.#thoughts = this.#text = undefined;
   }
 
-  async function finishThoughts(): Promise<void> {
-    const thoughts = shownThoughts;
-    shownThoughts = undefined;
-    if (thoughts === undefined) return;
-    const { message } = delivery;
-    const content = thoughts.text;
-    keep(await thoughts.reply.finish({ ...message, kind: 'reasoning', content }));
+  async #finishThoughts(): Promise<void> {
+    const thoughts = this.#thoughts;
+    this.#thoughts = undefined;
+    this.#keep(await thoughts?.finish({ kind: 'reasoning', content: this.#thought }));
   }
 
-  function begin(kind: 'reply' | 'reasoning'): StreamedReply {
-    const { parts, trail, message, signal } = delivery;
+  #begin(kind: 'reply' | 'reasoning'): StreamedReply {
+    const { parts, trail, message, signal } = this.#delivery;
     return new StreamedReply({ parts, trail, message: { ...message, kind }, signal });
   }
 
-  function keep(report: SendReport | undefined): void {
-    if (report !== undefined) all.push(report);
+  #keep(report: SendReport | undefined): void {
+    if (report !== undefined) this.all.push(report);
   }
 }
 
@@ -99,35 +101,35 @@ export async function hearStream(
   isShown: boolean,
 ): Promise<Heard> {
   const { trigger, signal, parts } = delivery;
-  const growing = growingAnswer(delivery, isShown);
+  const growing = new GrowingAnswer(delivery, isShown);
   const { all, answers } = growing;
   let hasBegun = false;
-  let reason: string | undefined;
+  let isOver = false;
+  let problem: string | undefined;
   let reachedAgent = true;
   try {
     for await (const delta of cutOff(ask(trigger), signal)) {
       if (delta.phase === 'thinking') growing.think(delta);
       else if (delta.phase === 'content') await growing.say(delta);
-      else if (delta.phase === 'final') {
-        await growing.finish(delta);
-        return { status: signal.aborted ? 'aborted' : 'ended', reachedAgent, all, answers };
-      } else {
-        reason = delta.error;
-        reachedAgent = hasReachedAgent(delta);
+      else {
+        isOver = true;
+        if (delta.phase === 'final') await growing.finish(delta);
+        else {
+          problem = delta.error;
+          reachedAgent = hasReachedAgent(delta);
+        }
         break;
       }
       hasBegun = true;
     }
-    if (hasBegun) reason ??= 'the stream ended without a final';
+    if (hasBegun && !isOver) problem = 'the stream ended without a final';
   } catch (error) {
-    reason = oneLine(error); // a stream says what went wrong, and does not throw: nobody knows how far it came
+    problem = oneLine(error); // a stream says what went wrong, and does not throw: nobody knows how far it came
     parts.logger.error('an agent threw while it streamed', { error });
   }
-  if (signal.aborted) {
-    await growing.stop(undefined);
-    return { status: 'aborted', reachedAgent, all, answers };
-  }
+  const reason = signal.aborted ? undefined : problem;
   await growing.stop(reason);
-  if (reason === undefined) return { status: 'ended', reachedAgent, all, answers };
-  return { status: 'failed', reason, reachedAgent, all, answers };
+  const ended = reason === undefined ? 'ended' : 'failed';
+  const status = signal.aborted ? 'aborted' : ended;
+  return { status, ...definedFields({ reason }), reachedAgent, all, answers };
 }

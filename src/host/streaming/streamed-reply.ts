@@ -1,13 +1,7 @@
 import type { Trail } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
-import {
-  approveSend,
-  type ChannelPlugin,
-  StreamApproval,
-  type StreamPermits,
-} from '@sluice/sdk/channel';
 import { oneLine } from 'sluice-kernel/internal';
-import { type Attempt, deliver, deliverPrepared } from '../egress/delivery.js';
+import { deliver, deliverPrepared } from '../egress/delivery.js';
 import {
   deferredSend,
   endOfUnpassed,
@@ -18,10 +12,10 @@ import {
   suspendedSend,
 } from '../egress/end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from '../egress/prepare-send.js';
-import { reportSending } from '../egress/send-attempt.js';
+import type { Reply } from '../egress/reply.js';
 import type { SendParts } from '../parts/parts.js';
 import { isPreviewOk } from './may-stream.js';
-import { SenderDriver, type StreamPart, sendFinal } from './sender-driver.js';
+import { Preview, type StreamPart } from './preview.js';
 
 /** The options of a streamed reply. */
 export interface StreamedReplyOptions {
@@ -35,19 +29,6 @@ export interface StreamedReplyOptions {
   readonly after?: Promise<unknown>;
 }
 
-/** A stream that `egress.preparing` has let begin. */
-interface Opened {
-  readonly prepared: PreparedSend;
-  readonly trail: Trail;
-  readonly approval: StreamApproval;
-  /** Shows it; absent if the channel cannot. */
-  readonly driver: SenderDriver | undefined;
-  /** The channel of that sender: a reload may have put another channel in its place when the final comes. */
-  readonly channel: ChannelPlugin | undefined;
-  /** The journal knows what it shows. */
-  readonly note: { readonly isThere: boolean };
-}
-
 /**
  * One reply that is shown while it grows (spec §14.6 to §14.10): judged before anything of it is visible and again as
  * its final; one prepared send, with one end. A reply of which nothing was shown yet is an ordinary send.
@@ -57,23 +38,35 @@ interface Opened {
  */
 export class StreamedReply {
   readonly #options: StreamedReplyOptions;
+  readonly #startedAtMs: number;
   /** Its conversation, as long as it has it. */
   #place: Disposable | undefined;
   #newest: StreamPart | undefined;
   #showing: Promise<void> | undefined;
   #isEnding = false;
-  #opened: Opened | undefined;
-  /** How its opening ended, where it was not let pass: nothing of the reply goes out. */
+  /** Absent while it is hidden. */
+  #preview: Preview | undefined;
+  /** How its opening ended, if it was not let pass: nothing of the reply goes out. */
   #refused: SendReport | undefined;
 
   constructor(options: StreamedReplyOptions) {
     this.#options = options;
+    this.#startedAtMs = options.parts.clock.now();
   }
 
-  /** Shows what the reply is now. Returns at once, and never throws. */
-  show(part: StreamPart): void {
+  /**
+   * Shows what the reply is now: all of it, not what was added. Returns at once, and never throws.
+   *
+   * @param elapsedMs how long a thought has lasted; by default, since the reply began.
+   */
+  show(text: string, elapsedMs?: number): void {
     if (this.#isEnding) return;
-    this.#newest = part;
+    const { parts, message } = this.#options;
+    const thinkingElapsedMs = elapsedMs ?? Math.max(0, parts.clock.now() - this.#startedAtMs);
+    this.#newest =
+      message.kind === 'reasoning'
+        ? { phase: 'thinking', thinking: text, thinkingElapsedMs }
+        : { phase: 'content', content: text };
     this.#showing ??= this.#showAll().finally(() => {
       this.#showing = undefined;
     });
@@ -84,53 +77,40 @@ export class StreamedReply {
    *
    * @throws what a dispatch of a plain send throws: a closed kernel.
    */
-  async finish(message: OutgoingMessage): Promise<SendReport> {
+  async finish(reply: Reply): Promise<SendReport> {
     await this.#end();
     using _place = this.#place;
     if (this.#refused !== undefined) return this.#refused;
-    const { parts, trail, signal } = this.#options;
-    const opened = this.#opened;
+    const { parts, signal } = this.#options;
+    const message = { ...this.#options.message, ...reply };
     if (parts.suspension?.isSuspended)
       return (await this.#endWithout(suspendedSend())) ?? suspendedReport(message);
-    const fork = trail.fork();
-    if (opened === undefined) return deliver(parts, fork, message, signal);
-    using _permits = opened.approval;
-    const { outcome } = opened.prepared;
-    const { correlationId } = outcome.event;
-    fork.carry({ correlationId });
-    const final = {
-      ...message,
-      kind: streamKind(message.kind, 'stream-final'),
-      openedBy: outcome.event.eventId,
-    };
+    const trail = this.#options.trail.fork();
+    const preview = this.#preview;
+    if (preview === undefined) return deliver(parts, trail, message, signal);
+    using _permits = preview;
+    const { correlationId, eventId: openedBy } = preview.prepared.outcome.event;
+    trail.carry({ correlationId });
+    const final = { ...message, kind: streamKind(message.kind, 'stream-final'), openedBy };
     let prepared: PreparedSend;
     try {
-      prepared = await prepareSend(parts, fork, final, {
-        ...{ streaming: false, signal, goesOut: true },
-        persistedAs: message.kind,
-      });
+      const how = { streaming: false, signal, goesOut: true, persistedAs: message.kind };
+      prepared = await prepareSend(parts, trail, final, how);
     } catch (error) {
-      return this.#endOpening(opened, failedSend('threw', oneLine(error)));
+      return this.#endOpening(preview, failedSend('threw', oneLine(error)));
     }
-    const { driver, approval, channel } = opened;
-    const takeBack = async (): Promise<boolean> => {
-      await driver?.abort();
-      return this.#isLeft(opened);
-    };
-    const show: Attempt = async (account, send) => {
-      if (driver !== undefined && !driver.isOver && account.channel === channel)
-        return sendFinal(parts, fork, { account, final: send, driver, approval, signal });
-      await takeBack();
-      return { status: 'not-shown' };
-    };
-    return deliverPrepared(parts, fork, prepared, signal, show, takeBack);
+    return deliverPrepared(
+      ...([parts, trail, prepared, signal] as const),
+      (account, send) => preview.finish(trail, account, send),
+      () => preview.takeBack(),
+    );
   }
 
   /** Ends it without a final: its agent failed. @returns how it ended, where it had begun. */
   async fail(error: string): Promise<SendReport | undefined> {
     await this.#end();
     using _place = this.#place;
-    await this.#opened?.driver?.fail({ phase: 'error', error });
+    await this.#preview?.fail(error);
     return this.#endWithout(failedSend('agent-failed', error));
   }
 
@@ -138,16 +118,10 @@ export class StreamedReply {
   async withdraw(why: 'aborted' | 'withdrawn'): Promise<SendReport | undefined> {
     await this.#end();
     using _place = this.#place;
-    await this.#opened?.driver?.abort();
-    return this.#endWithout(
-      why === 'aborted'
-        ? failedSend('aborted', 'it was stopped before it was whole')
-        : {
-            status: 'cancelled',
-            cancel: { code: 'withdrawn', text: 'the agent took it back' },
-            attempts: 0,
-          },
-    );
+    if (why === 'aborted')
+      return this.#endWithout(failedSend('aborted', 'it was stopped before it was whole'));
+    const cancel = { code: 'withdrawn', text: 'the agent took it back' };
+    return this.#endWithout({ status: 'cancelled', cancel, attempts: 0 });
   }
 
   #end(): Promise<void> | undefined {
@@ -157,22 +131,16 @@ export class StreamedReply {
   }
 
   async #endWithout(end: SendEnd): Promise<SendReport | undefined> {
-    const opened = this.#opened;
-    if (opened === undefined) return this.#refused;
-    opened.approval[Symbol.dispose]();
-    return this.#endOpening(opened, end);
+    const preview = this.#preview;
+    return preview === undefined ? this.#refused : await this.#endOpening(preview, end);
   }
 
-  async #endOpening(opened: Opened, end: SendEnd): Promise<SendReport> {
-    const { prepared, trail, driver } = opened;
-    await driver?.abort();
-    if (this.#isLeft(opened)) return deferredSend(prepared);
+  async #endOpening(preview: Preview, end: SendEnd): Promise<SendReport> {
+    const { prepared, trail } = preview;
+    const isLeft = await preview.takeBack();
+    preview[Symbol.dispose]();
+    if (isLeft) return deferredSend(prepared);
     return endSend(this.#options.parts, trail, prepared, end);
-  }
-
-  /** Returns whether it stays open in the journal, with what it shows, for the time when its message is claimed again (durability §6.13). */
-  #isLeft({ note }: Opened): boolean {
-    return note.isThere && this.#options.parts.suspension?.isSuspended === true;
   }
 
   /** Shows the newest part, one after the other. Never rejects. */
@@ -184,9 +152,9 @@ export class StreamedReply {
     try {
       for (let part = this.#next(); part !== undefined; part = this.#next()) {
         if (signal.aborted || this.#refused !== undefined || !isPreviewOk(parts, message)) return;
-        if (this.#opened === undefined) await this.#open(part);
+        if (this.#preview === undefined) await this.#open(part);
         if (this.#isEnding) return; // what it is by now is shown as its final
-        await this.#opened?.driver?.show(this.#next() ?? part);
+        await this.#preview?.show(this.#next() ?? part);
       }
     } catch (error) {
       parts.logger.error('a stream could not be opened', { error }); // so it goes out whole, or says so, too
@@ -213,63 +181,20 @@ export class StreamedReply {
       return;
     }
     try {
-      const { outcome } = prepared;
-      const keep = noteShownOf(parts, outcome);
-      const note = { isThere: false }; // without it nobody else knows of what is shown
-      const approval = new StreamApproval(approveSend(outcome, parts.kernel), {
-        noteShown: async (shown) => {
-          await keep(shown);
-          note.isThere = true;
-        },
-        mayTakeBack: async () =>
-          !note.isThere || parts.outbox.mayTakeBack(parts, outcome.event.eventId),
-      });
-      const { channel: id, accountId } = approval.opening.message;
-      const channel = parts.accounts.find(id, accountId)?.channel;
-      const driver = channel && (await this.#drive(trail, approval, channel));
-      this.#opened = { prepared, trail, approval, driver, channel, note };
+      const preview = new Preview(parts, trail, prepared, signal);
+      await preview.begin();
+      this.#preview = preview;
     } catch (error) {
       const end = failedSend('threw', oneLine(error));
       this.#refused = await endSend(parts, trail, prepared, end);
     }
   }
-
-  async #drive(
-    trail: Trail,
-    approval: StreamApproval,
-    channel: ChannelPlugin,
-  ): Promise<SenderDriver | undefined> {
-    const { parts, signal } = this.#options;
-    if (channel.capabilities.canStreamResponse !== true) return undefined;
-    if (!(await reportSending(trail, approval.opening, approval.permits.opening, signal)))
-      return undefined;
-    try {
-      const sender = channel.createStreamSender?.(approval.permits);
-      const { clock, logger, sendTimeoutMs: timeoutMs } = parts;
-      return sender && new SenderDriver(sender, { clock, logger, timeoutMs, signal });
-    } catch (error) {
-      parts.logger.error(`channel "${channel.id}" made no stream sender`, { error });
-      return undefined;
-    }
-  }
 }
 
-/** An answer's opening and final have kinds of their own; what else streams keeps its kind. */
 /** The kind under which a stream opens or ends: that of its message, but for an answer. */
 function streamKind(
   kind: OutgoingMessage['kind'],
   ofAnswer: 'stream-opening' | 'stream-final',
 ): OutgoingMessage['kind'] {
   return kind === 'reply' || kind === 'block' ? ofAnswer : kind;
-}
-
-/** Makes the function that keeps, with a send, what a channel notes of its preview. */
-export function noteShownOf(
-  parts: SendParts,
-  outcome: PreparedSend['outcome'],
-): StreamPermits['noteShown'] {
-  return async (shown) => {
-    const unpersisted = await parts.outbox.noteShown(parts, outcome, shown);
-    if (unpersisted !== undefined) throw new Error(unpersisted);
-  };
 }

@@ -1,8 +1,8 @@
 /** The text in the place of a secret. */
-export const redacted = '[redacted]';
+const redacted = '[redacted]';
 
 /** The options of making a text of plain data. */
-export interface BoundedJsonOptions {
+interface BoundedJsonOptions {
   /** Characters that the text may have, roughly; a longer text is not made. */
   readonly maxLength: number;
   /** Returns whether the value of a key is a secret. */

@@ -64,7 +64,7 @@ const bodySchema = z.looseObject({
  * @throws SluiceError `unreadable-dispatch` if it is no dispatch of this project.
  * @example
  * const [record] = await reader.dispatches({ eventId });
- * if (record !== undefined) for (const line of explainOutcome(recordedOutcome(record))) console.log(line);
+ * if (record !== undefined) for (const { words } of explain(recordedOutcome(record))) console.log(words);
  */
 export function recordedOutcome(record: DispatchRecord): RecordedOutcome {
   const read = recordedBody(record, bodySchema);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ProviderSessions, runAgentTurn, type Trail } from '@sluice/agent';
 import { RunSuspended, TurnPauses } from '@sluice/agent/internal';
-import type { SessionRecord } from '@sluice/journal';
+import type { SendReport, SessionRecord } from '@sluice/journal';
 import { endOf, stopped } from '@sluice/journal/internal';
 import type { TranscriptSize } from '@sluice/sdk/stream';
 import { definedFields, onAbort } from 'sluice-kernel/internal';
@@ -164,25 +164,18 @@ async function takeTurn(
   const keeping = persistProviderSessions(parts, session, result.providerSessions);
   if (!writes.mayWait) await keeping;
   if (result.status === 'aborted') {
-    void writes.kept().catch((error: unknown) => {
-      if (parts.suspension?.isSuspended) return; // it is taken again
-      parts.logger.error('a turn that was stopped was not persisted whole', {
-        sessionId,
-        runId,
-        error,
-      });
-    });
+    reportUnpersisted(parts, writes, { sessionId, runId });
     return { ...stopped, sends: (await replies.end({ isWanted: false })).all };
   }
   trail.follow(result.last);
   trail.carry(refs);
   const { all: sends, answers } = await replies.end({ isWanted: true });
   const unpersisted = await writes.problem(); // as a rule they are persisted, with the last send
-  const failure =
-    result.error ??
-    (unpersisted === undefined
+  const notWritten =
+    unpersisted === undefined
       ? undefined
-      : ({ code: 'not-written', message: unpersisted } as const));
+      : ({ code: 'not-written', message: unpersisted } as const);
+  const failure = result.error ?? notWritten;
   const cancel = result.error?.cancel;
   if (failure !== undefined && cancel !== undefined) {
     parts.logger.info('a message was cancelled', { runId, detail: failure.message });
@@ -192,14 +185,26 @@ async function takeTurn(
     const end = await endFailed(parts, trail, message, failure);
     return { ...end, sends: [...sends, ...end.sends] };
   }
-  // an abort that came when the turn had ended, and before a channel had all of it: it was not answered
-  const isCutOff =
-    signal.aborted &&
-    answers.some(
-      ({ status, attempts, isLeft: isDeferred = attempts === 0 }) =>
-        status === 'failed' && isDeferred,
-    );
-  return { sends, ...(isCutOff ? stopped : endOf(answers)) };
+  return { sends, ...(signal.aborted && isCutOff(answers) ? stopped : endOf(answers)) };
+}
+
+/** Returns whether an abort came when the turn had ended, and before a channel had all of it: it was not answered. */
+function isCutOff(answers: readonly SendReport[]): boolean {
+  return answers.some(
+    ({ status, attempts, isLeft = attempts === 0 }) => status === 'failed' && isLeft,
+  );
+}
+
+/** Waits for the writes of a turn that was stopped, and logs if one of them fails. */
+function reportUnpersisted(
+  { suspension, logger }: FencedParts,
+  writes: TurnWrites,
+  about: Pick<Turn, 'runId'> & Pick<SessionRecord, 'sessionId'>,
+): void {
+  void writes.kept().catch((error: unknown) => {
+    if (suspension?.isSuspended) return; // it is taken again
+    logger.error('a turn that was stopped was not persisted whole', { ...about, error });
+  });
 }
 
 async function historyOf(

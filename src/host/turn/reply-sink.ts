@@ -10,16 +10,6 @@ import type { RoutedMessage } from '../session/routing.js';
 import { mayStream } from '../streaming/may-stream.js';
 import { StreamedReply } from '../streaming/streamed-reply.js';
 
-/** A reply that is shown while it grows. Ended by `finish` or `withdraw`, once. */
-export interface GrowingReply {
-  /** Shows what it is now: all of it, not what was added. */
-  show(text: string): void;
-  /** Sends it as it is in the end. */
-  finish(reply: Reply): Promise<SendReport>;
-  /** Takes back what was shown. @returns how it ended, where it had begun. */
-  withdraw(why: 'aborted' | 'withdrawn'): Promise<SendReport | undefined>;
-}
-
 /** The sink of the replies of a turn. */
 export interface ReplySink {
   /** Sends a reply whole. */
@@ -27,7 +17,7 @@ export interface ReplySink {
   /** Returns whether a reply may be seen before it is whole. */
   mayGrow(): boolean;
   /** Begins a reply that is shown while it grows, once `after` has settled. */
-  grow(kind: 'block' | 'reasoning', after: Promise<unknown>): GrowingReply;
+  grow(kind: 'block' | 'reasoning', after: Promise<unknown>): StreamedReply;
   /** The sink for what is said of the answers of subagents, which may go somewhere else. */
   delivering(answers: readonly SubagentAnswer[]): ReplySink;
 }
@@ -53,30 +43,8 @@ export function replySink(
       mayStream(parts, { ...address, kind: 'block' }) &&
       // what is out already is not shown again: whether it is, its whole text tells (durability §7.4)
       !parts.outbox.hasSentBefore(trail.correlationId),
-    grow: (kind, after) => {
-      const stream = new StreamedReply({
-        parts,
-        trail,
-        message: { ...address, kind },
-        signal,
-        after,
-      });
-      const startedAtMs = parts.clock.now();
-      return {
-        show: (text) =>
-          stream.show(
-            kind === 'block'
-              ? { phase: 'content', content: text }
-              : {
-                  phase: 'thinking',
-                  thinking: text,
-                  thinkingElapsedMs: Math.max(0, parts.clock.now() - startedAtMs),
-                },
-          ),
-        finish: (reply) => stream.finish({ ...address, ...reply }),
-        withdraw: (why) => stream.withdraw(why),
-      };
-    },
+    grow: (kind, after) =>
+      new StreamedReply({ parts, trail, message: { ...address, kind }, signal, after }),
   };
   return sink;
 }

@@ -3,7 +3,8 @@ import type { SendReport } from '@sluice/journal';
 import { definedFields } from 'sluice-kernel/internal';
 import type { Reply } from '../egress/reply.js';
 import type { ReplyOptions } from '../parts/options.js';
-import type { GrowingReply, ReplySink } from './reply-sink.js';
+import type { StreamedReply } from '../streaming/streamed-reply.js';
+import type { ReplySink } from './reply-sink.js';
 import { saysTheSame, unsaid } from './unsaid.js';
 
 type Payload = Partial<Parameters<NonNullable<AgentTurnCallbacks['onBlockReply']>>[0]> &
@@ -12,13 +13,13 @@ type Payload = Partial<Parameters<NonNullable<AgentTurnCallbacks['onBlockReply']
 /** A reply that waits for its turn, and what was shown of it while it grew. */
 interface Held {
   readonly reply: Reply;
-  readonly growing: GrowingReply | undefined;
+  readonly growing: StreamedReply | undefined;
 }
 
 /** A text that grows: `undefined` before anybody has asked whether it may be shown, `null` where it may not. */
-type Growing = GrowingReply | null | undefined;
+type Growing = StreamedReply | null | undefined;
 
-type Work = () => Promise<readonly SendReport[]>;
+type Work = () => Promise<readonly SendReport[] | SendReport | undefined>;
 
 /** The words of an agent that has nothing to say. */
 const nothingToSay = 'NO_REPLY';
@@ -135,7 +136,7 @@ export class TurnReplies {
   }
 
   /** Begins to show a reply. What was held back is not the last, then, and goes out before it. */
-  #grow(kind: 'block' | 'reasoning'): GrowingReply | null {
+  #grow(kind: 'block' | 'reasoning'): StreamedReply | null {
     if (!this.#sink.mayGrow()) return null;
     this.#release();
     return this.#sink.grow(kind, this.#sending);
@@ -199,17 +200,17 @@ export class TurnReplies {
     for (const { reply, growing } of this.#held.splice(0)) this.#send(reply, growing);
   }
 
-  #send(reply: Reply | undefined, growing?: GrowingReply): void {
+  #send(reply: Reply | undefined, growing?: StreamedReply): void {
     if (reply === undefined) return;
     const isAnswer = reply.kind === 'block' || reply.kind === 'reply';
     const sink = this.#sink; // another one may be there when it is sent
-    const send = async () => (growing ? [await growing.finish(reply)] : sink.send(reply));
-    this.#queue(isAnswer, send, growing && (() => withdrawn(growing, 'aborted')));
+    const send: Work = async () => (growing ? growing.finish(reply) : sink.send(reply));
+    this.#queue(isAnswer, send, growing && (() => growing.withdraw('aborted')));
   }
 
   #withdraw(growing: Growing, why: 'aborted' | 'withdrawn'): void {
     if (growing == null) return;
-    const withdraw = () => withdrawn(growing, why);
+    const withdraw = () => growing.withdraw(why);
     this.#queue(false, withdraw, withdraw);
   }
 
@@ -217,7 +218,7 @@ export class TurnReplies {
   #queue(isAnswer: boolean, work: Work, otherwise?: Work): void {
     this.#sending = this.#sending.then(async () => {
       try {
-        const sent = (await (this.#failure === undefined ? work : otherwise)?.()) ?? [];
+        const sent = [(await (this.#failure === undefined ? work : otherwise)?.()) ?? []].flat();
         this.#all.push(...sent);
         if (isAnswer) this.#answers.push(...sent);
       } catch (error) {
@@ -225,14 +226,6 @@ export class TurnReplies {
       }
     });
   }
-}
-
-async function withdrawn(
-  growing: GrowingReply,
-  why: 'aborted' | 'withdrawn',
-): Promise<readonly SendReport[]> {
-  const report = await growing.withdraw(why);
-  return report === undefined ? [] : [report];
 }
 
 /** Makes a reply of a payload; nothing if the payload is empty. */

@@ -28,17 +28,21 @@ export const againMs = 100;
  * Does something that waits if the journal is away for a while.
  *
  * @param work is tried again after a failure: the journal may have what the try before has written.
- * @throws what it throws, if that does not pass or the signal aborts.
+ * @param mayWait asked after each failure that may pass: if it says no, that is the end.
+ * @throws what it throws, if that does not pass, or the signal aborts, or the right to write is lost.
  */
 export async function patiently<T>(
   clock: Clock,
   signal: AbortSignal,
   work: (isAgain: boolean) => Promise<T>,
+  mayWait: (error: unknown, isAgain: boolean) => boolean = () => true,
 ): Promise<T> {
   for (let isAgain = false; ; isAgain = true)
     try {
       return await work(isAgain);
     } catch (error) {
-      if (!mayPass(error) || !(await pause(clock, againMs, signal))) throw error;
+      const isOver = !mayPass(error) || isSluiceError(error, 'journal-lost');
+      if (isOver || !mayWait(error, isAgain)) throw error;
+      if (!(await pause(clock, againMs, signal))) throw error;
     }
 }

@@ -1,15 +1,7 @@
 import { type Clock, isSluiceError } from 'sluice-kernel';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { isOfOneRow } from '../rows/table-rows.js';
-
-/** A write that somebody waits for. */
-export interface Write {
-  /** The time of its request by the monotonic clock. */
-  readonly sinceMs: number;
-  readonly run: () => void;
-  readonly failed: (error: unknown) => void;
-  readonly done: () => void;
-}
+import { mostWrites, tellEnd, type Write, type WriteEnd } from './commit-queue.js';
 
 /** Less important writes that go along with a transaction and never make it fail. */
 export interface Passenger {
@@ -47,9 +39,6 @@ export interface TransactionOptions {
 /** Milliseconds that the work of one transaction may take. Its sync comes on top. */
 const budgetMs = { writes: 50, passengers: 25 } as const;
 
-/** Writes of one transaction, at most. */
-const mostWrites = 1_000;
-
 /** Characters of passengers that go along with writes, and that make a transaction of their own. */
 const passengerCharacters = { few: 128 * 1024, many: 1024 * 1024 } as const;
 
@@ -57,7 +46,7 @@ const passengerCharacters = { few: 128 * 1024, many: 1024 * 1024 } as const;
  * The transactions of a `GroupCommit`, one a call. Each is bounded in time and size, and takes its writes off
  * their list. If another process holds the lock it throws `database-busy`, and every list is as it was.
  */
-export function transactions(database: SqliteDatabase, options: TransactionOptions) {
+export function transactions<At>(database: SqliteDatabase, at: At, options: TransactionOptions) {
   return { writes, passengers, chore: carryOut };
 
   /**
@@ -65,33 +54,29 @@ export function transactions(database: SqliteDatabase, options: TransactionOptio
    *
    * @returns the error of the database if it has failed.
    */
-  function writes(waiting: Write[], withPassengers = true): unknown {
+  function writes(waiting: Write<At>[], withPassengers = true): unknown {
     const passenger = withPassengers && options.passenger?.waits() ? options.passenger : undefined;
     const isSpent = budget(budgetMs.writes);
-    const taken: Write[] = [];
-    const refused = new Map<Write, unknown>();
+    const ends = new Map<Write<At>, WriteEnd>();
     const failure = failureOf(() => {
       for (const one of waiting) {
-        if (taken.length >= mostWrites || (taken.length > 0 && isSpent())) break;
-        taken.push(one);
+        if (ends.size >= mostWrites || (ends.size > 0 && isSpent())) break;
         try {
-          one.run();
+          ends.set(one, { value: one.run(at) });
         } catch (error) {
+          ends.set(one, { error });
           // an error of the database ends the transaction; a damaged row fails the write that needs it
           const isRefused = isSluiceError(error) && !error.code.startsWith('database-');
           if (!isRefused && !isOfOneRow(error)) throw error;
-          refused.set(one, error);
         }
       }
       passenger?.write(room('few'));
     });
     passenger?.written(failure === undefined);
     if (failure !== undefined && passenger !== undefined) return writes(waiting, false); // it may have been too much
-    const ended = failure === undefined ? taken.length : Math.max(1, taken.length);
-    for (const one of waiting.splice(0, ended))
-      if (failure !== undefined) one.failed(failure);
-      else if (refused.has(one)) one.failed(refused.get(one));
-      else one.done();
+    const ended = waiting.splice(0, failure === undefined ? ends.size : Math.max(1, ends.size));
+    for (const one of ended)
+      tellEnd(one, (failure === undefined && ends.get(one)) || { error: failure });
     return failure;
   }
 
@@ -103,13 +88,15 @@ export function transactions(database: SqliteDatabase, options: TransactionOptio
   }
 
   /** Does the first chore of a list. */
-  function carryOut(chores: Write[]): void {
+  function carryOut(chores: Write<At>[]): void {
     const [chore] = chores;
     if (chore === undefined) return;
-    const failure = failureOf(chore.run);
+    let value: unknown;
+    const failure = failureOf(() => {
+      value = chore.run(at);
+    });
     chores.shift();
-    if (failure === undefined) chore.done();
-    else chore.failed(failure);
+    tellEnd(chore, failure === undefined ? { value } : { error: failure });
   }
 
   /** Runs a transaction. Throws only if another process has the lock: then nothing was tried. @returns the error of any other failure. */

@@ -171,5 +171,6 @@ function gapRow(count: number, atMs: number): NewDispatch {
 
 /** The number of records in whose place a gap stands. */
 function countOf({ body }: NewDispatch): number {
-  return (JSON.parse(body) as { readonly count: number }).count; // as `gapRow` wrote it
+  const { count }: { readonly count?: unknown } = JSON.parse(body);
+  return Number(count);
 }

@@ -24,8 +24,8 @@ import {
 import { examineRows } from '../rows/examine-rows.js';
 import { journalTables } from '../rows/journal-rows.js';
 import { checkSchema, schemaVersion } from '../rows/journal-schema.js';
-import { keyValueRows } from '../rows/key-value-rows.js';
 import { rowProblem, type SummedTable } from '../rows/row-sums.js';
+import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
 import {
   continueNumbers,
   type Damage,
@@ -131,7 +131,7 @@ function copied(
   let kept = 0;
   to.transaction(() => {
     if (!isEmpty) for (const table of journalTables) kept += copyTable(from, to, table, onDamaged);
-    keyValueRows(to).recount();
+    new SqliteKeyValues(to, () => 0).recount();
   });
   if (source !== path && kept === 0)
     throw journalError('database-damaged', { path, problem: problems[0] ?? '' }); // nothing says that it is a journal

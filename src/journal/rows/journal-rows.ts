@@ -1,21 +1,25 @@
-import type { SqliteRow } from '../database/open-sqlite.js';
 import type { SqliteValue } from '../database/sqlite-values.js';
-import type { DispatchRecord, JournalFilter, SendRecord, UpdateRecord } from '../journal.js';
+import { journalError } from '../errors.js';
+import type { DispatchRecord, SendRecord, UpdateRecord } from '../journal.js';
 import type { RowValues, SummedTable } from './row-sums.js';
 
-/** A table that a reader of the journal may ask for records. */
-export interface RecordTable<Row> extends JournalTable<Row> {
+/** The columns of a table of records that a filter asks for. */
+export interface FilteredColumns {
   readonly idColumn: string;
   readonly correlationColumn: string;
   readonly timeColumn: string;
 }
+
+/** A table that a reader of the journal may ask for records. */
+export interface RecordTable<Row> extends JournalTable<Row>, FilteredColumns {}
 
 const seq = 'seq INTEGER PRIMARY KEY AUTOINCREMENT';
 
 /** The column that files of version 3 do not have. */
 export const slotColumn = 'slot INTEGER';
 
-const updates = journalTable<Omit<UpdateRecord, 'retriedAfterSeq' | 'joinedTo'>>('updates', {
+/** The columns of updates that each database has. */
+export const updateFields = {
   seq,
   eventId: 'event_id TEXT NOT NULL UNIQUE',
   channel: 'channel TEXT NOT NULL',
@@ -31,15 +35,20 @@ const updates = journalTable<Omit<UpdateRecord, 'retriedAfterSeq' | 'joinedTo'>>
   outcome: 'outcome TEXT',
   reason: 'reason TEXT',
   slot: slotColumn,
-});
+};
+
+const plainUpdates = journalTable<Omit<UpdateRecord, 'retriedAfterSeq' | 'joinedTo'>>(
+  'updates',
+  updateFields,
+);
 
 export const updatesTable: RecordTable<UpdateRecord> = {
-  ...updates,
+  ...plainUpdates,
   idColumn: 'event_id',
   correlationColumn: 'event_id',
   timeColumn: 'accepted_at_ms',
   row: ({ retriedAfterSeq, joinedTo, ...fields }) => {
-    const row = updates.row(fields);
+    const row = plainUpdates.row(fields);
     if (retriedAfterSeq !== undefined)
       return { ...row, outcome: `retried after send ${retriedAfterSeq}` };
     return joinedTo === undefined ? row : { ...row, outcome: `joined to ${joinedTo}` };
@@ -48,8 +57,8 @@ export const updatesTable: RecordTable<UpdateRecord> = {
     const { outcome, ended_at_ms: endedAtMs } = row;
     const mark = endedAtMs === null ? markOf(outcome) : undefined;
     return mark === undefined
-      ? updates.record(row)
-      : { ...updates.record({ ...row, outcome: null }), ...mark };
+      ? plainUpdates.record(row)
+      : { ...plainUpdates.record({ ...row, outcome: null }), ...mark };
   },
 };
 
@@ -57,9 +66,7 @@ export const updatesTable: RecordTable<UpdateRecord> = {
  * An update that is open has no outcome. If an operator had it tried again, its column says after which of its sends that
  * was, and if it joined another update, which one; so files of this version need no column more.
  */
-function markOf(
-  outcome: SqliteRow[string] | undefined,
-): Pick<UpdateRecord, 'retriedAfterSeq' | 'joinedTo'> | undefined {
+function markOf(outcome: unknown): Pick<UpdateRecord, 'retriedAfterSeq' | 'joinedTo'> | undefined {
   if (typeof outcome !== 'string') return undefined;
   const [, afterSeq] = /^retried after send (\d+)$/.exec(outcome) ?? [];
   if (afterSeq !== undefined) return { retriedAfterSeq: Number(afterSeq) };
@@ -174,22 +181,20 @@ export const journalTables = [
   keyValuesTable,
 ] as const;
 
-/** The conditions that a reader may set for a table. */
-export type RowFilter = JournalFilter & {
-  readonly states?: readonly string[];
-  readonly family?: string;
-  readonly lane?: string;
-  readonly parts?: readonly number[];
-  readonly withoutBody?: boolean;
-};
-
 /** A table of the journal: its statement, and how a record becomes a row and a row a record. */
-interface JournalTable<Row> extends SummedTable {
+export interface JournalTable<Row> extends SummedTable {
   /** The statement that makes the table. */
   readonly sql: string;
+  /** Its columns under the fields of its records, as `CREATE TABLE` declares them. */
+  readonly declared: Readonly<Record<string, string>>;
   /** Turns some fields of a record into columns. A field that is undefined is null. A field that no record has is left out. */
   row(fields: { readonly [Field in keyof Row]?: SqliteValue | undefined }): RowValues;
-  record(row: SqliteRow): Row;
+  /**
+   * Reads the record in a row, or the part of it whose columns the row has. A column is null if its field is absent.
+   *
+   * @throws SluiceError `database-damaged` if a value is not of the type of its column.
+   */
+  record(row: Readonly<Record<string, unknown>>): Row;
 }
 
 /**
@@ -199,39 +204,46 @@ interface JournalTable<Row> extends SummedTable {
  * @example
  * journalTable<{ seq: number; body: string }>('notes', { seq: 'seq INTEGER PRIMARY KEY', body: 'body TEXT NOT NULL' });
  */
-function journalTable<Row>(
+export function journalTable<Row>(
   name: string,
   declared: Readonly<Record<keyof Row & string, string>>,
 ): JournalTable<Row> {
   const declarations: readonly string[] = Object.values(declared);
-  const columnOf = new Map(
-    Object.entries<string>(declared).map(([field, column]) => [field, nameOf(column)]),
-  );
+  const fields = Object.entries<string>(declared).map(([field, declaration]) => {
+    const [column = '', type] = declaration.split(' ');
+    const isRequired = /NOT NULL|PRIMARY KEY/.test(declaration);
+    return { field, column, type: type === 'TEXT' ? 'string' : 'number', isRequired };
+  });
+  const columnOf = new Map(fields.map(({ field, column }) => [field, column]));
   const bodySum = declarations.includes('body TEXT')
     ? 'body_sum INTEGER'
     : 'body_sum INTEGER NOT NULL';
-  const first = declarations.filter((column) => nameOf(column) !== 'slot');
+  const first = declarations.filter((column) => column !== slotColumn);
   const all = [...first, bodySum, 'sum INTEGER NOT NULL'];
   const added = first.length < declarations.length ? `, ${slotColumn}` : ''; // as `ALTER TABLE` writes it
   return {
-    name,
-    columns: declarations.map(nameOf).filter((column) => column !== 'body'),
+    ...{ name, declared },
+    columns: fields.map(({ column }) => column).filter((column) => column !== 'body'),
     sql: `CREATE TABLE ${name} (\n${all.map((column) => `    ${column}`).join(',\n')}\n  ${added}) STRICT`,
-    row: (fields) =>
+    row: (given) =>
       Object.fromEntries(
-        Object.entries<SqliteValue | undefined>(fields).flatMap(([field, value]) => {
+        Object.entries<SqliteValue | undefined>(given).flatMap(([field, value]) => {
           const column = columnOf.get(field);
           return column === undefined ? [] : [[column, value ?? null] as const];
         }),
       ),
     record: (row) => {
-      const entries = [...columnOf].map(([field, column]) => [field, row[column] ?? null] as const);
-      const present = entries.filter(([, value]) => value !== null); // a column is null if its field is absent
-      return Object.fromEntries(present) as Row; // the tables are STRICT, their sums fit, and their columns are those of the records
+      const record: Record<string, unknown> = {};
+      for (const { field, column, type, isRequired } of fields) {
+        const value = row[column] ?? undefined;
+        if (value === undefined ? isRequired && row[column] === null : typeof value !== type)
+          throw journalError('database-damaged', {
+            path: name,
+            problem: `${column} is no ${type}`,
+          });
+        if (value !== undefined) record[field] = value;
+      }
+      return record as Row; // each value was checked
     },
   };
-}
-
-function nameOf(declaration: string): string {
-  return declaration.split(' ', 1).join('');
 }

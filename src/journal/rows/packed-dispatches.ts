@@ -1,6 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { definedFields } from 'sluice-kernel/internal';
+import type { SqliteValue } from '../database/sqlite-values.js';
 import type { DispatchRecord, NewDispatch } from '../journal.js';
+import { dispatchesTable } from './journal-rows.js';
 
 /** The mark of a row that holds several dispatches, in the column that says of one why its payloads are left out. */
 export const packedMark = 'packed';
@@ -48,12 +49,12 @@ export function packedRow(dispatches: readonly NewDispatch[], last: NewDispatch)
 export function unpacked({ seq, body }: DispatchRecord): DispatchRecord[] {
   const text = inflateRawSync(Buffer.from(body, 'base64'), { dictionary }).toString();
   const end = text.indexOf('\n');
-  const heads = JSON.parse(text.slice(0, end)) as readonly Head[]; // as it was packed
+  const heads: readonly Readonly<Record<string, SqliteValue>>[] = JSON.parse(text.slice(0, end));
   let from = end + 1;
   return heads.map(({ length, ...head }, at) => {
-    const one = { ...definedFields(head), seq: seq - heads.length + 1 + at };
-    const whole = { ...one, body: text.slice(from, from + length) };
-    from += length;
-    return whole as DispatchRecord; // as it was packed
+    const to = from + Number(length);
+    const own = { seq: seq - heads.length + 1 + at, body: text.slice(from, to) };
+    from = to;
+    return dispatchesTable.record(dispatchesTable.row({ ...head, ...own }));
   });
 }

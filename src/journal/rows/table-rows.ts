@@ -32,14 +32,16 @@ export interface TableRows {
   nextSeq(): number;
   /** Is told that a transaction was rolled back: the numbers that it took are free again. */
   rolledBack(): void;
-  /** Adds a row with the next number, or with the one in `seq`. */
-  add(values: RowValues): void;
+  /** Adds a row with the next number, or with the one in `seq`. @param isLookedUp reads the last number first. */
+  add(values: RowValues, isLookedUp?: boolean): void;
   /** The first row that a condition fits, without its body: what may follow `WHERE`, but for `LIMIT`. */
   find(condition: string, ...values: readonly SqliteValue[]): SqliteRow | undefined;
   /** The rows that a condition fits: what may follow `WHERE`. */
   read(condition: string, values: readonly SqliteValue[], how?: HowRead): SqliteRow[];
   /** Writes other values into a row that `find` gave. */
   change(row: SqliteRow, changes: RowValues): void;
+  /** Deletes the rows that a condition fits: what may follow `WHERE`. @returns how many. */
+  delete(condition: string, ...values: readonly SqliteValue[]): number;
 }
 
 /**
@@ -84,8 +86,9 @@ export function tableRows(
     rolledBack: () => {
       nextSeq = undefined;
     },
-    add: (given) => {
+    add: (given, isLookedUp = false) => {
       const values = cleaned(given);
+      if (isLookedUp) nextSeq = undefined;
       const seq = values['seq'] ?? next();
       if (typeof seq !== 'number' || !Number.isSafeInteger(seq))
         throw journalError('database-damaged', {
@@ -132,6 +135,8 @@ export function tableRows(
         row['seq'] ?? null,
       );
     },
+    delete: (condition, ...values) =>
+      statement(`DELETE FROM ${name} WHERE ${condition}`).run(...values).changes,
   };
 }
 

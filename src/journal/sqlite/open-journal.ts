@@ -1,4 +1,5 @@
 import { definedFields, isSluiceError, systemClock } from 'sluice-kernel/internal';
+import { writtenKeyValues } from '../commit/database-journal.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { wholeOwnership } from '../fence.js';
 import {
@@ -9,8 +10,8 @@ import {
 } from '../file/journal-file.js';
 import type { Journal, JournalReader } from '../journal.js';
 import { journalChanges, writtenChanges } from '../journal-changes.js';
+import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
 import { fileJournal, type JournalOptions, type SqliteJournal } from './sqlite-journal.js';
-import { sqliteKeyValues } from './sqlite-key-values.js';
 import { sqliteRecords } from './sqlite-reader.js';
 import { sqliteRows } from './sqlite-rows.js';
 
@@ -77,12 +78,14 @@ export async function tendJournal(path: string): Promise<TendedJournal> {
   const how = { wholeCheckBytes: readerCheckBytes };
   openJournalFile(path, { ...how, readonly: true }).close(); // a file that is not there is not made
   const database = openJournalFile(path, { wholeCheckBytes: 0 }); // it was looked at
-  const write = async <T>(work: () => T): Promise<T> => database.transaction(work);
-  const { retry, purge } = writtenChanges(
-    journalChanges(sqliteRows(database), systemClock, wholeOwnership()),
-    write,
-  );
-  const keyValues = sqliteKeyValues(database, () => systemClock.now(), write);
+  const at = {
+    changes: journalChanges(sqliteRows(database), systemClock, wholeOwnership()),
+    values: new SqliteKeyValues(database, () => systemClock.now()),
+  };
+  const write = async <T>(run: (given: typeof at) => T | Promise<T>): Promise<T> =>
+    database.transaction(() => run(at));
+  const { retry, purge } = writtenChanges(write);
+  const keyValues = writtenKeyValues(at.values, { write, later: write });
   const close = async (): Promise<void> => database.close();
   const reader = sqliteRecords(database);
   return { ...reader, keyValues, retry, purge, close, [Symbol.asyncDispose]: close };

@@ -1,8 +1,10 @@
 import type { Clock } from 'sluice-kernel';
 import type { GroupCommit } from '../commit/group-commit.js';
+import { Sweep } from '../commit/sweep.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { numberOf } from '../file/journal-file.js';
-import { keyValueRows } from '../rows/key-value-rows.js';
+import { type DoneRows, doneRows } from '../rows/done-rows.js';
+import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
 
 /** The time and the room for rows that are done with. Rows that have not ended, and dead letters, are always kept. */
 export interface Retention {
@@ -28,29 +30,6 @@ const batchPages = 64;
 /** Batches of one slice, at most. */
 const batchesPerSlice = 10;
 
-/** Keeps the sends of a message that has not ended, which may need them. */
-const notOpen = `NOT EXISTS (
-  SELECT 1 FROM updates WHERE event_id = sends.correlation_id AND updates.state <> 'ended')`;
-
-/** The rows that are done with, the least important first. */
-const tables = [
-  { name: 'dispatches', madeAt: 'occurred_at_ms', endedAt: 'occurred_at_ms', isDone: 'true' },
-  {
-    name: 'sends',
-    madeAt: 'prepared_at_ms',
-    endedAt: 'ended_at_ms',
-    isDone: `sends.state IN ('sent', 'cancelled', 'failed') AND ${notOpen}`,
-  },
-  {
-    name: 'updates',
-    madeAt: 'accepted_at_ms',
-    endedAt: 'ended_at_ms',
-    isDone: "updates.state = 'ended'",
-  },
-] as const;
-
-type Table = (typeof tables)[number];
-
 /**
  * Drops rows that are too old or too many, and gives free pages back to the disk. Each step of this generator is a slice
  * within a transaction of its caller, and looks at no more rows than `isSpent` gives time for.
@@ -67,50 +46,38 @@ export function* dropOld(
     batches = 0;
     return true;
   };
-  for (const table of tables)
-    for (const _ of dropEnded(database, table, nowMs - keepForMs)) if (isSliceOver()) yield;
-  for (const table of tables)
-    for (const _ of dropFirst(database, table, keepBytes)) if (isSliceOver()) yield;
+  const isTooLarge = (): boolean => bytesUsed(database) > keepBytes;
+  for (const rows of doneRows())
+    for (const _ of dropEnded(database, rows, nowMs - keepForMs)) if (isSliceOver()) yield;
+  for (const rows of doneRows())
+    for (const _ of dropEnded(database, rows, Number.MAX_SAFE_INTEGER, isTooLarge))
+      if (isSliceOver()) yield;
   for (const _ of releasePages(database, keepBytes * growth)) if (isSliceOver()) yield;
-  const values = keyValueRows(database);
+  const values = new SqliteKeyValues(database, () => nowMs);
   while (values.dropExpired(nowMs, batchRows) === batchRows) if (isSliceOver()) yield;
 }
 
-/** Drops rows that have ended long ago. Rows are numbered as they were made: after a batch of newer rows all rows are newer. */
+/**
+ * Drops rows that ended before a time, as long as `isWanted`. Rows are numbered as they were made: after a batch of newer rows all rows are
+ * newer.
+ */
 function* dropEnded(
   database: SqliteDatabase,
-  { name, madeAt, endedAt, isDone }: Table,
+  { name, madeAt, endedAt, isDone }: DoneRows,
   beforeMs: number,
+  isWanted = () => true,
 ): Generator<void, void> {
   const look = database.prepare(`
     SELECT max(seq) AS last, count(*) AS n, count(CASE WHEN made_at < ? THEN 1 END) AS old FROM
       (SELECT seq, ${madeAt} AS made_at FROM ${name} WHERE seq > ? ORDER BY seq LIMIT ${batchRows})`);
   const drop = database.prepare(
-    `DELETE FROM ${name} WHERE seq > ? AND seq <= ? AND ${endedAt} < ? AND ${isDone}`,
+    `DELETE FROM ${name} AS kept WHERE seq > ? AND seq <= ? AND ${endedAt} < ? AND ${isDone}`,
   );
-  for (let after = 0; ; ) {
+  for (let after = 0; isWanted(); ) {
     const { last, n, old } = look.get(beforeMs, after) ?? {};
     if (Number(old) === 0) return;
     drop.run(after, Number(last), beforeMs);
     if (Number(n) < batchRows) return;
-    after = Number(last);
-    yield;
-  }
-}
-
-function* dropFirst(
-  database: SqliteDatabase,
-  { name, isDone }: Table,
-  keepBytes: number,
-): Generator<void, void> {
-  const look = database.prepare(`
-    SELECT max(seq) AS last, count(*) AS n FROM
-      (SELECT seq FROM ${name} WHERE seq > ? ORDER BY seq LIMIT ${batchRows})`);
-  const drop = database.prepare(`DELETE FROM ${name} WHERE seq > ? AND seq <= ? AND ${isDone}`);
-  for (let after = 0; bytesUsed(database) > keepBytes; ) {
-    const { last, n } = look.get(after) ?? {};
-    if (Number(n) === 0) return;
-    drop.run(after, Number(last));
     after = Number(last);
     yield;
   }
@@ -135,75 +102,46 @@ function bytesUsed(database: SqliteDatabase): number {
   return pages * numberOf(database, 'PRAGMA page_size');
 }
 
-/** Milliseconds between two sweeps, at most. */
-const sweepEveryMs = 600_000;
-
 /** Milliseconds that one slice may take. */
 const sliceMs = 20;
 
-/**
- * Drops old rows of a journal now and then, in slices between its writes. A sweep that fails hurts nothing else, and comes
- * again.
- */
-export class RetentionSweep {
-  readonly #database: SqliteDatabase;
-  readonly #commits: GroupCommit;
-  readonly #clock: Clock;
-  readonly #retention: Retention;
-  #state: 'idle' | 'sweeping' | 'due again' | 'closed' = 'idle';
-  #sweptAtMs = 0;
+/** Drops the old rows of a file, in slices between its writes: now and then, and when the file has grown. */
+export class FileRetention {
+  readonly #sweep: Sweep;
+  readonly #mostGrown: number;
   /** Characters that were written since the last sweep. */
   #grown = 0;
 
-  constructor(database: SqliteDatabase, commits: GroupCommit, clock: Clock, retention: Retention) {
-    this.#database = database;
-    this.#commits = commits;
-    this.#clock = clock;
-    this.#retention = retention;
-  }
-
-  /** Begins to sweep, or sweeps once more when the sweep that is under way has ended. */
-  start(): void {
-    this.#sweptAtMs = this.#clock.monotonicMs();
-    this.#grown = 0;
-    if (this.#state === 'idle') void this.#sweep();
-    else if (this.#state === 'sweeping') this.#state = 'due again';
+  constructor(
+    database: SqliteDatabase,
+    commits: Pick<GroupCommit<unknown>, 'chore'>,
+    clock: Clock,
+    retention: Retention,
+  ) {
+    this.#mostGrown = (retention.keepBytes ?? usualKeepBytes) * growth;
+    this.#sweep = new Sweep(clock, async () => {
+      this.#grown = 0;
+      let untilMs = 0;
+      const isSpent = (): boolean => clock.monotonicMs() >= untilMs;
+      const slices = dropOld(database, retention, clock.now(), isSpent);
+      const slice = (): boolean => {
+        untilMs = clock.monotonicMs() + sliceMs;
+        return slices.next().done !== true;
+      };
+      while (await commits.chore(slice));
+    });
+    this.#sweep.start();
   }
 
   /** Says that so many characters are to be written. */
   grows(characters: number): void {
-    const { keepBytes = usualKeepBytes } = this.#retention;
     this.#grown += characters;
-    const isDue = this.#clock.monotonicMs() - this.#sweptAtMs >= sweepEveryMs;
-    if (isDue || this.#grown >= keepBytes * growth) this.start();
+    if (this.#grown < this.#mostGrown) return;
+    this.#grown = 0;
+    this.#sweep.start();
   }
 
   close(): void {
-    this.#state = 'closed';
-  }
-
-  /** Never rejects. */
-  async #sweep(): Promise<void> {
-    this.#state = 'sweeping';
-    let untilMs = 0;
-    const isSpent = (): boolean => this.#clock.monotonicMs() >= untilMs;
-    const slices = dropOld(this.#database, this.#retention, this.#clock.now(), isSpent);
-    const slice = (): boolean => {
-      untilMs = this.#clock.monotonicMs() + sliceMs;
-      return slices.next().done !== true;
-    };
-    try {
-      while (await this.#commits.chore(slice));
-    } catch {
-      // the writes that a full disk stops, say, tell of it
-    }
-    this.#ended();
-  }
-
-  #ended(): void {
-    if (this.#state === 'closed') return;
-    const isDueAgain = this.#state === 'due again';
-    this.#state = 'idle';
-    if (isDueAgain) this.start();
+    this.#sweep.close();
   }
 }

@@ -1,4 +1,5 @@
 import { type Clock, isSluiceError, type SluiceError, systemClock } from 'sluice-kernel';
+import { databaseJournal } from '../commit/database-journal.js';
 import { GroupCommit } from '../commit/group-commit.js';
 import { WaitingDispatches } from '../commit/waiting-dispatches.js';
 import { checkInChild } from '../database/check-in-child.js';
@@ -6,17 +7,17 @@ import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { wholeOwnership } from '../fence.js';
 import { numberOf } from '../file/journal-file.js';
 import type { Journal } from '../journal.js';
-import { journalChanges, noteTending, writtenChanges } from '../journal-changes.js';
+import { journalChanges, writtenChanges } from '../journal-changes.js';
 import { examineRows } from '../rows/examine-rows.js';
+import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
 import { damageError } from '../rows/table-rows.js';
 import type { Store } from '../store.js';
 import { withoutSecrets } from '../without-secrets.js';
 import { journalGuard } from './journal-guard.js';
-import { type Retention, RetentionSweep } from './retention.js';
-import { sqliteKeyValues } from './sqlite-key-values.js';
+import { FileRetention, type Retention } from './retention.js';
 import { sqliteRecords } from './sqlite-reader.js';
 import { sqliteDispatches, sqliteRows } from './sqlite-rows.js';
-import { sqliteStore } from './sqlite-store.js';
+import { SqliteSessions } from './sqlite-sessions.js';
 
 /**
  * Makes the journal of an open file, for `openJournal`. `checkLater` looks at all of the file while it is used: after damage
@@ -29,85 +30,50 @@ export function fileJournal(
 ): SqliteJournal & { checkLater(): void } {
   const { clock = systemClock, secrets = [] } = options;
   const clean = withoutSecrets(secrets);
-  const rows = sqliteRows(database, clean);
+  const ownership = wholeOwnership();
+  const at = {
+    changes: journalChanges(sqliteRows(database, clean), clock, ownership),
+    sessions: new SqliteSessions(database),
+    values: new SqliteKeyValues(database, () => clock.now()),
+  };
   const dispatches = sqliteDispatches(database);
   const waiting = new WaitingDispatches(dispatches, clock, () => commits.carry(), clean);
   const guard = journalGuard(database);
-  const commits: GroupCommit = new GroupCommit(database, {
+  const commits: GroupCommit<typeof at> = new GroupCommit(database, at, {
     ...{ clock, passenger: waiting, guard },
     probe: () => guard.probe(),
   });
-  const store = sqliteStore(database, commits, clean);
-  const sweep = new RetentionSweep(database, commits, clock, options);
-  const keyValues = sqliteKeyValues(
-    database,
-    () => clock.now(),
-    (work) => {
-      sweep.grows(0); // time alone may make a sweep due
-      return commits.write(work);
-    },
-  );
-  const ownership = wholeOwnership();
-  const changes = writtenChanges(journalChanges(rows, clock, ownership), (work) =>
-    commits.write(work),
-  );
-  const { tending, wasTended } = noteTending(changes);
-  const records = sqliteRecords(database);
+  const retention = new FileRetention(database, commits, clock, options);
   const closing = new AbortController();
-  const counted = { accepted: 0, duplicates: 0 };
-  sweep.start();
-  const readDataVersion = () => numberOf(database, 'PRAGMA data_version');
-  let dataVersion = readDataVersion();
   const problem = (): SluiceError | undefined => guard.look() ?? commits.failure;
-  const close = async (): Promise<void> => {
-    closing.abort();
-    waiting.close();
-    sweep.close();
-    try {
-      await commits.close();
-      if (problem() === undefined) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    } finally {
-      database.close();
-      lock?.[Symbol.dispose]();
-    }
-  };
-  let closed: Promise<void> | undefined;
+  const journal = databaseJournal({
+    ...{ ownership, clean, commits, waiting, problem },
+    changes: writtenChanges((run) => commits.write(run)),
+    records: sqliteRecords(database),
+    ...{ values: at.values, sessions: at.sessions },
+    grows: (characters) => retention.grows(characters),
+    version: () => numberOf(database, 'PRAGMA data_version'),
+    close: async () => {
+      closing.abort();
+      waiting.close();
+      retention.close();
+      try {
+        await commits.close();
+        if (problem() === undefined) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      } finally {
+        database.close();
+        lock?.[Symbol.dispose]();
+      }
+    },
+  });
   return {
-    acknowledge: 'persisted',
-    ...{ path: database.path, ownership, store, keyValues, problem },
-    ...records,
-    ...changes,
-    ...tending,
+    ...journal,
+    path: database.path,
     checkLater: () => {
       void checkLater(database, clock, closing.signal).then((damage) => {
         if (damage !== undefined) guard.fail(damage);
       });
     },
-    accept: async (update, isBegun, mostOpen) => {
-      sweep.grows(update.body?.length ?? 0);
-      const accepted = await changes.accept(update, isBegun, mostOpen);
-      counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
-      return accepted;
-    },
-    prepare: (fence, send, isSending) => {
-      sweep.grows(send.body.length);
-      return changes.prepare(fence, send, isSending);
-    },
-    dispatched: (dispatch) => {
-      waiting.add(dispatch);
-      sweep.grows(dispatch.body.length);
-    },
-    dispatches: async (filter) => {
-      await commits.settled(); // some may still wait
-      return records.dispatches(filter);
-    },
-    changedOutside: () => {
-      const before = dataVersion;
-      dataVersion = readDataVersion();
-      return wasTended() || dataVersion !== before;
-    },
-    stats: () => ({ ...counted, ...waiting.stats(), ...commits.times }),
-    close: () => (closed ??= close()),
   };
 }
 

@@ -3,30 +3,25 @@ import { getOrMake, isSluiceError, systemClock } from 'sluice-kernel/internal';
 import { readPastDamage } from '../damage/read-past-damage.js';
 import { logDamage } from '../database/log-damage.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
-import type { SqliteValue } from '../database/sqlite-values.js';
 import { isOfKind } from '../entry-kinds.js';
 import { isCheckedWhole, openJournalFile, readerCheckBytes } from '../file/journal-file.js';
 import {
   type DispatchFilter,
   type DispatchRecord,
   defaultLimit,
-  isOneOf,
   type JournalReader,
-  openUpdates,
 } from '../journal.js';
 import { countRows } from '../rows/count-rows.js';
+import { conditionsOf, type RowFilter } from '../rows/filter-rows.js';
 import {
   dispatchesTable,
   type RecordTable,
-  type RowFilter,
   sendsTable,
   updatesTable,
 } from '../rows/journal-rows.js';
-import { isNotEnded, isOpenUpdate } from '../rows/journal-schema.js';
-import { keyValueRows } from '../rows/key-value-rows.js';
 import { packedMark, unpacked } from '../rows/packed-dispatches.js';
+import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
 import { type Damage, goodRows, type TableRows, tableRows } from '../rows/table-rows.js';
-import { keyValueReader } from './sqlite-key-values.js';
 
 /** The fewest and the most rows that are read at once, and the characters of their bodies that are aimed at. */
 const fewestRows = 16;
@@ -94,43 +89,27 @@ export function sqliteRecords(
     filter: RowFilter,
     sawDamaged: (seq: unknown) => void,
   ): Row[] {
-    const { eventId, correlationId, sinceMs, afterSeq, family, states, lane, limit } = filter;
-    const { withoutBody = false, withinLast } = filter;
-    const conditions: string[] = [];
-    const values: SqliteValue[] = [];
-    const where = (condition: string, ...bound: readonly SqliteValue[]): void => {
-      conditions.push(condition);
-      values.push(...bound);
-    };
+    const { eventId, family, ...others } = filter;
+    const { limit = defaultLimit, withoutBody = false } = filter;
     const mayBePacked = table.name === dispatchesTable.name;
+    const conditions = conditionsOf(table, mayBePacked ? others : filter);
     if (eventId !== undefined && mayBePacked)
-      where(
+      conditions.push([
         `seq IN (SELECT seq FROM dispatches WHERE event_id BETWEEN ? AND ?
           UNION SELECT seq FROM dispatches WHERE correlation_id IN (?, ?))`,
         ...[earliestWith(eventId), eventId, eventId, eventId.replace(/\.[^.]*$/, '')],
-      );
-    else if (eventId !== undefined) where(`${table.idColumn} = ?`, eventId);
-    if (correlationId !== undefined) where(`${table.correlationColumn} = ?`, correlationId);
-    if (sinceMs !== undefined) where(`${table.timeColumn} >= ?`, sinceMs);
-    if (afterSeq !== undefined) where('seq > ?', afterSeq);
-    if (withinLast !== undefined)
-      where(`seq > (SELECT max(seq) FROM ${table.name}) - ?`, withinLast);
-    if (family !== undefined) where(`(family = ? OR omitted = '${packedMark}')`, family);
-    if (lane !== undefined) where('lane = ?', lane);
-    if (states !== undefined) where(`state IN (${states.map(() => '?').join(', ')})`, ...states);
-    if (table.name === updatesTable.name && states !== undefined) {
-      // in the words of an index, or SQLite does not use the index
-      if (!states.includes('ended')) where(isNotEnded);
-      if (states.every((state) => isOneOf(openUpdates, state))) where(isOpenUpdate);
-    }
-    const condition = conditions.length === 0 ? 'true' : conditions.join(' AND ');
+      ]);
+    if (family !== undefined && mayBePacked)
+      conditions.push([`(family = ? OR omitted = '${packedMark}')`, family]);
+    const condition = conditions.map(([sql]) => sql).join(' AND ') || 'true';
+    const values = conditions.flatMap(([, ...given]) => given);
     const report =
       onDamaged &&
       ((one: Damage): void => {
         if (one.row !== undefined) sawDamaged(one.row['seq']);
         onDamaged(one);
       });
-    const most = Math.max(0, Math.trunc(limit ?? defaultLimit));
+    const most = Math.max(0, Math.trunc(limit));
     try {
       return getOrMake(tables, table.name, () => tableRows(database, table))
         .read(`${condition} ORDER BY seq LIMIT ?`, [...values, most], {
@@ -162,7 +141,7 @@ export function sqliteReader(
   return {
     ...sqliteRecords(database, onDamaged),
     get keyValues() {
-      return (keyValues ??= keyValueReader(keyValueRows(database, onDamaged), now)); // a damaged journal may have no such table
+      return (keyValues ??= new SqliteKeyValues(database, now, onDamaged)); // a damaged journal may have no such table
     },
     close,
     [Symbol.asyncDispose]: close,

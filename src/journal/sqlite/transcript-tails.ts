@@ -1,11 +1,7 @@
 import type { TranscriptEntry, TranscriptSize } from '@sluice/sdk/stream';
 import { freezePlain } from 'sluice-kernel/internal';
+import { type KeptMessage, storedEntry } from '../commit/session-store.js';
 import type { TranscriptPart } from '../store.js';
-
-/** A message as it is in the file: its JSON, and the size of its transcript up to it. */
-export interface KeptMessage extends TranscriptSize {
-  readonly body: string;
-}
 
 interface Held {
   readonly entry: TranscriptEntry;
@@ -120,7 +116,7 @@ export class TranscriptTails {
 }
 
 function heldOf({ body }: KeptMessage): Held {
-  const entry = JSON.parse(body) as TranscriptEntry; // as it was appended
+  const entry = storedEntry(body);
   freezePlain(entry, []);
   return { entry, characters: body.length };
 }

@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { briefly, watchedStage } from './pieces/canonical-stage.js';
 import * as f from './pieces/field.js';
@@ -14,7 +14,7 @@ const accountStartedPayload = f.object({
   startedAtMs: f.optional(f.amount('When it was ready, in milliseconds since 1970.')),
 });
 /** The payload of `account.started`. */
-export interface AccountStarted extends Readonly<Static<typeof accountStartedPayload>> {}
+export interface AccountStarted extends Readonly<Infer<typeof accountStartedPayload>> {}
 
 const accountStoppedPayload = f.object({
   ...accountFields,
@@ -24,7 +24,7 @@ const accountStoppedPayload = f.object({
   uptimeMs: f.optional(f.amount('How long it ran, in milliseconds.')),
 });
 /** The payload of `account.stopped`. */
-export interface AccountStopped extends Readonly<Static<typeof accountStoppedPayload>> {}
+export interface AccountStopped extends Readonly<Infer<typeof accountStoppedPayload>> {}
 
 const accountPairingRequestedPayload = f.object({
   channel: accountFields.channel,
@@ -35,7 +35,7 @@ const accountPairingRequestedPayload = f.object({
 });
 /** The payload of `account.pairing.requested`. */
 export interface AccountPairingRequested
-  extends Readonly<Static<typeof accountPairingRequestedPayload>> {}
+  extends Readonly<Infer<typeof accountPairingRequestedPayload>> {}
 
 export const accountStages = [
   watchedStage({

@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage, atLength } from './pieces/canonical-stage.js';
@@ -18,7 +18,7 @@ const agentCompletedPayload = f.object({
   usage: f.optional(usage),
 });
 /** The payload of `agent.completed`. */
-export interface AgentCompleted extends Readonly<Static<typeof agentCompletedPayload>> {}
+export interface AgentCompleted extends Readonly<Infer<typeof agentCompletedPayload>> {}
 
 export const fallback = f.object(
   {
@@ -36,7 +36,7 @@ export const fallback = f.object(
 );
 
 /** That a model other than the one asked for answered. */
-export interface ModelFallback extends Static<typeof fallback> {}
+export interface ModelFallback extends Infer<typeof fallback> {}
 
 const agentLlmOutputPayload = f.object({
   ...callFields,
@@ -49,7 +49,7 @@ const agentLlmOutputPayload = f.object({
   fallback: f.optional(fallback),
 });
 /** The payload of `agent.llm.output`. */
-export interface AgentLlmOutput extends Readonly<Static<typeof agentLlmOutputPayload>> {}
+export interface AgentLlmOutput extends Readonly<Infer<typeof agentLlmOutputPayload>> {}
 
 export const agentEndStages = [
   annotatedStage({

@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { canonicalStage } from './pieces/canonical-stage.js';
 import * as f from './pieces/field.js';
@@ -20,7 +20,7 @@ const agentOutputDeltaPayload = f.object({
   partialResult: f.optional(f.opaque('What the tool has so far; for tool-progress.')),
 });
 /** The payload of `agent.output.delta`. */
-export interface AgentOutputDelta extends Readonly<Static<typeof agentOutputDeltaPayload>> {}
+export interface AgentOutputDelta extends Readonly<Infer<typeof agentOutputDeltaPayload>> {}
 
 export const agentOutputStages = [
   canonicalStage({

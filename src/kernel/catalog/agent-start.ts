@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage, canonicalStage } from './pieces/canonical-stage.js';
@@ -17,7 +17,7 @@ const agentStartingPayload = f.object({
   verboseLevel: f.optional(f.oneOf(['off', 'on', 'full'], 'How much of its tools people see.')),
 });
 /** The payload of `agent.starting`. */
-export interface AgentStarting extends Readonly<Static<typeof agentStartingPayload>> {}
+export interface AgentStarting extends Readonly<Infer<typeof agentStartingPayload>> {}
 
 const agentModelResolvingPayload = f.object({
   ...runFields,
@@ -28,14 +28,14 @@ const agentModelResolvingPayload = f.object({
   imagesCount: f.optional(f.count('How many images come with the prompt.')),
 });
 /** The payload of `agent.model.resolving`. */
-export interface AgentModelResolving extends Readonly<Static<typeof agentModelResolvingPayload>> {}
+export interface AgentModelResolving extends Readonly<Infer<typeof agentModelResolvingPayload>> {}
 
 const agentModelResolvingPatch = f.object({
   provider: f.optional(f.text('The model provider to use instead.')),
   model: f.optional(f.text('The model to use instead.')),
 });
 /** The patch that a mutator of `agent.model.resolving` may return. */
-export interface AgentModelResolvingPatch extends Static<typeof agentModelResolvingPatch> {}
+export interface AgentModelResolvingPatch extends Infer<typeof agentModelResolvingPatch> {}
 
 const agentPromptBuildingPayload = f.object({
   ...runFields,
@@ -51,7 +51,7 @@ const agentPromptBuildingPayload = f.object({
   config: f.optional(f.openRecord("The host's configuration, as its source hands it over.")),
 });
 /** The payload of `agent.prompt.building`. */
-export interface AgentPromptBuilding extends Readonly<Static<typeof agentPromptBuildingPayload>> {}
+export interface AgentPromptBuilding extends Readonly<Infer<typeof agentPromptBuildingPayload>> {}
 
 const agentPromptBuildingPatch = f.object({
   systemPrompt: f.optional(f.text('The system prompt anew: trusted extensions only.')),
@@ -60,7 +60,7 @@ const agentPromptBuildingPatch = f.object({
   bootstrapFiles: f.optional(bootstrapFiles('All files that are to go into the prompt.')),
 });
 /** The patch that a mutator of `agent.prompt.building` may return. */
-export interface AgentPromptBuildingPatch extends Static<typeof agentPromptBuildingPatch> {}
+export interface AgentPromptBuildingPatch extends Infer<typeof agentPromptBuildingPatch> {}
 
 const agentAnswerResolvingPayload = f.object({
   ...runFields,
@@ -71,8 +71,7 @@ const agentAnswerResolvingPayload = f.object({
   ),
 });
 /** The payload of `agent.answer.resolving`. */
-export interface AgentAnswerResolving
-  extends Readonly<Static<typeof agentAnswerResolvingPayload>> {}
+export interface AgentAnswerResolving extends Readonly<Infer<typeof agentAnswerResolvingPayload>> {}
 
 const agentLlmCallingPayload = f.object({
   ...agentAnswerResolvingPayload.properties,
@@ -82,14 +81,14 @@ const agentLlmCallingPayload = f.object({
   model: f.optional(f.text('The model that would be called.')),
 });
 /** The payload of `agent.llm.calling`. */
-export interface AgentLlmCalling extends Readonly<Static<typeof agentLlmCallingPayload>> {}
+export interface AgentLlmCalling extends Readonly<Infer<typeof agentLlmCallingPayload>> {}
 
 export const givenAnswer = f.object(
   { text: f.optional(f.text('The words of the answer; nothing is said without any.')) },
   'The answer in place of that of the model.',
 );
 /** The answer that a resolver gives in place of the model. */
-export interface GivenAnswer extends Static<typeof givenAnswer> {}
+export interface GivenAnswer extends Infer<typeof givenAnswer> {}
 
 const agentLlmInputPayload = f.object({
   ...callFields,
@@ -99,7 +98,7 @@ const agentLlmInputPayload = f.object({
   imagesCount: f.count('How many images go with the prompt.'),
 });
 /** The payload of `agent.llm.input`. */
-export interface AgentLlmInput extends Readonly<Static<typeof agentLlmInputPayload>> {}
+export interface AgentLlmInput extends Readonly<Infer<typeof agentLlmInputPayload>> {}
 
 export const agentStartStages = [
   annotatedStage({

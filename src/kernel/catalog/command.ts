@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage } from './pieces/canonical-stage.js';
@@ -33,18 +33,18 @@ const commandReceivedPayload = f.object({
   config: f.optional(f.openRecord("The host's configuration, as its source hands it over.")),
 });
 /** The payload of `command.received`. */
-export interface CommandReceived extends Readonly<Static<typeof commandReceivedPayload>> {}
+export interface CommandReceived extends Readonly<Infer<typeof commandReceivedPayload>> {}
 
 const commandCompletedPayload = f.object({
   ...commandFields,
   success: f.flag('It did what it was asked.'),
   result: f.optional(f.opaque('What it answered.')),
   error: f.optional(f.text('What went wrong.')),
-  exitCode: f.optional(Type.Integer({ description: 'The exit code, on the command line.' })),
+  exitCode: f.optional(f.integer('The exit code, on the command line.')),
   durationMs: f.optional(f.amount('How long it took, in milliseconds.')),
 });
 /** The payload of `command.completed`. */
-export interface CommandCompleted extends Readonly<Static<typeof commandCompletedPayload>> {}
+export interface CommandCompleted extends Readonly<Infer<typeof commandCompletedPayload>> {}
 
 export const commandStages = [
   annotatedStage({

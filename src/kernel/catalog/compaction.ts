@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage, atLength } from './pieces/canonical-stage.js';
@@ -24,7 +24,7 @@ const compactionBeforePayload = f.object({
   messages: f.optional(f.opaques('What the run has of the transcript, oldest first.')),
 });
 /** The payload of `compaction.before`. */
-export interface CompactionBefore extends Readonly<Static<typeof compactionBeforePayload>> {}
+export interface CompactionBefore extends Readonly<Infer<typeof compactionBeforePayload>> {}
 
 const compactionAfterPayload = f.object({
   ...compactionFields,
@@ -39,7 +39,7 @@ const compactionAfterPayload = f.object({
   willRetry: f.optional(f.flag('The agent goes on with the same request now.')),
 });
 /** The payload of `compaction.after`. */
-export interface CompactionAfter extends Readonly<Static<typeof compactionAfterPayload>> {}
+export interface CompactionAfter extends Readonly<Infer<typeof compactionAfterPayload>> {}
 
 export const compactionStages = [
   annotatedStage({

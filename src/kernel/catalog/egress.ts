@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage, briefly, canonicalStage, watchedStage } from './pieces/canonical-stage.js';
@@ -22,10 +22,7 @@ const list = f.object(
   {
     name: f.text('The `name` of the interaction that a choice makes.'),
     label: f.optional(f.text('The text above it.')),
-    choices: Type.Array(choice, {
-      minItems: 1,
-      description: 'The choices, in order: one is made.',
-    }),
+    choices: f.fullList(choice, 'The choices, in order: one is made.'),
   },
   'A list to choose one from.',
 );
@@ -40,7 +37,7 @@ const form = f.object(
   {
     name: f.text('The `name` of the interaction that sending the form makes.'),
     label: f.optional(f.text('The text above it.')),
-    fields: Type.Array(formField, { minItems: 1, description: 'The fields, in order.' }),
+    fields: f.fullList(formField, 'The fields, in order.'),
   },
   'A form to fill in.',
 );
@@ -49,9 +46,7 @@ const form = f.object(
 const interactive = (description: string) =>
   f.object(
     {
-      buttons: f.optional(
-        Type.Array(button, { minItems: 1, description: 'The buttons, in order.' }),
-      ),
+      buttons: f.optional(f.fullList(button, 'The buttons, in order.')),
       list: f.optional(list),
       form: f.optional(form),
     },
@@ -101,10 +96,10 @@ const outboundFields = {
 const egressPreparingPayload = f.object({
   ...outboundFields,
   explicit: f.flag('Channel and account were named by the sender: they are not to be chosen.'),
-  accounts: Type.Array(channelAccount, { description: 'The accounts that the host offers.' }),
+  accounts: f.list(channelAccount, 'The accounts that the host offers.'),
 });
 /** The payload of `egress.preparing`. */
-export interface EgressPreparing extends Readonly<Static<typeof egressPreparingPayload>> {}
+export interface EgressPreparing extends Readonly<Infer<typeof egressPreparingPayload>> {}
 
 const egressPreparingPatch = f.object({
   content: f.optional(f.text('The text anew.')),
@@ -117,7 +112,7 @@ const egressPreparingPatch = f.object({
   metadata: f.optional(f.openRecord('Keys to set; the others stay.')),
 });
 /** The patch that a mutator of `egress.preparing` may return. */
-export interface EgressPreparingPatch extends Static<typeof egressPreparingPatch> {}
+export interface EgressPreparingPatch extends Infer<typeof egressPreparingPatch> {}
 
 const approvedFields = {
   ...outboundFields,
@@ -127,7 +122,7 @@ const approvedFields = {
 
 const egressSendingPayload = f.object(approvedFields);
 /** The payload of `egress.sending`. */
-export interface EgressSending extends Readonly<Static<typeof egressSendingPayload>> {}
+export interface EgressSending extends Readonly<Infer<typeof egressSendingPayload>> {}
 
 const indexing = annotated('indexKeys');
 
@@ -137,7 +132,7 @@ const egressSentPayload = f.object({
   durationMs: f.optional(f.amount('How long the send took, in milliseconds.')),
 });
 /** The payload of `egress.sent`. */
-export interface EgressSent extends Readonly<Static<typeof egressSentPayload>> {}
+export interface EgressSent extends Readonly<Infer<typeof egressSentPayload>> {}
 
 const cancel = f.object(
   {
@@ -153,7 +148,7 @@ const cancel = f.object(
 
 const egressCancelledPayload = f.object({ ...outboundFields, cancel });
 /** The payload of `egress.cancelled`. */
-export interface EgressCancelled extends Readonly<Static<typeof egressCancelledPayload>> {}
+export interface EgressCancelled extends Readonly<Infer<typeof egressCancelledPayload>> {}
 
 const egressFailedPayload = f.object({
   ...outboundFields,
@@ -170,7 +165,7 @@ const egressFailedPayload = f.object({
   durationMs: f.optional(f.amount('How long the send took, in milliseconds.')),
 });
 /** The payload of `egress.failed`. */
-export interface EgressFailed extends Readonly<Static<typeof egressFailedPayload>> {}
+export interface EgressFailed extends Readonly<Infer<typeof egressFailedPayload>> {}
 
 export const egressStages = [
   canonicalStage({

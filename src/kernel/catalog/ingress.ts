@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { briefly, canonicalStage, watchedStage } from './pieces/canonical-stage.js';
@@ -13,7 +13,7 @@ const ingressReceivedPayload = f.object({
   raw: f.opaque('The update exactly as the channel got it.'),
 });
 /** The payload of `ingress.received`. */
-export interface IngressReceived extends Readonly<Static<typeof ingressReceivedPayload>> {}
+export interface IngressReceived extends Readonly<Infer<typeof ingressReceivedPayload>> {}
 
 const ingressNormalizedPayload = f.object({
   ...inboundMessageFields,
@@ -21,7 +21,7 @@ const ingressNormalizedPayload = f.object({
   config: f.optional(f.openRecord("The host's configuration, as its source hands it over.")),
 });
 /** The payload of `ingress.normalized`. */
-export interface IngressNormalized extends Readonly<Static<typeof ingressNormalizedPayload>> {}
+export interface IngressNormalized extends Readonly<Infer<typeof ingressNormalizedPayload>> {}
 
 const ingressNormalizedPatch = f.object({
   content: f.optional(f.text('What was said, anew.')),
@@ -31,7 +31,7 @@ const ingressNormalizedPatch = f.object({
   metadata: f.optional(f.openRecord('Keys to set; the others stay.')),
 });
 /** The patch that a mutator of `ingress.normalized` may return. */
-export interface IngressNormalizedPatch extends Static<typeof ingressNormalizedPatch> {}
+export interface IngressNormalizedPatch extends Infer<typeof ingressNormalizedPatch> {}
 
 export const ingressStages = [
   watchedStage({

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage } from './pieces/canonical-stage.js';
@@ -20,9 +20,7 @@ const interactionFields = {
   ),
   name: f.text('The command, or the id of the button, list or form.'),
   values: f.texts('What was chosen or given with it, in order.'),
-  fields: f.optional(
-    Type.Array(formField, { description: 'What was entered in a form, field by field.' }),
-  ),
+  fields: f.optional(f.list(formField, 'What was entered in a form, field by field.')),
   channel: f.text('The channel it came by.'),
   accountId: f.optional(f.text("The channel's account that got it.")),
   conversationId: f.optional(f.text('The conversation it was used in.')),
@@ -40,7 +38,7 @@ const interactionReceivedPayload = f.object({
   raw: f.optional(f.opaque('The update exactly as the channel got it.')),
 });
 /** The payload of `interaction.received`. */
-export interface InteractionReceived extends Readonly<Static<typeof interactionReceivedPayload>> {}
+export interface InteractionReceived extends Readonly<Infer<typeof interactionReceivedPayload>> {}
 
 const interactionResolvedPayload = f.object({
   ...interactionFields,
@@ -54,7 +52,7 @@ const interactionResolvedPayload = f.object({
   explicit: f.optional(f.flag('It named that itself.')),
 });
 /** The payload of `interaction.resolved`. */
-export interface InteractionResolved extends Readonly<Static<typeof interactionResolvedPayload>> {}
+export interface InteractionResolved extends Readonly<Infer<typeof interactionResolvedPayload>> {}
 
 const interactionCompletedPayload = f.object({
   ...interactionFields,
@@ -64,8 +62,7 @@ const interactionCompletedPayload = f.object({
   durationMs: f.optional(f.amount('How long it took, in milliseconds.')),
 });
 /** The payload of `interaction.completed`. */
-export interface InteractionCompleted
-  extends Readonly<Static<typeof interactionCompletedPayload>> {}
+export interface InteractionCompleted extends Readonly<Infer<typeof interactionCompletedPayload>> {}
 
 export const interactionStages = [
   annotatedStage({

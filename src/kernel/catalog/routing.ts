@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage, canonicalStage } from './pieces/canonical-stage.js';
@@ -14,7 +14,7 @@ export const route = f.object(
   },
   'The agent, and the session.',
 );
-export interface Route extends Static<typeof route> {}
+export interface Route extends Infer<typeof route> {}
 
 const routingResolvingPayload = f.object({
   message: inboundMessage,
@@ -23,7 +23,7 @@ const routingResolvingPayload = f.object({
   explicitRoute: f.optional(route),
 });
 /** The payload of `routing.resolving`. */
-export interface RoutingResolving extends Readonly<Static<typeof routingResolvingPayload>> {}
+export interface RoutingResolving extends Readonly<Infer<typeof routingResolvingPayload>> {}
 
 const routingResolvedPayload = f.object({
   message: inboundMessage,
@@ -33,7 +33,7 @@ const routingResolvedPayload = f.object({
   candidateCount: f.optional(f.count('How many valid candidates there were.')),
 });
 /** The payload of `routing.resolved`. */
-export interface RoutingResolved extends Readonly<Static<typeof routingResolvedPayload>> {}
+export interface RoutingResolved extends Readonly<Infer<typeof routingResolvedPayload>> {}
 
 export const routingStages = [
   canonicalStage({

@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { briefly, watchedStage } from './pieces/canonical-stage.js';
 import * as f from './pieces/field.js';
@@ -20,18 +20,18 @@ const runtimeStartedPayload = f.object({
   startedAtMs: f.optional(f.amount('When it started, in milliseconds since 1970.')),
 });
 /** The payload of `runtime.started`. */
-export interface RuntimeStarted extends Readonly<Static<typeof runtimeStartedPayload>> {}
+export interface RuntimeStarted extends Readonly<Infer<typeof runtimeStartedPayload>> {}
 
 const runtimeStoppingPayload = f.object({
   reason: f.optional(f.text('Why it stops: a signal, the end of its input, an error.')),
   uptimeMs: f.optional(f.amount('How long it ran, in milliseconds.')),
 });
 /** The payload of `runtime.stopping`. */
-export interface RuntimeStopping extends Readonly<Static<typeof runtimeStoppingPayload>> {}
+export interface RuntimeStopping extends Readonly<Infer<typeof runtimeStoppingPayload>> {}
 
 const gatewayStartingPayload = f.object(gatewayFields);
 /** The payload of `gateway.starting`. */
-export interface GatewayStarting extends Readonly<Static<typeof gatewayStartingPayload>> {}
+export interface GatewayStarting extends Readonly<Infer<typeof gatewayStartingPayload>> {}
 
 const gatewayStartedPayload = f.object({
   ...gatewayFields,
@@ -40,7 +40,7 @@ const gatewayStartedPayload = f.object({
   dependencies: f.optional(f.opaque('What a bridged source hands its startup handlers.')),
 });
 /** The payload of `gateway.started`. */
-export interface GatewayStarted extends Readonly<Static<typeof gatewayStartedPayload>> {}
+export interface GatewayStarted extends Readonly<Infer<typeof gatewayStartedPayload>> {}
 
 const gatewayStoppingPayload = f.object({
   ...gatewayFields,
@@ -48,14 +48,14 @@ const gatewayStoppingPayload = f.object({
   isRestart: f.optional(f.flag('It is expected back.')),
 });
 /** The payload of `gateway.stopping`. */
-export interface GatewayStopping extends Readonly<Static<typeof gatewayStoppingPayload>> {}
+export interface GatewayStopping extends Readonly<Infer<typeof gatewayStoppingPayload>> {}
 
 const scheduleReconciledPayload = f.object({
   reason: f.oneOf(['startup', 'reload'], 'Why they were read.'),
   schedules: f.optional(f.count('How many there are.')),
 });
 /** The payload of `schedule.reconciled`. */
-export interface ScheduleReconciled extends Readonly<Static<typeof scheduleReconciledPayload>> {}
+export interface ScheduleReconciled extends Readonly<Infer<typeof scheduleReconciledPayload>> {}
 
 const scheduleChangedPayload = f.object({
   action: f.oneOf(
@@ -75,7 +75,7 @@ const scheduleChangedPayload = f.object({
   error: f.optional(f.text('What went wrong, where something did.')),
 });
 /** The payload of `schedule.changed`. */
-export interface ScheduleChanged extends Readonly<Static<typeof scheduleChangedPayload>> {}
+export interface ScheduleChanged extends Readonly<Infer<typeof scheduleChangedPayload>> {}
 
 export const runtimeStages = [
   watchedStage({

@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage, canonicalStage, watchedStage } from './pieces/canonical-stage.js';
@@ -22,7 +22,7 @@ const preparedFields = {
 
 const sessionStartingPayload = f.object({ ...preparedFields, message: f.optional(inboundMessage) });
 /** The payload of `session.starting`. */
-export interface SessionStarting extends Readonly<Static<typeof sessionStartingPayload>> {}
+export interface SessionStarting extends Readonly<Infer<typeof sessionStartingPayload>> {}
 
 const sessionStartingPatch = f.object({
   context: f.optional(f.openRecord('Keys to bind; the others stay.')),
@@ -30,11 +30,11 @@ const sessionStartingPatch = f.object({
   metadata: f.optional(f.openRecord('Keys to set; the others stay.')),
 });
 /** The patch that a mutator of `session.starting` may return. */
-export interface SessionStartingPatch extends Static<typeof sessionStartingPatch> {}
+export interface SessionStartingPatch extends Infer<typeof sessionStartingPatch> {}
 
 const sessionStartedPayload = f.object(preparedFields);
 /** The payload of `session.started`. */
-export interface SessionStarted extends Readonly<Static<typeof sessionStartedPayload>> {}
+export interface SessionStarted extends Readonly<Infer<typeof sessionStartedPayload>> {}
 
 const sessionResettingPayload = f.object({
   ...runFields,
@@ -50,7 +50,7 @@ const sessionResettingPayload = f.object({
   config: f.optional(f.openRecord("The host's configuration, as its source hands it over.")),
 });
 /** The payload of `session.resetting`. */
-export interface SessionResetting extends Readonly<Static<typeof sessionResettingPayload>> {}
+export interface SessionResetting extends Readonly<Infer<typeof sessionResettingPayload>> {}
 
 const sessionEndedPayload = f.object({
   ...knownSessionFields,
@@ -60,7 +60,7 @@ const sessionEndedPayload = f.object({
   nextSessionId: f.optional(f.text('The session that follows it under the same key.')),
 });
 /** The payload of `session.ended`. */
-export interface SessionEnded extends Readonly<Static<typeof sessionEndedPayload>> {}
+export interface SessionEnded extends Readonly<Infer<typeof sessionEndedPayload>> {}
 
 export const sessionStages = [
   canonicalStage({

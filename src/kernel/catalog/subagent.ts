@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import {
@@ -23,11 +23,11 @@ const spawnFields = {
 
 const subagentSpawningPayload = f.object(spawnFields);
 /** The payload of `subagent.spawning`. */
-export interface SubagentSpawning extends Readonly<Static<typeof subagentSpawningPayload>> {}
+export interface SubagentSpawning extends Readonly<Infer<typeof subagentSpawningPayload>> {}
 
 const subagentSpawnedPayload = f.object({ ...spawnFields, runId: f.text("The child's run.") });
 /** The payload of `subagent.spawned`. */
-export interface SubagentSpawned extends Readonly<Static<typeof subagentSpawnedPayload>> {}
+export interface SubagentSpawned extends Readonly<Infer<typeof subagentSpawnedPayload>> {}
 
 const deliveryFields = {
   childSessionKey: f.text("The child's session."),
@@ -39,8 +39,8 @@ const deliveryFields = {
 };
 
 /** The address of a child's answer; an absent field is as at the requester's. */
-export const subagentTarget = Type.Object(placeFields, { ...f.closed, minProperties: 1 });
-export interface SubagentTarget extends Static<typeof subagentTarget> {}
+export const subagentTarget = { ...f.object(placeFields), minProperties: 1 };
+export interface SubagentTarget extends Infer<typeof subagentTarget> {}
 
 const subagentDeliveryResolvingPayload = f.object({
   ...deliveryFields,
@@ -48,7 +48,7 @@ const subagentDeliveryResolvingPayload = f.object({
 });
 /** The payload of `subagent.delivery.resolving`. */
 export interface SubagentDeliveryResolving
-  extends Readonly<Static<typeof subagentDeliveryResolvingPayload>> {}
+  extends Readonly<Infer<typeof subagentDeliveryResolvingPayload>> {}
 
 const subagentDeliveryResolvedPayload = f.object({
   ...deliveryFields,
@@ -58,7 +58,7 @@ const subagentDeliveryResolvedPayload = f.object({
 });
 /** The payload of `subagent.delivery.resolved`. */
 export interface SubagentDeliveryResolved
-  extends Readonly<Static<typeof subagentDeliveryResolvedPayload>> {}
+  extends Readonly<Infer<typeof subagentDeliveryResolvedPayload>> {}
 
 const subagentCompletedPayload = f.object({
   runId: f.optional(f.text("The child's run.")),
@@ -75,7 +75,7 @@ const subagentCompletedPayload = f.object({
   endedAtMs: f.optional(f.amount('When it ended, in milliseconds since 1970.')),
 });
 /** The payload of `subagent.completed`. */
-export interface SubagentCompleted extends Readonly<Static<typeof subagentCompletedPayload>> {}
+export interface SubagentCompleted extends Readonly<Infer<typeof subagentCompletedPayload>> {}
 
 export const subagentStages = [
   canonicalStage({

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { annotatedStage, canonicalStage } from './pieces/canonical-stage.js';
@@ -16,18 +16,18 @@ const agentToolCallingPayload = f.object({
   params: f.openRecord('What the tool is called with.'),
 });
 /** The payload of `agent.tool.calling`. */
-export interface AgentToolCalling extends Readonly<Static<typeof agentToolCallingPayload>> {}
+export interface AgentToolCalling extends Readonly<Infer<typeof agentToolCallingPayload>> {}
 
 const agentToolCallingPatch = f.object({
   params: f.optional(f.openRecord('Parameters to set; the others stay.')),
 });
 /** The patch that a mutator of `agent.tool.calling` may return. */
-export interface AgentToolCallingPatch extends Static<typeof agentToolCallingPatch> {}
+export interface AgentToolCallingPatch extends Infer<typeof agentToolCallingPatch> {}
 
 const toolResult = f.object(
   {
-    content: Type.Array(
-      Type.Union([
+    content: f.list(
+      f.either([
         f.object({
           type: f.oneOf(['text'], 'The kind of block.'),
           text: f.text('A text for the model.'),
@@ -38,7 +38,7 @@ const toolResult = f.object(
           mimeType: f.text('Its media type.'),
         }),
       ]),
-      { description: 'What the model is given.' },
+      'What the model is given.',
     ),
     structured: f.optional(f.opaque('The same as plain data, in the shape of the tool.')),
     isError: f.flag('The tool failed, or did not run. A patch cannot make a success of a failure.'),
@@ -52,11 +52,11 @@ const agentToolReturningPayload = f.object({
   result: toolResult,
 });
 /** The payload of `agent.tool.returning`. */
-export interface AgentToolReturning extends Readonly<Static<typeof agentToolReturningPayload>> {}
+export interface AgentToolReturning extends Readonly<Infer<typeof agentToolReturningPayload>> {}
 
 const agentToolReturningPatch = f.object({ result: f.optional(toolResult) });
 /** The patch that a mutator of `agent.tool.returning` may return: the whole result. */
-export interface AgentToolReturningPatch extends Static<typeof agentToolReturningPatch> {}
+export interface AgentToolReturningPatch extends Infer<typeof agentToolReturningPatch> {}
 
 const agentToolCalledPayload = f.object({
   ...toolFields,
@@ -68,7 +68,7 @@ const agentToolCalledPayload = f.object({
   durationMs: f.optional(f.amount('How long it took, in milliseconds.')),
 });
 /** The payload of `agent.tool.called`. */
-export interface AgentToolCalled extends Readonly<Static<typeof agentToolCalledPayload>> {}
+export interface AgentToolCalled extends Readonly<Infer<typeof agentToolCalledPayload>> {}
 
 export const toolStages = [
   canonicalStage({

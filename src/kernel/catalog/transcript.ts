@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { canonicalStage } from './pieces/canonical-stage.js';
 import * as f from './pieces/field.js';
@@ -21,22 +21,22 @@ const transcriptToolResultPersistingPayload = f.object({
 });
 /** The payload of `transcript.tool-result.persisting`. */
 export interface TranscriptToolResultPersisting
-  extends Readonly<Static<typeof transcriptToolResultPersistingPayload>> {}
+  extends Readonly<Infer<typeof transcriptToolResultPersistingPayload>> {}
 
 const transcriptToolResultPersistingPatch = f.object(writePatch);
 /** The patch that a mutator of `transcript.tool-result.persisting` may return. */
 export interface TranscriptToolResultPersistingPatch
-  extends Static<typeof transcriptToolResultPersistingPatch> {}
+  extends Infer<typeof transcriptToolResultPersistingPatch> {}
 
 const transcriptMessageWritingPayload = f.object(writeFields);
 /** The payload of `transcript.message.writing`. */
 export interface TranscriptMessageWriting
-  extends Readonly<Static<typeof transcriptMessageWritingPayload>> {}
+  extends Readonly<Infer<typeof transcriptMessageWritingPayload>> {}
 
 const transcriptMessageWritingPatch = f.object(writePatch);
 /** The patch that a mutator of `transcript.message.writing` may return. */
 export interface TranscriptMessageWritingPatch
-  extends Static<typeof transcriptMessageWritingPatch> {}
+  extends Infer<typeof transcriptMessageWritingPatch> {}
 
 export const transcriptStages = [
   canonicalStage({

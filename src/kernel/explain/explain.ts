@@ -1,3 +1,4 @@
+import type { AuditRecord } from '../outcome/audit.js';
 import { nameOf } from '../outcome/entry.js';
 import type {
   Author,
@@ -12,50 +13,67 @@ import type { Stage } from '../stage/stage.js';
 import { inertText } from '../value/inert-text.js';
 import { oneLine } from '../value/one-line.js';
 
+/** A line of an explanation. */
+export interface ExplainLine {
+  /** The thing that it tells of. */
+  readonly kind:
+    | 'verdict'
+    | 'principal'
+    | 'budget'
+    | 'question'
+    | 'answer'
+    | 'step'
+    | 'change'
+    | 'candidate'
+    | 'stale-approval'
+    | 'failure'
+    | 'skipped'
+    | 'audit';
+  /** 0 for the verdict, 1 for the lines below it. */
+  readonly depth: 0 | 1;
+  /** Safe to print, on one line. */
+  readonly words: string;
+}
+
 /**
- * Says what a dispatch came to, and who did what: each step, every changed field with its author, what was
- * overruled or written twice, the cancel, the selection and why the others lost, failures with their policy, and
- * what was skipped; with the stage, also the time that a handler and the whole dispatch had. Pure; each line is safe
- * to print. Takes an `Outcome`, or what a journal has kept of one. Steps are there where the kernel traces.
+ * Says as data what a dispatch came to, and who did what: the verdict, then each step, every changed field with its author, what
+ * was overruled or written twice, the selection and why the others lost, failures with their policy, what was skipped, and what
+ * audited handlers would have done; with the stage, also the time that a handler and the whole dispatch had. Pure. Takes an
+ * `Outcome`, or what a journal has kept of one. Steps are there where the kernel traces.
  *
- * @returns lines, the first of them the verdict, the others indented below it.
  * @example
- * for (const line of explainOutcome(outcome)) console.log(line);
+ * for (const { depth, words } of explain(outcome)) console.log('  '.repeat(depth) + words);
  * // egress.preparing cancelled by quiet-hours/night: quiet-hours, "until 07:00"
  * //   quiet-hours/night  veto  cancelled  0.2 ms
  */
-export function explainOutcome(
+export function explain(
   outcome: OutcomeRecord,
-  { stage }: { readonly stage?: Pick<Stage, 'timeoutMs' | 'stageTimeoutMs'> } = {},
-): string[] {
+  {
+    stage,
+    audits = [],
+  }: {
+    readonly stage?: Pick<Stage, 'timeoutMs' | 'stageTimeoutMs'> | undefined;
+    readonly audits?: readonly AuditRecord[];
+  } = {},
+): readonly ExplainLine[] {
+  const { principal, answered = [], failures } = outcome;
+  const below = (kind: ExplainLine['kind'], texts: readonly string[]): readonly ExplainLine[] =>
+    texts.map((text) => ({ kind, depth: 1, words: inertText(text) }));
+  const verdict = inertText(`${outcome.event.family} ${verdictOf(outcome)}`);
   return [
-    `${outcome.event.family} ${verdictOf(outcome)}`,
-    ...(outcome.principal === undefined
-      ? []
-      : [`on behalf of ${principalText(outcome.principal)}`]),
-    ...(stage === undefined
-      ? []
-      : [`budget: ${stage.timeoutMs} ms a handler, ${stage.stageTimeoutMs} ms the stage`]),
-    ...questionLines(outcome),
-    ...(outcome.answered ?? []).map(({ how, ...asker }) =>
-      [
-        `a human allowed what ${nameOf(asker)} had asked`,
-        ...(how === undefined ? [] : [oneLine(how)]),
-      ].join(': '),
-    ),
-    ...outcome.steps.map(stepLine),
-    ...outcome.changes.map(changeLine),
-    ...selectionLines(outcome),
-    ...outcome.staleApprovals.map(
-      (stale) =>
-        `${nameOf(stale)} ${isAsker(outcome, stale) ? 'asked' : 'allowed'} before ${stale.changedBy.map(nameOf).join(', ')} changed it, and declined to judge again`,
-    ),
-    ...outcome.failures.map(
-      (failure) =>
-        `${whose(failure)} failed ${failure.policy}: ${failure.kind}, ${oneLine(failure.message)}`,
-    ),
-    ...skippedLines(outcome),
-  ].map((line, i) => inertText(i === 0 ? line : `  ${line}`));
+    { kind: 'verdict', depth: 0, words: verdict },
+    ...below('principal', principal ? [`on behalf of ${principalText(principal)}`] : []),
+    ...below('budget', stage ? [budgetOf(stage)] : []),
+    ...below('question', questionLines(outcome)),
+    ...below('answer', answered.map(answerLine)),
+    ...below('step', outcome.steps.map(stepLine)),
+    ...below('change', outcome.changes.map(changeLine)),
+    ...below('candidate', selectionLines(outcome)),
+    ...below('stale-approval', staleLines(outcome)),
+    ...below('failure', failures.map(failureLine)),
+    ...below('skipped', skippedLines(outcome)),
+    ...below('audit', audits.map(auditText)),
+  ];
 }
 
 function verdictOf(outcome: OutcomeRecord): string {
@@ -88,8 +106,27 @@ function questionLines({ cancel }: OutcomeRecord): string[] {
   return [`${nameOf(asker)} asks ${whom}: "${oneLine(title)}"${inTime}${always}`, ...more];
 }
 
-function isAsker({ cancel }: OutcomeRecord, author: Author): boolean {
-  return cancel?.question !== undefined && nameOf(cancel.question.asker) === nameOf(author);
+function budgetOf({ timeoutMs, stageTimeoutMs }: Pick<Stage, 'timeoutMs' | 'stageTimeoutMs'>) {
+  return `budget: ${timeoutMs} ms a handler, ${stageTimeoutMs} ms the stage`;
+}
+
+function answerLine({ how, ...asker }: NonNullable<OutcomeRecord['answered']>[number]): string {
+  const said = how === undefined ? '' : `: ${oneLine(how)}`;
+  return `a human allowed what ${nameOf(asker)} had asked${said}`;
+}
+
+function failureLine(failure: OutcomeRecord['failures'][number]): string {
+  const { policy, kind, message } = failure;
+  return `${whose(failure)} failed ${policy}: ${kind}, ${oneLine(message)}`;
+}
+
+function staleLines({ cancel, staleApprovals }: OutcomeRecord): string[] {
+  const asker = cancel?.question && nameOf(cancel.question.asker);
+  return staleApprovals.map((stale) => {
+    const name = nameOf(stale);
+    const changedBy = stale.changedBy.map(nameOf).join(', ');
+    return `${name} ${name === asker ? 'asked' : 'allowed'} before ${changedBy} changed it, and declined to judge again`;
+  });
 }
 
 function stepLine(step: Step): string {
@@ -167,4 +204,43 @@ function whose(failure: Partial<Author>): string {
   const { extensionId, contributionId } = failure;
   if (extensionId === undefined || contributionId === undefined) return 'the stage itself';
   return nameOf({ extensionId, contributionId });
+}
+
+/** Says in one line what an audited handler would have done (judgement §3.6). */
+export function auditText(record: AuditRecord): string {
+  const { pass, failure, verdict } = record;
+  const again = pass === 'first' ? '' : ` (${pass})`;
+  const more = failure === undefined || verdict === 'failed' ? '' : `; also ${failureText(record)}`;
+  return inertText(`${nameOf(record)}, in audit mode${again}, ${verdictText(record)}${more}`);
+}
+
+function verdictText(record: AuditRecord): string {
+  const { verdict, code = '', text, paths = [], candidates = [] } = record;
+  const said = text === undefined ? '' : `, "${oneLine(text)}"`;
+  switch (verdict) {
+    case 'nothing':
+      return 'would have done nothing';
+    case 'allow':
+      return 'would have allowed it';
+    case 'cancel':
+      return `would have cancelled it: ${oneLine(code)}${said}`;
+    case 'ask':
+      return `would have asked a human${said}`;
+    case 'patch':
+      return `would have changed ${pathsText(paths)}`;
+    case 'annotate':
+      return `would have annotated ${pathsText(paths)}`;
+    case 'propose':
+      return `would have proposed ${candidates.map(({ target }) => targetText(target)).join(', ') || 'nothing'}`;
+    case 'failed':
+      return failureText(record);
+  }
+}
+
+function failureText({ failure }: AuditRecord): string {
+  return failure === undefined ? 'failed' : `failed: ${failure.kind}, ${oneLine(failure.message)}`;
+}
+
+function pathsText(paths: NonNullable<AuditRecord['paths']>): string {
+  return paths.map(({ path, digest }) => `${oneLine(path)} (digest ${digest})`).join(', ');
 }

@@ -1,6 +1,6 @@
-import type { TObject, TSchema } from 'typebox';
 import { refFields } from '../outcome/envelope.js';
 import type { MatchField, MatchScalar, ScalarType } from '../outcome/matching.js';
+import type { Schema } from '../schema/schema.js';
 import type { Stage } from '../stage/stage.js';
 
 /** How many names a key may join: `message.sender.id` has three. */
@@ -54,8 +54,8 @@ function beside(path: readonly string[], type: ScalarType = 'string'): MatchFiel
 }
 
 /** The scalars at a path of the payload, and below it. */
-function fieldsIn(schema: TSchema, path: readonly string[]): MatchField[] {
-  const { properties } = schema as Partial<TObject>;
+function fieldsIn(schema: Schema, path: readonly string[]): MatchField[] {
+  const { properties } = schema;
   if (properties !== undefined)
     return path.length === deepest
       ? []
@@ -66,8 +66,8 @@ function fieldsIn(schema: TSchema, path: readonly string[]): MatchField[] {
 }
 
 /** The types and the listed values of a schema of scalars; nothing if the schema takes anything else. */
-function scalarOf(schema: TSchema): Pick<MatchField, 'types' | 'values'> | undefined {
-  const { type, const: only, enum: listed, anyOf } = schema as SchemaParts;
+function scalarOf(schema: Schema): Pick<MatchField, 'types' | 'values'> | undefined {
+  const { type, const: only, enum: listed, anyOf } = schema;
   const values = only === undefined ? listed : [only];
   if (values !== undefined) {
     const known = values.filter((value) => value !== null);
@@ -81,8 +81,8 @@ function scalarOf(schema: TSchema): Pick<MatchField, 'types' | 'values'> | undef
   return { types: [name], values: undefined };
 }
 
-function anyOfScalars(parts: readonly SchemaParts[]): ReturnType<typeof scalarOf> {
-  const scalars = parts.map((part) => scalarOf(part as TSchema));
+function anyOfScalars(parts: readonly Schema[]): ReturnType<typeof scalarOf> {
+  const scalars = parts.map(scalarOf);
   if (scalars.length === 0 || scalars.includes(undefined)) return undefined;
   const types = [...new Set(scalars.flatMap((one) => one?.types ?? []))];
   const listed = scalars.map((one) => one?.values);
@@ -96,12 +96,4 @@ export function isScalar(value: unknown): value is MatchScalar {
     typeof value === 'boolean' ||
     (typeof value === 'number' && Number.isFinite(value))
   );
-}
-
-/** The parts of a JSON schema that say whether it takes scalars alone. */
-interface SchemaParts {
-  readonly type?: unknown;
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly SchemaParts[];
 }

@@ -1,5 +1,5 @@
-import type { TObject, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { compileCheck } from '../schema/check.js';
+import type { Schema } from '../schema/schema.js';
 import type { Stage } from '../stage/stage.js';
 import { copyPlain } from '../value/copy-plain.js';
 import { maxDepth, oddity } from '../value/plain.js';
@@ -48,10 +48,11 @@ export function patchFields(stage: Stage): Field[] {
   const properties = stage.patch?.properties ?? {};
   return Object.entries(properties).map(([key, schema]) => {
     const { law, separator } = stage.laws[key] ?? { law: 'replace', separator: '' };
-    const target = stage.payload.properties[key];
+    // a Standard Schema judges the whole that a patch makes
+    const target = stage.standard === undefined ? stage.payload.properties[key] : undefined;
     return field(key, schema, law, separator, {
       target: target !== undefined && !sameSchema(schema, target) ? target : undefined,
-      optional: isOptional(stage.payload, key),
+      optional: stage.payload.required?.includes(key) !== true,
       trusted: stage.trusted.includes(key),
       shared: stage.shared.includes(key),
     });
@@ -74,7 +75,7 @@ export function annotationFields(stage: Stage): Field[] {
 }
 
 interface FieldTraits {
-  readonly target: TSchema | undefined;
+  readonly target: Schema | undefined;
   readonly optional: boolean;
   readonly trusted: boolean;
   readonly shared: boolean;
@@ -82,15 +83,14 @@ interface FieldTraits {
 
 function field(
   key: string,
-  schema: TSchema,
+  schema: Schema,
   name: AnnotationLaw,
   separator: string,
   traits: FieldTraits,
 ): Field {
-  const validator = Compile(schema);
-  const accepts = (value: unknown): boolean => validator.Check(value);
+  const misfitOf = compileCheck(schema);
   const needsFit = traits.target !== undefined || name !== 'replace';
-  const fitting = traits.target === undefined ? validator : Compile(traits.target);
+  const fitting = traits.target === undefined ? misfitOf : compileCheck(traits.target);
   return {
     key,
     name,
@@ -100,11 +100,11 @@ function field(
     shared: traits.shared,
     direct: name === 'replace' && !traits.trusted && !needsFit,
     plain: plainType(schema),
-    accepts,
+    accepts: (value) => misfitOf(value) === undefined,
     fits: needsFit
-      ? (value) => fitting.Check(value) || (value === undefined && traits.optional)
+      ? (value) => fitting(value) === undefined || (value === undefined && traits.optional)
       : () => true,
-    explain: (value) => validator.Errors(value)[0]?.message ?? 'it does not fit the schema',
+    explain: (value) => misfitOf(value)?.problem ?? 'it does not fit the schema',
   };
 }
 
@@ -185,27 +185,21 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function isList(schema: TSchema): boolean {
-  return (schema as { type?: unknown }).type === 'array';
+function isList(schema: Schema): boolean {
+  return schema.type === 'array';
 }
 
-function plainType(schema: TSchema): PlainType | undefined {
-  const { type, ...limits } = bare(schema) as { type?: unknown };
+function plainType(schema: Schema): PlainType | undefined {
+  const { type, ...limits } = bare(schema);
   if (Object.keys(limits).length > 0) return undefined;
   return plainTypes.find((name) => name === type);
 }
 
-function isOptional(object: TObject, key: string): boolean {
-  const required = (object as { required?: readonly string[] }).required ?? [];
-  return !required.includes(key);
-}
-
-function sameSchema(left: TSchema, right: TSchema): boolean {
+function sameSchema(left: Schema, right: Schema): boolean {
   return left === right || JSON.stringify(bare(left)) === JSON.stringify(bare(right));
 }
 
 /** The schema without what only people read. */
-function bare(schema: TSchema): object {
-  const { description: _, title: __, ...rest } = schema as Record<string, unknown>;
+function bare({ description: _, ...rest }: Schema): Schema {
   return rest;
 }

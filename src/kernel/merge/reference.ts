@@ -1,11 +1,16 @@
+import type { Check, Misfit } from '../schema/check.js';
 import { nearest } from '../value/nearest.js';
 import { isPlain, shapeOf } from '../value/plain.js';
 import { type Field, type Refusal, writeField } from './field.js';
 import type { FieldState } from './laws.js';
 import type { Merge, MergeTarget } from './merge.js';
 
-/** The reference: reads the fields of what was written one by one. */
-export function referenceMerge(fields: readonly Field[]): Merge {
+/**
+ * The reference: reads the fields of what was written one by one.
+ *
+ * @param whole judges what all of them together would make, if the schema cannot be asked field by field.
+ */
+export function referenceMerge(fields: readonly Field[], whole?: Check): Merge {
   const byKey = new Map(fields.map((field) => [field.key, field]));
   return (target, written) => {
     const keys = Object.keys(written);
@@ -19,6 +24,8 @@ export function referenceMerge(fields: readonly Field[]): Merge {
       const refusal = batch.write(field, (written as Record<string, unknown>)[key]);
       if (refusal !== undefined) return refusal;
     }
+    const misfit = whole?.(batch.result());
+    if (misfit !== undefined) return unfit(misfit);
     return batch.commit();
   };
 }
@@ -54,6 +61,12 @@ export class Batch {
       this.#writes.push({ field, value });
   }
 
+  /** The value as the writes would make it. */
+  result(): object {
+    const writes = this.#writes.map(({ field, value }) => [field.key, value] as const);
+    return { ...this.#target.value, ...Object.fromEntries(writes) };
+  }
+
   commit(): true {
     const target = this.#target;
     for (const { key, state } of this.#states ?? []) (target.states ??= new Map()).set(key, state);
@@ -81,6 +94,12 @@ export function refuseOdd(written: object): Refusal | undefined {
     kind: 'bad-output',
     problem: `it must be a plain object with declared fields, and it is ${shapeOf(written)}`,
   };
+}
+
+function unfit({ path, problem }: Misfit): Refusal {
+  const field = path.split('/')[1];
+  const about = { kind: 'bad-output', problem: `"${path}" would not fit: ${problem}` } as const;
+  return field === undefined ? about : { ...about, unfit: field };
 }
 
 /** Why a field that the stage does not declare is refused. */

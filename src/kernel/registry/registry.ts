@@ -102,7 +102,8 @@ export class Registry {
 
   /** Disposing the result, once or twice, takes the handler out. */
   contribute(given: RawContribution): Disposable {
-    const slot = this.slot(given.family, `${given.extensionId}/${given.id}: `);
+    const { family: wanted, extensionId, id }: RawContribution = Object(given);
+    const slot = this.slot(wanted, `${extensionId}/${id}: `);
     const { family } = slot.stage;
     const checked = entryOf(
       given,

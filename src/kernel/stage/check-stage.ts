@@ -1,5 +1,7 @@
-import type { TObject } from 'typebox';
 import { kernelError } from '../errors.js';
+import { unknownKeyword } from '../schema/check.js';
+import type { ObjectSchema, Schema } from '../schema/schema.js';
+import { isStandard, type StandardSchema } from '../schema/standard.js';
 import {
   type EmissionSource,
   type Emitter,
@@ -18,20 +20,28 @@ interface AnySpec {
   readonly family: string;
   readonly classes: readonly HandlerClass[];
   readonly mode: ExecutionMode;
-  readonly payload: TObject;
-  readonly patch?: TObject;
+  readonly payload: ObjectSchema;
+  readonly patch?: ObjectSchema;
   readonly laws?: Readonly<Record<string, PatchLawSpec | undefined>>;
   readonly trusted?: readonly string[];
   readonly shared?: readonly string[];
-  readonly annotations?: TObject;
+  readonly annotations?: ObjectSchema;
   readonly replaceable?: readonly string[];
-  readonly selection?: object;
+  readonly selection?: Schema | StandardSchema;
   readonly cancelReplies?: boolean;
   readonly asks?: boolean;
   readonly timeoutMs?: number;
   readonly stageTimeoutMs?: number;
   readonly emittedBy?: EmissionSource;
   readonly emitter?: Emitter;
+}
+
+/** Makes the function that refuses a row, naming its family. */
+export function refusalOf(given: unknown): (problem: string) => never {
+  const { family } = Object(given);
+  return (problem) => {
+    throw kernelError('bad-stage', { family: String(family), problem });
+  };
 }
 
 /**
@@ -41,9 +51,11 @@ interface AnySpec {
  */
 export function checkStage(given: unknown): void {
   const spec = given as AnySpec; // the generic row, read by its columns
-  const refuse = (problem: string): never => {
-    throw kernelError('bad-stage', { family: String(spec.family), problem });
-  };
+  const refuse: (problem: string) => never = refusalOf(given);
+  if (typeof given !== 'object' || given === null) refuse('a row is an object');
+  if (!Array.isArray(spec.classes)) refuse('classes must be a list');
+  for (const column of ['payload', 'patch', 'annotations', 'selection'] as const)
+    checkSchema(column, spec[column], refuse);
   if (!/^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)+$/.test(spec.family))
     refuse('its name must be lower-case words joined by dots');
   if (spec.classes.length === 0) refuse('it allows no handler class');
@@ -92,4 +104,20 @@ export function checkStage(given: unknown): void {
     if (value !== undefined && !(Number.isFinite(value) && value > 0))
       refuse(`${column} must be a positive number of milliseconds`);
   }
+}
+
+function checkSchema(
+  column: 'payload' | 'patch' | 'annotations' | 'selection',
+  schema: Schema | StandardSchema | undefined,
+  refuse: (problem: string) => never,
+): void {
+  if (column === 'selection' && isStandard(schema)) return;
+  if (schema === undefined && column !== 'payload') return;
+  if (typeof schema !== 'object' || schema === null || isStandard(schema))
+    refuse(`${column} must be a JSON Schema${column === 'payload' ? ' or a Standard Schema' : ''}`);
+  if (column !== 'selection' && (schema.type !== 'object' || schema.properties === undefined))
+    refuse(`${column} must be the schema of an object, with its properties`);
+  const unknown = unknownKeyword(schema);
+  if (unknown !== undefined)
+    refuse(`${column} says "${unknown}", which the kernel does not know: give a Standard Schema`);
 }

@@ -1,8 +1,9 @@
-import { Compile } from 'typebox/compile';
 import { kernelError, type SluiceError } from '../errors.js';
+import { compileCheck } from '../schema/check.js';
+import { standardCheck } from '../schema/standard.js';
 import { copyPlain } from '../value/copy-plain.js';
 import { freezePlain } from '../value/freeze.js';
-import { nearest } from '../value/nearest.js';
+import { didYouMean } from '../value/nearest.js';
 import { step } from '../value/plain.js';
 import type { Stage } from './stage.js';
 
@@ -10,22 +11,19 @@ import type { Stage } from './stage.js';
 export type PayloadCheck = (payload: unknown) => SluiceError | undefined;
 
 /** Compiles the check of a stage's payload: its schema, with the path and the nearest declared name (spec §1.4). */
-export function payloadCheck(stage: Stage): PayloadCheck {
-  const validator = Compile(stage.payload);
-  const declared = Object.keys(stage.payload.properties);
+export function payloadCheck({ family, payload: schema, standard }: Stage): PayloadCheck {
+  const misfitOf = standard === undefined ? compileCheck(schema) : standardCheck(standard);
+  const declared = Object.keys(schema.properties);
   return (payload) => {
-    if (validator.Check(payload)) return undefined;
-    const errors = validator.Errors(payload);
-    const error = errors.find(({ keyword }) => keyword !== 'boolean') ?? errors[0];
-    const extra = error?.keyword === 'additionalProperties' ? surplus(error.params) : undefined;
-    const path =
-      extra === undefined ? error?.instancePath || '/' : `${error?.instancePath}/${extra}`;
-    const close = extra === undefined ? undefined : nearest(extra, declared);
+    const misfit = misfitOf(payload);
+    if (misfit === undefined) return undefined;
+    const { surplus } = misfit;
+    const path = surplus === undefined ? misfit.path || '/' : `${misfit.path}/${surplus}`;
     const problem =
-      extra === undefined
-        ? (error?.message ?? 'it does not fit')
-        : `no such field is declared${close === undefined ? '' : `; did you mean "${close}"?`}`;
-    return kernelError('bad-payload', { family: stage.family, path, problem });
+      surplus === undefined
+        ? misfit.problem
+        : `no such field is declared${didYouMean(surplus, declared)}`;
+    return kernelError('bad-payload', { family, path, problem });
   };
 }
 
@@ -104,11 +102,6 @@ export function freezeOrThrow(stage: Stage, payload: object): void {
       path: problem.path,
       problem: problem.problem,
     });
-}
-
-function surplus(params: object): string | undefined {
-  const names = (params as { additionalProperties?: readonly string[] }).additionalProperties;
-  return names?.[0];
 }
 
 /** The error of a dispatch by the wrong one of the two methods. */

@@ -58,9 +58,12 @@ export const systemClock: Clock = {
   clearTimeout: (handle) => {
     clearTimeout(handle as ReturnType<typeof setTimeout>); // it came from setTimeout above
   },
-  afterTurn: (callback) => {
-    setImmediate(callback);
-  },
+  // of Node, Bun and Deno; elsewhere the clock is read once more for each wait
+  ...(typeof setImmediate === 'function' && {
+    afterTurn: (callback: () => void) => {
+      setImmediate(callback);
+    },
+  }),
 };
 
 /**

@@ -1,4 +1,4 @@
-import type { TObject } from 'typebox';
+import type { ObjectSchema } from '../schema/schema.js';
 import type { ValueOf } from './named.js';
 import type { Stage } from './stage.js';
 import type { ExecutionMode, HandlerClass } from './vocabulary.js';
@@ -44,4 +44,4 @@ export interface StageTypes<
 
 /** The fields of a schema, or of none. */
 export type FieldsOf<T> =
-  NonNullable<T> extends TObject ? ValueOf<NonNullable<T>> : Record<never, never>;
+  NonNullable<T> extends ObjectSchema ? ValueOf<NonNullable<T>> : Record<never, never>;

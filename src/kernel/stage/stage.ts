@@ -1,20 +1,19 @@
-import type { TObject, TSchema } from 'typebox';
-import { checkStage } from './check-stage.js';
+import type { ObjectSchema, Schema } from '../schema/schema.js';
+import type { StandardSchema } from '../schema/standard.js';
 import type { ValueOf } from './named.js';
-import {
-  type ApprovalCode,
-  approvalCodes,
-  type EmissionSource,
-  type Emitter,
-  type ExecutionMode,
-  type FailPolicy,
-  type HandlerClass,
-  type PatchLaw,
-  type PatchLawSpec,
+import type {
+  ApprovalCode,
+  EmissionSource,
+  Emitter,
+  ExecutionMode,
+  FailPolicy,
+  HandlerClass,
+  PatchLaw,
+  PatchLawSpec,
 } from './vocabulary.js';
 
 /** A schema of an object without fields: what a stage has where it declares no patch or annotations. */
-export type NoFields = TObject<Record<never, never>>;
+export type NoFields = ObjectSchema<Record<never, never>>;
 
 /** Milliseconds a handler may take where neither its stage nor its contribution says otherwise. */
 export const defaultTimeoutMs = 15_000;
@@ -40,10 +39,10 @@ export interface StageSpec<
   F extends string,
   C extends HandlerClass,
   M extends ExecutionMode,
-  P extends TObject,
-  Q extends TObject,
-  A extends TObject,
-  S extends TSchema,
+  P extends ObjectSchema,
+  Q extends ObjectSchema,
+  A extends ObjectSchema,
+  S extends Schema | StandardSchema,
   K extends string,
   R extends boolean,
   U extends boolean,
@@ -112,10 +111,10 @@ export interface Stage<
   F extends string = string,
   C extends HandlerClass = HandlerClass,
   M extends ExecutionMode = ExecutionMode,
-  P extends TObject = TObject,
-  Q extends TObject = TObject,
-  A extends TObject = TObject,
-  S extends TSchema = TSchema,
+  P extends ObjectSchema = ObjectSchema,
+  Q extends ObjectSchema = ObjectSchema,
+  A extends ObjectSchema = ObjectSchema,
+  S extends Schema | StandardSchema = Schema | StandardSchema,
   K extends string = string,
   R extends boolean = boolean,
   U extends boolean = boolean,
@@ -124,7 +123,10 @@ export interface Stage<
   readonly family: F;
   readonly classes: readonly C[];
   readonly mode: M;
+  /** The fields as JSON Schema: of a Standard Schema, as far as its row or the schema itself tells of them. */
   readonly payload: P;
+  /** The schema that payloads are checked with, if another than `payload`. */
+  readonly standard: StandardSchema | undefined;
   readonly patch: Q | undefined;
   readonly laws: Readonly<Record<string, { readonly law: PatchLaw; readonly separator: string }>>;
   readonly trusted: readonly string[];
@@ -148,83 +150,6 @@ export interface Stage<
   readonly emitter: Emitter;
   readonly version: number;
   readonly deprecated: Deprecation | undefined;
-}
-
-/**
- * Declares a stage. The row is checked here, once, so that a mistake in a column is found when it is
- * written, not when a message comes by.
- *
- * @throws SluiceError `bad-stage`, naming the family and the column.
- * @example
- * const billingChecking = defineStage({
- *   family: 'acme.billing.checking',
- *   classes: ['observer', 'veto'],
- *   mode: 'sequential',
- *   payload: Type.Object({ amountCents: Type.Integer() }),
- *   cancelCodes: ['over-budget'],
- * });
- */
-export function defineStage<
-  const F extends string,
-  const C extends HandlerClass,
-  const M extends ExecutionMode,
-  P extends TObject,
-  Q extends TObject = NoFields,
-  A extends TObject = NoFields,
-  S extends TSchema = never,
-  const K extends string = never,
-  const R extends boolean = false,
-  const U extends boolean = false,
-  const B extends boolean = false,
->(spec: StageSpec<F, C, M, P, Q, A, S, K, R, U, B>): Stage<F, C, M, P, Q, A, S, K, R, U, B> {
-  checkStage(spec);
-  const laws: Record<string, { law: PatchLaw; separator: string }> = {};
-  const named: Readonly<Record<string, PatchLawSpec | undefined>> = spec.laws ?? {};
-  for (const field of Object.keys(spec.patch?.properties ?? {})) {
-    const given = named[field] ?? 'replace';
-    const law = typeof given === 'string' ? { law: given } : given;
-    laws[field] = { separator: '\n\n', ...law };
-  }
-  return Object.freeze({
-    family: spec.family,
-    classes: Object.freeze([...spec.classes]),
-    mode: spec.mode,
-    payload: spec.payload,
-    patch: spec.patch,
-    laws: Object.freeze(laws),
-    trusted: Object.freeze([...(spec.trusted ?? [])]),
-    shared: Object.freeze([...(spec.shared ?? [])]),
-    annotations: spec.annotations,
-    replaceable: Object.freeze([...(spec.replaceable ?? [])]),
-    selection: spec.selection,
-    settled: spec.settled,
-    cancelCodes: Object.freeze([
-      ...(spec.cancelCodes ?? []),
-      ...(spec.asks === true ? approvalCodes : []),
-      'other' as const,
-    ]) as Stage<F, C, M, P, Q, A, S, K, R, U, B>['cancelCodes'], // the codes of questions exactly where `B` is `true`
-    cancelReplies: (spec.cancelReplies ?? false) as R, // `R` is `false` where the row does not say
-    principal: (spec.principal ?? false) as U, // so is `U`
-    asks: (spec.asks ?? false) as B, // so is `B`
-    isQuestion: spec.isQuestion,
-    onError: Object.freeze({
-      observer: 'open',
-      augmenter: 'open',
-      mutator: 'open',
-      veto: 'open',
-      resolver: 'open',
-      ...spec.onError,
-    }),
-    timeoutMs: spec.timeoutMs ?? defaultTimeoutMs,
-    stageTimeoutMs: spec.stageTimeoutMs ?? defaultStageTimeoutMs,
-    hotPath: spec.hotPath ?? false,
-    purpose: spec.purpose ?? '',
-    emittedBy: spec.emittedBy ?? 'extension',
-    emittedWhen: spec.emittedWhen ?? '',
-    emitter: spec.emitter ?? 'anyone',
-    version: spec.version ?? 1,
-    deprecated: spec.deprecated,
-  });
 }
 
 /** Returns whether a stage judges what may be shown before it is whole: its payload says `streaming`. */

@@ -1,4 +1,3 @@
-import { canonicalStages } from '../catalog/index.js';
 import type { Kernel, KernelLimits, KernelOptions, KernelStats } from '../contract/contract.js';
 import type { RawContribution } from '../contract/contribution.js';
 import { kernelError } from '../errors.js';
@@ -43,17 +42,21 @@ import {
   systemClock,
   unfailing,
 } from '../stage/ports.js';
+import type { Stage } from '../stage/stage.js';
 
 const defaultLimits: KernelLimits = { warnAt: 1_000, refuseAt: 20_000, depth: 8 };
 
 /**
- * Makes a kernel.
+ * Makes a kernel of the stages that it is given.
  *
  * @throws SluiceError `duplicate-family` or `bad-option`.
  * @example
- * const kernel = createKernel({ trace: true });
+ * const kernel = createKernel({ stages: [billingChecking] });
  */
-export function createKernel(options: KernelOptions = {}): Kernel {
+export function createKernel(
+  options: KernelOptions & { readonly stages: readonly Stage[] },
+): Kernel {
+  checkOptions(options);
   const kernel = new PipelineKernel(options);
   const { registry } = kernel;
   // A handler or an extension may hold this, and not the machinery behind it.
@@ -87,6 +90,16 @@ export function createKernel(options: KernelOptions = {}): Kernel {
   return Object.freeze(surface) as Kernel; // it takes families as text; the interface types them
 }
 
+function checkOptions(options: unknown): void {
+  const refuse = (option: string, problem: string): never => {
+    throw kernelError('bad-option', { option, problem });
+  };
+  if (typeof options !== 'object' || options === null) refuse('options', 'they are an object');
+  const { stages }: { readonly stages?: unknown } = Object(options);
+  if (!Array.isArray(stages) || !stages.every((stage) => Object(stage).onError !== undefined))
+    refuse('stages', 'it must be a list of stages, as defineStage makes them');
+}
+
 class PipelineKernel implements Services {
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -111,7 +124,7 @@ class PipelineKernel implements Services {
   #stampMs = 0;
   #closed = false;
 
-  constructor(options: KernelOptions) {
+  constructor(options: Parameters<typeof createKernel>[0]) {
     const limits = { ...defaultLimits, ...options.limits };
     this.clock = options.clock ?? systemClock;
     this.ids = options.ids ?? sortableIds();
@@ -123,7 +136,7 @@ class PipelineKernel implements Services {
     for (const tap of [options.tap ?? []].flat()) this.taps.add({ tap });
     this.#mayBeUnheard = !this.#traces && !this.strict;
     this.registry = new Registry({
-      stages: options.stages ?? canonicalStages,
+      stages: options.stages,
       grants: options.grants ?? {},
       leastPrivilege: options.leastPrivilege ?? false,
       quarantine: options.quarantine,
@@ -134,7 +147,7 @@ class PipelineKernel implements Services {
       limits,
       generateCode: options.generateCode ?? true,
     });
-    this.specimens = specimensOf(this, options.stages ?? canonicalStages);
+    this.specimens = specimensOf(this, options.stages);
   }
 
   get trace(): boolean {

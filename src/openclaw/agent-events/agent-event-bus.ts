@@ -1,68 +1,91 @@
-import { Recent } from '@sluice/sdk/stream/internal';
 import {
   type Call,
+  type Clock,
   definedFields,
   type Envelope,
   type FamilyName,
   isThenable,
   type Kernel,
-  openKernel,
-  silentLogger,
   systemClock,
-  unfailing,
 } from 'sluice-kernel/internal';
-import { announce } from '../facts/announce.js';
-import { contributeAll } from '../facts/contribute-all.js';
-import { isOfLegacyHost } from '../facts/legacy-source.js';
-import { sameFact } from '../facts/same-fact.js';
-import { plainRecords } from '../hooks/plain-records.js';
-import type { AgentEvents, AgentEventsOptions } from './agent-events.js';
-import type { AgentEvent, AgentEventInput, AgentEventListener, AgentRunContext } from './event.js';
+import { isOfLegacyHost, LegacyBus } from '../facts/legacy-bus.js';
+import type { AgentEventsOptions, AgentEventsStats } from './agent-events.js';
+import type { AgentEvent, AgentEventInput, AgentEventListener } from './event.js';
+import { RememberedRuns } from './remembered-runs.js';
 import type { AgentEventRow } from './row.js';
 import { heardFamilies, heardOf, rowOf } from './rows.js';
 
 /** Before every handler that may wait: a listener hears of a thing when it begins. */
 const sinkPriority = 1_000_000;
 
-/** The bus itself: one per kernel. `AgentEvents` describes it. */
-export function agentEventBus(on: Kernel, options: AgentEventsOptions): AgentEvents {
-  const { extensionId = 'agent-events', clock = systemClock, maxRuns = 10_000 } = options;
-  const kernel = openKernel(on);
-  const facts = sameFact(on, { clock });
-  const logger = unfailing(options.logger ?? silentLogger);
-  const runs = rememberedRuns(maxRuns);
+/** The agent event bus of a kernel. `AgentEvents` describes it. */
+export class AgentEventBus extends LegacyBus<AgentEventRow, never> implements Disposable {
+  readonly runs: RememberedRuns;
+  readonly #clock: Clock;
   /** In order of registration. */
-  const listeners = new Set<AgentEventListener>();
-  const pending = new Set<Promise<unknown>>();
-  const misfits = new Set<AgentEventRow>();
-  const counts = {
-    emitted: 0,
-    dispatched: 0,
-    left: 0,
-    unmapped: 0,
-    misfits: 0,
-    told: 0,
-    failures: 0,
-  };
-  const sinks = contributeAll(
-    kernel,
-    [...heardFamilies].map((family) => ({
-      family,
-      class: 'observer',
-      extensionId,
-      id: `listeners.${family}`,
-      priority: sinkPriority,
-      handler: ({ event }: Call) => observe(family, event),
-    })),
-  );
+  readonly #listeners = new Set<AgentEventListener>();
+  readonly #pending = new Set<Promise<unknown>>();
+  readonly #counts = { emitted: 0, left: 0, unmapped: 0, told: 0 };
+  readonly #sinks: Disposable;
+
+  constructor(on: Kernel, options: AgentEventsOptions) {
+    super(on, 'agent-events', options.logger);
+    const { extensionId = 'agent-events', clock = systemClock, maxRuns = 10_000 } = options;
+    this.#clock = clock;
+    this.facts(clock);
+    this.runs = new RememberedRuns(maxRuns);
+    this.#sinks = this.contribute(
+      [...heardFamilies].map((family) => ({
+        family,
+        class: 'observer',
+        extensionId,
+        id: `listeners.${family}`,
+        priority: sinkPriority,
+        handler: ({ event }: Call) => this.#observe(family, event),
+      })),
+    );
+  }
+
+  stats(): AgentEventsStats {
+    return { listeners: this.#listeners.size, ...this.#counts, ...this.counts };
+  }
+
+  /** Resolves when every dispatch that was begun so far has ended. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#pending);
+  }
+
+  add(listener: AgentEventListener): void {
+    this.#listeners.add(listener);
+  }
+
+  /** @returns whether it was there. */
+  remove(listener: AgentEventListener): boolean {
+    return this.#listeners.delete(listener);
+  }
+
+  emit(given: AgentEventInput): void {
+    this.#counts.emitted++;
+    const event = this.#enriched(given, given.sessionKey, this.#clock.now());
+    this.#report(event);
+    const row = rowOf(given.stream, given.data);
+    const part = row?.parts[0];
+    if (row === undefined || part === undefined) this.#counts.unmapped++;
+    else this.#dispatch(row, part.family, event);
+  }
+
+  [Symbol.dispose](): void {
+    this.#sinks[Symbol.dispose]();
+    this.#listeners.clear();
+  }
 
   /** Calls every listener, also those that another one adds meanwhile: a set walks over them, too. */
-  function report(event: AgentEvent): void {
+  #report(event: AgentEvent): void {
     const failed = (error: unknown): void => {
-      counts.failures++;
-      logger.debug('an agent event listener failed', { error });
+      this.counts.failures++;
+      this.logger.debug('an agent event listener failed', { error });
     };
-    for (const listener of listeners)
+    for (const listener of this.#listeners)
       try {
         const result: unknown = listener(event);
         if (isThenable(result)) Promise.resolve(result).catch(failed);
@@ -72,153 +95,54 @@ export function agentEventBus(on: Kernel, options: AgentEventsOptions): AgentEve
   }
 
   /** Adds the number, the time and the session of an event. A run that is not to be seen gets no session. */
-  function enriched(event: AgentEventInput, said: unknown, ts: number): AgentEvent {
-    const context = runs.contexts.get(event.runId);
+  #enriched(event: AgentEventInput, said: unknown, ts: number): AgentEvent {
+    const context = this.runs.contexts.get(event.runId);
     const own = typeof said === 'string' && said.trim() !== '' ? said : undefined;
     const isVisible = context?.isControlUiVisible ?? true;
     const sessionKey = isVisible ? (own ?? context?.sessionKey) : undefined;
-    return { ...event, sessionKey, seq: runs.nextSeq(event.runId), ts };
+    return { ...event, sessionKey, seq: this.runs.nextSeq(event.runId), ts };
   }
 
-  function dispatch(row: AgentEventRow, family: string, event: AgentEvent): void {
-    const params = paramsOf(event);
-    const isLeft = row.leftToHooks === true && facts.isAttached('plugin-hooks');
-    if (isLeft || runs.driven.has(event.runId)) {
-      counts.left++;
+  #dispatch(row: AgentEventRow, family: FamilyName, event: AgentEvent): void {
+    const { runId, seq: sourceSeq, stream, data, ts: occurredAt } = event;
+    const params = this.runs.paramsOf(event);
+    const isLeft = row.leftToHooks === true && this.facts().isAttached('plugin-hooks');
+    if (isLeft || this.runs.driven.has(runId)) {
+      this.#counts.left++;
       return;
     }
+    const misfit = (error: unknown): void => {
+      const name = row.phase === undefined ? row.stream : `${row.stream} ${row.phase}`;
+      this.misfit(row, `the agent event ${name} was not dispatched`, error);
+    };
     try {
-      const context = runs.contexts.get(event.runId) ?? {};
+      const context = this.runs.contexts.get(runId) ?? {};
       const sessionKey = event.sessionKey ?? context.sessionKey;
-      const { runId, seq: sourceSeq, data } = event;
       const told = row.payload?.({ event, data, context, params }) ?? {};
-      const payload = kernel.parsePayload(
-        family,
-        plainRecords({ ...told, runId, sourceSeq, ...definedFields({ sessionKey }) }),
-      );
-      begin(row, family, payload, event);
+      const payload = { ...told, runId, sourceSeq, ...definedFields({ sessionKey }) };
+      const gate = row.observeOnly === true ? { gate: 'observe-only' as const } : {};
+      const given = { ...gate, occurredAt, metadata: { legacyBus: 'agent-events', stream } };
+      const checked = this.checked({ family, payload, given });
+      if (family === 'agent.output.delta') return void this.announceSync(checked);
+      const dispatched = this.announce(checked).catch(misfit);
+      this.#pending.add(dispatched);
+      void dispatched.finally(() => this.#pending.delete(dispatched));
     } catch (error) {
-      misfit(row, error);
+      misfit(error);
     }
-  }
-
-  function begin(row: AgentEventRow, family: string, payload: object, { stream, ts }: AgentEvent) {
-    const metadata = { legacyBus: 'agent-events', stream };
-    const gate = row.observeOnly === true ? { gate: 'observe-only' as const } : {};
-    const given = { ...gate, occurredAt: ts, metadata };
-    if (family === 'agent.output.delta') {
-      counts.dispatched++;
-      kernel.dispatchSync(family, payload, given);
-      return;
-    }
-    const dispatched = announce(facts, 'agent-events', family, payload, () => {
-      counts.dispatched++;
-      return kernel.dispatch(family, payload, given);
-    }).catch((error: unknown) => misfit(row, error));
-    pending.add(dispatched);
-    void dispatched.finally(() => pending.delete(dispatched));
-  }
-
-  /** Keeps the arguments of a tool call, which its start tells and its result needs. */
-  function paramsOf({ runId, stream, data }: AgentEvent): unknown {
-    if (stream !== 'tool' || typeof data?.toolCallId !== 'string') return undefined;
-    if (data.phase === 'start') runs.keepParams(runId, data.toolCallId, data.args);
-    return data.phase === 'result' ? runs.takeParams(runId, data.toolCallId) : undefined;
-  }
-
-  function misfit(row: AgentEventRow, error: unknown): void {
-    counts.misfits++;
-    if (misfits.has(row)) return;
-    misfits.add(row); // told once per row
-    const what = row.phase === undefined ? row.stream : `${row.stream} ${row.phase}`;
-    logger.warn(`the agent event ${what} was not dispatched`, { error });
   }
 
   /** Tells the listeners of a dispatch that somebody else made. That one drives the run. */
-  function observe(family: FamilyName, event: Envelope): void {
+  #observe(family: FamilyName, event: Envelope): void {
     if (isOfLegacyHost(event)) return; // this bus dispatched it, or its host emits an event for it itself
     const { payload, occurredAt } = event;
     const { runId, sessionKey } = payload as { runId?: string; sessionKey?: string }; // a run's payload
     if (runId === undefined) return;
-    runs.driven.set(runId, true);
-    if (listeners.size === 0) return;
+    this.runs.driven.set(runId, true);
+    if (this.#listeners.size === 0) return;
     const heard = heardOf(family, payload);
     if (heard === undefined) return;
-    counts.told++;
-    report(enriched({ runId, ...heard }, sessionKey, occurredAt));
+    this.#counts.told++;
+    this.#report(this.#enriched({ runId, ...heard }, sessionKey, occurredAt));
   }
-
-  return {
-    emitAgentEvent(given) {
-      counts.emitted++;
-      const event = enriched(given, given.sessionKey, clock.now());
-      report(event);
-      const row = rowOf(given.stream, given.data);
-      const part = row?.parts[0];
-      if (row === undefined || part === undefined) counts.unmapped++;
-      else dispatch(row, part.family, event);
-    },
-    onAgentEvent(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    registerAgentRunContext: runs.register,
-    getAgentRunContext: (runId) => runs.contexts.get(runId),
-    clearAgentRunContext: (runId) => void runs.contexts.delete(runId),
-    async idle() {
-      await Promise.all(pending);
-    },
-    stats: () => ({ listeners: listeners.size, ...counts }),
-    [Symbol.dispose]() {
-      sinks[Symbol.dispose]();
-      listeners.clear();
-    },
-  };
-}
-
-/** The memory for agent runs. The legacy module forgets none; here the runs that were silent longest are forgotten. */
-function rememberedRuns(maxRuns: number) {
-  const seqs = new Recent<string, number>(maxRuns);
-  const contexts = new Recent<string, AgentRunContext>(maxRuns);
-  /** The arguments of tool calls, until the tools answer. */
-  const params = new Recent<string, unknown>(maxRuns);
-  return {
-    contexts,
-    /** Runs whose agent.* events somebody else dispatches. */
-    driven: new Recent<string, true>(maxRuns),
-    /** The next number of a run, from 1. It goes on after the run's context is cleared. */
-    nextSeq(runId: string): number {
-      const seq = (seqs.get(runId) ?? 0) + 1;
-      seqs.set(runId, seq);
-      return seq;
-    },
-    /** Adds to what is known of a run: texts that are not empty, and flags that are said. */
-    register(runId: string, context: AgentRunContext): void {
-      if (!runId) return;
-      const existing = contexts.get(runId);
-      if (existing === undefined) {
-        contexts.set(runId, { ...context });
-        return;
-      }
-      const { sessionKey, verboseLevel, isHeartbeat, isControlUiVisible } = context;
-      if (sessionKey) existing.sessionKey = sessionKey;
-      if (verboseLevel) existing.verboseLevel = verboseLevel;
-      if (isHeartbeat !== undefined) existing.isHeartbeat = isHeartbeat;
-      if (isControlUiVisible !== undefined) existing.isControlUiVisible = isControlUiVisible;
-      contexts.set(runId, existing);
-    },
-    keepParams(runId: string, toolCallId: string, args: unknown): void {
-      params.set(keyOf(runId, toolCallId), args);
-    },
-    takeParams(runId: string, toolCallId: string): unknown {
-      const key = keyOf(runId, toolCallId);
-      const args = params.get(key);
-      params.delete(key);
-      return args;
-    },
-  };
-}
-
-function keyOf(runId: string, toolCallId: string): string {
-  return JSON.stringify([runId, toolCallId]);
 }

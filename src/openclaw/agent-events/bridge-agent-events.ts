@@ -1,7 +1,8 @@
 import type { Kernel } from 'sluice-kernel';
-import { sharedBus } from '../facts/shared-bus.js';
-import { agentEventBus } from './agent-event-bus.js';
+import { sharedBus } from '../facts/legacy-bus.js';
+import { AgentEventBus } from './agent-event-bus.js';
 import type { AgentEvents, AgentEventsOptions } from './agent-events.js';
+import type { AgentEventListener } from './event.js';
 
 /**
  * Puts the agent event bus on a kernel. What is emitted reaches the listeners as in the legacy module, and the
@@ -18,23 +19,25 @@ import type { AgentEvents, AgentEventsOptions } from './agent-events.js';
  */
 export function bridgeAgentEvents(kernel: Kernel, options: AgentEventsOptions = {}): AgentEvents {
   const { bus, leave } = join(kernel, options);
-  const stops = new Set<() => boolean>();
+  const own = new Set<AgentEventListener>();
   return {
-    ...bus,
+    emitAgentEvent: (event) => bus.emit(event),
     onAgentEvent: (listener) => {
-      const stop = bus.onAgentEvent(listener);
-      stops.add(stop);
-      return () => {
-        stops.delete(stop);
-        return stop();
-      };
+      bus.add(listener);
+      own.add(listener);
+      return () => own.delete(listener) && bus.remove(listener);
     },
+    registerAgentRunContext: (runId, context) => bus.runs.register(runId, context),
+    getAgentRunContext: (runId) => bus.runs.contexts.get(runId),
+    clearAgentRunContext: (runId) => void bus.runs.contexts.delete(runId),
+    idle: () => bus.idle(),
+    stats: () => bus.stats(),
     [Symbol.dispose]: () => {
-      for (const stop of stops) stop();
-      stops.clear();
+      for (const listener of own) bus.remove(listener);
+      own.clear();
       leave();
     },
   };
 }
 
-const join = sharedBus(agentEventBus);
+const join = sharedBus((kernel, options: AgentEventsOptions) => new AgentEventBus(kernel, options));

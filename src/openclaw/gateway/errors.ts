@@ -1,7 +1,7 @@
-import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
+import { errorMaker, type RowsOf } from 'sluice-kernel/internal';
 
-/** The errors of the gateway client. */
-export const gatewayErrors = {
+/** Makes the errors of the gateway client. */
+export const gatewayError = errorMaker({
   'bad-client-option': {
     message: 'Option "{option}" of the gateway client is wrong: {problem}.',
     cause: 'An option of the client, or of its provider, has a wrong value.',
@@ -59,14 +59,8 @@ export const gatewayErrors = {
     cause: 'That many runs are under way, or runs are registered and never unregistered.',
     hint: 'Let runs end first, or raise maxRuns.',
   },
-} as const satisfies Record<string, ErrorRow>;
-
-/** The rows as a type. */
-export type GatewayErrors = typeof gatewayErrors;
+});
 
 declare module 'sluice-kernel/internal' {
-  interface ErrorRows extends GatewayErrors {}
+  interface ErrorRows extends RowsOf<typeof gatewayError> {}
 }
-
-/** Makes an error of this layer. */
-export const gatewayError = errorMaker(gatewayErrors);

@@ -13,7 +13,7 @@ import {
   principalIn,
 } from '../facts/field-table.js';
 import { refsOf } from '../facts/refs.js';
-import type { Coverage, HookPart, LegacyHookRow } from './row.js';
+import type { Coverage, HookPart, LegacyHookKind, LegacyHookRow } from './row.js';
 
 /** The event and the context of a hook as tables over the payload of its family. */
 interface Shape<Event, Context, Payload> {
@@ -114,34 +114,23 @@ export function voidHook<Family extends FamilyName>(family: Family) {
   });
 }
 
-/** Makes the row of a hook whose handlers change something, or refuse it. */
-export function modifyingHook<Family extends FamilyName>(family: Family) {
-  return <Event extends object, Context extends object, Result>(
-    row: Columns<Family, Event, Context> & Told<Family, Event, Context>,
-  ): LegacyHookRow<Event, Context, Result, 'modifying'> => ({
-    kind: 'modifying',
-    ...rowOf(family, row),
-  });
+function maker<Kind extends LegacyHookKind>(
+  kind: Kind,
+  usual: Partial<Pick<LegacyHookRow, 'ends' | 'chains'>> = {},
+) {
+  return <Family extends FamilyName>(family: Family) =>
+    <Event extends object, Context extends object, Result>(
+      row: Columns<Family, Event, Context> & Told<Family, Event, Context>,
+    ): LegacyHookRow<Event, Context, Result, Kind> => ({ kind, ...usual, ...rowOf(family, row) });
 }
+
+/** Makes the row of a hook whose handlers change something, or refuse it. */
+export const modifyingHook = maker('modifying');
 
 /** Makes the row of a hook whose first handler that says `handled` acts in place of the host. */
-export function claimingHook<Family extends FamilyName>(family: Family) {
-  return <Event extends object, Context extends object, Result>(
-    row: Columns<Family, Event, Context> & Told<Family, Event, Context>,
-  ): LegacyHookRow<Event, Context, Result, 'claim'> => ({
-    kind: 'claim',
-    ends: (answer) => ((Object(answer) as Fields)['handled'] ? 'claim' : undefined),
-    ...rowOf(family, row),
-  });
-}
+export const claimingHook = maker('claim', {
+  ends: (answer) => ((Object(answer) as Fields)['handled'] ? 'claim' : undefined),
+});
 
 /** Makes the row of a synchronous hook. Each handler gets the message that the one before it left. */
-export function syncHook<Family extends FamilyName>(family: Family) {
-  return <Event extends object, Context extends object, Result>(
-    row: Columns<Family, Event, Context> & Told<Family, Event, Context>,
-  ): LegacyHookRow<Event, Context, Result, 'sync'> => ({
-    kind: 'sync',
-    chains: ({ message }) => ({ message }),
-    ...rowOf(family, row),
-  });
-}
+export const syncHook = maker('sync', { chains: ({ message }) => ({ message }) });

@@ -2,11 +2,11 @@ import type {
   Envelope,
   FamilyName,
   Fields,
-  Given,
   HandlerClass,
   Outcome,
   Principal,
 } from 'sluice-kernel/internal';
+import type { Announcement } from '../facts/legacy-bus.js';
 
 /** How a hook's handlers are run by the legacy runner. */
 export type LegacyHookKind = 'void' | 'modifying' | 'claim' | 'sync';
@@ -53,13 +53,6 @@ export interface AtCall {
   readonly begun: unknown;
   /** The answers of the handlers of this hook before this one. */
   earlier(): readonly Fields[];
-}
-
-/** The event of the legacy runner as a canonical dispatch. The payload is checked before it is dispatched. */
-export interface Announcement {
-  readonly family: FamilyName;
-  readonly payload: object;
-  readonly given: Given;
 }
 
 /** The end of a call of the legacy runner. */

@@ -1,7 +1,7 @@
 import type { Kernel } from 'sluice-kernel';
-import { sharedBus } from '../facts/shared-bus.js';
-import type { InternalHookHandler } from './event.js';
-import { internalHookBus } from './internal-hook-bus.js';
+import { sharedBus } from '../facts/legacy-bus.js';
+import { createInternalHookEvent } from './event.js';
+import { InternalHookBus } from './internal-hook-bus.js';
 import type { InternalHookOptions, InternalHooks } from './internal-hooks.js';
 
 /**
@@ -24,28 +24,23 @@ export function bridgeInternalHooks(
   kernel: Kernel,
   options: InternalHookOptions = {},
 ): InternalHooks {
-  const { bus, leave } = join(kernel, options);
-  const own: { readonly key: string; readonly handler: InternalHookHandler }[] = [];
+  const { bus, user, leave } = join(kernel, options);
   return {
-    ...bus,
-    registerInternalHook: (key, handler, owner) => {
-      bus.registerInternalHook(key, handler, owner);
-      own.push({ key, handler });
-    },
-    unregisterInternalHook: (key, handler) => {
-      bus.unregisterInternalHook(key, handler);
-      const at = own.findIndex((one) => one.key === key && one.handler === handler);
-      if (at >= 0) own.splice(at, 1);
-    },
-    clearInternalHooks: () => {
-      bus.clearInternalHooks();
-      own.length = 0;
-    },
+    registerInternalHook: (key, handler, owner) => bus.add({ key, handler, owner, user }),
+    unregisterInternalHook: (key, handler) => bus.remove(key, (one) => one.handler === handler),
+    clearInternalHooks: () => bus.clear(),
+    getRegisteredEventKeys: () => bus.keys(),
+    triggerInternalHook: (event) => bus.trigger(event),
+    createInternalHookEvent: (type, action, sessionKey, context) =>
+      createInternalHookEvent(type, action, sessionKey, context, bus.clock.now()),
+    stats: () => bus.stats(),
     [Symbol.dispose]: () => {
-      for (const { key, handler } of own.splice(0)) bus.unregisterInternalHook(key, handler);
+      bus.clear(user);
       leave();
     },
   };
 }
 
-const join = sharedBus(internalHookBus);
+const join = sharedBus(
+  (kernel, options: InternalHookOptions) => new InternalHookBus(kernel, options),
+);

@@ -14,10 +14,12 @@ export interface Registration {
   readonly index: number;
   /** The owner's name for contribution ids, such as that of a plugin. */
   readonly owner: string | undefined;
+  /** The user of the bus who has registered it. */
+  readonly user: object;
 }
 
-/** The parts that the contributions of a bus share. */
-export interface HookScope {
+/** The bus as its contributions use it. */
+interface Bus {
   readonly extensionId: string;
   readonly timeoutMs: number;
   /** The trigger of a row in a dispatch, or nothing if the legacy system would fire none. */
@@ -25,7 +27,7 @@ export interface HookScope {
 }
 
 /** The contributions of a registration: one for each family of each key that it hears. */
-export function contributionsOf(scope: HookScope, registration: Registration): OpenContribution[] {
+export function contributionsOf(bus: Bus, registration: Registration): OpenContribution[] {
   const { key } = registration;
   return internalHookRows.flatMap((row, at) => {
     const isOfType = key === row.type;
@@ -38,23 +40,23 @@ export function contributionsOf(scope: HookScope, registration: Registration): O
       (sink): OpenContribution => ({
         family: sink.family,
         class: sink.class,
-        extensionId: scope.extensionId,
+        extensionId: bus.extensionId,
         id: `${rank}.${row.type}:${row.action}.${sink.family}${whose}`,
-        ...(row.awaited ? { timeoutMs: scope.timeoutMs } : { detached: true }),
-        handler: runner(scope, registration.handler, row, sink),
+        ...(row.awaited ? { timeoutMs: bus.timeoutMs } : { detached: true }),
+        handler: runner(bus, registration.handler, row, sink),
       }),
     );
   });
 }
 
 function runner(
-  scope: HookScope,
+  bus: Bus,
   handler: InternalHookHandler,
   row: InternalHookRow,
   sink: InternalHookSink,
 ): (call: Call) => unknown {
   return (call) => {
-    const trigger = scope.triggerOf(row, sink, call);
+    const trigger = bus.triggerOf(row, sink, call);
     if (trigger === undefined) return undefined;
     if (!row.awaited) return trigger.queue(handler);
     if (sink.class === 'observer') return trigger.call(handler);

@@ -1,16 +1,10 @@
-import type { AsyncFamily, Call, Given, PayloadOf } from 'sluice-kernel';
+import type { AsyncFamily, Call, PayloadOf } from 'sluice-kernel';
 import type { Field } from '../facts/field-table.js';
+import type { Announcement } from '../facts/legacy-bus.js';
 import type { InternalHookEvent, InternalHookType } from './event.js';
 
 /** The content of an event beyond its type and action. */
 export type InternalHookContent = Pick<InternalHookEvent, 'sessionKey' | 'context'>;
-
-/** A canonical dispatch that a trigger becomes. The payload is checked before it is dispatched. */
-export interface SourceStep {
-  readonly family: AsyncFamily;
-  readonly payload: object;
-  readonly given?: Given;
-}
 
 /** The family in which the handlers of a key take part, and their event there. */
 export interface InternalHookSink {
@@ -31,7 +25,7 @@ export interface InternalHookRow {
    * The canonical dispatches that a trigger becomes, one after the other. Absent if it becomes none: its handlers
    * then get the event by themselves.
    */
-  readonly source?: (event: InternalHookEvent) => readonly SourceStep[];
+  readonly source?: (event: InternalHookEvent) => readonly Announcement[];
   readonly sinks: readonly InternalHookSink[];
   /** In a legacy host its handlers get the event of this bus only: what another bus announces says too little. */
   readonly ownEventOnly?: true;

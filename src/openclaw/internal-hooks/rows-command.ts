@@ -1,15 +1,9 @@
 import type { PayloadOf } from 'sluice-kernel';
 import { payloadFields, recordOf, same, shown } from '../facts/field-table.js';
+import type { Announcement } from '../facts/legacy-bus.js';
 import { refsOf } from '../facts/refs.js';
 import type { InternalHookEvent } from './event.js';
-import {
-  type ContextTable,
-  hookRow,
-  type InternalHookRow,
-  type SourceStep,
-  sessionKeyOf,
-  sink,
-} from './row.js';
+import { type ContextTable, hookRow, type InternalHookRow, sessionKeyOf, sink } from './row.js';
 
 type Received = PayloadOf<'command.received'>;
 
@@ -42,7 +36,7 @@ const resetTable = {
 
 const wholeTable = { ...toldTable, ...resetTable, ...same('sessionId') };
 
-function commandSteps(event: InternalHookEvent): SourceStep[] {
+function commandSteps(event: InternalHookEvent): Announcement[] {
   const { action, context } = event;
   const source = sourceOf(context);
   const sessionId = context.sessionId ?? idOf(context.sessionEntry);
@@ -51,7 +45,7 @@ function commandSteps(event: InternalHookEvent): SourceStep[] {
     ...sessionKeyOf(event),
   };
   const given = refsOf(shared);
-  const received: SourceStep = {
+  const received: Announcement = {
     family: 'command.received',
     payload: { ...shared, name: action, args: [], source },
     given,

@@ -1,16 +1,10 @@
 import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
 import { payloadFields, recordOf, same } from '../facts/field-table.js';
+import type { Announcement } from '../facts/legacy-bus.js';
 import { messageFields, sentFields } from '../facts/message-fields.js';
 import { refsOf } from '../facts/refs.js';
 import type { InternalHookEvent } from './event.js';
-import {
-  type ContextTable,
-  hookRow,
-  type InternalHookContent,
-  type SourceStep,
-  sessionKeyOf,
-  sink,
-} from './row.js';
+import { type ContextTable, hookRow, type InternalHookContent, sessionKeyOf, sink } from './row.js';
 
 type Message = PayloadOf<'routing.resolved'>['message'];
 type Sent = PayloadOf<'egress.sent'> | PayloadOf<'egress.failed'>;
@@ -22,7 +16,7 @@ const receivedTable: ContextTable<Message> = {
   metadata: { show: (message) => ({ ...message.metadata, ...recordOf(messageFields, message) }) },
 };
 
-function receivedSteps(event: InternalHookEvent): SourceStep[] {
+function receivedSteps(event: InternalHookEvent): Announcement[] {
   const { context } = event;
   const told = typeof context.metadata === 'object' && context.metadata !== null;
   const metadata = (told ? context.metadata : {}) as Record<string, unknown>; // each field is checked with the payload
@@ -74,7 +68,7 @@ const sentTable: ContextTable<Sent> = {
 
 const groupTable = same('isGroup', 'groupId');
 
-function sentSteps(event: InternalHookEvent): SourceStep[] {
+function sentSteps(event: InternalHookEvent): Announcement[] {
   const { success, error, conversationId, messageId } = event.context;
   const outbound = {
     ...sentFields,

@@ -2,10 +2,12 @@ import { Recent } from '@sluice/sdk/stream/internal';
 import {
   type Author,
   type Envelope,
+  type Kernel,
   type Own,
   type Principal,
   perKernel,
 } from 'sluice-kernel/internal';
+import { LegacyBus } from '../facts/legacy-bus.js';
 import type { LegacyHookRow, QueuedInjections } from '../hooks/row.js';
 import { LegacyCall } from './legacy-call.js';
 import type { Registered } from './registration.js';
@@ -27,19 +29,19 @@ export interface Injection {
 }
 
 /** The state of the plugin-hook bridge on one kernel. The runner and every loaded plugin of the kernel share it. */
-export class LegacyBridge {
+export class LegacyBridge extends LegacyBus<LegacyHookRow, LegacyCall> {
   readonly #indexes = new Map<string, { next: number; live: number }>();
   /** The registered handlers, by `extension/contribution`. */
   readonly #contributions = new Map<string, Registered>();
-  /** The calls that a host has made on the legacy runner, by the metadata of their dispatches. */
-  readonly #announced = new WeakMap<object, LegacyCall>();
-  /** The calls that come of canonical dispatches, by row and envelope. */
-  readonly #seen = new Map<LegacyHookRow, WeakMap<Envelope, LegacyCall>>();
   /** The calls of hooks that answer once per run, by hook and run. */
   readonly #runs = new Recent<string, LegacyCall>(maxRuns);
   readonly #told = new Set<string>();
   /** The next-turn injections of each plugin that has made some. */
   readonly injections = new Set<(...asked: Parameters<QueuedInjections>) => readonly Injection[]>();
+
+  constructor(on: Kernel) {
+    super(on, 'plugin-hooks');
+  }
 
   /** Takes the next index of a plugin, zero-padded. It begins anew when the plugin has no registration left. */
   index(pluginId: string): string {
@@ -54,11 +56,6 @@ export class LegacyBridge {
   add(registered: Registered, contributionIds: readonly string[]): void {
     const { pluginId } = registered;
     for (const id of contributionIds) this.#contributions.set(`${pluginId}/${id}`, registered);
-  }
-
-  /** Returns whether a legacy runner made a dispatch. */
-  isRunners(event: Envelope): boolean {
-    return this.#announced.has(event.metadata);
   }
 
   remove(registered: Registered, contributionIds: readonly string[]): void {
@@ -79,30 +76,15 @@ export class LegacyBridge {
     return this.ownerOf(author) !== undefined;
   }
 
-  /** Notes the call behind the dispatches with these metadata. */
-  announce(metadata: object, call: LegacyCall): void {
-    this.#announced.set(metadata, call);
-  }
-
-  /** Returns whether the legacy runner made a dispatch for the row of a hook. */
-  isAnnounced(row: LegacyHookRow, event: Envelope): boolean {
-    return this.#announced.get(event.metadata)?.row === row;
-  }
-
   /** The call that a dispatch is for the handlers of a hook. */
   callOf(hook: string, row: LegacyHookRow, event: Envelope, principal?: Principal): LegacyCall {
-    const announced = this.#announced.get(event.metadata);
-    if (announced?.row === row) return announced;
-    const seen = this.#seen.get(row) ?? new WeakMap<Envelope, LegacyCall>();
-    this.#seen.set(row, seen);
-    let call = seen.get(event);
-    if (call === undefined) {
-      call = row.oncePerRun
+    const announced = this.announced(event);
+    if (announced?.row === row) return announced.call;
+    return this.madeOf(row, event, () =>
+      row.oncePerRun
         ? this.#callOfRun(hook, row, event)
-        : this.#newCall(hook, row, event, principal);
-      seen.set(event, call);
-    }
-    return call;
+        : this.#newCall(hook, row, event, principal),
+    );
   }
 
   /** Tells a plugin, once per hook, that what it wrote to its event is not read. */
@@ -143,4 +125,4 @@ export class LegacyBridge {
 }
 
 /** Gives the bridge of a kernel. It throws SluiceError `bad-option` if it is given no kernel. */
-export const bridgeOf = perKernel(() => new LegacyBridge());
+export const bridgeOf = perKernel((kernel) => new LegacyBridge(kernel));

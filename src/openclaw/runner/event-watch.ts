@@ -1,5 +1,5 @@
 import { copyPlain, type Fields, isFields, sameData } from 'sluice-kernel/internal';
-import { isPlainValue } from '../hooks/plain-records.js';
+import { isPlainValue } from '../facts/plain-records.js';
 
 /** The changes of a handler to its event. */
 export interface InPlace {

@@ -4,13 +4,10 @@ import {
   isFields,
   type Kernel,
   type Outcome,
-  openKernel,
 } from 'sluice-kernel/internal';
-import { announce } from '../facts/announce.js';
 import { known } from '../facts/known.js';
-import { sameFact } from '../facts/same-fact.js';
-import { plainRecords } from '../hooks/plain-records.js';
-import type { Announcement, Ending, LegacyHookRow } from '../hooks/row.js';
+import type { Announcement } from '../facts/legacy-bus.js';
+import type { Ending, LegacyHookRow } from '../hooks/row.js';
 import {
   type HostedHookName,
   type LegacyContext,
@@ -21,8 +18,8 @@ import {
   type LegacyResult,
   rowsOf,
 } from '../profiles/index.js';
-import { bridgeOf } from './bridge-state.js';
-import { bandsOf, hookReach } from './hook-reach.js';
+import { bridgeOf, type LegacyBridge } from './bridge-state.js';
+import { type BandOf, bandsOf, hookReach } from './hook-reach.js';
 import { LegacyCall } from './legacy-call.js';
 import { type LegacyHookRunnerOptions, RunnerReporter } from './runner-reporter.js';
 
@@ -77,18 +74,18 @@ export function createLegacyHookRunner<P extends LegacyProfile = '2026.3'>(
   options: LegacyHookRunnerOptions<P> = {},
 ): LegacyHookRunner<P> {
   const { profile = '2026.3' } = options;
-  const { countOf, run, runSync } = hookRuns(kernel, profile, options);
+  const runs = new HookRuns(kernel, profile, options);
   const methods: Record<string, unknown> = {
-    hasHooks: (hook: string, ctx?: object) => countOf(hook, undefined, ctx) > 0,
-    getHookCount: (hook: string) => countOf(hook),
+    hasHooks: (hook: string, ctx?: object) => runs.countOf(hook, undefined, ctx) > 0,
+    getHookCount: (hook: string) => runs.countOf(hook),
   };
   for (const [hook, row] of Object.entries(rowsOf(profile)))
     if (row.isHosted !== true)
       methods[methodOf(hook)] =
         row.kind === 'sync'
-          ? (event: object, ctx: object) => runSync(hook, row, event, ctx)
+          ? (event: object, ctx: object) => runs.runSync(hook, row, event, ctx)
           : (event: object, ctx: object) =>
-              run(hook, row, row.namesRun === true ? namingRun(event, ctx) : event, ctx);
+              runs.run(hook, row, row.namesRun === true ? namingRun(event, ctx) : event, ctx);
   return methods as unknown as LegacyHookRunner<P>; // a method for each row of the table, named after it
 }
 
@@ -117,102 +114,91 @@ interface Begun {
 }
 
 /** Runs plugin hooks as the legacy runner does, on the canonical stages of one kernel. */
-function hookRuns(
-  on: Kernel,
-  profile: LegacyProfile,
-  options: LegacyHookRunnerOptions<LegacyProfile>,
-) {
-  const kernel = openKernel(on);
-  const bridge = bridgeOf(on);
-  const facts = sameFact(on);
-  facts.attach('plugin-hooks'); // agent events then leave it what its hooks can answer
-  const bandOf = bandsOf(profile);
-  const countOf = hookReach(on, bridge, profile, bandOf);
+class HookRuns {
+  readonly countOf: ReturnType<typeof hookReach>;
+  readonly #bridge: LegacyBridge;
+  readonly #bandOf: BandOf;
+  readonly #options: LegacyHookRunnerOptions<LegacyProfile>;
 
-  async function run(hook: string, row: LegacyHookRow, event: object, ctx: object) {
-    const begun = begin(hook, row, event, ctx);
+  constructor(on: Kernel, profile: LegacyProfile, options: LegacyHookRunnerOptions<LegacyProfile>) {
+    this.#bridge = bridgeOf(on);
+    this.#bridge.facts().attach('plugin-hooks'); // agent events then leave it what its hooks can answer
+    this.#bandOf = bandsOf(profile);
+    this.#options = options;
+    this.countOf = hookReach(on, this.#bridge, profile, this.#bandOf);
+  }
+
+  async run(hook: string, row: LegacyHookRow, event: object, ctx: object): Promise<unknown> {
+    const begun = this.#begin(hook, row, event, ctx);
     const { listener } = begun;
     const outcomes: Outcome[] = [];
     try {
       for (const announcement of announcementsOf(row, event, ctx)) {
-        const { family, payload, given } = prepared(begun, announcement);
-        const dispatch = () => kernel.dispatch(family, payload, given);
-        const outcome = await announce(facts, 'plugin-hooks', family, payload, dispatch);
+        const outcome = await this.#bridge.announce(this.#prepared(begun, announcement));
         outcomes.push(outcome);
         if (!listener.waitsForAll) listener.throwFirst();
-        if (row.kind === 'void') await settled(begun, outcome);
+        if (row.kind === 'void') await this.#settled(begun, outcome);
         listener.throwFirst();
       }
-      return resultOf(begun, outcomes);
+      return this.#resultOf(begun, outcomes);
     } catch (error) {
       return listener.refuse(error);
     }
   }
 
-  function runSync(hook: string, row: LegacyHookRow, event: object, ctx: object): unknown {
-    const begun = begin(hook, row, event, ctx);
+  runSync(hook: string, row: LegacyHookRow, event: object, ctx: object): unknown {
+    const begun = this.#begin(hook, row, event, ctx);
     const { listener, count } = begun;
     const outcomes: Outcome[] = [];
     try {
       for (const announcement of announcementsOf(row, event, ctx)) {
-        const { family, payload, given } = prepared(begun, announcement);
-        outcomes.push(kernel.dispatchSync(family, payload, given));
+        outcomes.push(this.#bridge.announceSync(this.#prepared(begun, announcement)));
         listener.throwFirst();
       }
       if (count === 0) return undefined; // as the legacy runner, which gives back no message then
-      return resultOf(begun, outcomes);
+      return this.#resultOf(begun, outcomes);
     } catch (error) {
       return listener.refuse(error);
     }
   }
 
-  function begin(hook: string, row: LegacyHookRow, event: object, ctx: object): Begun {
-    const listener = new RunnerReporter(hook, row, options);
-    const call = new LegacyCall(hook, row, { event, ctx }, bridge.reportInPlace, listener);
-    const count = countOf(hook, event, ctx);
+  #begin(hook: string, row: LegacyHookRow, event: object, ctx: object): Begun {
+    const listener = new RunnerReporter(hook, row, this.#options);
+    const call = new LegacyCall(hook, row, { event, ctx }, this.#bridge.reportInPlace, listener);
+    const count = this.countOf(hook, event, ctx);
     if (count > 0) listener.reportRunning(count);
     return { hook, row, call, listener, count };
   }
 
   /** Checks the payload of an announcement, and notes that its dispatch is this call. */
-  function prepared({ row, call, listener: { signal } }: Begun, announcement: Announcement) {
-    const { family, payload, given } = announcement;
-    const parsed = kernel.parsePayload(family, plainRecords(payload));
+  #prepared({ row, call, listener: { signal } }: Begun, announcement: Announcement): Announcement {
     const metadata = { legacyHook: call.hook };
-    bridge.announce(metadata, call);
-    const ours = { ...definedFields({ band: bandOf(row, family), signal }), metadata };
-    return { family, payload: parsed, given: { ...given, ...ours } };
+    this.#bridge.note(metadata, row, call);
+    const band = this.#bandOf(row, announcement.family);
+    const given = { ...announcement.given, ...definedFields({ band, signal }), metadata };
+    return this.#bridge.checked({ ...announcement, given });
   }
 
   /** Waits for the slowest handler, also where another bus's dispatch called it. */
-  async function settled({ hook, row, call, listener }: Begun, { event }: Outcome): Promise<void> {
+  async #settled({ hook, row, call, listener }: Begun, { event }: Outcome): Promise<void> {
     if (!listener.catchErrors && !listener.waitsForAll) await Promise.all(call.settling);
     await Promise.allSettled(call.settling);
-    if (bridge.isAnnounced(row, event)) return;
-    const joined = bridge.callOf(hook, row, event);
+    if (this.#bridge.announced(event)?.row === row) return;
+    const joined = this.#bridge.callOf(hook, row, event);
     await Promise.allSettled(joined.settling);
     for (const { registered, error } of joined.failures) listener.failed(registered, error);
   }
 
-  function resultOf({ row, listener, call }: Begun, outcomes: readonly Outcome[]): unknown {
+  #resultOf({ row, listener, call }: Begun, outcomes: readonly Outcome[]): unknown {
     const [first, ...more] = outcomes;
     if (first === undefined) return undefined;
-    const refused = new Set<string>();
-    for (const { failures } of outcomes)
-      for (const { extensionId = '', contributionId = '', kind, message } of failures) {
-        if (!bridge.isLegacy({ extensionId, contributionId })) continue;
-        if (kind === 'threw' || kind === 'async-in-sync') continue; // told when it happened
-        const handler = `${extensionId}/${contributionId.split('.')[0]}`;
-        if (kind === 'not-run' && refused.has(handler)) continue; // the other half of it was cut: told
-        refused.add(handler);
-        listener.reportFailed(extensionId, message);
-      }
+    const refused = this.#refusedIn(outcomes, listener);
     listener.throwFirst();
     const taken = call.answers.filter(
       ({ registered: { pluginId, index } }) => !refused.has(`${pluginId}/${index}`),
     );
     const canonicalWrites = outcomes.flatMap(({ changes }) =>
-      changes.filter((change) => bridge.ownerOf(change)?.row !== row).map(({ path }) => path),
+      changes.filter((change) => this.#bridge.ownerOf(change)?.row !== row).map(({ path }) => path),
     );
     const answers = taken.map(({ value }) => value);
     const plugins = taken.map(({ registered }) => registered.pluginId);
@@ -220,7 +206,20 @@ function hookRuns(
     return keyedAs(answers, row.result(ending));
   }
 
-  return { countOf, run, runSync };
+  /** The handlers whose answers the pipeline has refused. Each is told, unless that was told when it happened. */
+  #refusedIn(outcomes: readonly Outcome[], listener: RunnerReporter): ReadonlySet<string> {
+    const refused = new Set<string>();
+    for (const { failures } of outcomes)
+      for (const { extensionId = '', contributionId = '', kind, message } of failures) {
+        if (!this.#bridge.isLegacy({ extensionId, contributionId })) continue;
+        if (kind === 'threw' || kind === 'async-in-sync') continue; // told when it happened
+        const handler = `${extensionId}/${contributionId.split('.')[0]}`;
+        if (kind === 'not-run' && refused.has(handler)) continue; // the other half of it was cut: told
+        refused.add(handler);
+        listener.reportFailed(extensionId, message);
+      }
+    return refused;
+  }
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   isThenable,
   type Own,
 } from 'sluice-kernel/internal';
-import { withoutLive } from '../hooks/plain-records.js';
+import { withoutLive } from '../facts/plain-records.js';
 import type { Answer, AtCall, HookPart, LegacyHookRow, LegacyView } from '../hooks/row.js';
 import { callHandler, isEligible, isolated } from './call-handler.js';
 import { EventWatch, fieldsWritten, ownCopyOf } from './event-watch.js';
@@ -43,6 +43,10 @@ export type ReportInPlace = (registered: Registered, fields: readonly string[], 
 /**
  * One dispatch as the handlers of one hook see it: the event and context that they share, and what each of them
  * answered. All legacy handlers of a dispatch share one mutable event, as in the real runner; the envelope stays frozen.
+ *
+ * A handler has a memo here, since the kernel calls each of its contributions and the plugin expects one call: the first
+ * contribution calls it, the others read what it answered. The event is watched, since plugins write to it: where the
+ * legacy caller reads a field back, the write is an answer; elsewhere the plugin is told that it has no effect.
  */
 export class LegacyCall {
   readonly hook: string;
@@ -164,7 +168,8 @@ export class LegacyCall {
         throw error;
       },
     );
-    this.#settle(answered);
+    answered.catch(() => undefined); // the code that waits for it hears of it
+    this.settling.push(answered);
     return answered;
   }
 
@@ -263,11 +268,6 @@ export class LegacyCall {
 
   #reportLost(registered: Registered, fields: readonly string[], own: Own): void {
     if (fields.length > 0) this.#reportInPlace(registered, fields, own);
-  }
-
-  #settle(promise: Promise<unknown>): void {
-    promise.catch(() => undefined); // the code that waits for it hears of it
-    this.settling.push(promise);
   }
 }
 

@@ -9,7 +9,6 @@ import {
   kernelError,
   type OpenContribution,
   type Own,
-  openKernel,
   systemClock,
 } from 'sluice-kernel/internal';
 import type { HookPart, LegacyHookRow } from '../hooks/row.js';
@@ -53,7 +52,6 @@ export function registerLegacyHook<H extends LegacyHookName<P>, P extends Legacy
 ): Disposable {
   const { trusted = false, profile = '2026.3', clock = systemClock } = options;
   const bridge = bridgeOf(kernel);
-  const open = openKernel(kernel);
   const { handler: answer, ...named } = registration;
   const { pluginId } = named;
   const row = checkedRow(registration, profile);
@@ -61,26 +59,19 @@ export function registerLegacyHook<H extends LegacyHookName<P>, P extends Legacy
   const ids = row.parts.map((_, part) => idOf(registered, part));
   let audited: boolean | undefined;
   const isAudited = (): boolean => (audited ??= isAuditedHandler(kernel, row, pluginId, ids));
-  const undo: Disposable[] = [{ [Symbol.dispose]: () => bridge.remove(registered, ids) }];
-  const dispose = (): void => {
-    for (const one of undo.splice(0).reverse()) one[Symbol.dispose]();
-  };
   // only while the handler is contributed: an extension of the same name does not come by it
   const isGranted = trusted && row.parts.some(({ family }) => family === 'agent.prompt.building');
   const granted = isGranted ? kernel.grant(pluginId, [systemPromptGrant]) : undefined;
   try {
-    for (const [at, part] of row.parts.entries())
-      undo.push(
-        open.contribute(contributionOf(bridge, registered, part, ids[at] ?? '', isAudited)),
-      );
-  } catch (error) {
-    dispose();
-    throw error;
+    const contributions = row.parts.map((part, at) =>
+      contributionOf(bridge, registered, part, ids[at] ?? '', isAudited),
+    );
+    const made = bridge.contribute(contributions, () => bridge.remove(registered, ids));
+    bridge.add(registered, ids);
+    return made;
   } finally {
     granted?.[Symbol.dispose]();
   }
-  bridge.add(registered, ids);
-  return { [Symbol.dispose]: dispose };
 }
 
 /** The row of a registration, which is checked. */
@@ -155,8 +146,8 @@ function contributionOf(
   function take(call: Call, own: Own): unknown {
     const { event, principal } = call;
     if (call.pass === 'answered') return undefined; // nor is it called when a human has answered
-    if (row.isHosted === true && bridge.isRunners(event)) return undefined; // it is not called there
-    if (!bridge.isAnnounced(row, event) && row.wants?.(event) === false) return undefined;
+    if (row.isHosted === true && bridge.announced(event) !== undefined) return undefined; // it is not called there
+    if (bridge.announced(event)?.row !== row && row.wants?.(event) === false) return undefined;
     const shared = bridge.callOf(hookName, row, event, principal);
     return (isAudited() ? shared.apart(registered) : shared).take(registered, part, call, own);
   }

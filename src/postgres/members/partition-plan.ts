@@ -5,6 +5,8 @@ export interface PartitionsNow {
   readonly hosts: number;
   /** This host takes partitions. */
   readonly isTaking: boolean;
+  /** This host is to stop: it gives up what is idle, and nothing else. */
+  readonly isWithdrawn?: boolean;
   /** The partitions of this host, with the number of updates and sends of each that it handles. */
   readonly owned: ReadonlyMap<number, number>;
   /** Those of its partitions in which it begins nothing more. */
@@ -29,7 +31,9 @@ export interface PartitionsPlan {
  * planPartitions({ partitions: 4, hosts: 2, isTaking: true, owned: new Map(), draining: new Set(), free: [0, 1, 3] }); // takes 0 and 1
  */
 export function planPartitions(now: PartitionsNow): PartitionsPlan {
-  const { partitions, hosts, isTaking, owned, draining, free } = now;
+  const { partitions, hosts, isTaking, isWithdrawn = false, owned, draining, free } = now;
+  if (isWithdrawn)
+    return { take: [], drain: [...owned].flatMap(([one, work]) => (work === 0 ? one : [])) };
   const share = isTaking ? Math.ceil(partitions / Math.max(1, hosts)) : 0;
   const surplus = owned.size - share;
   if (surplus <= 0) return { take: free.slice(0, -surplus), drain: [] };

@@ -4,8 +4,9 @@ import {
   isDead,
   isOneOf,
   isOpenUpdate,
-  type JournalChanges,
+  type JournalTransaction,
   journalChanges,
+  type NeededRows,
   openUpdates,
 } from '@sluice/journal/internal';
 import type { Clock } from 'sluice-kernel';
@@ -13,29 +14,11 @@ import type { PostgresQuery } from './connections.js';
 import { type JoinedWrites, sendsTable, updatesTable } from './postgres-tables.js';
 import { WorkingRows } from './working-rows.js';
 import { WorkingSessions } from './working-sessions.js';
-import { type NeededValue, WorkingValues } from './working-values.js';
+import { WorkingValues } from './working-values.js';
 
 /** A transaction that several writes share. They are collected, and written by one statement. */
-export interface SharedTransaction {
+export interface SharedTransaction extends JournalTransaction {
   readonly query: PostgresQuery;
-  readonly changes: JournalChanges;
-  readonly sessions: WorkingSessions;
-  readonly values: WorkingValues;
-}
-
-/** The rows that the changes of a write look at. */
-export interface NeededRows {
-  readonly updates?: readonly string[];
-  readonly sends?: readonly string[];
-  /** It begins an update if no other one of this lane is open; with `most`, it counts as many. */
-  readonly lane?: { readonly key: string; readonly most: number | undefined };
-  readonly value?: NeededValue;
-  /** It looks at all dead letters, and at the last number of a send. */
-  readonly isOfDead?: boolean;
-  /** It gets a transaction of its own. */
-  readonly isAlone?: boolean;
-  /** It renews the right to write: it gets a transaction of its own, which is not fenced. */
-  readonly isRenewal?: boolean;
 }
 
 /** The parts of the changes of a journal. */
@@ -94,10 +77,8 @@ export async function workingRows(
   const rows = { updates, sends, openIn, dead, lastSend: () => Number(last?.['seq'] ?? 0) };
   const changes = journalChanges(rows, clock, ownership);
   const at: SharedTransaction = { query, changes, sessions, values };
-  return {
-    at,
-    write: (writes: JoinedWrites): void => {
-      for (const one of [updates, sends, sessions, values]) one.write(writes);
-    },
+  const flush = (writes: JoinedWrites): void => {
+    for (const one of [updates, sends, sessions, values]) one.flush(writes);
   };
+  return { at, flush };
 }

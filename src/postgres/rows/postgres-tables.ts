@@ -1,191 +1,97 @@
-import type { DispatchRecord, SendRecord, UpdateRecord } from '@sluice/journal';
-import type { PostgresQuery, PostgresRow, PostgresValue } from './connections.js';
+import type { UpdateRecord } from '@sluice/journal';
+import { journalTable, type RecordTable, tables } from '@sluice/journal/internal';
+import type { PostgresQuery, PostgresValue } from './connections.js';
 
-interface Column {
-  readonly field: string;
-  readonly name: string;
-  readonly type: string;
-}
+/** The types of columns by their names. */
+type Types = Readonly<Record<string, string>>;
 
-/** A table of records: its columns stand under the fields of the record. */
-export interface PostgresTable<Record> {
-  readonly name: string;
+/** A table of records, as a file has it too, in the words of PostgreSQL. */
+export interface PostgresTable<Row> extends Omit<RecordTable<Row>, 'declared' | 'columns' | 'row'> {
   /** The name of the table in a file: secrets are taken out of both alike. */
   readonly kind: string;
-  /** The field that names a record, and the columns that a filter asks for. */
-  readonly idField: keyof Record & string;
-  readonly idColumn: string;
-  readonly correlationColumn: string;
-  readonly timeColumn: string;
-  readonly columns: readonly Column[];
-  /** The statement that makes the table. */
-  readonly sql: string;
+  /** The field that names a record. */
+  readonly idField: keyof Row & string;
+  /** The types of its columns, without its numbers. */
+  readonly types: Types;
+  /** Turns a record into columns. */
+  row(record: object): Readonly<Record<string, PostgresValue | undefined>>;
 }
 
 /** The partition of a row, as the journal is divided now. */
 export const partitionOfRow = 'coalesce(slot, 0) % (SELECT partitions FROM sluice_journal)';
 
-const seq = 'seq int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY';
+const words: Types = { TEXT: 'text', REAL: 'float8', INTEGER: 'int4' };
 
-export const updatesTable = recordTable<UpdateRecord>(
-  'updates',
-  { idField: 'eventId', correlation: 'eventId', time: 'acceptedAtMs' },
-  {
-    seq,
-    eventId: 'event_id text NOT NULL UNIQUE',
-    channel: 'channel text NOT NULL',
-    accountId: 'account_id text NOT NULL',
-    updateId: 'update_id text',
-    lane: 'lane text',
-    slot: 'slot int4',
-    receivedAtMs: 'received_at_ms float8 NOT NULL',
-    body: 'body text',
-    state: `state text NOT NULL CHECK (state IN ('accepted', 'handling', 'ended', 'dead'))`,
-    attempts: 'attempts int4 NOT NULL',
-    retriedAfterSeq: 'retried_after_seq int8',
-    joinedTo: 'joined_to text',
-    acceptedAtMs: 'accepted_at_ms float8 NOT NULL',
-    endedAtMs: 'ended_at_ms float8',
-    outcome: 'outcome text',
-    reason: 'reason text',
-  },
-);
-
-export const sendsTable = recordTable<SendRecord>(
-  'sends',
-  { idField: 'sendId', correlation: 'correlationId', time: 'preparedAtMs' },
-  {
-    seq,
-    sendId: 'send_id text NOT NULL UNIQUE',
-    slot: 'slot int4',
-    correlationId: 'correlation_id text',
-    kind: 'kind text NOT NULL',
-    fingerprint: 'fingerprint text NOT NULL',
-    channel: 'channel text',
-    accountId: 'account_id text',
-    body: 'body text NOT NULL',
-    shown: 'shown text',
-    state: `state text NOT NULL CHECK (state IN ('prepared', 'sending', 'sent', 'cancelled', 'failed'))`,
-    attempts: 'attempts int4 NOT NULL',
-    preparedAtMs: 'prepared_at_ms float8 NOT NULL',
-    endedAtMs: 'ended_at_ms float8',
-    providerMessageId: 'provider_message_id text',
-    cause: 'cause text',
-    reason: 'reason text',
-  },
-);
-
-/** It is divided by days. A column of a table that is divided cannot number its rows before PostgreSQL 17. */
-export const dispatchesTable = recordTable<DispatchRecord>(
-  'dispatches',
-  { idField: 'eventId', correlation: 'correlationId', time: 'occurredAtMs' },
-  {
-    seq: `seq int8 NOT NULL DEFAULT nextval('sluice_dispatch_numbers')`,
-    eventId: 'event_id text NOT NULL',
-    family: 'family text NOT NULL',
-    correlationId: 'correlation_id text NOT NULL',
-    sessionId: 'session_id text',
-    status: 'status text NOT NULL',
-    occurredAtMs: 'occurred_at_ms float8 NOT NULL',
-    omitted: 'omitted text',
-    body: 'body text NOT NULL',
-  },
-  ' PARTITION BY RANGE (occurred_at_ms)',
-);
-
-function recordTable<Record>(
-  kind: string,
-  of: Readonly<globalThis.Record<'idField' | 'correlation' | 'time', keyof Record & string>>,
-  declared: Readonly<globalThis.Record<keyof Record & string, string>>,
+/** @param numbered declares its numbers. */
+function postgresTable<Row>(
+  { declared, columns: _, ...table }: RecordTable<Row>,
+  idField: keyof Row & string,
+  numbered = 'seq int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
   division = '',
-): PostgresTable<Record> {
-  const columns = Object.entries<string>(declared).map(([field, declaration]): Column => {
-    const [name = '', type = ''] = declaration.split(' ');
-    return { field, name, type };
-  });
-  const columnOf = (field: string): string =>
-    columns.find((column) => column.field === field)?.name ?? field;
-  const name = `sluice_${kind}`;
+): PostgresTable<Row> {
+  const name = `sluice_${table.name}`;
+  const { seq: __, ...others } = declared;
+  const columns = Object.values(others).map((declaration) =>
+    declaration.replace(/TEXT|REAL|INTEGER/, (word) => words[word] ?? word),
+  );
   return {
-    ...{ name, kind, columns, idField: of.idField },
-    idColumn: columnOf(of.idField),
-    correlationColumn: columnOf(of.correlation),
-    timeColumn: columnOf(of.time),
-    sql: `CREATE TABLE ${name} (${Object.values(declared).join(', ')})${division}`,
+    ...{ ...table, name, kind: table.name, idField },
+    types: Object.fromEntries(columns.map((column) => column.split(' ', 2))),
+    sql: `CREATE TABLE ${name} (${[numbered, ...columns].join(', ')})${division}`,
   };
 }
 
-/** The columns of a table for `SELECT`, under the names of the fields. */
-export function fieldsOf(
-  table: Pick<PostgresTable<unknown>, 'columns'>,
-  withoutBody: boolean,
-): string {
-  return table.columns
-    .filter(({ field }) => !withoutBody || field !== 'body')
-    .map(({ field, name }) => `${name} AS "${field}"`)
-    .join(', ');
-}
+const updates = journalTable<UpdateRecord>('updates', {
+  ...tables.updateFields,
+  retriedAfterSeq: 'retried_after_seq int8',
+  joinedTo: 'joined_to TEXT',
+});
 
-/** The record of a row that was read by `fieldsOf`. A column is null if its field is absent. */
-export function recordOf<Record>(_: PostgresTable<Record>, row: PostgresRow): Record {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Record; // the columns are its fields
+export const updatesTable = postgresTable({ ...tables.updatesTable, ...updates }, 'eventId');
+export const sendsTable = postgresTable(tables.sendsTable, 'sendId');
+
+/** It is divided by days. A column of a table that is divided cannot number its rows before PostgreSQL 17. */
+export const dispatchesTable = postgresTable(
+  tables.dispatchesTable,
+  'eventId',
+  `seq int8 NOT NULL DEFAULT nextval('sluice_dispatch_numbers')`,
+  ' PARTITION BY RANGE (occurred_at_ms)',
+);
+
+/** The columns of a table for `SELECT`. */
+export function columnsOf({ types }: { readonly types: Types }, withoutBody: boolean): string {
+  const names = ['seq', ...Object.keys(types)];
+  return names.filter((name) => !withoutBody || name !== 'body').join(', ');
 }
 
 /** Adds records, in their order. */
-export function insertAll<Record>(
+export function insertAll<Row>(
   writes: JoinedWrites,
-  { name, columns }: PostgresTable<Record>,
-  records: readonly Omit<Record, 'seq'>[],
+  { name, types, row }: PostgresTable<Row>,
+  records: readonly object[],
 ): void {
-  if (records.length === 0) return;
-  const written = columns.filter((column) => column.field !== 'seq');
-  const names = written.map((column) => column.name).join(', ');
-  writes.add(
-    `INSERT INTO ${name} (${names}) SELECT ${names} FROM unnest(${typesOf(written)})
-      WITH ORDINALITY AS given (${names}, at) ORDER BY at`,
-    written.map(({ field }) => valuesOf(records, field)),
-  );
+  const insert = (given: string, names: string): string =>
+    `INSERT INTO ${name} (${names}) SELECT ${names} FROM ${given} ORDER BY at`;
+  writes.addRows(types, records.map(row), insert);
 }
 
-/** A record as it is to be, and whether its body is to be another. */
-export interface ChangedRecord<Record> {
-  readonly record: Record;
-  readonly hasBody: boolean;
-}
-
-/** Writes changed records. */
-export function updateAll<Record extends object>(
+/** Writes changed records, each with its new body if it is to have another one. */
+export function updateAll<Row>(
   writes: JoinedWrites,
-  { name, columns, idColumn }: PostgresTable<Record>,
-  changed: readonly ChangedRecord<Record>[],
+  { name, types, idColumn, row }: PostgresTable<Row>,
+  changed: readonly (readonly [record: object, hasBody: boolean])[],
 ): void {
-  if (changed.length === 0) return;
-  const written = [
-    ...columns.filter((column) => column.field !== 'seq'),
-    { field: 'hasBody', name: 'has_body', type: 'bool' },
-  ];
-  const names = written.map((column) => column.name).join(', ');
-  const sets = written
-    .filter((column) => column.field !== 'hasBody' && column.name !== idColumn)
+  const sets = Object.keys(types)
+    .filter((column) => column !== idColumn)
     .map((column) =>
-      column.field === 'body'
+      column === 'body'
         ? 'body = CASE WHEN given.has_body THEN given.body ELSE kept.body END'
-        : `${column.name} = given.${column.name}`,
+        : `${column} = given.${column}`,
     );
-  const given = changed.map(({ record, hasBody }) => ({ ...record, hasBody }));
-  writes.add(
-    `UPDATE ${name} AS kept SET ${sets.join(', ')} FROM unnest(${typesOf(written)}) AS given (${names})
-      WHERE kept.${idColumn} = given.${idColumn}`,
-    written.map(({ field }) => valuesOf(given, field)),
-  );
-}
-
-function typesOf(columns: readonly Column[]): string {
-  return columns.map(({ type }, at) => `$${at + 1}::${type}[]`).join(', ');
-}
-
-function valuesOf(records: readonly object[], field: string): PostgresValue[] {
-  return records.map((record) => (Reflect.get(record, field) ?? null) as PostgresValue); // the fields of records are plain
+  const rows = changed.map(([record, hasBody]) => ({ ...row(record), has_body: hasBody }));
+  const update = (given: string): string =>
+    `UPDATE ${name} AS kept SET ${sets.join(', ')} FROM ${given} WHERE kept.${idColumn} = given.${idColumn}`;
+  writes.addRows({ ...types, has_body: 'bool' }, rows, update);
 }
 
 type Values = NonNullable<Parameters<PostgresQuery>[1]>;
@@ -204,6 +110,24 @@ export class JoinedWrites {
     const numbered = sql.replaceAll(/\$(\d+)/g, (_, at) => `$${before + Number(at)}`);
     this.#parts.push(`${name} AS (${numbered})`);
     this.#values.push(...values);
+  }
+
+  /**
+   * Adds a write of some rows, if there are any.
+   *
+   * @param sql writes them: `given` is a table with the names of the columns, and with `at`, the place of a row.
+   */
+  addRows<Column extends string>(
+    types: Readonly<Record<Column, string>>,
+    rows: readonly { readonly [column in NoInfer<Column>]?: PostgresValue | undefined }[],
+    sql: (given: string, names: string) => string,
+  ): void {
+    if (rows.length === 0) return;
+    const columns = Object.keys(types) as Column[]; // its own keys
+    const names = columns.join(', ');
+    const lists = columns.map((column, at) => `$${at + 1}::${types[column]}[]`).join(', ');
+    const values = columns.map((column) => rows.map((row) => row[column] ?? null));
+    this.add(sql(`unnest(${lists}) WITH ORDINALITY AS given (${names}, at)`, names), values);
   }
 
   /** Runs all of them, if there are any. */

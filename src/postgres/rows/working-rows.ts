@@ -6,30 +6,28 @@ import {
 } from '@sluice/journal/internal';
 import type { PostgresQuery, PostgresValue } from './connections.js';
 import {
-  fieldsOf,
+  columnsOf,
   insertAll,
   type JoinedWrites,
   type PostgresTable,
-  recordOf,
   updateAll,
 } from './postgres-tables.js';
 
-interface Working<Record> {
-  record: Record;
-  isNew: boolean;
-  isChanged: boolean;
-  hasBody: boolean;
-}
-
-/** The rows that one transaction looks at: locked and read first, changed in memory, and written together. */
+/**
+ * The rows that one transaction looks at: locked and read first, changed in memory, and written together. Two transitions of one row in one
+ * transaction see each other here, and not in the database: so a transaction takes as many statements, however many messages share it.
+ */
 export class WorkingRows<Record extends { readonly seq: number }>
   implements ChangeableRows<Record, Record>
 {
   readonly #table: PostgresTable<Record>;
-  readonly #clean: CleanText | undefined;
-  readonly #rows = new Map<string, Working<Record>>();
+  readonly #clean: CleanText;
+  readonly #rows = new Map<string, Record>();
+  readonly #added = new Set<string>();
+  /** The rows that were changed, and whether their bodies were. */
+  readonly #changed = new Map<string, boolean>();
 
-  constructor(table: PostgresTable<Record>, clean: CleanText | undefined) {
+  constructor(table: PostgresTable<Record>, clean: CleanText = (text) => text) {
     this.#table = table;
     this.#clean = clean;
   }
@@ -47,59 +45,49 @@ export class WorkingRows<Record extends { readonly seq: number }>
     beside?: string,
   ): Promise<Awaited<ReturnType<PostgresQuery>>> {
     const { name } = this.#table;
-    const fields = fieldsOf(this.#table, true);
+    const fields = columnsOf(this.#table, true);
     const locked = `SELECT ${fields} FROM ${name} WHERE ${condition} ORDER BY seq FOR UPDATE`;
     const both = `WITH locked AS (${locked})
       SELECT * FROM locked FULL JOIN (${beside}) AS beside ON false ORDER BY locked.seq`;
     const rows = await query(beside === undefined ? locked : both, values);
     const isOwn = (row: (typeof rows)[number]): boolean => row['seq'] !== null;
-    for (const row of rows.filter(isOwn))
-      this.#keep({
-        ...{ isNew: false, isChanged: false, hasBody: false },
-        record: recordOf(this.#table, row),
-      });
+    for (const row of rows.filter(isOwn)) this.#set(this.#table.record(row));
     return rows.filter((row) => !isOwn(row));
   }
 
   get all(): readonly Record[] {
-    return [...this.#rows.values()].map(({ record }) => record);
+    return [...this.#rows.values()];
   }
 
   find(id: string): Record | undefined {
-    return this.#rows.get(id)?.record;
+    return this.#rows.get(id);
   }
 
   add(record: Omit<Record, 'seq'>): void {
-    const clean = this.#cleaned(record) as Record; // the database gives it its number
-    this.#keep({ record: clean, isNew: true, isChanged: false, hasBody: true });
+    const clean = cleanTexts(this.#table.kind, record, this.#clean) as Record; // the database gives it its number
+    this.#added.add(this.#set(clean));
   }
 
   change(row: Record, fields: FieldChanges<Record>): void {
-    const working = this.#rows.get(this.#idOf(row));
-    if (working === undefined) return; // it was found here
-    working.record = Object.assign({}, working.record, this.#cleaned(fields));
-    working.isChanged = true;
-    working.hasBody ||= 'body' in fields;
+    const clean = cleanTexts(this.#table.kind, fields, this.#clean);
+    const id = this.#set(Object.assign({}, row, clean));
+    if (!this.#added.has(id)) this.#changed.set(id, this.#changed.get(id) || 'body' in fields);
   }
 
   /** Writes all that is new or changed. */
-  write(writes: JoinedWrites): void {
-    const rows = [...this.#rows.values()];
-    const added = rows.filter(({ isNew }) => isNew).map(({ record }) => record);
-    insertAll(writes, this.#table, added);
-    const changed = rows.filter(({ isNew, isChanged }) => isChanged && !isNew);
-    updateAll(writes, this.#table, changed);
+  flush(writes: JoinedWrites): void {
+    const of = (id: string) => this.#rows.get(id) ?? {}; // it is there
+    insertAll(writes, this.#table, [...this.#added].map(of));
+    updateAll(
+      writes,
+      this.#table,
+      [...this.#changed].map(([id, hasBody]) => [of(id), hasBody]),
+    );
   }
 
-  #keep(working: Working<Record>): void {
-    this.#rows.set(this.#idOf(working.record), working);
-  }
-
-  #idOf(record: Record): string {
-    return String(record[this.#table.idField]);
-  }
-
-  #cleaned<Values extends object>(values: Values): Values {
-    return this.#clean === undefined ? values : cleanTexts(this.#table.kind, values, this.#clean);
+  #set(record: Record): string {
+    const id = String(record[this.#table.idField]);
+    this.#rows.set(id, record);
+    return id;
   }
 }

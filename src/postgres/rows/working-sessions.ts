@@ -1,4 +1,4 @@
-import { slotOf } from '@sluice/journal/internal';
+import { type SessionChanges, slotOf } from '@sluice/journal/internal';
 import type { JoinedWrites } from './postgres-tables.js';
 
 /** The last row of a transcript has its size, so that nothing is counted. @param sessionId an expression. */
@@ -7,52 +7,61 @@ export const lastOf = (sessionId: string): string =>
     ORDER BY seq DESC LIMIT 1`;
 
 /** The sessions and transcripts that one transaction saves. */
-export class WorkingSessions {
-  readonly #saved = new Map<string, { readonly sessionId: string; readonly body: string }>();
+export class WorkingSessions implements SessionChanges {
+  readonly #saved = new Map<string, { readonly session_id: string; readonly body: string }>();
   /** Sessions that another one has replaced, in this transaction. */
   readonly #replaced: string[] = [];
-  readonly #added: (readonly [sessionId: string, prompts: number, body: string])[] = [];
+  readonly #added: {
+    readonly session_id: string;
+    readonly prompts: number;
+    readonly body: string;
+  }[] = [];
 
   save(sessionKey: string, sessionId: string, body: string): void {
-    const before = this.#saved.get(sessionKey)?.sessionId;
+    const before = this.#saved.get(sessionKey)?.session_id;
     if (before !== undefined && before !== sessionId) this.#replaced.push(before);
-    this.#saved.set(sessionKey, { sessionId, body });
+    this.#saved.set(sessionKey, { session_id: sessionId, body });
   }
 
-  append(sessionId: string, prompts: number, body: string): void {
-    this.#added.push([sessionId, prompts, body]);
+  append(sessionId: string, isPrompt: boolean, body: string): undefined {
+    this.#added.push({ session_id: sessionId, prompts: isPrompt ? 1 : 0, body });
   }
 
-  write(writes: JoinedWrites): void {
-    const keys = [...this.#saved.keys()].sort(); // in one order: two transactions never wait for each other
-    const ids = keys.map((key) => this.#saved.get(key)?.sessionId ?? null);
-    if (keys.length > 0) {
+  flush(writes: JoinedWrites): void {
+    const saved = [...this.#saved].map(([session_key, session]) => ({
+      ...{ session_key, slot: slotOf(session_key), ...session },
+    }));
+    if (saved.length > 0) {
+      const ids = saved.map(({ session_id }) => session_id);
       writes.add(
         `SELECT unnest($3::text[]) AS session_id UNION ALL SELECT was.session_id
           FROM sluice_sessions AS was JOIN unnest($1::text[], $2::text[]) AS given (session_key, session_id)
           USING (session_key) WHERE was.session_id <> given.session_id`,
-        [keys, ids, this.#replaced],
+        [saved.map(({ session_key }) => session_key), ids, this.#replaced],
         'replaced',
       );
       writes.add(`DELETE FROM sluice_transcripts WHERE ${isReplaced('session_id')}`, []);
-      writes.add(
-        `INSERT INTO sluice_sessions (session_key, slot, session_id, body)
-          SELECT * FROM unnest($1::text[], $2::int4[], $3::text[], $4::text[]) ON CONFLICT (session_key)
-          DO UPDATE SET session_id = excluded.session_id, body = excluded.body`,
-        [keys, keys.map(slotOf), ids, keys.map((key) => this.#saved.get(key)?.body ?? null)],
-      );
     }
-    if (this.#added.length > 0)
-      writes.add(
-        `INSERT INTO sluice_transcripts (session_id, messages, prompts, body)
-          SELECT given.session_id, coalesce(messages, 0) + row_number() OVER so_far,
-            coalesce(last.prompts, 0) + sum(given.prompts) OVER so_far, body
-          FROM unnest($1::text[], $2::int4[], $3::text[]) WITH ORDINALITY AS given (session_id, prompts, body, at)
-          LEFT JOIN LATERAL (${lastOf('given.session_id')}) AS last ON true
-          ${keys.length > 0 ? `WHERE NOT (${isReplaced('given.session_id')})` : ''}
-          WINDOW so_far AS (PARTITION BY given.session_id ORDER BY at) ORDER BY at`,
-        [0, 1, 2].map((column) => this.#added.map((one) => one[column] ?? null)),
-      );
+    // in one order: two transactions never wait for each other
+    writes.addRows(
+      { session_key: 'text', slot: 'int4', session_id: 'text', body: 'text' },
+      saved,
+      (
+        given,
+        names,
+      ) => `INSERT INTO sluice_sessions (${names}) SELECT ${names} FROM ${given} ORDER BY session_key
+        ON CONFLICT (session_key) DO UPDATE SET session_id = excluded.session_id, body = excluded.body`,
+    );
+    writes.addRows(
+      { session_id: 'text', prompts: 'int4', body: 'text' },
+      this.#added,
+      (given) => `INSERT INTO sluice_transcripts (session_id, messages, prompts, body)
+        SELECT given.session_id, coalesce(messages, 0) + row_number() OVER so_far,
+          coalesce(last.prompts, 0) + sum(given.prompts) OVER so_far, body
+        FROM ${given} LEFT JOIN LATERAL (${lastOf('given.session_id')}) AS last ON true
+        ${saved.length > 0 ? `WHERE NOT (${isReplaced('given.session_id')})` : ''}
+        WINDOW so_far AS (PARTITION BY given.session_id ORDER BY at) ORDER BY at`,
+    );
   }
 }
 

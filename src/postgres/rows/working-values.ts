@@ -1,17 +1,9 @@
-import type { KeyValues, NewValue, WriteResult } from '@sluice/sdk/extension';
+import type { NeededValue, ValueChanges } from '@sluice/journal/internal';
+import type { NewValue, WriteResult } from '@sluice/sdk/extension';
 import { bytesOf, fits, isAsExpected } from '@sluice/sdk/extension/internal';
 import { getOrMake } from 'sluice-kernel/internal';
 import type { PostgresQuery } from './connections.js';
 import type { JoinedWrites } from './postgres-tables.js';
-
-/** A value that a transaction writes. A namespace with a bound is counted, and held until the transaction ends. */
-export interface NeededValue {
-  readonly namespace: string;
-  readonly key: string;
-  readonly isCounted: boolean;
-  /** It is expected to have a body. */
-  readonly hasBody?: boolean;
-}
 
 interface Working extends NeededValue {
   readonly wasThere: boolean;
@@ -32,11 +24,12 @@ interface Size {
 const dropsPerWrite = 4;
 
 /**
- * The values that the writes of one transaction look at: locked and read first, changed in memory, and written together. Two
+ * The values that the writes of one transaction look at: locked and read first, changed in memory, and written together, for the reason that
+ * `WorkingRows` has. A value that was written here has a version that nobody expects, until the database gives it one. Two
  * transactions that make one value of a namespace that is not counted do not see each other: the later one fails with
  * `database-constraint`, and is tried again.
  */
-export class WorkingValues {
+export class WorkingValues implements ValueChanges {
   readonly #query: PostgresQuery;
   readonly #nowMs: number;
   readonly #values = new Map<string, Working>();
@@ -86,9 +79,8 @@ export class WorkingValues {
     }
   }
 
-  /** Writes a value, as `KeyValues.write` says. */
-  async change(
-    ...[namespace, key, value, { expected, quota, signal }]: Parameters<KeyValues['write']>
+  async write(
+    ...[namespace, key, value, { expected, quota, signal }]: Parameters<ValueChanges['write']>
   ): Promise<WriteResult> {
     signal?.throwIfAborted(); // the fence of the transaction aborts it
     const one = this.#values.get(idOf({ namespace, key }));
@@ -126,52 +118,54 @@ export class WorkingValues {
     await this.#hold([namespace]);
   }
 
+  async clear(namespace: string): Promise<number> {
+    await holdNamespaces(this.#query, [namespace]);
+    return drop(this.#query, 'namespace = $1', [namespace]);
+  }
+
   /** Writes what was changed. */
-  write(writes: JoinedWrites): void {
-    const changed = [...this.#values.values()].filter(({ next }) => next !== undefined);
-    const given = (chosen: readonly Working[]) => [
-      ...[chosen.map(({ namespace }) => namespace), chosen.map(({ key }) => key)],
-      chosen.map(({ next }) => next?.body ?? null),
-      chosen.map(({ next }) => next?.expiresAtMs ?? null),
-      chosen.map(({ bytes }) => bytes),
-    ];
-    const values = `unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::int8[])
-      AS given (namespace, key, body, expires_at_ms, bytes)`;
-    const made = changed.filter(({ wasThere, next }) => !wasThere && next !== null);
-    if (made.length > 0)
-      writes.add(
-        `INSERT INTO sluice_key_values (namespace, key, body, expires_at_ms, bytes) SELECT * FROM ${values}
-          ORDER BY namespace, key`,
-        given(made),
-      );
-    const replaced = changed.filter(({ wasThere, next }) => wasThere && next !== null);
-    if (replaced.length > 0)
-      writes.add(
-        `UPDATE sluice_key_values AS kept SET body = given.body, expires_at_ms = given.expires_at_ms,
-          bytes = given.bytes, version = DEFAULT FROM ${values}
-          WHERE kept.namespace = given.namespace AND kept.key = given.key`,
-        given(replaced),
-      );
-    const gone = changed.filter(({ wasThere, next }) => wasThere && next === null);
-    if (gone.length > 0)
-      writes.add(
-        `DELETE FROM sluice_key_values WHERE (namespace, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
-        given(gone).slice(0, 2),
-      );
-    const grown = [...this.#sizes].filter(([, { added }]) => added.keys !== 0 || added.bytes !== 0);
-    if (grown.length > 0)
-      writes.add(
-        `UPDATE sluice_key_value_sizes AS sizes SET keys = sizes.keys + more.keys, bytes = sizes.bytes + more.bytes
-          FROM unnest($1::text[], $2::int8[], $3::int8[]) AS more (namespace, keys, bytes)
-          WHERE sizes.namespace = more.namespace`,
-        [
-          grown.map(([namespace]) => namespace),
-          grown.map(([, { added }]) => added.keys),
-          grown.map(([, { added }]) => added.bytes),
-        ],
-      );
+  flush(writes: JoinedWrites): void {
+    const changed = [...this.#values.values()].flatMap(({ next, ...one }) =>
+      next === undefined
+        ? []
+        : { ...one, isGone: next === null, expires_at_ms: next?.expiresAtMs ?? null },
+    );
+    writes.addRows(
+      valueTypes,
+      changed.filter(({ wasThere, isGone }) => !wasThere && !isGone),
+      (given, names) => `INSERT INTO sluice_key_values (${names}) SELECT ${names} FROM ${given}
+        ORDER BY namespace, key`,
+    );
+    writes.addRows(
+      valueTypes,
+      changed.filter(({ wasThere, isGone }) => wasThere && !isGone),
+      (
+        given,
+      ) => `UPDATE sluice_key_values AS kept SET body = given.body, expires_at_ms = given.expires_at_ms,
+          bytes = given.bytes, version = DEFAULT FROM ${given}
+        WHERE kept.namespace = given.namespace AND kept.key = given.key`,
+    );
+    writes.addRows(
+      { namespace: 'text', key: 'text' },
+      changed.filter(({ wasThere, isGone }) => wasThere && isGone),
+      (given) =>
+        `DELETE FROM sluice_key_values WHERE (namespace, key) IN (SELECT namespace, key FROM ${given})`,
+    );
+    writes.addRows(
+      { namespace: 'text', keys: 'int8', bytes: 'int8' },
+      [...this.#sizes]
+        .map(([namespace, { added }]) => ({ namespace, ...added }))
+        .filter(({ keys, bytes }) => keys !== 0 || bytes !== 0),
+      (given) => `UPDATE sluice_key_value_sizes AS sizes SET keys = sizes.keys + given.keys,
+          bytes = sizes.bytes + given.bytes FROM ${given} WHERE sizes.namespace = given.namespace`,
+    );
   }
 }
+
+const valueTypes = {
+  ...{ namespace: 'text', key: 'text', body: 'text' },
+  ...{ expires_at_ms: 'float8', bytes: 'int8' },
+};
 
 /** Names a value by its key as the database has it, which keeps no null character and no half of a surrogate pair (durability §11.8). */
 function idOf({ namespace, key }: Readonly<{ namespace?: unknown; key?: unknown }>): string {
@@ -180,7 +174,7 @@ function idOf({ namespace, key }: Readonly<{ namespace?: unknown; key?: unknown 
 }
 
 /** Keeps other writers from namespaces until the transaction ends, in one order. @returns their sizes. */
-export function holdNamespaces(query: PostgresQuery, namespaces: readonly string[]) {
+function holdNamespaces(query: PostgresQuery, namespaces: readonly string[]) {
   return query(
     `INSERT INTO sluice_key_value_sizes AS sizes SELECT namespace, 0, 0 FROM unnest($1::text[]) AS namespace
       ORDER BY namespace ON CONFLICT (namespace) DO UPDATE SET keys = sizes.keys RETURNING namespace, keys, bytes`,
@@ -196,7 +190,7 @@ export function dropExpired(query: PostgresQuery, nowMs: number, most: number): 
 }
 
 /** Drops values, and counts them out of their namespaces. @returns how many. */
-export async function drop(
+async function drop(
   query: PostgresQuery,
   condition: string,
   values: NonNullable<Parameters<PostgresQuery>[1]>,

@@ -1,7 +1,7 @@
-import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
+import { errorMaker, type RowsOf } from 'sluice-kernel/internal';
 
-/** The errors of permits and streams of a channel. */
-export const channelErrors = {
+/** Makes the errors of permits and streams of a channel. */
+export const channelError = errorMaker({
   'permit-forged': {
     message: '"{what}" was called from outside.',
     cause: 'A permit or an approval was made by hand; only a passed outcome mints one.',
@@ -51,14 +51,8 @@ export const channelErrors = {
       'A resolver chose another account, address or thread for the final than for the opening.',
     hint: 'Ask StreamApproval.fits(final) first; abort the sender and send such a final by itself.',
   },
-} as const satisfies Record<string, ErrorRow>;
-
-/** The rows as a type. */
-export type ChannelErrors = typeof channelErrors;
+});
 
 declare module 'sluice-kernel/internal' {
-  interface ErrorRows extends ChannelErrors {}
+  interface ErrorRows extends RowsOf<typeof channelError> {}
 }
-
-/** Makes an error of this layer. */
-export const channelError = errorMaker(channelErrors);

@@ -1,7 +1,7 @@
-import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
+import { errorMaker, type RowsOf } from 'sluice-kernel/internal';
 
-/** The errors of defining, loading and running an extension. */
-export const extensionErrors = {
+/** Makes the errors of defining, loading and running an extension. */
+export const extensionError = errorMaker({
   'bad-extension': {
     message: 'Extension "{extensionId}" is not well formed: {problem}.',
     cause: 'defineExtension, or loadExtension, was given something that is no extension.',
@@ -137,14 +137,8 @@ export const extensionErrors = {
       'The module has neither a default export nor one named "extension" that defineExtension made.',
     hint: 'Write `export default defineExtension({ id, setup })`.',
   },
-} as const satisfies Record<string, ErrorRow>;
-
-/** The rows as a type. */
-export type ExtensionErrors = typeof extensionErrors;
+});
 
 declare module 'sluice-kernel/internal' {
-  interface ErrorRows extends ExtensionErrors {}
+  interface ErrorRows extends RowsOf<typeof extensionError> {}
 }
-
-/** Makes an error of this layer. */
-export const extensionError = errorMaker(extensionErrors);

@@ -1,7 +1,7 @@
-import { type ErrorRow, errorMaker } from 'sluice-kernel/internal';
+import { errorMaker, type RowsOf } from 'sluice-kernel/internal';
 
-/** The errors of reading the facts of a run. */
-export const streamErrors = {
+/** Makes the errors of reading the facts of a run. */
+export const streamError = errorMaker({
   'run-driven': {
     message: 'Run "{what}" already has a dispatcher.',
     cause:
@@ -13,14 +13,8 @@ export const streamErrors = {
     cause: 'An agent emitted its events in an order that their readers do not expect.',
     hint: 'Fix what emits them: checkOrdering lists every violation of a recorded run.',
   },
-} as const satisfies Record<string, ErrorRow>;
-
-/** The rows as a type. */
-export type StreamErrors = typeof streamErrors;
+});
 
 declare module 'sluice-kernel/internal' {
-  interface ErrorRows extends StreamErrors {}
+  interface ErrorRows extends RowsOf<typeof streamError> {}
 }
-
-/** Makes an error of this layer. */
-export const streamError = errorMaker(streamErrors);

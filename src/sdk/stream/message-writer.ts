@@ -82,12 +82,28 @@ export class MessageWriter {
 
   /** Makes thoughts of the texts of the open message: something after them has told that they are none of the answer. */
   rethink(): SessionEvent[] {
-    const events: SessionEvent[] = [];
-    if (this.#growing === undefined) return events;
-    const { content } = this.#growing;
-    endBlock(this.#growing, events);
+    const events = this.endBlock();
+    const { content = [] } = this.#growing ?? {};
     for (const [index, one] of content.entries())
       if (one.type === 'text') content[index] = { type: 'thinking', thinking: one.text };
+    return events;
+  }
+
+  /** Puts a text in the place of the texts of the open message. The pieces that were shown stay. */
+  correct(text: string): SessionEvent[] {
+    const events = this.endBlock();
+    const { content = [] } = this.#growing ?? {};
+    const at = content.findIndex(({ type }) => type === 'text');
+    const kept = content.filter(({ type }, index) => type !== 'text' || index === at);
+    content.splice(0, content.length, ...kept);
+    if (at >= 0) content[at] = { type: 'text', text };
+    return events;
+  }
+
+  /** Ends the block that grows: a further piece begins another. */
+  endBlock(): SessionEvent[] {
+    const events: SessionEvent[] = [];
+    if (this.#growing !== undefined) endBlock(this.#growing, events);
     return events;
   }
 

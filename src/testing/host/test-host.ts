@@ -1,6 +1,7 @@
 import { echoProvider } from '@sluice/agent';
 import {
   createHost,
+  type FlatHostOptions,
   type Host,
   type HostExtension,
   type HostOptions,
@@ -12,7 +13,7 @@ import type { Extension, ExtensionStatus } from '@sluice/sdk/extension';
 import type { TranscriptEntry } from '@sluice/sdk/stream';
 import { definedFields, type FamilyName, type Kernel, type Outcome } from 'sluice-kernel/internal';
 import type { CollectingLogger } from '../collecting-logger.js';
-import { createTestKernel, type TestKernelOptions } from '../test-kernel.js';
+import { createTestKernel } from '../test-kernel.js';
 import { type VirtualClock, virtualClock } from '../virtual-clock.js';
 import { type FakeChannel, fakeChannel, type Said } from './fake-channel.js';
 
@@ -24,16 +25,16 @@ export interface TestMessageEnd extends MessageEnd {
 
 /** The options of a test host: those of a host, where a test does not take their place. */
 export interface TestHostOptions
-  extends Partial<
-      Omit<HostOptions, 'kernel' | 'kernelOptions' | 'clock' | 'logger' | 'channels' | 'extensions'>
-    >,
-    Pick<TestKernelOptions, 'grants' | 'leastPrivilege' | 'overrides' | 'audit'> {
+  extends Partial<Omit<HostOptions, 'channels' | 'extensions' | 'journal'>>,
+    Omit<FlatHostOptions, 'kernel' | 'kernelOptions' | 'clock' | 'logger'> {
   /** The extensions under test, as they are, or with their config. */
   readonly extensions?: readonly (Extension | HostExtension)[];
   /** The channel that `say` speaks in; a `fakeChannel` by default. */
   readonly channel?: FakeChannel;
   /** Channels besides it. */
   readonly channels?: HostOptions['channels'];
+  /** The journal; by default one in memory. */
+  readonly journal?: Journal;
   /** The clock; by default one of its own. */
   readonly clock?: VirtualClock;
 }

@@ -50,7 +50,7 @@ describe('sluice inspect', () => {
     const path = await journalFile();
     const args = ['inspect', '--journal', path, '--no-config', '--port', '70000'];
     const { code, stderr } = await runInMemory(args);
-    expect([code, stderr.includes('"70000" is no port')]).toEqual([2, true]);
+    expect([code, stderr.includes('"70000" is no inspect.port: ')]).toEqual([2, true]);
   });
 });
 

@@ -107,7 +107,7 @@ describe('sluice journal', () => {
 
   it.each<[string, string[], RegExp]>([
     ['an unknown action', ['lst'], /bad-arguments: there is no action "lst"/],
-    ['no id', ['show'], /show needs the id of a message/],
+    ['no id', ['show'], /missing required argument 'id'/],
     ['an unknown id', ['show', 'u-none'], /the journal has no message u-none/],
     ['one that is no dead letter', ['retry', 'u-good'], /u-good is no dead letter: it is ended/],
     ['a wrong time', ['list', '--since', 'yesterday'], /--since is "yesterday".*Write 30m/],

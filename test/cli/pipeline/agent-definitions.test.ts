@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agentDefinitions, providedBy } from '../../../src/cli/pipeline/agent-definitions.js';
+import { agentDefinitions } from '../../../src/cli/pipeline/agent-definitions.js';
 import type { AgentDefinition } from '../../../src/host/index.js';
 import { defineExtension, ExtensionSet, givenSource } from '../../../src/sdk/extension/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
@@ -28,7 +28,7 @@ async function labOf(...agents: (() => Omit<AgentDefinition, 'id'>)[]) {
       defaultAgent: 'gpt',
       gateway: { url: '' },
     },
-    providedBy(extensions),
+    extensions,
     agentOptions('.'),
   );
   return { extensions, making };

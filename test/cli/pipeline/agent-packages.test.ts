@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agentDefinitions, providedBy } from '../../../src/cli/pipeline/agent-definitions.js';
+import { agentDefinitions } from '../../../src/cli/pipeline/agent-definitions.js';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.js';
 import { runInMemory } from '../memory-shell.js';
 import { agentOptions } from './agent-options.js';
@@ -88,7 +88,7 @@ describe('the agent of a package (event-pipeline §13.13)', () => {
     const choice = { kind: 'provided', agentId: 'pigeon:grey' } as const; // the known packages lie beside the sources
     const agents = { agents: [{ id: 'main', choice }], gateway: { url: '' } };
     const options = agentOptions(folder.path);
-    const making = agentDefinitions(agents, providedBy({ live: [] }), options);
+    const making = agentDefinitions(agents, { live: [] }, options);
     await expect(making).rejects.toMatchObject({
       message: 'there is no agent "pigeon:grey"',
       hint: expect.stringContaining('npm install sluice-pigeon'),

@@ -151,8 +151,8 @@ describe('a health port of the command line (§20.4)', () => {
   });
 
   it.each([
-    [['--health-port', 'http'], 2, '"http" is no port'],
-    [['--health-port', '70000'], 2, '"70000" is no port'],
+    [['--health-port', 'http'], 2, '"http" is no health.port: expected number'],
+    [['--health-port', '70000'], 2, '"70000" is no health.port: Too big'],
   ])('%j is refused', async (args, code, expected) => {
     const ended = await runInMemory(['run', ...args]);
     expect(ended.code).toBe(code);

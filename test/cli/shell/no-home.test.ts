@@ -43,12 +43,12 @@ describe('the home of a user', () => {
   it('is HOME, and what the system says if that is missing or empty', () => {
     expect(homeFolder({ HOME: '/home/ada' })).toBe('/home/ada');
     expect(homeFolder({})).toBe(homeFolder({ HOME: '' }));
-    expect(gatewaySetting(undefined, undefined, { HOME: '' }).device).not.toMatch(/^\.sluice/);
+    expect(gatewaySetting(undefined, { HOME: '' }).device).not.toMatch(/^\.sluice/);
   });
 
   it('may be a folder that nobody can make: the gateway says so', async () => {
     using folder = temporaryFolder({ taken: '' });
-    const { device = '' } = gatewaySetting(undefined, undefined, {
+    const { device = '' } = gatewaySetting(undefined, {
       HOME: join(folder.path, 'taken'),
     });
     const stop = new AbortController().signal;

@@ -59,9 +59,9 @@ describe('sluice store (extensions-that-act §2.8)', () => {
 
   it.each([
     [['lst'], 'there is no action "lst"', 'Actions: list, get, delete, clear.'],
-    [['get'], 'get needs the id of an extension', 'sluice store list'],
-    [['delete', 'other'], 'delete needs a key', 'sluice store list other'],
-    [['clear', 'other', 'x'], 'clear takes no key', 'sluice store delete'],
+    [['get'], "missing required argument 'extension'", 'sluice store get --help'],
+    [['delete', 'other'], "missing required argument 'key'", 'sluice store delete --help'],
+    [['clear', 'other', 'x'], "too many arguments for 'clear'", 'sluice store clear --help'],
     [['get', 'other', 'y'], '"other" keeps no "y"', 'sluice store list other'],
     [['clear', 'rate-limits'], 'keeps nothing of an extension "rate-limits"', '"rate-limit"?'],
     [['clear', '/schedules'], '"/schedules" is the host\'s own', 'Name an extension'],

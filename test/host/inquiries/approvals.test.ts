@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryJournal, openJournal } from '../../../src/journal/index.js';
+import { eventIdOf } from '../../../src/journal/internal.js';
 import { portLab, until } from '../../support/port-lab.js';
 
 describe('a question to a human', () => {
@@ -168,6 +169,28 @@ describe.each([
     expect(next.ran).toEqual([]);
     next.press(next.button());
     await until(() => next.ran.length === 1);
+    await next.stop();
+  });
+
+  it('a crash suspect that waits for a person takes no last attempt of a young host: another one is begun in its time (durability §7.7, judgement §4.21)', async () => {
+    const journal = memoryJournal();
+    /** Leaves a message that so many hosts have begun, and ended with. */
+    const leave = async (text: string, deaths: number): Promise<void> => {
+      const eventId = eventIdOf('console', 'default', text);
+      const lane = JSON.stringify(['console', 'default', text, '']);
+      const about = { channel: 'console', accountId: 'default', updateId: text, receivedAtMs: 0 };
+      const body = JSON.stringify({ text, conversation: text });
+      await journal.accept({ eventId, ...about, lane, body });
+      for (let times = 0; times < deaths; times++) await journal.begin(eventId);
+    };
+    await leave('asks', 1);
+    const first = await portLab({ journal });
+    await until(() => first.asked().length === 1);
+    await first.kill();
+    await leave('other', 2);
+    const next = await portLab({ journal, clock: first.clock, lastAttemptAfterMs: 1_000 });
+    await next.clock.advance(1_000);
+    expect(next.begun).toEqual(['other']);
     await next.stop();
   });
 });

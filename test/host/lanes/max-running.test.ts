@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { openJournal } from '../../../src/journal/index.js';
+import { memoryJournal, openJournal } from '../../../src/journal/index.js';
 import type { Kernel } from '../../../src/kernel/internal.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { testFolder } from '../../support/folder.js';
@@ -154,6 +154,28 @@ describe('M6: messages that run at once', () => {
       await settled(lab);
     }
     expect(begun.filter((text) => text !== 'alone')).toEqual(['m-0', 'm-1', 'm-2', 'm-3', 'm-4']);
+  });
+
+  it('of one sender that wait for his share are handled before a host ends whose input has ended (durability §8.5, durability §8.8)', async () => {
+    const { provider, begun, release } = held();
+    const agents = [{ id: 'main', provider }];
+    const lab = await hostLab({ journal: memoryJournal(), agents, maxRunning: 4 });
+    const texts = ['m-0', 'm-1', 'm-2', 'm-3', 'm-4'];
+    for (const text of texts) {
+      await lab.channel.receive({ text, conversation: text, from: 'ada' }, text);
+      await settled(lab);
+    }
+    expect(begun).toEqual(['m-0', 'm-1']);
+    lab.channel.end();
+    let isStopped = false;
+    void lab.host.stopped.then(() => {
+      isStopped = true;
+    });
+    await until(lab, () => {
+      release();
+      return isStopped;
+    });
+    expect(lab.texts().toSorted()).toEqual(texts);
   });
 
   it('begin a few in a turn of the event loop, so that a crowd handed in at once lets timers and sockets have theirs (durability §8.7)', async () => {

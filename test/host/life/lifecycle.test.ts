@@ -40,6 +40,25 @@ describe('a host', () => {
     expect([...lab.channel.running]).toEqual([]);
   });
 
+  it('starts its accounts side by side: one that takes its time holds up no other (durability §8.9)', async () => {
+    const channel = scriptedChannel({ accounts: ['a', 'b'] });
+    const steps: string[] = [];
+    const slow = {
+      ...channel,
+      startAccount: async (...given: Parameters<typeof channel.startAccount>): Promise<void> => {
+        steps.push(`${given[0]} begins`);
+        if (given[0] === 'a')
+          for (let turns = 0; turns < 100 && !steps.includes('b begins'); turns++)
+            await new Promise((resolve) => setImmediate(resolve));
+        await channel.startAccount(...given);
+        steps.push(`${given[0]} is up`);
+      },
+    };
+    await using lab = await hostLab({ channel: slow });
+    expect(steps.indexOf('b begins')).toBeLessThan(steps.indexOf('a is up'));
+    expect(lab.host.health().accounts.map(({ accountId }) => accountId)).toEqual(['a', 'b']);
+  });
+
   it('D7: may be made without channels, where extensions provide them', async () => {
     const channel = scriptedChannel();
     const provides = defineExtension({
@@ -240,7 +259,7 @@ describe('a host', () => {
     ['no-agent', { agents: [] }],
     ['no-agent', { agents: undefined as unknown as [] }], // as JavaScript may leave it out
     ['duplicate-agent', { agents: [...agents, ...agents] }],
-    ['unknown-agent', { defaultAgentId: 'gone' }],
+    ['unknown-agent', { defaultAgent: 'gone' }],
     ['no-model', { agents: [{ id: 'main', provider: echoProvider(), model: 'gone' }] }],
     ['duplicate-channel', { channels: [scriptedChannel(), scriptedChannel()] }],
   ])('refuses wrong options: %s', (code, options) => {

@@ -113,3 +113,36 @@ it.each([undefined, 'wait', 'refuse', 'drop'] as const)(
     expect(lab.host.stats()).toMatchObject({ waiting: 0 });
   },
 );
+
+it('what is new waits for what is open in its conversation, also while the journal is being read from its first row (durability §7.1, durability §8.8)', async () => {
+  const memory = memoryJournal();
+  let isChanged = false;
+  let read = (): void => undefined;
+  const isRead = new Promise<void>((resolve) => {
+    read = resolve;
+  });
+  const journal: Journal = {
+    ...memory,
+    changedOutside: () => isChanged,
+    updates: async (filter) => {
+      const rows = await memory.updates(filter);
+      if (isChanged && filter?.parts !== undefined && filter.lane === undefined) await isRead;
+      return rows;
+    },
+  };
+  await using lab = await hostLab({ journal });
+  const about = { channel: 'scripted', accountId: 'default', receivedAtMs: 0 };
+  for (const text of ['a', 'b']) {
+    const lane = JSON.stringify(['scripted', 'default', text, '']);
+    const body = JSON.stringify({ text, conversation: text });
+    await memory.accept({ eventId: text, ...about, updateId: text, lane, body });
+  }
+  isChanged = true; // by another, which the look hears of
+  await lab.clock.advance(1_000);
+  receive(lab, 'c', 'b');
+  await lab.clock.advance(10);
+  isChanged = false;
+  read();
+  await seconds(lab, 2);
+  expect(lab.texts()).toEqual(['a', 'b', 'c']);
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fingerprintOf } from '../../../src/host/outbox/outbox.js';
+import { fingerprintOf } from '../../../src/host/outbox/report-of-record.js';
 import { journalError } from '../../../src/journal/errors.js';
 import type { Journal } from '../../../src/journal/index.js';
 import { deferred, type PayloadOf } from '../../../src/kernel/internal.js';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { journalError } from '../../../src/journal/errors.js';
 import type { Store } from '../../../src/journal/index.js';
 import {
   type Journal,
@@ -193,3 +194,27 @@ it.each([
       expect([...hits]).toContain(name);
   },
 );
+
+it('a beginning whose answer was lost counts once: the next one may be the last attempt (durability §6.13, durability §7.8)', async () => {
+  const memory = memoryJournal();
+  const begun: number[] = [];
+  let isLost = true;
+  const journal: Journal = {
+    ...memory,
+    accept: (update, _, mostOpen) => memory.accept(update, false, mostOpen), // it begins by a write of its own
+    begin: async (...given) => {
+      const answer = await memory.begin(...given);
+      begun.push(answer.attempts);
+      if (isLost) throw journalError('database-io', { path: 'a server', problem: 'no answer' });
+      return answer;
+    },
+  };
+  await using lab = await hostLab({ journal, maxAttempts: 1 });
+  void lab.channel.receive({ text: 'hello' }, '1');
+  await lab.clock.advance(350); // four tries
+  isLost = false;
+  await lab.clock.advance(1_000);
+  expect(begun).toEqual([1, 1, 1, 1, 1]);
+  expect(lab.texts()).toEqual(['hello']);
+  expect(await memory.updates()).toMatchObject([{ state: 'ended', attempts: 1 }]);
+});

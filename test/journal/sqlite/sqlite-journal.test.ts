@@ -7,20 +7,13 @@ import { openJournal, openSqlite, readJournal, tendJournal } from '../../../src/
 import { compiled } from '../../support/compiled.js';
 import { fence, fenceOf } from '../../support/fences.js';
 import { testFolder } from '../../support/folder.js';
-import { aDispatch, anUpdate, aSend, describeJournal, settableClock } from '../journal-contract.js';
-import { describeStore } from '../store-contract.js';
+import { aDispatch, anUpdate, aSend, settableClock } from '../journal-contract.js';
 
 const code = (wanted: string) => expect.objectContaining({ code: wanted });
 /** For what is done in the background. */
 const patiently = { timeout: 280_000, interval: 5 };
 
 const newPath = () => join(testFolder(), 'sluice.db');
-
-describeJournal('a journal in a file', (options) => openJournal(newPath(), options));
-describeStore('a store in a journal', async () => {
-  const journal = await openJournal(newPath());
-  return { store: journal.store, close: () => journal.close() };
-});
 
 /** A journal with something in each of its tables, closed. */
 async function filledJournal(updates = 50): Promise<string> {
@@ -38,20 +31,6 @@ async function filledJournal(updates = 50): Promise<string> {
 }
 
 describe('a journal in a file', () => {
-  it('is there, whole and in order, when it is opened again (durability §1.1)', async () => {
-    const path = await filledJournal();
-    const journal = await openJournal(path);
-    const updates = await journal.updates();
-    expect(updates.map(({ eventId }) => eventId)).toEqual(
-      Array.from({ length: 50 }, (_, at) => `u-${at}`),
-    );
-    expect(await journal.sends()).toHaveLength(50);
-    expect(await journal.dispatches()).toHaveLength(50);
-    await journal.accept(anUpdate('later'));
-    expect((await journal.updates({ eventId: 'later' }))[0]?.seq).toBe(51);
-    await journal.close();
-  });
-
   it('never gives a number again, also of what was dropped (fault 38)', async () => {
     const path = newPath();
     const clock = settableClock();
@@ -129,34 +108,6 @@ describe('a journal in a file', () => {
       body: '{"kept":true}',
     });
     await again.close();
-  });
-
-  it('drops what is older than is kept, but nothing that has not ended (durability §5.1)', async () => {
-    const path = newPath();
-    const clock = settableClock();
-    const journal = await openJournal(path, { clock, keepForMs: 1_000 });
-    for (const id of ['open', 'ended', 'dead']) {
-      await journal.accept(anUpdate(id));
-      await journal.prepare(fence, aSend(`${id}.1`, { correlationId: id }));
-      await journal.endSend(fence, `${id}.1`, { state: 'sent' });
-    }
-    await journal.prepare(fence, aSend('waits'));
-    await journal.endUpdate(fenceOf('ended'), { isDead: false, outcome: 'answered' });
-    await journal.endUpdate(fenceOf('dead'), { isDead: true, outcome: 'failed' });
-    journal.dispatched(aDispatch('old', { occurredAtMs: clock.now() }));
-    await journal.close();
-    await clock.advance(1_001);
-    const later = await openJournal(path, { clock, keepForMs: 1_000 });
-    const ids = async () => (await later.updates()).map(({ eventId }) => eventId);
-    await vi.waitFor(async () => expect(await ids()).toEqual(['open', 'dead']), patiently);
-    expect((await later.sends()).map(({ sendId }) => sendId)).toEqual([
-      'open.1',
-      'dead.1',
-      'waits',
-    ]);
-    expect(await later.dispatches()).toEqual([]);
-    expect(await later.accept(anUpdate('ended'))).toEqual({ status: 'accepted' }); // durability §2.3: the window is over
-    await later.close();
   });
 
   it('drops the oldest where there is more than is kept, dispatches first (durability §5.1)', async () => {

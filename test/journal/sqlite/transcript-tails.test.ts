@@ -4,10 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { Histories } from '../../../src/host/transcript/histories.js';
 import type { HistoryBounds } from '../../../src/host/transcript/history.js';
 import { GroupCommit } from '../../../src/journal/commit/group-commit.js';
+import { sessionStore } from '../../../src/journal/commit/session-store.js';
 import type { SqliteDatabase } from '../../../src/journal/database/open-sqlite.js';
 import { openJournal, openSqlite, type Store } from '../../../src/journal/index.js';
 import type { CleanText } from '../../../src/journal/rows/clean-body.js';
-import { sqliteStore } from '../../../src/journal/sqlite/sqlite-store.js';
+import { SqliteSessions } from '../../../src/journal/sqlite/sqlite-sessions.js';
 import { TranscriptTails } from '../../../src/journal/sqlite/transcript-tails.js';
 import { systemClock } from '../../../src/kernel/internal.js';
 import { fence } from '../../support/fences.js';
@@ -23,7 +24,10 @@ interface CountedStore extends AsyncDisposable {
   readonly fresh: Store;
 }
 
-async function countedStore(mostCharacters?: number, clean?: CleanText): Promise<CountedStore> {
+async function countedStore(
+  mostCharacters?: number,
+  clean: CleanText = (text) => text,
+): Promise<CountedStore> {
   const path = join(testFolder(), 'sluice.db');
   await (await openJournal(path)).close();
   let read = 0;
@@ -55,12 +59,16 @@ async function countedStore(mostCharacters?: number, clean?: CleanText): Promise
       return typeof member === 'function' ? member.bind(target) : member;
     },
   }) as SqliteDatabase; // it differs in what it counts
-  const commits = new GroupCommit(database, { clock: systemClock });
   const others = openSqlite(path);
-  const reading = (on: SqliteDatabase) => new GroupCommit(on, { clock: systemClock });
+  const storeOf = (on: SqliteDatabase, most?: number) => {
+    const sessions = new SqliteSessions(on, new TranscriptTails(most));
+    const commits = new GroupCommit(on, { sessions }, { clock: systemClock });
+    return { commits, store: sessionStore(commits, sessions, clean) };
+  };
+  const { commits, store } = storeOf(database, mostCharacters);
   return {
-    store: sqliteStore(database, commits, clean, new TranscriptTails(mostCharacters)),
-    fresh: sqliteStore(others, reading(others), undefined, new TranscriptTails(0)),
+    store,
+    fresh: storeOf(others, 0).store,
     bodiesRead: () => {
       const since = read;
       read = 0;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { TObject, TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { type CanonicalFamilies, canonicalStages } from '../../../src/kernel/catalog/index.js';
@@ -7,6 +7,7 @@ import {
   annotations,
   replaceableAnnotations,
 } from '../../../src/kernel/catalog/pieces/annotations.js';
+import type { ObjectSchema } from '../../../src/kernel/schema/schema.js';
 import type { Stage } from '../../../src/kernel/stage/stage.js';
 import { samplePayload, samplePayloads } from '../../../src/testing/samples.js';
 
@@ -265,7 +266,7 @@ describe('the annotations of the catalog (spec §7)', () => {
     for (const stage of canonicalStages)
       for (const [field, schema] of Object.entries(stage.annotations?.properties ?? {}))
         expect(schema, `${stage.family} ${field}`).toEqual(
-          (annotations as TObject).properties[field],
+          (annotations.properties as ObjectSchema['properties'])[field],
         );
   });
 

@@ -38,7 +38,7 @@ it('refuses a --url that is no address, before anything runs', async () => {
   const { code, stderr } = await runInMemory(args);
   expect(code).toBe(2);
   expect(stderr).toBe(
-    'sluice: bad-arguments: --url is no address of a gateway. Write one such as ws://127.0.0.1:18789 or wss://gateway.example.\n',
+    'sluice: bad-arguments: "gateway.example" is no gateway.url: expected an address that begins with "ws://" or "wss://". Write the address of an OpenClaw gateway, by default "ws://127.0.0.1:18789".\n',
   );
 });
 
@@ -58,19 +58,22 @@ it('refuses two agents of a gateway in one host, in a config and on the command 
   expect([inConfig.code, given.code]).toEqual([2, 2]);
 });
 
-it('reads the gateway from the command line, then the config file, then the environment', () => {
+it('reads the gateway from the command line, then the config file, then the environment', async () => {
   const env = { HOME: '/home/ada', OPENCLAW_GATEWAY_TOKEN: 't' };
-  const config = { gateway: { url: 'ws://b', device: 'key.pem', token: 'u' }, folder: '/etc/s' };
-  expect(gatewaySetting(undefined, undefined, env)).toEqual({
+  const config = join(folder, 'gateway.json');
+  const gateway = { url: 'ws://b', device: 'key.pem', token: 'u' };
+  await writeFile(config, JSON.stringify({ agent: 'openclaw', gateway }));
+  expect(gatewaySetting(undefined, env)).toEqual({
     url: 'ws://127.0.0.1:18789',
     token: 't',
     device: '/home/ada/.sluice/openclaw-device.pem',
   });
-  expect(gatewaySetting('ws://a', config as never, env)).toEqual({
-    url: 'ws://a',
-    token: 'u',
-    device: '/etc/s/key.pem',
-  });
+  const shell = {
+    ...{ cwd: '/', env, additions: [openclawAddition], journals: [] },
+    ...{ stop: new AbortController().signal, keepSecrets: () => undefined },
+  };
+  const settings = await readSettings({ config, url: 'ws://a' }, shell);
+  expect(settings.gateway).toEqual({ url: 'ws://a', token: 'u', device: join(folder, 'key.pem') });
 });
 
 it('lets the environment stand for what gateway.auth of an OpenClaw configuration lacks (extensions-that-act §9.9)', async () => {

@@ -5,12 +5,7 @@ import type { FamilyName, Kernel } from '../../../src/kernel/internal.js';
 import { bridgeGateway, type GatewayBridgeOptions } from '../../../src/openclaw/gateway/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';
 import { until } from '../../support/gateway-server.js';
-import {
-  all,
-  type ProviderLabOptions,
-  providerLab,
-  triggerOf,
-} from '../../support/provider-lab.js';
+import { type ProviderLabOptions, providerLab } from '../../support/provider-lab.js';
 
 interface BridgeLabOptions extends ProviderLabOptions {
   readonly bridge?: GatewayBridgeOptions;
@@ -131,8 +126,7 @@ describe('bridgeGateway (stream §7)', () => {
 
   it('tells a run of triggerStream outside of a turn (stream §7.1)', async () => {
     await using lab = await bridgeLab();
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
+    const { deltas } = await lab.asked();
     lab.server.agent('r-1', 'assistant', { text: 'yes' });
     lab.server.agent('r-1', 'lifecycle', { phase: 'end' });
     expect((await deltas).at(-1)).toEqual({ phase: 'final', content: 'yes' });

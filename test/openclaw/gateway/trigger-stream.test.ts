@@ -6,13 +6,19 @@ import {
 } from '../../../src/openclaw/gateway/index.js';
 import { labToken } from '../../support/gateway-lab.js';
 import { until } from '../../support/gateway-server.js';
-import { all, leftOf, nothingLeft, providerLab, triggerOf } from '../../support/provider-lab.js';
+import {
+  all,
+  type ProviderLab as Lab,
+  leftOf,
+  nothingLeft,
+  providerLab,
+  triggerOf,
+} from '../../support/provider-lab.js';
 
 describe('triggerStream', () => {
   it('yields thinking, content and final, 10 ms apart (stream §4.4; facts 4.4; seed 003)', async () => {
     await using lab = await providerLab();
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
+    const { deltas } = await lab.asked();
     lab.server.agent('r-1', 'lifecycle', { phase: 'start', startedAt: 1 });
     lab.server.agent('r-1', 'thinking', { text: 'thinking…', delta: 'thinking…' });
     await lab.settled();
@@ -59,8 +65,7 @@ describe('triggerStream', () => {
 
   it('gives one final with empty content where the agent says nothing (facts 4.2)', async () => {
     await using lab = await providerLab();
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
+    const { deltas } = await lab.asked();
     lab.server.agent('r-1', 'lifecycle', { phase: 'end' });
     expect(await deltas).toEqual([{ phase: 'final', content: '' }]);
   });
@@ -154,8 +159,7 @@ describe('triggerStream', () => {
   it('puts a reaction in a sentence (facts 4.4)', async () => {
     await using lab = await providerLab();
     const content = { emoji: '👍', referencedMessageId: 'm-7' };
-    const deltas = all(lab.agent.triggerStream(triggerOf('', { type: 'reaction', content })));
-    await lab.acknowledged();
+    const { deltas } = await lab.asked('', { type: 'reaction', content });
     expect(lab.server.sent('chat.send')[0]?.params.message).toBe(
       '(reacted with 👍 to message m-7)',
     );
@@ -180,8 +184,7 @@ describe('triggerStream', () => {
   it('never makes deltas of tool events: a tap gets them (stream §4.3)', async () => {
     const tools: AgentEventPayload[] = [];
     await using lab = await providerLab({ agent: { onTool: (event) => void tools.push(event) } });
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
+    const { deltas } = await lab.asked();
     lab.server.agent('r-1', 'tool', { phase: 'start', name: 'read', toolCallId: 't-1', args: {} });
     lab.server.agent('r-1', 'tool', { phase: 'result', name: 'read', toolCallId: 't-1' });
     lab.server.agent('r-1', 'lifecycle', { phase: 'end' });
@@ -194,8 +197,7 @@ describe('triggerStream', () => {
 
   it('keeps 256 Ki characters of a text, cut between characters (defect: cut in a pair)', async () => {
     await using lab = await providerLab();
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
+    const { deltas } = await lab.asked();
     const text = `😀${'x'.repeat(256 * 1024 - 1)}`;
     lab.server.agent('r-1', 'assistant', { text });
     lab.server.agent('r-1', 'lifecycle', { phase: 'end' });
@@ -210,8 +212,7 @@ describe('triggerStream', () => {
       ['r-2', ['N', 'NO'], 'NO'],
       ['r-3', ['NO', 'NO, never'], 'NO, never'],
     ] as const) {
-      const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-      await lab.acknowledged(Number(run.slice(2)));
+      const { deltas } = await lab.asked();
       for (const text of texts) lab.server.agent(run, 'assistant', { text });
       lab.server.agent(run, 'lifecycle', { phase: 'end' });
       expect((await deltas).at(-1)).toEqual({ phase: 'final', content });
@@ -221,40 +222,58 @@ describe('triggerStream', () => {
 });
 
 describe('the end of a run that is not its lifecycle', () => {
-  it('is an error event (seed 003: error stream)', async () => {
-    await using lab = await providerLab();
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
-    lab.server.agent('r-1', 'error', { message: 'no credit' });
-    const [delta] = await deltas;
-    expect(await deltas).toEqual([{ phase: 'error', error: 'no credit' }]);
-    expect(delta && hasReachedAgent(delta)).toBe(true);
-  });
-
-  it.each([
-    [{ error: 'overloaded' }, 'overloaded'],
-    [{}, 'the agent failed and gave no reason'],
-  ])('is a lifecycle error with %o', async (data, error) => {
-    await using lab = await providerLab();
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
+  const said = ({ server }: Lab, state: 'final' | 'aborted', text: string): void => {
+    if (state === 'aborted') server.agent('r-1', 'assistant', { text });
+    server.chat('r-1', state, text, state === 'aborted' ? { stopReason: 'stop' } : {});
+  };
+  const lifecycle = (lab: Lab, data: object): void =>
     lab.server.agent('r-1', 'lifecycle', { phase: 'error', ...data });
-    expect(await deltas).toEqual([{ phase: 'error', error }]);
-    expect(leftOf(lab)).toEqual(nothingLeft);
-  });
 
-  it('is told without the secrets of the client, on one line (stream §2.9)', async () => {
+  it.each<[title: string, say: (lab: Lab) => void, last: StreamDelta]>([
+    [
+      'an error event (seed 003: error stream)',
+      ({ server }) => server.agent('r-1', 'error', { message: 'no credit' }),
+      { phase: 'error', error: 'no credit' },
+    ],
+    [
+      'a lifecycle error with its reason',
+      (lab) => lifecycle(lab, { error: 'overloaded' }),
+      { phase: 'error', error: 'overloaded' },
+    ],
+    [
+      'a lifecycle error without one',
+      (lab) => lifecycle(lab, {}),
+      { phase: 'error', error: 'the agent failed and gave no reason' },
+    ],
+    [
+      'told without the secrets of the client, on one line (stream §2.9)',
+      (lab) => lifecycle(lab, { error: `bad ${labToken}\nagain` }),
+      { phase: 'error', error: 'bad [secret] again' },
+    ],
+    [
+      'the final of a chat that no agent ran for, such as a command (stream §4.3)',
+      (lab) => said(lab, 'final', 'all is well'),
+      { phase: 'final', content: 'all is well' },
+    ],
+    [
+      'an aborted chat: an aborted run has no lifecycle end (facts 6.2)',
+      (lab) => said(lab, 'aborted', 'I am'),
+      { phase: 'error', error: 'the run was stopped' },
+    ],
+  ])('is %s', async (_title, say, last) => {
     await using lab = await providerLab();
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
-    lab.server.agent('r-1', 'lifecycle', { phase: 'error', error: `bad ${labToken}\nagain` });
-    expect(await deltas).toEqual([{ phase: 'error', error: 'bad [secret] again' }]);
+    const { deltas } = await lab.asked();
+    say(lab);
+    const delta = (await deltas).at(-1);
+    expect(delta).toEqual(last);
+    expect(delta && hasReachedAgent(delta)).toBe(true);
+    expect(leftOf(lab)).toEqual(nothingLeft);
+    expect(lab.server.sent('chat.abort')).toEqual([]);
   });
 
   it('waits for the retry of a failed run where there is a grace (defect: retry under the same id)', async () => {
     await using lab = await providerLab({ agent: { errorGraceMs: 15_000 } });
-    const first = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
+    const { deltas: first } = await lab.asked();
     lab.server.agent('r-1', 'lifecycle', { phase: 'error', error: 'overloaded' });
     await lab.settled();
     await lab.clock.advance(14_000);
@@ -263,56 +282,35 @@ describe('the end of a run that is not its lifecycle', () => {
     await lab.clock.advance(14_000);
     lab.server.agent('r-1', 'lifecycle', { phase: 'end' });
     expect((await first).at(-1)).toEqual({ phase: 'final', content: 'well, then' });
-    const second = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged(2);
+    const { deltas: second } = await lab.asked();
     lab.server.agent('r-2', 'lifecycle', { phase: 'error', error: 'overloaded' });
     await lab.settled();
     await lab.clock.advance(15_000);
     expect(await second).toEqual([{ phase: 'error', error: 'overloaded' }]);
   });
 
-  it('is the final of a chat that no agent ran for, such as a command (stream §4.3)', async () => {
-    await using lab = await providerLab();
-    const deltas = all(lab.agent.triggerStream(triggerOf('/status')));
-    await lab.acknowledged();
-    lab.server.chat('r-1', 'final', 'all is well');
-    expect(await deltas).toEqual([{ phase: 'final', content: 'all is well' }]);
-  });
-
-  it('is an aborted chat: an aborted run has no lifecycle end (facts 6.2)', async () => {
-    await using lab = await providerLab();
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
-    lab.server.agent('r-1', 'assistant', { text: 'I am' });
-    lab.server.chat('r-1', 'aborted', 'I am', { stopReason: 'stop' });
-    expect((await deltas).at(-1)).toEqual({ phase: 'error', error: 'the run was stopped' });
-    expect(lab.server.sent('chat.abort')).toEqual([]);
-  });
-
-  it('is the answer to a word that stops runs, which starts none', async () => {
-    await using lab = await providerLab();
-    lab.server.answers['chat.send'] = () => ({ payload: { ok: true, aborted: true, runIds: [] } });
-    expect(await all(lab.agent.triggerStream(triggerOf('stop')))).toEqual([
+  it.each<[title: string, payload: object, delta: StreamDelta]>([
+    [
+      'the answer to a word that stops runs, which starts none',
+      { ok: true, aborted: true, runIds: [] },
       { phase: 'final', content: '' },
-    ]);
-  });
-
-  it('is an acknowledgement that says that it failed', async () => {
-    await using lab = await providerLab();
-    lab.server.answers['chat.send'] = () => ({
-      payload: { runId: 'r-1', status: 'error', summary: 'no such agent' },
-    });
-    expect(await all(lab.agent.triggerStream(triggerOf('hello')))).toEqual([
+    ],
+    [
+      'an acknowledgement that says that it failed',
+      { runId: 'r-1', status: 'error', summary: 'no such agent' },
       { phase: 'error', error: 'no such agent' },
-    ]);
+    ],
+  ])('is %s', async (_title, payload, delta) => {
+    await using lab = await providerLab();
+    lab.server.answers['chat.send'] = () => ({ payload });
+    expect(await all(lab.agent.triggerStream(triggerOf('stop')))).toEqual([delta]);
   });
 });
 
 describe('a run that takes too long', () => {
   it('is one error after agentTimeoutMs, and the agent is stopped (facts 4.4; seed 003: timeout)', async () => {
     await using lab = await providerLab({ agent: { agentTimeoutMs: 60 } });
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
+    const { deltas } = await lab.asked();
     await lab.clock.advance(60);
     expect(await deltas).toEqual([
       { phase: 'error', error: 'the agent has not ended within 60 ms' },
@@ -327,8 +325,7 @@ describe('a run that takes too long', () => {
 
   it('counts from the acknowledgement, whatever is heard (stream §4.6)', async () => {
     await using lab = await providerLab({ agent: { agentTimeoutMs: 100 } });
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
+    const { deltas } = await lab.asked();
     await lab.clock.advance(99);
     lab.server.agent('r-1', 'assistant', { text: 'wait' });
     await lab.settled();
@@ -338,8 +335,7 @@ describe('a run that takes too long', () => {
 
   it('is one error after idleTimeoutMs without an event (defect: absolute only)', async () => {
     await using lab = await providerLab({ agent: { idleTimeoutMs: 100 } });
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
+    const { deltas } = await lab.asked();
     for (let time = 0; time < 5; time++) {
       await lab.clock.advance(99);
       lab.server.agent('r-1', 'thinking', { text: 'x'.repeat(time + 1) });
@@ -456,8 +452,7 @@ describe('who reads', () => {
       const stop = new AbortController();
       const never = new AbortController().signal;
       const signals = { signal: never, abortSignal: never, [name]: stop.signal };
-      const deltas = all(lab.agent.triggerStream(triggerOf('hello', signals)));
-      await lab.acknowledged();
+      const { deltas } = await lab.asked('hello', signals);
       lab.server.agent('r-1', 'assistant', { text: 'I am' });
       await lab.settled();
       stop.abort();
@@ -528,8 +523,7 @@ describe('a run whose connection is lost', () => {
   it('goes on where it comes back, with the next snapshot (stream §4.7; fault 42)', async () => {
     await using lab = await providerLab();
     lab.server.answers['agent.wait'] = () => ({ payload: { runId: 'r-1', status: 'timeout' } });
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
+    const { deltas } = await lab.asked();
     lab.server.agent('r-1', 'assistant', { text: 'a' });
     await lab.settled();
     lab.server.drop();
@@ -549,8 +543,7 @@ describe('a run whose connection is lost', () => {
   ])('ends with a clear error where it ended meanwhile: %o', async (answer, error) => {
     await using lab = await providerLab();
     lab.server.answers['agent.wait'] = () => ({ payload: answer });
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
+    const { deltas } = await lab.asked();
     lab.server.drop();
     await until(() => lab.client.state === 'waiting');
     await lab.clock.advance(800);
@@ -560,8 +553,7 @@ describe('a run whose connection is lost', () => {
 
   it('ends with a clear error after the window', async () => {
     await using lab = await providerLab();
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
+    const { deltas } = await lab.asked();
     await lab.server.down();
     await until(() => lab.client.state === 'waiting');
     await lab.clock.advance(30_000);
@@ -587,8 +579,7 @@ describe('a run whose connection is lost', () => {
 
   it('ends when the client is stopped', async () => {
     await using lab = await providerLab();
-    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
-    await lab.acknowledged();
+    const { deltas } = await lab.asked();
     await lab.client.stop();
     expect(await deltas).toEqual([{ phase: 'error', error: 'the gateway client was stopped' }]);
     expect(leftOf(lab)).toEqual(nothingLeft);
@@ -598,10 +589,8 @@ describe('a run whose connection is lost', () => {
 describe('two runs', () => {
   it('of one session do not touch each other (defect: the later one was unregistered)', async () => {
     await using lab = await providerLab();
-    const first = all(lab.agent.triggerStream(triggerOf('one')));
-    await lab.acknowledged();
-    const second = all(lab.agent.triggerStream(triggerOf('two')));
-    await lab.acknowledged(2);
+    const { deltas: first } = await lab.asked('one');
+    const { deltas: second } = await lab.asked('two');
     lab.server.agent('r-1', 'assistant', { text: 'first' });
     lab.server.agent('r-1', 'lifecycle', { phase: 'end' });
     await first;
@@ -613,8 +602,7 @@ describe('two runs', () => {
   it('that the gateway gives one id: the second is refused, and the first goes on', async () => {
     await using lab = await providerLab();
     lab.server.answers['chat.send'] = () => ({ payload: { runId: 'same', status: 'started' } });
-    const first = all(lab.agent.triggerStream(triggerOf('one')));
-    await lab.acknowledged();
+    const { deltas: first } = await lab.asked('one');
     const second = await all(lab.agent.triggerStream(triggerOf('two')));
     expect(second).toMatchObject([{ phase: 'error', error: expect.stringContaining('"same"') }]);
     lab.server.agent('same', 'assistant', { text: 'mine' });

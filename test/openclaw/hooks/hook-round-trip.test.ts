@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createKernel, type Envelope } from '../../../src/kernel/internal.js';
+import { createKernel, type Envelope, type Given } from '../../../src/kernel/internal.js';
 import { type LegacyHookName, legacyHookNames } from '../../../src/openclaw/index.js';
 import { profiles } from '../../../src/openclaw/profiles/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';
@@ -132,7 +132,7 @@ function throughPipeline(hook: LegacyHookName, { event, ctx }: Told): Told {
   if (first === undefined) throw new Error(`${hook} announces nothing`);
   const { family, payload } = first;
   const parsed = kernel.parsePayload(family, structuredClone(payload));
-  const { agentId = null, sessionId = null } = first.given;
+  const { agentId = null, sessionId = null }: Given = first.given ?? {};
   const envelope = { family, payload: parsed, agentId, sessionId } as unknown as Envelope; // all that views read
   return row.view(envelope) as unknown as Told;
 }

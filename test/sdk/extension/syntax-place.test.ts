@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { syntaxPlace } from '../../../src/sdk/extension/internal.js';
+import { syntaxPlace } from '../../../src/sdk/extension/load/syntax-place.js';
 
 describe('the place of a mistake in a text', () => {
   it.each([

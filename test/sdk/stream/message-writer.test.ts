@@ -57,6 +57,21 @@ describe('a writer of messages', () => {
     ]);
   });
 
+  it('puts a text in the place of those of the open message, between its thoughts', () => {
+    const writer = new MessageWriter({ provider: 'p', model: 'm' });
+    expect(writer.correct('Nothing grows.')).toEqual([]);
+    const events: SessionEvent[] = [
+      { type: 'agent_start' },
+      ...[...writer.grow('thinking', 'Hm.'), ...writer.endBlock(), ...writer.endBlock()],
+      ...[...writer.grow('thinking', 'Ah.'), ...writer.grow('text', 'Fo')],
+      ...[...writer.endBlock(), ...writer.grow('text', 'o'), ...writer.correct('Bar')],
+      ...[...writer.end(), { type: 'agent_end', messages: writer.messages } as const],
+    ];
+    expect(checkOrdering(events)).toEqual([]);
+    const thoughts = ['Hm.', 'Ah.'].map((thinking) => ({ type: 'thinking', thinking }));
+    expect(writer.messages[0]?.content).toEqual([...thoughts, { type: 'text', text: 'Bar' }]);
+  });
+
   it('begins no message for an end, and ends a message with its reason', () => {
     const writer = new MessageWriter({ provider: 'p', model: 'm' }, () => 7);
     expect(writer.end()).toEqual([]);

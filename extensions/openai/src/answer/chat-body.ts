@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser';
 
 /** A piece of a body: of a stream the data of an event, or a whole answer. */
-export interface BodyPiece {
+interface BodyPiece {
   readonly text: string;
   /** The event is named after a failure. */
   readonly isFailure: boolean;

@@ -1,5 +1,5 @@
 /** The kind of a failure. Its words begin the text of the error. */
-export type ChatFailure =
+type ChatFailure =
   | 'rate-limit'
   | 'server-error'
   | 'unreachable'

@@ -4,7 +4,7 @@ import { AnswerEnd, type ChatPart } from './chat-end.js';
 import { ChatError, failureIn, failureOf, toldIn } from './chat-error.js';
 
 /** The address of a model, and the bounds of one answer. */
-export interface ChatTarget {
+interface ChatTarget {
   readonly url: string;
   readonly headers: Headers;
   readonly idleTimeoutMs: number;

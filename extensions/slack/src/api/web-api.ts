@@ -28,7 +28,7 @@ export interface WebApi {
 }
 
 /** The options of `createWebApi`. */
-export interface WebApiOptions {
+interface WebApiOptions {
   readonly token: string;
   /** By default Slack's own. */
   readonly apiRoot?: string | undefined;

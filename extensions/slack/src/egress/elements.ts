@@ -8,7 +8,7 @@ const rowLimit = 25;
 const limits = { label: 75, buttonValue: 2_000, choiceValue: 150, name: 240, choices: 100 };
 
 /** The blocks of a message's buttons, list and form; or why they cannot be shown. */
-export type Elements =
+type Elements =
   | { readonly blocks: readonly Block[]; readonly problem?: undefined }
   | { readonly blocks?: undefined; readonly problem: string };
 

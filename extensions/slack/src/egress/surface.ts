@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Clock } from 'sluice';
 import type { ApprovedMessage } from 'sluice/channel';
+import * as chat from 'sluice/chat';
 import {
   type CallAnswer,
   type ChatPort,
   type ChatSurface,
   fromMarkdown,
+  nested,
   type PartCall,
   type PostedMessage,
   plainText,
@@ -18,7 +20,6 @@ import type { Answered, WebApi } from '../api/web-api.js';
 import type { SlackConfig } from '../config.js';
 import { type Block, escaped, richTextBlock, toMrkdwn, wellFormed } from '../text/blocks.js';
 import { elementsOf } from './elements.js';
-import { type Part, partsOf } from './parts.js';
 
 /** Milliseconds between two edits of an app, in all of its streams: Slack allows about fifty in a minute. */
 const editGapMs = 1_200;
@@ -26,7 +27,7 @@ const editGapMs = 1_200;
 const sectionLimit = 3_000;
 
 /** The parts that sending by Slack needs. */
-export interface SurfaceParts {
+interface SurfaceParts {
   /** The account that a message goes by; nothing if it is not connected. */
   readonly apiOf: (accountId: string) => WebApi | undefined;
   readonly config: Pick<SlackConfig, 'format' | 'mediaRoots'>;
@@ -48,11 +49,8 @@ export function slackSurface({ apiOf, config, clock }: SurfaceParts): ChatSurfac
     nextEditMs.set(accountId, turnMs);
     return turnMs - clock.monotonicMs();
   };
-  const textOf = ({ content, format }: Pick<ApprovedMessage, 'content' | 'format'>): RichText => {
-    if ((format ?? config.format) !== 'markdown') return plainText(content); // HTML is shown as it is written
-    const rich = fromMarkdown(content);
-    return rich.text.trim() === '' ? plainText(content) : rich; // markup around nothing
-  };
+  const textOf: ChatSurface<Part>['textOf'] = ({ content, format }, read = fromMarkdown) =>
+    (format ?? config.format) === 'markdown' ? read(content) : plainText(content); // HTML, too
   return {
     at: (message) => {
       const address = parseAddress(message.to);
@@ -108,7 +106,7 @@ function slackPort(
     const asItIs = { parse: 'none', link_names: false };
     if (isPlain) {
       // also a picture that Slack cannot fetch
-      const plain = plainText([text.text, image ?? ''].join('\n').trim());
+      const plain = plainText([nested(text), image ?? ''].join('\n').trim());
       if (below.length === 0)
         return { ...asItIs, text: escaped(plain.text), mrkdwn: false, blocks: [] };
       const sections = split(plain, sectionLimit).map(sectionOf);
@@ -200,4 +198,48 @@ function uuidOf(key: string): string {
     `8${hex.slice(17, 20)}`,
   ];
   return [...parts, hex.slice(20, 32)].join('-');
+}
+
+/** The longest text of one message, in UTF-16 units: Slack shows longer ones, and does not let them be edited. */
+export const messageLimit = 3_900;
+/** The longest text beside a file. */
+const captionLimit = 1_000;
+
+/** One call that sends: a text, with a picture from the web or not; or a file, with a text beside it. */
+interface Part {
+  readonly text: chat.RichText;
+  /** The address of a picture that Slack fetches. */
+  readonly image?: string;
+  readonly file?: { readonly path: string; readonly name: string };
+}
+
+/** Makes the calls that send a message: its text, cut where it must be, and its files. */
+async function partsOf(
+  message: Pick<ApprovedMessage, 'attachments' | 'to'>,
+  mediaRoots: readonly string[],
+  whole: chat.RichText,
+): Promise<chat.MessageParts<Part> | chat.Unsendable> {
+  const text = chat.trimmed(whole);
+  const parts: Part[] = chat.split(text, messageLimit).map((piece) => ({ text: piece }));
+  const startsWithText = parts.length > 0;
+  for (const attachment of message.attachments) {
+    const found = await chat.fileSource(attachment, mediaRoots);
+    if (found.kind === 'problem') return { problem: found.problem };
+    if (found.kind === 'id')
+      return { problem: `Slack sends no file by its id ("${found.id}"): give its address or path` };
+    const said = chat.split(chat.trimmed(chat.plainText(attachment.caption ?? '')), captionLimit);
+    const isShown = found.kind === 'file' || attachment.kind === 'image';
+    const caption = (isShown ? said.shift() : undefined) ?? chat.plainText('');
+    if (found.kind === 'file') parts.push({ text: caption, file: found });
+    else if (isShown) parts.push({ text: caption, image: found.url });
+    else parts.push({ text: linkTo(found.url, attachment.name) });
+    parts.push(...said.map((text) => ({ text }))); // the rest of what is said of it
+  }
+  return parts.length > 0 ? { parts, startsWithText } : { problem: 'there is nothing to send' };
+}
+
+/** A file on the web, which Slack does not fetch. */
+function linkTo(url: string, name?: string): chat.RichText {
+  const text = name || url;
+  return { text, marks: [{ from: 0, to: text.length, tag: 'a', href: url }] };
 }

@@ -2,7 +2,6 @@ import type { DecodedIngress, InboundMessage, Interaction } from 'sluice/channel
 import { admit } from 'sluice/chat';
 import { type AccessConfig, rulesOf, type SlackConfig } from '../config.js';
 import { pressOf } from '../egress/elements.js';
-import { mentions, readableText } from './readable-text.js';
 import {
   type Attached,
   blockActions,
@@ -22,7 +21,7 @@ export interface BotIdentity {
 }
 
 /** The parts that an update is decoded with. */
-export interface DecodeContext {
+interface DecodeContext {
   readonly accountId: string;
   readonly bot: BotIdentity;
   readonly config: AccessConfig & Pick<SlackConfig, 'edits' | 'replyInThread' | 'slashCommand'>;
@@ -241,4 +240,26 @@ function ignored(reason: string): DecodedIngress {
 
 function undecodable(problem: string, path: string): DecodedIngress {
   return { kind: 'undecodable', problem, path };
+}
+
+const entities: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
+
+/**
+ * The text of a message as its writer wrote it: links as Markdown, channels and groups by their names. A mention of a
+ * person stays as Slack writes it, `<@U012AB3CD>`: it is an id, and names are not in the message.
+ */
+export function readableText(text: string): string {
+  const links = text.replace(/<([^<>]+)>/g, (whole, inside: string) => {
+    if (!/^(?:[#!]|[a-z][a-z\d+.-]*:)/i.test(inside)) return whole;
+    const [target = '', label] = inside.split(/\|(.*)/s);
+    if (target.startsWith('#')) return `#${label || target.slice(1)}`;
+    if (target.startsWith('!')) return label || `@${target.slice(1).split('^')[0]}`;
+    return label === undefined || label === target ? target : `[${label}](${target})`;
+  });
+  return links.replace(/&(?:amp|lt|gt);/g, (entity) => entities[entity] ?? entity).trim();
+}
+
+/** Returns whether a text mentions a member. */
+export function mentions(text: string, userId: string): boolean {
+  return text.includes(`<@${userId}>`) || text.includes(`<@${userId}|`);
 }

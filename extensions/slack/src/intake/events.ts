@@ -7,7 +7,7 @@ import type { Intake, IntakeParts } from './intake.js';
 const windowMs = 300_000;
 
 /** The options of `startEvents`. */
-export interface EventsOptions extends Omit<IntakeParts, 'ended'> {
+interface EventsOptions extends Omit<IntakeParts, 'ended'> {
   readonly host: string;
   readonly port: number;
   readonly path: string;

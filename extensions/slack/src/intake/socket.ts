@@ -15,7 +15,7 @@ const longestBackoffMs = 30_000;
 const steadyMs = 60_000;
 
 /** The options of `startSocket`. */
-export interface SocketOptions extends IntakeParts {
+interface SocketOptions extends IntakeParts {
   readonly appToken: string;
   readonly apiRoot?: string | undefined;
 }

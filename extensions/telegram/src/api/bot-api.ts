@@ -1,33 +1,23 @@
 import { Api, GrammyError, HttpError, type RawApi } from 'grammy';
 import type { Clock } from 'sluice';
-import { redactor } from './redact.js';
+import type { CallAnswer } from 'sluice/chat';
 
-/** How a call went. Nothing is thrown, and no text in it holds the token. */
+/** How a call went. A refusal has the code of Telegram, and the id of the chat that a group has become. */
 export type ApiAnswer<T> =
-  | { readonly status: 'done'; readonly result: T }
-  /** Telegram answered that it did not do it. */
-  | {
-      readonly status: 'refused';
-      readonly code: number;
-      readonly reason: string;
-      readonly retryAfterMs?: number;
-      /** The group has become another chat. */
-      readonly movedTo?: number;
-    }
-  /** The call did not get there: it was not done. */
-  | { readonly status: 'unreached'; readonly reason: string }
-  /** Nobody knows whether it was done. */
-  | { readonly status: 'unknown'; readonly reason: string };
+  | Exclude<CallAnswer<T>, Refused>
+  | (Omit<Refused, 'cause'> & { readonly code: number; readonly movedTo?: number });
+
+type Refused = Extract<CallAnswer<unknown>, { readonly status: 'refused' }>;
 
 type Method = keyof RawApi;
 /** Those that we use and that take no payload: grammY wants their signal in its place. */
 const bare = ['getMe', 'getWebhookInfo'] as const satisfies readonly Method[];
 type Bare = (typeof bare)[number];
 type Arguments<M extends Method> = M extends Bare ? object : NonNullable<Parameters<RawApi[M]>[0]>;
-export type ResultOf<M extends Method> = Awaited<ReturnType<RawApi[M]>>;
+type ResultOf<M extends Method> = Awaited<ReturnType<RawApi[M]>>;
 
 /** How one call is made. */
-export interface CallOptions {
+interface CallOptions {
   /** Milliseconds until it counts as unknown. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -44,7 +34,7 @@ export interface BotApi {
   readonly redact: (text: string) => string;
 }
 
-export interface BotApiOptions {
+interface BotApiOptions {
   readonly token: string;
   /** By default Telegram's own. */
   readonly apiRoot?: string;
@@ -143,4 +133,16 @@ function failureOf(error: unknown, redact: (text: string) => string): ApiAnswer<
   const what = redact(String(code ?? type ?? 'it failed on the way'));
   if (neverConnected.has(what)) return { status: 'unreached', reason: `no connection (${what})` };
   return { status: 'unknown', reason: `no readable answer (${what})` };
+}
+
+/** The text that stands in place of a secret. */
+const redacted = '<token>';
+
+/**
+ * Makes what takes a secret out of texts: as it is, as part of a URL, and its second half alone, which is the part
+ * that must not be known.
+ */
+export function redactor(token: string): (text: string) => string {
+  const secrets = [token, encodeURIComponent(token), token.slice(token.indexOf(':') + 1)];
+  return (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, redacted), text);
 }

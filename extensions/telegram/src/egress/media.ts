@@ -12,7 +12,7 @@ export interface MediaForm {
 }
 
 /** A file as the Bot API takes it, or why it is not sent. */
-export type MediaSource =
+type MediaSource =
   | { readonly source: string | InputFile; readonly problem?: undefined }
   | { readonly source?: undefined; readonly problem: string };
 

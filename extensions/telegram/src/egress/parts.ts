@@ -23,17 +23,11 @@ export interface Part {
 export function richTextOf(
   { content, format }: Pick<ApprovedMessage, 'content' | 'format'>,
   usual: TelegramConfig['format'],
+  readMarkdown = chat.fromMarkdown,
 ): chat.RichText {
-  switch (format ?? usual) {
-    case 'plain':
-      return chat.plainText(content);
-    case 'html':
-      return fromHtml(content) ?? chat.plainText(content);
-    default: {
-      const rich = chat.fromMarkdown(content);
-      return rich.text.trim() === '' ? chat.plainText(content) : rich; // markup around nothing
-    }
-  }
+  const said = format ?? usual;
+  if (said === 'markdown') return readMarkdown(content);
+  return (said === 'html' ? fromHtml(content) : undefined) ?? chat.plainText(content);
 }
 
 /**
@@ -71,13 +65,16 @@ export function textPart(text: chat.RichText): Part {
   return { method: 'sendMessage', media: {}, textField: 'text', text };
 }
 
-/** The fields of a text: as HTML where it has marks, else as it is. */
+/** The fields of a text: as HTML where it has marks, else as it is. Without markup, targets stand behind their links. */
 export function textFields(
   field: Part['textField'],
   rich: chat.RichText,
   isPlain = false,
 ): Readonly<Record<string, string>> {
   if (rich.text === '') return {};
-  if (isPlain || rich.marks.length === 0) return { [field]: rich.text };
+  if (rich.marks.length === 0) return { [field]: rich.text };
+  const limit = field === 'text' ? messageLimit : captionLimit;
+  const plain = isPlain ? chat.nested(rich) : undefined;
+  if (plain !== undefined) return { [field]: plain.length > limit ? rich.text : plain };
   return { [field]: toHtml(rich), parse_mode: 'HTML' };
 }

@@ -11,7 +11,6 @@ import type {
 } from 'sluice/chat';
 import { conversationIdOf, parseAddress } from '../address.js';
 import type { ApiAnswer, BotApi } from '../api/bot-api.js';
-import { sentMessageOf } from '../api/sent-message.js';
 import type { TelegramConfig } from '../config.js';
 import { generalTopic } from '../ingress/place.js';
 import { type Keyboard, keyboardOf } from './keyboard.js';
@@ -24,7 +23,7 @@ const intervalsMs = { private: 900, group: 3_000 };
 const noTopic = /^400: .*(?:thread not found|topic[ _](?:closed|deleted|id_invalid))/i;
 
 /** The parts that sending by Telegram needs. */
-export interface SurfaceParts {
+interface SurfaceParts {
   /** The account that a message goes by; nothing if it is not connected. */
   readonly apiOf: (accountId: string) => BotApi | undefined;
   readonly config: Pick<TelegramConfig, 'format' | 'mediaRoots'>;
@@ -47,7 +46,7 @@ export function telegramSurface({ apiOf, config, onMoved }: SurfaceParts): ChatS
       if (api === undefined) throw new Error(`account "${accountId}" is not connected`);
       return telegramPort(api, { chat_id: chatId });
     },
-    textOf: (message) => richTextOf(message, config.format),
+    textOf: (message, read) => richTextOf(message, config.format, read),
     partsOf: async (message, text) => {
       const { problem } = keyboardOf(message);
       return problem === undefined ? partsOf(message, config, text) : { problem };
@@ -175,4 +174,38 @@ function replyOf({ replyToId }: ApprovedMessage): ReplyParameters {
   const id = Number(replyToId);
   if (replyToId === undefined || !Number.isSafeInteger(id) || id <= 0) return {};
   return { reply_parameters: { message_id: id, allow_sending_without_reply: true } };
+}
+
+/** Telegram's answer about a message that it took. */
+interface SentMessage {
+  readonly messageId: number;
+  /** The chat that it is in. */
+  readonly chatId?: number;
+  /** Milliseconds since 1970. */
+  readonly sentAtMs?: number;
+}
+
+/**
+ * Reads the answer of a call that sends. If Telegram says that it was done and names no message, nobody knows whether
+ * there is one: it may not be Telegram that answered.
+ */
+function sentMessageOf(answer: ApiAnswer<unknown>): ApiAnswer<SentMessage> {
+  if (answer.status !== 'done') return answer;
+  const { message_id: messageId, date, chat } = Object(answer.result) as Unchecked;
+  if (!isId(messageId))
+    return { status: 'unknown', reason: 'Telegram said that it was sent, and named no message' };
+  const { id: chatId } = Object(chat) as Unchecked;
+  const result = {
+    messageId,
+    ...(isId(chatId) && { chatId }),
+    ...(isId(date) && { sentAtMs: date * 1_000 }),
+  };
+  return { status: 'done', result };
+}
+
+/** Fields that nothing has checked. */
+type Unchecked = Readonly<Record<string, unknown>>;
+
+function isId(value: unknown): value is number {
+  return Number.isSafeInteger(value);
 }

@@ -18,7 +18,7 @@ import { type Place, placeOf } from './place.js';
 import { personOf, proofOf, senderOf } from './sender.js';
 
 /** The parts that an update is decoded with. */
-export interface DecodeContext {
+interface DecodeContext {
   readonly accountId: string;
   readonly bot: BotIdentity;
   readonly config: AccessConfig & Pick<TelegramConfig, 'edits'>;

@@ -11,7 +11,7 @@ export interface BotIdentity {
 }
 
 /** The text of a message, or what is written under its media. */
-export function textOf(message: Pick<Content, 'text' | 'caption'>): string {
+function textOf(message: Pick<Content, 'text' | 'caption'>): string {
   return message.text ?? message.caption ?? '';
 }
 

@@ -2,7 +2,7 @@ import type { Message, User } from 'grammy/types';
 import type { InboundMessage, SenderProof } from 'sluice/channel';
 
 /** The writer, as events tell it. */
-export type Sender = NonNullable<InboundMessage['sender']>;
+type Sender = NonNullable<InboundMessage['sender']>;
 
 /** Finds the writer of a message: a person, or the chat in whose name it was written. */
 export function senderOf(message: Pick<Message, 'from' | 'sender_chat'>): Sender {

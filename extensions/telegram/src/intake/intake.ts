@@ -12,7 +12,7 @@ export interface Intake {
 }
 
 /** The events that an intake tells of. */
-export interface IntakeSink {
+interface IntakeSink {
   /** A new update. Resolves when more may come; never rejects. @returns `refused` where it is to be brought again. */
   readonly take: (update: Update) => Promise<'refused' | undefined>;
   /** It is over: no more will come. The reason is in our words, the detail in those of others. */

@@ -8,7 +8,7 @@ const stuckMs = 1_000;
 const share = 10;
 
 /** An update, and the chat that it came from, if it says that. */
-export interface UpdateOfChat {
+interface UpdateOfChat {
   readonly id: number;
   readonly chat: number | undefined;
 }

@@ -13,7 +13,7 @@ const patienceMs = 2_000;
 const share = 4;
 
 /** The parts that a webhook works with. */
-export interface WebhookParts extends IntakeParts {
+interface WebhookParts extends IntakeParts {
   readonly host: string;
   readonly port: number;
   readonly path: string;

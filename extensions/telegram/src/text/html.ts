@@ -6,7 +6,7 @@ export function toHtml(rich: RichText): string {
 }
 
 /** A text in which nothing is markup. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 

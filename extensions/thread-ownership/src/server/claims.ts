@@ -16,7 +16,7 @@ export interface Claim extends ClaimedThread {
 }
 
 /** Which claims to list: those after one, and how many. */
-export interface ClaimPage {
+interface ClaimPage {
   readonly after?: ClaimedThread;
   readonly limit: number;
 }

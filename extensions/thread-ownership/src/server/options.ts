@@ -16,9 +16,7 @@ export interface ServerOptions {
 }
 
 /** Help that was asked for, or what is wrong with the command line. */
-export type NoOptions =
-  | { readonly help: string }
-  | { readonly problem: string; readonly hint: string };
+type NoOptions = { readonly help: string } | { readonly problem: string; readonly hint: string };
 
 const help = `
 The first agent that asks for a thread has it, until it has not asked for --ttl-seconds.

@@ -3,7 +3,7 @@ import type { ClaimedThread, Claims } from './claims.js';
 import { claimBody, type Reply, refusal } from './reply.js';
 
 /** The request, as far as the routes need it. */
-export interface Question {
+interface Question {
   readonly method: string;
   /** The path as it was sent, without its query. */
   readonly path: string;

@@ -4,7 +4,7 @@ import { readOptions, type ServerOptions } from './options.js';
 import { startOwnershipServer } from './ownership-server.js';
 
 /** The parts of its process that the command is given. */
-export interface ServerProcess {
+interface ServerProcess {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;

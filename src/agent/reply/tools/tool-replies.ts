@@ -46,31 +46,106 @@ export interface ToolScope {
 }
 
 /** Shows a host the tools of a run. */
-export function toolReplies(scope: ToolScope) {
-  const { emitter, sends, wording, traits, now, options } = scope;
+export class ToolReplies {
   /** Live: the finished calls of the run, in order. */
-  const metas: ToolMeta[] = [];
+  readonly metas: ToolMeta[] = [];
   /** The last failure: of a call that changes nothing until the next that succeeds, else until the same does. */
-  let lastFailure: ToolFailure | undefined;
-  const running = new Map<string, RunningCall>();
-  const summarized = new Set<string>();
+  lastFailure: ToolFailure | undefined;
+  readonly #scope: ToolScope;
+  readonly #running = new Map<string, RunningCall>();
+  readonly #summarized = new Set<string>();
 
-  function showEnd(
+  constructor(scope: ToolScope) {
+    this.#scope = scope;
+  }
+
+  /** A tool is about to run, and all that came before it was handed over. */
+  start(event: ToolExecutionStart): void {
+    const { emitter, sends, traits, wording, now } = this.#scope;
+    const { toolCallId, args } = event;
+    const name = traits.normalizeName(event.toolName);
+    const meta = wording.describeTool(name, args);
+    const said = { meta, mutation: traits.mutationOf(name, args, meta) };
+    this.#running.set(toolCallId, { params: args, startedAt: now(), said });
+    emitter.report('tool', { phase: 'start', name, toolCallId }, { args });
+    if (emitter.has('onToolResult') && this.#showsCalls() && !this.#summarized.has(toolCallId)) {
+      this.#summarized.add(toolCallId);
+      this.#show(name, this.#summary(name, meta));
+    }
+    sends.start(toolCallId, name, args);
+  }
+
+  update({ toolCallId, toolName, partialResult }: ToolExecutionUpdate): void {
+    const { emitter, traits, wording } = this.#scope;
+    const name = traits.normalizeName(toolName);
+    const passed = passableResult(partialResult, wording.cutMark);
+    emitter.report('tool', { phase: 'update', name, toolCallId }, { partialResult: passed });
+  }
+
+  /** A tool is done. @returns true where it asks people for approval. */
+  end(event: ToolExecutionEnd): boolean {
+    const { emitter, sends, traits, wording, now, options } = this.#scope;
+    const { toolCallId } = event;
+    const name = traits.normalizeName(event.toolName);
+    const result = passableResult(event.result, wording.cutMark);
+    const isError = event.isError || isFailedResult(result);
+    const call = this.#running.get(toolCallId);
+    const { meta, mutation = {} } = call?.said ?? {};
+    this.#running.delete(toolCallId);
+    this.#summarized.delete(toolCallId);
+    const named = meta === undefined ? {} : { meta };
+    const error = isError ? failureReason(result) : undefined;
+    const reason = error === undefined ? {} : { error };
+    this.metas.push({ toolName: name, ...named });
+    const ended = { toolName: name, ...named, ...reason, ...mutation };
+    if (isError) this.lastFailure = ended;
+    else if (this.lastFailure?.mutatingAction !== true || makesGood(this.lastFailure, ended))
+      this.lastFailure = undefined;
+    sends.end(toolCallId, name, result, isError);
+    emitter.report(
+      'tool',
+      { phase: 'result', name, toolCallId, ...named, isError },
+      result === undefined ? {} : { result },
+    );
+    const isAsking = this.#showEnd(name, meta, result, event.result, isError);
+    const finished: FinishedToolCall = {
+      toolName: name,
+      toolCallId,
+      params: call?.params ?? {},
+      ...definedFields({ result }),
+      ...reason,
+      ...(call !== undefined && { durationMs: now() - call.startedAt }),
+    };
+    emitter.runHook('onAfterToolCall', options.onAfterToolCall, finished);
+    return isAsking;
+  }
+
+  /** The run starts over. */
+  clear(): void {
+    this.metas.length = 0;
+    this.lastFailure = undefined;
+    for (const [id, { said: _, ...call }] of this.#running) this.#running.set(id, call);
+    this.#summarized.clear();
+  }
+
+  #showEnd(
     name: string,
     meta: string | undefined,
     result: unknown,
     whole: unknown,
     isError: boolean,
   ): boolean {
+    const { emitter, traits, wording } = this.#scope;
     if (!emitter.has('onToolResult')) return false;
     const approval = isError ? undefined : wording.formatApproval(name, whole);
     if (approval !== undefined) {
       void emitter.call('onToolResult', approval);
       return true;
     }
-    if (showsOutput()) {
+    if (this.#showsOutput()) {
       const text = resultText(result);
-      if (text !== undefined) show(name, `${summary(name, meta)}\n${framed(text)}`);
+      if (text !== undefined)
+        this.#show(name, `${this.#summary(name, meta)}\n${this.#framed(text)}`);
       return false;
     }
     if (isError) return false;
@@ -79,96 +154,33 @@ export function toolReplies(scope: ToolScope) {
     return false;
   }
 
-  function show(name: string, said: string): void {
+  #show(name: string, said: string): void {
     const { text, mediaUrls: named } = readDirectives(said);
-    const mediaUrls = allowedMedia(named, traits.mayNameFiles(name));
+    const mediaUrls = allowedMedia(named, this.#scope.traits.mayNameFiles(name));
     if (text === '' && mediaUrls.length === 0) return;
     const media = mediaUrls.length === 0 ? {} : { mediaUrls };
-    void emitter.call('onToolResult', { text, ...media });
+    void this.#scope.emitter.call('onToolResult', { text, ...media });
   }
-  const summary = (name: string, meta: string | undefined): string =>
-    wording.summarizeTool(name, meta, isMarkdown());
-  const framed = (text: string): string => (isMarkdown() ? `\`\`\`txt\n${text}\n\`\`\`` : text);
-  const isMarkdown = (): boolean => options.toolResultFormat !== 'plain';
 
-  function showsCalls(): boolean {
-    const { shouldEmitToolResult, verboseLevel = 'off' } = options;
+  #summary(name: string, meta: string | undefined): string {
+    return this.#scope.wording.summarizeTool(name, meta, this.#isMarkdown());
+  }
+
+  #framed(text: string): string {
+    return this.#isMarkdown() ? `\`\`\`txt\n${text}\n\`\`\`` : text;
+  }
+
+  #isMarkdown(): boolean {
+    return this.#scope.options.toolResultFormat !== 'plain';
+  }
+
+  #showsCalls(): boolean {
+    const { shouldEmitToolResult, verboseLevel = 'off' } = this.#scope.options;
     return shouldEmitToolResult?.() ?? verboseLevel !== 'off';
   }
 
-  function showsOutput(): boolean {
-    const { shouldEmitToolOutput, verboseLevel = 'off' } = options;
+  #showsOutput(): boolean {
+    const { shouldEmitToolOutput, verboseLevel = 'off' } = this.#scope.options;
     return shouldEmitToolOutput?.() ?? verboseLevel === 'full';
   }
-
-  return {
-    metas,
-    lastFailure: () => lastFailure,
-
-    /** A tool is about to run, and all that came before it was handed over. */
-    start(event: ToolExecutionStart): void {
-      const { toolCallId, args } = event;
-      const name = traits.normalizeName(event.toolName);
-      const meta = wording.describeTool(name, args);
-      const said = { meta, mutation: traits.mutationOf(name, args, meta) };
-      running.set(toolCallId, { params: args, startedAt: now(), said });
-      emitter.report('tool', { phase: 'start', name, toolCallId }, { args });
-      if (emitter.has('onToolResult') && showsCalls() && !summarized.has(toolCallId)) {
-        summarized.add(toolCallId);
-        show(name, summary(name, meta));
-      }
-      sends.start(toolCallId, name, args);
-    },
-
-    update({ toolCallId, toolName, partialResult }: ToolExecutionUpdate): void {
-      const name = traits.normalizeName(toolName);
-      const passed = passableResult(partialResult, wording.cutMark);
-      emitter.report('tool', { phase: 'update', name, toolCallId }, { partialResult: passed });
-    },
-
-    /** A tool is done. @returns true where it asks people for approval. */
-    end(event: ToolExecutionEnd): boolean {
-      const { toolCallId } = event;
-      const name = traits.normalizeName(event.toolName);
-      const result = passableResult(event.result, wording.cutMark);
-      const isError = event.isError || isFailedResult(result);
-      const call = running.get(toolCallId);
-      const { meta, mutation = {} } = call?.said ?? {};
-      running.delete(toolCallId);
-      summarized.delete(toolCallId);
-      const named = meta === undefined ? {} : { meta };
-      const error = isError ? failureReason(result) : undefined;
-      const reason = error === undefined ? {} : { error };
-      metas.push({ toolName: name, ...named });
-      const ended = { toolName: name, ...named, ...reason, ...mutation };
-      if (isError) lastFailure = ended;
-      else if (lastFailure?.mutatingAction !== true || makesGood(lastFailure, ended))
-        lastFailure = undefined;
-      sends.end(toolCallId, name, result, isError);
-      emitter.report(
-        'tool',
-        { phase: 'result', name, toolCallId, ...named, isError },
-        result === undefined ? {} : { result },
-      );
-      const isAsking = showEnd(name, meta, result, event.result, isError);
-      const finished: FinishedToolCall = {
-        toolName: name,
-        toolCallId,
-        params: call?.params ?? {},
-        ...definedFields({ result }),
-        ...reason,
-        ...(call !== undefined && { durationMs: now() - call.startedAt }),
-      };
-      emitter.runHook('onAfterToolCall', options.onAfterToolCall, finished);
-      return isAsking;
-    },
-
-    /** The run starts over. */
-    clear(): void {
-      metas.length = 0;
-      lastFailure = undefined;
-      for (const [id, { said: _, ...call }] of running) running.set(id, call);
-      summarized.clear();
-    },
-  };
 }

@@ -1,4 +1,4 @@
-import { type Static, type TObject, Type } from 'typebox';
+import type { Infer } from '../../schema/schema.js';
 import type { Named } from '../../stage/named.js';
 import * as f from './field.js';
 
@@ -15,19 +15,20 @@ export const annotations = f.object({
   replies: f.optional(f.texts('Lines to answer the source with, joined by a blank line.')),
   language: f.optional(f.text('The language of the message or the answer, as a BCP 47 tag.')),
   summary: f.optional(f.text('What this event is about, in a sentence.')),
-  bindingReady: f.optional(
-    Type.Literal(true, { description: 'The place where a child is to talk has been prepared.' }),
-  ),
+  bindingReady: f.optional(f.always('The place where a child is to talk has been prepared.')),
 });
 /** The annotations that there are, of all canonical families: an event has those of earlier stages, too. */
-export interface Annotations extends Readonly<Static<typeof annotations>> {}
+export interface Annotations extends Readonly<Infer<typeof annotations>> {}
 
 /** The annotations of a stage: those that every stage has, and others. */
 export function annotated<Name extends keyof Annotations = never>(
   ...names: readonly Name[]
 ): Named<Pick<Annotations, 'notes' | 'labels' | Name>> {
-  const picked: TObject = Type.Pick(annotations, ['notes', 'labels', ...names], f.closed);
-  return picked as Named<Pick<Annotations, 'notes' | 'labels' | Name>>; // those names were picked
+  const { properties } = annotations;
+  const fields = (['notes', 'labels', ...names] as const).map((name) => [name, properties[name]]);
+  return f.object(Object.fromEntries(fields)) as Named<
+    Pick<Annotations, 'notes' | 'labels' | Name>
+  >; // those names were picked
 }
 
 /** The annotation fields for which the last writer wins, in every stage that has them. */

@@ -1,5 +1,6 @@
-import type { TObject } from 'typebox';
-import { defineStage, type NoFields, type StageSpec } from '../../stage/stage.js';
+import type { ObjectSchema } from '../../schema/schema.js';
+import { defineRow } from '../../stage/define-stage.js';
+import type { NoFields, StageSpec } from '../../stage/stage.js';
 import type { ExecutionMode, HandlerClass } from '../../stage/vocabulary.js';
 import { replaceableAnnotations } from './annotations.js';
 
@@ -7,10 +8,10 @@ import { replaceableAnnotations } from './annotations.js';
  * Declares a canonical stage. The host alone dispatches it; it is the source of the events, too, unless the row says otherwise. An
  * annotation field is replaceable in every stage that has it.
  */
-export const canonicalStage: typeof defineStage = (row) => {
+export const canonicalStage: typeof defineRow = (row) => {
   const fields = row.annotations?.properties ?? {};
   const replaceable = replaceableAnnotations.filter((name) => name in fields);
-  return defineStage({ emitter: 'host', emittedBy: 'host', replaceable, ...row });
+  return defineRow({ emitter: 'host', emittedBy: 'host', replaceable, ...row });
 };
 
 /** Makes a function that declares stages of these classes and this mode, which have no patch, selection or veto. */
@@ -18,8 +19,8 @@ const canonicalStageOf =
   <const C extends HandlerClass, const M extends ExecutionMode>(classes: readonly C[], mode: M) =>
   <
     const F extends string,
-    P extends TObject,
-    A extends TObject = NoFields,
+    P extends ObjectSchema,
+    A extends ObjectSchema = NoFields,
     U extends boolean = false,
   >(
     row: Omit<

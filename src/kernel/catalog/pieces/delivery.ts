@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { Infer } from '../../schema/schema.js';
 import * as f from './field.js';
 
 /** The address that the host sends a message to. */
@@ -8,7 +8,7 @@ export const delivery = f.object({
   to: f.optional(f.text('The address, where it is another than the payload says.')),
   threadId: f.optional(f.providerId('The thread, where it is another than the payload says.')),
 });
-export interface Delivery extends Static<typeof delivery> {}
+export interface Delivery extends Infer<typeof delivery> {}
 
 /** The receipt of a channel for a delivery. */
 export const receipt = f.object(
@@ -23,4 +23,4 @@ export const receipt = f.object(
   },
   'What the channel says of the delivery.',
 );
-export interface DeliveryReceipt extends Static<typeof receipt> {}
+export interface DeliveryReceipt extends Infer<typeof receipt> {}

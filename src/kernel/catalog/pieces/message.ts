@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import type { Infer } from '../../schema/schema.js';
 import * as f from './field.js';
 
 /** A file that comes with a message. */
@@ -15,10 +15,10 @@ export const attachment = f.object({
   asVoice: f.optional(f.flag('Send it as a voice note.')),
   asAnimation: f.optional(f.flag('Send it as a looping animation.')),
 });
-export interface Attachment extends Static<typeof attachment> {}
+export interface Attachment extends Infer<typeof attachment> {}
 
 /** The files of a message, as a field. */
-export const attachments = (description: string) => Type.Array(attachment, { description });
+export const attachments = (description: string) => f.list(attachment, description);
 
 /** The writer of a message. */
 export const sender = f.object(
@@ -31,7 +31,7 @@ export const sender = f.object(
   },
   'Who wrote it.',
 );
-export interface Sender extends Static<typeof sender> {}
+export interface Sender extends Infer<typeof sender> {}
 
 /** Another message, as far as this one tells of it. */
 const otherMessage = (description: string) =>
@@ -69,7 +69,7 @@ export const aroundFields = {
   messageId: f.optional(f.text('Its id at the provider.')),
   replyTo: f.optional(otherMessage('The message that this one answers.')),
   forwardedFrom: f.optional(otherMessage('The message that was passed on.')),
-  shared: f.optional(Type.Array(shared, { description: 'What was shared with it.' })),
+  shared: f.optional(f.list(shared, 'What was shared with it.')),
 };
 
 /** The fields of a normalized inbound message. */
@@ -112,7 +112,7 @@ export const inboundMessage = f.object(
   inboundMessageFields,
   'The message, as the ingress stages left it.',
 );
-export interface InboundMessage extends Static<typeof inboundMessage> {}
+export interface InboundMessage extends Infer<typeof inboundMessage> {}
 
 /** A message of a transcript: a role, a content, and whatever else its agent keeps beside them. */
 export interface TranscriptMessage {
@@ -123,12 +123,10 @@ export interface TranscriptMessage {
 
 /** A message of a transcript, as a field. Open: its agent's format is not the kernel's to know. */
 export const transcriptMessage = (description: string) =>
-  Type.Unsafe<TranscriptMessage>(
-    Type.Object(
-      {
-        role: f.text('Who speaks: user, assistant, toolResult, ...'),
-        content: f.optional(f.opaque('What is said: a text, or blocks.')),
-      },
-      { additionalProperties: true, description },
-    ),
+  f.open<TranscriptMessage>(
+    {
+      role: f.text('Who speaks: user, assistant, toolResult, ...'),
+      content: f.optional(f.opaque('What is said: a text, or blocks.')),
+    },
+    description,
   );

@@ -1,8 +1,8 @@
-import { type Static, Type } from 'typebox';
+import type { Infer } from '../../schema/schema.js';
 import * as f from './field.js';
 
-const promptPiece = Type.Union([
-  Type.String(),
+const promptPiece = f.either([
+  f.text(),
   f.object({
     text: f.text('The piece.'),
     position: f.oneOf(['before', 'after'], 'Where it stands to the text that it joins.'),
@@ -10,19 +10,19 @@ const promptPiece = Type.Union([
 ]);
 
 /** A piece of a prompt: a text, or a text with its place before or after what it joins. */
-export type PromptPiece = Static<typeof promptPiece>;
+export type PromptPiece = Infer<typeof promptPiece>;
 
 /** Pieces of a prompt, as a field. */
-export const promptPieces = (description: string) => Type.Array(promptPiece, { description });
+export const promptPieces = (description: string) => f.list(promptPiece, description);
 
 /** Files of the workspace that go into the prompt, as a field. */
 export const bootstrapFiles = (description: string) =>
-  Type.Array(
+  f.list(
     f.object({
       name: f.text('The name it goes by in the prompt.'),
       path: f.optional(f.text('Where it lies.')),
       content: f.optional(f.text('What it says.')),
       missing: f.optional(f.flag('It was looked for and is not there.')),
     }),
-    { description },
+    description,
   );

@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { Infer } from '../../schema/schema.js';
 import * as f from './field.js';
 
 /** The fields of a place in a channel: where someone wrote from, or where to deliver. */
@@ -11,14 +11,14 @@ export const placeFields = {
 
 /** A place in a channel, as a field. */
 export const place = (description: string) => f.object(placeFields, description);
-export interface Place extends Static<ReturnType<typeof place>> {}
+export interface Place extends Infer<ReturnType<typeof place>> {}
 
 /** One account of one channel, as the host offers it. */
 export const channelAccount = f.object({
   channel: f.text('The channel, by its registered name.'),
   accountId: f.text('One of its accounts.'),
 });
-export interface ChannelAccount extends Static<typeof channelAccount> {}
+export interface ChannelAccount extends Infer<typeof channelAccount> {}
 
 /** The contribution, and its extension. */
 export const contributionRef = (description: string) =>
@@ -29,4 +29,4 @@ export const contributionRef = (description: string) =>
     },
     description,
   );
-export interface ContributionRef extends Static<ReturnType<typeof contributionRef>> {}
+export interface ContributionRef extends Infer<ReturnType<typeof contributionRef>> {}

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import type { Infer } from '../../schema/schema.js';
 import * as f from './field.js';
 
 /** Which session an event belongs to. */
@@ -42,8 +42,8 @@ export const usage = f.object(
     cacheReadTokens: f.optional(f.count('Tokens read from the cache.')),
     cacheWriteTokens: f.optional(f.count('Tokens written to the cache.')),
     totalTokens: f.optional(f.count('All tokens, as the provider adds them up.')),
-    costUsd: f.optional(Type.Number({ description: 'The price in US dollars.' })),
+    costUsd: f.optional(f.number('The price in US dollars.')),
   },
   'What the provider counted.',
 );
-export interface Usage extends Static<typeof usage> {}
+export interface Usage extends Infer<typeof usage> {}

@@ -1,9 +1,10 @@
-import { Compile } from 'typebox/compile';
 import { Shapes } from '../../merge/copy.js';
 import { annotationFields, type Field, patchFields } from '../../merge/field.js';
 import { canGenerateCode, generatedMerge, generatedShape } from '../../merge/generated.js';
 import type { Merge } from '../../merge/merge.js';
 import { referenceMerge } from '../../merge/reference.js';
+import { compileCheck } from '../../schema/check.js';
+import { isStandard, standardCheck } from '../../schema/standard.js';
 import type { Stage } from '../../stage/stage.js';
 import type { StageMerges } from './services.js';
 
@@ -15,15 +16,17 @@ import type { StageMerges } from './services.js';
 export function compileMerges(stage: Stage, generate: boolean): StageMerges {
   const mayGenerate = generate && canGenerateCode();
   const mergeOf = mayGenerate ? generated : referenceMerge;
-  const selection = stage.selection === undefined ? undefined : Compile(stage.selection);
+  const whole = stage.standard === undefined ? undefined : standardCheck(stage.standard);
+  const { selection = {} } = stage;
+  const misfitOf = isStandard(selection) ? standardCheck(selection) : compileCheck(selection);
   return {
-    patch: mergeOf(patchFields(stage)),
+    patch:
+      whole === undefined ? mergeOf(patchFields(stage)) : referenceMerge(patchFields(stage), whole),
     annotations: mergeOf(annotationFields(stage)),
     shapes: new Shapes(mayGenerate ? generatedShape : undefined),
     misfit: (target) => {
-      if (selection === undefined || selection.Check(target)) return undefined;
-      const error = selection.Errors(target)[0];
-      return `${error?.instancePath || 'the target'} ${error?.message ?? 'does not fit the schema'}`;
+      const misfit = misfitOf(target);
+      return misfit && `${misfit.path || 'the target'} ${misfit.problem}`;
     },
   };
 }

@@ -10,10 +10,10 @@ import {
   type Shell,
 } from '@sluice/cli';
 import {
-  type LegacyOptions,
+  flagOption,
   type LoadedConfig,
   legacySetting,
-  profileOption,
+  type PipelineOptions,
   readConfigFile,
   writeTextFile,
 } from '@sluice/cli/internal';
@@ -27,12 +27,10 @@ import { type PluginReport, reportOn, reportOnFailure } from './plugin-report.js
 import { nameOf, pluginView, sdkTexts, verdictTexts } from './plugin-view.js';
 
 /** The options of a check. */
-export interface CheckOptions extends LegacyOptions {
+export interface CheckOptions extends PipelineOptions {
   readonly config?: string;
   readonly strictPlugins?: boolean;
-  readonly json?: boolean;
   readonly report?: string;
-  readonly debug?: boolean;
   /** This is the closed process. */
   readonly closed?: boolean;
 }
@@ -71,7 +69,7 @@ export const addCommand: AddCommand = (command, shell, done) => {
     .option('-c, --config <file>', 'a config file as of `sluice run`, for its configuration')
     .option('--strict-plugins', 'refuse what is not here, as `sluice run --strict-plugins` does')
     .option('--openclaw <path>', 'the installed openclaw whose code the plugin imports')
-    .addOption(profileOption())
+    .addOption(flagOption('legacy.profile'))
     .option('--json', 'print a line of JSON')
     .option('--report <file>', 'write the whole report to a file, as Markdown')
     .option('--debug', 'stack traces of errors, and every log line of the plugin')
@@ -95,7 +93,7 @@ export async function checkPlugin(
       const source = existsSync(given) ? given : dirname(plugin.source);
       return reportOn(path, plugin, kernel, pluginMentions(source));
     });
-  const config = file === undefined ? undefined : await readConfigFile(file, shell);
+  const config = file === undefined ? undefined : await readConfigFile(file, shell, options);
   shell.keepSecrets(config?.secrets ?? []);
   const at = await pluginPath(path, config?.folder ?? shell.cwd, shell);
   let report: PluginReport;
@@ -137,10 +135,7 @@ export async function inspectPlugin(
   config: LoadedConfig | undefined,
   shell: Shell,
 ): Promise<PluginReport> {
-  const load = {
-    ...loadOptions(path, config, shell.cwd, options.strictPlugins === true),
-    ...legacySetting(options, config, shell.cwd).legacy,
-  };
+  const load = loadOptions(path, options, config, shell);
   const { folder } = readPluginFolder(path, shell.cwd);
   const command = ['check-plugin', path, ...(options.debug === true ? ['--debug'] : [])];
   return inClosedProcess<PluginReport>(command, { folder, load, config }, shell);
@@ -166,10 +161,11 @@ function targetOf(path: string, cwd: string): PluginTarget | undefined {
 /** Returns the options with which `sluice run` loads the plugin at a path. */
 export function loadOptions(
   path: string,
+  options: Pick<CheckOptions, 'strictPlugins' | keyof PipelineOptions>,
   config: LoadedConfig | undefined,
-  cwd: string,
-  isStrict: boolean,
+  shell: Shell,
 ) {
+  const { cwd } = shell;
   const { plugins = [], openclaw = {}, folder = cwd } = config ?? {};
   const setting = plugins.find((plugin) => resolve(folder, plugin.path) === resolve(cwd, path));
   const { config: pluginConfig, trusted, optionalTools, routes, unsupported } = setting ?? {};
@@ -178,7 +174,8 @@ export function loadOptions(
     workspaceDir: cwd,
     config: openclaw,
     ...definedFields({ pluginConfig, trusted, optionalTools, routes, unsupported }),
-    ...(isStrict && { unsupported: 'refuse' as const }),
+    ...(options.strictPlugins === true && { unsupported: 'refuse' as const }),
+    ...legacySetting(config, shell, options),
   };
 }
 

@@ -21,7 +21,7 @@ import { type LegacyPlugin, loadLegacyPluginFrom } from '../../index.js';
 import { sourceFiles } from './plugin-mentions.js';
 
 /** A plugin that nobody has told to trust, and how it is loaded: plain data. */
-export interface ClosedPlugin {
+interface ClosedPlugin {
   readonly folder: string;
   readonly load: Omit<Parameters<typeof loadLegacyPluginFrom>[1], 'kernel' | 'logger'>;
   readonly config: LoadedConfig | undefined;

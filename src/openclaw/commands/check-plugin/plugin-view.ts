@@ -74,7 +74,7 @@ export function nameOf({ plugin, path }: PluginReport): string {
 }
 
 /** A refused thing, with its place and with what to use instead. */
-export function refusedText({ kind, name, place, because }: PluginCapability): string {
+function refusedText({ kind, name, place, because }: PluginCapability): string {
   return `${kind} ${name}${place === undefined ? '' : ` (${place})`}: ${because.join(' ')}`;
 }
 

@@ -12,15 +12,16 @@ import {
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { kill, pid } from 'node:process';
 import { CommandError, type Shell } from '@sluice/cli';
+import { isSluiceError } from 'sluice-kernel';
 import { manifestName } from '../../plugin/shape/manifest.js';
 import { type PluginFolder, readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 import { npmInstall } from './npm-install.js';
 
 /** The folder beside a config in which `sluice plugin add` installs, each plugin in a folder of its own. */
-export const pluginsFolder = 'sluice-plugins';
+const pluginsFolder = 'sluice-plugins';
 
 /** A plugin that was installed beside a config. */
-export interface InstalledPlugin extends PluginFolder {
+interface InstalledPlugin extends PluginFolder {
   /** The folder that is its own, with its `node_modules`: to remove it removes the plugin. */
   readonly own: string;
 }
@@ -50,6 +51,16 @@ export function ownFolderOf(path: string, beside: string): string | undefined {
   const [name = ''] = inside.split(sep);
   const own = join(all, name);
   return isAbsolute(inside) || ['', '..'].includes(name) || !existsSync(own) ? undefined : own;
+}
+
+/** Reads the folder of a plugin that people name. @throws CommandError `missing-file`; SluiceError of the manifest. */
+export function namedFolder(path: string, cwd: string): PluginFolder {
+  try {
+    return readPluginFolder(path, cwd);
+  } catch (thrown) {
+    if (!isSluiceError(thrown, 'plugin-not-found')) throw thrown;
+    throw new CommandError('missing-file', thrown.message, thrown.hint, { cause: thrown });
+  }
 }
 
 /** Returns whether a text names a tarball that is there. */

@@ -11,24 +11,16 @@ import {
   printData,
   type Shell,
 } from '@sluice/cli';
-import {
-  legacySetting,
-  packageSource,
-  profileOption,
-  readConfigFile,
-  writeTextFile,
-} from '@sluice/cli/internal';
+import { flagOption, packageSource, readConfigFile, writeTextFile } from '@sluice/cli/internal';
 import { thisCopy } from '@sluice/sdk/extension/internal';
-import { isSluiceError } from 'sluice-kernel';
 import type { LegacyPlugin } from '../../index.js';
-import { readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 import { type CheckOptions, loadOptions } from '../check-plugin/check-plugin.js';
 import { answerClosed, closedOption, inClosedProcess } from '../check-plugin/closed-plugin.js';
 import { placeIn } from '../check-plugin/plugin-mentions.js';
-import { pluginPath } from '../installed/installed-plugins.js';
+import { namedFolder, pluginPath } from '../installed/installed-plugins.js';
 import { type MadeFiles, madeFiles, skeletonFiles } from './skeleton.js';
 
-interface MigrateOptions extends Omit<CheckOptions, 'strictPlugins' | 'report'> {
+interface MigrateOptions extends CheckOptions {
   readonly out: string;
 }
 
@@ -53,7 +45,7 @@ export const addCommand: AddCommand = (command, shell, done) => {
     .requiredOption('--out <dir>', 'the folder of the extension, which is made')
     .option('-c, --config <file>', "a config file as of `sluice run`, for the plugin's settings")
     .option('--openclaw <path>', 'the installed openclaw whose code the plugin imports')
-    .addOption(profileOption())
+    .addOption(flagOption('legacy.profile'))
     .option('--json', 'print a line of JSON per file')
     .option('--debug', 'stack traces of errors')
     .addOption(closedOption())
@@ -78,14 +70,11 @@ async function migrate(path: string, options: MigrateOptions, shell: Shell): Pro
       'Nothing was written. Choose another folder, or move it away.',
     );
   const config =
-    options.config === undefined ? undefined : await readConfigFile(options.config, shell);
+    options.config === undefined ? undefined : await readConfigFile(options.config, shell, options);
   shell.keepSecrets(config?.secrets ?? []);
   const at = await pluginPath(path, config?.folder ?? cwd, shell);
-  const load = {
-    ...loadOptions(at, config, cwd, false),
-    ...legacySetting(options, config, cwd).legacy,
-  };
-  const { folder, manifest } = found(at, cwd);
+  const load = loadOptions(at, options, config, shell);
+  const { folder, manifest } = namedFolder(at, cwd);
   const { made, hooks, commands, services } = await inClosedProcess<Skeleton>(
     ['migrate', at, '--out', options.out],
     { folder, load, config },
@@ -112,18 +101,9 @@ type Skeleton = Readonly<Record<'hooks' | 'commands' | 'services', number>> & {
 /** Makes a part of the skeleton, in the closed process. */
 function skeletonOf(plugin: LegacyPlugin, at: string, out: string, shell: Shell): Skeleton {
   if (plugin.error !== undefined) throw plugin.error;
-  const { folder, manifest } = found(at, shell.cwd);
+  const { folder, manifest } = namedFolder(at, shell.cwd);
   const { hooks, commands, services } = plugin;
   const path = relative(join(out, 'test'), folder);
   const made = madeFiles({ plugin, manifest, path, placeOf: (one) => placeIn(folder, one) });
   return { made, hooks: hooks.length, commands: commands.length, services: services.length };
-}
-
-function found(path: string, cwd: string): ReturnType<typeof readPluginFolder> {
-  try {
-    return readPluginFolder(path, cwd);
-  } catch (thrown) {
-    if (!isSluiceError(thrown, 'plugin-not-found')) throw thrown;
-    throw new CommandError('missing-file', thrown.message, thrown.hint, { cause: thrown });
-  }
 }

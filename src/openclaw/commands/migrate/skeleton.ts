@@ -6,7 +6,7 @@ import type { LegacyManifest } from '../../plugin/shape/manifest.js';
 import { extensionSource, type PlaceOf } from './extension-source.js';
 
 /** The plugin that moves, and the surroundings of its skeleton. */
-export interface Moving {
+interface Moving {
   readonly plugin: LegacyPlugin;
   readonly manifest: LegacyManifest;
   /** The plugin's folder, as the skeleton's tests find it. */

@@ -10,8 +10,8 @@ import {
   type Shell,
   sentence,
 } from '@sluice/cli';
-import { isSluiceError, nearest } from 'sluice-kernel/internal';
-import { type PluginFolder, readPluginFolder } from '../../plugin/shape/plugin-folder.js';
+import { nearest } from 'sluice-kernel/internal';
+import type { PluginFolder } from '../../plugin/shape/plugin-folder.js';
 import { type CheckOptions, inspectPlugin, printReport } from '../check-plugin/check-plugin.js';
 import type { PluginReport } from '../check-plugin/plugin-report.js';
 import {
@@ -19,6 +19,7 @@ import {
   installPlugin,
   isPackageName,
   isTarball,
+  namedFolder,
   ownFolderOf,
   removeInstalled,
 } from '../installed/installed-plugins.js';
@@ -98,14 +99,9 @@ async function foundPlugin(
 ): Promise<string> {
   const isThere = existsSync(resolve(shell.cwd, wanted));
   if (isThere && !isTarball(wanted, shell.cwd)) {
-    try {
-      const found = readPluginFolder(wanted, shell.cwd);
-      await judge(found);
-      return found.folder;
-    } catch (thrown) {
-      if (!isSluiceError(thrown, 'plugin-not-found')) throw thrown;
-      throw new CommandError('missing-file', thrown.message, thrown.hint, { cause: thrown });
-    }
+    const found = namedFolder(wanted, shell.cwd);
+    await judge(found);
+    return found.folder;
   }
   if (!isThere && !isPackageName(wanted))
     throw new CommandError(

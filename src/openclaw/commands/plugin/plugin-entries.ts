@@ -15,9 +15,8 @@ import {
   type LoadedConfig,
   readConfigFile,
   unwritable,
-  withElement,
-  withoutElement,
 } from '@sluice/cli/internal';
+import { type Node, parseTree } from 'jsonc-parser';
 import { isSluiceError } from 'sluice-kernel/internal';
 import { readPluginFolder } from '../../plugin/shape/plugin-folder.js';
 
@@ -50,7 +49,7 @@ export async function pluginConfig(
 }
 
 /** A plugin as a config names it. */
-export interface PluginEntry {
+interface PluginEntry {
   /** As it is written. */
   readonly path: string;
   /** The plugin's folder and its id, if it is there. */
@@ -90,12 +89,45 @@ export function entryText(path: string): string {
 /** Names a plugin in a config file, which is made if there is none. All else in the file stays as it is written. */
 export function addEntry({ file }: PluginConfig, path: string): void {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '{}\n';
-  write(file, withElement(text, 'plugins', entryText(path)));
+  write(file, withEntry(text, entryText(path)));
 }
 
 /** Takes the element at an index out of the plugins of a config file. */
 export function removeEntry({ file }: PluginConfig, at: number): void {
-  write(file, withoutElement(readFileSync(file, 'utf8'), 'plugins', at));
+  write(file, withoutEntry(readFileSync(file, 'utf8'), at));
+}
+
+/** The object that a config of JSON is, and its list of plugins. */
+function placesIn(text: string): {
+  readonly top: Node | undefined;
+  readonly list: Node | undefined;
+} {
+  const top = parseTree(text);
+  const member = top?.children?.findLast(({ children }) => children?.[0]?.value === 'plugins');
+  return { top, list: member?.children?.[1] };
+}
+
+function withEntry(text: string, entry: string): string {
+  const { top, list } = placesIn(text);
+  const [{ offset, length, children = [] } = { offset: 0, length: 2 }, item] =
+    list === undefined ? [top, `"plugins": [${entry}]`] : [list, entry];
+  const [first, last] = [children[0], children.at(-1)];
+  const start = offset + 1;
+  if (first === undefined || last === undefined)
+    return `${text.slice(0, start)}${list === undefined ? `\n  ${item}\n` : item}${text.slice(offset + length - 1)}`;
+  const blanks = text.slice(start, first.offset); // those of the items before it
+  const end = last.offset + last.length;
+  return `${text.slice(0, end)},${blanks === '' ? ' ' : blanks}${item}${text.slice(end)}`;
+}
+
+function withoutEntry(text: string, at: number): string {
+  const { list } = placesIn(text);
+  const [before, item, after] = [at - 1, at, at + 1].map((one) => list?.children?.[one]);
+  if (list === undefined || item === undefined) return text;
+  if (after !== undefined) return text.slice(0, item.offset) + text.slice(after.offset);
+  const from = before === undefined ? list.offset + 1 : before.offset + before.length;
+  const to = before === undefined ? list.offset + list.length - 1 : item.offset + item.length;
+  return text.slice(0, from) + text.slice(to);
 }
 
 /** Writes a file at once: who reads it meanwhile, and who finds it after a crash, finds the old one or the new one. */

@@ -7,7 +7,7 @@ import {
   printable,
   type Shell,
 } from '@sluice/cli';
-import { collect, type PipelineOptions, profileOption } from '@sluice/cli/internal';
+import { flagOption, type PipelineOptions } from '@sluice/cli/internal';
 import type { Command } from 'commander';
 import { definedFields } from 'sluice-kernel/internal';
 import { type CheckOptions, checkPlugin } from '../check-plugin/check-plugin.js';
@@ -49,8 +49,8 @@ export const addCommand: AddCommand = (command, shell, done) => {
       .description(summary)
       .addHelpText('after', `\nExamples:\n${examplesOf(name)}`)
       .option('-c, --config <file>', 'the config (default: sluice.config.* here)')
-      .option('--openclaw <path>', 'the installed openclaw whose code plugins import')
-      .addOption(profileOption())
+      .addOption(flagOption('legacy.openclaw'))
+      .addOption(flagOption('legacy.profile'))
       .option('--debug', 'stack traces of errors, and every log line of the plugin');
   const action = (name: string, summary: string, json = 'print a line of JSON per entry') =>
     plain(name, summary).option('--json', json);
@@ -83,7 +83,7 @@ export const addCommand: AddCommand = (command, shell, done) => {
     .argument('<method>', 'its name, such as pigeon.send')
     .option('--params <json>', 'its parameters, an object of JSON')
     .option('--timeout <seconds>', 'how long its answer may take (default: 30)')
-    .option('-p, --plugin <path>', 'load this plugin, too; may be given again', collect)
+    .addOption(flagOption('plugins'))
     .action(async (method: string, options: PipelineOptions) =>
       done(await callPluginMethod(method, options, shell)),
     );

@@ -14,7 +14,7 @@ import type { GatewayEvent } from '../protocol/frame.js';
 import type { Hello } from '../protocol/hello.js';
 import { type ClientLimits, limitsOf, type OpenClawClientOptions } from './client-options.js';
 import type { ClientState, ClientStateChange, RequestOptions, RunsLost } from './client-state.js';
-import { type Connection, connection } from './connection.js';
+import { Connection } from './connection.js';
 import { listeners } from './listeners.js';
 import { type PendingRequests, pendingRequests } from './pending-requests.js';
 import { redactor } from './redact.js';
@@ -78,7 +78,7 @@ export class OpenClawClient implements AsyncDisposable {
     this.#resume = resumeWindow(this.#limits.resumeWindowMs, clock, (reason, error) =>
       this.#lose(reason, error),
     );
-    this.#connection = connection(options, this.#limits, this.#counters, redact, {
+    this.#connection = new Connection(options, this.#limits, this.#counters, redact, {
       state: (state, problem) => this.#entered(state, problem),
       welcome: (hello) => this.#welcomed(hello),
       response: (frame) => {
@@ -92,7 +92,7 @@ export class OpenClawClient implements AsyncDisposable {
 
   /** The state of the client (stream §2.1). */
   get state(): ClientState {
-    return this.#connection.state();
+    return this.#connection.state;
   }
 
   /** Connects, and keeps connecting until `stop`. A second call does nothing. */
@@ -112,7 +112,7 @@ export class OpenClawClient implements AsyncDisposable {
       ...options,
       clock: this.clock,
       onChange: (check) => this.#states.add(check),
-      standing: this.#connection.standing,
+      standing: () => this.#connection.standing,
     });
   }
 

@@ -1,4 +1,4 @@
-import { systemClock, Timer } from 'sluice-kernel/internal';
+import { type Clock, systemClock, Timer } from 'sluice-kernel/internal';
 import { gatewayError } from '../errors.js';
 import { connectParams } from '../protocol/connect-params.js';
 import {
@@ -36,166 +36,181 @@ interface ConnectionListener {
   event(frame: GatewayEvent, chars: number): void;
 }
 
-/**
- * The connection to a gateway that is made again whenever it is lost: stream §2.
- *
- * @throws SluiceError `bad-client-option`.
- */
-export function connection(
-  options: OpenClawClientOptions,
-  limits: ClientLimits,
-  counters: ClientCounters,
-  redact: (text: string) => string,
-  listener: ConnectionListener,
-) {
-  const { clock = systemClock, random = Math.random } = options;
-  const url = urlOf(options);
-  const reconnect = reconnectOf(options);
-  let stateNow: ClientState = 'idle';
-  let current: GatewaySocket | undefined;
+/** The connection to a gateway that is made again whenever it is lost: stream §2. */
+export class Connection {
+  readonly #with: OpenClawClientOptions;
+  readonly #limits: ClientLimits;
+  readonly #counters: ClientCounters;
+  readonly #redact: (text: string) => string;
+  readonly #listener: ConnectionListener;
+  readonly #clock: Clock;
+  readonly #url: URL;
+  readonly #reconnect: ReconnectOptions;
+  #state: ClientState = 'idle';
+  #current: GatewaySocket | undefined;
   /** How far the handshake of the connection is. */
-  let greeting: 'awaited' | 'answered' | 'done' = 'awaited';
-  let failures = 0;
-  let isRefused = false;
-  let problem: string | undefined;
-  let lastFrameMs = 0;
-  let attempts = 0;
+  #greeting: 'awaited' | 'answered' | 'done' = 'awaited';
+  #failures = 0;
+  #isRefused = false;
+  #problem: string | undefined;
+  #lastFrameMs = 0;
+  #attempts = 0;
   /** Of the handshake, of the watch for silence, or of the next attempt: one at a time. */
-  const timer = new Timer(clock);
+  readonly #timer: Timer;
 
-  function put(id: string, method: string, params: unknown): void {
-    const socket = current;
+  /** @throws SluiceError `bad-client-option`. */
+  constructor(
+    options: OpenClawClientOptions,
+    limits: ClientLimits,
+    counters: ClientCounters,
+    redact: (text: string) => string,
+    listener: ConnectionListener,
+  ) {
+    this.#with = options;
+    this.#limits = limits;
+    this.#counters = counters;
+    this.#redact = redact;
+    this.#listener = listener;
+    this.#clock = options.clock ?? systemClock;
+    this.#url = urlOf(options);
+    this.#reconnect = reconnectOf(options);
+    this.#timer = new Timer(this.#clock);
+  }
+
+  get state(): ClientState {
+    return this.#state;
+  }
+
+  get standing(): Standing {
+    return { state: this.#state, problem: this.#problem, isRefused: this.#isRefused };
+  }
+
+  start(): void {
+    if (this.#state === 'idle') this.#connect();
+  }
+
+  stop(): void {
+    if (this.#state === 'stopped') return;
+    this.#timer.clear();
+    this.#enter('stopped'); // before the socket ends: nothing is tried again
+    this.#current?.end('the client was stopped');
+  }
+
+  /** Puts a request on the wire. @throws SluiceError `gateway-disconnected`, `gateway-busy`. */
+  send(id: string, method: string, params: unknown): void {
+    if (this.#state !== 'connected') throw gatewayError('gateway-disconnected', { method });
+    this.#put(id, method, params);
+  }
+
+  #put(id: string, method: string, params: unknown): void {
+    const socket = this.#current;
     if (socket === undefined) throw gatewayError('gateway-disconnected', { method });
     const bytes = socket.bufferedBytes();
-    if (bytes > limits.maxBufferedBytes)
+    if (bytes > this.#limits.maxBufferedBytes)
       throw gatewayError('gateway-busy', { method, problem: `${bytes} bytes wait to be sent` });
-    counters.framesSent++;
+    this.#counters.framesSent++;
     socket.send(requestText(id, method, params));
   }
 
-  function connect(): void {
-    const attempt = ++attempts;
-    greeting = 'awaited';
-    isRefused = false;
-    enter('connecting');
-    timer.set(limits.handshakeTimeoutMs, () => {
-      current?.end(`it did not answer within ${limits.handshakeTimeoutMs} ms`);
+  #connect(): void {
+    const { handshakeTimeoutMs } = this.#limits;
+    const attempt = ++this.#attempts;
+    this.#greeting = 'awaited';
+    this.#isRefused = false;
+    this.#enter('connecting');
+    this.#timer.set(handshakeTimeoutMs, () => {
+      this.#current?.end(`it did not answer within ${handshakeTimeoutMs} ms`);
     });
-    current = gatewaySocket(url, limits, clock, {
-      text: (text) => take(text),
+    this.#current = gatewaySocket(this.#url, this.#limits, this.#clock, {
+      text: (text) => this.#take(text),
       dropped: (why) => {
-        counters.framesReceived++;
-        if (why === 'binary') counters.binaryFrames++;
-        else counters.oversizedFrames++;
+        this.#counters.framesReceived++;
+        if (why === 'binary') this.#counters.binaryFrames++;
+        else this.#counters.oversizedFrames++;
       },
       closed: (reason) => {
-        if (attempt === attempts) lost(reason);
+        if (attempt === this.#attempts) this.#lost(reason);
       },
     });
   }
 
-  function take(text: string): void {
+  #take(text: string): void {
     const read = readFrame(text);
-    counters.framesReceived++;
-    lastFrameMs = clock.monotonicMs();
-    if (read.kind === 'malformed') counters.malformedFrames++;
-    else if (read.kind === 'unknown') counters.unknownFrames++;
-    else if (greeting !== 'done') greet(read);
-    else if (read.kind === 'response') listener.response(read.frame);
-    else listener.event(read.frame, text.length);
+    this.#counters.framesReceived++;
+    this.#lastFrameMs = this.#clock.monotonicMs();
+    if (read.kind === 'malformed') this.#counters.malformedFrames++;
+    else if (read.kind === 'unknown') this.#counters.unknownFrames++;
+    else if (this.#greeting !== 'done') this.#greet(read);
+    else if (read.kind === 'response') this.#listener.response(read.frame);
+    else this.#listener.event(read.frame, text.length);
   }
 
   /** Takes a step of the handshake: the gateway challenges, the client answers, the gateway welcomes it or does not. */
-  function greet(read: Extract<ReadFrame, { readonly frame: unknown }>): void {
+  #greet(read: Extract<ReadFrame, { readonly frame: unknown }>): void {
+    const connectId = `connect-${this.#attempts}`;
     if (read.kind === 'event') {
-      if (read.frame.event !== 'connect.challenge' || greeting !== 'awaited') return;
+      if (read.frame.event !== 'connect.challenge' || this.#greeting !== 'awaited') return;
       const nonce = nonceOf(read.frame.payload);
-      if (nonce === undefined) refuse('its challenge has no nonce');
-      else {
-        greeting = 'answered';
-        put(connectId(), 'connect', connectParams(options, nonce, clock.now()));
-      }
-    } else if (read.frame.id === connectId() && greeting === 'answered') {
+      if (nonce === undefined) return void this.#refuse('its challenge has no nonce');
+      this.#greeting = 'answered';
+      this.#put(connectId, 'connect', connectParams(this.#with, nonce, this.#clock.now()));
+    } else if (read.frame.id === connectId && this.#greeting === 'answered') {
       const { ok, payload, error } = read.frame;
       const hello = ok ? readHello(payload) : undefined;
       const { code, message } = refusalOf(error);
-      if (hello !== undefined) welcome(hello);
-      else if (ok) refuse('it speaks another protocol');
-      else refuse(`it refuses this client (${code}: ${message})`);
+      if (hello !== undefined) this.#welcome(hello);
+      else if (ok) this.#refuse('it speaks another protocol');
+      else this.#refuse(`it refuses this client (${code}: ${message})`);
     }
   }
-  const connectId = (): string => `connect-${attempts}`;
 
-  function refuse(why: string): void {
-    isRefused = true;
-    current?.end(why);
+  #refuse(why: string): void {
+    this.#isRefused = true;
+    this.#current?.end(why);
   }
 
-  function welcome(hello: Hello): void {
-    timer.clear();
-    greeting = 'done';
-    failures = 0;
-    problem = undefined;
-    counters.connections++;
+  #welcome(hello: Hello): void {
+    this.#timer.clear();
+    this.#greeting = 'done';
+    this.#failures = 0;
+    this.#problem = undefined;
+    this.#counters.connections++;
     const { tickIntervalMs } = hello.policy ?? {};
-    if (tickIntervalMs !== undefined) watch(Math.max(1_000, tickIntervalMs));
-    listener.welcome(hello);
-    enter('connected');
+    if (tickIntervalMs !== undefined) this.#watch(Math.max(1_000, tickIntervalMs));
+    this.#listener.welcome(hello);
+    this.#enter('connected');
   }
 
   /** Ends a connection that has gone silent: a cable that was pulled says nothing. */
-  function watch(tickMs: number): void {
-    timer.setIdly(tickMs, () => {
-      const silentMs = clock.monotonicMs() - lastFrameMs;
-      if (silentMs > silentTicks * tickMs) current?.end(`it was silent for ${silentMs} ms`);
-      else watch(tickMs);
+  #watch(tickMs: number): void {
+    this.#timer.setIdly(tickMs, () => {
+      const silentMs = this.#clock.monotonicMs() - this.#lastFrameMs;
+      if (silentMs > silentTicks * tickMs) this.#current?.end(`it was silent for ${silentMs} ms`);
+      else this.#watch(tickMs);
     });
   }
 
-  function lost(reason: string): void {
-    current = undefined;
-    timer.clear();
-    if (stateNow === 'stopped') return;
-    counters.failedConnections++;
-    failures++;
-    problem = redact(reason);
-    enter('waiting', problem);
-    if (stateNow !== 'waiting') return; // a listener has stopped it
-    const delayMs = isRefused ? reconnect.maxDelayMs : backoffMs(reconnect, failures, random);
-    timer.set(delayMs, () => connect());
+  #lost(reason: string): void {
+    this.#current = undefined;
+    this.#timer.clear();
+    if (this.#state === 'stopped') return;
+    this.#counters.failedConnections++;
+    this.#failures++;
+    this.#problem = this.#redact(reason);
+    this.#enter('waiting', this.#problem);
+    if (this.state !== 'waiting') return; // a listener has stopped it
+    const { random = Math.random } = this.#with;
+    const delayMs = this.#isRefused
+      ? this.#reconnect.maxDelayMs
+      : backoffMs(this.#reconnect, this.#failures, random);
+    this.#timer.set(delayMs, () => this.#connect());
   }
 
-  function enter(state: ClientState, problem?: string): void {
-    stateNow = state;
-    listener.state(state, problem);
+  #enter(state: ClientState, problem?: string): void {
+    this.#state = state;
+    this.#listener.state(state, problem);
   }
-
-  return {
-    state: (): ClientState => stateNow,
-
-    standing: (): Standing => ({ state: stateNow, problem, isRefused }),
-
-    start(): void {
-      if (stateNow === 'idle') connect();
-    },
-
-    stop(): void {
-      if (stateNow === 'stopped') return;
-      timer.clear();
-      enter('stopped'); // before the socket ends: nothing is tried again
-      current?.end('the client was stopped');
-    },
-
-    /** Puts a request on the wire. @throws SluiceError `gateway-disconnected`, `gateway-busy`. */
-    send(id: string, method: string, params: unknown): void {
-      if (stateNow !== 'connected') throw gatewayError('gateway-disconnected', { method });
-      put(id, method, params);
-    },
-  };
 }
-
-/** The parts of `connection` that others use. */
-export type Connection = ReturnType<typeof connection>;
 
 /** Milliseconds before the next attempt to connect. @param failures the attempts that have failed in a row, from 1. */
 function backoffMs(

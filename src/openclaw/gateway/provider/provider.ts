@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   type AgentAnswer,
   type AgentProvider,
@@ -9,13 +9,12 @@ import {
   type StreamDelta,
   unreachedError,
 } from '@sluice/sdk/stream';
-import { type Backlog, stopOf } from '@sluice/sdk/stream/internal';
+import { attachedFiles, type Backlog, stopOf } from '@sluice/sdk/stream/internal';
 import { deferred, type Logger, onAbort, silentLogger } from 'sluice-kernel/internal';
 import { FactQueue } from '../run/fact-queue.js';
 import {
-  type GatewayRun,
+  GatewayRun,
   type GatewayRunOptions,
-  gatewayRun,
   type RunLimits,
   type RunRequest,
 } from '../run/gateway-run.js';
@@ -23,7 +22,6 @@ import type { RunEndFact } from '../run/run-fact.js';
 import { SessionReader } from '../session/session-reader.js';
 import { type AttemptOutcome, type Circuit, circuit, type EndAttempt } from './circuit.js';
 import { DeltaQueue, deltaReader } from './delta-reader.js';
-import { type GatewayMessage, sessionKeyOf, triggerMessage, turnMessage } from './messages.js';
 import { type OpenClawAgentProviderOptions, providerLimits } from './provider-options.js';
 
 const unavailable = 'the gateway is temporarily unavailable: it has failed several times in a row';
@@ -163,7 +161,7 @@ export class OpenClawAgentProvider implements AgentProvider {
     const { client, newId = randomUUID, onTool } = this.#options;
     let hasHeard = false;
     let listening: Disposable | undefined;
-    const run = gatewayRun(request, {
+    const run = new GatewayRun(request, {
       ...this.#limits,
       ...how,
       client,
@@ -235,4 +233,56 @@ function answerOf(end: RunEndFact): AgentAnswer {
 
 function failed(error: string, reachedAgent = true): AgentAnswer {
   return { status: 'failed', error, reachedAgent };
+}
+
+/** The longest message, in bytes of UTF-8. */
+const maxMessageBytes = 100 * 1024;
+
+/** A message for the agent; or the problem with it, which is undefined if there is nothing to say. */
+type GatewayMessage = { readonly text: string } | { readonly problem: string | undefined };
+
+/** Puts a trigger in words: its text, or a sentence about a reaction, with the sender's name before it. */
+function triggerMessage(
+  { content, sender, source }: AgentTrigger,
+  prefixSender: boolean,
+): GatewayMessage {
+  const { text = '', emoji, referencedMessageId } = content;
+  const said =
+    text.trim() === '' && emoji !== undefined && emoji !== ''
+      ? `(reacted with ${emoji} to message ${referencedMessageId ?? source.messageId})`
+      : text;
+  const name = prefixSender ? sender.displayName?.replace(/[\p{Cc}[\]]/gu, '').trim() : undefined;
+  const isNamed = said.trim() !== '' && name !== undefined && name !== '';
+  return boundedMessage(isNamed ? `[${name}]: ${said}` : said);
+}
+
+/** Puts a turn in words: its prompt, and the files that came along, by name and place. */
+function turnMessage({ prompt, attachments }: AgentRequest): GatewayMessage {
+  return boundedMessage([...attachedFiles(attachments), prompt].join('\n\n'));
+}
+
+function boundedMessage(text: string): GatewayMessage {
+  if (text.trim() === '') return { problem: undefined };
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= maxMessageBytes) return { text };
+  return { problem: `the message is too long: ${bytes} bytes, of ${maxMessageBytes}` };
+}
+
+/** The longest id within a session key, in code points. */
+const maxIdLength = 256;
+
+/**
+ * The key of an agent's session on the gateway: `agent:<agentId>:sluice-<id>`. An id that a key cannot hold is made to
+ * fit; so that no two conversations share a session then, it gets a mark of its own.
+ */
+function sessionKeyOf(agentId: string, id: string): string {
+  const fitting = Array.from(id.replace(/\p{Cc}/gu, '').replace(/[:/\\]/g, '-'))
+    .slice(0, maxIdLength)
+    .join('');
+  if (fitting === id) return `agent:${agentId}:sluice-${id}`;
+  const mark = createHash('sha256').update(id).digest('hex').slice(0, 16);
+  const short = Array.from(fitting)
+    .slice(0, maxIdLength - mark.length - 1)
+    .join('');
+  return `agent:${agentId}:sluice-${short}-${mark}`;
 }

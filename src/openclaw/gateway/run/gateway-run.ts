@@ -43,194 +43,218 @@ export interface GatewayRunOptions extends RunLimits {
  * One message on its way through the gateway: sent once, its events read until its end, whatever that is. After the end
  * nothing of it is left: no callback, no timer, no listener (stream §4).
  */
-export function gatewayRun(request: RunRequest, options: GatewayRunOptions) {
-  const { client, listen, onTool, isDriven, newId, logger, report } = options;
-  const { sendAckTimeoutMs, agentTimeoutMs, idleTimeoutMs, errorGraceMs } = options;
-  const waiting = new AbortController();
+export class GatewayRun {
+  readonly #request: RunRequest;
+  readonly #with: GatewayRunOptions;
+  readonly #waiting = new AbortController();
   /** The id that it is registered under. */
-  let registered: string | undefined;
+  #registered: string | undefined;
   /** Its claim, and its listener for the state of the client. */
-  const held: Disposable[] = [];
+  readonly #held: Disposable[] = [];
   /** Its session, until the gateway has named the run: under another id a bridge would not know it. */
-  let sessionClaim: Disposable | undefined;
-  let state: 'unsent' | 'sent' | 'acknowledged' | 'over' = 'unsent';
-  const endTimer = new Timer(client.clock);
-  const idleTimer = new Timer(client.clock);
-  const graceTimer = new Timer(client.clock);
-  const facts = factReader((fact) => take(fact), isDriven);
+  #sessionClaim: Disposable | undefined;
+  #state: 'unsent' | 'sent' | 'acknowledged' | 'over' = 'unsent';
+  readonly #endTimer: Timer;
+  readonly #idleTimer: Timer;
+  readonly #graceTimer: Timer;
+  readonly #facts: ReturnType<typeof factReader>;
 
-  function onAgent(event: AgentEventPayload): void {
-    if (event.stream === 'tool') onTool?.(event);
-    isAlive();
-    facts.agent(event);
+  constructor(request: RunRequest, options: GatewayRunOptions) {
+    const { clock } = options.client;
+    this.#request = request;
+    this.#with = options;
+    this.#endTimer = new Timer(clock);
+    this.#idleTimer = new Timer(clock);
+    this.#graceTimer = new Timer(clock);
+    this.#facts = factReader((fact) => this.#take(fact), options.isDriven);
   }
 
-  function onOther(event: OtherAgentEvent): void {
-    isAlive();
-    facts.other(event);
+  /** Sends the message. Everything that comes of it is told. */
+  start(): void {
+    this.#begin().catch((error: unknown) => {
+      const message = isSluiceError(error) ? error.message : oneLine(error);
+      this.#failed('gateway', message, 'stop');
+    });
   }
 
-  function onChat(event: ChatEvent): void {
-    isAlive();
-    facts.chat(event);
+  /** Stops the agent, and tells that the run was aborted. */
+  abort(): void {
+    this.#end({ kind: 'end', how: 'aborted' }, 'stop');
+  }
+
+  /** Ends it for a reason of its reader's. */
+  fail(message: string): void {
+    this.#failed('reader', message, 'stop');
+  }
+
+  readonly #onAgent = (event: AgentEventPayload): void => {
+    if (event.stream === 'tool') this.#with.onTool?.(event);
+    this.#isAlive();
+    this.#facts.agent(event);
+  };
+
+  readonly #onOther = (event: OtherAgentEvent): void => {
+    this.#isAlive();
+    this.#facts.other(event);
+  };
+
+  readonly #onChat = (event: ChatEvent): void => {
+    this.#isAlive();
+    this.#facts.chat(event);
     const { state: phase, text } = event;
-    if (listen === 'chat' && phase === 'delta' && text !== undefined)
-      take({ kind: 'text', text, opens: false, continues: true });
-  }
+    if (this.#with.listen === 'chat' && phase === 'delta' && text !== undefined)
+      this.#take({ kind: 'text', text, opens: false, continues: true });
+  };
 
   /** Registers the run with the client. @throws SluiceError `run-registered`, `too-many-runs`; then it holds nothing. */
-  function register(runId: string): void {
-    if (isDriven) held.push(client.claimRun(runId)); // before its first event is told
-    registered = runId;
+  #register(runId: string): void {
+    const { client, isDriven, listen } = this.#with;
+    if (isDriven) this.#held.push(client.claimRun(runId)); // before its first event is told
+    this.#registered = runId;
     try {
       // in this order: the last of the early events is a chat's
-      if (listen === 'agent') client.registerAgentAccumulation(runId, onAgent, onOther);
-      if (registered !== undefined) client.registerChatAccumulation(runId, onChat);
+      if (listen === 'agent') client.registerAgentAccumulation(runId, this.#onAgent, this.#onOther);
+      if (this.#isRegistered) client.registerChatAccumulation(runId, this.#onChat);
     } catch (error) {
-      unregister();
+      this.#unregister();
       throw error;
     }
-    if (registered === undefined) return; // an early event has ended it
-    held.push(client.onState((change) => void (change.state === 'connected' && resume())));
+    if (!this.#isRegistered) return; // an early event has ended it
+    this.#held.push(
+      client.onState((change) => void (change.state === 'connected' && this.#resume())),
+    );
+  }
+
+  get #isRegistered(): boolean {
+    return this.#registered !== undefined;
+  }
+
+  get #isOver(): boolean {
+    return this.#state === 'over';
   }
 
   /** Gives everything back that the run holds of the client. @returns the id that it was registered under. */
-  function unregister(): string | undefined {
-    const runId = registered;
-    registered = undefined;
+  #unregister(): string | undefined {
+    const { client } = this.#with;
+    const runId = this.#registered;
+    this.#registered = undefined;
     if (runId !== undefined) {
-      client.unregisterAgentAccumulation(runId, onAgent);
-      client.unregisterChatAccumulation(runId, onChat);
+      client.unregisterAgentAccumulation(runId, this.#onAgent);
+      client.unregisterChatAccumulation(runId, this.#onChat);
     }
-    for (const one of held.splice(0)) one[Symbol.dispose]();
+    for (const one of this.#held.splice(0)) one[Symbol.dispose]();
     return runId;
   }
 
-  async function begin(): Promise<void> {
-    const { sessionKey, message } = request;
-    const bounds = { timeoutMs: sendAckTimeoutMs, signal: waiting.signal };
+  async #begin(): Promise<void> {
+    const { sessionKey, message } = this.#request;
+    const { client, isDriven, newId, sendAckTimeoutMs: timeoutMs } = this.#with;
+    const bounds = { timeoutMs, signal: this.#waiting.signal };
     await client.ready(bounds);
-    if (isOver()) return;
+    if (this.#isOver) return;
     const runId = newId();
     // before it is sent: the gateway tells of the run under this id, mostly
-    register(runId);
-    if (isDriven) sessionClaim = client.claimSession(sessionKey);
-    state = 'sent';
+    this.#register(runId);
+    if (isDriven) this.#sessionClaim = client.claimSession(sessionKey);
+    this.#state = 'sent';
     let payload: unknown;
     try {
       const params = { sessionKey, message, deliver: false, idempotencyKey: runId };
       payload = await client.requestRun('chat.send', params, bounds);
     } catch (error) {
-      if (isSluiceError(error) && unsent.has(error.code) && !isOver()) state = 'unsent';
+      if (isSluiceError(error) && unsent.has(error.code) && !this.#isOver) this.#state = 'unsent';
       throw error;
     }
-    if (!isOver()) acknowledged(payload, runId);
+    if (!this.#isOver) this.#acknowledged(payload, runId);
   }
 
-  function acknowledged(payload: unknown, proposed: string): void {
-    state = 'acknowledged';
+  #acknowledged(payload: unknown, proposed: string): void {
+    this.#state = 'acknowledged';
     const answer = acknowledgementOf(payload, proposed);
-    if (answer.kind === 'handled') end({ kind: 'end', how: 'done' });
-    else if (answer.kind === 'failed') failed('agent', answer.message);
-    else {
-      endTimer.set(agentTimeoutMs, () =>
-        failed('time', `the agent has not ended within ${agentTimeoutMs} ms`, 'stop'),
-      );
-      isAlive();
-      if (answer.runId !== proposed) {
-        unregister();
-        register(answer.runId); // the gateway has named it otherwise
-      }
-      sessionClaim?.[Symbol.dispose]();
+    if (answer.kind === 'handled') return void this.#end({ kind: 'end', how: 'done' });
+    if (answer.kind === 'failed') return void this.#failed('agent', answer.message);
+    const { agentTimeoutMs } = this.#with;
+    this.#endTimer.set(agentTimeoutMs, () =>
+      this.#failed('time', `the agent has not ended within ${agentTimeoutMs} ms`, 'stop'),
+    );
+    this.#isAlive();
+    if (answer.runId !== proposed) {
+      this.#unregister();
+      this.#register(answer.runId); // the gateway has named it otherwise
     }
+    this.#sessionClaim?.[Symbol.dispose]();
   }
-  const isOver = (): boolean => state === 'over';
 
-  function isAlive(): void {
-    if (isOver()) return;
-    idleTimer.set(idleTimeoutMs, () =>
-      failed('time', `nothing was heard of the agent for ${idleTimeoutMs} ms`, 'stop'),
+  #isAlive(): void {
+    const { idleTimeoutMs } = this.#with;
+    if (this.#isOver) return;
+    this.#idleTimer.set(idleTimeoutMs, () =>
+      this.#failed('time', `nothing was heard of the agent for ${idleTimeoutMs} ms`, 'stop'),
     );
   }
 
   /** The connection is there again. The end of the run may have been told while it was not. */
-  async function resume(): Promise<void> {
-    const runId = registered;
-    if (state !== 'acknowledged' || runId === undefined) return;
+  async #resume(): Promise<void> {
+    const { client, logger } = this.#with;
+    const runId = this.#registered;
+    if (this.#state !== 'acknowledged' || runId === undefined) return;
     try {
       const params = { runId, timeoutMs: 1 };
-      const answer = await client.request('agent.wait', params, { signal: waiting.signal });
+      const { signal } = this.#waiting;
+      const answer = await client.request('agent.wait', params, { signal });
       const { status, error }: Record<string, unknown> = Object(answer);
-      if (status === 'error' && typeof error === 'string') failed('agent', error);
+      if (status === 'error' && typeof error === 'string') this.#failed('agent', error);
       else if (status === 'ok' || status === 'error')
-        failed('gateway', 'the run ended while the gateway was not connected');
+        this.#failed('gateway', 'the run ended while the gateway was not connected');
     } catch (error) {
       logger.debug('whether a run goes on could not be asked', { runId, error });
     }
   }
 
-  function take(fact: RunFact): void {
-    if (isOver()) return;
+  #take(fact: RunFact): void {
+    if (this.#isOver) return;
+    const { errorGraceMs, report } = this.#with;
     const isError = fact.kind === 'end' && fact.how === 'failed' && fact.by === 'agent';
     if (isError && errorGraceMs > 0) {
-      if (!graceTimer.isSet) graceTimer.set(errorGraceMs, () => end(fact));
+      if (!this.#graceTimer.isSet) this.#graceTimer.set(errorGraceMs, () => this.#end(fact));
       return;
     }
-    graceTimer.clear(); // the agent tries again, or the run is over
-    if (fact.kind === 'end') end(fact);
+    this.#graceTimer.clear(); // the agent tries again, or the run is over
+    if (fact.kind === 'end') this.#end(fact);
     else report(fact);
   }
 
-  function failed(
-    by: 'agent' | 'gateway' | 'time' | 'reader',
-    message: string,
-    then: 'stop' | 'nothing' = 'nothing',
-  ): void {
-    const reachedAgent = state !== 'unsent';
-    end({ kind: 'end', how: 'failed', by, message, reachedAgent }, then);
+  #failed(by: FailedBy, message: string, then: 'stop' | 'nothing' = 'nothing'): void {
+    const reachedAgent = this.#state !== 'unsent';
+    this.#end({ kind: 'end', how: 'failed', by, message, reachedAgent }, then);
   }
 
   /** @param then `stop`: the end was decided here, so the agent may still be at work. */
-  function end(fact: RunEndFact, then: 'stop' | 'nothing' = 'nothing'): void {
-    if (isOver()) return;
-    const { sessionKey } = request;
-    const wasSent = state !== 'unsent';
-    state = 'over';
-    for (const timer of [endTimer, idleTimer, graceTimer]) timer.clear();
-    waiting.abort();
-    const runId = unregister();
-    sessionClaim?.[Symbol.dispose]();
-    if (then === 'stop' && wasSent && runId !== undefined) stopAgent({ sessionKey, runId });
+  #end(fact: RunEndFact, then: 'stop' | 'nothing' = 'nothing'): void {
+    if (this.#isOver) return;
+    const { client, report } = this.#with;
+    const wasSent = this.#state !== 'unsent';
+    this.#state = 'over';
+    for (const timer of [this.#endTimer, this.#idleTimer, this.#graceTimer]) timer.clear();
+    this.#waiting.abort();
+    const runId = this.#unregister();
+    this.#sessionClaim?.[Symbol.dispose]();
+    if (then === 'stop' && wasSent && runId !== undefined) this.#stopAgent(runId);
     report(fact.how === 'failed' ? { ...fact, message: client.redact(fact.message) } : fact);
   }
 
   /** Nobody waits for the answer any more. Best effort: without a connection there is nothing to be done. */
-  function stopAgent(run: { readonly sessionKey: string; readonly runId: string }): void {
+  #stopAgent(runId: string): void {
+    const { client, logger, sendAckTimeoutMs: timeoutMs } = this.#with;
+    const run = { sessionKey: this.#request.sessionKey, runId };
     if (client.state !== 'connected') return;
     client
-      .request('chat.abort', run, { timeoutMs: sendAckTimeoutMs })
+      .request('chat.abort', run, { timeoutMs })
       .catch((error: unknown) => logger.debug('a run was not stopped', { ...run, error }));
   }
-
-  return {
-    /** Sends the message. Everything that comes of it is told. */
-    start(): void {
-      begin().catch((error: unknown) => {
-        const message = isSluiceError(error) ? error.message : oneLine(error);
-        failed('gateway', message, 'stop');
-      });
-    },
-
-    /** Stops the agent, and tells that the run was aborted. */
-    abort: (): void => end({ kind: 'end', how: 'aborted' }, 'stop'),
-
-    /** Ends it for a reason of its reader's. */
-    fail: (message: string): void => failed('reader', message, 'stop'),
-  };
 }
 
-/** The parts of `gatewayRun` that others use. */
-export type GatewayRun = ReturnType<typeof gatewayRun>;
+type FailedBy = Extract<RunEndFact, { how: 'failed' }>['by'];
 
 /** Errors of a request that say that it was not taken. */
 const unsent: ReadonlySet<string> = new Set(['gateway-refused', 'gateway-busy', 'client-stopped']);

@@ -1,7 +1,12 @@
-import type { AssistantMessage, SessionEvent, StopReason } from '@sluice/sdk/stream';
+import { MessageWriter, type SessionEvent } from '@sluice/sdk/stream';
 import type { Clock } from 'sluice-kernel';
-import type { RunEndFact, RunFact, SnapshotFact, ToolFact } from '../run/run-fact.js';
-import { OpenMessage } from './open-message.js';
+import {
+  isAnotherMessage,
+  type RunEndFact,
+  type RunFact,
+  type SnapshotFact,
+  type ToolFact,
+} from '../run/run-fact.js';
 
 /** The facts that each message names. */
 interface SessionReaderOptions {
@@ -10,20 +15,24 @@ interface SessionReaderOptions {
   readonly clock: Clock;
 }
 
+/** The text of the open message that was shown, of each kind. */
+const nothing = { text: '', thinking: '' };
+
 /**
  * Makes session events of one run's facts, in the order that `checkOrdering` asks for, whatever the gateway leaves out or
- * says twice (stream §6). `agent_start` is its reader's.
+ * says twice (stream §6). Snapshots become deltas (§6.2). `agent_start` is its reader's.
  */
 export class SessionReader {
-  readonly #with: SessionReaderOptions;
-  readonly #messages: AssistantMessage[] = [];
+  readonly #writer: MessageWriter;
   readonly #tools = new Map<string, { readonly fact: ToolFact; isRunning: boolean }>();
-  #open: OpenMessage | undefined;
+  #shown: Record<SnapshotFact['kind'], string> = { ...nothing };
+  /** The whole text of the open message, if the gateway has corrected the text that was shown. */
+  #truth: string | undefined;
   #isCompacting = false;
   #hasSaid = false;
 
-  constructor(options: SessionReaderOptions) {
-    this.#with = options;
+  constructor({ provider, model, clock }: SessionReaderOptions) {
+    this.#writer = new MessageWriter({ provider, model }, () => clock.now());
   }
 
   /** The events of one fact. After an `end` nothing may follow. */
@@ -41,11 +50,26 @@ export class SessionReader {
     }
   }
 
+  /** A snapshot that takes something back changes the final message only. */
   *#snapshot(fact: SnapshotFact): Generator<SessionEvent> {
-    if (fact.text === '') return;
-    if (this.#open?.isAnother(fact) === true) yield* this.#endMessage('stop');
-    if (fact.kind === 'text') this.#hasSaid = true;
-    yield* (yield* this.#message()).take(fact);
+    const { kind, text, opens } = fact;
+    if (text === '') return;
+    if (kind === 'text') {
+      this.#hasSaid = true;
+      if (isAnotherMessage(this.#truth ?? this.#shown.text, fact)) yield* this.#endMessage();
+    }
+    const shown = this.#shown[kind];
+    if (kind === 'thinking' && opens && shown !== '' && text !== shown) {
+      yield* this.#writer.endBlock();
+      this.#shown.thinking = '';
+    } else if (!text.startsWith(shown) || (this.#truth !== undefined && kind === 'text')) {
+      if (kind === 'text') this.#truth = text;
+      return;
+    }
+    const delta = text.slice(this.#shown[kind].length);
+    if (delta === '') return;
+    this.#shown[kind] = text;
+    yield* this.#writer.grow(kind, delta);
   }
 
   *#tool(fact: ToolFact): Generator<SessionEvent> {
@@ -67,10 +91,9 @@ export class SessionReader {
   /** A call ends the message that makes it: each call is in one message, also where that says nothing. */
   *#call(fact: ToolFact): Generator<SessionEvent> {
     const { toolCallId, toolName, args } = fact;
-    yield* this.#message();
-    yield* this.#endMessage('toolUse', {
-      call: { type: 'toolCall', id: toolCallId, name: toolName, arguments: args },
-    });
+    yield* this.#corrected();
+    yield* this.#writer.call({ id: toolCallId, name: toolName, arguments: args });
+    yield* this.#endMessage();
     this.#tools.set(toolCallId, { fact, isRunning: true });
     yield { type: 'tool_execution_start', toolCallId, toolName, args };
   }
@@ -78,7 +101,7 @@ export class SessionReader {
   *#compaction(phase: 'start' | 'end', willRetry: boolean): Generator<SessionEvent> {
     const isStart = phase === 'start';
     if (isStart === this.#isCompacting) return;
-    if (isStart) yield* this.#endMessage('stop');
+    if (isStart) yield* this.#endMessage();
     this.#isCompacting = isStart;
     yield isStart
       ? { type: 'auto_compaction_start', reason: 'threshold' }
@@ -88,9 +111,9 @@ export class SessionReader {
   *#end(end: RunEndFact): Generator<SessionEvent> {
     if (end.how === 'done' && !this.#hasSaid && end.text !== undefined)
       yield* this.#snapshot({ kind: 'text', text: end.text, opens: true, continues: false });
-    if (end.how === 'done') yield* this.#endMessage('stop');
-    else if (end.how === 'aborted') yield* this.#endMessage('aborted');
-    else yield* this.#endMessage('error', { errorMessage: end.message });
+    if (end.how === 'done') yield* this.#endMessage();
+    else if (end.how === 'aborted') yield* this.#endMessage({ stopReason: 'aborted' });
+    else yield* this.#endMessage({ stopReason: 'error', errorMessage: end.message });
     for (const [toolCallId, call] of this.#tools) {
       if (!call.isRunning) continue;
       call.isRunning = false;
@@ -101,24 +124,20 @@ export class SessionReader {
     if (this.#isCompacting) yield { type: 'auto_compaction_end', aborted: true, willRetry: false };
     yield {
       type: 'agent_end',
-      messages: this.#messages,
+      messages: this.#writer.messages,
       ...(end.how === 'aborted' && { aborted: true }),
       ...(end.how === 'failed' && { error: { subtype: end.by, message: end.message } }),
     };
   }
 
-  *#message(): Generator<SessionEvent, OpenMessage> {
-    if (this.#open !== undefined) return this.#open;
-    const { provider, model, clock } = this.#with;
-    const message = new OpenMessage({ provider, model, timestamp: clock.now() });
-    this.#open = message;
-    yield message.started;
-    return message;
+  *#endMessage(how: Parameters<MessageWriter['end']>[0] = {}): Generator<SessionEvent> {
+    yield* this.#corrected();
+    yield* this.#writer.end(how);
+    this.#shown = { ...nothing };
   }
 
-  *#endMessage(stopReason: StopReason, how: Parameters<OpenMessage['end']>[1] = {}) {
-    const message = this.#open;
-    this.#open = undefined;
-    if (message !== undefined) this.#messages.push(yield* message.end(stopReason, how));
+  *#corrected(): Generator<SessionEvent> {
+    if (this.#truth !== undefined) yield* this.#writer.correct(this.#truth);
+    this.#truth = undefined;
   }
 }

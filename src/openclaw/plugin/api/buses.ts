@@ -1,5 +1,4 @@
-import { type Kernel, perKernel } from 'sluice-kernel/internal';
-import type { AgentEvents } from '../../agent-events/agent-events.js';
+import { perKernel } from 'sluice-kernel/internal';
 import { bridgeAgentEvents } from '../../agent-events/bridge-agent-events.js';
 import type { AgentEventListener } from '../../agent-events/event.js';
 import { bridgeInternalHooks } from '../../internal-hooks/bridge-internal-hooks.js';
@@ -16,23 +15,10 @@ export interface PluginBuses {
 export const pluginBuses = perKernel(
   (kernel): PluginBuses => ({
     internalHooks: bridgeInternalHooks(kernel, { extensionId: 'plugin-internal-hooks' }),
-    listen: listening(kernel),
+    listen: (listener) => {
+      const bus = bridgeAgentEvents(kernel, { extensionId: 'plugin-agent-events' });
+      bus.onAgentEvent(listener);
+      return () => bus[Symbol.dispose]();
+    },
   }),
 );
-
-function listening(kernel: Kernel): PluginBuses['listen'] {
-  let bus: AgentEvents | undefined;
-  const listeners = new Set<AgentEventListener>();
-  return (listener) => {
-    bus ??= bridgeAgentEvents(kernel, { extensionId: 'plugin-agent-events' });
-    const stop = bus.onAgentEvent(listener);
-    listeners.add(listener);
-    return () => {
-      if (!stop()) return;
-      listeners.delete(listener);
-      if (listeners.size > 0) return;
-      bus?.[Symbol.dispose]();
-      bus = undefined;
-    };
-  };
-}

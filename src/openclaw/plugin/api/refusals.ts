@@ -40,6 +40,18 @@ export function refusalsOf(
     if (how === 'refuse') throw refused(path);
   });
 
+  /** A function in the place of a member. @param end is called once the call has been written down. */
+  const standIn = (member: UnsupportedMember, method: string, end: () => unknown) => {
+    const called = (): unknown => {
+      note(member, method, called);
+      return end();
+    };
+    return called;
+  };
+  const refuse = (method: string): never => {
+    throw refused(method);
+  };
+
   let isAsked = false;
   /**
    * Checks a value that the plugin hands over: an answer, a choice, a chunk. The result of a skipped call is none.
@@ -68,29 +80,14 @@ export function refusalsOf(
     /** Writes a call down without refusing it. */
     note: (member: UnsupportedMember): void => note(member),
     /** A method that refuses. */
-    method: (member: UnsupportedMember) => {
-      const called = (): void => {
-        note(member, member, called);
-        if (how === 'refuse') throw refused(member);
-      };
-      return called;
-    },
+    method: (member: UnsupportedMember) =>
+      standIn(member, member, () => (how === 'refuse' ? refuse(member) : undefined)),
     /** A method that rejects, also if the others are skipped. */
-    rejecting: (member: UnsupportedMember, method: string) => {
-      const called = async (): Promise<never> => {
-        note(member, method, called);
-        throw refused(method);
-      };
-      return called;
-    },
+    rejecting: (member: UnsupportedMember, method: string) =>
+      standIn(member, method, async () => refuse(method)),
     /** A method that throws, also if the others are skipped. */
-    throwing: (member: UnsupportedMember, method: string) => {
-      const called = (): never => {
-        note(member, method, called);
-        throw refused(method);
-      };
-      return called;
-    },
+    throwing: (member: UnsupportedMember, method: string) =>
+      standIn(member, method, () => refuse(method)),
     /** An object of which every member, however deep, is a method that refuses. */
     part: (member: UnsupportedMember): unknown => standIns.make(member),
     check,

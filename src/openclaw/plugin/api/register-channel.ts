@@ -1,5 +1,5 @@
 import { oneLine } from 'sluice-kernel/internal';
-import { resolveTextChunkLimit } from '../channel/chunks.js';
+import { resolveTextChunkLimit } from '../channel/texts.js';
 import { withRoutes } from '../http/plugin-routes.js';
 import type {
   LegacyAccountContext,

@@ -1,6 +1,6 @@
 import { type Fields, fieldsOf } from 'sluice-kernel/internal';
 import { chatTypeOf } from './context.js';
-import { accountOf, listOf, textOf } from './settings.js';
+import { accountOf, listOf, plainName, textOf } from './settings.js';
 
 interface Peer {
   readonly kind: string;
@@ -19,13 +19,7 @@ interface RouteInput {
 }
 
 /** An id of an agent as session keys write it. */
-function agentIdOf(value: unknown): string {
-  const id = textOf(value)
-    ?.toLowerCase()
-    .replaceAll(/[^a-z0-9_-]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '');
-  return id?.slice(0, 64) || 'main';
-}
+const agentIdOf = (value: unknown): string => plainName(value, 'main');
 
 function peerOf(value: unknown): Peer | undefined {
   const { kind, id } = fieldsOf(value);

@@ -17,6 +17,14 @@ export function accountOf(accountId: unknown): string {
   return textOf(accountId)?.toLowerCase() ?? 'default';
 }
 
+/** A name as keys and files hold it. @param otherwise stands for a name of which nothing is left. */
+export function plainName(value: unknown, otherwise: string): string {
+  const name = textOf(value)
+    ?.toLowerCase()
+    .replaceAll(/[^a-z0-9_-]+/g, '-');
+  return name?.replaceAll(/^-+|-+$/g, '').slice(0, 64) || otherwise;
+}
+
 /** The member of an object under a name, whatever its case. */
 function anyCase(from: Fields, name: string): unknown {
   if (Object.hasOwn(from, name)) return from[name];

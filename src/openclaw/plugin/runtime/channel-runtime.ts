@@ -1,14 +1,13 @@
 import type { PayloadOf } from 'sluice-kernel';
 import { isReservedCommand } from '../api/register-rest.js';
 import type { Registering } from '../api/registering.js';
-import * as chunks from '../channel/chunks.js';
 import * as commands from '../channel/commands.js';
-import { resolveGroupPolicy, resolveRequireMention } from '../channel/groups.js';
+import * as groupPolicies from '../channel/groups.js';
 import { activityOf, debounceOf, sessionsOf } from '../channel/memory.js';
 import * as mentions from '../channel/mentions.js';
 import { pairingOf } from '../channel/pairing.js';
 import { buildAgentSessionKey, resolveAgentRoute } from '../channel/routing.js';
-import { convertMarkdownTables, resolveMarkdownTableMode } from '../channel/tables.js';
+import * as texts from '../channel/texts.js';
 import { channelMedia } from './channel-media.js';
 import { inboundOf } from './inbound.js';
 import { replyOf } from './reply.js';
@@ -22,8 +21,7 @@ export function channelRuntimeOf(plugin: Registering): object {
   const { clock, stateDir, refusals, kernel, report } = plugin;
   const hasControlCommand = (text: unknown): boolean =>
     commands.isCommandLine(text, (name) => isReservedCommand(name) || hasCommand(plugin, name));
-  const { buildMentionRegexes, matchesMentionPatterns, matchesMentionWithExplicit } = mentions;
-  const { shouldAckReaction, removeAckReactionAfterReply } = mentions;
+  const { shouldAckReaction, removeAckReactionAfterReply, ...named } = mentions;
   const { shouldHandleTextCommands, resolveCommandAuthorizedFromAuthorizers } = commands;
   const requested = (request: PayloadOf<'account.pairing.requested'>): void => {
     const told = kernel.dispatch('account.pairing.requested', request);
@@ -32,18 +30,7 @@ export function channelRuntimeOf(plugin: Registering): object {
   const reply = replyOf(plugin);
   const inbound = inboundOf(reply);
   const groups = {
-    text: {
-      chunkByNewline: chunks.chunkByNewline,
-      chunkMarkdownText: chunks.chunkMarkdownText,
-      chunkMarkdownTextWithMode: chunks.chunkMarkdownTextWithMode,
-      chunkText: chunks.chunkText,
-      chunkTextWithMode: chunks.chunkTextWithMode,
-      resolveChunkMode: chunks.resolveChunkMode,
-      resolveTextChunkLimit: chunks.resolveTextChunkLimit,
-      hasControlCommand,
-      resolveMarkdownTableMode,
-      convertMarkdownTables,
-    },
+    text: { ...texts, hasControlCommand },
     reply,
     ...{ inbound, turn: inbound }, // `turn` is its older name
     routing: { buildAgentSessionKey, resolveAgentRoute },
@@ -51,9 +38,9 @@ export function channelRuntimeOf(plugin: Registering): object {
     media: channelMedia(stateDir),
     activity: activityOf(clock),
     session: sessionsOf(clock, stateDir),
-    mentions: { buildMentionRegexes, matchesMentionPatterns, matchesMentionWithExplicit },
+    mentions: named,
     reactions: { shouldAckReaction, removeAckReactionAfterReply },
-    groups: { resolveGroupPolicy, resolveRequireMention },
+    groups: { ...groupPolicies },
     debounce: debounceOf(clock),
     commands: {
       shouldHandleTextCommands,

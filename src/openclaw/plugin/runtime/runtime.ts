@@ -2,6 +2,7 @@ import type { AgentEventListener } from '../../agent-events/event.js';
 import type { Registering } from '../api/registering.js';
 import { standInsOf } from '../api/unsupported.js';
 import { servedParts } from './served.js';
+import { withStandIns } from './with-stand-ins.js';
 
 /** The release that plugins of a profile read in their api. */
 const apiVersions = { '2026.3': '2026.3.13', '2026.9': '2026.9.6' } as const;
@@ -10,12 +11,10 @@ const apiVersions = { '2026.3': '2026.3.13', '2026.9': '2026.9.6' } as const;
 export function runtimeOf(plugin: Registering): object {
   const { method, part } = plugin.refusals;
   const standIns = standInsOf('api.runtime', part) as Readonly<Record<string, object>>; // by the names of the table
-  const served = Object.entries(servedParts(plugin)).map(([name, members]) => {
-    const rest = standIns[name] ?? {};
-    const get = (_: object, key: string | symbol): unknown =>
-      Reflect.get(key in members ? members : rest, key);
-    return [name, new Proxy(members, { get })];
-  });
+  const served = Object.entries(servedParts(plugin)).map(([name, members]) => [
+    name,
+    withStandIns(members, () => standIns[name] ?? {}),
+  ]);
   return {
     version: apiVersions[plugin.profile],
     ...standIns,

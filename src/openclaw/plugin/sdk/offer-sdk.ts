@@ -24,7 +24,11 @@ interface Offer {
 
 const offerKey = Symbol.for('sluice.plugin-sdk');
 
-/** The part of Node's loader of CommonJS that is wrapped. Its declarations leave it out. */
+/**
+ * The part of Node's loader of CommonJS that is wrapped. Its declarations leave it out. There is no public way: on Node 20 the
+ * hooks of `register` see no `require` of a CommonJS file, and `module.registerHooks`, which does, begins with Node 22.15.
+ * The hooks are a data URL, because a host that is one bundle has no file of them.
+ */
 interface RequireLoader {
   _load: (
     request: string,

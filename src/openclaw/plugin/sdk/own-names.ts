@@ -1,4 +1,5 @@
 import type { Fields } from 'sluice-kernel/internal';
+import { plainName } from '../channel/settings.js';
 
 /** The configuration schema of a plugin that takes none, in both forms that OpenClaw reads. */
 function emptyPluginConfigSchema(): object {
@@ -43,13 +44,6 @@ function createPluginRuntimeStore(missing: string | { readonly errorMessage?: st
   };
 }
 
-/** The names of accounts are compared in this form; no name is that of the default account. */
-function normalizeAccountId(value: unknown): string {
-  const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
-  const name = text.replace(/[^a-z0-9_-]+/g, '-').replace(/^-+|-+$/g, '');
-  return name === '' ? 'default' : name.slice(0, 64);
-}
-
 /** A JSON Schema of one of several texts. */
 function stringEnum(values: readonly string[], options: Fields = {}): object {
   return { type: 'string', enum: [...values], ...options };
@@ -72,7 +66,7 @@ export const ownNames: Fields = Object.freeze({
   stringEnum,
   createPluginRuntimeStore,
   DEFAULT_ACCOUNT_ID: 'default',
-  normalizeAccountId,
+  normalizeAccountId: (value: unknown) => plainName(value, 'default'),
 });
 
 interface Entry {

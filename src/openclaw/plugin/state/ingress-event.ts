@@ -20,12 +20,6 @@ export interface Claim {
   readonly claimedAt: number;
 }
 
-/** An event that has not ended. Its claim is not kept: a process that ends has none any more. */
-export interface Open {
-  kept: Kept;
-  claim?: Claim | undefined;
-}
-
 /** An event as its plugin sees it. */
 export type Event = Readonly<Record<string, unknown>> & { readonly id: string };
 /** An event by its id, or by the claim on it. */

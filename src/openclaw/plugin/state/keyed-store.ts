@@ -1,4 +1,5 @@
 import type { ExtensionStore } from '@sluice/sdk/extension';
+import { hasFields } from '@sluice/sdk/extension/internal';
 import { type Clock, definedFields } from 'sluice-kernel/internal';
 import { inTurn } from './in-turn.js';
 
@@ -23,6 +24,9 @@ interface Kept {
   readonly createdAt: number;
 }
 
+const isKept = hasFields<Kept>({ createdAt: 'number' });
+const valueIn = (kept: unknown): unknown => (isKept(kept) ? kept.value : undefined);
+
 /** The parts of a keyed store. */
 export interface KeyedStoreParts {
   readonly store: ExtensionStore;
@@ -43,21 +47,19 @@ export function keyedStore({ store, clock, remove }: KeyedStoreParts, options: K
   const keyOf = (key: string): string => `${prefix}${JSON.stringify(key)}]`;
   const nameOf = (kept: string): string => String((JSON.parse(kept) as unknown[])[1]); // as keyOf writes it
   const listed = async () => {
-    const found = (await store.list(prefix)).map(({ key, value, expiresAtMs }) => ({
-      ...(value as Kept), // nothing else is written here
-      ...definedFields({ expiresAt: expiresAtMs }),
-      key: nameOf(key),
-    }));
+    const found = (await store.list(prefix)).flatMap(({ key, value, expiresAtMs }) => {
+      const more = { ...definedFields({ expiresAt: expiresAtMs }), key: nameOf(key) };
+      return isKept(value) ? { ...value, ...more } : [];
+    });
     return found.sort((one, other) => one.createdAt - other.createdAt);
   };
-  const get = async (key: string): Promise<unknown> => (await store.get<Kept>(keyOf(key)))?.value;
+  const get = async (key: string): Promise<unknown> => valueIn(await store.get(keyOf(key)));
   /** @returns the entry that is deleted. */
   const take = async (key: string, fits: (value: unknown) => boolean = () => true) => {
-    const read = (body: string): Kept => JSON.parse(body) as Kept; // nothing else is written here
-    const body = await remove(keyOf(key), (text) => fits(read(text).value));
+    const body = await remove(keyOf(key), (text) => fits(valueIn(JSON.parse(text))));
     if (body === undefined) return undefined;
     known?.delete(key);
-    return read(body);
+    return { value: valueIn(JSON.parse(body)) };
   };
   const makeRoom = async (key: string): Promise<void> => {
     known ??= new Set((await listed()).map((entry) => entry.key));
@@ -79,7 +81,7 @@ export function keyedStore({ store, clock, remove }: KeyedStoreParts, options: K
     run(async () => {
       let isChanged = false;
       const changed = async (was: unknown) => {
-        const value = change((was as Kept | undefined)?.value); // nothing else is written here
+        const value = change(valueIn(was));
         isChanged = value !== undefined;
         if (!isChanged) return undefined;
         await makeRoom(key);

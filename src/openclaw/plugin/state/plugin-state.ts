@@ -20,16 +20,14 @@ export function pluginState(extensionId: string, clock: Clock): PluginState {
     if (kept === undefined) throw legacyError('no-state', { extensionId });
     return kept;
   };
-  const store = openStore(extensionId, {
-    now: () => clock.now(),
-    values: {
-      get: async (...given) => values().get(...given),
-      list: async (...given) => values().list(...given),
-      write: async (...given) => values().write(...given),
-    },
-  });
+  const late: Pick<KeyValues, 'get' | 'list' | 'write'> = {
+    get: async (...given) => values().get(...given),
+    list: async (...given) => values().list(...given),
+    write: async (...given) => values().write(...given),
+  };
+  const store = openStore(extensionId, { now: () => clock.now(), values: late });
   const remove = async (key: string, fits: (body: string) => boolean) =>
-    (await deleteValue({ values: values(), namespace: extensionId, key }, fits))?.body;
+    (await deleteValue({ values: late, namespace: extensionId, key }, fits))?.body;
   const queues = new Map<string, ReturnType<typeof ingressQueue>>();
   const stores = new Map<string, object>();
   /** For each account that was started: another host has it. */
@@ -52,7 +50,7 @@ export function pluginState(extensionId: string, clock: Clock): PluginState {
       const account = accountOf(accountId);
       return getOrMake(queues, account, () =>
         ingressQueue({
-          ...{ channelId: extensionId, accountId: account, clock, values },
+          ...{ channelId: extensionId, accountId: account, clock, values: late },
           lost: () => lost.get(account),
         }),
       ).queue;

@@ -1,5 +1,6 @@
 import { oneLine } from 'sluice-kernel/internal';
 import type { StreamSender } from '../../stream/index.js';
+import { growingSender } from '../growing-sender.js';
 import type { ApprovedMessage } from '../message.js';
 import type { StreamPermits } from '../stream-permits.js';
 import type { PaintLine, TerminalScreen } from './terminal-screen.js';
@@ -26,38 +27,23 @@ export function terminalSender(
   { screen, look, nextMessageId }: TerminalSenderOptions,
 ): StreamSender {
   let opening: ApprovedMessage | undefined;
-  let isOver = false;
-
-  async function show(content: string): Promise<void> {
-    if (isOver) return;
-    opening ??= permits.opening.take();
-    const message = { ...opening, content };
-    await screen.show(look.text(message), look.paint(message));
-  }
-
-  async function remove(): Promise<void> {
-    if (isOver) return;
-    isOver = true;
-    await screen.remove();
-  }
-
-  return {
-    onThinkingDelta: ({ thinking }) => show(thinking),
-    onContentDelta: ({ content }) => show(content),
-    onError: remove,
-    abort: remove,
-    async onFinal() {
-      if (isOver) return;
-      isOver = true;
-      const message = permits.final()?.take();
-      if (message === undefined) return screen.remove();
+  return growingSender(permits, {
+    show: async (part) => {
+      const content = part.phase === 'thinking' ? part.thinking : part.content;
+      opening ??= permits.opening.take();
+      const message = { ...opening, content };
+      await screen.show(look.text(message), look.paint(message));
+    },
+    finish: async (permit) => {
+      const message = permit.take();
       try {
         await screen.finish(look.text(message), look.paint(message));
       } catch (error) {
         const reason = `the console cannot be written to: ${oneLine(error)}`;
-        return permits.report({ status: 'rejected', reason });
+        return { status: 'rejected', reason };
       }
-      permits.report({ status: 'sent', receipt: { messageId: nextMessageId() } });
+      return { status: 'sent', receipt: { messageId: nextMessageId() } };
     },
-  };
+    remove: () => screen.remove(),
+  });
 }

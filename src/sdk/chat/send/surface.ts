@@ -22,8 +22,15 @@ export interface ChatSurface<Part> {
   at(message: ApprovedMessage): ChatPort<Part> | Unsendable;
   /** The way to the chat of a preview that was noted. @throws if the account is not connected. */
   atChat(accountId: string, chatId: string | number): ChatPort<Part>;
-  /** The text of a message, read as its format says. */
-  textOf(message: Pick<ApprovedMessage, 'content' | 'format'>): RichText;
+  /**
+   * The text of a message, read as its format says.
+   *
+   * @param readMarkdown reads Markdown; by default `fromMarkdown`. A text that grows is read in another way.
+   */
+  textOf(
+    message: Pick<ApprovedMessage, 'content' | 'format'>,
+    readMarkdown?: (markdown: string) => RichText,
+  ): RichText;
   /**
    * Makes the parts of a message.
    *

@@ -1,13 +1,16 @@
 import type { Logger, TimerHandle } from 'sluice-kernel';
+import { type GrowingSurface, growingSender } from '../../channel/growing-sender.js';
 import type {
   ApprovedMessage,
+  SendPermit,
+  SendResult,
   StreamDelta,
   StreamPermits,
   StreamSender,
 } from '../../channel/index.js';
 import type { CallAnswer, ChatPort } from '../send/port.js';
 import type { SendParts } from '../send/surface.js';
-import { GrowingSource } from '../text/growing-source.js';
+import { GrowingMarkdown } from '../text/growing-markdown.js';
 import { joined, type RichText, trimmed } from '../text/rich-text.js';
 import { completeMessage } from './complete-message.js';
 import type { PreviewNote } from './preview-note.js';
@@ -38,179 +41,176 @@ export interface StreamParts<Part> extends SendParts<Part> {
  *   chatStreamSender({ surface, clock, log, signal }, checkedPermits(permits, inbox)),
  */
 export function chatStreamSender<Part>(
-  { surface, clock, log, signal }: StreamParts<Part>,
+  parts: StreamParts<Part>,
   permits: StreamPermits,
 ): StreamSender {
-  /** The message that shows the stream, once its opening was taken. */
-  let stage: ReturnType<typeof enter> | undefined;
-  let current: ShownMessage<Part> | undefined;
-  let shownText = '';
-  /** Nothing more can be shown before the final. */
-  let isDark = false;
-  let isDone = false;
-  /** Makes what is to be shown next. Only what is shown is made. */
-  let next: (() => RichText) | undefined;
-  const growing = new GrowingSource();
-  let notBeforeMs = 0;
-  let backoffMs = firstBackoffMs;
-  let timer: TimerHandle | undefined;
-  let call: Promise<void> | undefined;
-  let thinkingSinceMs: number | undefined;
+  return growingSender(permits, new EditedMessage(parts, permits));
+}
 
-  /** @returns whether it had not ended before. What is under way is waited for. */
-  async function end(): Promise<boolean> {
-    if (isDone) return false;
-    isDone = true;
-    if (timer !== undefined) clock.clearTimeout(timer);
-    await call;
-    return true;
+/** The message that shows one reply. */
+class EditedMessage<Part> implements GrowingSurface {
+  readonly #parts: StreamParts<Part>;
+  readonly #permits: StreamPermits;
+  readonly #signal: AbortSignal;
+  readonly #growing = new GrowingMarkdown();
+  /** The place of the message, once its opening was taken. */
+  #stage: { readonly port: ChatPort<Part>; readonly opening: ApprovedMessage } | undefined;
+  #shown: ShownMessage<Part> | undefined;
+  #shownText = '';
+  /** Nothing more can be shown before the final. */
+  #isDark = false;
+  /** Makes what is to be shown next. Only what is shown is made. */
+  #next: (() => RichText) | undefined;
+  #notBeforeMs = 0;
+  #backoffMs = firstBackoffMs;
+  #timer: TimerHandle | undefined;
+  #call: Promise<void> | undefined;
+  #thinkingSinceMs: number | undefined;
+
+  constructor(parts: StreamParts<Part>, permits: StreamPermits) {
+    this.#parts = parts;
+    this.#signal = parts.signal;
+    this.#permits = permits;
   }
 
-  function show(wanted: () => RichText): void {
-    next = wanted;
-    pump();
+  /** Takes note of a part; it never waits for the provider. Reasoning is shown once it has lasted. */
+  async show(part: Parameters<GrowingSurface['show']>[0]): Promise<void> {
+    const text = part.phase === 'thinking' ? part.thinking : part.content;
+    if (part.phase === 'thinking') {
+      const nowMs = this.#parts.clock.monotonicMs();
+      this.#thinkingSinceMs ??= nowMs;
+      if (nowMs - this.#thinkingSinceMs < shortestThinkingMs) return;
+    }
+    if (!/\S/.test(text)) return;
+    this.#next = () => (part.phase === 'thinking' ? growingThinking(text) : this.#contentOf(text));
+    this.#pump();
+  }
+
+  /** Shows the final in the place of what was shown; what does not fit there is sent. */
+  async finish(permit: SendPermit, delta: StreamDelta & { phase: 'final' }): Promise<SendResult> {
+    await this.#settle();
+    const { surface, clock } = this.#parts;
+    const message = permit.take();
+    const shown = this.#shown;
+    return completeMessage({ surface, clock, signal: this.#signal }, message, {
+      shown,
+      key: permit.idempotencyKey,
+      text: finalText(surface.textOf(message), delta),
+      noteSending: async () => shown && this.#note(shown, { isSending: true }),
+    });
+  }
+
+  async remove(error?: string): Promise<void> {
+    await this.#settle();
+    if (error !== undefined)
+      this.#parts.log.warn('a streamed reply ended with an error', { detail: error });
+    if (this.#shown !== undefined) await removeMessage(this.#shown);
+  }
+
+  /** Makes no more calls, and waits for the one that is under way. */
+  async #settle(): Promise<void> {
+    this.#next = undefined;
+    if (this.#timer !== undefined) this.#parts.clock.clearTimeout(this.#timer);
+    await this.#call;
+  }
+
+  #contentOf(content: string): RichText {
+    let isCut = false;
+    const rich = this.#parts.surface.textOf({ content }, (markdown) => {
+      const read = this.#growing.read(markdown);
+      isCut = read.isCut;
+      return read.rich;
+    });
+    return growingContent(rich, isCut);
   }
 
   /** Makes the next call now, or sets a timer for it. It takes what is wanted then. */
-  function pump(): void {
-    const isWaiting = timer !== undefined || call !== undefined;
-    if (isDone || isDark || isWaiting) return;
-    if (next === undefined) return;
-    const waitMs = notBeforeMs - clock.monotonicMs();
+  #pump(): void {
+    const { clock, log } = this.#parts;
+    const isWaiting = this.#timer !== undefined || this.#call !== undefined;
+    if (this.#isDark || isWaiting || this.#next === undefined) return;
+    const waitMs = this.#notBeforeMs - clock.monotonicMs();
     if (waitMs > 0) {
-      timer = clock.setTimeout(() => {
-        timer = undefined;
-        pump();
+      this.#timer = clock.setTimeout(() => {
+        this.#timer = undefined;
+        this.#pump();
       }, waitMs);
       return;
     }
-    const wanted = next();
-    if (JSON.stringify(wanted) === shownText) {
-      next = undefined;
+    const wanted = this.#next();
+    if (JSON.stringify(wanted) === this.#shownText) {
+      this.#next = undefined;
       return;
     }
-    call = update(wanted)
+    this.#call = this.#update(wanted)
       .catch((error: unknown) => {
-        isDark = true; // its permit was used up: the host has gone on without it
+        this.#isDark = true; // its permit was used up: the host has gone on without it
         log.warn('a streamed reply is not shown', { error });
       })
       .then(() => {
-        call = undefined;
-        pump();
+        this.#call = undefined;
+        this.#pump();
       });
   }
 
-  async function update(wanted: RichText): Promise<void> {
-    stage ??= enter();
-    const { port, opening } = stage;
+  async #update(wanted: RichText): Promise<void> {
+    const { surface, clock, log } = this.#parts;
+    this.#stage ??= this.#enter();
+    const { port, opening } = this.#stage;
     const intervalMs = surface.intervalMs(opening);
-    notBeforeMs = clock.monotonicMs() + intervalMs;
+    this.#notBeforeMs = clock.monotonicMs() + intervalMs;
     const part = surface.growing(wanted);
-    const answer =
-      current === undefined ? await begin(port, part) : await editMessage(current, part);
+    const shown = this.#shown;
+    const answer = await (shown === undefined ? this.#post(port, part) : editMessage(shown, part));
     if (answer.status === 'refused' && answer.cause === 'busy') {
-      backoffMs = Math.min(longestBackoffMs, backoffMs * 2);
-      const waitMs = Math.max(backoffMs, answer.retryAfterMs ?? 0);
-      notBeforeMs = clock.monotonicMs() + waitMs + intervalMs;
+      this.#backoffMs = Math.min(longestBackoffMs, this.#backoffMs * 2);
+      const waitMs = Math.max(this.#backoffMs, answer.retryAfterMs ?? 0);
+      this.#notBeforeMs = clock.monotonicMs() + waitMs + intervalMs;
       return;
     }
     if (answer.status === 'unreached') return; // tried again with the next interval
-    shownText = JSON.stringify(wanted);
+    this.#shownText = JSON.stringify(wanted);
     if (answer.status === 'done' || isUnchanged(answer)) {
-      backoffMs = firstBackoffMs;
+      this.#backoffMs = firstBackoffMs;
       return;
     }
     log.debug('a streamed reply was not updated', { detail: answer.reason });
     // no second one may follow a first message that nobody knows the end of; what is refused will be again
-    isDark = answer.status === 'refused' || current === undefined;
+    this.#isDark = answer.status === 'refused' || this.#shown === undefined;
+  }
+
+  /** Takes the opening: it says where to show. */
+  #enter() {
+    const opening = this.#permits.opening.take();
+    const port = this.#parts.surface.at(opening);
+    if ('problem' in port) throw new Error(port.problem);
+    return { port, opening };
   }
 
   /** Posts the message that grows. */
-  async function begin(port: ChatPort<Part>, part: Part): Promise<CallAnswer<unknown>> {
+  async #post(port: ChatPort<Part>, part: Part): Promise<CallAnswer<unknown>> {
+    const { clock, log } = this.#parts;
+    const { opening, mayTakeBack } = this.#permits;
     const first = { timeoutMs: openingTimeoutMs, isPlain: false, isFirst: true, isLast: false };
-    const answer = await port.post(part, { ...first, key: permits.opening.idempotencyKey });
+    const answer = await port.post(part, { ...first, key: opening.idempotencyKey });
     if (answer.status !== 'done') return answer;
     const { messageId } = answer.result;
-    const { mayTakeBack } = permits;
-    current = { port, messageId, clock, log, signal, mayTakeBack };
+    this.#shown = { port, messageId, clock, log, signal: this.#signal, mayTakeBack };
     // the stream goes on without the note: a final is not sent where the journal fails
-    await note(current).catch((error: unknown) =>
+    await this.#note(this.#shown).catch((error: unknown) =>
       log.debug('what a streamed reply shows was not noted', { error }),
     );
     return answer;
   }
 
-  /** Takes the opening: it says where to show. */
-  function enter(): { readonly port: ChatPort<Part>; readonly opening: ApprovedMessage } {
-    const opening = permits.opening.take();
-    const port = surface.at(opening);
-    if ('problem' in port) throw new Error(port.problem);
-    return { port, opening };
-  }
-
   /** Notes what is shown: after a crash it is found by it. */
-  async function note(
-    shown: ShownMessage<Part> | undefined,
+  async #note(
+    { messageId, port: { chatId, place } }: ShownMessage<Part>,
     more: Pick<PreviewNote, 'isSending'> = {},
-  ) {
-    if (shown === undefined) return;
-    const { messageId, port } = shown;
-    const { chatId, place } = port;
+  ): Promise<void> {
     const note: PreviewNote = { chatId, messageId, place, ...more };
-    await permits.noteShown(note);
+    await this.#permits.noteShown(note);
   }
-
-  /** Takes back what is shown. */
-  async function remove(): Promise<void> {
-    const shown = current;
-    current = undefined;
-    if (shown !== undefined) await removeMessage(shown);
-  }
-
-  return {
-    /** Shows reasoning once it has lasted; it never waits for the provider. */
-    async onThinkingDelta({ thinking }): Promise<void> {
-      const nowMs = clock.monotonicMs();
-      thinkingSinceMs ??= nowMs;
-      if (nowMs - thinkingSinceMs < shortestThinkingMs || thinking.trim() === '') return;
-      show(() => growingThinking(thinking));
-    },
-    /** Shows the text so far; it never waits for the provider. */
-    async onContentDelta({ content }): Promise<void> {
-      if (!/\S/.test(content)) return;
-      show(() => {
-        const { source, isCut } = growing.tail(content);
-        return growingContent(surface.textOf({ content: source }), isCut);
-      });
-    },
-    /** Shows the message of the final's permit, and says how that went. */
-    async onFinal(delta): Promise<void> {
-      if (!(await end())) return;
-      const permit = permits.final();
-      if (permit === undefined) {
-        await remove();
-        return;
-      }
-      const message = permit.take();
-      const shown = current;
-      // the answer comes in the place of what was shown; what does not fit there is sent
-      const sent = await completeMessage({ surface, clock, signal }, message, {
-        shown,
-        key: permit.idempotencyKey,
-        text: finalText(surface.textOf(message), delta),
-        noteSending: () => note(shown, { isSending: true }),
-      });
-      permits.report(sent);
-    },
-    async onError({ error }): Promise<void> {
-      if (!(await end())) return;
-      log.warn('a streamed reply ended with an error', { detail: error });
-      await remove();
-    },
-    async abort(): Promise<void> {
-      if (await end()) await remove();
-    },
-  };
 }
 
 /** The answer, under the reasoning that led to it where that has lasted. Reasoning alone is nothing to send. */

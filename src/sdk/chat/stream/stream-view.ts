@@ -1,8 +1,7 @@
+import { contentWindow } from '../text/growing-markdown.js';
 import { joined, marked, plainText, type RichText, sliceOf, trimmed } from '../text/rich-text.js';
 import { characterStart } from '../text/split.js';
 
-/** The longest part of a growing reply that is shown, in UTF-16 units. */
-const contentWindow = 3_800;
 /** The longest part of growing reasoning that is shown. */
 const thinkingWindow = 600;
 /** Stands where a growing reply ends. */

@@ -1,5 +1,7 @@
-import { didYouMean, Errors, Value } from 'sluice-kernel/internal';
+import { didYouMean } from 'sluice-kernel/internal';
 import type { Static, TObject } from 'typebox';
+import { Errors } from 'typebox/schema';
+import { Value } from 'typebox/value';
 import type { ConfigIssue, ConfigSchema } from './config-schema.js';
 
 /** One error as TypeBox reports it. */

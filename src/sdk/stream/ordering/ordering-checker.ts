@@ -21,99 +21,124 @@ const none: readonly OrderingViolation[] = [];
  * for await (const event of events) for (const one of checker.take(event)) logger.error(one.message);
  */
 export function orderingChecker(): OrderingChecker {
-  let index = 0;
-  let found: OrderingViolation[] = [];
-  let phase: 'before' | 'running' | 'ended' = 'before';
-  /** The blocks of the open message, by their number; nothing if none is open. */
-  let blocks: Map<number, CheckedBlock> | undefined;
-  const tools = new Map<string, 'running' | 'ended'>();
-  let isCompacting = false;
+  return new RunChecker();
+}
 
-  function report(rule: OrderingRule, message: string): void {
-    found.push({ index, rule, message });
+class RunChecker implements OrderingChecker {
+  #index = 0;
+  #found: OrderingViolation[] = [];
+  #phase: 'before' | 'running' | 'ended' = 'before';
+  /** The blocks of the open message, by their number; nothing if none is open. */
+  #blocks: Map<number, CheckedBlock> | undefined;
+  readonly #tools = new Map<string, 'running' | 'ended'>();
+  #isCompacting = false;
+
+  take(event: SessionEvent): readonly OrderingViolation[] {
+    this.#check(event);
+    this.#index++;
+    return this.#reported();
   }
 
-  function reported(): readonly OrderingViolation[] {
-    if (found.length === 0) return none;
-    const violations = found;
-    found = [];
+  finish(): readonly OrderingViolation[] {
+    if (this.#phase !== 'ended')
+      this.#report('agent-end-missing', 'the stream ended without agent_end');
+    this.#checkEnd();
+    return this.#reported();
+  }
+
+  #report(rule: OrderingRule, message: string): void {
+    this.#found.push({ index: this.#index, rule, message });
+  }
+
+  #reported(): readonly OrderingViolation[] {
+    if (this.#found.length === 0) return none;
+    const violations = this.#found;
+    this.#found = [];
     return violations;
   }
 
-  function check(event: SessionEvent): void {
-    if (phase === 'ended') report('agent-end-last', `${event.type} after agent_end`);
-    else if (phase === 'before' && event.type !== 'agent_start') {
-      report('agent-start-first', `${event.type} before agent_start`);
-      phase = 'running';
+  #check(event: SessionEvent): void {
+    if (this.#phase === 'ended') this.#report('agent-end-last', `${event.type} after agent_end`);
+    else if (this.#phase === 'before' && event.type !== 'agent_start') {
+      this.#report('agent-start-first', `${event.type} before agent_start`);
+      this.#phase = 'running';
     }
     switch (event.type) {
       case 'agent_start':
-        if (phase === 'running') report('agent-start-once', 'agent_start in a run');
-        if (phase === 'before') phase = 'running';
+        if (this.#phase === 'running') this.#report('agent-start-once', 'agent_start in a run');
+        if (this.#phase === 'before') this.#phase = 'running';
         return;
       case 'message_start':
-        if (blocks !== undefined)
-          report('message-nested', 'message_start before the end of the message before');
-        blocks = new Map();
+        if (this.#blocks !== undefined)
+          this.#report('message-nested', 'message_start before the end of the message before');
+        this.#blocks = new Map();
         return;
       case 'message_update':
-        if (blocks === undefined)
-          report('update-outside-message', `${event.assistantMessageEvent.type} outside a message`);
-        else checkBlock(blocks, event.assistantMessageEvent);
+        if (this.#blocks === undefined)
+          this.#report(
+            'update-outside-message',
+            `${event.assistantMessageEvent.type} outside a message`,
+          );
+        else this.#checkBlock(this.#blocks, event.assistantMessageEvent);
         return;
       case 'message_end':
-        if (blocks === undefined) report('message-not-open', 'message_end without message_start');
-        for (const [at, { kind, isOpen }] of blocks ?? [])
-          if (isOpen) report('block-not-ended', `${kind} block ${at} is open at message_end`);
-        blocks = undefined;
+        if (this.#blocks === undefined)
+          this.#report('message-not-open', 'message_end without message_start');
+        for (const [at, { kind, isOpen }] of this.#blocks ?? [])
+          if (isOpen) this.#report('block-not-ended', `${kind} block ${at} is open at message_end`);
+        this.#blocks = undefined;
         return;
       case 'tool_execution_start':
-        if (tools.has(event.toolCallId))
-          report('tool-started-twice', `tool call "${event.toolCallId}" starts again`);
-        tools.set(event.toolCallId, 'running');
+        if (this.#tools.has(event.toolCallId))
+          this.#report('tool-started-twice', `tool call "${event.toolCallId}" starts again`);
+        this.#tools.set(event.toolCallId, 'running');
         return;
       case 'tool_execution_update':
       case 'tool_execution_end':
-        if (tools.get(event.toolCallId) !== 'running')
-          report(
+        if (this.#tools.get(event.toolCallId) !== 'running')
+          this.#report(
             'tool-not-running',
             `${event.type} of tool call "${event.toolCallId}", which does not run`,
           );
-        if (event.type === 'tool_execution_end') tools.set(event.toolCallId, 'ended');
+        if (event.type === 'tool_execution_end') this.#tools.set(event.toolCallId, 'ended');
         return;
       case 'auto_compaction_start':
-        if (isCompacting) report('compaction-nested', 'auto_compaction_start in a compaction');
-        isCompacting = true;
+        if (this.#isCompacting)
+          this.#report('compaction-nested', 'auto_compaction_start in a compaction');
+        this.#isCompacting = true;
         return;
       case 'auto_compaction_end':
-        if (!isCompacting)
-          report('compaction-not-open', 'auto_compaction_end without auto_compaction_start');
-        isCompacting = false;
+        if (!this.#isCompacting)
+          this.#report('compaction-not-open', 'auto_compaction_end without auto_compaction_start');
+        this.#isCompacting = false;
         return;
       case 'agent_end':
-        if (phase !== 'ended') checkEnd();
-        phase = 'ended';
+        if (this.#phase !== 'ended') this.#checkEnd();
+        this.#phase = 'ended';
     }
   }
 
-  function checkBlock(blocks: Map<number, CheckedBlock>, event: AssistantMessageEvent): void {
+  #checkBlock(open: Map<number, CheckedBlock>, event: AssistantMessageEvent): void {
     const { contentIndex } = event;
     const [kind = '', step] = event.type.split('_');
-    const block = blocks.get(contentIndex);
+    const block = open.get(contentIndex);
     if (step === 'start') {
       if (block !== undefined)
-        report('block-started-twice', `${event.type} of block ${contentIndex}, which has started`);
-      blocks.set(contentIndex, { kind, text: new GrowingText(), isOpen: true });
+        this.#report(
+          'block-started-twice',
+          `${event.type} of block ${contentIndex}, which has started`,
+        );
+      open.set(contentIndex, { kind, text: new GrowingText(), isOpen: true });
       return;
     }
     if (block?.isOpen !== true || block.kind !== kind)
-      report('block-not-open', `${event.type} of block ${contentIndex}, which is not open`);
+      this.#report('block-not-open', `${event.type} of block ${contentIndex}, which is not open`);
     if (block?.isOpen !== true) return;
     if ('delta' in event) block.text.append(event.delta);
     if (!('content' in event)) return;
     block.isOpen = false;
     if (block.text.read() !== event.content)
-      report(
+      this.#report(
         'block-content',
         `block ${contentIndex} ends with ${event.content.length} characters that are not its deltas'`,
       );
@@ -121,30 +146,18 @@ export function orderingChecker(): OrderingChecker {
   }
 
   /** Everything has to be closed at `agent_end`. */
-  function checkEnd(): void {
-    if (blocks !== undefined) report('message-not-ended', 'a message is open at the end');
-    blocks = undefined;
-    for (const [id, state] of tools)
+  #checkEnd(): void {
+    if (this.#blocks !== undefined)
+      this.#report('message-not-ended', 'a message is open at the end');
+    this.#blocks = undefined;
+    for (const [id, state] of this.#tools)
       if (state === 'running') {
-        report('tool-not-ended', `tool call "${id}" has no end`);
-        tools.set(id, 'ended');
+        this.#report('tool-not-ended', `tool call "${id}" has no end`);
+        this.#tools.set(id, 'ended');
       }
-    if (isCompacting) report('compaction-not-ended', 'a compaction is open at the end');
-    isCompacting = false;
+    if (this.#isCompacting) this.#report('compaction-not-ended', 'a compaction is open at the end');
+    this.#isCompacting = false;
   }
-
-  return {
-    take(event) {
-      check(event);
-      index++;
-      return reported();
-    },
-    finish() {
-      if (phase !== 'ended') report('agent-end-missing', 'the stream ended without agent_end');
-      checkEnd();
-      return reported();
-    },
-  };
 }
 
 interface CheckedBlock {

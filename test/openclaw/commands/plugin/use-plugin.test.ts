@@ -80,7 +80,7 @@ describe('a wrong command line of sluice plugin', () => {
     [['run', '--json', 'acme'], "unknown option '--json'"],
     [['run'], 'See `sluice plugin run --help`.'],
     [['call', 'pigeon.send', '--parms'], 'See `sluice plugin call --help`.'],
-    [['fly'], 'Commands: list, add, remove, run, call, check.'],
+    [['fly'], 'Actions: list, add, remove, run, call, check.'],
     [[], 'Commands: list, add, remove, run, call, check.'],
   ])('%j is told with the help of its action, or the actions', async (args, words) => {
     expect(await sluice(...args)).toMatchObject({

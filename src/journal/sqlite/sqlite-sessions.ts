@@ -1,0 +1,121 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { TranscriptEntry, TranscriptSize } from '@sluice/sdk/stream';
+import { type KeptMessage, type SessionReader, storedEntry } from '../commit/session-store.js';
+import type { SqliteDatabase } from '../database/open-sqlite.js';
+import { slotOf } from '../fence.js';
+import type { SessionChanges } from '../journal-changes.js';
+import { sessionsTable, transcriptsTable } from '../rows/journal-rows.js';
+import { tableRows } from '../rows/table-rows.js';
+import type { TranscriptPart } from '../store.js';
+import { TranscriptTails } from './transcript-tails.js';
+
+/** Rows that are read at once: other work has its turn between two such readings. */
+const page = 500;
+
+/** Rows that are forgotten in one write, and the bytes of their bodies; the last row may go beyond that. */
+const rowsForgotten = 100;
+const bytesForgotten = 4 * 1024 * 1024;
+
+const forgetSql = `DELETE FROM transcripts WHERE seq IN (
+  SELECT seq FROM (
+    SELECT seq, bytes, sum(bytes) OVER (ORDER BY seq DESC) AS bytes_so_far FROM (
+      SELECT seq, octet_length(body) AS bytes FROM transcripts WHERE session_id = ?
+      ORDER BY seq DESC LIMIT ${rowsForgotten}))
+  WHERE bytes_so_far - bytes < ${bytesForgotten})`;
+
+/** The sessions and transcripts in the tables of a journal. Each change is within a transaction of the caller. */
+export class SqliteSessions implements SessionReader, SessionChanges {
+  readonly #sessions: ReturnType<typeof tableRows>;
+  readonly #transcripts: ReturnType<typeof tableRows>;
+  readonly #forget: ReturnType<SqliteDatabase['prepare']>;
+  readonly #tails: TranscriptTails;
+
+  constructor(database: SqliteDatabase, tails = new TranscriptTails()) {
+    this.#sessions = tableRows(database, sessionsTable);
+    this.#transcripts = tableRows(database, transcriptsTable);
+    this.#forget = database.prepare(forgetSql);
+    this.#tails = tails;
+  }
+
+  async session(sessionKey: string): Promise<string | undefined> {
+    const [row] = this.#sessions.read('session_key = ?', [sessionKey]);
+    return row && sessionsTable.record(row).body;
+  }
+
+  async transcript(sessionId: string, part?: TranscriptPart): Promise<readonly TranscriptEntry[]> {
+    if (part !== undefined) {
+      const held = this.#tails.part(sessionId, part);
+      if (held !== undefined) return held;
+      const wanted = [sessionId, part.last, part.skip ?? 0];
+      const rows = this.#transcripts.read(
+        'session_id = ? ORDER BY seq DESC LIMIT ? OFFSET ?',
+        wanted,
+      );
+      return this.#tails.read(sessionId, part, rows.map(transcriptsTable.record));
+    }
+    const entries: TranscriptEntry[] = [];
+    for (let after = 0; ; ) {
+      const wanted = [sessionId, after, page];
+      const rows = this.#transcripts.read(
+        'session_id = ? AND seq > ? ORDER BY seq LIMIT ?',
+        wanted,
+      );
+      entries.push(...rows.map(({ body }) => storedEntry(String(body))));
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < page) return entries;
+      after = Number(last['seq']);
+      await nextTurn();
+    }
+  }
+
+  async size(sessionId: string): Promise<TranscriptSize> {
+    return this.#tails.size(sessionId) ?? this.#sizeOf(sessionId);
+  }
+
+  /** Forgets a transcript from its end, a part at a time: if the process dies meanwhile, the rest is a transcript. */
+  async replacing(
+    ...[sessionKey, sessionId, write]: Parameters<Required<SessionReader>['replacing']>
+  ): Promise<void> {
+    const old = this.#idOf(sessionKey) ?? sessionId;
+    if (old === sessionId) return;
+    this.#tails.forget(old);
+    while ((await write(() => this.#forget.run(old).changes)) > 0);
+  }
+
+  added(sessionId: string, message: KeptMessage): void {
+    this.#tails.added(sessionId, message);
+  }
+
+  save(sessionKey: string, sessionId: string, body: string): void {
+    const before = this.#sessions.find('session_key = ?', sessionKey);
+    const slot = slotOf(sessionKey);
+    if (before === undefined) {
+      this.#sessions.add(sessionsTable.row({ sessionKey, slot, sessionId, body }));
+      return;
+    }
+    const old = String(before['session_id']);
+    if (old !== sessionId) {
+      this.#forget.run(old); // what has come meanwhile
+      this.#tails.forget(old); // it may have been read meanwhile
+    }
+    this.#sessions.change(before, { session_id: sessionId, body, slot });
+  }
+
+  append(sessionId: string, isPrompt: boolean, body: string): TranscriptSize {
+    const { messages, prompts } = this.#sizeOf(sessionId);
+    const size = { messages: messages + 1, prompts: prompts + (isPrompt ? 1 : 0) };
+    this.#transcripts.add(transcriptsTable.row({ sessionId, ...size, body }));
+    return size;
+  }
+
+  #idOf(sessionKey: string): string | undefined {
+    const row = this.#sessions.find('session_key = ?', sessionKey);
+    return row && String(row['session_id']);
+  }
+
+  /** Reads the size of a transcript in its last row, so that nothing is counted. */
+  #sizeOf(sessionId: string): TranscriptSize {
+    const last = this.#transcripts.find('session_id = ? ORDER BY seq DESC', sessionId);
+    return { messages: Number(last?.['messages'] ?? 0), prompts: Number(last?.['prompts'] ?? 0) };
+  }
+}

@@ -1,0 +1,144 @@
+import type { ObjectSchema, Schema } from '../schema/schema.js';
+import { isStandard, type StandardSchema } from '../schema/standard.js';
+import { checkStage, refusalOf } from './check-stage.js';
+import type { Named } from './named.js';
+import { columnsOf, type OwnStageSpec } from './own-stage.js';
+import {
+  defaultStageTimeoutMs,
+  defaultTimeoutMs,
+  type NoFields,
+  type Stage,
+  type StageSpec,
+} from './stage.js';
+import {
+  approvalCodes,
+  type ExecutionMode,
+  type HandlerClass,
+  type PatchLaw,
+  type PatchLawSpec,
+} from './vocabulary.js';
+
+/**
+ * Declares a stage. The row is checked here, once, so that a mistake in a column is found when it is
+ * written, not when a message comes by. The payload has a Standard Schema, such as one of zod, or a JSON Schema.
+ *
+ * @throws SluiceError `bad-stage`, naming the family and the column.
+ * @example
+ * const billingChecking = defineStage({
+ *   family: 'acme.billing.checking',
+ *   classes: ['observer', 'mutator', 'veto'],
+ *   mode: 'sequential',
+ *   payload: z.object({ amountCents: z.int(), note: z.string() }),
+ *   sample: { amountCents: 1200, note: 'tea' },
+ *   laws: { note: 'append-text' },
+ *   cancelCodes: ['over-budget'],
+ * });
+ */
+export function defineStage<
+  const F extends string,
+  const C extends HandlerClass,
+  const M extends ExecutionMode,
+  O extends object,
+  const L extends { readonly [Field in keyof O]?: PatchLawSpec } = Record<never, never>,
+  const A extends ObjectSchema = NoFields,
+  const S extends Schema | StandardSchema = never,
+  const K extends string = never,
+  const R extends boolean = false,
+  const U extends boolean = false,
+  const B extends boolean = false,
+>(
+  spec: OwnStageSpec<F, C, M, O, L, A, S, K, R, U, B>,
+): Stage<F, C, M, Named<O>, Named<Partial<Pick<O, keyof L & keyof O>>>, A, S, K, R, U, B>;
+export function defineStage<
+  const F extends string,
+  const C extends HandlerClass,
+  const M extends ExecutionMode,
+  P extends ObjectSchema,
+  Q extends ObjectSchema = NoFields,
+  A extends ObjectSchema = NoFields,
+  S extends Schema | StandardSchema = never,
+  const K extends string = never,
+  const R extends boolean = false,
+  const U extends boolean = false,
+  const B extends boolean = false,
+>(spec: StageSpec<F, C, M, P, Q, A, S, K, R, U, B>): Stage<F, C, M, P, Q, A, S, K, R, U, B>;
+export function defineStage(given: object): object {
+  const refuse = refusalOf(given);
+  const { payload } = Object(given);
+  return isStandard(payload)
+    ? defineRow({ ...given, ...columnsOf(given, refuse) } as never, payload) // the columns make it a row
+    : defineRow(given as never); // it is checked there
+}
+
+/**
+ * Fills a row in, with the types of its columns.
+ *
+ * @param standard the schema that payloads are checked with, if another than that of the row.
+ * @throws SluiceError `bad-stage`, naming the family and the column.
+ */
+export function defineRow<
+  const F extends string,
+  const C extends HandlerClass,
+  const M extends ExecutionMode,
+  P extends ObjectSchema,
+  Q extends ObjectSchema = NoFields,
+  A extends ObjectSchema = NoFields,
+  S extends Schema | StandardSchema = never,
+  const K extends string = never,
+  const R extends boolean = false,
+  const U extends boolean = false,
+  const B extends boolean = false,
+>(
+  spec: StageSpec<F, C, M, P, Q, A, S, K, R, U, B>,
+  standard?: StandardSchema,
+): Stage<F, C, M, P, Q, A, S, K, R, U, B> {
+  checkStage(spec);
+  const laws: Record<string, { law: PatchLaw; separator: string }> = {};
+  const named: Readonly<Record<string, PatchLawSpec | undefined>> = spec.laws ?? {};
+  for (const field of Object.keys(spec.patch?.properties ?? {})) {
+    const given = named[field] ?? 'replace';
+    const law = typeof given === 'string' ? { law: given } : given;
+    laws[field] = { separator: '\n\n', ...law };
+  }
+  return Object.freeze({
+    family: spec.family,
+    classes: Object.freeze([...spec.classes]),
+    mode: spec.mode,
+    payload: spec.payload,
+    standard,
+    patch: spec.patch,
+    laws: Object.freeze(laws),
+    trusted: Object.freeze([...(spec.trusted ?? [])]),
+    shared: Object.freeze([...(spec.shared ?? [])]),
+    annotations: spec.annotations,
+    replaceable: Object.freeze([...(spec.replaceable ?? [])]),
+    selection: spec.selection,
+    settled: spec.settled,
+    cancelCodes: Object.freeze([
+      ...(spec.cancelCodes ?? []),
+      ...(spec.asks === true ? approvalCodes : []),
+      'other' as const,
+    ]) as Stage<F, C, M, P, Q, A, S, K, R, U, B>['cancelCodes'], // the codes of questions exactly where `B` is `true`
+    cancelReplies: (spec.cancelReplies ?? false) as R, // `R` is `false` where the row does not say
+    principal: (spec.principal ?? false) as U, // so is `U`
+    asks: (spec.asks ?? false) as B, // so is `B`
+    isQuestion: spec.isQuestion,
+    onError: Object.freeze({
+      observer: 'open',
+      augmenter: 'open',
+      mutator: 'open',
+      veto: 'open',
+      resolver: 'open',
+      ...spec.onError,
+    }),
+    timeoutMs: spec.timeoutMs ?? defaultTimeoutMs,
+    stageTimeoutMs: spec.stageTimeoutMs ?? defaultStageTimeoutMs,
+    hotPath: spec.hotPath ?? false,
+    purpose: spec.purpose ?? '',
+    emittedBy: spec.emittedBy ?? 'extension',
+    emittedWhen: spec.emittedWhen ?? '',
+    emitter: spec.emitter ?? 'anyone',
+    version: spec.version ?? 1,
+    deprecated: spec.deprecated,
+  });
+}
