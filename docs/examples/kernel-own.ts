@@ -1,4 +1,4 @@
-import { cancel, createKernel, defineStage, explainOutcome, type StageTypes } from 'sluice-kernel';
+import { cancel, createKernel, defineStage, explain, type StageTypes } from 'sluice-kernel';
 import { z } from 'zod';
 
 const billChecking = defineStage({
@@ -27,4 +27,4 @@ kernel.contribute({
   handler: ({ payload }) => (payload.cents > 5000 ? cancel('over-budget') : undefined),
 });
 const outcome = await kernel.dispatch('acme.bill.checking', { cents: 9900, note: 'a cake' });
-export const lines = explainOutcome(outcome);
+export const lines = explain(outcome);

@@ -5,7 +5,6 @@ export type * from './contract/contract.js';
 export type { Override } from './contract/contribution.js';
 export type { Instrument } from './contract/instrument.js';
 export { previewObstacles } from './contract/may-match.js';
-export * from './deprecated.js';
 export type { ErrorRow } from './error-rows.js';
 export {
   type ErrorCode,

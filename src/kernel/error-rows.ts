@@ -23,7 +23,7 @@ export const kernelErrors = {
   'unknown-family': {
     message: '{whose}there is no family "{family}".{nearest}',
     cause: 'A misspelt family, or a custom stage that was not given to createKernel.',
-    hint: 'Use a name from `sluice stages`, or add the stage: createKernel({ stages: [...canonicalStages, yours] }).',
+    hint: 'Use a name from `sluice stages`, or give your stage to createKernel.',
   },
   'class-not-allowed': {
     message:
@@ -46,7 +46,7 @@ export const kernelErrors = {
     message:
       'Extension "{extensionId}" has contributed "{contributionId}" already, to "{existing}".',
     cause: 'The extension was loaded twice, or two contributions share an id.',
-    hint: 'Give each contribution of an extension its own id, and dispose the first before it comes again.',
+    hint: 'Give each contribution an id of its own, or dispose the first before.',
   },
   'async-handler': {
     message:
@@ -95,7 +95,7 @@ export const kernelErrors = {
       '{extensionId}/{contributionId}: own.dispatch is refused, since the handler is in audit mode.',
     cause:
       'The operator has this handler called without effect, and a dispatch has effects on others.',
-    hint: 'Nothing is to be fixed: with "mode": "enforce" in its override it may dispatch again.',
+    hint: 'With "mode": "enforce" in its override it may dispatch again.',
   },
   'foreign-call': {
     message: '{extensionId}/{contributionId}: own.dispatch was given a call that is not its own.',
@@ -110,7 +110,7 @@ export const kernelErrors = {
   'bad-option': {
     message: 'Option "{option}" is wrong: {problem}.',
     cause: 'An option of createKernel, or of a function that takes its kernel, has a wrong value.',
-    hint: 'Fix the option. The options are described at KernelOptions, and in spec/config.md for a config file.',
+    hint: 'Fix the option. KernelOptions and spec/config.md describe them.',
   },
 } as const satisfies Record<string, ErrorRow>;
 

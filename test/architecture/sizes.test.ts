@@ -9,25 +9,25 @@ import { sourceFiles } from '../support/source-tree.js';
 const budgets = {
   /** Code lines by package; what is not named is in `rest`. */
   lines: {
-    kernel: 8_698,
-    sdk: 6_403,
-    agent: 5_171,
-    journal: 4_493,
-    host: 12_881,
-    testing: 1_699,
-    cli: 5_878,
-    openclaw: 16_172,
-    claude: 5_481,
-    postgres: 2_328,
-    extensions: 12_958,
-    rest: 110,
+    kernel: 9_325,
+    sdk: 6_645,
+    agent: 5_259,
+    journal: 4_679,
+    host: 12_773,
+    testing: 1_694,
+    cli: 5_785,
+    openclaw: 16_018,
+    claude: 5_475,
+    postgres: 2_020,
+    extensions: 12_866,
+    rest: 112,
   },
   /** Lines of tests and of what supports them. */
-  testLines: 116_200,
-  functionsAbove120Lines: 15,
-  functionsAbove60Lines: 106,
+  testLines: 117_900,
+  functionsAbove120Lines: 4,
+  functionsAbove60Lines: 83,
   /** Fields of the widest type that is handed over as one; rows of catalogues are none. */
-  widestBag: 40,
+  widestBag: 33,
   /** A value that the compiler is told to take for another one. */
   castsByUnknown: 13,
 } as const;

@@ -87,7 +87,7 @@ describe('the entry points', () => {
 describe('the budget of names', () => {
   /** Functions, classes and constants that an author has to learn, and all names with the types. A change that raises a number gives its reason. */
   const budget: Readonly<Record<string, readonly [values: number, names: number]>> = {
-    '.': [20, 152], // 144, and the schemas that a stage of its author's own has
+    '.': [20, 153], // 144, the schemas that a stage of its author's own has, and the handler that may be fail-closed
     './testing': [28, 68], // 17, the test host with its fakes, two kits of conformance, OpenClaw's runner and two watches for parity
     './legacy': [12, 100],
     './csdk': [14, 64],

@@ -234,7 +234,7 @@ describe('the other examples', () => {
 
   it('run: a kernel with a stage of its own says who cancelled', async () => {
     const { lines } = await import('../../docs/examples/kernel-own.js');
-    expect(lines[0]).toBe('acme.bill.checking cancelled by acme/limit: over-budget');
+    expect(lines[0]?.words).toBe('acme.bill.checking cancelled by acme/limit: over-budget');
   });
 
   it('run: a judge refuses a call of a tool, or asks a human (judgement §4.3, §4.5)', async () => {

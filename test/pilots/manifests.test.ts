@@ -24,7 +24,7 @@ describe.each(pilots)('the manifest of %s (§13.6)', (id, extension, config, gra
       grants: { [id]: grants },
     });
     const loaded = await loadExtension(kernel, extension, { config });
-    expect(loaded).toMatchObject({ status: 'loaded', manifest: { sluice: '~0.1.0' } });
+    expect(loaded).toMatchObject({ status: 'loaded', manifest: { sluice: '~0.2.0' } });
     const used = kernel
       .stages()
       .flatMap(({ stage, handlers }) => handlers.map((one) => `${one.class}:${stage.family}`))

@@ -4,7 +4,7 @@ import {
   cancel,
   createKernel,
   defineStage,
-  explainOutcome,
+  explain,
   isSluiceError,
   select,
 } from 'sluice-kernel';
@@ -87,7 +87,9 @@ export async function kernelAnywhere(): Promise<string> {
     status: outcome.status,
     payload: outcome.payload,
     failures: outcome.failures.map(({ kind }) => kind),
-    lines: explainOutcome(outcome).map((line) => line.replace(/\d+(\.\d+)? ms/g, 'N ms')),
+    lines: explain(outcome)
+      .map(({ words }) => words)
+      .map((line) => line.replace(/\d+(\.\d+)? ms/g, 'N ms')),
   }));
   const misuses = await Promise.all(misusesOf(contribute, dispatch).map(tried));
   await kernel.close({ timeoutMs: 1 });

@@ -9,7 +9,7 @@ export type { Services } from './program.js';
 /** Programs that speak the Agent Client Protocol, as agents. The README has the settings. */
 export default defineExtension({
   id: 'acp',
-  manifest: { version: '0.1.0', sluice: '~0.1.0', grants: ['provide:agent'] },
+  manifest: { version: '0.2.0', sluice: '~0.2.0', grants: ['provide:agent'] },
   config,
   setup(api, { asked, ...settings }) {
     for (const command of asked) {

@@ -117,7 +117,7 @@ export async function startProgram(
     const { protocolVersion, agentCapabilities } = await ask((agent) =>
       agent.request(acp.methods.agent.initialize, {
         protocolVersion: acp.PROTOCOL_VERSION,
-        clientInfo: { name: 'sluice', version: '0.1.0' },
+        clientInfo: { name: 'sluice', version: '0.2.0' },
       }),
     );
     if (protocolVersion !== acp.PROTOCOL_VERSION)

@@ -15,8 +15,8 @@ const last = -1_000;
 export default defineExtension({
   id: 'budget',
   manifest: {
-    version: '0.1.0',
-    sluice: '~0.1.0',
+    version: '0.2.0',
+    sluice: '~0.2.0',
     grants: ['veto:routing.resolving', 'provide:command'],
   },
   config,

@@ -72,7 +72,7 @@ describe('npm create sluice', () => {
       files: ['dist'],
       engines: { node: '>=20.19' },
       exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
-      peerDependencies: { sluice: '~0.1.0' },
+      peerDependencies: { sluice: '~0.2.0' },
       devDependencies: { sluice: `file:${clone}` }, // it runs in a clone
       scripts: { start: `sluice run --extension ./src/index.ts${option}` },
     });
@@ -98,7 +98,7 @@ describe('npm create sluice', () => {
       textsIn('parrot')['package.json'] ?? '',
     );
     expect(devDependencies.sluice).toBe('file:../sluice.tgz');
-    expect(peerDependencies.sluice).toBe('~0.1.0');
+    expect(peerDependencies.sluice).toBe('~0.2.0');
   });
 
   it.each([
@@ -167,6 +167,6 @@ describe('npm create sluice', () => {
   it('prints its help and its version', () => {
     expect(run('--help')).toMatchObject({ code: 0, error: '' });
     expect(run('-h').out).toContain('npx sluice init');
-    expect(run('--version')).toEqual({ code: 0, out: '0.1.0\n', error: '' });
+    expect(run('--version')).toEqual({ code: 0, out: '0.2.0\n', error: '' });
   });
 });

@@ -7,8 +7,8 @@ import { declaration } from './declaration.js';
 export default defineExtension({
   id: 'http',
   manifest: {
-    version: '0.1.0',
-    sluice: '~0.1.0',
+    version: '0.2.0',
+    sluice: '~0.2.0',
     grants: ['provide:channel', 'veto:egress.preparing'],
   },
   config,

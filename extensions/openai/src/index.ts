@@ -8,7 +8,7 @@ import { openAiProvider } from './openai-agent.js';
 /** Agents of any model behind chat completions, with tools of MCP servers. The README has the settings. */
 export default defineExtension({
   id: 'openai',
-  manifest: { version: '0.1.0', sluice: '~0.1.0', grants: ['provide:agent'] },
+  manifest: { version: '0.2.0', sluice: '~0.2.0', grants: ['provide:agent'] },
   config,
   setup(api, settings) {
     const { clock, log: logger } = api;

@@ -118,7 +118,7 @@ export class McpServer implements AsyncDisposable {
 
   async #open(): Promise<Client> {
     const { Client: McpClient } = await import('@modelcontextprotocol/sdk/client/index.js');
-    const client = new McpClient({ name: 'sluice', version: '0.1.0' });
+    const client = new McpClient({ name: 'sluice', version: '0.2.0' });
     const { transport, tail } = await this.#newTransport();
     if (this.#isClosed) throw new Error('the host has let go of it');
     this.#transport = transport;

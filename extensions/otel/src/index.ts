@@ -18,7 +18,7 @@ import { metricsPage } from './prometheus.js';
 
 export { type EventIds, eventIds } from './event-ids.js';
 
-const version = '0.1.0';
+const version = '0.2.0';
 
 const config = z.strictObject({
   /** One trace for each message. */
@@ -53,7 +53,7 @@ export interface OtelProviders {
 export function otel(providers: OtelProviders = {}): Extension<OtelConfig> {
   return defineExtension({
     id: 'otel',
-    manifest: { version, sluice: '~0.1.0', grants: ['tap', 'provide:route'] },
+    manifest: { version, sluice: '~0.2.0', grants: ['tap', 'provide:route'] },
     config,
     setup(api, settings) {
       const now = (): number => api.clock.now();

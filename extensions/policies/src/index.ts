@@ -19,7 +19,7 @@ interface LastGood {
 /** Turns rules of YAML files into vetoes, one each, named `policy/<id>`. The README has the settings. */
 export default defineExtension({
   id: 'policy',
-  manifest: { version: '0.1.0', sluice: '~0.1.0' },
+  manifest: { version: '0.2.0', sluice: '~0.2.0' },
   config,
   async setup(api, { policies: named }) {
     const files = named.map(api.resolvePath);

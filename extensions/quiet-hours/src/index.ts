@@ -5,7 +5,7 @@ import { clockIn, isWithin } from './local-time.js';
 /** Keeps messages back between two times of day. The README has the settings. */
 export default defineExtension({
   id: 'quiet-hours',
-  manifest: { version: '0.1.0', sluice: '~0.1.0', grants: ['veto:egress.preparing'] },
+  manifest: { version: '0.2.0', sluice: '~0.2.0', grants: ['veto:egress.preparing'] },
   config,
   setup(api, { from, to, timeZone, allowKinds, failClosed }) {
     const timeOfDay = clockIn(timeZone);

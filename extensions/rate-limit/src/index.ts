@@ -15,7 +15,7 @@ interface Refusal extends AppliedLimit {
 /** Limits how many messages a sender and a conversation may bring. The README has the settings. */
 export default defineExtension({
   id: 'rate-limit',
-  manifest: { version: '0.1.0', sluice: '~0.1.0', grants: ['veto:routing.resolving'] },
+  manifest: { version: '0.2.0', sluice: '~0.2.0', grants: ['veto:routing.resolving'] },
   config,
   setup(api, { reply, exemptRoles, failClosed, ...limits }) {
     const turns = inTurn();

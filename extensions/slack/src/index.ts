@@ -8,7 +8,7 @@ import { declaration } from './declaration.js';
 /** Slack as a channel. The README has the settings. */
 export default defineExtension({
   id: 'slack',
-  manifest: { version: '0.1.0', sluice: '~0.1.0', grants: ['provide:channel'] },
+  manifest: { version: '0.2.0', sluice: '~0.2.0', grants: ['provide:channel'] },
   config,
   declares: { channel: declaration },
   setup(api, settings) {

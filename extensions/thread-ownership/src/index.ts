@@ -14,7 +14,7 @@ const graceMs = 500;
 /** Keeps two agents from answering in one thread. The README has the settings. */
 export default defineExtension({
   id: 'thread-ownership',
-  manifest: { version: '0.1.0', sluice: '~0.1.0', grants: ['veto:egress.preparing'] },
+  manifest: { version: '0.2.0', sluice: '~0.2.0', grants: ['veto:egress.preparing'] },
   config,
   setup(api, settings) {
     const { channels, failClosed, mentionTtlMs } = settings;

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { type ChannelPlugin, SendPermit } from '@sluice/sdk/channel';
+import pLimit from 'p-limit';
 import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
-import { Slots } from '../lanes/slots.js';
 import { errorSummary } from '../logging/error-summary.js';
 import { attempt, attemptWithin, callWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
@@ -142,14 +142,11 @@ export async function startAccounts(
   toStart: ReturnType<typeof accountsToStart>,
   openAccounts: OpenAccounts,
 ) {
-  const starts = new Slots(startsAtOnce);
-  const started = toStart.map(async ({ channel, accountId }) => {
-    await starts.take();
+  const started = await pLimit(startsAtOnce).map(toStart, async ({ channel, accountId }) => {
     const reason = await startAccount(parts, channel, accountId, openAccounts);
-    starts.give();
     return reason === undefined ? [] : { channel: channel.id, accountId, reason };
   });
-  return (await Promise.all(started)).flat();
+  return started.flat();
 }
 
 /** Starts the accounts whose partitions this host takes from now on, if one of several hosts connects them. */

@@ -68,7 +68,7 @@ export const agentEndStages = [
     payload: named<AgentLlmOutput>(agentLlmOutputPayload),
     shared: ['lastAssistant'],
     annotations: annotated('language', 'summary'),
-    purpose: 'Audit and usage of what the model provider answered, and enrichment of it.',
+    purpose: 'Audit and usage of what the model answered.',
     emittedBy: 'turn',
     emittedWhen: 'when the run is over, after agent.completed',
   }),

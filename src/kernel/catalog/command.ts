@@ -61,7 +61,7 @@ export const commandStages = [
     payload: named<CommandCompleted>(commandCompletedPayload),
     shared: ['result'],
     annotations: annotated('replies'),
-    purpose: 'Audit of a command after it ran, and what operators are to see of it.',
+    purpose: 'Audit of a command after it ran.',
     emittedWhen: 'after a command has run or failed',
   }),
 ] as const;

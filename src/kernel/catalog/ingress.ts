@@ -39,7 +39,7 @@ export const ingressStages = [
     payload: named<IngressReceived>(ingressReceivedPayload),
     shared: ['raw'],
     ...briefly,
-    purpose: 'Telemetry, audit and diagnostics of what came in, before it is decoded.',
+    purpose: 'Audit of what came in, before it is decoded.',
     emittedWhen: 'when a channel hands over an update',
   }),
   canonicalStage({

@@ -63,7 +63,7 @@ export const routingStages = [
     family: 'routing.resolved',
     payload: named<RoutingResolved>(routingResolvedPayload),
     annotations: annotated('context', 'memoryKeys', 'language', 'summary'),
-    purpose: 'Publishes the route, and enriches the context of the session that follows.',
+    purpose: 'Publishes the route, and enriches its session.',
     emittedWhen: 'when a route is final',
   }),
 ] as const;

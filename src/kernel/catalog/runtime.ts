@@ -95,7 +95,7 @@ export const runtimeStages = [
   watchedStage({
     family: 'gateway.starting',
     payload: named<GatewayStarting>(gatewayStartingPayload),
-    purpose: 'Startup side effects that must begin before any account takes messages.',
+    purpose: 'Side effects that begin before any account takes messages.',
     emittedWhen: 'before the first account starts',
   }),
   watchedStage({
@@ -116,15 +116,14 @@ export const runtimeStages = [
     family: 'schedule.reconciled',
     payload: named<ScheduleReconciled>(scheduleReconciledPayload),
     ...briefly,
-    purpose:
-      'Tells that the schedules of all extensions are known, and that their runs are taken in.',
+    purpose: 'Tells that all schedules are known, and that their runs begin.',
     emittedWhen: 'when the host has started, and when extensions were loaded anew',
   }),
   watchedStage({
     family: 'schedule.changed',
     payload: named<ScheduleChanged>(scheduleChangedPayload),
     ...briefly,
-    purpose: 'Tells of a schedule that is new or has other times, and of each run of one.',
+    purpose: 'Tells of each new or changed schedule, and of each run.',
     emittedWhen:
       'when a schedule is first seen or its times differ, and when a run begins and ends',
   }),

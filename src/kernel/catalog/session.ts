@@ -85,7 +85,7 @@ export const sessionStages = [
     payload: named<SessionResetting>(sessionResettingPayload),
     shared: ['messages', 'sessionEntry', 'previousSessionEntry', 'config'],
     annotations: annotated('memoryKeys', 'replies'),
-    purpose: 'Saves what is worth keeping of a transcript before a session begins anew.',
+    purpose: 'Saves what is worth keeping before a session begins anew.',
     emittedWhen: 'when a session is to begin anew, before its transcript is let go',
   }),
   watchedStage({

@@ -123,7 +123,7 @@ export const subagentStages = [
     family: 'subagent.completed',
     payload: named<SubagentCompleted>(subagentCompletedPayload),
     ...atLength,
-    purpose: 'Tells that a child is gone, so that what was bound to it can be let go.',
+    purpose: 'Tells that a child is gone.',
     emittedBy: 'subagent',
     emittedWhen: 'when a child has ended, or the run that it belongs to',
   }),

@@ -95,7 +95,7 @@ export const toolStages = [
     annotations: annotated(),
     cancelCodes: ['blocked', 'policy', 'unsafe'],
     principal: true,
-    purpose: 'Checks, cleans and withholds what a tool has answered, before anybody reads it.',
+    purpose: 'Judges what a tool has answered, before anybody reads it.',
     emittedBy: 'turn',
     emittedWhen: 'when a tool has answered or failed, before the model gets the result',
   }),

@@ -115,7 +115,7 @@ export function entryOf(
   checkNumber(override.priority, 'the operator’s priority', refuse);
   checkBudget(override.timeoutMs, refuse);
   if (given.failClosed !== undefined && given.class === 'observer')
-    refuse('failClosed is for a handler that has an effect, and an observer has none');
+    refuse('failClosed is for a handler with an effect');
   if (given.recheck !== undefined && given.class !== 'veto') refuse('recheck is for a veto');
   if (given.detached !== undefined && given.class !== 'observer')
     refuse('detached is for an observer');
@@ -128,7 +128,7 @@ export function entryOf(
     refuse(`mode must be one of ${handlerModes.join(', ')}, and it is "${String(given.mode)}"`);
   const mode = override.mode ?? given.mode ?? 'enforce';
   if (mode === 'audit' && given.class === 'observer')
-    refuse('an observer has no effect that audit mode could hold back: disable it');
+    refuse('an observer has no effect to hold back: disable it');
   const match = checkMatch(given.match, stage, who, 'contribution');
   const operatorMatch = checkMatch(override.match, stage, who, 'operator');
   const hasMatch = match !== undefined || operatorMatch !== undefined;

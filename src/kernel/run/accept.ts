@@ -48,8 +48,7 @@ export function accept(run: Run, entry: Entry, at: number, result: unknown): boo
  * by the handler's policy (spec §5.7). Nothing else it returned counts, but for a cancel or a question, which stands.
  */
 export function wrote(run: Run, entry: Entry, result: unknown): boolean {
-  const problem =
-    'it wrote to the payload it was called with; that has no effect: a mutator returns what it wants to change';
+  const problem = 'it wrote to its payload, which has no effect: a mutator returns a patch';
   const isVeto = entry.code === codes.veto || entry.code === codes.strictVeto;
   const { kind } = (typeof result === 'object' && result !== null ? result : {}) as Verdict;
   if (!isVeto || (kind !== 'cancel' && kind !== 'ask'))

@@ -68,7 +68,7 @@ export function checkStage(given: unknown): void {
   if (spec.emittedBy !== undefined && !emissionSources.includes(spec.emittedBy))
     refuse(`emittedBy must be one of ${emissionSources.join(', ')}`);
   if (spec.mode === 'parallel' && spec.classes.some((name) => name !== 'observer'))
-    refuse('a parallel stage allows observers only: parallel handlers cannot affect the outcome');
+    refuse('a parallel stage allows observers only');
   if (spec.classes.includes('mutator') !== (spec.patch !== undefined))
     refuse('a stage has a patch schema exactly if it allows mutators');
   if (spec.classes.includes('augmenter') !== (spec.annotations !== undefined))

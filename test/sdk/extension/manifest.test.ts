@@ -23,7 +23,7 @@ describe('a manifest (§13.6)', () => {
     );
   });
 
-  it.each(['^0.1.0', '*', '>=0.1.0 <2'])('that needs Sluice %s is taken', async (sluice) => {
+  it.each(['^0.2.0', '*', '>=0.1.0 <2'])('that needs Sluice %s is taken', async (sluice) => {
     const { kernel } = createTestKernel();
     const extension = defineExtension({
       id: 'acme',
