@@ -18,6 +18,7 @@ import {
   noteTending,
   writtenChanges,
 } from './journal-changes.js';
+import type { JournalCounts } from './journal-counts.js';
 import { InOrder, MemoryRows, newest } from './memory-rows.js';
 
 /** The options of a journal in memory. */
@@ -49,16 +50,7 @@ export function memoryJournal({
   keepRows = acknowledge === 'persisted' ? 10_000 : 0,
   ownership = { ...wholeOwnership(), slotOf: () => 0 }, // nothing of it is ever moved
 }: MemoryJournalOptions = {}): Journal {
-  const updates = new MemoryRows<UpdateRecord>({
-    idOf: ({ eventId }) => eventId,
-    groupOf: ({ lane, state }) => (isOneOf(openUpdates, state) ? lane : undefined),
-    isOpen: ({ state }) => isOneOf(openUpdates, state),
-  });
-  const sends = new MemoryRows<SendRecord>({
-    idOf: ({ sendId }) => sendId,
-    groupOf: ({ correlationId }) => correlationId,
-    isOpen: ({ state }) => isOneOf(openSends, state),
-  });
+  const { updates, sends } = emptyRows();
   const dispatches = new InOrder<DispatchRecord>();
   const counted = {
     ...{ accepted: 0, duplicates: 0, dispatches: 0 },
@@ -147,25 +139,41 @@ export function memoryJournal({
         atMs: one.occurredAtMs,
         fits: (filter.family ?? one.family) === one.family && isOfKind(one, filter),
       })),
-    counts: async () => {
-      const counts = {
-        updates: { accepted: 0, handling: 0, dead: 0 },
-        sends: { prepared: 0, sending: 0 },
-      };
-      const died: number[] = [];
-      for (const { state, endedAtMs } of updates.values()) {
-        if (state !== 'ended') counts.updates[state]++;
-        if (state === 'dead' && endedAtMs !== undefined) died.push(endedAtMs);
-      }
-      for (const { state } of sends.values())
-        if (state === 'prepared' || state === 'sending') counts.sends[state]++;
-      return { ...counts, ...(died.length > 0 && { oldestDeadAtMs: Math.min(...died) }) };
-    },
+    counts: async () => countsOf(updates, sends),
     changedOutside: wasTended,
     problem: () => undefined,
     stats: () => ({ ...counted }),
     close: async () => undefined,
   };
+}
+
+function emptyRows() {
+  const updates = new MemoryRows<UpdateRecord>({
+    idOf: ({ eventId }) => eventId,
+    groupOf: ({ lane, state }) => (isOneOf(openUpdates, state) ? lane : undefined),
+    isOpen: ({ state }) => isOneOf(openUpdates, state),
+  });
+  const sends = new MemoryRows<SendRecord>({
+    idOf: ({ sendId }) => sendId,
+    groupOf: ({ correlationId }) => correlationId,
+    isOpen: ({ state }) => isOneOf(openSends, state),
+  });
+  return { updates, sends };
+}
+
+function countsOf(updates: MemoryRows<UpdateRecord>, sends: MemoryRows<SendRecord>): JournalCounts {
+  const counts = {
+    updates: { accepted: 0, handling: 0, dead: 0 },
+    sends: { prepared: 0, sending: 0 },
+  };
+  const died: number[] = [];
+  for (const { state, endedAtMs } of updates.values()) {
+    if (state !== 'ended') counts.updates[state]++;
+    if (state === 'dead' && endedAtMs !== undefined) died.push(endedAtMs);
+  }
+  for (const { state } of sends.values())
+    if (state === 'prepared' || state === 'sending') counts.sends[state]++;
+  return { ...counts, ...(died.length > 0 && { oldestDeadAtMs: Math.min(...died) }) };
 }
 
 /** The rows as changes see them. */

@@ -14,14 +14,8 @@ const lookEveryMs = 1_000;
 /** Lines that the page holds; what is older is read again when it is scrolled to. */
 const keptAtMost = 20_000;
 
-/** The messages, newest first, as they happen; or the entries, all or those that a search finds. */
-export function Messages({
-  of,
-  query,
-}: {
-  readonly of: 'messages' | 'list';
-  readonly query: string;
-}) {
+/** The messages or facts of a search, as far as they are known, and what it is doing about more. */
+function useFound(of: 'messages' | 'list', query: string) {
   const [found, setFound] = useState<Found | undefined>(undefined);
   const [fresh, setFresh] = useState(0);
   const [problem, setProblem] = useState('');
@@ -85,8 +79,30 @@ export function Messages({
       clearTimeout(waiting);
     };
   }, [key]);
+  return {
+    found: isOf ? found : undefined,
+    fresh,
+    problem,
+    words,
+    setWords,
+    isLooking,
+    isAtTop,
+    load,
+  };
+}
 
-  const { rows = [], before } = (isOf ? found : undefined) ?? {};
+/** The messages, newest first, as they happen; or the entries, all or those that a search finds. */
+export function Messages({
+  of,
+  query,
+}: {
+  readonly of: 'messages' | 'list';
+  readonly query: string;
+}) {
+  const { found, fresh, problem, words, ...search } = useFound(of, query);
+  const { setWords, isLooking, isAtTop, load } = search;
+
+  const { rows = [], before } = found ?? {};
   const lines = rows.filter((one) => 'seq' in one || one.state !== undefined);
   const row = (at: number) => {
     const one = lines[at];
@@ -129,7 +145,7 @@ export function Messages({
     </form>
     <p class="quiet" role="status">
       ${
-        !isOf || isLooking || found === undefined
+        isLooking || found === undefined
           ? 'Looking…'
           : plain(
               `${count}${before === undefined ? '' : ' so far'}${query === '' ? '' : ` for ${query}`}`,

@@ -42,21 +42,103 @@ interface Child {
  * `subagent.completed` when it has ended, however often its source says so. A subagent that was refused, or whose
  * call failed before anything of it was seen, has the first only.
  */
-export function childRuns(
-  trail: Trail,
-  session: RunSession,
-  clock: Clock,
-  asking: { readonly runId: string; readonly approvals: Approvals | undefined },
-) {
-  const byCall = new Map<string, Child>();
-  const byRun = new Map<string, Child>();
+export class ChildRuns {
+  readonly #trail: Trail;
+  readonly #session: RunSession;
+  readonly #clock: Clock;
+  readonly #asking: { readonly runId: string; readonly approvals: Approvals | undefined };
+  readonly #byCall = new Map<string, Child>();
+  readonly #byRun = new Map<string, Child>();
 
-  function open(call: ChildCall): Child {
+  constructor(
+    trail: Trail,
+    session: RunSession,
+    clock: Clock,
+    asking: { readonly runId: string; readonly approvals: Approvals | undefined },
+  ) {
+    this.#trail = trail;
+    this.#session = session;
+    this.#clock = clock;
+    this.#asking = asking;
+  }
+
+  /** A call that starts a subagent was seen. */
+  called(call: ChildCall): void {
+    this.#open(call);
+  }
+
+  /** Asks whether a call may start its subagent. @returns the reason if it may not. */
+  ask(call: ChildCall, gate: Gate, signal?: AbortSignal): Promise<string | undefined> {
+    const child = this.#open(call);
+    if (child.spawning === undefined) child.fields = { ...child.fields, ...named(call) }; // as its gate passed it
+    return this.#spawning(child, gate, signal);
+  }
+
+  /** A subagent runs. If it could belong to several calls, nothing is told until the source names one. */
+  async runs(start: RunningSubagent): Promise<void> {
+    const { childRunId, toolCallId, agentId, isBackground } = start;
+    const child =
+      toolCallId === undefined
+        ? (this.#byRun.get(childRunId) ?? this.#only(agentId))
+        : agentId === undefined
+          ? this.#byCall.get(toolCallId) // no call of a subagent, perhaps: nothing begins with that
+          : this.#open({ ...start, toolCallId, agentId });
+    if (child === undefined) return;
+    this.#byRun.set(childRunId, child);
+    if (isBackground === true) child.isBackground = true;
+    await this.#run(child, childRunId);
+  }
+
+  /** A subagent stopped; how it ended is told by something else, or by nothing. */
+  stopped(childRunId: string): void {
+    const child = this.#byRun.get(childRunId);
+    if (child !== undefined) child.hasStopped = true;
+  }
+
+  /** A subagent ended. */
+  async ended(childRunId: string, status: SubagentStatus, error?: string): Promise<void> {
+    const child = this.#byRun.get(childRunId);
+    if (child !== undefined) await this.#end(child, status, outcomes[status], error);
+  }
+
+  /** The call that started a subagent has answered, and with it the subagent, if it is not in the background. */
+  async answered(toolCallId: string, isError: boolean): Promise<void> {
+    const child = this.#byCall.get(toolCallId);
+    if (child === undefined) return;
+    if (child.state === 'asked' && isError) {
+      child.state = 'ended'; // it was refused, or failed before it ran
+      return;
+    }
+    await this.#run(child, child.childRunId);
+    if (child.isBackground) return;
+    if (isError) await this.#end(child, 'failed', 'error');
+    else await this.#end(child, 'completed', 'ok');
+  }
+
+  /** Returns the subagents of the main thread among these runs. */
+  answering(childRunIds: readonly string[]): readonly SubagentAnswer[] {
+    const { sessionKey: requesterSessionKey } = this.#session;
+    return childRunIds.flatMap((childRunId) => {
+      const fields = this.#byRun.get(childRunId)?.fields;
+      if (fields?.requesterSessionKey !== requesterSessionKey) return []; // another subagent waits for that one
+      const { childSessionKey, spawnMode } = fields;
+      return [{ childSessionKey, requesterSessionKey, childRunId, spawnMode }];
+    });
+  }
+
+  /** Ends the run, and each subagent that still runs. */
+  async close(): Promise<void> {
+    for (const child of this.#byCall.values())
+      if (child.state === 'runs')
+        await this.#end(child, 'run-ended', child.hasStopped ? 'ok' : 'killed');
+  }
+
+  #open(call: ChildCall): Child {
     const { toolCallId, subagentId, isBackground = false } = call;
-    const known = byCall.get(toolCallId);
+    const known = this.#byCall.get(toolCallId);
     if (known !== undefined) return known;
-    const requester = byRun.get(subagentId ?? '') ?? byCall.get(subagentId ?? '');
-    const { sessionKey } = session;
+    const requester = this.#byRun.get(subagentId ?? '') ?? this.#byCall.get(subagentId ?? '');
+    const { sessionKey } = this.#session;
     const child: Child = {
       toolCallId,
       callerId: subagentId,
@@ -72,28 +154,28 @@ export function childRuns(
       isBackground,
       hasStopped: false,
     };
-    byCall.set(toolCallId, child);
+    this.#byCall.set(toolCallId, child);
     return child;
   }
 
-  function spawning(child: Child, gate: Gate, signal?: AbortSignal): Promise<string | undefined> {
-    child.spawning ??= askAbout(child, gate, signal);
+  #spawning(child: Child, gate: Gate, signal?: AbortSignal): Promise<string | undefined> {
+    child.spawning ??= this.#askAbout(child, gate, signal);
     return child.spawning;
   }
 
-  async function askAbout(
+  async #askAbout(
     child: Child,
     gate: Gate,
     signal: AbortSignal | undefined,
   ): Promise<string | undefined> {
     const { outcome, cancel, use } = await judgeAsking({
-      ...asking,
+      ...this.#asking,
       family: 'subagent.spawning',
-      sessionKey: session.sessionKey,
+      sessionKey: this.#session.sessionKey,
       ...(child.callerId !== undefined && { subagentId: child.callerId }),
       signal: signal ?? new AbortController().signal,
       dispatch: (again) =>
-        trail.dispatch('subagent.spawning', again?.payload ?? { ...child.fields }, {
+        this.#trail.dispatch('subagent.spawning', again?.payload ?? { ...child.fields }, {
           gate,
           ...definedFields({ signal }),
           ...again?.given,
@@ -107,16 +189,16 @@ export function childRuns(
     return refusalOf(refusal) ?? `the subagent ${whyNot(outcome)}`;
   }
 
-  async function run(child: Child, childRunId: string | undefined): Promise<void> {
+  async #run(child: Child, childRunId: string | undefined): Promise<void> {
     if (child.state !== 'asked') return;
     child.state = 'runs';
     const runId = childRunId ?? child.toolCallId;
     child.childRunId = runId;
-    await spawning(child, 'observe-only');
-    await trail.dispatch('subagent.spawned', { ...child.fields, runId });
+    await this.#spawning(child, 'observe-only');
+    await this.#trail.dispatch('subagent.spawned', { ...child.fields, runId });
   }
 
-  async function end(
+  async #end(
     child: Child,
     reason: SubagentStatus | 'run-ended',
     outcome: 'ok' | 'error' | 'killed',
@@ -125,12 +207,12 @@ export function childRuns(
     if (child.state === 'ended') return;
     child.state = 'ended';
     const { childSessionKey, requesterSessionKey } = child.fields;
-    await trail.dispatch('subagent.completed', {
+    await this.#trail.dispatch('subagent.completed', {
       targetSessionKey: childSessionKey,
       targetKind: 'subagent',
       reason,
       outcome,
-      endedAtMs: clock.now(),
+      endedAtMs: this.#clock.now(),
       ...definedFields({ runId: child.childRunId, requesterSessionKey, error }),
     });
   }
@@ -139,8 +221,8 @@ export function childRuns(
    * Finds the one call that a subagent can belong to whose source names no call. A call that nobody was asked about starts
    * nothing: a subagent that starts otherwise must not pass for it, or its own `subagent.spawning` would only be observed.
    */
-  function only(agentId: string | undefined): Child | undefined {
-    const fitting = [...byCall.values()].filter(
+  #only(agentId: string | undefined): Child | undefined {
+    const fitting = [...this.#byCall.values()].filter(
       ({ state, spawning, fields }) =>
         state === 'asked' &&
         spawning !== undefined &&
@@ -148,79 +230,6 @@ export function childRuns(
     );
     return fitting.length === 1 ? fitting[0] : undefined;
   }
-
-  return {
-    /** A call that starts a subagent was seen. */
-    called(call: ChildCall): void {
-      open(call);
-    },
-
-    /** Asks whether a call may start its subagent. @returns the reason if it may not. */
-    ask(call: ChildCall, gate: Gate, signal?: AbortSignal): Promise<string | undefined> {
-      const child = open(call);
-      if (child.spawning === undefined) child.fields = { ...child.fields, ...named(call) }; // as its gate passed it
-      return spawning(child, gate, signal);
-    },
-
-    /** A subagent runs. If it could belong to several calls, nothing is told until the source names one. */
-    async runs(start: RunningSubagent): Promise<void> {
-      const { childRunId, toolCallId, agentId, isBackground } = start;
-      const child =
-        toolCallId === undefined
-          ? (byRun.get(childRunId) ?? only(agentId))
-          : agentId === undefined
-            ? byCall.get(toolCallId) // no call of a subagent, perhaps: nothing begins with that
-            : open({ ...start, toolCallId, agentId });
-      if (child === undefined) return;
-      byRun.set(childRunId, child);
-      if (isBackground === true) child.isBackground = true;
-      await run(child, childRunId);
-    },
-
-    /** A subagent stopped; how it ended is told by something else, or by nothing. */
-    stopped(childRunId: string): void {
-      const child = byRun.get(childRunId);
-      if (child !== undefined) child.hasStopped = true;
-    },
-
-    /** A subagent ended. */
-    async ended(childRunId: string, status: SubagentStatus, error?: string): Promise<void> {
-      const child = byRun.get(childRunId);
-      if (child !== undefined) await end(child, status, outcomes[status], error);
-    },
-
-    /** The call that started a subagent has answered, and with it the subagent, if it is not in the background. */
-    async answered(toolCallId: string, isError: boolean): Promise<void> {
-      const child = byCall.get(toolCallId);
-      if (child === undefined) return;
-      if (child.state === 'asked' && isError) {
-        child.state = 'ended'; // it was refused, or failed before it ran
-        return;
-      }
-      await run(child, child.childRunId);
-      if (child.isBackground) return;
-      if (isError) await end(child, 'failed', 'error');
-      else await end(child, 'completed', 'ok');
-    },
-
-    /** Returns the subagents of the main thread among these runs. */
-    answering(childRunIds: readonly string[]): readonly SubagentAnswer[] {
-      const { sessionKey: requesterSessionKey } = session;
-      return childRunIds.flatMap((childRunId) => {
-        const fields = byRun.get(childRunId)?.fields;
-        if (fields?.requesterSessionKey !== requesterSessionKey) return []; // another subagent waits for that one
-        const { childSessionKey, spawnMode } = fields;
-        return [{ childSessionKey, requesterSessionKey, childRunId, spawnMode }];
-      });
-    },
-
-    /** Ends the run, and each subagent that still runs. */
-    async close(): Promise<void> {
-      for (const child of byCall.values())
-        if (child.state === 'runs')
-          await end(child, 'run-ended', child.hasStopped ? 'ok' : 'killed');
-    },
-  };
 }
 
 function named({ agentId, label }: ChildCall) {

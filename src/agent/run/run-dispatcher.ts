@@ -80,7 +80,7 @@ export class RunDispatcher {
   constructor(options: RunDispatcherOptions) {
     const { trail, run, session, clock, logger, signal, approvals } = options;
     this.#with = options;
-    Object.freeze(run); // V8 copies a frozen object faster (docs/performance)
+    Object.freeze(run); // V8 copies a frozen object faster (test/bench/NOTES.md)
     this.#startedAtMs = clock.now();
     this.#writer = transcriptWriter(trail, session, run.runId, signal);
     this.#deltas = new OutputDeltas(trail, run, clock);

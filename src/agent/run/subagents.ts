@@ -1,7 +1,7 @@
 import type { AgentProvider, SubagentFact, ToolCall } from '@sluice/sdk/stream';
 import { type Clock, definedFields, type Logger } from 'sluice-kernel/internal';
 import type { Approvals } from './approvals.js';
-import { type ChildCall, childRuns } from './child-runs.js';
+import { type ChildCall, ChildRuns } from './child-runs.js';
 import type { RunFields, RunSession } from './run-fields.js';
 import type { ToolCalls } from './tool-calls.js';
 import type { Trail } from './trail.js';
@@ -27,7 +27,7 @@ export function subagents(options: SubagentsOptions) {
   const calls = new Map<string, 'runs' | 'ended'>();
   let waiting: Promise<void> | undefined;
   const { runId } = run;
-  const children = childRuns(trail, session, clock, { runId, approvals });
+  const children = new ChildRuns(trail, session, clock, { runId, approvals });
 
   /** A call was seen, in the main thread or of a subagent. */
   async function called(call: ToolCall): Promise<void> {
@@ -82,7 +82,7 @@ export function subagents(options: SubagentsOptions) {
     },
     called,
     /** A call has answered: with its subagent's answer, or that the subagent was launched. */
-    answered: children.answered,
+    answered: (toolCallId: string, isError: boolean) => children.answered(toolCallId, isError),
     /** Dispatches a fact when those before it have been dispatched. Never rejects. */
     report(fact: SubagentFact): Promise<void> {
       const telling = (waiting ?? Promise.resolve())
@@ -97,7 +97,7 @@ export function subagents(options: SubagentsOptions) {
       return telling;
     },
     /** Returns the subagents of the main thread among these runs. */
-    answering: children.answering,
+    answering: (childRunIds: readonly string[]) => children.answering(childRunIds),
     /** Ends the run: dispatches the facts that wait, and ends each subagent that still runs. */
     async close(): Promise<void> {
       await waiting;

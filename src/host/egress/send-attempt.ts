@@ -57,7 +57,7 @@ export async function attemptSend(
   };
 }
 
-/** Node makes the signal when it is read first. A literal with a getter would be dear (docs/performance). */
+/** Node makes the signal when it is read first. A literal with a getter would be dear (test/bench/NOTES.md). */
 class AttemptContext implements SendContext {
   readonly #waiting: AbortController;
   readonly correlationId?: string;

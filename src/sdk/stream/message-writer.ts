@@ -130,7 +130,7 @@ function pieceOf({ type, text }: Block): AssistantContent {
   return type === 'text' ? { type, text } : { type, thinking: text };
 }
 
-/** It comes last in a literal: V8 adds fields to a spread object one by one (docs/performance). */
+/** It comes last in a literal: V8 adds fields to a spread object one by one (test/bench/NOTES.md). */
 function at({ message, content }: Growing): { contentIndex: number; partial: AssistantMessage } {
   return { contentIndex: content.length - 1, partial: message };
 }
