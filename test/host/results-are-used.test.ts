@@ -9,6 +9,8 @@ import {
   select,
 } from '../../src/kernel/internal.js';
 import type { DecodedIngress } from '../../src/sdk/channel/index.js';
+import { defineExtension } from '../../src/sdk/extension/index.js';
+import type { AgentProvider } from '../../src/sdk/stream/index.js';
 import { type HostLabOptions, hostLab } from '../support/host-lab.js';
 import { type Said, scriptedChannel } from '../support/scripted-channel.js';
 
@@ -31,6 +33,37 @@ const two = {
     { id: 'main', provider: echoProvider() },
     { id: 'other', provider: echoProvider(), systemPrompt: 'Other.', model: 'echo-full' },
   ],
+};
+
+/** Provides a tool of the host whose answer holds what nobody should read. */
+const keyTool = defineExtension({
+  id: 'acme',
+  setup: (api) =>
+    api.provide('tool', {
+      name: 'key',
+      description: 'Tells a key.',
+      inputSchema: { type: 'object', properties: {} },
+      execute: () => 'sk-live-4711',
+    }),
+});
+
+/** Calls the first tool of the host, and says what that answered. */
+const sayingTool: AgentProvider = {
+  id: 'saying-tool',
+  models: ['m'],
+  toolGate: 'enforce',
+  ownTools: [],
+  async *run({ tools: [tool] = [] }) {
+    yield { type: 'agent_start' };
+    const answer = await tool?.call({ toolCallId: 't', args: {} });
+    const message = {
+      role: 'assistant',
+      content: (answer?.content ?? []).filter((block) => block.type === 'text'),
+    } as const;
+    yield { type: 'message_start', message };
+    yield { type: 'message_end', message };
+    yield { type: 'agent_end', messages: [message] };
+  },
 };
 
 /** Shows the labels that have come down to egress in what is sent. */
@@ -70,6 +103,7 @@ const labelRow = (
   family:
     | 'agent.llm.input'
     | 'agent.tool.calling'
+    | 'agent.tool.returning'
     | 'agent.tool.called'
     | 'agent.completed'
     | 'agent.llm.output'
@@ -121,6 +155,7 @@ const rows: readonly Row[] = [
   contextRow('agent.prompt.building'),
   labelRow('agent.llm.input'),
   labelRow('agent.tool.calling'),
+  labelRow('agent.tool.returning'),
   labelRow('agent.tool.called'),
   labelRow('agent.completed'),
   labelRow('agent.llm.output'),
@@ -306,6 +341,32 @@ const rows: readonly Row[] = [
       'prompt: one',
       'user: redacted\nassistant: \ntoolResult: prompt: one\nassistant: prompt: one\nprompt: two',
     ],
+  },
+  {
+    family: 'agent.tool.returning',
+    class: 'mutator',
+    lab: { agents: [{ id: 'main', provider: sayingTool }], extensions: [{ extension: keyTool }] },
+    contribute: (kernel) =>
+      kernel.contribute({
+        ...at,
+        family: 'agent.tool.returning',
+        class: 'mutator',
+        handler: () => ({ result: { content: [{ type: 'text', text: '[key]' }], isError: false } }),
+      }),
+    texts: ['[key]'],
+  },
+  {
+    family: 'agent.tool.returning',
+    class: 'veto',
+    lab: { agents: [{ id: 'main', provider: sayingTool }], extensions: [{ extension: keyTool }] },
+    contribute: (kernel) =>
+      kernel.contribute({
+        ...at,
+        family: 'agent.tool.returning',
+        class: 'veto',
+        handler: () => cancel('unsafe', { text: 'it held a key' }),
+      }),
+    texts: ['it held a key'],
   },
   {
     family: 'transcript.message.writing',

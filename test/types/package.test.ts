@@ -303,7 +303,7 @@ ${names.map((name) => `export const is${name}: Same<described.${name}, inferred.
     expect(JSON.parse(run('copies.js'))).toEqual({
       ran: false,
       code: 'two-copies',
-      text: `Extension "acme" was defined by the Sluice in ${root.slice(0, -1)} (0.1.0), and the host is the Sluice in ${join(project, 'node_modules/sluice')} (0.1.0).`,
+      text: `Extension "acme" was defined by the Sluice in ${root.slice(0, -1)} (0.2.0), and the host is the Sluice in ${join(project, 'node_modules/sluice')} (0.2.0).`,
     });
   });
 

@@ -177,14 +177,17 @@ function doorsOf(channel: ChannelPlugin) {
 describe('M5: every channel asks its host of every permit that it is given (§14.14)', () => {
   it('no channel is left out', () => {
     const packages = readdirSync('extensions').map((name) => [name, `extensions/${name}/src`]);
-    const sends = /^ +(send: async|async send) ?\(permit/m;
+    const sends = /^ +(send: async|async send) ?\(permit|= new ChatAccounts</m;
+    const shared = ['sluice/accounts.ts']; // the `send` of the channels that make one, which are found themselves
     const found = [['sluice', 'src'], ...packages].flatMap(([name, root = '']) =>
       readdirSync(root, { recursive: true, encoding: 'utf8' })
         .filter((file) => file.endsWith('.ts'))
         .filter((file) => sends.test(readFileSync(`${root}/${file}`, 'utf8')))
         .map((file) => `${name}/${basename(file)}`),
     );
-    expect(found.toSorted()).toEqual(Object.keys(channels).toSorted());
+    expect(found.filter((name) => !shared.includes(name)).toSorted()).toEqual(
+      Object.keys(channels).toSorted(),
+    );
   });
 
   it.each(Object.entries(channels))('the channel of %s', async (_name, run) => {
