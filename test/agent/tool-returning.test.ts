@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { dispatchTap } from '../../src/host/timeline/dispatch-tap.js';
 import { allow, cancel, type Kernel, type Outcome } from '../../src/kernel/internal.js';
 import type { AgentToolResult, ToolDefinition } from '../../src/sdk/stream/index.js';
 import { scriptedAgent } from '../../src/testing/index.js';
@@ -62,6 +63,40 @@ describe('agent.tool.returning (§16.31)', () => {
     expect(JSON.stringify([read, seen.written, seen.shown])).not.toContain(secret);
   });
 
+  it.each(['mutator', 'veto', 'augmenter'] as const)(
+    'keeps the result as the tool gave it out of the journal and the log, if a %s is in its way',
+    async (name) => {
+      const bodies: string[] = [];
+      const tap = dispatchTap({ dispatched: ({ body }) => void bodies.push(body) });
+      const throws = (): never => {
+        throw new Error('broken');
+      };
+      const cleans = { content: [{ type: 'text', text: '[key]' }], isError: false };
+      const handlers = { mutator: () => ({ result: cleans }), veto: throws, augmenter: throws };
+      const guard: object = { ...at, class: name, failClosed: true, handler: handlers[name] };
+      const failing = { ...lookup, execute: () => Promise.reject(new Error(secret)) };
+      for (const tool of [lookup, failing]) {
+        const seen = await turnWith((kernel) => {
+          kernel.tap(tap);
+          kernel.contribute(guard as never); // what a veto that throws returns is no decision
+        }, tool);
+        expect(JSON.stringify([seen.log.entries, seen.written, seen.shown])).not.toContain(secret);
+      }
+      expect(bodies.length).toBeGreaterThan(10);
+      expect(bodies.join()).not.toContain(secret);
+    },
+  );
+
+  it('is given details that nest too deep for a payload as none, and the text stays', async () => {
+    let deep: object = {};
+    for (let level = 0; level < 600; level++) deep = { deep };
+    const tool = { ...lookup, execute: () => ({ content: 'a text', details: deep }) };
+    const watches = { ...at, class: 'observer', handler: () => undefined } as const;
+    const seen = await turnWith((kernel) => kernel.contribute(watches), tool);
+    expect(text(seen.result)).toBe('a text');
+    expect(seen.called?.isError).toBe(false);
+  });
+
   it('gives the model the text of a cancel, and the turn goes on', async () => {
     const seen = await turnWith((kernel) =>
       kernel.contribute({
@@ -88,9 +123,14 @@ describe('agent.tool.returning (§16.31)', () => {
   });
 
   it.each([
-    ['no part of it, if a handler may change it', true, 0],
-    ['each part as it comes, if none may', false, 1],
-  ] as const)('shows %s', async (_what, isJudged, parts) => {
+    ['no part of it, if a handler may change it', { class: 'mutator' }, 0],
+    [
+      'no part of it, if a fail-closed handler adds to it',
+      { class: 'augmenter', failClosed: true },
+      0,
+    ],
+    ['each part as it comes, if nobody judges it', { class: 'observer' }, 1],
+  ] as const)('shows %s', async (_what, handler, parts) => {
     const shown: unknown[] = [];
     const provider = scripted(
       async function* ({ tools = [] }) {
@@ -101,8 +141,8 @@ describe('agent.tool.returning (§16.31)', () => {
       },
       { ownTools: [] },
     );
-    const mutator = { ...at, class: 'mutator', handler: () => undefined } as const;
-    const contribute = (kernel: Kernel) => isJudged && kernel.contribute(mutator);
+    const contribute = (kernel: Kernel) =>
+      kernel.contribute({ ...at, ...handler, handler: () => undefined });
     await turnLab({ provider, tools: () => [lookup], contribute }).result;
     expect(shown).toHaveLength(parts);
   });

@@ -116,7 +116,9 @@ export class ToolCalls {
 
   /** Somebody judges results: a part of one must not be shown before the whole. */
   get judgesResults(): boolean {
-    return this.#hearers.some(({ class: name }) => name === 'mutator' || name === 'veto');
+    return this.#hearers.some(
+      ({ class: name, policy }) => name === 'mutator' || name === 'veto' || policy === 'closed',
+    );
   }
 
   async started(call: ToolCall): Promise<void> {

@@ -86,14 +86,17 @@ export function transcriptWriter(
   };
 }
 
-/** Stands for a message that a fail-closed handler could not judge: its role and the ids of its calls, and none of its words. */
+/**
+ * Stands for a message that a fail-closed handler could not judge: its role and the ids of its calls, and none of its words. Such a
+ * call is not made again: nobody knows its arguments.
+ */
 function withheld({ role, content, ...rest }: TranscriptEntry): TranscriptEntry {
   const text = '[withheld: a handler that guards the transcript failed]';
   const { timestamp, toolCallId, toolName, isError } = rest;
   const ids = definedFields({ timestamp, toolCallId, toolName, isError });
   if (!Array.isArray(content)) return { role, content: text, ...ids };
   const calls = content.flatMap((block: AssistantContent) =>
-    block.type === 'toolCall' ? [{ ...block, arguments: {} }] : [],
+    block.type === 'toolCall' ? [{ ...block, arguments: {}, withheld: true }] : [],
   );
   return { role, content: [{ type: 'text', text }, ...calls], ...ids };
 }

@@ -30,7 +30,7 @@ export function partBegun(
     isAsked(call.id) || open.some((one) => one.madeAgainBy === call && wasAsked(one.call));
   const repeated = open.flatMap(({ call, madeAgainBy }) => (madeAgainBy ? [call] : []));
   const again = open.flatMap(({ call }) =>
-    !repeated.includes(call) && wasAsked(call) ? [call] : [],
+    !repeated.includes(call) && !('withheld' in call) && wasAsked(call) ? [call] : [],
   );
   const callsAgain = again.map(({ id, name, arguments: args }) => ({
     ...{ toolCallId: id, toolName: name, args },

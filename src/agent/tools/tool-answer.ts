@@ -1,10 +1,12 @@
 import type { AgentToolResult } from '@sluice/sdk/stream';
-import { type Fields, isFields } from 'sluice-kernel/internal';
+import { copyPlain, type Fields, isFields } from 'sluice-kernel/internal';
 
 type Block = AgentToolResult['content'][number];
 
 /** Characters of text, and of details as JSON, that an answer may have. */
 const mostChars = 400_000;
+/** Levels of details: a payload, which has them deeper, takes 512. */
+const mostDepth = 500;
 /** Characters of base64 that the pictures of an answer may have together. */
 const mostImageChars = 16_777_216;
 
@@ -80,10 +82,12 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (json(value) ?? String(value));
 }
 
-/** A plain copy of the details; nothing if JSON cannot hold them, or if they are too long. */
+/** A plain copy of the details; nothing if JSON cannot hold them, or if they are too long or too deep for a payload. */
 function detailsOf(details: unknown): unknown {
   const text = details === undefined ? undefined : json(details);
-  return text === undefined || text.length > mostChars ? undefined : (JSON.parse(text) as unknown);
+  if (text === undefined || text.length > mostChars) return undefined;
+  const read: unknown = JSON.parse(text);
+  return 'copy' in copyPlain({ read }, [], mostDepth) ? read : undefined;
 }
 
 function json(value: unknown): string | undefined {

@@ -85,6 +85,11 @@ export function dispatchTap(
   };
 }
 
+/** Fields that an outcome may keep back or clean: as they were emitted they are written only if they have passed unchanged. */
+const judged: ReadonlyMap<FamilyName, string> = new Map<FamilyName, string>([
+  ['agent.tool.returning', 'result'],
+]);
+
 function bodyOf(
   outcome: Outcome,
   keep: (payload: object, family: FamilyName) => object,
@@ -94,10 +99,15 @@ function bodyOf(
   const emitted: Envelope = event;
   const { family } = event;
   const history: unknown = Object(emitted.payload)[histories.get(family) ?? ''];
+  const field = judged.get(family);
+  const isHeld = outcome.status !== 'passed';
+  const heldBack = (isIt: boolean) => isIt && field !== undefined && { [field]: leftOut };
+  const isChanged = payload !== emitted.payload;
+  const before = { ...keep(emitted.payload, family), ...heldBack(isHeld || isChanged) };
   return {
     ...rest,
-    event: { ...emitted, payload: keep(emitted.payload, family) },
-    ...(payload !== emitted.payload && { payload: keep(Object(patched), family) }),
+    event: { ...emitted, payload: before },
+    ...(isChanged && { payload: { ...keep(Object(patched), family), ...heldBack(isHeld) } }),
     ...(Array.isArray(history) && { historyLeftOut: history.length }),
   };
 }

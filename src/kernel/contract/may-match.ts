@@ -15,7 +15,7 @@ export function mayMatch(
   handler: Pick<PlannedHandler, 'match' | 'operatorMatch' | 'class' | 'policy'>,
   possible: (key: string) => readonly unknown[] | undefined,
 ): boolean {
-  const unknownMeets = handler.class === 'veto' && handler.policy === 'closed'; // judgement §2.3
+  const unknownMeets = handler.policy === 'closed' && handler.class !== 'observer'; // judgement §2.3
   const mayMeet = (match: Match): boolean =>
     Object.entries(match).every(
       ([key, values]) =>
@@ -45,9 +45,14 @@ export function previewObstacles(
       !handler.disabled &&
       handler.mode === 'enforce' &&
       !handler.previewOk &&
-      (handler.class === 'veto' || handler.class === 'mutator') &&
+      judgesWhole(handler) &&
       mayMatch(handler, possible),
   );
+}
+
+/** A handler may change or keep back a text, or has to be there when it is judged. */
+function judgesWhole({ class: name, policy }: PlannedHandler): boolean {
+  return name === 'veto' || name === 'mutator' || (name === 'augmenter' && policy === 'closed');
 }
 
 /**

@@ -198,7 +198,9 @@ export type OptionsOf<
   X extends boolean = boolean,
 > = OptionsByClass[C] &
   FamilyOptionsByClass<F>[C] &
-  MatchOptions<F> & { readonly failClosed?: C extends 'observer' ? never : X };
+  MatchOptions<F> & {
+    readonly failClosed?: C extends 'observer' ? never : C extends 'veto' ? X : boolean | X;
+  };
 
 /**
  * A handler with its address: what `kernel.contribute` takes.

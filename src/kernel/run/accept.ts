@@ -216,9 +216,11 @@ function propose(run: Run, entry: Entry, at: number, result: unknown): boolean {
   if (run.terms.observeOnly) return observeOnly(run, entry, 'a candidate');
   const proposals: readonly unknown[] = Array.isArray(result) ? result : [result];
   const candidates: Candidate[] = [];
+  const isClosed = entry.policy === 'closed'; // §3.7: what cannot be used is a failure of it
   for (const proposal of proposals) {
     const read = candidateOf(run, entry, proposal);
-    if (typeof read === 'string') return bad(run, entry, read);
+    const problem = typeof read === 'string' ? read : isClosed ? read.invalid : undefined;
+    if (typeof read === 'string' || problem !== undefined) return bad(run, entry, problem ?? '');
     candidates.push(read);
   }
   let best = run.selection;

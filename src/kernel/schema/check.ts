@@ -24,7 +24,8 @@ export function compileCheck(schema: Schema): Check {
   if (schema.anyOf !== undefined) checks.push(unionCheck(schema.anyOf));
   for (const [name, test] of Object.entries(limits)) {
     const limit = schema[name as keyof typeof limits];
-    if (limit !== undefined) checks.push(limitCheck(test, limit));
+    if (limit !== undefined)
+      checks.push(limitCheck(test, name === 'pattern' ? new RegExp(String(limit), 'u') : limit));
   }
   if (schema.type === 'array' && schema.items !== undefined) checks.push(itemCheck(schema.items));
   if (schema.type === 'object') checks.push(fieldCheck(schema));
@@ -48,6 +49,8 @@ export function unknownKeyword(schema: Schema): string | undefined {
     if (key === 'type' ? !Object.hasOwn(types, value) : !known.has(key)) return key;
     const of = needs.get(key);
     if (of !== undefined && of !== type) return key; // it would bind values of one type only
+    if (key === 'pattern' && !isPattern(value)) return key;
+    if (['const', 'enum'].includes(key) && [value].flat().some(isObject)) return key; // compared by identity
   }
   const { properties = {}, required = [], items, anyOf, additionalProperties } = schema;
   if (required.some((key) => !Object.hasOwn(properties, key))) return 'required';
@@ -57,6 +60,16 @@ export function unknownKeyword(schema: Schema): string | undefined {
     if (unknown !== undefined) return unknown;
   }
   return undefined;
+}
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+
+function isPattern(value: unknown): boolean {
+  try {
+    return new RegExp(String(value), 'u').source !== '';
+  } catch {
+    return false;
+  }
 }
 
 const types: Readonly<Record<SchemaType, (value: unknown) => boolean>> = {
@@ -102,8 +115,8 @@ const limits = {
   },
   pattern: {
     of: 'string',
-    fits: (t: string, pattern: string) => new RegExp(pattern, 'u').test(t),
-    problem: (l) => `must match pattern "${l}"`,
+    fits: (t: string, pattern: RegExp) => pattern.test(t),
+    problem: (l) => `must match pattern "${(l as RegExp).source}"`, // as compileCheck has made it
   },
   minItems: {
     of: 'array',
@@ -188,12 +201,13 @@ interface FieldCheck {
 function fieldCheck({ properties, required = [], additionalProperties = true }: Schema): Check {
   const others = typeof additionalProperties === 'object' ? additionalProperties : {};
   const other = additionalProperties === false ? undefined : compileCheck(others);
+  const needed = new Set(required).size;
   const fields = new Map<string, FieldCheck>();
   for (const [key, schema] of Object.entries(properties ?? {}))
     fields.set(key, { isRequired: required.includes(key), misfit: compileCheck(schema) });
   return (object) => {
     const record = object as Readonly<Record<string, unknown>>; // the type was checked before
-    let lacks = required.length;
+    let lacks = needed;
     let surplus: string | undefined;
     for (const key in record) {
       if (!Object.hasOwn(record, key)) continue;

@@ -47,7 +47,11 @@ export function standardVerdict<Output>(
     const verdict = schema['~standard'].validate(value);
     if (typeof verdict !== 'object' || verdict === null)
       return refuse('its schema gives no verdict');
-    if (!('then' in verdict)) return verdict;
+    if (!('then' in verdict)) {
+      const { issues } = verdict;
+      const isAnswer = issues === undefined ? 'value' in verdict : Array.isArray(issues);
+      return isAnswer ? verdict : refuse('its schema gives no verdict');
+    }
     verdict.then(undefined, () => undefined); // its answer is not used, so nobody else handles a rejection
     return refuse('its schema answers asynchronously');
   } catch (thrown) {

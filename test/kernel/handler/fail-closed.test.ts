@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HandlerClass } from '../../../src/kernel/internal.js';
+import { type HandlerClass, select } from '../../../src/kernel/internal.js';
 import { byName, contributor, createLab, type LabHandler } from '../../support/kernel-lab.js';
 import { labSample } from '../../support/kernel-stages.js';
 
@@ -126,6 +126,12 @@ describe('a handler that is fail-closed', () => {
     const outcome = await kernel.dispatch('lab.sequential', labSample(), observed);
     expect(outcome.status).toBe('passed');
     expect(outcome.failures).toMatchObject([{ kind: 'observe-only', policy: 'open' }]);
+  });
+
+  it('fails the stage as a resolver whose target does not fit (§3.7, §9.5)', async () => {
+    const seen = await judged('resolver', () => ({ ...select(5), explicit: true }), true);
+    expect(seen).toMatchObject({ status: 'failed', told: ['x/guard bad-output closed'] });
+    expect((await judged('resolver', () => select(5), false)).status).toBe('passed');
   });
 
   it('as a mutator that writes to its payload fails the stage (§3.7, §5.7)', async () => {
