@@ -9,14 +9,14 @@ import { sourceFiles } from '../support/source-tree.js';
 const budgets = {
   /** Code lines by package; what is not named is in `rest`. */
   lines: {
-    kernel: 9_325,
+    kernel: 9_346,
     sdk: 6_645,
-    agent: 5_267,
+    agent: 5_272,
     journal: 4_685,
-    host: 12_773,
+    host: 12_809,
     testing: 1_694,
     cli: 5_785,
-    openclaw: 16_018,
+    openclaw: 16_028,
     claude: 5_475,
     postgres: 2_020,
     extensions: 12_880,

@@ -60,7 +60,8 @@ export function enterRoom(
   lane: string,
   isWhole: boolean,
 ): void {
-  const isAlone = isWhole && policyOf(parts, account) === 'park';
+  const isShared = parts.journal.ownership.partitionCount > 1; // it counts them itself, and another host may come to handle them
+  const isAlone = isWhole && (isShared || policyOf(parts, account) === 'park');
   if (!isAlone) parts.room.enter(eventId, lane, isWhole ? undefined : { account, update });
 }
 

@@ -96,6 +96,12 @@ export class Room {
     if (lane.updates === 0) for (const resolve of lane.waitingForRoom.splice(0)) resolve();
   }
 
+  /** Lets all go that wait in the journal and are not in hand: another host may have handled them. */
+  keepOnly(active: ReadonlySet<string>): void {
+    for (const [eventId, { held }] of this.#updates)
+      if (held === undefined && !active.has(eventId)) this.leave(eventId);
+  }
+
   /** Returns whether a lane, or all of them together, has as many updates as it may. */
   isFull(lane: string): boolean {
     return this.#areFull || this.#inLane(lane) >= this.rules.laneCapacity;

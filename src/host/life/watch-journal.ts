@@ -16,7 +16,7 @@ const lookEveryMs = 1_000;
  */
 export function watchJournal(parts: HostParts, send: ExtensionHost['send']): Disposable {
   const { clock, journal, outbox, backlog, logger, approvals } = parts;
-  const { shares, troubles } = parts;
+  const { shares, troubles, room, active } = parts;
   const timer = new Timer(clock);
   let isOver = false;
   let isLooking = false;
@@ -52,7 +52,7 @@ export function watchJournal(parts: HostParts, send: ExtensionHost['send']): Dis
       }
       if (isFit && (isChanged || isToRewind || backlog.isToRewind)) await rewind(parts);
       else {
-        backlog.isToRewind ||= isToRewind;
+        backlog.isToRewind ||= isToRewind || isChanged;
         await feed(parts); // there may be room that no event has told of
       }
       shares.wake();
@@ -70,6 +70,7 @@ export function watchJournal(parts: HostParts, send: ExtensionHost['send']): Dis
     timer.setIdly(waitMs, () => void look());
   };
   const hint = (): void => {
+    room.keepOnly(active); // partitions may have been elsewhere
     backlog.isToRewind = true;
     isHinted = true;
     if (!isLooking) arm(); // else it looks again

@@ -1,5 +1,6 @@
 import type { ChannelPlugin } from '@sluice/sdk/channel';
 import type { KernelOptions } from 'sluice-kernel';
+import { kernelError } from 'sluice-kernel/internal';
 import type { DispatchTapOptions } from '../timeline/dispatch-tap.js';
 import type { TimelineRecorder } from '../timeline/timeline-recorder.js';
 import type { HostJournal, HostOptions, HostProgram } from './options.js';
@@ -69,7 +70,13 @@ export function givenOptions(
   };
   const given: Readonly<Record<string, unknown>> = { ...config };
   for (const [name, [group, now]] of Object.entries(moved))
-    if (given[name] !== undefined) Object.assign(groups[group], { [now]: given[name] });
+    if (given[name] !== undefined && Object(groups[group])[now] === undefined)
+      Object.assign(groups[group], { [now]: given[name] }); // what stands in a place of today wins
+  if (given['startOnly'] !== undefined)
+    throw kernelError('bad-option', {
+      option: 'startOnly',
+      problem: 'name the channels to start in `channels`',
+    });
   const channels = listed.filter((one) => typeof one !== 'string');
   const isAll = channels.length === listed.length;
   const startOnly = listed.map((one) => (typeof one === 'string' ? one : one.id));

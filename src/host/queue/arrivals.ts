@@ -1,6 +1,7 @@
 import { isDeferredToNext } from '../ingress/begin-update.js';
 import { runsAtOnce } from '../ingress/decode-update.js';
 import type { Worked } from '../ingress/received-update.js';
+import type { HeldUpdate } from '../lanes/room.js';
 import { type Place, placeOf } from '../lanes/slots.js';
 import type { HostParts } from '../parts/parts.js';
 import { feed, goOn, isCrowded, laneIn, work } from './feeder.js';
@@ -25,7 +26,7 @@ export function arrived(parts: HostParts, { eventId, lane }: Held, isWaiting: bo
   const isBlocked = backlog.blocked.has(lane);
   const isFirst = !known.isHeld && !known.hasMore && !isBlocked;
   const isAsked = runsAtOnce(lane) || journal.ownership.partitionCount > 1; // whatever else waits
-  const isLeft = isFirst && !isAsked && (backlog.isBehind || isCrowded(parts));
+  const isLeft = isFirst && !isAsked && isCrowded(parts);
   if (isWaiting && isLeft) {
     backlog.isBehind = true;
     backlog.cursor.hasGrown = true;
@@ -55,13 +56,18 @@ export function unhold(parts: HostParts, lane: string): void {
   leavePlace(parts);
 }
 
-/** Does the work of an update in the place that `holdNow` took. Never rejects. */
+/**
+ * Does the work of an update in the place that `holdNow` took. Never rejects.
+ *
+ * @param itself the update, if the journal does not have its body: it may have to wait yet.
+ */
 export function workNow(
   parts: HostParts,
   held: Held,
+  itself: HeldUpdate | undefined,
   job: (place: Place) => Promise<Worked>,
 ): Promise<void> {
-  parts.room.enter(held.eventId, held.lane);
+  parts.room.enter(held.eventId, held.lane, itself);
   return work(parts, held, job, (inPlace) =>
     inPlace(placeOf(parts.running)).finally(() => leavePlace(parts)),
   );

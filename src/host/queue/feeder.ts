@@ -36,7 +36,9 @@ export async function feed(parts: HostParts): Promise<void> {
   backlog.isReading = true;
   try {
     while (backlog.isBehind && !isDeferredToNext(parts) && !isCrowded(parts)) {
-      if (await readOn(parts, backlog.cursor)) backlog.isBehind = false;
+      const { cursor } = backlog;
+      const isDone = await readOn(parts, cursor);
+      if (isDone && cursor === backlog.cursor && !cursor.hasGrown) backlog.isBehind = false;
       await new Promise(setImmediate); // a long backlog does not block the event loop
     }
   } catch (error) {
@@ -132,21 +134,28 @@ export async function goOn(parts: HostParts, lane: string): Promise<void> {
   if (known.isHeld) return;
   const { hasUnnamed } = known;
   if (hasUnnamed) Object.assign(known, { hasMore: false, hasUnnamed: false });
-  const row = known.hasMore ? await ask(parts, lane, known) : undefined;
+  known.isHeld = true; // until an update is claimed, or none is left: what comes meanwhile sets `hasMore`
+  let row: UpdateRecord | undefined;
+  while (known.hasMore && row === undefined) {
+    row = await ask(parts, lane, known);
+    if (known.arriving > 0 || backlog.blocked.has(lane) || isDeferredToNext(parts)) break; // an arrival asks again
+  }
   if (row !== undefined) claim(parts, lane, row);
-  else if (known.arriving === 0) backlog.lanes.delete(lane);
+  else {
+    known.isHeld = false;
+    if (known.arriving === 0) backlog.lanes.delete(lane);
+  }
   await (hasUnnamed ? rewind(parts) : feed(parts));
   notifyIdle(backlog);
 }
 
-/** Asks the journal for the next update of a lane, which is held meanwhile. Never rejects. */
+/** Asks the journal for the next update of a lane that is held. Never rejects. */
 async function ask(
   parts: HostParts,
   lane: string,
   known: ActiveLane,
 ): Promise<UpdateRecord | undefined> {
   const { backlog, logger } = parts;
-  known.isHeld = true;
   backlog.asking++;
   try {
     return await nextOf(parts, lane, known);
@@ -156,7 +165,6 @@ async function ask(
     return undefined;
   } finally {
     backlog.asking--;
-    known.isHeld = false;
   }
 }
 

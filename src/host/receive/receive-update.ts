@@ -24,6 +24,7 @@ import {
   mostOpenOf,
   roomFor,
 } from '../ingress/when-full.js';
+import type { HeldUpdate } from '../lanes/room.js';
 import { noPlace } from '../lanes/slots.js';
 import { usualUpdateLength } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
@@ -71,7 +72,8 @@ export async function receiveUpdate(
   notifyBatch(parts, arriving, accepted);
   arrived(parts, arriving, isWaiting);
   if (accepted === undefined) return 'refused';
-  const hasRoom = roomFor(parts, account, arriving.lane); // by what is here now
+  const isJob = arriving.received.decoded.kind === 'job'; // it is the host's own, which waits for nobody
+  const hasRoom = isJob || roomFor(parts, account, arriving.lane); // by what is here now
   await confirm(parts, arriving, accepted);
   await hasRoom;
   return undefined;
@@ -103,9 +105,14 @@ function begin(parts: HostParts, arriving: Arriving, accepted: Accepted | undefi
   const fence = accepted?.status === 'accepted' ? accepted.fence : undefined;
   if (fence === undefined) unhold(parts, arriving.lane);
   else
-    void workNow(parts, arriving, (place) =>
+    void workNow(parts, arriving, heldOf(arriving), (place) =>
       handleBegun(parts, arriving.received, fence, { place, earlier: [] }),
     );
+}
+
+/** An update of which the journal has no body. */
+function heldOf({ body, received }: Arriving): HeldUpdate | undefined {
+  return body === undefined ? { account: received.account, update: received.update } : undefined;
 }
 
 /** Has an update wait for its turn, unless it has begun, is another host's, or is refused. @returns whether it waits. */

@@ -30,7 +30,7 @@ export const agentOutputStages = [
     hotPath: true,
     payload: named<AgentOutputDelta>(agentOutputDeltaPayload),
     shared: ['partialResult'],
-    purpose: 'Shows output while it grows: text, thinking and the progress of tools.',
+    purpose: 'Shows output while it grows.',
     emittedBy: 'turn',
     emittedWhen: 'for each delta that the agent provider yields',
   }),

@@ -53,7 +53,7 @@ export const commandStages = [
     shared: ['sessionEntry', 'previousSessionEntry', 'config'],
     annotations: annotated('replies'),
     principal: true,
-    purpose: 'Audit of a command before it runs, whichever surface it came from.',
+    purpose: 'Audit of a command before it runs.',
     emittedWhen: 'before a chat, native or command-line command runs',
   }),
   annotatedStage({

@@ -48,7 +48,7 @@ export const compactionStages = [
     shared: ['messages'],
     annotations: annotated('memoryKeys'),
     ...atLength,
-    purpose: 'Saves what is worth keeping of a transcript before it is summarized.',
+    purpose: 'Saves what is worth keeping before a summary.',
     emittedBy: 'turn',
     emittedWhen: 'when an agent begins to compact its transcript',
   }),

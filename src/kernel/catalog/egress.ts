@@ -219,7 +219,7 @@ export const egressStages = [
     family: 'egress.failed',
     payload: named<EgressFailed>(egressFailedPayload),
     annotations: indexing,
-    purpose: 'Side effects and indexing of a message that could not be delivered.',
+    purpose: 'Indexing of a message that could not be delivered.',
     emittedWhen: 'when a send fails for good, or egress.preparing fails',
   }),
 ] as const;

@@ -51,7 +51,7 @@ export const ingressStages = [
     laws: { metadata: 'merge-keys' },
     shared: ['raw', 'config'],
     annotations: annotated('context', 'memoryKeys', 'language', 'summary'),
-    purpose: 'Enriches a decoded message before it is routed; it chooses no route.',
+    purpose: 'Enriches a decoded message before it is routed.',
     emittedWhen: "when the channel's decodeIngress has made a message of an update",
   }),
 ] as const;

@@ -70,7 +70,7 @@ export const interactionStages = [
     payload: named<InteractionReceived>(interactionReceivedPayload),
     shared: ['raw'],
     annotations: auditing,
-    purpose: 'Audit of a command, press or form before anything is done about it.',
+    purpose: 'Audit of a command, press or form before it counts.',
     emittedBy: 'interactive-channel',
     emittedWhen: "before anything is done about a command, press or form of a channel's surface",
   }),

@@ -56,7 +56,7 @@ export const routingStages = [
     cancelReplies: true,
     onError: { augmenter: 'open', resolver: 'closed', veto: 'open' },
     principal: true,
-    purpose: 'Looks a route up, checks ownership and applies policy before the route is final.',
+    purpose: 'Chooses the route, by ownership and policy.',
     emittedWhen: 'when a message has been normalized',
   }),
   annotatedStage({

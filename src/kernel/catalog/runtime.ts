@@ -89,7 +89,7 @@ export const runtimeStages = [
     family: 'runtime.stopping',
     payload: named<RuntimeStopping>(runtimeStoppingPayload),
     ...briefly,
-    purpose: 'The last chance to write something down before the process ends.',
+    purpose: 'The last chance to write before the process ends.',
     emittedWhen: 'when the host has drained, after everything else',
   }),
   watchedStage({

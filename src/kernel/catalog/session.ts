@@ -71,7 +71,7 @@ export const sessionStages = [
     patch: named<SessionStartingPatch>(sessionStartingPatch),
     laws: { context: 'merge-keys', memoryKeys: 'append', metadata: 'merge-keys' },
     annotations: annotated('context', 'memoryKeys', 'language', 'summary'),
-    purpose: 'Binds context to a session, attaches memory keys and prepares its metadata.',
+    purpose: 'Prepares a session: its context, memory keys and metadata.',
     emittedWhen: 'when a routed message reaches the lane of its session',
   }),
   watchedStage({

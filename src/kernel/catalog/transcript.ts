@@ -60,7 +60,7 @@ export const transcriptStages = [
     patch: named<TranscriptMessageWritingPatch>(transcriptMessageWritingPatch),
     shared: ['message'],
     cancelCodes: ['suppressed', 'policy', 'duplicate'],
-    purpose: 'Changes a message, or keeps it out of the transcript, just before the write.',
+    purpose: 'Changes a message, or keeps it out of the transcript.',
     emittedBy: 'turn',
     emittedWhen: 'for each message that the transcript gets',
   }),

@@ -141,7 +141,7 @@ export function writeField(
   if (target.name === 'once' && isSet(current) && !sameData(current, own))
     return {
       kind: 'bad-output',
-      problem: `"${target.key}" is set already, and only the first stands; declare the field replaceable to let the last win`,
+      problem: `"${target.key}" is set already, and only the first stands`,
     };
   const next = target.law(state, own, target.separator);
   if (next === state) return state;

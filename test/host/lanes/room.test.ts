@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ReloadGate } from '../../../src/host/lanes/gate.js';
-import { Room } from '../../../src/host/lanes/room.js';
+import { type HeldUpdate, Room } from '../../../src/host/lanes/room.js';
 import { placeOf, Slots } from '../../../src/host/lanes/slots.js';
 import { virtualClock } from '../../../src/testing/index.js';
 
@@ -10,6 +10,14 @@ const roomOf = (laneCapacity: number, capacity: number) =>
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the room of a host', () => {
+  it('lets go what waits in the journal and is not in hand, if a partition was elsewhere (durability §8.2)', () => {
+    const room = roomOf(2, 10);
+    for (const id of ['1', '2', '3'])
+      room.enter(id, 'a', id === '3' ? ({} as HeldUpdate) : undefined); // nobody reads it
+    room.keepOnly(new Set(['1']));
+    expect([room.has('1'), room.has('2'), room.has('3')]).toEqual([true, false, true]);
+  });
+
   it('is bounded for each lane and for all together; who waits for room gets it in order (durability §8.2)', async () => {
     const room = roomOf(2, 3);
     for (const [id, lane] of ['a', 'a', 'b'].entries()) room.enter(`${id}`, lane);

@@ -28,6 +28,16 @@ it.each<[FlatHostOptions, object]>([
   expect(givenOptions({ agents, journal, ...old }, {})).toMatchObject(now);
 });
 
+it('a value in a place of today stands before one of an earlier version', () => {
+  const both = { journal, maxRunning: 3, lanes: { maxRunning: 4 } };
+  expect(givenOptions({ agents, ...both }, {}).lanes).toEqual({ maxRunning: 4 });
+});
+
+it('refuses startOnly, which has no place any more', () => {
+  const old: object = { agents, journal, startOnly: ['console'] };
+  expect(() => givenOptions(old as FlatHostOptions & { agents: [] }, {})).toThrow(/startOnly/); // JavaScript may say it
+});
+
 it('starts all channels, or those alone that are in a list with a name', async () => {
   const [one, two] = [scriptedChannel({ id: 'one' }), scriptedChannel({ id: 'two' })];
   {

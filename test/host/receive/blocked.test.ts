@@ -144,5 +144,7 @@ it('what is new waits for what is open in its conversation, also while the journ
   isChanged = false;
   read();
   await seconds(lab, 2);
-  expect(lab.texts()).toEqual(['a', 'b', 'c']);
+  const texts = lab.texts();
+  expect(texts.toSorted()).toEqual(['a', 'b', 'c']);
+  expect(texts.indexOf('b')).toBeLessThan(texts.indexOf('c')); // a is of another conversation
 });

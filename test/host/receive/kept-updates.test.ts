@@ -194,6 +194,26 @@ describe('an update with a journal', () => {
     ]);
     expect(await statesOf(journal)).toEqual(['dead failed']);
   });
+
+  it('whose body is no JSON is answered by its own host also after a fault of the journal (durability §6.13, durability §8.8.1)', async () => {
+    const memory = memoryJournal();
+    let failures = 0;
+    const journal: Journal = {
+      ...memory,
+      prepare: async (...args) => {
+        if (failures++ < 3)
+          throw journalError('database-busy', { path: 'test', problem: 'a lock' });
+        return await memory.prepare(...args);
+      },
+    };
+    await using lab = await keptLab({ journal });
+    const raw: { text: string; self?: unknown } = { text: 'hi' };
+    raw.self = raw;
+    await lab.channel.receive(raw, '7');
+    await lab.clock.advance(60_000);
+    expect(lab.ends).toMatchObject([{ status: 'answered' }]);
+    expect(await statesOf(memory)).toEqual(['ended answered']);
+  });
 });
 
 describe('fault 35: a journal that cannot be written to (durability §6.2)', () => {

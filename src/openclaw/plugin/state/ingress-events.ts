@@ -63,6 +63,12 @@ export class IngressEvents {
     this.#lost = lost;
   }
 
+  /** A time that a plugin gives, which may be a date or nonsense in JavaScript; now, if it gives none. */
+  timeOf(given: unknown): number {
+    const timeMs = Number(given ?? this.clock.now());
+    return Number.isFinite(timeMs) ? timeMs : this.clock.now();
+  }
+
   /** Has the events read again: another host may have changed them meanwhile. Claims stay on those that have not changed. */
   forget(): void {
     this.#isStale = true;

@@ -39,11 +39,15 @@ function intake(events: IngressEvents) {
     const open = (await events.open()).get(id);
     const kind = events.claims.has(id) ? 'claimed' : 'pending';
     if (open !== undefined) return { kind, duplicate: true, record: events.eventOf(id, open) };
-    const { laneKey, receivedAt = clock.now() } = how;
+    const { laneKey } = how;
+    const receivedAt = events.timeOf(how.receivedAt);
     const more = definedFields({ metadata: plain(how.metadata), laneKey });
     const times = { receivedAt, updatedAt: clock.now(), attempts: 0 };
     const kept = { status: 'pending', payload: plain(payload), ...times, ...more } as const;
-    if (!(await events.put(id, undefined, kept))) return take(id, payload, how); // another host has it
+    if (!(await events.put(id, undefined, kept))) {
+      if ((await events.find(id)) !== undefined) return take(id, payload, how); // another host has it
+      throw new Error(`the queue has an event "${id}" that cannot be read`);
+    }
     return { kind: 'accepted', duplicate: false, record: events.eventOf(id, kept) };
   };
   return {
@@ -170,14 +174,16 @@ function ends(events: IngressEvents) {
         return events.put(id, open, { status: 'completed', ...times, ...more });
       }),
     release: (name: Named, how: How = {}) => {
-      const { lastError, recordAttempt, releasedAt: updatedAt = clock.now() } = how;
+      const { lastError, recordAttempt } = how;
+      const updatedAt = events.timeOf(how.releasedAt);
       return change(name, (known) => {
         const kept = recordAttempt === false ? known : tried(known, updatedAt);
         return { ...kept, updatedAt, ...definedFields({ lastError }) };
       });
     },
-    fail: (name: Named, { reason = 'failed', message, failedAt: updatedAt = clock.now() }: How) =>
+    fail: (name: Named, { reason = 'failed', message, failedAt }: How) =>
       change(name, ({ lastError: _, ...kept }) => {
+        const updatedAt = events.timeOf(failedAt);
         const more = definedFields({ lastError: message });
         return { ...kept, status: 'failed', reason, updatedAt, ...more };
       }),
