@@ -31,6 +31,7 @@ export async function compiled(program: string): Promise<string> {
     target: 'es2023',
     platform: 'node',
     logLevel: 'error',
+    alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' }, // its main file cannot be bundled
     // packages of CommonJS call `require`, which a module of ECMAScript does not have
     banner: {
       js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
