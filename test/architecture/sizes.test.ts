@@ -10,7 +10,7 @@ const budgets = {
   /** Code lines by package; what is not named is in `rest`. */
   lines: {
     kernel: 9_346,
-    sdk: 6_645,
+    sdk: 6_670,
     agent: 5_272,
     journal: 4_685,
     host: 12_809,

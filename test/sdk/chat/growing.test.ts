@@ -82,7 +82,7 @@ describe('L1: a step of a preview', () => {
 
   it('L1: shows a short text at each step as it would show the whole (P)', () => {
     const piece = fc.constantFrom(
-      ...['a', ' ', '\n', '\n\n', '**b** ', '- x', '1. ', '  ', '> ', '# '],
+      ...['a', ' ', '\n', '\n\n', '**b** ', '- x', '1. ', '  ', '> ', '# ', '```\n', '---\n', '|'],
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
@@ -96,7 +96,7 @@ describe('L1: a step of a preview', () => {
           );
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: 1_000, examples: [[['# ', '> ', '\n\n', '# ', '\n\n', '# ', '\n', 'a']]] },
     );
   });
 

@@ -11,6 +11,14 @@ export const contentWindow = 3_800;
 /** How much of what was read is remembered, to see whether the text still goes on as it began. */
 const remembered = 64;
 
+/** The place of the last block, and the tokens from there on, which count their lines from `line` lines before it. */
+interface OpenBlock {
+  readonly at: number;
+  readonly line: number;
+  readonly isFence: boolean;
+  readonly tokens: readonly Token[] | undefined;
+}
+
 /**
  * Reads Markdown that grows. A block that has ended is read for good: each step reads what follows the last of them. Of
  * a block that is longer than the window the end is read; a block of code is opened again there. So the work grows with
@@ -29,6 +37,8 @@ export class GrowingMarkdown {
   #fence = '';
   /** The end of the blocks before it, as they are shown. */
   #ended = plainText('');
+  /** The line behind the last of them, counted from where the text is read: 0, or less. */
+  #endLine = 0;
   #isCut = false;
   /** The definitions of links in those blocks. */
   #references = {};
@@ -54,12 +64,14 @@ export class GrowingMarkdown {
       const line = content.lastIndexOf('\n', least) + 1;
       const cut = line > this.#from ? line : characterStart(content, this.#from, least);
       this.#ended = plainText('');
+      this.#endLine = 0;
       this.#isCut = true;
       this.#moveTo(content, cut, open.isFence ? rest.slice(0, rest.indexOf('\n') + 1) : '');
       rest = this.#fence + content.slice(cut);
-      open = { ...this.#openBlock(rest), at: 0 };
+      const tokens = this.#parse(rest, { references: Object.create(this.#references) });
+      open = { ...open, line: 0, tokens };
     }
-    const rich = joined(this.#ended, written(rest, open.tokens));
+    const { rich } = this.#written(rest, open.tokens, open.line);
     // markup around nothing, as `fromMarkdown` shows it
     return { rich: rich.text.trim() === '' ? plainText(rest) : rich, isCut: this.#isCut };
   }
@@ -68,6 +80,7 @@ export class GrowingMarkdown {
     this.#from = 0;
     this.#before = this.#fence = '';
     this.#ended = plainText('');
+    this.#endLine = 0;
     this.#isCut = false;
     this.#references = {};
   }
@@ -79,34 +92,48 @@ export class GrowingMarkdown {
   }
 
   /** Finds the last block that begins before the last line, which may become anything still. */
-  #openBlock(source: string) {
+  #openBlock(source: string): OpenBlock {
     const tokens = this.#parse(source, { references: Object.create(this.#references) });
-    const lines = [
-      0,
-      ...[...source.matchAll(/\r\n?|\n/g)].map(({ 0: end, index }) => index + end.length),
-    ];
+    const lines = linesOf(source);
     const first = tokens?.findLastIndex(
       ({ level, map }) => level === 0 && map !== null && map[0] < lines.length - 1,
     );
-    const token = tokens?.[Math.max(0, first ?? 0)];
-    const at = lines[token?.map?.[0] ?? 0] ?? 0;
-    return { at, isFence: token?.type === 'fence', tokens: tokens?.slice(Math.max(0, first ?? 0)) };
+    const from = Math.max(0, first ?? 0);
+    const token = tokens?.[from];
+    const line = token?.map?.[0] ?? 0;
+    const isFence = token?.type === 'fence';
+    return { at: lines[line] ?? 0, line, isFence, tokens: tokens?.slice(from) };
   }
 
   /** Reads blocks that have ended, and keeps the end of what they show. */
   #endBlocks(source: string): void {
-    const shown = written(source, this.#parse(source, { references: this.#references }));
-    if (shown.text === '') return;
-    const gap = source.slice(source.trimEnd().length).split('\n').length > 2 ? '\n\n' : '\n';
-    const ended = joined(this.#ended, shown, plainText(gap));
-    const { length } = ended.text;
+    const tokens = this.#parse(source, { references: this.#references });
+    const { rich, endLine } = this.#written(source, tokens);
+    const { length } = rich.text;
     const least = length - 2 * contentWindow;
-    const from = least > 0 ? characterStart(ended.text, 0, least) : 0;
+    const from = least > 0 ? characterStart(rich.text, 0, least) : 0;
     this.#isCut ||= from > 0;
-    this.#ended = from > 0 ? sliceOf(ended, from, length) : ended;
+    this.#ended = from > 0 ? sliceOf(rich, from, length) : rich;
+    this.#endLine = endLine - linesOf(source).length + 1;
+  }
+
+  /**
+   * Writes the blocks of a source behind those that have ended.
+   *
+   * @param line is the line of the source in the text that the tokens count from.
+   */
+  #written(source: string, tokens: readonly Token[] | undefined, line = 0) {
+    if (tokens === undefined) {
+      const gap = plainText(this.#ended.text === '' ? '' : '\n');
+      return { rich: joined(this.#ended, gap, plainText(source)), endLine: 0 };
+    }
+    const writer = new MarkdownWriter(this.#ended, this.#endLine + line);
+    return { rich: writer.blocks(tokens), endLine: writer.endLine };
   }
 }
 
-function written(source: string, tokens: readonly Token[] | undefined): RichText {
-  return tokens === undefined ? plainText(source) : new MarkdownWriter().blocks(tokens);
+/** The places at which the lines of a source begin. */
+function linesOf(source: string): number[] {
+  const ends = source.matchAll(/\r\n?|\n/g);
+  return [0, ...[...ends].map(({ 0: end, index }) => index + end.length)];
 }

@@ -22,8 +22,8 @@ type Ending = Omit<Mark, 'to'> & { to: number };
 
 /** Writes parsed Markdown as a text with marks. */
 export class MarkdownWriter {
-  #text = '';
-  readonly #marks: Ending[] = [];
+  #text: string;
+  readonly #marks: Ending[];
   /** The marks that have begun and not ended, the innermost last. */
   readonly #open: Ending[] = [];
   /** The signs before each line, of the quotes and list items around it. */
@@ -31,7 +31,7 @@ export class MarkdownWriter {
   /** The number of the next item of each list around; `undefined` in one with bullets. */
   readonly #numbers: (number | undefined)[] = [];
   /** The line of the source behind the last block. */
-  #endLine = 0;
+  #endLine: number;
   /** A container has begun on this line, and its first block goes on there. */
   #isBegun = false;
 
@@ -53,7 +53,22 @@ export class MarkdownWriter {
     ordered_list_close: () => this.#numbers.pop(),
   };
 
-  /** Writes the blocks of a text. */
+  /**
+   * @param before is what was written of the text before, by default nothing.
+   * @param endLine is the line behind its last block, counted from the first line of the tokens: 0, or less.
+   */
+  constructor(before = plainText(''), endLine = 0) {
+    this.#text = before.text;
+    this.#marks = [...before.marks];
+    this.#endLine = endLine;
+  }
+
+  /** The line of the source behind the last block that was written. */
+  get endLine(): number {
+    return this.#endLine;
+  }
+
+  /** Writes the blocks of a text behind what was written before. */
   blocks(tokens: readonly Token[]): RichText {
     for (let at = 0; at < tokens.length; at++) {
       const token = tokens[at];
