@@ -7,7 +7,9 @@ import fc from '../../node_modules/fast-check/lib/fast-check.js';
 const { FC_SEED = '1', FC_TIMES = '1' } = process.env;
 fc.configureGlobal(FC_SEED === 'random' ? {} : { seed: Number(FC_SEED) });
 
+/** A property that names its seed counts its runs, too. */
 function withTimes<T>(params: fc.Parameters<T> = {}): fc.Parameters<T> {
+  if (params.seed !== undefined) return params;
   return { ...params, numRuns: (params.numRuns ?? 100) * Number(FC_TIMES) };
 }
 
