@@ -34,8 +34,8 @@ export const hostError = errorMaker({
   },
   'unknown-agent': {
     message: 'There is no agent "{what}" to be the default.',
-    cause: 'defaultAgentId names none of the agents, and none that an extension provides.',
-    hint: 'Set defaultAgentId to the id of one of the agents.',
+    cause: 'defaultAgent names none of the agents, and none that an extension provides.',
+    hint: 'Set defaultAgent to the id of one of the agents.',
   },
   'no-model': {
     message:

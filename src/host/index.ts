@@ -8,7 +8,6 @@ export type {
   FailureTexts,
 } from './config/failure-text.js';
 export type { SluiceConfig } from './config/sluice-config.js';
-export * from './deprecated.js';
 export type { OutgoingMessage } from './egress/prepare-send.js';
 export { cloudEventOf, type TimelineCloudEvent } from './explain/cloud-event.js';
 export {
@@ -27,8 +26,6 @@ export type { StartReport, StopReport } from './life/lifecycle.js';
 export { type LogLevel, type PinoLoggerOptions, pinoLogger } from './logging/pino-logger.js';
 export { ActiveStreams, type StreamPlace } from './parts/active-streams.js';
 export type { HostStats, SendEnds } from './parts/counts.js';
-export type * from './parts/deprecated.js';
-export type { FlatHostOptions } from './parts/given-options.js';
 export type {
   AgentDefinition,
   HostExtension,

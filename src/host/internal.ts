@@ -19,6 +19,7 @@ export { authorPlace, type ErrorSummary, errorSummary } from './logging/error-su
 export { allFields, publicFields } from './logging/public-fields.js';
 export { newCounts } from './parts/counts.js';
 export { type ExtensionData, extensionData } from './parts/extension-data.js';
+export { hostSettings } from './parts/given-options.js';
 export { usualTurnMs } from './parts/options.js';
 export * from './provided/commands.js';
 export { contributeDefaultChoices, hostExtensionId } from './provided/default-choices.js';

@@ -2,7 +2,6 @@ import './errors.js'; // merges the codes of this layer into ErrorCode
 
 export * from './database/open-sqlite.js';
 export type { SqliteValue, StoredRow } from './database/sqlite-values.js';
-export * from './deprecated.js';
 export type { EntryKind, RecordMark } from './entry-kinds.js';
 export type { Fence, Ownership, SessionWrite, UpdateFence } from './fence.js';
 export type {

@@ -24,36 +24,18 @@ export const otherDispatches: Pick<PostgresTable<unknown>, 'name' | 'timeColumn'
   name: `${dispatchesTable.name}_other`,
 };
 
-const tables: readonly string[] = [
-  'CREATE SEQUENCE sluice_dispatch_numbers',
-  dispatchesTable.sql,
-  `CREATE INDEX sluice_dispatches_by_seq ON ${dispatchesTable.name} (seq)`,
-  `CREATE INDEX sluice_dispatches_by_event ON ${dispatchesTable.name} (event_id)`,
-  `CREATE INDEX sluice_dispatches_by_correlation ON ${dispatchesTable.name} (correlation_id)`,
-  `CREATE TABLE ${otherDispatches.name} PARTITION OF ${dispatchesTable.name} DEFAULT`,
-];
-
 /** The statements that make the table of dispatches. One table takes all up to tomorrow, and hosts make one for each day after. */
 export function dispatchesByDay(nowMs: number): readonly string[] {
-  const { name, untilMs } = tableUntil(nowMs);
-  return [
-    ...tables,
-    `CREATE TABLE ${name} PARTITION OF ${dispatchesTable.name} FOR VALUES FROM (MINVALUE) TO (${untilMs})`,
-  ];
-}
-
-/** Makes the one table of dispatches of version 2 the first of the days. @param newestMs the time of the newest dispatch in it. */
-export function divideDispatches(nowMs: number, newestMs: number): readonly string[] {
   const { name } = dispatchesTable;
-  const first = tableUntil(Math.max(nowMs, newestMs));
+  const untilMs = (Math.floor(nowMs / dayMs) + 1) * dayMs;
   return [
-    `ALTER INDEX sluice_dispatches_by_event RENAME TO ${first.name}_by_event`, // the new table has them as its own
-    `ALTER INDEX sluice_dispatches_by_correlation RENAME TO ${first.name}_by_correlation`,
-    `ALTER TABLE ${name} ALTER seq DROP IDENTITY, DROP CONSTRAINT ${name}_pkey`,
-    `ALTER TABLE ${name} RENAME TO ${first.name}`,
-    ...tables,
-    `SELECT setval('sluice_dispatch_numbers', max(seq)) FROM ${first.name}`,
-    `ALTER TABLE ${name} ATTACH PARTITION ${first.name} FOR VALUES FROM (MINVALUE) TO (${first.untilMs})`,
+    'CREATE SEQUENCE sluice_dispatch_numbers',
+    dispatchesTable.sql,
+    `CREATE INDEX sluice_dispatches_by_seq ON ${name} (seq)`,
+    `CREATE INDEX sluice_dispatches_by_event ON ${name} (event_id)`,
+    `CREATE INDEX sluice_dispatches_by_correlation ON ${name} (correlation_id)`,
+    `CREATE TABLE ${otherDispatches.name} PARTITION OF ${name} DEFAULT`,
+    `CREATE TABLE ${nameOf(`until_${dateOf(untilMs)}`)} PARTITION OF ${name} FOR VALUES FROM (MINVALUE) TO (${untilMs})`,
   ];
 }
 
@@ -98,12 +80,6 @@ async function dayTables(query: PostgresQuery): Promise<readonly DayTable[]> {
       ? { name, fromMs: atMs, untilMs: atMs + dayMs }
       : { name, fromMs: Number.NEGATIVE_INFINITY, untilMs: atMs };
   });
-}
-
-/** The table of all up to the end of the day of a time. */
-function tableUntil(atMs: number): Pick<DayTable, 'name' | 'untilMs'> {
-  const untilMs = (Math.floor(atMs / dayMs) + 1) * dayMs;
-  return { name: nameOf(`until_${dateOf(untilMs)}`), untilMs };
 }
 
 /** One statement, so one transaction, of one host at a time. It fails if a lock is not there in time. */

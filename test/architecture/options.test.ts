@@ -11,7 +11,6 @@ const given =
 const readByOthers: Readonly<Record<string, string>> = {
   ClaudeQueryOptions: 'the Claude SDK',
   ReplyCallbacks: 'hosts',
-  FlatHostOptions: 'the table beside it, by their names',
   SessionContext: 'agents',
   'AgentTrigger.channelType': 'agents',
   'AgentTrigger.platformUserId': 'agents',

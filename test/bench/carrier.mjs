@@ -48,7 +48,7 @@ const journal = await (place.startsWith('postgres:')
 const host = createHost({
   ...{ journal, store: journal.store, channels: [channel] },
   agents: [{ id: 'main', provider: agent }],
-  ...(turnMs > 0 && { maxRunning: 16 }),
+  ...(turnMs > 0 && { lanes: { maxRunning: 16 } }),
 });
 process.on('message', ({ updates = [], stop }) => {
   for (const { id, conversation } of updates)

@@ -21,7 +21,12 @@ async function journalLab(options: HostLabOptions = {}): Promise<JournalLab> {
   const clock = virtualClock(); // nothing that waits for a time is written before
   const journal = await openJournal(path, { clock });
   const agents = [{ id: 'main', provider: speaker }];
-  const lab = await hostLab({ clock, journal, store: journal.store, agents, ...options });
+  const { journal: settings, ...rest } = options;
+  const lab = await hostLab({
+    ...{ clock, store: journal.store, agents },
+    journal: { opened: journal, ...settings },
+    ...rest,
+  });
   const bytesUsed = (): number => {
     using database = openSqlite(path, { readonly: true });
     const one = (sql: string) => Number(Object.values(database.prepare(sql).get() ?? {})[0]);
@@ -65,7 +70,7 @@ describe('a message in a journal', () => {
   ] as const)(
     '%s costs %i syncs if it comes alone (durability §6.10)',
     async (_, syncs, options) => {
-      await using one = await journalLab({ journalDispatches: false, ...options });
+      await using one = await journalLab({ journal: { dispatches: false }, ...options });
       for (let at = 0; at < alone; at++) {
         await one.lab.say(`message ${at}`);
         await new Promise((resolve) => setImmediate(resolve)); // its lane is free

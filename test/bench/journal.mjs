@@ -40,7 +40,7 @@ async function cost(times, work) {
 async function measure(name, options) {
   const { host, say } = await lineHost(
     { createHost, silentLogger, echoProvider: () => speaker },
-    { capacity: 100_000, ...options },
+    { lanes: { total: 100_000 }, ...options },
   );
   for (let warm = 0; warm < 200; warm++) await say(`c-${warm % 20}`);
   const alone = await cost(400, async () => {
@@ -88,7 +88,7 @@ async function fill(journal, rows) {
 async function inFile(name, rows, options = {}) {
   const journal = await openJournal(join(folder, `${name}.db`), { keepBytes: 2 ** 40 });
   if (rows > 0) await fill(journal, rows);
-  await measure(name, { journal, store: journal.store, ...options });
+  await measure(name, { journal: { opened: journal, ...options }, store: journal.store });
   await journal.close();
 }
 
@@ -96,8 +96,10 @@ const head = ['one by one', 'together', 'a send'].map((text) => `${text}, CPU, d
 console.log(`${''.padEnd(30)} ${head.join('  ')}`);
 try {
   await measure('no journal', {});
-  await measure('in memory, no dispatches', { journal: memoryJournal(), journalDispatches: false });
-  await inFile('in a file, no dispatches', 0, { journalDispatches: false });
+  await measure('in memory, no dispatches', {
+    journal: { opened: memoryJournal(), dispatches: false },
+  });
+  await inFile('in a file, no dispatches', 0, { dispatches: false });
   await inFile('in a file, with each dispatch', 0);
   if (values.rows !== undefined) await inFile(`the same, ${values.rows} rows`, Number(values.rows));
 } finally {

@@ -244,14 +244,13 @@ const host = createHost({
       systemClock.setTimeout(callback, path.startsWith('postgres:') && ms === 30_000 ? 2_000 : ms),
   },
   logger: { debug: () => undefined, info: () => undefined, warn: log, error: log },
-  journal,
+  journal: { opened: journal, lastAttemptAfterMs: 300 }, // of the 1,500 ms that the last hosts of a run live
   store: journal.store,
   channels: [channel],
   extensions,
   agents: [{ id: 'main', provider: agent }],
   roles: { owner: ['far:ada'] },
   failureText: ({ code }) => `failed: ${code}`,
-  lastAttemptAfterMs: 300, // of the 1,500 ms that the last hosts of a run live
 });
 process.on('message', ({ update, answer, answered }) => {
   if (answered !== undefined) asked.get(answered.number)?.(answered.value);

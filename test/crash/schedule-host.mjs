@@ -89,13 +89,12 @@ const extension = defineExtension({
 
 const journal = await openJournal(path);
 const host = createHost({
-  journal: watched(journal),
+  journal: { opened: watched(journal), maxAttempts: 1_000 }, // none becomes a dead letter
   store: journal.store,
   clock,
   channels: [channel],
   extensions: [{ extension }],
   agents: [{ id: 'main', provider: echoProvider() }],
-  maxAttempts: 1_000, // none becomes a dead letter
 });
 await host.start();
 process.send({ ready: true });

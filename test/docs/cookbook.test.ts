@@ -411,7 +411,7 @@ describe('the recipe of an agent of an OpenAI-like server', () => {
     });
     await using test = await startTestHost({
       extensions: [extension, patch],
-      defaultAgentId: 'gpt',
+      defaultAgent: 'gpt',
     });
     expectReply(await test.say('2 + 3?'), '12');
     expectReply(await test.say('Thank you.'), 'Thank you.');

@@ -96,7 +96,7 @@ describe('fault 26: exactly one terminal egress event for each prepared send (P)
           agents: [{ id: 'main', provider: echoProvider() }],
           channels: [channel],
           clock,
-          kernelOptions: { clock, tap: { outcome: (outcome) => seen.push(outcome) } },
+          kernel: { clock, tap: { outcome: (outcome) => seen.push(outcome) } },
         });
         await host.start();
         const kernel = host.kernel as unknown as LabKernel; // some of these do not compile, on purpose

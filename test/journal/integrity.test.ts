@@ -6,7 +6,6 @@ import { repairJournal } from '../../src/journal/internal.js';
 import { fence, fenceOf } from '../support/fences.js';
 import { testFolder } from '../support/folder.js';
 import { aDispatch, anUpdate, aSend } from './journal-contract.js';
-import { makeVersion1 } from './version-1.js';
 
 const code = (wanted: string) => expect.objectContaining({ code: wanted });
 const newPath = () => join(testFolder(), 'sluice.db');
@@ -127,69 +126,5 @@ describe('a larger journal', { timeout: secondsMs }, () => {
       expect(await reader.dispatches({ eventId: 'e-1' })).toHaveLength(1);
       await reader.close();
     }
-  });
-});
-
-describe('a journal of version 1', { timeout: secondsMs }, () => {
-  it('is brought up by the host that opens it, with all that it has (durability §1.7)', async () => {
-    const path = newPath();
-    makeVersion1(path);
-    const journal = await openJournal(path);
-    expect(await journal.updates()).toEqual([
-      {
-        ...anUpdate('u-1', { updateId: '1', body: '"open"' }),
-        ...{ seq: 1, state: 'handling', attempts: 2, acceptedAtMs: 6 },
-      },
-      expect.objectContaining({ eventId: 'u-2', seq: 2, state: 'ended', outcome: 'answered' }),
-      expect.objectContaining({ eventId: 'u-3', seq: 3, receivedAtMs: 5.5, body: '"dead"' }),
-    ]);
-    expect(await journal.sends()).toMatchObject([{ sendId: 's-1', body: '{"content":"ä"}' }]);
-    expect(await journal.dispatches()).toMatchObject([{ seq: 1, eventId: 'u-1', sessionId: 's' }]);
-    expect(await journal.store.loadSession('k')).toEqual({ sessionKey: 'k', sessionId: 's' });
-    expect(await journal.store.readTranscript('s')).toMatchObject([
-      { content: 'one' },
-      { content: 'two' },
-    ]);
-    await journal.accept(anUpdate('u-5', { lane: 'l' }));
-    expect(await journal.updates({ lane: 'l' })).toMatchObject([{ seq: 5 }]); // 4 was given before
-    expect((await journal.begin('u-1')).attempts).toBe(3);
-    await journal.close();
-    await (await openJournal(path)).close(); // and every row has its sum
-    await (await readJournal(path)).close();
-  });
-
-  it('B1b: gets the sizes of its transcripts, also where a message is no prompt or no JSON', async () => {
-    const path = newPath();
-    makeVersion1(path);
-    const older = openSqlite(path);
-    older.exec(`INSERT INTO transcripts (session_id, body) VALUES
-      ('a', '{"role":"user","content":"one"}'), ('b', '{"role":"user","content":["picture"]}'),
-      ('a', '{"role":"assistant","content":[]}'), ('a', 'no JSON'), ('a', '{"role":"user","content":"two"}')`);
-    older.close();
-    const journal = await openJournal(path);
-    const { store } = journal;
-    expect(await store.transcriptSize('s')).toEqual({ messages: 2, prompts: 2 });
-    expect(await store.transcriptSize('a')).toEqual({ messages: 4, prompts: 2 });
-    expect(await store.transcriptSize('b')).toEqual({ messages: 1, prompts: 0 });
-    await store.appendMessage('a', { role: 'user', content: 'three' }, { fence });
-    expect(await store.transcriptSize('a')).toEqual({ messages: 5, prompts: 3 });
-    await journal.close();
-  });
-
-  it('is refused in words by whoever may not change it (durability §1.7)', async () => {
-    const path = newPath();
-    makeVersion1(path);
-    for (const open of [readJournal, tendJournal])
-      await expect(open(path)).rejects.toThrow(/version 1, and a host that opens it/);
-  });
-
-  it('with a damaged text stays as it was (durability §1.7)', async () => {
-    const path = newPath();
-    makeVersion1(path);
-    flip(path, '"dead"', 0x80);
-    const before = readFileSync(path);
-    await expect(openJournal(path)).rejects.toThrow(code('database-damaged'));
-    expect(readFileSync(path).equals(before)).toBe(true);
-    await expect(readJournal(path)).rejects.toThrow(/version 1/);
   });
 });

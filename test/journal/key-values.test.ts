@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -10,8 +10,6 @@ import { openStore } from '../../src/sdk/extension/internal.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { compiled } from '../support/compiled.js';
 import { testFolder } from '../support/folder.js';
-import { makeVersion1 } from './version-1.js';
-import { makeVersion3 } from './version-3.js';
 
 const newPath = () => join(testFolder(), 'sluice.db');
 const quota = { maxKeys: 100, maxBytes: 100_000 };
@@ -83,27 +81,5 @@ describe('a store in the file of a journal (extensions-that-act §2)', () => {
       { namespace: 'acme', keys: 1, bytes: 7 },
     ]);
     await repaired.close();
-  });
-
-  it('comes to a journal of an older version when its host opens it (durability §1.7)', async () => {
-    const [first, second] = [newPath(), newPath()];
-    makeVersion1(first);
-    await (await openJournal(second)).close();
-    makeVersion3(second);
-    const older = openSqlite(second);
-    older.exec('DROP TABLE key_values; PRAGMA user_version = 2');
-    older.close();
-    const before = readFileSync(second);
-    await expect(readJournal(second)).rejects.toThrow(
-      'it is of version 2, and a host that opens it makes it version 4',
-    );
-    expect(readFileSync(second).equals(before)).toBe(true);
-    for (const path of [first, second]) {
-      const journal = await openJournal(path);
-      const result = await journal.keyValues.write('acme', 'key', { body: '1' }, { quota });
-      expect(result).toEqual({ status: 'written' });
-      await journal.close();
-      await (await readJournal(path)).close(); // its schema is that of today, letter by letter
-    }
   });
 });

@@ -146,7 +146,7 @@ describe('a conversation over the Bot API', () => {
 
   it('that waits for room behind a turn that does not end is stopped all the same', async () => {
     const lab = await telegramLab({
-      laneCapacity: 1,
+      lanes: { capacity: 1 },
       contribute: (kernel) =>
         kernel.contribute({
           family: 'ingress.normalized',

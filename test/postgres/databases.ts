@@ -35,25 +35,3 @@ export function projectFolder(): string {
   symlinkSync(join(root, 'extensions/postgres'), join(folder, 'node_modules/sluice-postgres'));
   return folder;
 }
-
-/** The statements that take the slots away again, as in version 3. */
-export const beforeSlots: readonly string[] = [
-  'ALTER TABLE sluice_updates RENAME COLUMN slot TO part',
-  'ALTER TABLE sluice_sends RENAME COLUMN slot TO part',
-  'ALTER TABLE sluice_sessions DROP COLUMN slot',
-  'ALTER TABLE sluice_hosts DROP COLUMN version',
-  'UPDATE sluice_journal SET version = 3',
-];
-
-/** The statements that make the dispatches of an empty journal one table again, as in version 2. */
-export const undivided: readonly string[] = [
-  ...beforeSlots,
-  'DROP TABLE sluice_dispatches',
-  'DROP SEQUENCE sluice_dispatch_numbers',
-  `CREATE TABLE sluice_dispatches (seq int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY, event_id text NOT NULL,
-    family text NOT NULL, correlation_id text NOT NULL, session_id text, status text NOT NULL,
-    occurred_at_ms float8 NOT NULL, omitted text, body text NOT NULL)`,
-  'CREATE INDEX sluice_dispatches_by_event ON sluice_dispatches (event_id)',
-  'CREATE INDEX sluice_dispatches_by_correlation ON sluice_dispatches (correlation_id)',
-  'UPDATE sluice_journal SET version = 2',
-];

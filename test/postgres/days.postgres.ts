@@ -6,11 +6,9 @@ import {
   type PostgresConnections,
   type PostgresJournal,
 } from '../../src/postgres/index.js';
-import { migratePostgres } from '../../src/postgres/postgres-schema.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { aDispatch } from '../journal/journal-contract.js';
-import { newDatabase, undivided } from './databases.js';
-import { settled } from './outages/quiet-journal.js';
+import { newDatabase } from './databases.js';
 
 const patiently = { timeout: 60_000, interval: 10 };
 const dayMs = 86_400_000;
@@ -158,54 +156,5 @@ describe('the dispatches of a journal in PostgreSQL', () => {
     expect(await eventsOf(short.journal)).toEqual(['b']);
     await short.journal.close();
     await reader.close();
-  });
-
-  it('of version 2 are the first of the days, when no host of that version lives (durability §11.1, durability §11.9)', async () => {
-    const url = await newDatabase();
-    const admin = connect(url);
-    const older = await openPostgresJournal(connect(url)); // its statements are those of version 2
-    await settled(older);
-    for (const sql of undivided) await admin.query(sql);
-    older.dispatched(aDispatch('before', { occurredAtMs: startMs }));
-    await older.dispatches();
-    await expect(migratePostgres(admin)).rejects.toMatchObject({ code: 'journal-in-use' });
-    await older.close();
-    expect(await migratePostgres(admin)).toEqual({ from: 2, to: 4 });
-    const { journal, add, tables } = await opened(url);
-    await add('today');
-    expect(await eventsOf(journal)).toEqual(['before', 'today']);
-    expect((await journal.dispatches()).map(({ seq }) => seq)).toEqual([1, 2]);
-    expect(await tables()).toEqual(['2041_06_02', 'other']);
-    await journal.close();
-    await admin.close();
-  });
-
-  it('of version 2 are divided behind the writes under way, and no two wait for each other (durability §11.1)', async () => {
-    const url = await newDatabase();
-    const admin = connect(url);
-    for (const sql of undivided) await admin.query(sql);
-    const host = connect(url);
-    const isBegun = deferred<void>();
-    const isWaiting = deferred<void>();
-    const writing = host.transaction(async (query) => {
-      await query('LOCK TABLE sluice_hosts IN ROW SHARE MODE'); // as a write of a host does first
-      isBegun.resolve();
-      await isWaiting.promise;
-      await query(`INSERT INTO sluice_dispatches (event_id, family, correlation_id, status, occurred_at_ms, body)
-        VALUES ('a', 'ingress.normalized', 'a', 'passed', 7, '{}')`);
-    });
-    await isBegun.promise;
-    const migrating = migratePostgres(admin, 1);
-    const waiting = () =>
-      host.query(`SELECT 1 FROM pg_locks WHERE NOT granted AND database = (
-        SELECT oid FROM pg_database WHERE datname = current_database())`);
-    await expect.poll(async () => (await waiting()).length, patiently).toBe(1);
-    isWaiting.resolve();
-    await writing;
-    expect(await migrating).toEqual({ from: 2, to: 4 });
-    expect(await admin.query('SELECT event_id FROM sluice_dispatches')).toEqual([
-      { event_id: 'a' },
-    ]);
-    await Promise.all([admin.close(), host.close()]);
   });
 });

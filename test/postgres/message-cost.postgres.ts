@@ -39,15 +39,15 @@ it.each([
   [' also if full conversations refuse messages,', 'refuse' as const],
 ])(
   'a message in a journal that hosts share costs four transactions of few statements if it comes alone,%s (durability §11.5, durability §12.8)',
-  async (_, whenLaneFull) => {
+  async (_, whenFull) => {
     const clock = virtualClock(); // nothing that waits for a time is written before
     const { counts, connections } = await counting(await sharedDatabase());
     const journal = await openPostgresJournal(connections, { clock, leaseMs: 60_000 });
     await using lab = await hostLab({
-      ...{ clock, journal, store: journal.store, journalDispatches: false },
+      ...{ clock, store: journal.store, journal: { opened: journal, dispatches: false } },
       channel: scriptedChannel({ everyHost: true }),
       agents: [{ id: 'main', provider: speaker }],
-      ...(whenLaneFull && { whenLaneFull }),
+      ...(whenFull && { lanes: { whenFull } }),
     });
     // a conversation is read while the other one has its message
     const say = (at: number) => lab.say({ text: `message ${at}`, conversation: `c-${at % 2}` });
@@ -101,7 +101,8 @@ it('a message that has waited in a journal for its turn looks for no sends of an
   const { counts, connections } = await counting(await sharedDatabase());
   const journal = await openPostgresJournal(connections, { clock, leaseMs: 60_000 });
   await using lab = await hostLab({
-    ...{ clock, journal, store: journal.store, journalDispatches: false, maxRunning: 1 },
+    ...{ clock, store: journal.store, journal: { opened: journal, dispatches: false } },
+    lanes: { maxRunning: 1 },
     channel: scriptedChannel({ everyHost: true }),
     agents: [{ id: 'main', provider: speaker }],
   });
@@ -123,7 +124,11 @@ it('messages whose writes share a transaction share their readings, too (durabil
     ...{ clock: virtualClock(), leaseMs: 60_000 },
   });
   await using lab = await hostLab({
-    ...{ clock: virtualClock(), journal, store: journal.store, journalDispatches: false },
+    ...{
+      clock: virtualClock(),
+      store: journal.store,
+      journal: { opened: journal, dispatches: false },
+    },
     channel: scriptedChannel({ everyHost: true }),
     agents: [{ id: 'main', provider: speaker }],
   });

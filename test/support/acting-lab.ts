@@ -1,3 +1,4 @@
+import type { HostJournal } from '../../src/host/index.js';
 import { type Journal, memoryJournal } from '../../src/journal/index.js';
 import { defineExtension, type ExtensionApi } from '../../src/sdk/extension/index.js';
 import { type HostLab, type HostLabOptions, hostLab } from './host-lab.js';
@@ -14,6 +15,7 @@ export interface ActingLab extends HostLab {
 export interface ActingLabOptions extends HostLabOptions {
   readonly setup?: (api: ExtensionApi) => void;
   readonly journal?: Journal;
+  readonly journalSettings?: HostJournal;
   /** Says which writes of the journal fail. */
   readonly failing?: Parameters<typeof mortalJournal>[1];
 }
@@ -22,6 +24,7 @@ export interface ActingLabOptions extends HostLabOptions {
 export async function actingLab({
   setup = () => undefined,
   journal = memoryJournal({ acknowledge: 'ended' }),
+  journalSettings,
   failing,
   ...options
 }: ActingLabOptions = {}): Promise<ActingLab> {
@@ -34,7 +37,11 @@ export async function actingLab({
       setup(api);
     },
   });
-  const lab = await hostLab({ ...options, journal: mortal, extensions: [{ extension }] });
+  const lab = await hostLab({
+    ...options,
+    journal: { opened: mortal, ...journalSettings },
+    extensions: [{ extension }],
+  });
   if (given === undefined) throw new Error('the extension was not set up');
   const kill = async (): Promise<void> => {
     mortal.kill();

@@ -2,10 +2,10 @@ import { expect } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import {
   createHost,
-  type FlatHostOptions,
   type Host,
   type HostOptions,
   type HostPlugin,
+  type HostProgram,
 } from '../../src/host/index.js';
 import type { MessageEnd } from '../../src/journal/index.js';
 import type { FamilyName, Kernel, Outcome } from '../../src/kernel/internal.js';
@@ -40,7 +40,7 @@ export interface HostLab extends AsyncDisposable {
   texts(): readonly string[];
 }
 
-export interface HostLabOptions extends Partial<HostOptions>, Omit<FlatHostOptions, 'clock'> {
+export interface HostLabOptions extends Partial<HostOptions>, Omit<HostProgram, 'clock'> {
   readonly channel?: ScriptedChannel;
   readonly contribute?: (kernel: Kernel) => void;
   /** Loads plugins into the lab's kernel, for its host to run. */
@@ -51,9 +51,8 @@ export interface HostLabOptions extends Partial<HostOptions>, Omit<FlatHostOptio
 }
 
 export async function hostLab(options: HostLabOptions = {}): Promise<HostLab> {
-  const { channel = scriptedChannel(), contribute, clock = virtualClock(), grants } = options;
-  const { leastPrivilege = false } = options;
-  const { loadPlugins, ...hostOptions } = options;
+  const { channel = scriptedChannel(), contribute, clock = virtualClock(), ...rest } = options;
+  const { grants, leastPrivilege = false, loadPlugins, ...hostOptions } = rest;
   const test = createTestKernel({ clock, leastPrivilege, ...(grants !== undefined && { grants }) });
   contribute?.(test.kernel);
   const ends: MessageEnd[] = [];

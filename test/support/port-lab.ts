@@ -1,9 +1,9 @@
 import { say } from '../../src/agent/internal.js';
 import { askPeople } from '../../src/host/egress/ask-people.js';
 import { loadAll, startAll, stopAll } from '../../src/host/life/lifecycle.js';
-import type { ApprovalOptions } from '../../src/host/parts/deprecated.js';
 import { givenOptions } from '../../src/host/parts/given-options.js';
 import { partsOf } from '../../src/host/parts/make-parts.js';
+import type { HostOptions } from '../../src/host/parts/options.js';
 import type { HostParts } from '../../src/host/parts/parts.js';
 import { underFence } from '../../src/host/parts/under-fence.js';
 import { type Journal, type MessageEnd, memoryJournal } from '../../src/journal/index.js';
@@ -15,7 +15,7 @@ import { mortalJournal } from './mortal-journal.js';
 export interface PortLabOptions {
   readonly journal?: Journal;
   readonly clock?: VirtualClock;
-  readonly approvals?: ApprovalOptions;
+  readonly approvals?: HostOptions['approvals'];
   readonly question?: Partial<ApprovalQuestion>;
   /** On whose behalf the agent calls. */
   readonly principal?: Principal;
@@ -108,10 +108,12 @@ export async function portLab({
       {
         agents: [{ id: 'main', provider }],
         channels: [channel],
-        journal: mortal,
+        journal: {
+          opened: mortal,
+          maxAttempts: 3,
+          lastAttemptAfterMs: options.lastAttemptAfterMs ?? 0,
+        },
         clock,
-        maxAttempts: 3,
-        lastAttemptAfterMs: options.lastAttemptAfterMs ?? 0,
         newId: (kind) => `${kind}-${++runs}`,
         roles: { owner: ['console:ada'] },
         ...(options.approvals !== undefined && { approvals: options.approvals }),

@@ -2,12 +2,7 @@ import { type SlackChannel, slackChannel } from '../../extensions/slack/src/chan
 import { config } from '../../extensions/slack/src/config.js';
 import { slackUpdate, updateIdOf } from '../../extensions/slack/src/ingress/update.js';
 import { echoProvider } from '../../src/agent/index.js';
-import {
-  createHost,
-  type FlatHostOptions,
-  type Host,
-  type HostOptions,
-} from '../../src/host/index.js';
+import { createHost, type Host, type HostOptions, type HostProgram } from '../../src/host/index.js';
 import type { MessageEnd } from '../../src/journal/index.js';
 import type { FamilyName, Kernel, Outcome } from '../../src/kernel/internal.js';
 import {
@@ -41,7 +36,7 @@ export interface SlackLab extends AsyncDisposable {
   settle(...envelopes: readonly Envelope[]): Promise<void>;
 }
 
-export interface SlackLabOptions extends Partial<HostOptions>, Omit<FlatHostOptions, 'clock'> {
+export interface SlackLabOptions extends Partial<HostOptions>, Omit<HostProgram, 'clock'> {
   readonly settings?: object;
   readonly contribute?: (kernel: Kernel, test: TestKernel) => void;
   /** Before the host starts. */

@@ -2,12 +2,7 @@ import { type TelegramChannel, telegramChannel } from '../../extensions/telegram
 import { config } from '../../extensions/telegram/src/config.js';
 import type { MoveStore } from '../../extensions/telegram/src/moves.js';
 import { echoProvider } from '../../src/agent/index.js';
-import {
-  createHost,
-  type FlatHostOptions,
-  type Host,
-  type HostOptions,
-} from '../../src/host/index.js';
+import { createHost, type Host, type HostOptions, type HostProgram } from '../../src/host/index.js';
 import type { MessageEnd } from '../../src/journal/index.js';
 import type { FamilyName, Kernel, Outcome } from '../../src/kernel/internal.js';
 import {
@@ -36,7 +31,7 @@ export interface TelegramLab extends AsyncDisposable {
   settle(...updates: readonly { readonly update_id?: number }[]): Promise<void>;
 }
 
-export interface TelegramLabOptions extends Partial<HostOptions>, Omit<FlatHostOptions, 'clock'> {
+export interface TelegramLabOptions extends Partial<HostOptions>, Omit<HostProgram, 'clock'> {
   readonly settings?: object;
   readonly contribute?: (kernel: Kernel) => void;
   /** Before the host starts. */

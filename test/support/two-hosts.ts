@@ -1,4 +1,5 @@
 import { echoProvider } from '../../src/agent/index.js';
+import type { HostJournal } from '../../src/host/index.js';
 import { memoryStore } from '../../src/journal/index.js';
 import type { AgentProvider } from '../../src/sdk/stream/index.js';
 import { virtualClock } from '../../src/testing/index.js';
@@ -24,8 +25,10 @@ function slow(clock: ReturnType<typeof virtualClock>): AgentProvider {
 export async function twoHosts({
   channel = {},
   of = () => ({}),
+  journal = {},
   ...more
-}: Partial<Omit<HostLabOptions, 'channel'>> & {
+}: Partial<Omit<HostLabOptions, 'channel' | 'journal'>> & {
+  journal?: HostJournal;
   channel?: ScriptedChannelOptions;
   /** More options of one host. */
   of?: (host: string) => Partial<HostLabOptions>;
@@ -37,7 +40,7 @@ export async function twoHosts({
   const made = (name: string) =>
     hostLab({
       clock,
-      journal: shared.of(name),
+      journal: { opened: shared.of(name), ...journal },
       store,
       agents,
       channel: scriptedChannel({ everyHost: true, ...channel }),

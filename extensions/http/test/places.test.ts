@@ -18,7 +18,7 @@ async function labOf(): Promise<HttpLab> {
   return httpLab(
     { ...settings, models: { hung: { agent: 'hung' }, sluice: { agent: 'quick' } } },
     {
-      maxRunning: 200, // the places of the host are another matter
+      lanes: { maxRunning: 200 }, // the places of the host are another matter
       agents: [
         { id: 'hung', provider: hung.provider },
         { id: 'quick', provider: scriptedAgent(Array.from({ length: 9 }, () => ['done'])) },

@@ -55,7 +55,7 @@ it('a message is one line with its channel, its end, its time and its cancels an
   });
   const { journal, timeline } = test;
   await using host = await startTestHost({
-    ...{ journal, timeline, closesJournal: false, extensions: [guard] },
+    ...{ journal: { opened: journal, closes: false }, timeline, extensions: [guard] },
   });
   await host.say('hello');
   const { rows, before } = await found(test.inspector, 'messages');

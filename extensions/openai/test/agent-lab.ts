@@ -30,7 +30,7 @@ export async function agentLab(
   const { agent = {}, ...top } = config as { readonly agent?: object };
   const agents = [{ id: 'it', model: 'm-1', url: server.url, ...agent }];
   const test = await startTestHost({
-    defaultAgentId: 'it',
+    defaultAgent: 'it',
     ...options,
     extensions: [{ extension: openai as Extension, config: { agents, ...top } }, ...extensions],
   });

@@ -20,7 +20,7 @@ async function mocked(script: (mock: LLMock) => void) {
   await mock.start();
   const agents = [{ id: 'it', model: 'gpt-5', url: `${mock.url}/v1`, apiKey: 'k-1' }];
   const test = await startTestHost({
-    defaultAgentId: 'it',
+    defaultAgent: 'it',
     extensions: [{ extension: openai, config: { agents } }, weatherman],
   });
   return {

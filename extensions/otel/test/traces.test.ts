@@ -174,7 +174,10 @@ describe('the trace of a message', () => {
 describe('a thousand messages', () => {
   it('are a trace each, with one root, no orphan, and names of the conventions alone (sight §5.1, sight §5.3)', async () => {
     const channel = fakeChannel();
-    await using lab = await otelLab({}, { agents, channel, extensions: [guard], maxRunning: 8 });
+    await using lab = await otelLab(
+      {},
+      { agents, channel, extensions: [guard], lanes: { maxRunning: 8 } },
+    );
     const { test } = lab;
     const words = ['hello', 'tool', 'hush', 'tool forbidden', '/help', 'fail', 'tool broken'];
     const ids: string[] = [];

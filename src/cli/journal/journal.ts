@@ -144,13 +144,13 @@ export const addCommand = resource<JournalOptions>({
       },
     },
     migrate: {
-      summary: 'make the tables of a journal in PostgreSQL, or those of this version',
+      summary: 'make the tables of a journal in PostgreSQL',
       work: async ({ options, shell }) => {
         const place = await journalPlace(options, shell);
         if ('path' in place)
           throw badArguments(
             'the journal is in a file, which has no tables to make',
-            'The host that opens a file brings it up to its version itself.',
+            'The host that opens a file makes it itself.',
           );
         const { from, to } = await place.kind.migrate(place);
         const journal = placeName(place);

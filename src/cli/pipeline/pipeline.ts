@@ -67,8 +67,7 @@ export async function openPipeline(
   const loading = {
     logger: withoutRefusals(logger),
     host: { storeOf: data.storeOf, stateDirOf: data.stateDirOf },
-    ...(watch !== undefined && { around: watch.around }),
-    ...definedFields({ setupTimeoutMs }),
+    ...definedFields({ setupTimeoutMs, around: watch?.around }),
   };
   const extensions = new ExtensionSet(kernel, loading);
   const errors: unknown[] = [];

@@ -1,5 +1,6 @@
 import { pid } from 'node:process';
 import { createHost, type Host, type HostOptions, timelineRecorder } from '@sluice/host';
+import { hostSettings } from '@sluice/host/internal';
 import { withoutSecrets } from '@sluice/journal/internal';
 import { type ChannelPlugin, consoleChannel } from '@sluice/sdk/channel';
 import { HandlerWatch, Scope } from '@sluice/sdk/extension';
@@ -154,7 +155,7 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
   const input = consoleInput(shell, view, () => progress.host);
   const host = createHost(
     {
-      ...settings,
+      ...hostSettings(settings),
       ...{ agents, extensions, plugins, journal: kept.journal },
       channels: channelsFor(settings, pipeline, () =>
         consoleChannel({ ...view, lines: input.lines }),

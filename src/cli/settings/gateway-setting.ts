@@ -22,9 +22,7 @@ export function gatewaySetting(
   const { token = given['token'], password = given['password'] } = gateway;
   return {
     url,
-    ...(token !== undefined && token !== '' && { token }),
-    ...(password !== undefined && password !== '' && { password }),
-    ...definedFields({ device }),
+    ...definedFields({ device, token: token || undefined, password: password || undefined }),
   };
 }
 

@@ -5,7 +5,7 @@ import type { ExtensionStatus, Figures, ReloadResult } from '@sluice/sdk/extensi
 import { deferred, definedFields, type Kernel, onAbort } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
 import type { HostStats } from '../parts/counts.js';
-import { type FlatHostOptions, givenOptions } from '../parts/given-options.js';
+import { givenOptions } from '../parts/given-options.js';
 import { partsOf } from '../parts/make-parts.js';
 import type { HostOptions, HostProgram } from '../parts/options.js';
 import { sendFromAny } from '../receive/hand-send.js';
@@ -129,7 +129,7 @@ export interface Host extends AsyncDisposable {
  * await host.start();
  * await host.stopped; // when the input has ended
  */
-export function createHost(config: HostOptions & FlatHostOptions, program: HostProgram = {}): Host {
+export function createHost(config: HostOptions & HostProgram, program: HostProgram = {}): Host {
   const hurry = new AbortController();
   setMaxListeners(0, hurry.signal); // each message that runs listens to it
   const parts = partsOf(givenOptions(config, program), hurry.signal);

@@ -81,9 +81,7 @@ export async function loadAll(
     if (!(options.extensions instanceof ExtensionSet))
       for (const one of options.extensions ?? []) {
         const source =
-          'extension' in one
-            ? givenSource(one.extension, one.config)
-            : moduleSource('path' in one ? one.path : one.module, one);
+          'extension' in one ? givenSource(one.extension, one.config) : moduleSource(one.path, one);
         const { error } = await extensions.add(source);
         if (one.required === true && error !== undefined) throw error;
       }

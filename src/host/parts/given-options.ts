@@ -1,47 +1,19 @@
 import type { ChannelPlugin } from '@sluice/sdk/channel';
-import type { KernelOptions } from 'sluice-kernel';
-import { kernelError } from 'sluice-kernel/internal';
-import type { DispatchTapOptions } from '../timeline/dispatch-tap.js';
-import type { TimelineRecorder } from '../timeline/timeline-recorder.js';
+import { didYouMean, kernelError } from 'sluice-kernel/internal';
 import type { HostJournal, HostOptions, HostProgram } from './options.js';
 
-/** @deprecated Use the groups of `HostOptions`, and for what no config can hold the second argument of `createHost`. */
-export interface FlatHostOptions extends HostProgram {
-  readonly defaultAgentId?: string;
-  readonly kernelOptions?: KernelOptions;
-  readonly way?: TimelineRecorder;
-  readonly sendTimeoutMs?: number;
-  readonly reloadTimeoutMs?: number;
-  readonly maxRunning?: number;
-  readonly laneCapacity?: number;
-  readonly capacity?: number;
-  readonly whenLaneFull?: 'refuse' | 'drop' | 'wait';
-  readonly closesJournal?: boolean;
-  readonly journalDispatches?: DispatchTapOptions | false;
-  readonly maxAttempts?: number;
-  readonly lastAttemptAfterMs?: number;
-  readonly maxUpdateLength?: number;
+/** The names of the options: of the config, and of the program. */
+const optionNames = new Set(
+  `about agents approvals audit budgets cancelText channels clock commands defaultAgent extensions failureText grants ingress
+  journal kernel lanes leastPrivilege logger newId onAmbiguousSend onEvent onMessageEnd overrides plugins providers quarantine
+  replies roles session stateDir store timeline`.split(/\s+/),
+);
+
+/** The options of a host among the settings of a config file and of its reader. */
+export function hostSettings<S extends object>(settings: S): Pick<S, keyof S & keyof HostOptions> {
+  const own = Object.entries(settings).filter(([name]) => optionNames.has(name));
+  return Object.fromEntries(own) as Pick<S, keyof S & keyof HostOptions>; // the names are those of the options
 }
-
-type Moved = Exclude<keyof FlatHostOptions, keyof HostProgram>;
-
-/** The place of each of them now. */
-const moved: Readonly<Record<Moved, readonly ['all' | 'lanes' | 'budgets' | 'journal', string]>> = {
-  defaultAgentId: ['all', 'defaultAgent'],
-  kernelOptions: ['all', 'kernel'],
-  way: ['all', 'timeline'],
-  sendTimeoutMs: ['budgets', 'sendTimeoutMs'],
-  reloadTimeoutMs: ['budgets', 'reloadTimeoutMs'],
-  maxRunning: ['lanes', 'maxRunning'],
-  laneCapacity: ['lanes', 'capacity'],
-  capacity: ['lanes', 'total'],
-  whenLaneFull: ['lanes', 'whenFull'],
-  closesJournal: ['journal', 'closes'],
-  journalDispatches: ['journal', 'dispatches'],
-  maxAttempts: ['journal', 'maxAttempts'],
-  lastAttemptAfterMs: ['journal', 'lastAttemptAfterMs'],
-  maxUpdateLength: ['journal', 'maxUpdateLength'],
-};
 
 /** All options of a host in one, as its steps read them. */
 export interface GivenOptions
@@ -55,38 +27,30 @@ export interface GivenOptions
   readonly startOnly?: readonly string[] | undefined;
 }
 
-/** Puts the options of a host into their places, those in a place of earlier versions too. */
+/**
+ * Puts the options of a host into one.
+ *
+ * @throws SluiceError `bad-option` for a name that no option has.
+ */
 export function givenOptions(
-  config: HostOptions & FlatHostOptions,
+  config: HostOptions & HostProgram,
   program: HostProgram,
 ): GivenOptions {
   const all = { ...config, ...program };
+  for (const option of Object.keys(all))
+    if (!optionNames.has(option)) {
+      const problem = `a host has none of this name${didYouMean(option, optionNames)}`;
+      throw kernelError('bad-option', { option, problem });
+    }
   const { journal = {}, channels: listed = [] } = all;
-  const groups = {
-    all,
-    lanes: { ...all.lanes },
-    budgets: { ...all.budgets },
-    journal: { ...('keyValues' in journal ? { opened: journal } : journal) },
-  };
-  const given: Readonly<Record<string, unknown>> = { ...config };
-  for (const [name, [group, now]] of Object.entries(moved))
-    if (given[name] !== undefined && Object(groups[group])[now] === undefined)
-      Object.assign(groups[group], { [now]: given[name] }); // what stands in a place of today wins
-  if (given['startOnly'] !== undefined)
-    throw kernelError('bad-option', {
-      option: 'startOnly',
-      problem: 'name the channels to start in `channels`',
-    });
   const channels = listed.filter((one) => typeof one !== 'string');
-  const isAll = channels.length === listed.length;
-  const startOnly = listed.map((one) => (typeof one === 'string' ? one : one.id));
-  const { lanes, budgets, journal: kept } = groups;
+  const ids = listed.map((one) => (typeof one === 'string' ? one : one.id));
   return {
     ...all,
-    lanes,
-    budgets,
-    journal: kept,
+    lanes: all.lanes ?? {},
+    budgets: all.budgets ?? {},
+    journal: 'keyValues' in journal ? { opened: journal } : journal,
     channels,
-    startOnly: isAll ? undefined : startOnly,
+    startOnly: channels.length === listed.length ? undefined : ids,
   };
 }

@@ -39,8 +39,6 @@ export type HostExtension = (
   | { readonly extension: Extension }
   /** A path or a package name, read from a folder, by default from the working folder. */
   | { readonly path: string; readonly from?: string }
-  /** @deprecated Use `path`. */
-  | { readonly module: string; readonly from?: string }
 ) & {
   readonly config?: unknown;
   /** The host does not start without it: a guard that is missing would leave a door open. `start` rejects with why. */

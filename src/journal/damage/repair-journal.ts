@@ -127,7 +127,7 @@ function copied(
   using from = openSqlite(source, { isDamageExpected: true });
   const isEmpty = numberOf(from, 'SELECT count(*) FROM sqlite_schema') === 0;
   if (isEmpty) problems.push('no table is left in it');
-  else checkHead(from, { isOwner: true, onDamaged });
+  else checkHead(from);
   let kept = 0;
   to.transaction(() => {
     if (!isEmpty) for (const table of journalTables) kept += copyTable(from, to, table, onDamaged);
@@ -152,7 +152,7 @@ function withHead(path: string, target: string): string {
   return path;
 }
 
-/** Returns whether the tables of today can be found. An older version is said by the head itself. */
+/** Returns whether the tables of today can be found. Another version is told from the head itself. */
 function hasHead(path: string): boolean {
   return looked(path, [], () => {
     using database = openSqlite(path, { isDamageExpected: true });
@@ -186,12 +186,10 @@ export function journalProblems(path: string): string[] {
   if (inLog !== undefined) problems.push(inLog);
   else look(() => openSqlite(path, { readonly: true }).close()); // as a host would, which does not read past anything
   using database = openSqlite(path, { isDamageExpected: true });
-  const version = numberOf(database, 'PRAGMA user_version');
-  if (version >= 1 && version < schemaVersion) return [`it is of version ${version}`];
   look(() => database.check());
   const isEmpty = numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
   if (isEmpty) return problems;
-  checkHead(database, { isOwner: false });
+  checkHead(database);
   look(() => checkSchema(database));
   look(() => {
     for (const rows of examineRows(database)) problems.push(...rows.map(damageLine));

@@ -4,12 +4,11 @@ import { entryAt } from '../database/private-file.js';
 import { journalError } from '../errors.js';
 import { examineRows } from '../rows/examine-rows.js';
 import { applicationId, checkSchema, makeSchema, schemaVersion } from '../rows/journal-schema.js';
-import { type Damage, damageError } from '../rows/table-rows.js';
-import { migrateNewer, migrateVersion1 } from './migrate-journal.js';
+import { damageError } from '../rows/table-rows.js';
 
 /** The options of opening the file of a journal. */
 export interface JournalFileOptions extends SqliteOptions {
-  /** The opener has its lock: an older version is brought up to today's, and a new file gets its tables. */
+  /** The opener has its lock: a new file gets its tables. */
   readonly isOwner?: boolean;
   /** Bytes up to which all of it is looked at, by default 32 MiB. Of a larger file only the head and the schema are. */
   readonly wholeCheckBytes?: number;
@@ -40,7 +39,7 @@ export function openJournalFile(path: string, options: JournalFileOptions = {}):
     if (isChecked) database.check();
     const isNew = numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
     if (isNew && isOwner) database.transaction(() => makeSchema(database));
-    checkHead(database, { isOwner });
+    checkHead(database);
     checkSchema(database);
     if (isChecked)
       for (const [first] of examineRows(database))
@@ -60,30 +59,18 @@ export function damageOfSchema(path: string, error: unknown): unknown {
 }
 
 /**
- * Checks that a file is a journal of today's version; its owner brings an older one up to it.
+ * Checks that a file is a journal of this version.
  *
- * @param given with `onDamaged` rows that cannot be taken over are told and left out; without it they are an error.
- * @throws SluiceError `not-a-journal`, `database-damaged`.
+ * @throws SluiceError `not-a-journal`.
  */
-export function checkHead(
-  database: SqliteDatabase,
-  given: { readonly isOwner: boolean; readonly onDamaged?: (damage: Damage) => void },
-): void {
+export function checkHead(database: SqliteDatabase): void {
   const { path } = database;
   const id = numberOf(database, 'PRAGMA application_id');
   if (id !== applicationId)
     throw journalError('not-a-journal', { path, problem: 'it is a database of something else' });
   const version = numberOf(database, 'PRAGMA user_version');
   if (version === schemaVersion) return;
-  const isOlder = version >= 1 && version < schemaVersion;
-  if (isOlder && given.isOwner) {
-    if (version === 1) migrateVersion1(database, given.onDamaged);
-    else migrateNewer(database, version);
-    return;
-  }
-  const problem = isOlder
-    ? `it is of version ${version}, and a host that opens it makes it version ${schemaVersion}; \`sluice journal repair\` does, too`
-    : `it is of version ${version}, and this is made for version ${schemaVersion}`;
+  const problem = `it is of version ${version}, and this is made for version ${schemaVersion}`;
   throw journalError('not-a-journal', { path, problem });
 }
 

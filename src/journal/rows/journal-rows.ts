@@ -15,8 +15,8 @@ export interface RecordTable<Row> extends JournalTable<Row>, FilteredColumns {}
 
 const seq = 'seq INTEGER PRIMARY KEY AUTOINCREMENT';
 
-/** The column that files of version 3 do not have. */
-export const slotColumn = 'slot INTEGER';
+/** The column that is the last of its table in a file. */
+const slotColumn = 'slot INTEGER';
 
 /** The columns of updates that each database has. */
 export const updateFields = {
@@ -220,7 +220,7 @@ export function journalTable<Row>(
     : 'body_sum INTEGER NOT NULL';
   const first = declarations.filter((column) => column !== slotColumn);
   const all = [...first, bodySum, 'sum INTEGER NOT NULL'];
-  const added = first.length < declarations.length ? `, ${slotColumn}` : ''; // as `ALTER TABLE` writes it
+  const added = first.length < declarations.length ? `, ${slotColumn}` : '';
   return {
     ...{ name, declared },
     columns: fields.map(({ column }) => column).filter((column) => column !== 'body'),

@@ -1,11 +1,11 @@
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { journalError } from '../errors.js';
-import { journalTables, keyValuesTable } from './journal-rows.js';
+import { journalTables } from './journal-rows.js';
 
 /** Written into the file's head: "SLUJ". */
 export const applicationId = 0x534c554a;
 
-/** The version of the statements below, and of what a row may hold: from version 3 on several dispatches, from 4 on a slot. */
+/** The version of the statements below, and of what a row may hold. No release has written an earlier one. */
 export const schemaVersion = 4;
 
 /** The condition of an index of what has not ended; a query that is to use that index says it in the same words. */
@@ -17,16 +17,9 @@ export const isNotEnded = `state <> 'ended'`;
 /** The condition of the index of sends that have not ended. */
 export const isOpenSend = `state IN ('prepared', 'sending')`;
 
-/** The part of the schema that files of version 2 do not have. */
-export const sinceVersion2: readonly string[] = [
-  keyValuesTable.sql,
-  'CREATE UNIQUE INDEX key_values_by_key ON key_values (namespace, key)',
-  'CREATE INDEX key_values_that_expire ON key_values (expires_at_ms) WHERE expires_at_ms IS NOT NULL',
-];
-
 /** The tables and indexes of a journal. */
 export const schema: readonly string[] = [
-  ...journalTables.filter((table) => table !== keyValuesTable).map(({ sql }) => sql),
+  ...journalTables.map(({ sql }) => sql),
   `CREATE INDEX open_updates ON updates (seq) WHERE ${isNotEnded}`,
   `CREATE INDEX updates_of_lane ON updates (lane, seq) WHERE ${isOpenUpdate}`,
   'CREATE INDEX sends_of ON sends (correlation_id)',
@@ -34,7 +27,8 @@ export const schema: readonly string[] = [
   'CREATE INDEX dispatches_by_event ON dispatches (event_id)',
   'CREATE INDEX dispatches_by_correlation ON dispatches (correlation_id)',
   'CREATE INDEX transcript_of ON transcripts (session_id, seq)',
-  ...sinceVersion2,
+  'CREATE UNIQUE INDEX key_values_by_key ON key_values (namespace, key)',
+  'CREATE INDEX key_values_that_expire ON key_values (expires_at_ms) WHERE expires_at_ms IS NOT NULL',
 ];
 
 /** Makes the tables within a transaction, and marks the file as a journal of this version. */

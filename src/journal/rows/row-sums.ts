@@ -28,7 +28,7 @@ export function headSum(
   row: Readonly<Record<string, SqliteValue | Uint8Array | undefined>>,
 ): number {
   const { slot } = row;
-  const isKept = (column: string): boolean => column !== 'slot' || (slot ?? null) !== null; // rows of version 3 have none
+  const isKept = (column: string): boolean => column !== 'slot' || (slot ?? null) !== null; // the sums of a row without a slot leave it out
   const values = table.columns.filter(isKept).map((column) => row[column] ?? null);
   return crc32(JSON.stringify([table.name, row['body_sum'] ?? null, ...values]));
 }

@@ -83,9 +83,9 @@ function* dropEnded(
   }
 }
 
-/** Gives free pages back. A file that was made before files could shrink keeps its free pages, and uses them again. */
+/** Gives free pages back to the disk. */
 function* releasePages(database: SqliteDatabase, keepFreeBytes: number): Generator<void, void> {
-  if (numberOf(database, 'PRAGMA auto_vacuum') !== 2) return;
+  if (numberOf(database, 'PRAGMA auto_vacuum') !== 2) return; // without it the loop would not end
   const keepFree = Math.ceil(keepFreeBytes / numberOf(database, 'PRAGMA page_size'));
   for (;;) {
     const surplus = numberOf(database, 'PRAGMA freelist_count') - keepFree;

@@ -1,15 +1,16 @@
 import { echoProvider } from '@sluice/agent';
 import {
   createHost,
-  type FlatHostOptions,
   type Host,
   type HostExtension,
+  type HostJournal,
   type HostOptions,
+  type HostProgram,
   type StartReport,
 } from '@sluice/host';
 import { rolesOf } from '@sluice/host/internal';
 import { type Journal, type MessageEnd, memoryJournal, memoryStore } from '@sluice/journal';
-import type { Extension, ExtensionStatus } from '@sluice/sdk/extension';
+import type { Extension } from '@sluice/sdk/extension';
 import type { TranscriptEntry } from '@sluice/sdk/stream';
 import { definedFields, type FamilyName, type Kernel, type Outcome } from 'sluice-kernel/internal';
 import type { CollectingLogger } from '../collecting-logger.js';
@@ -26,7 +27,7 @@ export interface TestMessageEnd extends MessageEnd {
 /** The options of a test host: those of a host, where a test does not take their place. */
 export interface TestHostOptions
   extends Partial<Omit<HostOptions, 'channels' | 'extensions' | 'journal'>>,
-    Omit<FlatHostOptions, 'kernel' | 'kernelOptions' | 'clock' | 'logger'> {
+    Omit<HostProgram, 'kernel' | 'clock' | 'logger'> {
   /** The extensions under test, as they are, or with their config. */
   readonly extensions?: readonly (Extension | HostExtension)[];
   /** The channel that `say` speaks in; a `fakeChannel` by default. */
@@ -34,7 +35,7 @@ export interface TestHostOptions
   /** Channels besides it. */
   readonly channels?: HostOptions['channels'];
   /** The journal; by default one in memory. */
-  readonly journal?: Journal;
+  readonly journal?: HostOptions['journal'];
   /** The clock; by default one of its own. */
   readonly clock?: VirtualClock;
 }
@@ -89,7 +90,9 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     clock,
     ...definedFields({ grants, leastPrivilege, overrides, audit }),
   });
-  const { journal = memoryJournal({ clock }), store = memoryStore() } = options;
+  const { journal: given = {}, store = memoryStore() } = options;
+  const settings: HostJournal = 'keyValues' in given ? { opened: given } : given;
+  const { opened: journal = memoryJournal({ clock }) } = settings;
   const ends: TestMessageEnd[] = [];
   const said = new Map<string, readonly string[]>();
   const configured = rolesOf(options.roles);
@@ -105,7 +108,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     kernel,
     clock,
     logger: log,
-    journal,
+    journal: { ...settings, opened: journal },
     store,
     channels: [channel, ...channels],
     extensions: extensions.map((one) => ('setup' in one ? { extension: one } : one)),
@@ -128,7 +131,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
   const broken = statuses.find((one) => one.status === 'disabled');
   if (broken !== undefined) {
     await stop();
-    throw errorOf(broken);
+    throw broken.error ?? new Error(`extension "${broken.extensionId}" was not loaded`);
   }
   const say = (words: string | Said): Promise<TestMessageEnd> => {
     const updateId = nextId('said');
@@ -186,8 +189,4 @@ async function started(host: Host, clock: VirtualClock): Promise<StartReport> {
     if (host.state === 'stopping') await clock.advance(10_000);
   }
   return starting;
-}
-
-function errorOf({ extensionId, error }: ExtensionStatus): Error {
-  return error ?? new Error(`extension "${extensionId}" was not loaded`);
 }

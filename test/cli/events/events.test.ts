@@ -23,7 +23,11 @@ describe('sluice events', () => {
     const timeline = timelineRecorder();
     timeline.listen(keepTimeline(journal));
     const clock = virtualClock(Date.now()); // a file drops what is old
-    const test = await startTestHost({ journal, timeline, clock, closesJournal: false });
+    const test = await startTestHost({
+      journal: { opened: journal, closes: false },
+      timeline,
+      clock,
+    });
     await test.say('hello');
     await test.say('again');
     await test[Symbol.asyncDispose]();

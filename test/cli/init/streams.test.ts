@@ -40,7 +40,7 @@ async function shownBeside(extension: TestExtension) {
     channel,
     clock,
     agents,
-    defaultAgentId: 'main',
+    defaultAgent: 'main',
     extensions: [extension],
   });
   const saying = host.say('hi');

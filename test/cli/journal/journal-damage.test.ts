@@ -1,9 +1,8 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../src/journal/index.js';
 import { anUpdate } from '../../journal/journal-contract.js';
-import { makeVersion1 } from '../../journal/version-1.js';
 import { testFolder } from '../../support/folder.js';
 import { runInMemory } from '../memory-shell.js';
 
@@ -78,21 +77,5 @@ describe('H1: sluice journal on a damaged journal', () => {
     const { code, stdout } = await journalCommand(path, 'repair');
     expect([code, stdout]).toEqual([0, `${path} is well: nothing was done\n`]);
     expect(readFileSync(path).equals(before)).toBe(true);
-  });
-
-  it('repair brings a journal of version 1 up, without the rows that are no text (durability §1.12)', async () => {
-    const path = join(testFolder(), 'sluice.db');
-    makeVersion1(path);
-    const bytes = readFileSync(path);
-    const at = bytes.indexOf('"dead"');
-    bytes[at] = (bytes[at] ?? 0) ^ 0x80;
-    writeFileSync(path, bytes);
-    const { code, stdout } = await journalCommand(path, 'repair', '--json');
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'repaired', kept: 7, moved: 1 });
-    const journal = await openJournal(path);
-    expect((await journal.updates()).map(({ eventId }) => eventId)).toEqual(['u-1', 'u-2']);
-    await journal.close();
-    expect(existsSync(`${path}.repaired`)).toBe(false);
   });
 });

@@ -127,7 +127,7 @@ describe('a send', () => {
         return new Promise(() => undefined);
       },
     });
-    await using lab = await labOf(channel, { sendTimeoutMs: 1_000 });
+    await using lab = await labOf(channel, { budgets: { sendTimeoutMs: 1_000 } });
     const said = lab.say('hello');
     await lab.clock.advance(1_000);
     expect((await said).sends).toMatchObject([{ status: 'failed' }]);
@@ -147,7 +147,7 @@ describe('a send', () => {
         return sent;
       },
     });
-    const lab = await labOf(channel, { sendTimeoutMs: 1_000 });
+    const lab = await labOf(channel, { budgets: { sendTimeoutMs: 1_000 } });
     const said = lab.say('hello');
     await lab.clock.advance(3_000);
     expect((await said).status).toBe('failed');
@@ -221,7 +221,7 @@ describe('the signal of a send (§14.17)', () => {
 
   it('aborts when its time is up', async () => {
     const { channel, aborted } = heeding(never);
-    await using lab = await hostLab({ channel, sendTimeoutMs: 1_000 });
+    await using lab = await hostLab({ channel, budgets: { sendTimeoutMs: 1_000 } });
     const ending = lab.say('hello');
     await lab.clock.advance(999);
     expect(aborted()).toEqual([false]);

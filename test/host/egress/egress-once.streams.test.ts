@@ -145,7 +145,7 @@ it('fault 26: a streamed reply is one send with one end, is shown whole once at 
         yield end();
       });
       const lab = await hostLab({
-        ...{ clock, channel, sendTimeoutMs: 1_000, failureText: () => undefined },
+        ...{ clock, channel, budgets: { sendTimeoutMs: 1_000 }, failureText: () => undefined },
         agents: [{ id: 'main', provider }],
         replies: { reasoningMode: given.reasoning },
       });

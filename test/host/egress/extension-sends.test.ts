@@ -217,7 +217,7 @@ describe('a key after a restart', () => {
   ])('names the same message with %s (extensions-that-act §4.4)', async (_, fields) => {
     const journal = await openJournal(':memory:', { secrets: ['sesame-street'] });
     const keyed = { ...tea, ...fields, key: 'tea/1' };
-    const before = await actingLab({ journal, closesJournal: false });
+    const before = await actingLab({ journal, journalSettings: { closes: false } });
     const { sendId, ended } = await before.api.send(keyed);
     await ended;
     await before[Symbol.asyncDispose]();

@@ -215,7 +215,7 @@ describe.each(journalsOfBatches)('a host that joins messages, %s', (_, journalOf
 
   it('holds no place of the host, no reload and no attempt while it waits (durability §10.4)', async () => {
     const extension = defineExtension({ id: 'acme', setup: () => undefined });
-    await using lab = await labOf({ maxRunning: 1, extensions: [{ extension }] });
+    await using lab = await labOf({ lanes: { maxRunning: 1 }, extensions: [{ extension }] });
     await lab.tell('one');
     expect(lab.host.stats()).toMatchObject({ running: 0, waiting: 1 });
     expect(lab.host.health()).toMatchObject({ messages: 1, turns: 0 });

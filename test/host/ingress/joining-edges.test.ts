@@ -52,7 +52,7 @@ it('keeps no reload waiting, and begins behind it, if it waits for a place of th
   const releases: (() => void)[] = [];
   const extension = defineExtension({ id: 'acme', setup: () => undefined });
   await using lab = await batchLab({
-    maxRunning: 1,
+    lanes: { maxRunning: 1 },
     extensions: [{ extension }],
     answer: () => new Promise((resolve) => releases.push(() => resolve('done'))),
   });
@@ -159,7 +159,7 @@ it.each([
 );
 
 it('joins none that was refused, since its sender was told so (durability §8.2, durability §10.2)', async () => {
-  await using lab = await batchLab({ laneCapacity: 2 });
+  await using lab = await batchLab({ lanes: { capacity: 2 } });
   for (const text of ['one', 'two', 'three', 'four']) await lab.tell(text);
   await lab.pass(withinMs);
   expect(lab.prompts).toEqual(['one\n\ntwo']);

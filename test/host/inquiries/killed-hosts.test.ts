@@ -16,7 +16,7 @@ async function host(journal: Journal, handled: QuestionEnd<unknown>[]) {
   let deploy: Question<unknown> | undefined;
   const lab = await actingLab({
     journal,
-    maxAttempts,
+    journalSettings: { maxAttempts },
     channel: scriptedChannel({ deduplicatesSends: true, resendPolicy: { ambiguous: 'resend' } }),
     setup: (api) => {
       deploy = api.question<unknown>('deploy', (end) => void handled.push(end));

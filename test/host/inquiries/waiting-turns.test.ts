@@ -5,7 +5,7 @@ import { approvalLab, until } from '../../support/approval-lab.js';
 it('a turn that waits for a human holds no place and spends no time, and its words were shown (judgement §4.16, judgement §4.20)', async () => {
   await using lab = await approvalLab({
     journal: memoryJournal(),
-    maxRunning: 1,
+    lanes: { maxRunning: 1 },
     argsOf: (p) => (p === 'hi' ? [] : [p]),
   });
   const ending = lab.say('v2');

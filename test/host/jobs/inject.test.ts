@@ -157,7 +157,11 @@ describe('api.inject', () => {
 
   it('refuses a text that the journal would keep without its words (extensions-that-act §5.2)', async () => {
     const store = memoryStore();
-    await using lab = await actingLab({ journal: memoryJournal(), store, maxUpdateLength: 1_000 });
+    await using lab = await actingLab({
+      journal: memoryJournal(),
+      store,
+      journalSettings: { maxUpdateLength: 1_000 },
+    });
     expect(await codeOf(lab.api.inject('main', 'x'.repeat(1_000), { key: 'k' }))).toBe(
       'bad-injection',
     );
@@ -210,7 +214,7 @@ it('hosts that are killed write each key once, with a journal in memory as with 
         const store = memoryStore();
         const kept = new Set<string>();
         for (const { keys, turns } of rounds) {
-          const lab = await actingLab({ journal, store, maxAttempts });
+          const lab = await actingLab({ journal, store, journalSettings: { maxAttempts } });
           for (const key of keys)
             void lab.api.inject('main', `text ${key}`, { key: `${key}` }).then(
               () => kept.add(`text ${key}`),
@@ -220,7 +224,7 @@ it('hosts that are killed write each key once, with a journal in memory as with 
           await lab.kill();
         }
         const asked = [...new Set(rounds.flatMap(({ keys }) => keys))];
-        await using last = await actingLab({ journal, store, maxAttempts });
+        await using last = await actingLab({ journal, store, journalSettings: { maxAttempts } });
         await last.clock.advance(15_000); // a last attempt waits
         expect(await injectedIn(store, 'main')).toEqual(expect.arrayContaining([...kept]));
         for (const key of asked) await last.api.inject('main', `text ${key}`, { key: `${key}` });

@@ -70,7 +70,7 @@ it('a host that is killed at any write of a question asks it, and counts its ans
     const lab = await actingLab({
       journal,
       clock,
-      maxAttempts: lasting.maxAttempts,
+      journalSettings: { maxAttempts: lasting.maxAttempts },
       channel: scriptedChannel({ ...lasting, resendPolicy: { ambiguous: 'resend' } }),
       setup: (api) => {
         deploy = api.question<number>('deploy', (end) => void handled.push(end));
@@ -108,7 +108,7 @@ it('a host that is killed at any write of a schedule runs each due time, and end
     const lab = await actingLab({
       journal,
       clock,
-      maxAttempts: lasting.maxAttempts,
+      journalSettings: { maxAttempts: lasting.maxAttempts },
       setup: (api) => api.schedule('tick', { cron: '* * * * *' }, (run) => void runs.push(run)),
     });
     await clock.advance(60_000);

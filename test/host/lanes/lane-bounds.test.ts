@@ -35,8 +35,7 @@ describe('a host under load', () => {
   it('has a channel that is told to wait when all conversations together are full (durability §8.2)', async () => {
     await using lab = await hostLab({
       agents: [{ id: 'main', provider: hangsOn('wait') }],
-      capacity: 3,
-      whenLaneFull: 'wait',
+      lanes: { total: 3, whenFull: 'wait' },
     });
     const taken: number[] = [];
     for (let at = 0; at < 5; at++) {
@@ -61,7 +60,7 @@ describe('a host under load', () => {
     await using lab = await hostLab({
       agents: [{ id: 'main', provider: hangsOn('wait') }],
       channel: scriptedChannel({ canWait: true }),
-      laneCapacity: 3,
+      lanes: { capacity: 3 },
     });
     const taken: number[] = [];
     for (let at = 0; at < 5; at++)
@@ -77,8 +76,7 @@ describe('a host under load', () => {
   ])('drops only where it is told to, and counts it: %s (durability §8.3)', async (_, journal) => {
     await using lab = await hostLab({
       agents: [{ id: 'main', provider: hangsOn('wait') }],
-      laneCapacity: 2,
-      whenLaneFull: 'drop',
+      lanes: { capacity: 2, whenFull: 'drop' },
       ...(journal !== undefined && { journal }),
     });
     for (let at = 0; at < 4; at++) await lab.channel.receive({ text: 'wait' }, `${at}`);
@@ -100,7 +98,7 @@ describe('a host under load', () => {
   it('H3: without a journal the messages of a full conversation are refused: one of them is answered so, all are counted (durability §8.2)', async () => {
     await using lab = await hostLab({
       agents: [{ id: 'main', provider: hangsOn('poison') }],
-      laneCapacity: 4,
+      lanes: { capacity: 4 },
       failureText: ({ code }) => code,
     });
     const flood = async (from: number, to: number) => {

@@ -69,7 +69,10 @@ const say = (lab: HostLab, text: string, conversation = text) =>
 describe('M6: messages that run at once', () => {
   it('are so many and no more; those of others wait, first come first served (durability §8.5)', async () => {
     const { provider, begun, release } = held();
-    await using lab = await hostLab({ agents: [{ id: 'main', provider }], maxRunning: 3 });
+    await using lab = await hostLab({
+      agents: [{ id: 'main', provider }],
+      lanes: { maxRunning: 3 },
+    });
     const texts = Array.from({ length: 12 }, (_, at) => `m-${at}`);
     for (const text of texts) say(lab, text);
     for (let ended = 0; ended < texts.length; ended++) {
@@ -86,7 +89,10 @@ describe('M6: messages that run at once', () => {
 
   it('of a conversation that writes much take turns with those of others (durability §8.5)', async () => {
     const { provider, begun, release } = held();
-    await using lab = await hostLab({ agents: [{ id: 'main', provider }], maxRunning: 1 });
+    await using lab = await hostLab({
+      agents: [{ id: 'main', provider }],
+      lanes: { maxRunning: 1 },
+    });
     for (let at = 0; at < 5; at++) say(lab, `a-${at}`, 'a');
     for (const text of ['b', 'c']) say(lab, text);
     for (let ended = 1; ended <= 7; ended++) {
@@ -98,7 +104,10 @@ describe('M6: messages that run at once', () => {
 
   it('do not block /stop, nor a message that nobody asked for (durability §8.5)', async () => {
     const { provider, begun } = held();
-    await using lab = await hostLab({ agents: [{ id: 'main', provider }], maxRunning: 2 });
+    await using lab = await hostLab({
+      agents: [{ id: 'main', provider }],
+      lanes: { maxRunning: 2 },
+    });
     for (const text of ['a', 'b', 'c']) say(lab, text);
     await until(lab, () => begun.length === 2);
     const sent = lab.host.send({
@@ -121,7 +130,7 @@ describe('M6: messages that run at once', () => {
         { id: 'slow', provider, maxRunning: 1 },
         { id: 'fast', provider: { ...echoProvider(), id: 'fast' } },
       ],
-      maxRunning: 2,
+      lanes: { maxRunning: 2 },
       ...routed(),
     });
     for (let at = 0; at < 6; at++) say(lab, `slow ${at}`);
@@ -142,7 +151,7 @@ describe('M6: messages that run at once', () => {
     const { provider, begun, release } = held();
     await using lab = await hostLab({
       agents: [{ id: 'main', provider }],
-      maxRunning: 2,
+      lanes: { maxRunning: 2 },
       ...routed('shared'),
     });
     for (let at = 0; at < 5; at++) say(lab, `m-${at}`);
@@ -159,7 +168,7 @@ describe('M6: messages that run at once', () => {
   it('of one sender that wait for his share are handled before a host ends whose input has ended (durability §8.5, durability §8.8)', async () => {
     const { provider, begun, release } = held();
     const agents = [{ id: 'main', provider }];
-    const lab = await hostLab({ journal: memoryJournal(), agents, maxRunning: 4 });
+    const lab = await hostLab({ journal: memoryJournal(), agents, lanes: { maxRunning: 4 } });
     const texts = ['m-0', 'm-1', 'm-2', 'm-3', 'm-4'];
     for (const text of texts) {
       await lab.channel.receive({ text, conversation: text, from: 'ada' }, text);

@@ -71,7 +71,7 @@ describe('host.reload (§13.9)', () => {
     await using lab = await hostLab({
       agents,
       extensions: [{ extension: counting() }],
-      reloadTimeoutMs: 500,
+      budgets: { reloadTimeoutMs: 500 },
     });
     const said = lab.say('one');
     await lab.clock.advance(0);
@@ -175,7 +175,7 @@ describe('a message that goes on while its channel is replaced (§13.9)', () => 
       agents: [
         { id: 'main', provider: slowly(clock, () => [start, ...said('Hello world'), end()]) },
       ],
-      reloadTimeoutMs,
+      budgets: { reloadTimeoutMs },
     });
     const saying = lab.say('hi', channels[0]);
     await clock.advance(45);
@@ -199,7 +199,7 @@ describe('a message that goes on while its channel is replaced (§13.9)', () => 
     await using lab = await hostLab({
       channels: [],
       extensions: [{ extension: providing(channels) }],
-      reloadTimeoutMs,
+      budgets: { reloadTimeoutMs },
     });
     const saying = lab.say('hi', channels[0]);
     await lab.clock.advance(0);
@@ -217,7 +217,7 @@ describe('a message that goes on while its channel is replaced (§13.9)', () => 
       agents,
       channels: [],
       extensions: [{ extension: providing(channels) }],
-      reloadTimeoutMs,
+      budgets: { reloadTimeoutMs },
     });
     await channels[0]?.receive({ text: 'hi' }, '7');
     await lab.clock.advance(0);

@@ -1,41 +1,48 @@
 import { expect, it } from 'vitest';
-import { type AgentDefinition, createHost, type FlatHostOptions } from '../../../src/host/index.js';
-import { givenOptions } from '../../../src/host/parts/given-options.js';
-import { memoryJournal } from '../../../src/journal/index.js';
-import { createKernel } from '../../../src/kernel/index.js';
+import { configSchema } from '../../../src/host/config/schema.js';
+import {
+  type AgentDefinition,
+  createHost,
+  type HostProgram,
+  timelineRecorder,
+} from '../../../src/host/index.js';
+import { givenOptions, hostSettings } from '../../../src/host/parts/given-options.js';
+import { memoryStore } from '../../../src/journal/index.js';
+import { createKernel, silentLogger } from '../../../src/kernel/index.js';
 import { defineExtension } from '../../../src/sdk/extension/index.js';
+import { virtualClock } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
 
-const journal = memoryJournal();
 const agents: readonly AgentDefinition[] = [];
 
-it.each<[FlatHostOptions, object]>([
-  [{ defaultAgentId: 'b' }, { defaultAgent: 'b' }],
-  [{ kernelOptions: { trace: true } }, { kernel: { trace: true } }],
-  [{ sendTimeoutMs: 1 }, { budgets: { sendTimeoutMs: 1 } }],
-  [{ reloadTimeoutMs: 2 }, { budgets: { reloadTimeoutMs: 2 } }],
-  [{ maxRunning: 3 }, { lanes: { maxRunning: 3 } }],
-  [{ laneCapacity: 4 }, { lanes: { capacity: 4 } }],
-  [{ capacity: 5 }, { lanes: { total: 5 } }],
-  [{ whenLaneFull: 'drop' }, { lanes: { whenFull: 'drop' } }],
-  [{ closesJournal: false }, { journal: { opened: journal, closes: false } }],
-  [{ journalDispatches: false }, { journal: { opened: journal, dispatches: false } }],
-  [{ maxAttempts: 6 }, { journal: { opened: journal, maxAttempts: 6 } }],
-  [{ lastAttemptAfterMs: 7 }, { journal: { opened: journal, lastAttemptAfterMs: 7 } }],
-  [{ maxUpdateLength: 8 }, { journal: { opened: journal, maxUpdateLength: 8 } }],
-])('the option of an earlier version %j goes where its value stands now', (old, now) => {
-  expect(givenOptions({ agents, journal, ...old }, {})).toMatchObject(now);
+const old = { maxRunning: 3, journalDispatches: false, startOnly: ['console'], laness: {} };
+
+it.each(Object.entries(old))('refuses a name that no option has: %s', (name, value) => {
+  expect(() => givenOptions({ agents, ...{ [name]: value } }, {})).toThrow(name);
 });
 
-it('a value in a place of today stands before one of an earlier version', () => {
-  const both = { journal, maxRunning: 3, lanes: { maxRunning: 4 } };
-  expect(givenOptions({ agents, ...both }, {}).lanes).toEqual({ maxRunning: 4 });
+it('takes its own settings of those of a config file, and each option of a program', () => {
+  const config = Object.fromEntries(Object.keys(configSchema.shape).map((name) => [name, {}]));
+  const taken = hostSettings({ ...config, folder: '.', secrets: [] });
+  const ofOthers = ['$schema', 'agent', 'gateway', 'handlerWatch', 'health', 'inspect'];
+  const left = [...ofOthers, 'legacy', 'logging', 'openclaw', 'strict'];
+  expect(
+    Object.keys(config)
+      .filter((name) => !(name in taken))
+      .sort(),
+  ).toEqual(left);
+  const program: Required<HostProgram> = {
+    ...{ kernel: createKernel(), timeline: timelineRecorder(), store: memoryStore() },
+    ...{ clock: virtualClock(), logger: silentLogger, newId: () => '1', providers: [] },
+    ...{ commands: [], replies: {}, about: {}, onMessageEnd: () => undefined },
+    ...{ onEvent: () => undefined, onAmbiguousSend: async () => 'fail' },
+  };
+  expect(givenOptions({ agents }, program)).toMatchObject({ newId: program.newId });
 });
 
-it('refuses startOnly, which has no place any more', () => {
-  const old: object = { agents, journal, startOnly: ['console'] };
-  expect(() => givenOptions(old as FlatHostOptions & { agents: [] }, {})).toThrow(/startOnly/); // JavaScript may say it
+it('names the option that was meant', () => {
+  expect(() => givenOptions({ agents, ...{ laness: {} } }, {})).toThrow('did you mean "lanes"?');
 });
 
 it('starts all channels, or those alone that are in a list with a name', async () => {

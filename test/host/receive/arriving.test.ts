@@ -32,7 +32,11 @@ it('a message waits for one of its conversation that came before it and is being
       yield* echo.run(request);
     },
   };
-  await using lab = await hostLab({ journal, maxRunning: 1, agents: [{ id: 'main', provider }] });
+  await using lab = await hostLab({
+    journal,
+    lanes: { maxRunning: 1 },
+    agents: [{ id: 'main', provider }],
+  });
   const receive = (text: string, conversation: string) =>
     void lab.channel.receive({ text, conversation }, text);
   receive('x', 'zero'); // has the only place

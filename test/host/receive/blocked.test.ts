@@ -51,7 +51,7 @@ async function seconds(lab: HostLab, count: number): Promise<void> {
 describe('what comes after a message that could not be begun', () => {
   it('waits for it, also if it is active and waits for its place (durability §6.6)', async () => {
     const { journal } = failingJournal(2);
-    const options = { journal, maxRunning: 1, whenLaneFull: 'wait' as const };
+    const options = { journal, lanes: { maxRunning: 1, whenFull: 'wait' as const } };
     await using lab = await slowLab(3_000, options);
     receive(lab, 'x', 'zero'); // runs for three seconds
     await lab.clock.advance(10);
@@ -95,14 +95,14 @@ it('what is new waits for what is parked in its conversation, also if the journa
 
 it.each([undefined, 'wait', 'refuse', 'drop'] as const)(
   'what is new waits for a suspect of its conversation, whatever is done when that is full: %s (durability §7.1, durability §7.7)',
-  async (whenLaneFull) => {
+  async (whenFull) => {
     const journal = memoryJournal();
     const idOf = (text: string) => eventIdOf('scripted', 'default', text);
     const about = { channel: 'scripted', accountId: 'default', receivedAtMs: 0 };
     const body = JSON.stringify({ text: 'a', conversation: 'one' });
     await journal.accept({ eventId: idOf('a'), ...about, updateId: 'a', body });
     for (let times = 0; times < 2; times++) await journal.begin(idOf('a')); // its last attempt is left
-    await using lab = await hostLab({ journal, ...(whenLaneFull && { whenLaneFull }) });
+    await using lab = await hostLab({ journal, ...(whenFull && { lanes: { whenFull } }) });
     await lab.clock.advance(10);
     for (const text of ['b', 'c']) receive(lab, text);
     receive(lab, 'other', 'two');

@@ -9,10 +9,10 @@ import { twoHosts } from '../../support/two-hosts.js';
 const said = (text: string) => ({ text, conversation: 'one' });
 
 /** Two hosts with a conversation that three messages fill, whose agent answers when it is let. Host a has another part. */
-async function fullHosts(whenLaneFull: 'refuse' | 'drop', contribute?: (kernel: Kernel) => void) {
+async function fullHosts(whenFull: 'refuse' | 'drop', contribute?: (kernel: Kernel) => void) {
   const { provider, release } = held();
   const hosts = await twoHosts({
-    ...{ agents: [{ id: 'main', provider }], laneCapacity: 3, whenLaneFull },
+    ...{ agents: [{ id: 'main', provider }], lanes: { capacity: 3, whenFull } },
     failureText: ({ code }) => code,
     ...(contribute !== undefined && { contribute }),
   });
@@ -119,7 +119,7 @@ describe('a message that is refused, since its conversation is full,', () => {
     const { provider, release } = held();
     const journal = memoryJournal();
     const agents = [{ id: 'main', provider }];
-    const options = { laneCapacity: 1, whenLaneFull: 'refuse', contribute: vetoLong } as const;
+    const options = { lanes: { capacity: 1, whenFull: 'refuse' }, contribute: vetoLong } as const;
     await using lab = await hostLab({ journal, agents, ...options });
     await lab.channel.receive(said('1'), '1');
     expect(await lab.say(said('long'))).toMatchObject(refused);
@@ -139,7 +139,7 @@ describe('a message that is refused, since its conversation is full,', () => {
     });
     await using lab = await hostLab({
       ...{ agents: [{ id: 'main', provider }], extensions: [{ extension }] },
-      ...{ laneCapacity: 1, whenLaneFull: 'refuse' },
+      lanes: { capacity: 1, whenFull: 'refuse' },
     });
     const place = { channel: 'scripted', accountId: 'default', to: 'one' };
     await confirm?.ask(place, { content: 'Sure?', options: ['Yes', 'No'] });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { HostJournal } from '../../../src/host/index.js';
 import { journalError } from '../../../src/journal/errors.js';
 import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import { eventIdOf } from '../../../src/journal/internal.js';
@@ -34,6 +35,7 @@ function speaker(...texts: readonly string[]): AgentProvider & { readonly turns:
 
 interface KeptLabOptions extends Omit<HostLabOptions, 'channel' | 'journal'> {
   readonly journal: Journal;
+  readonly journalSettings?: HostJournal;
   readonly provider?: AgentProvider;
   readonly scripted?: ScriptedChannelOptions;
   readonly failing?: Parameters<typeof mortalJournal>[1];
@@ -48,6 +50,7 @@ interface KeptLab extends HostLab {
 /** A host with a journal that others have had before it. */
 async function keptLab({
   journal,
+  journalSettings,
   provider,
   scripted,
   failing,
@@ -55,7 +58,7 @@ async function keptLab({
 }: KeptLabOptions): Promise<KeptLab> {
   const mortal = mortalJournal(journal, failing);
   const lab = await hostLab({
-    journal: mortal,
+    journal: { opened: mortal, ...journalSettings },
     channel: scriptedChannel(scripted),
     ...(provider !== undefined && { agents: [{ id: 'main', provider }] }),
     ...options,
@@ -348,7 +351,7 @@ describe('after the host was killed (durability §7)', () => {
   it('the body of each is read once, when its turn has come (durability §8.8)', async () => {
     const journal = memoryJournal();
     const texts = Array.from({ length: 130 }, (_, at) => `m-${at}`);
-    const first = await keptLab({ journal, provider: speaker('hang'), maxRunning: 1 });
+    const first = await keptLab({ journal, provider: speaker('hang'), lanes: { maxRunning: 1 } });
     for (const text of texts)
       await first.channel.receive({ text, conversation: `c-${Number(text.slice(2)) % 90}` }, text);
     first.kill();
@@ -361,7 +364,7 @@ describe('after the host was killed (durability §7)', () => {
         return rows;
       },
     };
-    await using second = await keptLab({ journal: counted, maxRunning: 1 });
+    await using second = await keptLab({ journal: counted, lanes: { maxRunning: 1 } });
     while (second.channel.sent.length < texts.length) await second.clock.advance(0);
     expect(bodies).toBe(texts.length);
   });
@@ -667,13 +670,17 @@ describe('a message that never comes to its end (durability §7.5)', () => {
   it('is begun as often as it may be, then it is a dead letter that says why', async () => {
     const journal = memoryJournal();
     for (let start = 0; start < 3; start++) {
-      await using lab = await keptLab({ journal, provider: speaker('hang'), maxAttempts: 3 });
+      await using lab = await keptLab({
+        journal,
+        provider: speaker('hang'),
+        journalSettings: { maxAttempts: 3 },
+      });
       if (start === 0) await lab.channel.receive({ text: 'poison' }, '7');
       await lab.clock.advance(10_000); // a last attempt is made by a host that has run for a while
       lab.kill();
     }
     const provider = speaker('answer');
-    await using last = await keptLab({ journal, provider, maxAttempts: 3 });
+    await using last = await keptLab({ journal, provider, journalSettings: { maxAttempts: 3 } });
     await last.channel.receive({ text: 'fine', conversation: 'other' }, 'fine');
     await last.clock.advance(10_000);
     const [poison] = await journal.updates({ eventId: idOf('7') });
@@ -691,12 +698,20 @@ describe('a message that never comes to its end (durability §7.5)', () => {
     const journal = memoryJournal();
     const never = new Promise<never>(() => undefined);
     const dying = { ...journal, endUpdate: () => never };
-    const first = await keptLab({ journal: dying, provider: speaker('answer'), maxAttempts: 1 });
+    const first = await keptLab({
+      journal: dying,
+      provider: speaker('answer'),
+      journalSettings: { maxAttempts: 1 },
+    });
     await first.channel.receive({ text: 'hi' }, '7');
     await first.clock.advance(0);
     expect(first.texts()).toEqual(['answer']);
     first.kill();
-    await using second = await keptLab({ journal, provider: speaker('other'), maxAttempts: 1 });
+    await using second = await keptLab({
+      journal,
+      provider: speaker('other'),
+      journalSettings: { maxAttempts: 1 },
+    });
     await second.clock.advance(10_000);
     expect(await statesOf(journal)).toEqual(['ended answered']);
     expect(second.texts()).toEqual([]);

@@ -274,7 +274,7 @@ it('hosts that are killed run each due time to its end once, and never two at a 
             running--;
             ended.push(dueAt);
           };
-          return scheduleLab({ journal, clock, handler, maxAttempts: 100 });
+          return scheduleLab({ journal, clock, handler, journalSettings: { maxAttempts: 100 } });
         };
         for (const one of rounds) {
           const lab = await live(one);

@@ -49,7 +49,7 @@ describe('two hosts on one journal', () => {
   });
 
   it('begin no message before an older one of a busy conversation, of which nobody has told (durability §12.5)', async () => {
-    await using hosts = await twoHosts({ whenLaneFull: 'wait' });
+    await using hosts = await twoHosts({ lanes: { whenFull: 'wait' } });
     const { a, b, clock, shared } = hosts;
     await b.channel.receive(said('one', 'first'), '1');
     await clock.advance(20); // its turn runs
@@ -191,7 +191,7 @@ describe('two hosts on one journal', () => {
   });
 
   it('refuse an update that cannot be persisted whole: the other could not handle it (durability §12.7)', async () => {
-    await using hosts = await twoHosts({ maxUpdateLength: 100 });
+    await using hosts = await twoHosts({ journal: { maxUpdateLength: 100 } });
     const { a, b, clock } = hosts;
     await a.channel.receive(said('one', 'x'.repeat(200)), '1');
     await clock.advance(1_000);

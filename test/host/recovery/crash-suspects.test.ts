@@ -325,7 +325,7 @@ describe('M6: with a journal', () => {
     const echo = echoProvider();
     await using lab = await hostLab({
       journal,
-      maxRunning: 2,
+      lanes: { maxRunning: 2 },
       agents: [
         {
           id: 'main',
@@ -355,8 +355,7 @@ describe('M6: with a journal', () => {
     const echo = echoProvider();
     await using lab = await hostLab({
       journal: memoryJournal(),
-      maxRunning: 4,
-      capacity: 10,
+      lanes: { maxRunning: 4, total: 10 },
       agents: [
         {
           id: 'main',

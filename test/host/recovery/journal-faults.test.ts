@@ -209,7 +209,7 @@ it('a beginning whose answer was lost counts once: the next one may be the last 
       return answer;
     },
   };
-  await using lab = await hostLab({ journal, maxAttempts: 1 });
+  await using lab = await hostLab({ journal: { opened: journal, maxAttempts: 1 } });
   void lab.channel.receive({ text: 'hello' }, '1');
   await lab.clock.advance(350); // four tries
   isLost = false;

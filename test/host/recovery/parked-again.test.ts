@@ -70,7 +70,12 @@ it('H1: one damaged row of the journal keeps nobody else waiting (durability §1
     },
   };
   const agents = [{ id: 'main', provider: slowly }];
-  await using lab = await hostLab({ journal, store: journal.store, maxRunning: 1, agents });
+  await using lab = await hostLab({
+    journal,
+    store: journal.store,
+    lanes: { maxRunning: 1 },
+    agents,
+  });
   for (const text of ['a', 'b', 'c', 'd', 'e', 'f'])
     await lab.channel.receive({ text, conversation: text }, text);
   {
@@ -120,7 +125,7 @@ it('a message that was refused before its host was killed is refused in its orde
     if (write === 'sending') mortal.kill();
     return undefined;
   });
-  const full = { laneCapacity: 1, whenLaneFull: 'refuse', failureText: () => 'busy' } as const;
+  const full = { lanes: { capacity: 1, whenFull: 'refuse' }, failureText: () => 'busy' } as const;
   const echo = echoProvider();
   const silent: AgentProvider = {
     ...echo,

@@ -155,13 +155,13 @@ describe.each(kept)('messages that join, with a journal %s', (_, journalOf) => {
     for (let death = 0; death < 2; death++) {
       const mortal = mortalJournal(journal);
       const answer = () => new Promise<string>(() => undefined);
-      const lab = await batchLab({ clock, journal: mortal, answer, maxAttempts: 2 });
+      const lab = await batchLab({ clock, journal: { opened: mortal, maxAttempts: 2 }, answer });
       if (death === 0) for (const text of ['one', 'two']) await lab.tell(text);
       await lab.pass(15_000);
       expect(lab.prompts).toEqual(['one\n\ntwo']);
       mortal.kill();
     }
-    await using last = await batchLab({ clock, journal, maxAttempts: 2 });
+    await using last = await batchLab({ clock, journal: { opened: journal, maxAttempts: 2 } });
     await last.pass(15_000);
     expect(await statesOf(journal)).toEqual(['u-one: failed dead', 'u-two: joined dead']);
   });
@@ -263,7 +263,7 @@ async function liveThrough(
       mortal.kill();
       return undefined;
     });
-    const own = { clock, journal: mortal, prompts, channel: channelOf(), ...lasting };
+    const own = { clock, journal: { opened: mortal, ...lasting }, prompts, channel: channelOf() };
     return [await batchLab(own), mortal];
   };
   const deaths = [...killedAt];

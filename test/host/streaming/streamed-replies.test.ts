@@ -345,7 +345,7 @@ describe('a sender that fails', () => {
 
   it('that hangs at a part is given up in time, and the reply goes out by send (§14.9)', async () => {
     const stream = { before: (call: SenderCall) => hangAt(call, 'content') };
-    await using lab = await labOf({ stream, sendTimeoutMs: 1_000 });
+    await using lab = await labOf({ stream, budgets: { sendTimeoutMs: 1_000 } });
     expect((await answer(lab)).status).toBe('answered');
     expect(lab.stream.screen).toEqual([{ by: 'send', text: 'Hello world' }]);
   });
@@ -357,7 +357,7 @@ describe('a sender that fails', () => {
           ? new Promise<void>((resolve) => lab.clock.setTimeout(resolve, 5_000))
           : undefined,
     };
-    const lab = await labOf({ stream, sendTimeoutMs: 1_000 });
+    const lab = await labOf({ stream, budgets: { sendTimeoutMs: 1_000 } });
     await using _lab = lab;
     expect((await answer(lab)).status).toBe('answered');
     expect(lab.stream.screen).toEqual([{ by: 'send', text: 'Hello world' }]);

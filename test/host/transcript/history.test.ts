@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import { replayProvider } from '../../../src/claude/agent/index.js';
-import type { HistoryBounds } from '../../../src/host/index.js';
+import type { HostOptions } from '../../../src/host/index.js';
 import { memoryStore, type Store } from '../../../src/journal/index.js';
 import type {
   AgentProvider,
@@ -31,7 +31,7 @@ const result = (toolCallId: string): TranscriptEntry => ({
 /** The part of a transcript that the agent of a host gets, within bounds. */
 async function given(
   transcript: readonly TranscriptEntry[],
-  history?: HistoryBounds,
+  history?: NonNullable<HostOptions['session']>['history'],
 ): Promise<Pick<AgentRequest, 'history' | 'beforeHistory'>> {
   const store = memoryStore();
   const echo = echoProvider();

@@ -16,8 +16,8 @@ async function twoHosts() {
   shared.give('b', shared.all);
   const made = (process: string) =>
     telegramLab({
-      ...{ clock, store, shared: { server, process }, journal: shared.of(process) },
-      closesJournal: false,
+      ...{ clock, store, shared: { server, process } },
+      journal: { opened: shared.of(process), closes: false },
     });
   const a = await made('a');
   const b = await made('b');

@@ -108,7 +108,10 @@ describe('hostile texts of a message', () => {
     const journal = memoryJournal();
     const timeline = timelineRecorder();
     timeline.listen(keepTimeline(journal, { maxDispatchLength: 8_000_000 }));
-    await using host = await startTestHost({ journal, timeline, closesJournal: false });
+    await using host = await startTestHost({
+      journal: { opened: journal, closes: false },
+      timeline,
+    });
     for (const text of texts) await host.say(text);
     timeline.record(() => ({
       ...{ kind: 'update', id: texts[0] ?? '', correlationId: 'u-x', state: 'dead' },

@@ -6,7 +6,7 @@ import extension, { type Answer, provider } from '../src/index.js';
 test('it answers in a host', async () => {
   await using host = await startTestHost({
     extensions: [extension],
-    defaultAgentId: 'my-name',
+    defaultAgent: 'my-name',
   });
   expectReply(await host.say('hello'), 'You said: hello');
 });
