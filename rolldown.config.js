@@ -61,7 +61,7 @@ const groups = Object.entries(parts).map(([name, place], at) => ({
 }));
 
 /**
- * Leaves out sentences for people: the descriptions and occasions of the catalog, which `sluice-kernel/schemas` has, and the causes
+ * Leaves out sentences for people: the descriptions, purposes and occasions of the catalog, which `sluice-kernel/schemas` has, and the causes
  * of errors, which `sluice-kernel/error-rows` has.
  */
 const undescribed = {
@@ -71,7 +71,7 @@ const undescribed = {
     handler: (code) =>
       code
         .replace(/(?:,\s*)?(['"])(?:(?!\1)[^\\\n]|\\.)* (?:(?!\1)[^\\\n]|\\.)*\1,?\s*\)/g, ')') // of a call
-        .replace(/^ +(?:cause|emittedWhen):\s+(['"])(?:(?!\1)[^\\\n]|\\.)*\1,$/gm, ''),
+        .replace(/^ +(?:cause|purpose|emittedWhen):\s+(['"])(?:(?!\1)[^\\\n]|\\.)*\1,$/gm, ''),
   },
 };
 

@@ -12,5 +12,4 @@ export {
   type Provisions,
 } from '@sluice/sdk/extension';
 export * from 'sluice-kernel';
-export { explainAudit, explainOutcome } from 'sluice-kernel/internal';
 export { type ErrorTable, errorTable } from './error-table.js';

@@ -4,8 +4,9 @@ import { canonicalStages } from './catalog/index.js';
 import type { Schema } from './schema/schema.js';
 import type { StandardSchema } from './schema/standard.js';
 
-/** The JSON Schemas of a family, and when a host dispatches it. */
+/** The JSON Schemas of a family, its purpose, and when a host dispatches it. */
 export interface FamilySchemas {
+  readonly purpose: string;
   readonly emittedWhen: string;
   readonly payload: object;
   readonly patch?: object;
@@ -21,7 +22,7 @@ export interface FamilySchemas {
  */
 export const schemas: Readonly<Record<string, FamilySchemas>> = Object.fromEntries(
   canonicalStages.map(
-    ({ family, version, emittedWhen, payload, patch, annotations, selection }) => {
+    ({ family, version, purpose, emittedWhen, payload, patch, annotations, selection }) => {
       const parts = Object.entries({ payload, patch, annotations, selection });
       const documents = parts.flatMap(
         ([part, schema]: [string, Schema | StandardSchema | undefined]) => {
@@ -34,7 +35,7 @@ export const schemas: Readonly<Record<string, FamilySchemas>> = Object.fromEntri
           return [[part, { ...head, ...schema }] as const];
         },
       );
-      const written = { emittedWhen, ...Object.fromEntries(documents) };
+      const written = { purpose, emittedWhen, ...Object.fromEntries(documents) };
       return [family, written as unknown as FamilySchemas]; // each row has a payload
     },
   ),

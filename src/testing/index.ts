@@ -1,4 +1,3 @@
-export { explainOutcome } from 'sluice-kernel/internal';
 export { type CollectingLogger, collectingLogger, type LogEntry } from './collecting-logger.js';
 export * from './conformance/agent-conformance.js';
 export { channelConformance } from './conformance/channel-conformance.js';

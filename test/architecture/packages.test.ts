@@ -80,7 +80,10 @@ describe('the inspector', () => {
     expect([manifest.name, manifest.version]).toEqual(['sluice-inspector', core.version]);
     expect(manifest.dependencies).toEqual({ 'p-limit': '7.3.3' });
     const [major, minor] = core.version.split('.');
-    expect(manifest.peerDependencies).toEqual({ sluice: `~${major}.${minor}.0` });
+    expect(manifest.peerDependencies).toEqual({
+      sluice: `~${major}.${minor}.0`,
+      'sluice-kernel': manifestOf('src/kernel/package.json').version, // which it installs
+    });
   });
 });
 

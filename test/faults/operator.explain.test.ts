@@ -2,14 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { dispatchTap } from '../../src/host/index.js';
 import { recordedOutcome } from '../../src/host/internal.js';
 import { memoryJournal } from '../../src/journal/index.js';
-import {
-  allow,
-  canonicalStages,
-  createKernel,
-  explainOutcome,
-  type Kernel,
-} from '../../src/kernel/internal.js';
+import { allow, canonicalStages, createKernel, type Kernel } from '../../src/kernel/internal.js';
 import { samplePayload } from '../../src/testing/index.js';
+import { explained } from '../support/explained.js';
 
 const stage = canonicalStages.find(({ family }) => family === 'egress.preparing');
 
@@ -71,7 +66,7 @@ describe('an explanation of a dispatch with fifty handlers (fault 47, §20.6)', 
 
   it('names every handler in run order, with its time', async () => {
     const outcome = await dispatched;
-    const lines = explainOutcome(outcome);
+    const lines = explained(outcome);
     const planned = kernel.plan('egress.preparing').filter(({ disabled }) => !disabled);
     const called = lines.filter((line) => /^ {2}ext-\d\/h\d\d {2}\w+ {2}/.test(line));
     const first = called.slice(0, planned.length).map((line) => line.trim().split(' ')[0]);
@@ -83,7 +78,7 @@ describe('an explanation of a dispatch with fifty handlers (fault 47, §20.6)', 
 
   it('names the author of each changed path, and who wrote it before', async () => {
     const outcome = await dispatched;
-    const lines = explainOutcome(outcome);
+    const lines = explained(outcome);
     const writers = (path: string): string[] =>
       outcome.changes.filter((one) => one.path === path).map((one) => one.contributionId);
     expect(writers('content')).toHaveLength(10);
@@ -105,7 +100,7 @@ describe('an explanation of a dispatch with fifty handlers (fault 47, §20.6)', 
   });
 
   it('says what failed with its policy, and what was skipped and why', async () => {
-    const lines = explainOutcome(await dispatched);
+    const lines = explained(await dispatched);
     for (const at of [8, 18, 28, 38, 48])
       expect(lines).toContain(
         `  ext-8/h${String(at).padStart(2, '0')} failed open: threw, no ${at}`,
@@ -115,7 +110,7 @@ describe('an explanation of a dispatch with fifty handlers (fault 47, §20.6)', 
 
   it('says the budget that each had, and who set it (demand 16)', async () => {
     if (stage === undefined) throw new Error('no stage');
-    const lines = explainOutcome(await dispatched, { stage });
+    const lines = explained(await dispatched, { stage });
     expect(lines[1]).toBe(
       `  budget: ${stage.timeoutMs} ms a handler, ${stage.stageTimeoutMs} ms the stage`,
     );
@@ -131,6 +126,6 @@ describe('an explanation of a dispatch with fifty handlers (fault 47, §20.6)', 
     const outcome = await dispatched;
     const [record] = await journal.dispatches({ eventId: outcome.event.eventId });
     if (record === undefined) throw new Error('nothing was kept');
-    expect(explainOutcome(recordedOutcome(record))).toEqual(explainOutcome(outcome));
+    expect(explained(recordedOutcome(record))).toEqual(explained(outcome));
   });
 });

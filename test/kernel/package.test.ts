@@ -27,8 +27,8 @@ async function minified(entry: string): Promise<{ code: string; imports: readonl
 describe('the package sluice-kernel (§2.8)', () => {
   // exact counts, which no machine makes larger; a change that raises one gives its reason
   it.each([
-    ['index', 127_500, 40_960],
-    ['core', 107_000, 35_100],
+    ['index', 123_900, 40_100],
+    ['core', 106_400, 35_000],
   ])('has an entry %s of at most %d bytes, and %d compressed', async (entry, whole, compressed) => {
     const { code, imports } = await minified(entry);
     expect(imports).toEqual([]);
@@ -53,7 +53,8 @@ describe('the package sluice-kernel (§2.8)', () => {
     const bare = (value: unknown): unknown =>
       JSON.parse(
         JSON.stringify(value, (key, one) =>
-          ['description', 'emittedWhen', 'cause'].includes(key) && typeof one === 'string'
+          ['description', 'purpose', 'emittedWhen', 'cause'].includes(key) &&
+          typeof one === 'string'
             ? undefined
             : one,
         ),
@@ -135,7 +136,7 @@ export { defineStage, schemas, text, wrong };
     expectFresh('spec/kernel-api.md', `${page.join('\n\n')}\n`);
   });
 
-  it('is imported at a cost that is printed', () => {
+  it('is imported at a cost of at most 5 MB, and of CPU that is printed', () => {
     const cost = (code: string): { cpuMs: number; rssMb: number } => {
       const measured = `const before = [process.cpuUsage(), process.memoryUsage().rss]; ${code}
 const { user, system } = process.cpuUsage(before[0]);
@@ -145,6 +146,7 @@ console.log(JSON.stringify({ cpuMs: (user + system) / 1000, rssMb: (process.memo
     };
     const { cpuMs, rssMb } = cost(`await import(${JSON.stringify(join(dist, 'index.js'))});`);
     console.log(`import of sluice-kernel: ${cpuMs.toFixed(1)} ms of CPU, ${rssMb.toFixed(1)} MB`);
-    expect(cpuMs).toBeGreaterThan(0); // the bounds of CI are those of bytes
+    expect(cpuMs).toBeGreaterThan(0); // other programs make it larger
+    expect(rssMb).toBeLessThanOrEqual(5);
   });
 });

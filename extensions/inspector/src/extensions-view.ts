@@ -1,11 +1,11 @@
 import { previewObstacles } from 'sluice';
+import { schemas } from 'sluice-kernel/schemas';
 import type { InspectedHost } from './source.js';
 
 const holdsBack = " (no answer is shown while it grows: it lacks preview: 'ok')";
 
 /** Tells of the extensions of a running host: their states, grants and handlers, and which of these are in quarantine. */
 export function extensionsView({ extensions, kernel }: InspectedHost) {
-  const { quarantined } = kernel.stats();
   const stages = kernel.stages();
   return extensions.map(
     ({ extensionId, source, status, error, manifest, reloads, lastReload }) => ({
@@ -19,12 +19,11 @@ export function extensionsView({ extensions, kernel }: InspectedHost) {
         isGiven: kernel.may(extensionId, grant),
       })),
       isAudited: kernel.isAudited(extensionId),
-      quarantined: quarantined.filter((one) => one.extensionId === extensionId),
-      handlers: stages.flatMap(({ stage, handlers }) =>
+      quarantined: kernel.stats().quarantined.filter((one) => one.extensionId === extensionId),
+      handlers: stages.flatMap(({ stage: { family }, handlers }) =>
         handlers
           .filter((one) => one.extensionId === extensionId)
           .map((one) => {
-            const { family } = stage;
             const holds = family === 'egress.preparing' && previewObstacles([one]).length > 0;
             return `${family} ${one.class} ${one.contributionId}${holds ? holdsBack : ''}`;
           }),
@@ -36,7 +35,8 @@ export function extensionsView({ extensions, kernel }: InspectedHost) {
 /** The catalog of a running host, as `sluice stages --json` prints it, as far as the page shows it. */
 export function stagesView({ kernel }: InspectedHost): readonly object[] {
   return kernel.stages().map(({ stage, handlers }) => {
-    const { family, mode, classes, purpose, emittedBy, timeoutMs } = stage;
+    const { family, mode, classes, emittedBy, timeoutMs } = stage;
+    const { purpose } = schemas[family] ?? stage; // the kernel has no sentences for people
     return { family, mode, classes, purpose, emittedBy, timeoutMs, handlers };
   });
 }

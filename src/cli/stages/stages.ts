@@ -102,9 +102,9 @@ function stageData(
     version,
     mode,
     classes,
-    purpose,
+    purpose: purpose || schemas[family]?.purpose, // the bundle of the kernel has no sentences
     emittedBy,
-    emittedWhen: emittedWhen || schemas[family]?.emittedWhen, // the bundle of the kernel has no sentences
+    emittedWhen: emittedWhen || schemas[family]?.emittedWhen,
     hotPath,
     observeOnly: observeOnly.has(family),
     ...definedFields({ deprecated }),

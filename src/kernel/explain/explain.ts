@@ -207,7 +207,7 @@ function whose(failure: Partial<Author>): string {
 }
 
 /** Says in one line what an audited handler would have done (judgement §3.6). */
-export function auditText(record: AuditRecord): string {
+function auditText(record: AuditRecord): string {
   const { pass, failure, verdict } = record;
   const again = pass === 'first' ? '' : ` (${pass})`;
   const more = failure === undefined || verdict === 'failed' ? '' : `; also ${failureText(record)}`;

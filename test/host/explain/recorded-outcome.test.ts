@@ -6,13 +6,13 @@ import { memoryJournal } from '../../../src/journal/index.js';
 import {
   cancel,
   createKernel,
-  explainOutcome,
   isSluiceError,
   type Kernel,
   type Outcome,
   select,
 } from '../../../src/kernel/internal.js';
 import { samplePayload } from '../../../src/testing/index.js';
+import { explained } from '../../support/explained.js';
 
 const record = (body: string) => ({
   seq: 1,
@@ -151,7 +151,7 @@ describe('a dispatch that a journal has persisted (§20.6)', () => {
     fc.assert(
       fc.property(body, (value) => {
         try {
-          for (const line of explainOutcome(recordedOutcome(record(JSON.stringify(value)))))
+          for (const line of explained(recordedOutcome(record(JSON.stringify(value)))))
             expect(line).not.toContain('\n');
         } catch (error) {
           if (!isSluiceError(error)) throw error;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { memoryJournal } from '../../../src/journal/index.js';
-import { explainOutcome, type Principal } from '../../../src/kernel/internal.js';
+import type { Principal } from '../../../src/kernel/internal.js';
 import { approvalLab } from '../../support/approval-lab.js';
+import { explained } from '../../support/explained.js';
 import { type PortLabOptions, portLab, until } from '../../support/port-lab.js';
 
 const ada: Principal = {
@@ -247,7 +248,7 @@ describe('the answer to a question', () => {
     );
     const outcome = lab.of('agent.tool.calling').at(-1);
     if (outcome === undefined) throw new Error('it was dispatched');
-    expect(explainOutcome(outcome)).toContain(
+    expect(explained(outcome)).toContain(
       `  a human allowed what acting/deploys had asked: ${String(second)}`,
     );
   });

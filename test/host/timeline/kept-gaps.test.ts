@@ -16,8 +16,9 @@ import { openJournalFile } from '../../../src/journal/file/journal-file.js';
 import { memoryJournal, openJournal, readJournal } from '../../../src/journal/index.js';
 import type { NewDispatch } from '../../../src/journal/journal.js';
 import { sqliteDispatches } from '../../../src/journal/sqlite/sqlite-rows.js';
-import { createKernel, explainOutcome, systemClock } from '../../../src/kernel/internal.js';
+import { createKernel, systemClock } from '../../../src/kernel/internal.js';
 import { samplePayload } from '../../../src/testing/index.js';
+import { explained } from '../../support/explained.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const tooMuch = 'x'.repeat(64 * 1024 * 1024 + 1);
@@ -155,7 +156,7 @@ describe('a record that cannot be read', () => {
     await kernel.dispatch('ingress.normalized', samplePayload('ingress.normalized'));
     const [record] = await readTimeline(journal);
     expect(record).toMatchObject({ kind: 'dispatch', outcome: { omitted: 'too-large' } });
-    if (record?.kind === 'dispatch') expect(explainOutcome(record.outcome)).not.toEqual([]);
+    if (record?.kind === 'dispatch') expect(explained(record.outcome)).not.toEqual([]);
   });
 
   it('is none if only its texts are too long to be persisted (sight §1.5)', async () => {

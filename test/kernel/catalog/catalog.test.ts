@@ -8,6 +8,7 @@ import {
   replaceableAnnotations,
 } from '../../../src/kernel/catalog/pieces/annotations.js';
 import type { ObjectSchema } from '../../../src/kernel/schema/schema.js';
+import { checkStage } from '../../../src/kernel/stage/check-stage.js';
 import type { Stage } from '../../../src/kernel/stage/stage.js';
 import { samplePayload, samplePayloads } from '../../../src/testing/samples.js';
 
@@ -135,6 +136,12 @@ describe('the rows of the catalog (spec §2)', () => {
     const stage = stageOf(family);
     expect([...stage.classes].sort()).toEqual([...classes].sort());
     expect(stage.mode).toBe(mode);
+  });
+
+  it('are well formed: a kernel does not check them when it is imported', () => {
+    const [first] = canonicalStages;
+    expect(() => checkStage({ ...first, classes: [] })).toThrow('it allows no handler class');
+    for (const stage of canonicalStages) checkStage(stage);
   });
 
   it('are on the hot path exactly where they run in the caller’s stack', () => {

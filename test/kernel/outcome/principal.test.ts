@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   createKernel,
-  explainOutcome,
   type Kernel,
   type Outcome,
   type Principal,
 } from '../../../src/kernel/internal.js';
 import { createTestKernel, samplePayload } from '../../../src/testing/index.js';
+import { explained } from '../../support/explained.js';
 
 const ann: Principal = {
   channel: 'pigeon',
@@ -220,20 +220,20 @@ describe('a principal', () => {
   it('is named by the explanation of a dispatch (judgement §1.3)', async () => {
     const { outcome } = await seenBy('agent.tool.calling', { principal: ann });
     const line = '  on behalf of pigeon/main:12345 "Ann", owner, roles admin, ops';
-    expect(explainOutcome(outcome)).toContain(line);
+    expect(explained(outcome)).toContain(line);
     const kept = JSON.parse(JSON.stringify(outcome)) as Outcome; // as a journal has it
-    expect(explainOutcome(kept)).toContain(line);
+    expect(explained(kept)).toContain(line);
     const named = await seenBy('agent.tool.calling', {
       principal: { ...eve, senderName: 'a\n\u001b[31mroot' },
     });
-    expect(explainOutcome(named.outcome).join('|')).not.toMatch(/\p{Cc}/u);
+    expect(explained(named.outcome).join('|')).not.toMatch(/\p{Cc}/u);
   });
 
   it('has a name that says nothing about rights: quotes in it are escaped (judgement §1.3)', async () => {
     const principal = { ...eve, senderName: 'Eve", owner, roles "ops', isOwner: false, roles: [] };
     const { outcome } = await seenBy('agent.tool.calling', { principal });
     const { channel, accountId, senderId } = eve;
-    expect(explainOutcome(outcome)).toContain(
+    expect(explained(outcome)).toContain(
       `  on behalf of ${channel}/${accountId}:${senderId} "Eve\\", owner, roles \\"ops"`,
     );
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { allow, ask, cancel, explainOutcome } from '../../../src/kernel/internal.js';
+import { allow, ask, cancel } from '../../../src/kernel/internal.js';
+import { explained } from '../../support/explained.js';
 import { createLab, type LabGiven, type LabHandler } from '../../support/kernel-lab.js';
 import { askingStages, labSample } from '../../support/kernel-stages.js';
 
@@ -140,7 +141,7 @@ describe('a question to a human (judgement §4.3)', () => {
         scopes: ['session', 'principal'],
       }),
     );
-    const lines = explainOutcome(await run());
+    const lines = explained(await run());
     expect(lines.slice(0, 3)).toEqual([
       'lab.asking cancelled by x/a: approval-required, "an approval is needed: Deploy?"',
       '  x/a asks the role admin: "Deploy?", within 60000 ms, "always" for this session or principal',
@@ -154,7 +155,7 @@ describe('a question to a human (judgement §4.3)', () => {
     add('b', () => ({ title: 'changed' }), { class: 'mutator' });
     const outcome = await run();
     expect(outcome.staleApprovals).toMatchObject([{ contributionId: 'a' }]);
-    expect(explainOutcome(outcome).join()).toContain('x/a asked before x/b changed it');
+    expect(explained(outcome).join()).toContain('x/a asked before x/b changed it');
   });
 });
 
@@ -249,7 +250,7 @@ describe('an answered pass (judgement §4.5)', () => {
       ],
     });
     expect(outcome.toJSON().answered).toEqual(by('a'));
-    expect(explainOutcome(outcome)[1]).toBe('  a human allowed what x/a had asked');
+    expect(explained(outcome)[1]).toBe('  a human allowed what x/a had asked');
   });
 
   it('asks again for a veto whose question was not answered', async () => {

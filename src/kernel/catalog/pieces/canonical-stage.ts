@@ -1,5 +1,5 @@
 import type { ObjectSchema } from '../../schema/schema.js';
-import { defineRow } from '../../stage/define-stage.js';
+import { rowOf } from '../../stage/define-stage.js';
 import type { NoFields, StageSpec } from '../../stage/stage.js';
 import type { ExecutionMode, HandlerClass } from '../../stage/vocabulary.js';
 import { replaceableAnnotations } from './annotations.js';
@@ -8,10 +8,10 @@ import { replaceableAnnotations } from './annotations.js';
  * Declares a canonical stage. The host alone dispatches it; it is the source of the events, too, unless the row says otherwise. An
  * annotation field is replaceable in every stage that has it.
  */
-export const canonicalStage: typeof defineRow = (row) => {
+export const canonicalStage: typeof rowOf = (row) => {
   const fields = row.annotations?.properties ?? {};
   const replaceable = replaceableAnnotations.filter((name) => name in fields);
-  return defineRow({ emitter: 'host', emittedBy: 'host', replaceable, ...row });
+  return rowOf({ emitter: 'host', emittedBy: 'host', replaceable, ...row });
 };
 
 /** Makes a function that declares stages of these classes and this mode, which have no patch, selection or veto. */
