@@ -8,7 +8,13 @@ import {
   type HostPlugin,
 } from '../../src/host/index.js';
 import type { MessageEnd } from '../../src/journal/index.js';
-import type { FamilyName, Kernel, Outcome } from '../../src/kernel/internal.js';
+import {
+  definedFields,
+  type FamilyName,
+  type Instrument,
+  type Kernel,
+  type Outcome,
+} from '../../src/kernel/internal.js';
 import {
   createTestKernel,
   type TestKernel,
@@ -48,13 +54,15 @@ export interface HostLabOptions extends Partial<HostOptions>, Omit<FlatHostOptio
   readonly clock?: VirtualClock;
   readonly grants?: Readonly<Record<string, readonly string[]>>;
   readonly leastPrivilege?: boolean;
+  readonly instrument?: Instrument;
 }
 
 export async function hostLab(options: HostLabOptions = {}): Promise<HostLab> {
   const { channel = scriptedChannel(), contribute, clock = virtualClock(), grants } = options;
-  const { leastPrivilege = false } = options;
+  const { leastPrivilege = false, instrument } = options;
   const { loadPlugins, ...hostOptions } = options;
-  const test = createTestKernel({ clock, leastPrivilege, ...(grants !== undefined && { grants }) });
+  const given = definedFields({ grants, instrument });
+  const test = createTestKernel({ clock, leastPrivilege, ...given });
   contribute?.(test.kernel);
   const ends: MessageEnd[] = [];
   const waiting = new Map<string, (end: MessageEnd) => void>();
