@@ -85,6 +85,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Durability', 'spec/durability.md'],
     ['Extensions that act', 'spec/extensions-that-act.md'],
     ['Rules of judgement', 'spec/judgement.md'],
+    ['What is held back', 'spec/held-back.md'],
     ['Sight', 'spec/sight.md'],
     ['HTTP as a channel', 'spec/http.md'],
     ['Stream plumbing', 'spec/stream-plumbing.md'],

@@ -8,7 +8,13 @@ import {
   type HostProgram,
 } from '../../src/host/index.js';
 import type { MessageEnd } from '../../src/journal/index.js';
-import type { FamilyName, Kernel, Outcome } from '../../src/kernel/internal.js';
+import {
+  definedFields,
+  type FamilyName,
+  type Instrument,
+  type Kernel,
+  type Outcome,
+} from '../../src/kernel/internal.js';
 import {
   createTestKernel,
   type TestKernel,
@@ -48,12 +54,14 @@ export interface HostLabOptions extends Partial<HostOptions>, Omit<HostProgram, 
   readonly clock?: VirtualClock;
   readonly grants?: Readonly<Record<string, readonly string[]>>;
   readonly leastPrivilege?: boolean;
+  readonly instrument?: Instrument;
 }
 
 export async function hostLab(options: HostLabOptions = {}): Promise<HostLab> {
   const { channel = scriptedChannel(), contribute, clock = virtualClock(), ...rest } = options;
-  const { grants, leastPrivilege = false, loadPlugins, ...hostOptions } = rest;
-  const test = createTestKernel({ clock, leastPrivilege, ...(grants !== undefined && { grants }) });
+  const { grants, leastPrivilege = false, loadPlugins, instrument, ...hostOptions } = rest;
+  const given = definedFields({ grants, instrument });
+  const test = createTestKernel({ clock, leastPrivilege, ...given });
   contribute?.(test.kernel);
   const ends: MessageEnd[] = [];
   const waiting = new Map<string, (end: MessageEnd) => void>();

@@ -6,7 +6,7 @@ import type {
 } from '@sluice/sdk/stream';
 import { type Clock, definedFields, type Gate, type PayloadOf } from 'sluice-kernel/internal';
 import { type Approvals, judgeAsking, refusalOf } from './approvals.js';
-import { whyNot } from './run-failure.js';
+import { failedBy } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';
 
@@ -186,7 +186,7 @@ export class ChildRuns {
     // a judgement that its asker gave up does not count: the next question gets a new one
     if (signal?.aborted === true) delete child.spawning;
     else child.state = 'ended'; // nothing that runs can be this one
-    return refusalOf(refusal) ?? `the subagent ${whyNot(outcome)}`;
+    return refusalOf(refusal) ?? `the subagent ${failedBy(outcome)}`;
   }
 
   async #run(child: Child, childRunId: string | undefined): Promise<void> {

@@ -12,3 +12,4 @@ export { isSuspended, mustPass, RunFailure, RunSuspended, whyNot } from './run-f
 export type { RunError, RunFields, RunReport, RunSession } from './run-fields.js';
 export { resultText } from './tool-result.js';
 export { Trail, type TrailRefs } from './trail.js';
+export { placeholderOf } from './transcript-writer.js';

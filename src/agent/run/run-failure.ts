@@ -50,9 +50,18 @@ export function whyNot(outcome: Outcome): string {
     const { extensionId, contributionId, code, text } = outcome.cancel;
     return `was cancelled by ${extensionId}/${contributionId}: ${code}${text === undefined ? '' : ` (${text})`}`;
   }
-  const failure = outcome.failures.findLast(({ policy }) => policy === 'closed');
-  if (failure === undefined) return 'failed';
-  const whose =
-    failure.extensionId === undefined ? '' : ` in ${failure.extensionId}/${failure.contributionId}`;
-  return `failed (${failure.kind}${whose}): ${failure.message}`;
+  const failure = closing(outcome);
+  return failure === undefined ? 'failed' : `${failedBy(outcome)}: ${failure.message}`;
 }
+
+/**
+ * Why a stage failed, for a model: the kind of the failure and whose it is. The words of an error stay away, because they may quote
+ * the very text that its handler guards (spec §16.12).
+ */
+export function failedBy(outcome: Outcome): string {
+  const { kind, extensionId, contributionId } = closing(outcome) ?? {};
+  if (kind === undefined) return 'failed';
+  return `failed (${kind}${extensionId === undefined ? '' : ` in ${extensionId}/${contributionId}`})`;
+}
+
+const closing = ({ failures }: Outcome) => failures.findLast(({ policy }) => policy === 'closed');

@@ -15,7 +15,7 @@ import {
   oneLine,
 } from 'sluice-kernel/internal';
 import { type AnsweredPass, type Approvals, judgeAsking, refusalOf } from './approvals.js';
-import { whyNot } from './run-failure.js';
+import { failedBy } from './run-failure.js';
 import type { RunFields } from './run-fields.js';
 import { answerOf, givenText, resultText, said, withheld } from './tool-result.js';
 import type { Trail } from './trail.js';
@@ -248,7 +248,7 @@ export class ToolCalls {
         return { allowed: true, args };
       }
       active.refusal = reason ?? refusalOf(unusable) ?? 'the call was refused';
-    } else active.refusal = refusalOf(cancel) ?? `the call ${whyNot(outcome)}`;
+    } else active.refusal = refusalOf(cancel) ?? `the call ${failedBy(outcome)}`;
     return { allowed: false, reason: active.refusal };
   }
 

@@ -41,14 +41,16 @@ export function transcriptWriter(
       const about = { ...ids, toolName, toolCallId, isSynthetic: false };
       const payload = { ...about, message: { ...result } };
       const outcome = trail.dispatchSync('transcript.tool-result.persisting', payload, { gate });
-      await pass(outcome.status === 'failed' ? withheld({ ...result }) : outcome.payload.message);
+      await pass(
+        outcome.status === 'failed' ? placeholderOf({ ...result }) : outcome.payload.message,
+      );
     }
   }
 
   async function pass(message: TranscriptEntry): Promise<void> {
     const outcome = trail.dispatchSync('transcript.message.writing', { ...ids, message }, { gate });
     if (outcome.status === 'cancelled') return; // the outcome names who did
-    const passed = outcome.status === 'failed' ? withheld(message) : outcome.payload.message;
+    const passed = outcome.status === 'failed' ? placeholderOf(message) : outcome.payload.message;
     written.push(passed); // before the wait, so that a reader meanwhile finds the message
     try {
       await session.append?.(passed);
@@ -90,7 +92,7 @@ export function transcriptWriter(
  * Stands for a message that a fail-closed handler could not judge: its role and the ids of its calls, and none of its words. Such a
  * call is not made again: nobody knows its arguments.
  */
-function withheld({ role, content, ...rest }: TranscriptEntry): TranscriptEntry {
+export function placeholderOf({ role, content, ...rest }: TranscriptEntry): TranscriptEntry {
   const text = '[withheld: a handler that guards the transcript failed]';
   const { timestamp, toolCallId, toolName, isError } = rest;
   const ids = definedFields({ timestamp, toolCallId, toolName, isError });

@@ -97,9 +97,8 @@ async function carry(
   );
   if (parts.signal.aborted) return stopped;
   if ('failed' in first) {
-    const reason = first.failed;
-    parts.logger.error('a message failed at ingress.normalized', { channel, detail: reason });
-    return { status: 'failed', reason };
+    const failure = { code: 'stage-failed', message: first.failed } as const;
+    return endFailed(parts, trail, decoded.message, failure);
   }
   const { joined } = taken;
   const message = joined === undefined ? first : await mergeBatch(parts, trail, taken, first);

@@ -1,4 +1,5 @@
 import { Trail, whyNot } from '@sluice/agent';
+import { placeholderOf } from '@sluice/agent/internal';
 import { type EarlyEnding, stopped } from '@sluice/journal/internal';
 import {
   definedFields,
@@ -69,12 +70,14 @@ async function inject(
     ...{ agentId, sessionKey, sessionId },
     message,
   });
-  if (writing.status !== 'passed') {
-    const status = writing.status === 'cancelled' ? 'cancelled' : 'failed';
-    return { status, reason: `transcript.message.writing ${whyNot(writing)}`, ...ending };
+  const { status, payload } = writing;
+  if (status === 'cancelled') {
+    const reason = `transcript.message.writing ${whyNot(writing)}`;
+    return { status, reason, ...ending };
   }
+  const passed = status === 'failed' ? placeholderOf(message) : payload.message; // spec §15.14
   if (known === undefined) await store.saveSession(session, { fence });
-  const entry = { ...writing.payload.message, injectId: eventId };
+  const entry = { ...passed, injectId: eventId };
   await store.appendMessage(sessionId, entry, { fence });
   return { status: 'job', ...ending };
 }

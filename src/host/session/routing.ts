@@ -49,7 +49,7 @@ export async function routeMessage(
   }
   const sessionKey = route.sessionKey ?? sessionKeyOf(agent.id, message);
   trail.carry({ agentId: agent.id });
-  await trail.dispatch('routing.resolved', {
+  const resolved = await trail.dispatch('routing.resolved', {
     message,
     agentId: agent.id,
     sessionKey,
@@ -59,6 +59,7 @@ export async function routeMessage(
       selectedBy: { extensionId: selection.extensionId, contributionId: selection.contributionId },
     }),
   });
+  if (resolved.status !== 'passed') return { status: 'failed', reason: whyNot(resolved) };
   return { status: 'routed', agent, sessionKey };
 }
 

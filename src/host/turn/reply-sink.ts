@@ -100,16 +100,17 @@ async function resolveDelivery(
   const { channel, accountId, to, threadId } = home;
   const requesterOrigin: Place = definedFields({ channel, accountId, to, threadId });
   const payload = { ...answer, requesterOrigin, expectsCompletionMessage: true };
-  const resolving = await trail.dispatch('subagent.delivery.resolving', payload, { signal });
-  if (resolving.status !== 'passed') {
+  const refusedBy = (refused: Outcome): Delivery => {
     const { childSessionKey } = answer;
-    const detail = whyNot(resolving);
+    const detail = whyNot(refused);
     logger.info('the answer of a subagent is not sent', { childSessionKey, detail });
-    return { refused: resolving };
-  }
+    return { refused };
+  };
+  const resolving = await trail.dispatch('subagent.delivery.resolving', payload, { signal });
+  if (resolving.status !== 'passed') return refusedBy(resolving);
   const { selection } = resolving;
   const target = { ...requesterOrigin, ...selection?.target };
-  await trail.dispatch('subagent.delivery.resolved', {
+  const resolved = await trail.dispatch('subagent.delivery.resolved', {
     ...payload,
     target,
     explicit: selection?.explicit === true,
@@ -117,6 +118,7 @@ async function resolveDelivery(
       selectedBy: { extensionId: selection.extensionId, contributionId: selection.contributionId },
     }),
   });
+  if (resolved.status !== 'passed') return refusedBy(resolved);
   return { to: isDeepStrictEqual(target, requesterOrigin) ? home : addressAt(target, home) };
 }
 
