@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
+import { oldBytesOfMessage } from './born-old.mjs';
 import { workOfFrames } from './frames.mjs';
 import { hiddenClassesOfMessage } from './hidden-classes.mjs';
 import { lineHost, stepsOfMessage } from './line-host.mjs';
@@ -94,6 +95,18 @@ describe('the benchmark', () => {
       const { perMessage, inAll } = hiddenClassesOfMessage();
       expect(inAll).toBeGreaterThan(1_000);
       expect(perMessage).toBeLessThanOrEqual(18); // 9 of them are those of Node's signals
+    },
+  );
+
+  it.runIf(process.versions.node.startsWith('20.')).each([
+    ['plain', 9_500],
+    ['echo', 11_500],
+  ] as const)(
+    'a message with a %s agent leaves at most %i bytes in the old generation: its rows, and nothing that was born there',
+    (agent, most) => {
+      const bytes = oldBytesOfMessage(agent);
+      expect(bytes).toBeGreaterThan(1_000); // of its conversation: else nothing was counted
+      expect(bytes).toBeLessThanOrEqual(most);
     },
   );
 

@@ -1,6 +1,7 @@
 import type { echoProvider } from '../../src/agent/index.js';
 import type { createHost, Host, HostOptions } from '../../src/host/index.js';
 import type { silentLogger } from '../../src/kernel/internal.js';
+import type { AgentProvider } from '../../src/sdk/stream/index.js';
 
 interface Modules {
   readonly createHost: typeof createHost;
@@ -8,7 +9,12 @@ interface Modules {
   readonly silentLogger: typeof silentLogger;
 }
 
-/** A host with one echo agent. */
+export function agentNamed(
+  name: 'plain' | 'echo',
+  modules: Pick<Modules, 'echoProvider'>,
+): AgentProvider;
+
+/** A host with one agent: the echo agent, if the options name none. */
 export interface LineHost {
   readonly host: Host;
   /** Says a line in a conversation. Resolves when it was answered. */

@@ -31,6 +31,26 @@ function lineChannel() {
   return channel;
 }
 
+/** An agent that says one whole message. */
+export const plainProvider = {
+  id: 'plain',
+  models: ['plain'],
+  toolGate: 'enforce',
+  async *run({ prompt }) {
+    const content = [{ type: 'text', text: `You said: ${prompt}` }];
+    const about = { provider: 'plain', model: 'plain', stopReason: 'stop', timestamp: 0 };
+    const message = { role: 'assistant', content, ...about };
+    yield { type: 'agent_start' };
+    yield { type: 'message_start', message };
+    yield { type: 'message_end', message };
+    yield { type: 'agent_end', messages: [message] };
+  },
+};
+
+/** The agent that says one whole message, or the one that streams and calls a tool. */
+export const agentNamed = (name, { echoProvider }) =>
+  name === 'plain' ? plainProvider : echoProvider();
+
 /**
  * Makes a host with one agent, and a function that has it answer a line.
  *

@@ -86,8 +86,8 @@ export class CutOff<T> implements AsyncIterableIterator<T, void> {
   readonly #signal: StopSignal;
   #iterator: AsyncIterator<T> | undefined;
   #listening: Disposable | undefined;
-  /** Ends the read that waits now. */
-  #wake: (() => void) | undefined;
+  /** Resolves the read that waits now. */
+  #resolve: ((result: IteratorResult<T, void>) => void) | undefined;
   #hasEnded = false;
 
   constructor(source: AsyncIterable<T>, signal: StopSignal) {
@@ -101,12 +101,9 @@ export class CutOff<T> implements AsyncIterableIterator<T, void> {
 
   next(): Promise<IteratorResult<T, void>> {
     return new Promise((resolve, reject) => {
-      if (this.#hasEnded || this.#signal.aborted) {
-        resolve(this.#end());
-        return;
-      }
-      this.#wake = () => resolve(this.#end());
-      this.#listening ??= onAbort(this.#signal, () => this.#wake?.());
+      if (this.#hasEnded || this.#signal.aborted) return resolve(this.#end());
+      this.#resolve = resolve;
+      this.#listening ??= onAbort(this.#signal, () => this.#resolve?.(this.#end()));
       try {
         this.#iterator ??= this.#source[Symbol.asyncIterator]();
         this.#iterator.next().then(

@@ -1,4 +1,4 @@
-import type { Clock } from 'sluice-kernel';
+import { type Clock, deferred, Timer } from 'sluice-kernel/internal';
 
 /** Messages that one turn answers, at most (durability §10.3). */
 export const maxBatchSize = 50;
@@ -62,16 +62,15 @@ export class MessageBatches {
         return open.isStopped;
       },
       /** Resolves after so many milliseconds, when it is closed, or, if asked, when a message comes in its lane. */
-      wait: (ms: number, { isForArrival } = { isForArrival: false }) =>
-        new Promise<void>((resolve) => {
-          if (open.isClosed) return resolve();
-          open.isForArrival = isForArrival;
-          const timer = clock.setTimeout(() => open.wake(), ms);
-          open.wake = () => {
-            clock.clearTimeout(timer);
-            resolve();
-          };
-        }),
+      wait: async (ms: number, { isForArrival } = { isForArrival: false }): Promise<void> => {
+        if (open.isClosed) return;
+        const { promise, resolve } = deferred<void>();
+        using timer = new Timer(clock);
+        timer.set(ms, resolve);
+        open.isForArrival = isForArrival;
+        open.wake = resolve;
+        await promise;
+      },
       [Symbol.dispose]: () => void this.#windows.delete(lane),
     };
   }

@@ -82,7 +82,8 @@ class EditedMessage<Part> implements GrowingSurface {
       if (nowMs - this.#thinkingSinceMs < shortestThinkingMs) return;
     }
     if (!/\S/.test(text)) return;
-    this.#next = () => (part.phase === 'thinking' ? growingThinking(text) : this.#contentOf(text));
+    this.#next =
+      part.phase === 'thinking' ? () => growingThinking(text) : () => this.#contentOf(text);
     this.#pump();
   }
 

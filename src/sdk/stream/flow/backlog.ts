@@ -22,10 +22,7 @@ export class Backlog<T> {
       const item = this.waiting.shift();
       if (item !== undefined) yield item;
       else if (this.isClosed) return;
-      else
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
 }

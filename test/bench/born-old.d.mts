@@ -1,0 +1,1 @@
+export function oldBytesOfMessage(agent: 'plain' | 'echo'): number;
