@@ -33,8 +33,8 @@ export interface StandingUpdate extends Standing<UpdateState> {
 /** The rows of one kind in a store. `Row` is a row as the store reads it. */
 export interface ChangeableRows<Record, Row> {
   find(id: string): Row | undefined;
-  /** Adds a record with the next number. */
-  add(record: Omit<Record, 'seq'>): void;
+  /** Adds a record with the next number. @returns the row that has its id already: then nothing is added. */
+  add(record: Omit<Record, 'seq'>): Row | undefined;
   /** Gives some fields of a row that was just found new values. A field that becomes `undefined` goes. */
   change(row: Row, fields: FieldChanges<Record>): void;
 }
@@ -120,24 +120,22 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
 
   return {
     accept: (given, isBegun = false, mostOpen) => {
-      const known = updates.find(given.eventId);
-      if (known !== undefined)
-        return { status: 'known', state: known.state, attempts: known.attempts };
       const { lane = '' } = given;
       const acceptedAtMs = clock.now();
       const open = mostOpen === undefined ? undefined : rows.openIn(lane, mostOpen);
-      if (open !== undefined && open >= (mostOpen ?? open)) {
-        const dead = { state: 'dead', attempts: 0, outcome: 'failed', reason: fullReason } as const;
-        updates.add(Object.assign({ acceptedAtMs, endedAtMs: acceptedAtMs }, dead, given));
-        return { status: 'full' };
-      }
+      const isFull = open !== undefined && open >= (mostOpen ?? open);
       const isNext = isBegun && !(ownership.partitionCount > 1 && rows.openIn(lane, 1) > 0);
-      const fence = isNext ? fenceOf(given.eventId, given.slot) : undefined;
-      const begun =
-        fence === undefined
+      const fence = isNext && !isFull ? fenceOf(given.eventId, given.slot) : undefined;
+      const standing = isFull
+        ? ({ state: 'dead', attempts: 0, outcome: 'failed', reason: fullReason } as const)
+        : fence === undefined
           ? ({ state: 'accepted', attempts: 0 } as const)
           : ({ state: 'handling', attempts: 1 } as const);
-      updates.add(Object.assign({ acceptedAtMs }, begun, given));
+      const ended = isFull ? { endedAtMs: acceptedAtMs } : {};
+      const known = updates.add(Object.assign({ acceptedAtMs }, ended, standing, given));
+      if (known !== undefined)
+        return { status: 'known', state: known.state, attempts: known.attempts };
+      if (isFull) return { status: 'full' };
       return { status: 'accepted', ...definedFields({ fence, open }) };
     },
     begin: (eventId, joined = [], attempt) => {
@@ -185,12 +183,12 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
     prepare: (fence, given, isSending = false) => {
       const { slot } = checkedFence(fence);
       const { sendId: id } = given;
-      const state = sends.find(id)?.state;
-      if (state !== undefined)
-        throw journalError('journal-state', { what: 'send', id, wanted: 'prepared', state });
       const own = definedFields({ slot });
       const judgement = judged(isSending, 0);
-      sends.add(Object.assign({ preparedAtMs: clock.now() }, own, judgement, given));
+      const known = sends.add(Object.assign({ preparedAtMs: clock.now() }, own, judgement, given));
+      if (known === undefined) return;
+      const { state } = known;
+      throw journalError('journal-state', { what: 'send', id, wanted: 'prepared', state });
     },
     final: (fence, { sendId, kind, fingerprint, channel, accountId, body }, isSending = false) => {
       const was = send(fence, sendId, ['prepared'], 'made final');

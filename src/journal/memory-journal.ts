@@ -183,7 +183,10 @@ function changeable<Row extends { readonly seq: number }>(
 ): ChangeableRows<Row, Row> {
   return {
     find: (id) => rows.get(id),
-    add: (record) => rows.set({ seq: nextSeq(), ...record } as Row), // a record is a row without its number
+    add: (record) => {
+      const row = { seq: nextSeq(), ...record } as Row; // a record is a row without its number
+      return rows.add(row);
+    },
     change: (row, fields) => rows.set(definedFields(Object.assign({}, row, fields)) as Row), // only optional fields go
   };
 }

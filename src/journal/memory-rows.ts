@@ -127,6 +127,13 @@ export class MemoryRows<Row extends Numbered> {
     return this.#byId.values();
   }
 
+  /** Keeps a new row. @returns the row that has its id already: then nothing changes. */
+  add(row: Row): Row | undefined {
+    const known = this.#byId.get(this.#keys.idOf(row));
+    if (known === undefined) this.set(row);
+    return known;
+  }
+
   /** Keeps a row, or what became of it. */
   set(row: Row): void {
     const id = this.#keys.idOf(row);

@@ -1,8 +1,10 @@
-import { join } from 'node:path';
+import { utimesSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import { openJournal, openSqlite } from '../../src/journal/index.js';
 import { virtualClock } from '../../src/testing/index.js';
+import { fileCalls } from '../support/file-calls.js';
 import { testFolder } from '../support/folder.js';
 import { type HostLab, type HostLabOptions, hostLab } from '../support/host-lab.js';
 import { logWrites } from '../support/log-writes.js';
@@ -32,6 +34,7 @@ async function journalLab(options: HostLabOptions = {}): Promise<JournalLab> {
     const one = (sql: string) => Number(Object.values(database.prepare(sql).get() ?? {})[0]);
     return (one('PRAGMA page_count') - one('PRAGMA freelist_count')) * 4_096;
   };
+  utimesSync(dirname(path), 0, 0); // nothing has changed in the folder for long
   let last = { syncs: 0, bytes: 0 };
   const writes: JournalLab['writes'] = async () => {
     await journal.dispatches({ limit: 1 });
@@ -76,6 +79,25 @@ describe('a message in a journal', () => {
         await new Promise((resolve) => setImmediate(resolve)); // its lane is free
       }
       expect((await one.writes()).syncs).toBe(syncs * alone);
+    },
+  );
+
+  it.each([
+    ['that is answered', 16, 3, {}],
+    ['of which a handler hears that the answer was sent', 19, 4, { contribute }],
+    ['whose agent calls a tool', 21, 4, { agents }],
+  ] as const)(
+    '%s costs %i statements on the database, and %i looks at its files (durability §1.6, durability §1.9)',
+    async (_, statements, stats, options) => {
+      await using one = await journalLab({ journalDispatches: false, ...options });
+      await one.lab.say('its transcript is read');
+      await one.writes();
+      using calls = fileCalls();
+      for (let at = 0; at < alone; at++) {
+        await one.lab.say(`message ${at}`);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(calls.counts()).toEqual({ statements: statements * alone, stats: stats * alone });
     },
   );
 

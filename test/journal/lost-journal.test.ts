@@ -1,12 +1,21 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, copyFileSync, openSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../src/journal/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { compiled } from '../support/compiled.js';
 import { fence } from '../support/fences.js';
+import { fileCalls } from '../support/file-calls.js';
 import { testFolder } from '../support/folder.js';
 import { aDispatch, anUpdate, aSend } from './journal-contract.js';
 
@@ -52,6 +61,36 @@ describe('M7: a journal whose file was', () => {
     },
     300_000,
   );
+
+  it.each(losses)(
+    '%s in a folder in which nothing had changed for long is noticed by the next write (durability §1.9)',
+    async (_, lose) => {
+      const journal = await openJournal(newPath());
+      utimesSync(dirname(journal.path), 0, 0);
+      using calls = fileCalls();
+      await journal.accept(anUpdate('all four files'));
+      await journal.accept(anUpdate('the folder'));
+      expect(calls.counts().stats).toBe(1 + 4 + 1);
+      lose(journal.path);
+      await expect(journal.accept(anUpdate('a'))).rejects.toThrow(code('journal-lost'));
+      await journal.close();
+    },
+    300_000,
+  );
+
+  it('replaced behind a link is noticed by the next write (durability §1.9)', async () => {
+    const journal = await openJournal(newPath());
+    const { path } = journal;
+    const elsewhere = join(testFolder(), 'moved.db');
+    renameSync(path, elsewhere);
+    symlinkSync(elsewhere, path);
+    utimesSync(dirname(path), 0, 0);
+    await journal.accept(anUpdate('a')); // it is the same file
+    copyFileSync(elsewhere, `${elsewhere}.copy`);
+    renameSync(`${elsewhere}.copy`, elsewhere);
+    await expect(journal.accept(anUpdate('b'))).rejects.toThrow(code('journal-lost'));
+    await journal.close();
+  });
 
   it.each(losses)(
     '%s is noticed where nothing is written (durability §1.9)',

@@ -68,6 +68,8 @@ export interface SqliteStatement {
 export interface SqliteDatabase extends Disposable {
   readonly path: string;
   readonly isOpen: boolean;
+  /** Grows when rows may be others than this process has written: a transaction was rolled back, or another process has written. */
+  revision: number;
   /** True while a transaction is under way. */
   readonly inTransaction: boolean;
   /** Runs statements without values, and drops their rows. */
@@ -111,6 +113,7 @@ export function openSqlite(path: string, options: SqliteOptions = {}): SqliteDat
 
 class OpenDatabase implements SqliteDatabase {
   readonly path: string;
+  revision = 0;
   readonly #driver: Driver.Database;
   #isOpen = true;
 
@@ -184,6 +187,7 @@ class OpenDatabase implements SqliteDatabase {
       this.exec('COMMIT');
       return value;
     } catch (error) {
+      this.revision++;
       this.#rollBack();
       throw error;
     }

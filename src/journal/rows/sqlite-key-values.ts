@@ -153,7 +153,7 @@ export class SqliteKeyValues implements KeyValueReader, ValueChanges {
     const bytes = bytesOf({ key, body });
     const row = keyValuesTable.row({ namespace, key, version, expiresAtMs, bytes, body });
     if (was !== undefined) this.#rows.change(was, row);
-    else this.#rows.add(row, true); // another process may have written the last row
+    else this.#rows.add(row, { isLookedUp: true }); // another process may have written the last row
   }
 
   #drop(row: SqliteRow): void {

@@ -32,14 +32,19 @@ export interface TableRows {
   nextSeq(): number;
   /** Is told that a transaction was rolled back: the numbers that it took are free again. */
   rolledBack(): void;
-  /** Adds a row with the next number, or with the one in `seq`. @param isLookedUp reads the last number first. */
-  add(values: RowValues, isLookedUp?: boolean): void;
+  /**
+   * Adds a row with the next number, or with the one in `seq`.
+   *
+   * @param how.isLookedUp reads the last number first; `unlessIn` is a column: if a row has the same value there, nothing is added.
+   * @returns the row, without its body.
+   */
+  add(values: RowValues, how?: { isLookedUp?: boolean; unlessIn?: string }): SqliteRow | undefined;
   /** The first row that a condition fits, without its body: what may follow `WHERE`, but for `LIMIT`. */
   find(condition: string, ...values: readonly SqliteValue[]): SqliteRow | undefined;
   /** The rows that a condition fits: what may follow `WHERE`. */
   read(condition: string, values: readonly SqliteValue[], how?: HowRead): SqliteRow[];
-  /** Writes other values into a row that `find` gave. */
-  change(row: SqliteRow, changes: RowValues): void;
+  /** Writes other values into a row that `find`, `add` or `change` gave. @returns the row, without its body. */
+  change(row: SqliteRow, changes: RowValues): SqliteRow;
   /** Deletes the rows that a condition fits: what may follow `WHERE`. @returns how many. */
   delete(condition: string, ...values: readonly SqliteValue[]): number;
 }
@@ -63,6 +68,14 @@ export function tableRows(
     clean === undefined ? values : cleanTexts(name, values, clean);
   const head = ['body_sum', 'sum', ...table.columns];
   const whole = ['body', ...head];
+  /** The columns of a row without its body, in their order, with their sum. */
+  const headOf = (row: RowValues): SqliteRow =>
+    Object.fromEntries(
+      head.map((column) => [
+        column,
+        column === 'sum' ? headSum(table, row) : (row[column] ?? null),
+      ]),
+    );
   const statements = new Map<string, SqliteStatement>();
   const statement = (sql: string): SqliteStatement =>
     getOrMake(statements, sql, () => database.prepare(sql));
@@ -86,7 +99,7 @@ export function tableRows(
     rolledBack: () => {
       nextSeq = undefined;
     },
-    add: (given, isLookedUp = false) => {
+    add: (given, { isLookedUp = false, unlessIn } = {}) => {
       const values = cleaned(given);
       if (isLookedUp) nextSeq = undefined;
       const seq = values['seq'] ?? next();
@@ -96,15 +109,15 @@ export function tableRows(
           problem: `the next row of ${name} would have the number ${seq}`,
         });
       const body = values['body'] ?? null;
-      const row: RowValues = { ...values, seq, body, body_sum: bodySum(body) };
-      const all = whole.map((column) =>
-        column === 'sum' ? headSum(table, row) : (row[column] ?? null),
-      );
+      const row = headOf({ ...values, seq, body_sum: bodySum(body) });
+      const unless = unlessIn === undefined ? '' : ` ON CONFLICT (${unlessIn}) DO NOTHING`;
       try {
-        statement(
-          `INSERT INTO ${name} (${whole.join(', ')}) VALUES (${whole.map(() => '?').join(', ')})`,
-        ).run(...all);
+        const { changes } = statement(
+          `INSERT INTO ${name} (${whole.join(', ')}) VALUES (${whole.map(() => '?').join(', ')})${unless}`,
+        ).run(body, ...Object.values(row));
+        if (changes === 0) return undefined;
         if (nextSeq !== undefined) nextSeq = Math.max(nextSeq, seq + 1);
+        return row;
       } catch (error) {
         nextSeq = undefined; // somebody else may have written
         throw error;
@@ -119,21 +132,19 @@ export function tableRows(
       return good(statement(sql).stored(...values), onDamaged);
     },
     change: (row, given) => {
-      const changes = cleaned(given);
-      const { body } = changes;
-      const changed: RowValues = {
-        ...row,
-        ...changes,
-        ...(body !== undefined && { body_sum: bodySum(body) }),
-      };
-      const columns = [...Object.keys(changes), ...(body === undefined ? [] : ['body_sum'])];
-      statement(
-        `UPDATE ${name} SET ${columns.map((column) => `${column} = ?`).join(', ')}, sum = ? WHERE seq = ?`,
-      ).run(
-        ...columns.map((column) => changed[column] ?? null),
-        headSum(table, changed),
-        row['seq'] ?? null,
-      );
+      const { body, ...changes } = cleaned(given);
+      const sums = body === undefined ? {} : { body_sum: bodySum(body) };
+      const changed = headOf({ ...row, ...changes, ...sums });
+      const values: RowValues = { ...changes, ...(body !== undefined && { body, ...sums }) };
+      const sets = [...Object.keys(values), 'sum'].map((column) => `${column} = ?`);
+      const written = [...Object.values(values), changed['sum'], row['seq'], row['sum']];
+      const sql = `UPDATE ${name} SET ${sets.join(', ')} WHERE seq = ? AND sum = ?`;
+      if (statement(sql).run(...written.map((value) => value ?? null)).changes > 0) return changed;
+      throw damageError(database.path, {
+        table: name,
+        row,
+        problem: 'it is not as it was written',
+      });
     },
     delete: (condition, ...values) =>
       statement(`DELETE FROM ${name} WHERE ${condition}`).run(...values).changes,

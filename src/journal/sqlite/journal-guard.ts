@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { isSluiceError, oneLine, type SluiceError } from 'sluice-kernel/internal';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { journalError } from '../errors.js';
 
 /** The files of a journal, by the suffixes of its path. */
 const files = ['', '-wal', '-shm', '-lock'] as const;
+
+/** Nanoseconds after which the next change of a folder has another time, on each file system. */
+const folderTimeNs = 3_000_000_000n;
 
 /**
  * Checks that the writes of this process still get into the journal: its files are in their places, and no other process
@@ -27,7 +31,9 @@ export function journalGuard(database: SqliteDatabase) {
   });
   const { path } = database;
   const paths = path === ':memory:' ? [] : files.map((suffix) => `${path}${suffix}`);
-  const known = new Map(paths.map((one) => [one, identityOf(one)]));
+  const known = new Map(paths.map((one) => [one, entryOf(one).identity]));
+  /** The folder, if its own time shows that all files are still in their places. */
+  let quiet: string | undefined;
   /** Compiled once, because each commit reads it. */
   const version = database.prepare('PRAGMA data_version');
   let seenVersion: number = readDataVersion();
@@ -61,7 +67,7 @@ export function journalGuard(database: SqliteDatabase) {
   }
 
   function leaving(): void {
-    lookAtFiles();
+    if (quiet === undefined || quiet !== stateOf(entryOf(dirname(path)))) lookAtFiles();
     if (lost !== undefined) throw lost;
   }
 
@@ -73,18 +79,25 @@ export function journalGuard(database: SqliteDatabase) {
   }
 
   function lookAtFiles(): void {
-    for (const [path, was] of known) {
-      const is = identityOf(path);
-      if (is === was) continue;
-      lose(is === undefined ? `${path} is not there any more` : `${path} is another file now`);
+    quiet = undefined;
+    const folder = entryOf(dirname(path)); // before its files: a change that comes meanwhile shows at the next look
+    const entries = [...known].map(([one, was]) => ({ one, was, ...entryOf(one) }));
+    const gone = entries.find(({ identity, was }) => identity !== was);
+    if (gone !== undefined) {
+      const { one, identity } = gone;
+      lose(identity === undefined ? `${one} is not there any more` : `${one} is another file now`);
       return;
     }
+    const writtenNs = entries.find(({ one }) => one.endsWith('-wal'))?.changedNs ?? 0n;
+    const isLinked = entries.some(({ isLink }) => isLink);
+    if (!isLinked && writtenNs - folder.changedNs > folderTimeNs) quiet = stateOf(folder);
   }
 
   /** Looks at the writer's row, if somebody else has changed the database. */
   function lookAtWriter(): void {
     const dataVersion = readDataVersion();
     if (dataVersion === seenVersion) return;
+    database.revision++;
     const row = database.prepare('SELECT token FROM writer WHERE id = 1').get();
     seenVersion = dataVersion;
     if (row?.['token'] !== token) lose('another process has opened it for writing');
@@ -99,12 +112,19 @@ export function journalGuard(database: SqliteDatabase) {
   }
 }
 
-/** @throws SluiceError `database-io` if the file system does not tell: the file may still be there. */
-function identityOf(path: string): string | undefined {
+/** Looks at a file, or at the one that a link leads to. @throws SluiceError `database-io` if the file system does not tell: it may still be there. */
+function entryOf(path: string) {
   try {
-    const entry = statSync(path, { bigint: true, throwIfNoEntry: false });
-    return entry === undefined ? undefined : `${entry.dev}:${entry.ino}`;
+    const link = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    const isLink = link?.isSymbolicLink() ?? false;
+    const entry = isLink ? statSync(path, { bigint: true, throwIfNoEntry: false }) : link;
+    const identity = entry && `${entry.dev}:${entry.ino}`;
+    return { identity, isLink, changedNs: entry?.mtimeNs ?? 0n };
   } catch (error) {
     throw journalError('database-io', { path, problem: oneLine(error) }, { cause: error });
   }
+}
+
+function stateOf({ identity, changedNs }: ReturnType<typeof entryOf>): string {
+  return `${identity} ${changedNs}`;
 }

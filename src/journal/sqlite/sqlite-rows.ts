@@ -1,7 +1,7 @@
 import type { DispatchRows } from '../commit/waiting-dispatches.js';
 import type { SqliteDatabase, SqliteRow } from '../database/open-sqlite.js';
 import type { SqliteValue } from '../database/sqlite-values.js';
-import type { SendState, UpdateState } from '../journal.js';
+import { openSends, openUpdates, type SendState, type UpdateState } from '../journal.js';
 import type { ChangeableRows, FieldChanges, JournalRows, Standing } from '../journal-changes.js';
 import type { CleanText } from '../rows/clean-body.js';
 import {
@@ -13,6 +13,7 @@ import {
 import { isNotEnded, isOpenUpdate } from '../rows/journal-schema.js';
 import { packedMark, packedRow } from '../rows/packed-dispatches.js';
 import { tableRows } from '../rows/table-rows.js';
+import { Held } from './held.js';
 
 type StandingRow<State extends string> = SqliteRow & Standing<State>;
 
@@ -23,14 +24,15 @@ export function sqliteRows(
 ): JournalRows<StandingRow<UpdateState>, StandingRow<SendState>> {
   const updates = tableRows(database, updatesTable, clean);
   const sends = tableRows(database, sendsTable, clean);
+  const revision = () => database.revision;
   const lastSend = database.prepare('SELECT max(seq) AS seq FROM sends WHERE correlation_id = ?');
   const openIn = database.prepare(
     `SELECT count(*) AS open FROM (SELECT 1 FROM updates WHERE lane = ? AND ${isOpenUpdate} LIMIT ?)`,
   );
   const isDead = `state = 'dead' AND ${isNotEnded}`;
   return {
-    updates: changeable(updates, updatesTable),
-    sends: changeable(sends, sendsTable),
+    updates: changeable(updates, updatesTable, openUpdates, new Held(mostHeld, revision)),
+    sends: changeable(sends, sendsTable, openSends, new Held(mostHeld, revision)),
     openIn: (lane, most) => Number(openIn.get(lane, most)?.['open'] ?? 0),
     dead: (reason) => {
       const rows =
@@ -45,17 +47,38 @@ export function sqliteRows(
   };
 }
 
+/** Rows of one kind that are held, at most. */
+const mostHeld = 1_000;
+
+/** The rows of one kind as changes see them. Those that were written here and are open are held: they are not read again. */
 function changeable<
   Record extends { readonly [Field in keyof Record]?: SqliteValue | undefined },
   State extends string,
 >(
   rows: ReturnType<typeof tableRows>,
   table: RecordTable<Record>,
+  open: readonly State[],
+  held: Held<StandingRow<State>>,
 ): ChangeableRows<Record, StandingRow<State>> {
+  const { idColumn } = table;
+  const hold = (written: SqliteRow): void => {
+    const row = written as StandingRow<State>; // the table's own check
+    const id = String(row[idColumn]);
+    if (open.includes(row.state)) held.set(id, row);
+    else held.delete(id);
+  };
+  const find = (id: string): StandingRow<State> | undefined =>
+    held.get(id) ?? (rows.find(`${idColumn} = ?`, id) as StandingRow<State> | undefined); // the same
   return {
-    find: (id) => rows.find(`${table.idColumn} = ?`, id) as StandingRow<State> | undefined, // the table's own check
-    add: (record) => rows.add(table.row(record as FieldChanges<Record>)), // some of its fields
-    change: (row, fields) => rows.change(row, table.row(fields)),
+    find,
+    add: (record) => {
+      const fields = table.row(record as FieldChanges<Record>); // some of its fields
+      const row = rows.add(fields, { unlessIn: idColumn });
+      if (row === undefined) return find(String(fields[idColumn]));
+      hold(row);
+      return undefined;
+    },
+    change: (row, fields) => hold(rows.change(row, table.row(fields))),
   };
 }
 

@@ -1,16 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TranscriptEntry, TranscriptSize } from '@sluice/sdk/stream';
 import { type KeptMessage, type SessionReader, storedEntry } from '../commit/session-store.js';
-import type { SqliteDatabase } from '../database/open-sqlite.js';
+import type { SqliteDatabase, SqliteRow } from '../database/open-sqlite.js';
 import { slotOf } from '../fence.js';
 import type { SessionChanges } from '../journal-changes.js';
 import { sessionsTable, transcriptsTable } from '../rows/journal-rows.js';
 import { tableRows } from '../rows/table-rows.js';
 import type { TranscriptPart } from '../store.js';
+import { Held } from './held.js';
 import { TranscriptTails } from './transcript-tails.js';
 
 /** Rows that are read at once: other work has its turn between two such readings. */
 const page = 500;
+
+/** Characters of the sessions that are held, and the number of the sizes. */
+const mostCharactersHeld = 1024 * 1024;
+const mostSizesHeld = 1_000;
 
 /** Rows that are forgotten in one write, and the bytes of their bodies; the last row may go beyond that. */
 const rowsForgotten = 100;
@@ -25,6 +30,9 @@ const forgetSql = `DELETE FROM transcripts WHERE seq IN (
 
 /** The sessions and transcripts in the tables of a journal. Each change is within a transaction of the caller. */
 export class SqliteSessions implements SessionReader, SessionChanges {
+  /** The sessions that were read or saved last, with their bodies, and the sizes of the transcripts that were written last. */
+  readonly #held: Held<SqliteRow>;
+  readonly #sizes: Held<TranscriptSize>;
   readonly #sessions: ReturnType<typeof tableRows>;
   readonly #transcripts: ReturnType<typeof tableRows>;
   readonly #forget: ReturnType<SqliteDatabase['prepare']>;
@@ -35,10 +43,12 @@ export class SqliteSessions implements SessionReader, SessionChanges {
     this.#transcripts = tableRows(database, transcriptsTable);
     this.#forget = database.prepare(forgetSql);
     this.#tails = tails;
+    this.#held = new Held(mostCharactersHeld, () => database.revision);
+    this.#sizes = new Held(mostSizesHeld, () => database.revision);
   }
 
   async session(sessionKey: string): Promise<string | undefined> {
-    const [row] = this.#sessions.read('session_key = ?', [sessionKey]);
+    const row = this.#find(sessionKey);
     return row && sessionsTable.record(row).body;
   }
 
@@ -69,16 +79,16 @@ export class SqliteSessions implements SessionReader, SessionChanges {
   }
 
   async size(sessionId: string): Promise<TranscriptSize> {
-    return this.#tails.size(sessionId) ?? this.#sizeOf(sessionId);
+    return this.#sizeOf(sessionId);
   }
 
   /** Forgets a transcript from its end, a part at a time: if the process dies meanwhile, the rest is a transcript. */
   async replacing(
     ...[sessionKey, sessionId, write]: Parameters<Required<SessionReader>['replacing']>
   ): Promise<void> {
-    const old = this.#idOf(sessionKey) ?? sessionId;
-    if (old === sessionId) return;
-    this.#tails.forget(old);
+    const old = this.#find(sessionKey)?.['session_id'] ?? sessionId;
+    if (typeof old !== 'string' || old === sessionId) return;
+    this.#forgetHeld(old);
     while ((await write(() => this.#forget.run(old).changes)) > 0);
   }
 
@@ -87,34 +97,49 @@ export class SqliteSessions implements SessionReader, SessionChanges {
   }
 
   save(sessionKey: string, sessionId: string, body: string): void {
-    const before = this.#sessions.find('session_key = ?', sessionKey);
-    const slot = slotOf(sessionKey);
-    if (before === undefined) {
-      this.#sessions.add(sessionsTable.row({ sessionKey, slot, sessionId, body }));
-      return;
-    }
-    const old = String(before['session_id']);
+    const before = this.#find(sessionKey);
+    const row = sessionsTable.row({ sessionKey, slot: slotOf(sessionKey), sessionId, body });
+    const old = String(before?.['session_id'] ?? sessionId);
     if (old !== sessionId) {
       this.#forget.run(old); // what has come meanwhile
-      this.#tails.forget(old); // it may have been read meanwhile
+      this.#forgetHeld(old); // it may have been read meanwhile
     }
-    this.#sessions.change(before, { session_id: sessionId, body, slot });
+    this.#hold({
+      ...(before === undefined ? this.#sessions.add(row) : this.#sessions.change(before, row)),
+      body,
+    });
   }
 
   append(sessionId: string, isPrompt: boolean, body: string): TranscriptSize {
-    const { messages, prompts } = this.#sizeOf(sessionId);
+    const { messages, prompts } = this.#sizes.get(sessionId) ?? this.#sizeOf(sessionId);
     const size = { messages: messages + 1, prompts: prompts + (isPrompt ? 1 : 0) };
     this.#transcripts.add(transcriptsTable.row({ sessionId, ...size, body }));
+    this.#sizes.set(sessionId, size);
     return size;
   }
 
-  #idOf(sessionKey: string): string | undefined {
-    const row = this.#sessions.find('session_key = ?', sessionKey);
-    return row && String(row['session_id']);
+  #find(sessionKey: string): SqliteRow | undefined {
+    const held = this.#held.get(sessionKey);
+    if (held !== undefined) return held;
+    const [row] = this.#sessions.read('session_key = ?', [sessionKey]);
+    if (row !== undefined) this.#hold(row);
+    return row;
   }
 
-  /** Reads the size of a transcript in its last row, so that nothing is counted. */
+  #hold(row: SqliteRow): void {
+    const key = String(row['session_key']);
+    this.#held.set(key, row, key.length + String(row['body']).length);
+  }
+
+  #forgetHeld(sessionId: string): void {
+    this.#tails.forget(sessionId);
+    this.#sizes.delete(sessionId);
+  }
+
+  /** The size of a transcript: its last row has it, so that nothing is counted. */
   #sizeOf(sessionId: string): TranscriptSize {
+    const held = this.#tails.size(sessionId);
+    if (held !== undefined) return held;
     const last = this.#transcripts.find('session_id = ? ORDER BY seq DESC', sessionId);
     return { messages: Number(last?.['messages'] ?? 0), prompts: Number(last?.['prompts'] ?? 0) };
   }

@@ -2,15 +2,16 @@ import type { TranscriptEntry, TranscriptSize } from '@sluice/sdk/stream';
 import { freezePlain } from 'sluice-kernel/internal';
 import { type KeptMessage, storedEntry } from '../commit/session-store.js';
 import type { TranscriptPart } from '../store.js';
+import { Held } from './held.js';
 
-interface Held {
+interface HeldEntry {
   readonly entry: TranscriptEntry;
   readonly characters: number;
 }
 
 /** The newest messages of one transcript, oldest first. */
 interface Tail {
-  readonly held: Held[];
+  readonly held: HeldEntry[];
   characters: number;
   /** The size of the whole transcript. */
   size: TranscriptSize;
@@ -29,14 +30,12 @@ const mostCharactersHeld = 4 * 1024 * 1024;
  * tails.part('session-1', { last: 32 }) ?? readRows();
  */
 export class TranscriptTails {
-  readonly #mostCharacters: number;
-  /** By the ids of their sessions; the one that was read last comes last. */
-  readonly #tails = new Map<string, Tail>();
-  #characters = 0;
+  /** By the ids of their sessions. */
+  readonly #tails: Held<Tail>;
 
   /** @param mostCharacters of the JSON of all messages that are held. */
   constructor(mostCharacters = mostCharactersHeld) {
-    this.#mostCharacters = mostCharacters;
+    this.#tails = new Held(mostCharacters, () => 0);
   }
 
   /** The size of a transcript; `undefined` if nothing of it is held. */
@@ -48,8 +47,6 @@ export class TranscriptTails {
   part(sessionId: string, part: TranscriptPart): readonly TranscriptEntry[] | undefined {
     const tail = this.#tails.get(sessionId);
     if (tail === undefined) return undefined;
-    this.#tails.delete(sessionId);
-    this.#tails.set(sessionId, tail);
     const { last, skip = 0 } = part;
     tail.wanted = Math.max(tail.wanted, skip + last);
     const { held, size } = tail;
@@ -90,32 +87,21 @@ export class TranscriptTails {
     tail.characters += one.characters;
     while (tail.held.length > tail.wanted) tail.characters -= tail.held.shift()?.characters ?? 0;
     tail.size = sizeOf(message);
-    this.#keep(sessionId, tail);
+    this.#tails.set(sessionId, tail, tail.characters);
   }
 
   /** Lets go of a transcript. */
   forget(sessionId: string): void {
-    this.#characters -= this.#tails.get(sessionId)?.characters ?? 0;
     this.#tails.delete(sessionId);
   }
 
-  #hold(sessionId: string, held: Held[], size: TranscriptSize, wanted: number): void {
-    this.forget(sessionId);
+  #hold(sessionId: string, held: HeldEntry[], size: TranscriptSize, wanted: number): void {
     const characters = held.reduce((sum, one) => sum + one.characters, 0);
-    this.#keep(sessionId, { held, characters, size, wanted });
-  }
-
-  #keep(sessionId: string, tail: Tail): void {
-    this.#tails.set(sessionId, tail);
-    this.#characters += tail.characters;
-    for (const oldest of this.#tails.keys()) {
-      if (this.#characters <= this.#mostCharacters) return;
-      this.forget(oldest);
-    }
+    this.#tails.set(sessionId, { held, characters, size, wanted }, characters);
   }
 }
 
-function heldOf({ body }: KeptMessage): Held {
+function heldOf({ body }: KeptMessage): HeldEntry {
   const entry = storedEntry(body);
   freezePlain(entry, []);
   return { entry, characters: body.length };

@@ -63,9 +63,12 @@ export class WorkingRows<Record extends { readonly seq: number }>
     return this.#rows.get(id);
   }
 
-  add(record: Omit<Record, 'seq'>): void {
+  add(record: Omit<Record, 'seq'>): Record | undefined {
+    const known = this.#rows.get(String(Reflect.get(record, this.#table.idField)));
+    if (known !== undefined) return known;
     const clean = cleanTexts(this.#table.kind, record, this.#clean) as Record; // the database gives it its number
     this.#added.add(this.#set(clean));
+    return undefined;
   }
 
   change(row: Record, fields: FieldChanges<Record>): void {
