@@ -27,9 +27,9 @@ export {
 } from './run/index.js';
 export { type ActiveRun, ActiveRuns } from './turn/active-runs.js';
 export { cutOff } from './turn/cut-off.js';
-export { echoProvider } from './turn/echo.js';
 export { chooseModel, type ModelChoice, type ModelWish } from './turn/model.js';
 export { type ComposedPrompt, composePrompt } from './turn/prompt.js';
+export { echoProvider } from './turn/said/echo.js';
 export { runAgentTurn } from './turn/turn.js';
 export type { AgentTurnCallbacks } from './turn/turn-callbacks.js';
 export type * from './turn/turn-options.js';

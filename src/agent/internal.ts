@@ -3,5 +3,5 @@
 export * from './run/index.js';
 export { givenTools } from './tools/given-tools.js';
 export { untilCut } from './turn/cut-off.js';
-export { say } from './turn/say.js';
+export { say } from './turn/said/say.js';
 export { TurnPauses } from './turn/turn-pauses.js';

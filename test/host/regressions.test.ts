@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import { resultText } from '../../src/agent/run/tool-result.js';
+import { resultText } from '../../src/agent/run/judged/tool-result.js';
 import { createHost } from '../../src/host/index.js';
 import { memoryStore } from '../../src/journal/index.js';
 import type { SendResult } from '../../src/sdk/channel/index.js';

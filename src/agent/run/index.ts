@@ -5,11 +5,11 @@ export {
   judgeAsking,
 } from './approvals.js';
 export { driveRun, HeldKeys, isRunDriven } from './driven-runs.js';
+export { resultText } from './judged/tool-result.js';
 export type { RunFallback, RunInput, RunProvider, RunStart, RunStop } from './run-bounds.js';
 export { RunDispatcher, type RunDispatcherOptions } from './run-dispatcher.js';
 export { addUsage } from './run-end.js';
 export { isSuspended, mustPass, RunFailure, RunSuspended, whyNot } from './run-failure.js';
 export type { RunError, RunFields, RunReport, RunSession } from './run-fields.js';
-export { resultText } from './tool-result.js';
 export { Trail, type TrailRefs } from './trail.js';
 export { placeholderOf } from './transcript-writer.js';

@@ -15,9 +15,9 @@ import {
   oneLine,
 } from 'sluice-kernel/internal';
 import { type AnsweredPass, type Approvals, judgeAsking, refusalOf } from './approvals.js';
+import { answerOf, givenText, resultText, said, withheld } from './judged/tool-result.js';
 import { failedBy } from './run-failure.js';
 import type { RunFields } from './run-fields.js';
-import { answerOf, givenText, resultText, said, withheld } from './tool-result.js';
 import type { Trail } from './trail.js';
 import type { TranscriptWriter } from './transcript-writer.js';
 

@@ -3,7 +3,7 @@ import { definedFields, type SelectionOf } from 'sluice-kernel/internal';
 import { mustPass } from '../run/index.js';
 import { type ModelChoice, refOf } from './model.js';
 import type { ComposedPrompt } from './prompt.js';
-import { say } from './say.js';
+import { say } from './said/say.js';
 import type { AttemptScope } from './turn-fields.js';
 
 /** An answer in place of that of the model. */
