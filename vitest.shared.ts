@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 const src = fileURLToPath(new URL('./src/', import.meta.url));
+const judge = fileURLToPath(new URL('./extensions/judge/src/index.ts', import.meta.url));
 const support = fileURLToPath(new URL('./test/support/', import.meta.url));
 
 /** The configuration that all suites share. */
@@ -14,6 +15,7 @@ export default defineConfig({
       { find: /^sluice\/([a-z]+)$/, replacement: `${src}$1.ts` },
       { find: /^sluice-kernel$/, replacement: `${src}kernel/index.ts` },
       { find: /^sluice-kernel\/([a-z-]+)$/, replacement: `${src}kernel/$1.ts` },
+      { find: /^sluice-judge$/, replacement: judge },
       { find: /^fast-check$/, replacement: `${support}fast-check.ts` },
     ],
   },

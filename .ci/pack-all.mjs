@@ -46,12 +46,13 @@ const packed = [['--workspaces=false'], workspaces].flatMap((what) =>
 );
 for (const { name, filename } of packed) renameSync(join(to, filename), tarball(name));
 const names = packed.map(({ name }) => name);
-nameKernel();
+for (const name of names) nameTarballs(name);
 
 const core = quoted(tarball('sluice'));
 const extensions = names.filter(
-  (name) => !['sluice', 'sluice-kernel', 'create-sluice'].includes(name),
+  (name) => !['sluice', 'sluice-kernel', 'create-sluice'].includes(name) && !needed(name).length,
 );
+const adapters = names.filter((name) => name !== 'sluice' && needed(name).length > 0);
 const lines = [
   `${names.length} packages are in ${to}. In another folder, this installs Sluice:`,
   '',
@@ -61,19 +62,30 @@ const lines = [
   '',
   ...extensions.map((name) => `  npm install ${core} ${quoted(tarball(name))}`),
   '',
+  'This judges the agents of another framework, without a host:',
+  '',
+  ...adapters.map((name) => `  npm install ${quoted(tarball(name))}`),
+  '',
   'This begins an extension, a channel or an agent, and `npx sluice init my-host` a host:',
   '',
   `  npx --yes --package ${quoted(tarball('create-sluice'))} create-sluice extension tea-time`,
 ];
 process.stdout.write(`${lines.join('\n')}\n`);
 
-/** Lets the core name the tarball of its kernel, so that one path installs both: no registry has them yet. */
-function nameKernel() {
+/** The packages of this repository that a package depends on. */
+function needed(name) {
+  const [folder] = ['.', ...beside].filter((one) => manifestOf(one).name === name);
+  return Object.keys(manifestOf(folder).dependencies ?? {}).filter((one) => names.includes(one));
+}
+
+/** Lets a package name the tarballs of those that it depends on, so that one path installs all: no registry has them yet. */
+function nameTarballs(name) {
+  if (needed(name).length === 0) return;
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pack-'));
-  execFileSync('tar', ['-xzf', tarball('sluice'), '-C', folder]);
+  execFileSync('tar', ['-xzf', tarball(name), '-C', folder]);
   const file = join(folder, 'package/package.json');
   const manifest = JSON.parse(readFileSync(file, 'utf8'));
-  manifest.dependencies['sluice-kernel'] = `file:${tarball('sluice-kernel')}`;
+  for (const one of needed(name)) manifest.dependencies[one] = `file:${tarball(one)}`;
   writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
   npm(
     'pack',
@@ -83,7 +95,7 @@ function nameKernel() {
     folder,
     join(folder, 'package'),
   );
-  renameSync(join(folder, `sluice-${manifest.version}.tgz`), tarball('sluice'));
+  renameSync(join(folder, `${name}-${manifest.version}.tgz`), tarball(name));
   rmSync(folder, { recursive: true });
 }
 

@@ -35,6 +35,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Sluice', 'index.md'],
     ['Getting started', 'docs/getting-started.md'],
     ['The kernel', 'docs/kernel.md'],
+    ['Judge another agent', 'docs/adapters.md'],
     ['Glossary', 'docs/glossary.md'],
   ]),
   group('Write extensions', [
@@ -75,6 +76,8 @@ export const sidebar: readonly PageGroup[] = [
     ['OpenTelemetry', 'extensions/otel/README.md'],
     ['PostgreSQL', 'extensions/postgres/README.md'],
     ['Quiet hours', 'extensions/quiet-hours/README.md'],
+    ['sluice-judge', 'extensions/judge/README.md'],
+    ['AI SDK', 'extensions/ai-sdk/README.md'],
   ]),
   group(
     'API',

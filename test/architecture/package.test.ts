@@ -84,6 +84,8 @@ describe('the package', () => {
       'extensions/openai/tsconfig.json',
       'extensions/inspector/page/tsconfig.json',
       'extensions/postgres/tsconfig.json',
+      'extensions/judge/tsconfig.json',
+      'extensions/ai-sdk/tsconfig.json',
     ]) {
       const { compilerOptions } = JSON.parse(readFileSync(join(root, config), 'utf8'));
       expect([config, compilerOptions.sourceMap ?? false]).toEqual([config, false]);

@@ -25,8 +25,10 @@ const beginner = 'create-sluice';
 const viewer = 'inspector';
 /** It connects a journal, and is no extension either. */
 const journal = 'postgres';
+/** They need the kernel and no host, and have a version of their own. */
+const adapters = ['ai-sdk', 'judge'];
 const packages = folders
-  .filter((name) => name !== beginner && name !== viewer)
+  .filter((name) => ![beginner, viewer, ...adapters].includes(name))
   .map((name) => [name, manifestOf(`extensions/${name}/package.json`)] as const);
 const published = packages.filter(([, manifest]) => manifest.private !== true);
 
@@ -72,6 +74,21 @@ describe('the packages beside the core', () => {
       });
     },
   );
+});
+
+describe('the adapters of frameworks', () => {
+  it.each(adapters)('sluice-%s needs the kernel, and never the core', (name) => {
+    const manifest = manifestOf(`extensions/${name}/package.json`);
+    const { name: full, version, dependencies, peerDependencies, devDependencies } = manifest;
+    const kernel = manifestOf('src/kernel/package.json').version;
+    expect([full, version]).toEqual([`sluice-${name}`, '0.1.0']);
+    expect(manifest.keywords).toContain('sluice-adapter');
+    expect(dependencies).toEqual({
+      ...(name !== 'judge' && { 'sluice-judge': '0.1.0' }),
+      'sluice-kernel': `^${kernel}`,
+    });
+    expect({ ...peerDependencies, ...devDependencies }).not.toHaveProperty('sluice');
+  });
 });
 
 describe('the inspector', () => {

@@ -1,3 +1,4 @@
+import { installFrameworks } from '../adapters/frameworks.js';
 import { installSdk } from '../claude/installed/install-sdk.js';
 import { corpus } from '../openclaw/installed-plugins/corpus.js';
 import { installPlugin } from '../openclaw/installed-plugins/install.js';
@@ -12,6 +13,7 @@ const fetches = {
   'the package of OpenClaw': () => openClawPackage({ fetch: true }),
   'OpenClaw with its dependencies': installOpenClaw,
   'Node 22': installNode22,
+  'the frameworks of the adapters': installFrameworks,
   'Claude Agent SDK': installSdk,
   PostgreSQL: installPostgres,
   PgBouncer: installPgBouncer,

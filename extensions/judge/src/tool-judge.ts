@@ -1,0 +1,211 @@
+import type { AnsweredAsker, Given, Kernel, Outcome, PayloadOf } from 'sluice-kernel';
+import { ask } from './ask.js';
+import {
+  type CallFacts,
+  type CheckedOptions,
+  checkOptions,
+  type JudgeOptions,
+  splitFacts,
+  type ToolCall,
+} from './options.js';
+import { givenText, oneLine, said, type ToolResult, textOf, whyNot } from './text.js';
+
+/** A call as a framework brings it: nothing of it is believed. */
+export interface IncomingCall extends Omit<ToolCall, 'params'> {
+  readonly params: unknown;
+  /** Aborted when the framework does not wait for the call any more. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The verdict on a call. */
+export type Verdict =
+  | {
+      readonly allowed: true;
+      /** The arguments to run with: those that came, with the keys that handlers have set. */
+      readonly params: Readonly<Record<string, unknown>>;
+      /** A handler has set one. */
+      readonly isChanged: boolean;
+      /** The last dispatch, which that of the result follows. */
+      readonly outcome: Outcome<'agent.tool.calling'>;
+      readonly facts: CallFacts;
+    }
+  | { readonly allowed: false; readonly reason: string };
+
+/** The answer that the model is given: the tool's own answer, or a text in its place. */
+export type Answer =
+  | { readonly isError: false; readonly output: unknown }
+  /** `error` is the tool's own, if no handler judges results: its text is longer than the one that handlers see. */
+  | { readonly isError: true; readonly text: string; readonly error?: unknown };
+
+/** A tool that runs if its call is allowed. */
+export interface RunnableTool {
+  readonly run: (params: Readonly<Record<string, unknown>>) => unknown;
+  /** Judges arguments that handlers have changed, where the tool does not: says why they do not fit. */
+  readonly unfit?: (params: Readonly<Record<string, unknown>>) => Promise<string | undefined>;
+}
+
+/** The parts of a framework that its adapter names. */
+export interface Framework {
+  /** Returns whether an error suspends the run, such as an interrupt: it is no failure, and passes through. */
+  readonly suspends?: (error: unknown) => boolean;
+}
+
+/** Judges calls and results for the adapter of a framework. */
+export class ToolJudge {
+  readonly #kernel: Kernel;
+  readonly #options: CheckedOptions;
+  readonly #suspends: (error: unknown) => boolean;
+
+  /** @throws TypeError if an option is wrong. */
+  constructor(kernel: Kernel, options: JudgeOptions, framework: Framework = {}) {
+    this.#options = checkOptions(kernel, options);
+    this.#kernel = kernel;
+    this.#suspends = framework.suspends ?? (() => false);
+  }
+
+  /** Judges a call, runs its tool and judges the result. Rejects only with an error that suspends the run. */
+  async call(call: IncomingCall, { run, unfit }: RunnableTool): Promise<Answer> {
+    const verdict = await this.calling(call);
+    if (!verdict.allowed) return { isError: true, text: verdict.reason };
+    const { params, isChanged } = verdict;
+    const problem = isChanged ? await unfit?.(params) : undefined;
+    if (problem !== undefined) return { isError: true, text: `the tool did not run: ${problem}` };
+    let output: unknown;
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      output = await run(params);
+    } catch (error) {
+      if (this.#suspends(error)) throw error;
+      failure = { error };
+    }
+    const before =
+      failure === undefined
+        ? said(textOf(output), false)
+        : said(`the tool failed: ${oneLine(failure.error)}`, true);
+    const after = await this.returning({ ...call, params }, before, verdict);
+    const text = givenText(after);
+    const isAsItWas = text === givenText(before) && after.isError === before.isError;
+    if (!after.isError)
+      return { isError: false, output: isAsItWas ? output : sameKind(output, text) };
+    const isHeard = this.#kernel.has('agent.tool.returning');
+    return { isError: true, text, ...(isAsItWas && !isHeard && failure) };
+  }
+
+  /** Judges a call and asks about it (`agent.tool.calling`). Rejects only with an error that suspends the run. */
+  async calling(call: IncomingCall): Promise<Verdict> {
+    try {
+      return await this.#judge(call);
+    } catch (error) {
+      if (this.#suspends(error)) throw error;
+      return refused(`the call could not be judged: ${oneLine(error)}`);
+    }
+  }
+
+  /** Judges a result before anybody reads it (`agent.tool.returning`). Never rejects. */
+  async returning(call: IncomingCall, result: ToolResult, verdict?: Verdict): Promise<ToolResult> {
+    try {
+      const { context, ...named } = heard(call, JSON.parse(plainText(call.params) ?? '{}'));
+      const passed = verdict?.allowed === true ? verdict : undefined;
+      const facts = passed?.facts ?? (await this.#options.given({ ...named, context }));
+      const { run, envelope } = splitFacts(facts);
+      const outcome = await this.#kernel.dispatch(
+        'agent.tool.returning',
+        { ...named, ...run, result },
+        { ...envelope, ...(passed && { after: passed.outcome }), signal: this.#stopOf(call) },
+      );
+      if (outcome.status === 'failed') return withheld();
+      if (outcome.status === 'cancelled')
+        return said(outcome.cancel.text ?? outcome.cancel.code, true);
+      const { result: judged } = outcome.payload;
+      return { ...judged, isError: judged.isError || result.isError };
+    } catch {
+      return withheld();
+    }
+  }
+
+  /**
+   * Makes sure that a tool which cannot be judged is named as one.
+   *
+   * @param why the tool cannot be judged, as the predicate of a sentence.
+   * @throws TypeError if it is not named.
+   */
+  leaveOut(toolName: string, why: string): void {
+    if (this.#options.unjudged?.includes(toolName) === true) return;
+    const problem = `the tool "${toolName}" ${why}, so no judge can stop it`;
+    throw new TypeError(`${problem}: name it in "unjudged" if it may run all the same`);
+  }
+
+  async #judge(call: IncomingCall): Promise<Verdict> {
+    const { given, onAsk, clock } = this.#options;
+    const text = plainText(call.params);
+    if (text === undefined) return refused('the call is refused: its arguments are no object');
+    const sent: ToolCall['params'] = JSON.parse(text);
+    const signal = this.#stopOf(call);
+    const facts = await given(heard(call, sent));
+    const { run, envelope } = splitFacts(facts);
+    const { context: _, ...named } = heard(call, sent);
+    const dispatch = (payload: PayloadOf<'agent.tool.calling'>, how: Given) =>
+      this.#kernel.dispatch('agent.tool.calling', payload, { ...envelope, ...how, signal });
+    const answered: AnsweredAsker[] = [];
+    let outcome = await dispatch({ ...named, ...run }, {});
+    while (outcome.status === 'cancelled' && outcome.cancel.question !== undefined) {
+      const { question } = outcome.cancel;
+      const about = heard(call, outcome.payload.params);
+      const asked = await ask(question, {
+        onAsk,
+        clock,
+        call: about,
+        signal,
+        suspends: this.#suspends,
+      });
+      if ('refusal' in asked) return refused(asked.refusal);
+      answered.push({ ...question.asker, ...asked });
+      outcome = await dispatch(outcome.payload, { after: outcome, answered: [...answered] });
+    }
+    if (outcome.status !== 'passed') return refused(whyNot(outcome));
+    if (plainText(call.params) !== text) return refused('its arguments were changed meanwhile');
+    const set = Object.entries(outcome.payload.params).filter(
+      ([key, value]) => JSON.stringify(value) !== JSON.stringify(sent[key]),
+    );
+    const params = { ...Object(call.params), ...structuredClone(Object.fromEntries(set)) };
+    return { allowed: true, params, isChanged: set.length > 0, outcome, facts };
+  }
+
+  #stopOf({ signal: own }: IncomingCall): AbortSignal {
+    const { signal } = this.#options;
+    return AbortSignal.any([signal, own].filter((one) => one !== undefined));
+  }
+}
+
+/** A call as handlers and the program hear of it. */
+function heard(
+  { toolName, toolCallId, context }: IncomingCall,
+  params: ToolCall['params'],
+): ToolCall {
+  return { toolName, params, context, ...(toolCallId !== undefined && { toolCallId }) };
+}
+
+function refused(reason: string): Verdict {
+  return { allowed: false, reason };
+}
+
+/** Stands for a result that could not be judged. */
+function withheld(): ToolResult {
+  return said('withheld: a handler that guards results failed', true);
+}
+
+/** The arguments as JSON; nothing if they are no object. */
+function plainText(params: unknown): string | undefined {
+  const text = JSON.stringify(params);
+  return text?.startsWith('{') ? text : undefined;
+}
+
+/** A changed answer: data if the tool has answered with data and the text is still some, else the text. */
+function sameKind(output: unknown, text: string): unknown {
+  if (typeof output === 'string') return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

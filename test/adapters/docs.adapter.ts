@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { run as aiSdk } from '../../docs/examples/adapter-ai-sdk.js';
+import { aiSdkModel } from './agents/ai-sdk.js';
+
+const given = () => ({ sessionId: 's' });
+const calls = [
+  { id: 'c1', name: 'shell', args: { command: 'rm -rf /' } },
+  { id: 'c2', name: 'shell', args: { command: 'ls' } },
+];
+const read = { c1: 'No removals.', c2: 'ran ls, with [key]' };
+
+describe('the examples of docs/adapters.md', () => {
+  it('AI SDK: refuse a call, ask about another, and hide a key of its result', async () => {
+    const model = aiSdkModel([calls]);
+    await aiSdk(model, given);
+    expect(model.read()).toEqual(read);
+  });
+});
