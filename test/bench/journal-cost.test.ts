@@ -89,7 +89,7 @@ describe('a message in a journal', () => {
   ] as const)(
     '%s costs %i statements on the database, and %i looks at its files (durability §1.6, durability §1.9)',
     async (_, statements, stats, options) => {
-      await using one = await journalLab({ journalDispatches: false, ...options });
+      await using one = await journalLab({ journal: { dispatches: false }, ...options });
       await one.lab.say('its transcript is read');
       await one.writes();
       using calls = fileCalls();
