@@ -28,7 +28,7 @@ const isKept = hasFields<Kept>({ createdAt: 'number' });
 const valueIn = (kept: unknown): unknown => (isKept(kept) ? kept.value : undefined);
 
 /** The parts of a keyed store. */
-export interface KeyedStoreParts {
+interface KeyedStoreParts {
   readonly store: ExtensionStore;
   readonly clock: Clock;
   /** Deletes a value if its text fits, in one step: another host may write it meanwhile. @returns the text that it had. */
