@@ -25,7 +25,7 @@ export interface GatewayBridge extends AsyncDisposable {
 }
 
 /** The runs that a bridge holds now, and its counts. */
-export interface GatewayBridgeStats {
+interface GatewayBridgeStats {
   /** Under way. */
   readonly runs: number;
   /** Begun, those that have ended included. */
