@@ -26,7 +26,7 @@ export type FieldChanges<Record> = {
 };
 
 /** The same of an update, with its slot, if it has one. */
-export interface StandingUpdate extends Standing<UpdateState> {
+interface StandingUpdate extends Standing<UpdateState> {
   readonly slot?: unknown;
 }
 
@@ -60,7 +60,7 @@ const changing = [
 export type Changing = (typeof changing)[number];
 
 /** The changes of a journal as its interface says them. The caller makes each in one write, or one transaction. */
-export type JournalChanges = {
+type JournalChanges = {
   readonly [Name in Changing]: (
     ...args: Parameters<Journal[Name]>
   ) => Awaited<ReturnType<Journal[Name]>>;

@@ -100,7 +100,7 @@ export class InOrder<Row extends Numbered> {
 }
 
 /** How rows are found. */
-export interface RowKeys<Row> {
+interface RowKeys<Row> {
   idOf(row: Row): string;
   /** Rows with the same value are read together; nothing if no filter asks for it. */
   groupOf(row: Row): string | undefined;

@@ -5,7 +5,7 @@ import type { Schema } from './schema/schema.js';
 import type { StandardSchema } from './schema/standard.js';
 
 /** The JSON Schemas of a family, its purpose, and when a host dispatches it. */
-export interface FamilySchemas {
+interface FamilySchemas {
   readonly purpose: string;
   readonly emittedWhen: string;
   readonly payload: object;

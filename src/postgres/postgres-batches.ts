@@ -16,7 +16,7 @@ import { type RowOptions, type SharedTransaction, workingRows } from './rows/pos
 import { dispatchesTable, insertAll, JoinedWrites } from './rows/postgres-tables.js';
 
 /** The parts of the batches of a journal. */
-export interface BatchOptions extends RowOptions {
+interface BatchOptions extends RowOptions {
   /**
    * Checks within the transaction that this process may write, before anything is written, and ends the fences that it has lost.
    *

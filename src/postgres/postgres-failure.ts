@@ -17,7 +17,7 @@ const codes: readonly (readonly [
 ];
 
 /** Turns an error of the driver into one of this project. An error without a code of PostgreSQL is one of the network. */
-export function postgresFailure(address: string, error: unknown): SluiceError {
+function postgresFailure(address: string, error: unknown): SluiceError {
   if (isSluiceError(error)) return error;
   const own = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
   const code = codes.find(([beginning]) => beginning.test(String(own)))?.[1] ?? 'database-io';

@@ -29,11 +29,11 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
   'src/host/logging/pino-logger.ts': ['fieldsFor(fields)'], // of pino, which takes the fields first
   'src/host/parts/claimed-provisions.ts': ['what'], // a kind and an id
   'src/kernel/run/state/failures.ts': ['who', 'what'], // names; the failures of some kinds, which quote nobody
-  'src/openclaw/agent-events/agent-event-bus.ts': ['what'], // a stream and its phase
+  'src/openclaw/agent-events/bridge-agent-events.ts': ['what'], // a stream and its phase
   'src/openclaw/runner/bridge-state.ts': ["fields.join(', ')", 'row.instead'], // names of fields, a hint
   'src/openclaw/runner/runner-reporter.ts': ['text'], // of the legacy hook runner, whose own logger takes one text
   'src/openclaw/plugin/api/register-channel.ts': ['lineOf(text)'], // what a plugin logs itself
-  'src/openclaw/plugin/runtime/served.ts': ['refusals.plain(String(message))'], // what a plugin logs itself
+  'src/openclaw/plugin/runtime/runtime.ts': ['refusals.plain(String(message))'], // what a plugin logs itself
   'src/openclaw/plugin/new-plugin.ts': ['message', 'oneLine(message)', 'instead'], // what a plugin logs itself, a hint
 };
 

@@ -39,7 +39,7 @@ const config = z.strictObject({
 export type OtelConfig = z.input<typeof config>;
 
 /** The providers that an extension uses; by default those that are registered globally. */
-export interface OtelProviders {
+interface OtelProviders {
   readonly tracerProvider?: TracerProvider;
   readonly meterProvider?: MeterProvider;
 }

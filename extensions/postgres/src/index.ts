@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { PostgresConnections, PostgresQuery, PostgresValue } from 'sluice/host';
 
 /** The options of connections. */
-export interface ConnectOptions {
+interface ConnectOptions {
   /**
    * Milliseconds that a connection or a statement may take, by default 10 000. A connection that is late is given up, and one that
    * cannot be made after 10 000 at the latest.

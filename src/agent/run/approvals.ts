@@ -61,7 +61,7 @@ export interface AnsweredPass<F extends AskingFamily> {
 }
 
 /** An action that may be asked about, and how it is dispatched. */
-export interface AskedAction<F extends AskingFamily>
+interface AskedAction<F extends AskingFamily>
   extends Pick<ApprovalRequest, 'runId' | 'sessionKey' | 'subagentId' | 'signal'> {
   readonly family: F;
   readonly approvals: Approvals | undefined;

@@ -58,7 +58,7 @@ export interface RunProvider {
 export type RunStop = { readonly error: unknown } | 'abandoned';
 
 /** The facts that end a run. */
-export interface RunEnding {
+interface RunEnding {
   readonly report: RunReport;
   readonly startedAtMs: number;
   /** The part of the transcript that the run was given, and what it added, as far as it is known. */

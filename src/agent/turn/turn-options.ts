@@ -38,7 +38,7 @@ export interface AgentSession extends RunSession, Partial<SessionContext> {
 export type ProviderSessions = Readonly<Record<string, string>>;
 
 /** The message that the agent is asked. */
-export interface AgentMessage {
+interface AgentMessage {
   readonly text: string;
   readonly attachments?: readonly PromptAttachment[];
   /** The channel that it came by. */

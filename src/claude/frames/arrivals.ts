@@ -19,7 +19,7 @@ export type Arrival =
   | { readonly kind: 'closed' };
 
 /** The sources of arrivals. */
-export interface ArrivalSources {
+interface ArrivalSources {
   readonly messages: Frames;
   readonly callbacks?: AsyncIterable<CsdkCallback> | undefined;
   readonly signal?: AbortSignal | undefined;

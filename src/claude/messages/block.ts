@@ -45,7 +45,7 @@ export interface CallBlock extends Common {
 }
 
 /** A block that has no pieces. */
-export interface PlainBlock extends Common {
+interface PlainBlock extends Common {
   readonly kind: 'serverResult' | 'compaction' | 'other';
   /** As it came last. */
   raw: CsdkBlock;

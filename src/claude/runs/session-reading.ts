@@ -15,7 +15,7 @@ export function waitsMs(long = 60_000): Readonly<Partial<Record<RunRest, number>
 }
 
 /** The options for reading a run. */
-export interface ReadingOptions extends NormalizeOptions {
+interface ReadingOptions extends NormalizeOptions {
   /** Is told each frame before anything that becomes of it. */
   readonly onFrame?: (frame: CsdkFrame) => void;
 }

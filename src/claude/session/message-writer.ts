@@ -26,7 +26,7 @@ import type { DiagnosticFact } from './session-diagnostic.js';
 import type { KnownCall } from './tool-calls.js';
 
 /** Hears the facts of a message that other parts of the lane write. */
-export interface MessageSink {
+interface MessageSink {
   emit(event: SessionEvent): void;
   report(fact: DiagnosticFact): void;
   /** A call is whole. @param isLate its message has ended. */

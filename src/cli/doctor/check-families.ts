@@ -18,7 +18,7 @@ import { type Finding, findingsOf } from './finding.js';
 const findings = findingsOf('families');
 
 /** The parts of a host that decide which events there will be. */
-export interface EmissionFacts {
+interface EmissionFacts {
   readonly kernel: Kernel;
   readonly providers: readonly AgentProvider[];
   /** The ids of the channels that are started. */

@@ -12,7 +12,7 @@ import type { Shell } from '../shell/shell.js';
 import { ownCommand } from './own-command.js';
 
 /** The journal that the page shows, or its place, and its host if that runs here. */
-export type Inspected = { readonly host?: Host } & (
+type Inspected = { readonly host?: Host } & (
   | { readonly place: JournalPlace }
   | { readonly journal: Journal }
 );

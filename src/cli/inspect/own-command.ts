@@ -3,7 +3,7 @@ import { isDetached } from '@sluice/sdk/extension/internal';
 import type { Shell } from '../shell/shell.js';
 
 /** The output of a command. */
-export interface CommandReport {
+interface CommandReport {
   /** A line of JSON each. */
   readonly lines: readonly Readonly<Record<string, unknown>>[];
   readonly notes: readonly string[];

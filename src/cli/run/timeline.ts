@@ -100,7 +100,7 @@ export function stageLines(outcome: Outcome, layout: Layout): string[] {
 }
 
 /** Returns whether a dispatch has news beside the fact that it took place. */
-export function isEventful(outcome: Outcome): boolean {
+function isEventful(outcome: Outcome): boolean {
   return (
     outcome.status !== 'passed' ||
     outcome.steps.length > 0 ||

@@ -4,7 +4,7 @@ import { badArguments, type CommandError } from '../errors/command-error.js';
 import type { Addition, AgentKind, NamedAgent } from '../shell/shell.js';
 
 /** An agent of a kind that the command line or an addition has. */
-export interface KnownAgent extends NamedAgent {
+interface KnownAgent extends NamedAgent {
   readonly kind: AgentKind;
 }
 

@@ -31,7 +31,7 @@ export interface LoadedConfig extends HostConfig {
 }
 
 /** The place of a command, in which it looks for a config. */
-export interface ConfigPlace {
+interface ConfigPlace {
   /** The folder of the command. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;

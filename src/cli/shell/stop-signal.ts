@@ -1,7 +1,7 @@
 import { exitCodes } from './exit-codes.js';
 
 /** The parts of the process that a stop needs. */
-export interface SignalSource {
+interface SignalSource {
   on(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
   exit(code: number): void;
 }

@@ -24,16 +24,16 @@ import { deliver } from './delivery.js';
 import type { OutgoingMessage } from './prepare-send.js';
 
 /** Milliseconds that a question to a human has if neither its asker nor the config says: one hour. */
-export const usualApprovalMs = 3_600_000;
+const usualApprovalMs = 3_600_000;
 /** The most that it may have: one day. */
-export const longestApprovalMs = 86_400_000;
+const longestApprovalMs = 86_400_000;
 
 /** Characters of the JSON of what is asked about: more cannot be asked. */
 const payloadAtMost = 1_048_576;
 const isSecret = secretKeys();
 
 /** The message on whose way somebody asks. */
-export interface AskingMessage {
+interface AskingMessage {
   /** The place of its questions, unless the config says otherwise; absent if it has no conversation. */
   readonly address?: ApprovalAddress;
   /** Its waits for people; absent if it leaves no place and no slot meanwhile. */

@@ -34,7 +34,7 @@ export interface PreparedSend {
 }
 
 /** How a message is judged. */
-export interface PrepareOptions {
+interface PrepareOptions {
   /** Parts of it are to be shown before it is whole. */
   readonly streaming: boolean;
   readonly signal: AbortSignal;

@@ -14,7 +14,7 @@ import { type RecordedOutcome, recordedOutcome } from '../timeline/recorded-outc
 import { type OutcomeDifference, outcomeDifferences } from './outcome-differences.js';
 
 /** The reason why a recorded dispatch was not dispatched again. */
-export type NotReplayed =
+type NotReplayed =
   /** The journal has no payload of it. */
   | 'no-payload'
   /** A handler made it: it is made again by that handler. */

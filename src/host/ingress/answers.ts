@@ -32,7 +32,7 @@ interface By {
 const answered: Ending = { status: 'answer', sends: [] };
 
 /** The text for a press of a question that is not open. */
-export const notOpenText = 'This question is not open any more.';
+const notOpenText = 'This question is not open any more.';
 
 /** Takes a message as the answer to an open question (extensions-that-act §7.4). @returns its end, if it is one. */
 export async function takeAnswer(
@@ -62,7 +62,7 @@ export async function takeAnswer(
 }
 
 /** A press of a button of a question: `questionId` if it is the answer, and nothing if the question is not open. */
-export interface AnswerPress {
+interface AnswerPress {
   readonly questionId?: string;
   /** The text for the one who has pressed. */
   readonly text?: string;

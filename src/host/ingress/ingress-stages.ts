@@ -10,7 +10,7 @@ import { principalOf } from './principal.js';
 import { namesOf, type ReceivedUpdate } from './received-update.js';
 
 /** A message as `ingress.normalized` has left it, or the reason why it failed there. */
-export type Normalized = RoutedMessage | { readonly failed: string };
+type Normalized = RoutedMessage | { readonly failed: string };
 
 /** Dispatches `ingress.received`, under the id of the update. @param correlationId of the update that it joined. */
 export function reportReceived(

@@ -5,7 +5,7 @@ import { type GrantRow, offeredScopes } from './grants.js';
 import type { PersistedApprovals } from './persisted-approvals.js';
 
 /** The text for an answer to a question that is not open. */
-export const notPendingText = 'This approval is not open any more.';
+const notPendingText = 'This approval is not open any more.';
 
 /** An answer, by a channel or by an operator at the journal. */
 export interface GivenAnswer extends ApprovalEnd {
@@ -62,10 +62,7 @@ export async function answerApproval(
 }
 
 /** Says why a question cannot be answered with "always" for a scope; nothing if it can. */
-export function whyNotAlways(
-  row: ApprovalRow,
-  always: ApprovalScope | undefined,
-): string | undefined {
+function whyNotAlways(row: ApprovalRow, always: ApprovalScope | undefined): string | undefined {
   const offered = offeredScopes(row);
   if (always === undefined || offered.includes(always)) return undefined;
   if (offered.length === 0) return 'This approval cannot be given for always: allow or deny it.';

@@ -11,7 +11,7 @@ import { type AnsweredBy, type ApprovalRow, shortIdOf } from './approval-row.js'
 import { isKept, type KeptItem, KeptItems, type KeptItemsParts } from './kept-items.js';
 
 /** Milliseconds that "always" holds: 30 days. */
-export const grantMs = 30 * 86_400_000;
+const grantMs = 30 * 86_400_000;
 /** Grants that a journal keeps. */
 const grantsAtMost = 1_000;
 
@@ -36,10 +36,7 @@ export interface GrantRow extends KeptItem {
 }
 
 /** The part of a question that a grant is bound to. */
-export type Granted = Pick<
-  ApprovalRow,
-  'question' | 'family' | 'about' | 'sessionKey' | 'principal'
->;
+type Granted = Pick<ApprovalRow, 'question' | 'family' | 'about' | 'sessionKey' | 'principal'>;
 
 /** The scopes of a question that "always" may be answered for: a session and a principal have to be known. */
 export function offeredScopes(asked: Granted): readonly ApprovalScope[] {

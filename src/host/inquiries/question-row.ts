@@ -45,7 +45,7 @@ export interface AnsweredPlace {
 }
 
 /** The kinds of inquiries, as the names of their buttons have them: a question of an extension, and an approval. */
-export type InquiryKind = 'q' | 'a';
+type InquiryKind = 'q' | 'a';
 
 /** Names the button of an option: at most 64 bytes, which is all that Telegram takes. */
 export function buttonOf(kind: InquiryKind, id: string, at: number): string {

@@ -41,7 +41,7 @@ export interface SendJob {
 }
 
 /** A job of the host itself, kept as an update (extensions-that-act §5.1). */
-export type Job = InjectJob | ScheduleJob | QuestionJob | SendJob;
+type Job = InjectJob | ScheduleJob | QuestionJob | SendJob;
 
 /** A job as it was taken in. */
 export interface TakenJob<J extends Job = Job> {

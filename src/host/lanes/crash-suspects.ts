@@ -27,7 +27,7 @@ export interface CrashSuspectRules {
 }
 
 /** A crash suspect whose turn has come. */
-export interface CrashSuspect {
+interface CrashSuspect {
   /** No other crash suspect waits or runs. */
   readonly isOnly: boolean;
   /** It has its place, and begins: the time that it survives counts from now. */

@@ -9,7 +9,7 @@ const mostTold = 10_000;
 export type WhenFull = 'park' | 'refuse' | 'drop' | 'wait';
 
 /** The rules of the room that a host has. */
-export interface RoomRules {
+interface RoomRules {
   /** Updates of one lane from which on it is full. */
   readonly laneCapacity: number;
   /** Updates of all lanes together from which on each is full. */

@@ -23,7 +23,7 @@ import {
 } from './lifecycle.js';
 
 /** A message that nobody asked for: a reminder, a report. */
-export interface UnpromptedMessage {
+interface UnpromptedMessage {
   /** Named together with `accountId`, the message goes there and nowhere else. */
   readonly channel?: string;
   readonly accountId?: string;
@@ -48,7 +48,7 @@ declare module '@sluice/sdk/extension' {
 }
 
 /** A schedule of an extension that is live. */
-export interface ScheduleStatus {
+interface ScheduleStatus {
   readonly extensionId: string;
   readonly name: string;
   /** Milliseconds since 1970; nothing if it is not due again. */
@@ -56,7 +56,7 @@ export interface ScheduleStatus {
 }
 
 /** How a stop is done. */
-export interface StopOptions {
+interface StopOptions {
   /** Told to handlers; by default `stopped`. */
   readonly reason?: string;
   /** Milliseconds that running messages have to be done with; by default 10 000. */

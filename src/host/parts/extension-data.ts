@@ -11,7 +11,7 @@ import { hostError } from '../errors.js';
 export interface ExtensionData extends Pick<ExtensionHost, 'storeOf' | 'stateDirOf'>, Disposable {}
 
 /** The options of the data of extensions. */
-export interface ExtensionDataOptions {
+interface ExtensionDataOptions {
   readonly clock?: Clock;
   /** The folder of their folders, by default beside the journal, or a temporary one if the journal is in no file. */
   readonly stateDir?: string | undefined;

@@ -9,7 +9,7 @@ import {
 } from 'sluice-kernel/internal';
 
 /** A command from any surface. */
-export type CommandCall = Omit<
+type CommandCall = Omit<
   PayloadOf<'command.received'>,
   'sessionEntry' | 'previousSessionEntry' | 'config'
 >;

@@ -13,7 +13,7 @@ import type { RunningAccount } from '../provided/accounts.js';
 import { noteShownOf } from '../streaming/preview.js';
 
 /** A preview that is shown somewhere, and who can end it. */
-export interface PreviewPlace {
+interface PreviewPlace {
   readonly account: RunningAccount;
   readonly previews: ChannelPreviews;
   /** As its stream sender has noted it. */

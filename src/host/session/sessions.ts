@@ -7,7 +7,7 @@ import type { TurnWrites } from '../transcript/turn-writes.js';
 import type { RoutedMessage } from './routing.js';
 
 /** A session that is ready for a turn, or why it is not. */
-export type Opening =
+type Opening =
   | {
       readonly status: 'open';
       readonly session: SessionRecord;

@@ -18,7 +18,7 @@ import { isPreviewOk } from './may-stream.js';
 import { Preview, type StreamPart } from './preview.js';
 
 /** The options of a streamed reply. */
-export interface StreamedReplyOptions {
+interface StreamedReplyOptions {
   readonly parts: SendParts;
   /** The trail of its dispatches: forked for each of them. */
   readonly trail: Trail;

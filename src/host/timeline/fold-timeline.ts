@@ -12,7 +12,7 @@ import type {
 } from './timeline-entry.js';
 
 /** A send with all that is known of it. */
-export interface TimelineSend {
+interface TimelineSend {
   readonly id: string;
   /** Its newest step. */
   readonly last: SendEntry;

@@ -9,7 +9,7 @@ import { type SessionReader, sessionStore } from './session-store.js';
 import type { WaitingDispatches } from './waiting-dispatches.js';
 
 /** The parts of a journal in a database. */
-export interface DatabaseJournalParts<At extends JournalTransaction> {
+interface DatabaseJournalParts<At extends JournalTransaction> {
   readonly ownership: Ownership;
   readonly clean: CleanText;
   readonly commits: CommitQueue<At>;

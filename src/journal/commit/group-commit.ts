@@ -5,7 +5,7 @@ import { CommitQueue, type Write } from './commit-queue.js';
 import { type TransactionOptions, transactions } from './transactions.js';
 
 /** The parts that a `GroupCommit` works with. */
-export interface GroupCommitOptions extends TransactionOptions {
+interface GroupCommitOptions extends TransactionOptions {
   /** A write that shows whether the database takes writes again. It is made each second while the database refuses. */
   readonly probe?: () => void;
 }

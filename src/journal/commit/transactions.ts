@@ -22,7 +22,7 @@ export interface PassengerRoom {
 }
 
 /** Checks that writes still count. Each call throws if they do not: then nothing of the transaction counts. */
-export interface CommitGuard {
+interface CommitGuard {
   /** Within the transaction, before anything is written. */
   entering(): void;
   /** After the transaction is on the disk, before anybody is told. */

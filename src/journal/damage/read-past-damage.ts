@@ -10,7 +10,7 @@ const rowsAtOnce = 64;
 const failuresInARow = 1_000;
 
 /** The rows of a table that could be read. */
-export interface ReadRows {
+interface ReadRows {
   /** The rows in the order of their numbers; not compared with their sums. */
   readonly rows: readonly StoredRow[];
   /** The reason why some may be missing. */

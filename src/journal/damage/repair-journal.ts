@@ -37,7 +37,7 @@ import { fixHead, fixInnerPages } from './fix-pages.js';
 import { readPastDamage } from './read-past-damage.js';
 
 /** The damage that a repair found, and the rows that it kept and moved. */
-export interface RepairReport {
+interface RepairReport {
   /** `well`: nothing was wrong, and nothing was done. */
   readonly status: 'well' | 'repaired';
   /** The problems, in words: at most a hundred of them. */
@@ -264,7 +264,7 @@ function removeDatabase(target: string): void {
 }
 
 /** The sizes before and after a compaction: bytes of a journal's file with its write-ahead log. */
-export interface CompactReport {
+interface CompactReport {
   readonly bytesBefore: number;
   readonly bytesAfter: number;
 }

@@ -6,7 +6,7 @@ import { journalError } from '../errors.js';
 import { entryAt } from './private-file.js';
 
 /** The codes of a database that failed. Of them, only `database-failed` is a mistake of the caller. */
-export type SqliteFailureCode = Extract<ErrorCode, `database-${string}`>;
+type SqliteFailureCode = Extract<ErrorCode, `database-${string}`>;
 
 /** Names and numbers of SQLite. Extended numbers that the driver knows no name for, such as 1544, end with that of their kind. */
 const codes: readonly (readonly [prefix: string, kind: number, code: SqliteFailureCode])[] = [

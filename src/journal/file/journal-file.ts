@@ -7,7 +7,7 @@ import { applicationId, checkSchema, makeSchema, schemaVersion } from '../rows/j
 import { damageError } from '../rows/table-rows.js';
 
 /** The options of opening the file of a journal. */
-export interface JournalFileOptions extends SqliteOptions {
+interface JournalFileOptions extends SqliteOptions {
   /** The opener has its lock: a new file gets its tables. */
   readonly isOwner?: boolean;
   /** Bytes up to which all of it is looked at, by default 32 MiB. Of a larger file only the head and the schema are. */

@@ -182,7 +182,7 @@ export const journalTables = [
 ] as const;
 
 /** A table of the journal: its statement, and how a record becomes a row and a row a record. */
-export interface JournalTable<Row> extends SummedTable {
+interface JournalTable<Row> extends SummedTable {
   /** The statement that makes the table. */
   readonly sql: string;
   /** Its columns under the fields of its records, as `CREATE TABLE` declares them. */

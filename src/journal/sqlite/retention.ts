@@ -18,7 +18,7 @@ export interface Retention {
 export const usualKeepForMs = 7 * 86_400_000;
 
 /** Bytes that a journal may have by default. */
-export const usualKeepBytes = 256 * 1024 * 1024;
+const usualKeepBytes = 256 * 1024 * 1024;
 
 /** The part of `keepBytes` that may be free in the file, and the part that may be written between two looks. */
 export const growth = 1 / 8;
@@ -34,7 +34,7 @@ const batchesPerSlice = 10;
  * Drops rows that are too old or too many, and gives free pages back to the disk. Each step of this generator is a slice
  * within a transaction of its caller, and looks at no more rows than `isSpent` gives time for.
  */
-export function* dropOld(
+function* dropOld(
   database: SqliteDatabase,
   { keepForMs = usualKeepForMs, keepBytes = usualKeepBytes }: Retention,
   nowMs: number,

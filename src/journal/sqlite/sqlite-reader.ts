@@ -131,7 +131,7 @@ export function sqliteRecords(
  * Reads the tables of an open journal. A damaged row is told to `onDamaged` and left out; without a listener it is
  * an error.
  */
-export function sqliteReader(
+function sqliteReader(
   database: SqliteDatabase,
   onDamaged?: (damage: Damage) => void,
 ): JournalReader & AsyncDisposable {

@@ -74,13 +74,13 @@ export interface Own {
 }
 
 /** `own.dispatch`: a promise of the outcome, or the outcome itself for a sync-sequential family. */
-export interface OwnDispatch {
+interface OwnDispatch {
   <F extends SyncFamily>(call: Call, family: F, payload: PayloadOf<F>): Outcome<F>;
   <F extends AsyncFamily>(call: Call, family: F, payload: PayloadOf<F>): Promise<Outcome<F>>;
 }
 
 /** The result of a handler of a class, before "or nothing". */
-export interface ResultByClass<F extends FamilyName> {
+interface ResultByClass<F extends FamilyName> {
   readonly observer: never;
   readonly augmenter: Partial<AnnotationsOf<F>>;
   readonly mutator: PatchOf<F>;
@@ -139,7 +139,7 @@ export interface ContributionOptions {
 }
 
 /** The options of any class but observers. */
-export interface JudgingOptions extends ContributionOptions {
+interface JudgingOptions extends ContributionOptions {
   /** `audit` calls it without effect, and tells taps of its verdict; by default `enforce`. The operator's override wins (judgement §3). */
   readonly mode?: HandlerMode;
   /**
@@ -170,7 +170,7 @@ export interface PreviewOptions {
 }
 
 /** The options of each class. */
-export interface OptionsByClass {
+interface OptionsByClass {
   readonly observer: ObserverOptions;
   readonly augmenter: JudgingOptions;
   readonly mutator: JudgingOptions;
@@ -179,11 +179,11 @@ export interface OptionsByClass {
 }
 
 /** `PreviewOptions` where the family judges streams; nothing more elsewhere. */
-export type PreviewOptionsOf<F extends FamilyName> =
+type PreviewOptionsOf<F extends FamilyName> =
   PayloadOf<F> extends { readonly streaming: boolean } ? PreviewOptions : unknown;
 
 /** The options that join those of each class on one family. */
-export interface FamilyOptionsByClass<F extends FamilyName> {
+interface FamilyOptionsByClass<F extends FamilyName> {
   readonly observer: unknown;
   readonly augmenter: unknown;
   readonly mutator: PreviewOptionsOf<F>;

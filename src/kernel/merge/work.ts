@@ -4,7 +4,7 @@ import type { FieldState } from './laws.js';
 import type { Merge, MergeTarget } from './merge.js';
 
 /** A write that came second to a first-defined field; `at` is how much was written before. */
-export interface Overruled {
+interface Overruled {
   readonly entry: Entry;
   readonly path: string;
   readonly at: number;
@@ -18,7 +18,7 @@ export interface InnerWrite {
 }
 
 /** How a stage merges patches, and the payloads that were patched. */
-export interface WorkMerges {
+interface WorkMerges {
   readonly patch: Merge;
   readonly shapes: Shapes;
 }

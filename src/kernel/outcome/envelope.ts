@@ -43,7 +43,7 @@ export interface Envelope<F extends FamilyName = FamilyName> {
 export const refFields = ['accountRef', 'conversationRef', 'threadRef', 'messageRef'] as const;
 
 /** The ids that go on downstream. */
-export const idFields = ['workspaceId', 'agentId', 'sessionId'] as const;
+const idFields = ['workspaceId', 'agentId', 'sessionId'] as const;
 
 /** The data that goes on downstream. A chain of dispatches shares one as long as none of them is given anything else. */
 export type Upstream = Readonly<

@@ -4,7 +4,7 @@ import { type HandlerClass, handlerClasses } from '../stage/vocabulary.js';
 import { didYouMean, nearest } from '../value/nearest.js';
 
 /** The options of grants. */
-export interface GrantsOptions {
+interface GrantsOptions {
   readonly stages: readonly Stage[];
   /**
    * Per extension id: `family:field` for trusted fields, `class:family` for what it may contribute, `provide:kind` for what

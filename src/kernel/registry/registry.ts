@@ -34,7 +34,7 @@ export interface FamilyState {
 }
 
 /** The options of a registry. */
-export interface RegistryOptions extends OperatorChanges {
+interface RegistryOptions extends OperatorChanges {
   readonly stages: readonly Stage[];
   readonly grants: Readonly<Record<string, readonly string[]>>;
   readonly leastPrivilege: boolean;

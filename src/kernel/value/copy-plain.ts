@@ -1,7 +1,7 @@
 import { isPlain, maxDepth, oddity, type PlainProblem, step } from './plain.js';
 
 /** A frozen copy of plain data. */
-export interface PlainCopy {
+interface PlainCopy {
   readonly copy: object;
 }
 

@@ -3,7 +3,7 @@ import { definedRecordOf, type Field, payloadFields } from '../facts/field-table
 import type { AgentEvent, AgentRunContext } from './event.js';
 
 /** The source of a row's payload. */
-export interface AgentEventSource {
+interface AgentEventSource {
   readonly event: AgentEvent;
   readonly data: Record<string, unknown>;
   readonly context: AgentRunContext;

@@ -26,7 +26,7 @@ export function knownCount(count: unknown): number | undefined {
 }
 
 /** A span or a moment, of what a source measured; `undefined` where that is none: a clock can step back. */
-export function knownAmount(amount: unknown): number | undefined {
+function knownAmount(amount: unknown): number | undefined {
   return typeof amount === 'number' && amount >= 0 && amount < Number.POSITIVE_INFINITY
     ? amount
     : undefined;

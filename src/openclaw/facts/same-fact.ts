@@ -11,7 +11,7 @@ import {
 /** The legacy buses that may tell of one fact. */
 export type FactBus = 'plugin-hooks' | 'internal-hooks' | 'agent-events';
 
-/** The subject of a fact. `factOf` in fact-identity.ts makes it of a canonical payload. */
+/** The subject of a fact. `factOf` makes it of a canonical payload. */
 export interface FactIdentity<F extends AsyncFamily = AsyncFamily> {
   /** The canonical family that the fact is dispatched to. */
   readonly family: F;

@@ -47,7 +47,7 @@ export const readSystemPromptIfUnset = (answer: Answer, { emitted, begun }: AtCa
 const systemPromptOf = (payload: unknown) =>
   (payload as PayloadOf<'agent.prompt.building'>).systemPrompt; // the part's family says so
 
-export const modelPart = {
+const modelPart = {
   family: 'agent.model.resolving',
   class: 'mutator',
   read: readModel,

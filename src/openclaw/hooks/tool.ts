@@ -45,7 +45,7 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-export const toolContext: FieldTable<LegacyToolContext, Omit<LegacyToolContext, 'requester'>> = {
+const toolContext: FieldTable<LegacyToolContext, Omit<LegacyToolContext, 'requester'>> = {
   ...same('agentId', 'sessionKey', 'sessionId', 'runId', 'toolCallId'),
   toolName: shown('toolName'),
   requester: {

@@ -1,10 +1,18 @@
-import type { PluginHost, PluginOffer, ToolTurn } from '@sluice/host';
-import { definedFields } from 'sluice-kernel/internal';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type {
+  NodeExchange,
+  OwnedRoute,
+  PluginHost,
+  PluginOffer,
+  PluginRoutes,
+  ToolTurn,
+} from '@sluice/host';
+import { definedFields, type Fields, fieldsOf, getOrMake } from 'sluice-kernel/internal';
+import { pluginRoutesAt } from '../plugin/http/route-match.js';
 import type { LegacyPlugin } from '../plugin/shape/plugin.js';
-import type { LegacyToolTurn } from '../plugin/shape/shapes.js';
+import type { LegacyHttpRoute, LegacyToolTurn } from '../plugin/shape/shapes.js';
 import { legacyChannel } from './legacy-channel.js';
 import { legacyCommand } from './legacy-command.js';
-import { legacyRoutes } from './legacy-routes.js';
 
 /** Gives a host what a plugin brings. Factories of tools are called for each turn, as OpenClaw calls them for each run. */
 export function offerOf(plugin: LegacyPlugin, host: PluginHost): PluginOffer {
@@ -30,4 +38,71 @@ function contextOf(
     senderIsOwner: principal?.isOwner === true,
     ...definedFields({ agentAccountId: accountId, requesterSenderId: sender?.id }),
   };
+}
+
+/** The plugins of a host that may answer: their routes are one list, as OpenClaw's gateway has it (extensions-that-act §9.9). */
+const answering = new WeakMap<PluginHost, LegacyPlugin[]>();
+
+/** The routes of a plugin. It answers a path if the first route of the path is its own, and has the other plugins answer, too. */
+function legacyRoutes(plugin: LegacyPlugin, host: PluginHost): PluginRoutes {
+  if (!plugin.answersHttp) return { all: () => [], at: () => undefined };
+  const plugins = getOrMake(answering, host, () => []);
+  plugins.push(plugin);
+  const { httpRoutes } = plugin;
+  return {
+    all: () => httpRoutes.map((route) => ownedRoute(plugin, route.path, [route], false)),
+    at: (path) => {
+      const all = plugins.flatMap((one) => one.httpRoutes);
+      const { routes, needsToken } = pluginRoutesAt(all, path);
+      const isOwner = httpRoutes.some((one) => one === routes[0]);
+      return isOwner ? ownedRoute(plugin, path, routes, needsToken) : undefined;
+    },
+  };
+}
+
+function ownedRoute(
+  { pluginId: extensionId, config, logger }: LegacyPlugin,
+  path: string,
+  routes: readonly LegacyHttpRoute[],
+  needsToken: boolean,
+): OwnedRoute {
+  const handler = async ({ headers }: Request, at: NodeExchange | undefined): Promise<Response> => {
+    if (at === undefined) return refused(501, 'a plugin answers at the port of its host alone');
+    if (needsToken && !hasToken(config, headers.get('authorization') ?? ''))
+      return refused(401, 'Unauthorized', 'unauthorized');
+    const { request, response } = at;
+    const ended = new Promise<void>((resolve) => void response.once('close', resolve));
+    const work = async (): Promise<boolean> => {
+      for (const { handler: answer } of routes)
+        if ((await answer(request, response)) !== false) return true;
+      return false;
+    };
+    const working = work();
+    working.catch((error: unknown) => {
+      if (response.closed) logger.error('a route failed after its answer', { path, error });
+    });
+    const isAnswered = await Promise.race([working, ended]);
+    if (isAnswered === false) return refused(404, 'Not Found', 'not_found');
+    if (!response.closed) await ended;
+    return new Response(null);
+  };
+  return { extensionId, route: { method: '*', path, handler } };
+}
+
+/** An answer in the form of OpenClaw's gateway. */
+function refused(status: number, message: string, type = 'unsupported'): Response {
+  return Response.json({ error: { message, type } }, { status });
+}
+
+/** Returns whether a request has the token or the password of OpenClaw's gateway, as the configuration has it. */
+function hasToken(config: Fields, header: string): boolean {
+  const { mode, token, password } = fieldsOf(fieldsOf(config['gateway'])['auth']);
+  if (mode === 'none') return true;
+  const isPassword = mode === 'password' || (mode === undefined && password !== undefined);
+  const wanted = isPassword ? password : token;
+  const given = /^Bearer\s+(.+)$/i.exec(header)?.[1] ?? '';
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return (
+    typeof wanted === 'string' && wanted !== '' && timingSafeEqual(digest(given), digest(wanted))
+  );
 }

@@ -31,7 +31,7 @@ export interface MappedSource {
 }
 
 /** A plugin hook. Two profiles that treat it differently have a row each. */
-export interface MappedHook extends MappedSource {
+interface MappedHook extends MappedSource {
   readonly source: LegacyHookName<LegacyProfile>;
   readonly profiles: readonly LegacyProfile[];
 }

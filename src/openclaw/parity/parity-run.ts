@@ -76,10 +76,10 @@ export interface ParityRun {
 }
 
 /** A legacy runner: anything with a method `run<HookName>(event, ctx)` per hook. */
-export type AnyLegacyRunner = object;
+type AnyLegacyRunner = object;
 
 /** A registered handler of a scenario, of any profile. */
-export interface ParityRegistration extends Omit<LegacyHookRegistration<string>, 'handler'> {
+interface ParityRegistration extends Omit<LegacyHookRegistration<string>, 'handler'> {
   readonly source: string;
   handler(event: never, ctx: never): unknown;
 }
@@ -94,14 +94,14 @@ export type MakeLegacyRunner = (
 ) => AnyLegacyRunner;
 
 /** One call of a runner. */
-export interface ParityStep<H extends string = LegacyHookName, P extends LegacyProfile = '2026.3'> {
+interface ParityStep<H extends string = LegacyHookName, P extends LegacyProfile = '2026.3'> {
   readonly hook: H;
   readonly event: LegacyEvent<H, P>;
   readonly ctx: LegacyContext<H, P>;
 }
 
 /** One call of a runner for any hook, with its own event and context. */
-export type AnyParityStep<P extends LegacyProfile = '2026.3'> = {
+type AnyParityStep<P extends LegacyProfile = '2026.3'> = {
   readonly [H in LegacyHookName<P>]: ParityStep<H, P>;
 }[LegacyHookName<P>];
 

@@ -14,7 +14,7 @@ export interface ParityPlugin
 }
 
 /** The handlers that a plugin has registered. Its own lines come into `said` as it logs them. */
-export interface PluginHandlers extends AsyncDisposable {
+interface PluginHandlers extends AsyncDisposable {
   readonly handlers: readonly ParityHandler[];
   readonly said: readonly PluginLine[];
 }

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { Scope } from '@sluice/sdk/extension';
 import {
+  type Clock,
   definedFields,
   kernelError,
   type Logger,
@@ -9,19 +10,19 @@ import {
   oneLine,
   silentLogger,
   systemClock,
+  withTimeout,
 } from 'sluice-kernel/internal';
 import { z } from 'zod';
 import { profiles } from '../profiles/index.js';
 import { pluginBuses } from './api/buses.js';
 import { type Refusals, refusalsOf } from './api/refusals.js';
 import type { Registering } from './api/registering.js';
-import { pluginServices } from './api/services.js';
 import { routeList } from './http/plugin-routes.js';
 import { channelRuntimeOf } from './runtime/channel-runtime.js';
 import { pluginIntake } from './shape/intake.js';
 import type { PluginDefinition } from './shape/module-shape.js';
 import type { LegacyPlugin, LegacyPluginOptions, PluginDiagnostic } from './shape/plugin.js';
-import type { LegacyLogger } from './shape/shapes.js';
+import type { LegacyLogger, LegacyService, LegacyServiceContext } from './shape/shapes.js';
 import { pluginState } from './state/plugin-state.js';
 
 /** A plugin that is about to register, with the parts that its host will need. */
@@ -197,4 +198,65 @@ function pluginEntryOf(config: Readonly<Record<string, unknown>>, id: string): P
   const entries = z.looseObject({ plugins: z.looseObject({ entries: fields }) }).safeParse(config);
   const all = entries.data?.plugins.entries ?? {};
   return Object.hasOwn(all, id) ? entrySchema.parse(all[id]) : {};
+}
+
+/** The options of a plugin's services. */
+interface ServicesOptions {
+  readonly context: LegacyServiceContext;
+  /** The platform's by default. */
+  readonly clock?: Clock;
+  /** Told of what failed. */
+  readonly onFailure: (message: string, thrown?: unknown) => void;
+}
+
+/** Milliseconds that a service is waited for, when it starts and when it stops. */
+const serviceTimeoutMs = 30_000;
+
+/**
+ * The services of a plugin. They start one after the other, and stop in reverse; one that fails stops no other.
+ *
+ * @param services may grow until they are started.
+ */
+function pluginServices(
+  services: readonly LegacyService[],
+  { context, clock = systemClock, onFailure }: ServicesOptions,
+) {
+  let running: LegacyService[] = [];
+  let hasStarted = false;
+
+  async function call(service: LegacyService, verb: 'start' | 'stop') {
+    const name = `service "${service.id}": ${verb}`;
+    const work = async (): Promise<'done' | 'failed' | 'slow'> => {
+      try {
+        await service[verb]?.(context);
+        return 'done';
+      } catch (thrown) {
+        onFailure(`${name} failed`, thrown);
+        return 'failed';
+      }
+    };
+    return withTimeout(work(), serviceTimeoutMs, clock, () => {
+      onFailure(`${name} has not ended after ${serviceTimeoutMs} ms; the others go on`);
+      return 'slow';
+    });
+  }
+
+  return {
+    /** Starts them, once. Never rejects. */
+    async start(): Promise<void> {
+      if (hasStarted) return;
+      hasStarted = true;
+      for (const service of services) {
+        const verdict = await call(service, 'start');
+        if (verdict !== 'failed') running.push(service); // a slow one may have started: it is stopped, too
+      }
+    },
+    /** Stops those that run. Never rejects. */
+    async stop(): Promise<void> {
+      const stopping = running;
+      running = [];
+      for (const service of stopping.reverse())
+        if (service.stop !== undefined) await call(service, 'stop');
+    },
+  };
 }

@@ -38,7 +38,7 @@ interface Taking {
 }
 
 /** Hears which fields of the event a handler wrote in vain, because no code reads them there. */
-export type ReportInPlace = (registered: Registered, fields: readonly string[], own: Own) => void;
+type ReportInPlace = (registered: Registered, fields: readonly string[], own: Own) => void;
 
 /**
  * One dispatch as the handlers of one hook see it: the event and context that they share, and what each of them

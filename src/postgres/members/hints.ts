@@ -17,7 +17,7 @@ type Hint = number | 'all' | 'hosts';
 export const hintOfHosts = `pg_notify('${channel}', 'hosts')`;
 
 /** A host that hears hints. */
-export interface Hinted {
+interface Hinted {
   /** The partitions of which it wants to hear. */
   partitions(): readonly number[];
   /** There is work of its partitions. */

@@ -1,5 +1,5 @@
 /** The partitions of a journal as one of its hosts sees them. */
-export interface PartitionsNow {
+interface PartitionsNow {
   readonly partitions: number;
   /** The hosts that take partitions, this one among them if it does. */
   readonly hosts: number;
@@ -16,7 +16,7 @@ export interface PartitionsNow {
 }
 
 /** The next step of a host towards its fair share. */
-export interface PartitionsPlan {
+interface PartitionsPlan {
   /** The partitions to take. Others may be quicker. */
   readonly take: readonly number[];
   /** The partitions in which it is to begin nothing more. One with nothing active may be released at once. */

@@ -26,7 +26,7 @@ export interface ChannelDeclaration {
 }
 
 /** An option of the command line that sets one key of the extension's config. The config's schema reads the value. */
-export interface ChannelOption {
+interface ChannelOption {
   /** A long flag that `sluice run` does not have, with `<value>` if it takes a text: `--api-root <url>`. */
   readonly flags: string;
   /** One line for people. */
@@ -52,7 +52,7 @@ export interface ChannelCredential {
 }
 
 /** Text for the files that `sluice init --channel` writes. */
-export interface ChannelStarter {
+interface ChannelStarter {
   /** The `config` of the extension in `sluice.config.ts`, as TypeScript: an object literal, with comments if they help. */
   readonly config: string;
   /** More files, by their paths in the folder of the host. */

@@ -1,7 +1,7 @@
 import type { InboundMessage } from '../channel/index.js';
 
 /** The people who may write in private messages, or in groups. */
-export type AccessPolicy = 'open' | 'allowlist' | 'disabled';
+type AccessPolicy = 'open' | 'allowlist' | 'disabled';
 
 /** The rules of who may write to a bot, and where. */
 export interface AccessRules {

@@ -2,7 +2,7 @@ import type { Logger } from 'sluice-kernel';
 import type { SessionEvent } from './session-event.js';
 
 /** The run that events belong to. */
-export interface TracedRun {
+interface TracedRun {
   readonly runId: string | undefined;
   readonly sessionId: string | undefined;
 }

@@ -40,7 +40,7 @@ export interface Said {
  * The end of one send of a fake channel. `throws`: the send throws, so nobody knows if it went out. `hangs`: it never answers.
  * `lost`: the message goes out, and the answer is lost, so that the channel says `ambiguous`.
  */
-export type FakeSend = SendResult | 'throws' | 'hangs' | 'lost';
+type FakeSend = SendResult | 'throws' | 'hangs' | 'lost';
 
 /** A channel in a test's hands: the test says what comes in, and reads what went out. */
 export interface FakeChannel extends ChannelPlugin {

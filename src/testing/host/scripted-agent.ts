@@ -14,7 +14,7 @@ import { onAbort } from 'sluice-kernel/internal';
  * A tool call of a scripted agent. It runs only if the gate allows it, with the arguments that the gate gives back. Without a
  * `result`, a tool of the host with that name is called, if there is one.
  */
-export interface ScriptedToolCall {
+interface ScriptedToolCall {
   readonly tool: string;
   readonly args?: Readonly<Record<string, unknown>>;
   /** The result: plain data, or a function of the arguments. A function that throws is a failed call. `done` by default. */

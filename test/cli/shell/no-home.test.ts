@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { gatewaySetting } from '../../../src/cli/settings/gateway-setting.js';
+import { gatewaySetting } from '../../../src/cli/settings/settings.js';
 import { silentLogger } from '../../../src/index.js';
 import { gatewayClient } from '../../../src/openclaw/commands/agent/gateway-agent.js';
 import { Scope } from '../../../src/sdk/extension/index.js';

@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { agentChoice } from '../../../src/cli/settings/agent-choice.js';
-import { gatewaySetting, withGatewayAuth } from '../../../src/cli/settings/gateway-setting.js';
-import { readSettings } from '../../../src/cli/settings/settings.js';
+import {
+  gatewaySetting,
+  readSettings,
+  withGatewayAuth,
+} from '../../../src/cli/settings/settings.js';
 import { gatewayClient } from '../../../src/openclaw/commands/agent/gateway-agent.js';
 import { openclawAddition } from '../../../src/openclaw/internal.js';
 import { Scope } from '../../../src/sdk/extension/index.js';

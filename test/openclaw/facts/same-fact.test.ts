@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createKernel, type Outcome } from '../../../src/kernel/internal.js';
-import { factOf } from '../../../src/openclaw/facts/fact-identity.js';
+import { factOf } from '../../../src/openclaw/facts/legacy-bus.js';
 import { type SameFactOptions, sameFact } from '../../../src/openclaw/facts/same-fact.js';
 import { samplePayload, virtualClock } from '../../../src/testing/index.js';
 

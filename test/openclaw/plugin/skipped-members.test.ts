@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { loadLegacyPlugin } from '../../../src/openclaw/index.js';
-import { mostSearched, StandIns, tooMany } from '../../../src/openclaw/plugin/api/stand-ins.js';
+import { mostSearched, StandIns, tooMany } from '../../../src/openclaw/plugin/api/refusals.js';
 import { collectingLogger } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
 

@@ -9,13 +9,13 @@ import type {
 } from './reply-payload.js';
 
 /** How much of the tools' work is shown: nothing, a line for each call, or their output too. */
-export type VerboseLevel = 'off' | 'on' | 'full';
+type VerboseLevel = 'off' | 'on' | 'full';
 
 /** How a model's thoughts are shown: not at all, as one block for each message, or as they come. */
-export type ReasoningMode = 'off' | 'on' | 'stream';
+type ReasoningMode = 'off' | 'on' | 'stream';
 
 /** When a block reply is complete: where a text ends, or where the message does. */
-export type BlockReplyBreak = 'text_end' | 'message_end';
+type BlockReplyBreak = 'text_end' | 'message_end';
 
 /** How long texts are cut into block replies. */
 export interface BlockReplyChunking {
@@ -53,7 +53,7 @@ export interface ReplyCallbackFunctions {
 }
 
 /** Hooks that hear of compactions. */
-export interface CompactionHooks {
+interface CompactionHooks {
   /** The agent began to make room. Not awaited. */
   readonly onBeforeCompaction?: () => unknown;
   /** It has made room, and does not try again. Not awaited. */

@@ -1,7 +1,7 @@
 const title = 'Reasoning:';
 
 /** How a growing text of reasoning changed. */
-export interface ReasoningChange {
+interface ReasoningChange {
   readonly text: string;
   /** The growth; the whole text if it does not begin with the one before. */
   readonly delta: string;

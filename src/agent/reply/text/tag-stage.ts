@@ -2,7 +2,7 @@ import { closesFence, type FenceLine, fenceLine } from './directives/fence-line.
 import { GrowingStage, type StageRead } from './growing-stage.js';
 
 /** The place of a text that is read piece by piece: its open code, and its open tag. */
-export interface TagPlace {
+interface TagPlace {
   isLineStart: boolean;
   /** The code block that it is in. */
   fence: FenceLine | undefined;
@@ -13,7 +13,7 @@ export interface TagPlace {
 }
 
 /** Which tags are taken out, and what becomes of what stands between them. */
-export interface TagRule {
+interface TagRule {
   /** Matches a whole tag at the start of a text; the first group is its slash. */
   readonly tag: RegExp;
   /** The names of the tag, in lower case. */

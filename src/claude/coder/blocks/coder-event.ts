@@ -1,5 +1,5 @@
 /** The agent that an event tells of. What this package makes says 'claude'. */
-export type CoderProvider = 'codex' | 'gemini' | 'claude';
+type CoderProvider = 'codex' | 'gemini' | 'claude';
 
 interface CoderEvent<Type extends string> {
   readonly type: Type;
@@ -11,7 +11,7 @@ interface CoderEvent<Type extends string> {
 }
 
 /** A session began, or another one took its place. */
-export interface CoderInit extends CoderEvent<'init'> {
+interface CoderInit extends CoderEvent<'init'> {
   readonly threadId?: string;
   readonly model?: string;
 }
@@ -27,7 +27,7 @@ export interface CoderMessage extends CoderEvent<'message'> {
 }
 
 /** The agent calls a tool. */
-export interface CoderToolUse extends CoderEvent<'tool_use'> {
+interface CoderToolUse extends CoderEvent<'tool_use'> {
   readonly name: string;
   readonly callId?: string;
   readonly args?: unknown;
@@ -45,7 +45,7 @@ export interface CoderToolResult extends CoderEvent<'tool_result'> {
 }
 
 /** Something happened that is neither text nor a tool call. */
-export interface CoderProgress extends CoderEvent<'progress'> {
+interface CoderProgress extends CoderEvent<'progress'> {
   readonly label?: string;
   readonly detail?: string;
 }
@@ -54,14 +54,14 @@ export interface CoderProgress extends CoderEvent<'progress'> {
 export type PermissionDecision = 'granted' | 'denied' | 'auto';
 
 /** A tool call waits for leave, or has got an answer. */
-export interface CoderPermission extends CoderEvent<'permission'> {
+interface CoderPermission extends CoderEvent<'permission'> {
   readonly request?: unknown;
   /** One of the three; `toCoderEvents` hands on any other text that the message says. */
   readonly decision?: PermissionDecision | (string & {});
 }
 
 /** A tool changed a file. */
-export interface CoderFileChange extends CoderEvent<'file_change'> {
+interface CoderFileChange extends CoderEvent<'file_change'> {
   readonly path?: string;
   readonly op?: 'create' | 'modify' | 'delete' | 'rename';
   /** The hunks of a unified diff. */
@@ -69,7 +69,7 @@ export interface CoderFileChange extends CoderEvent<'file_change'> {
 }
 
 /** The agent's list of things to do, as it is now. */
-export interface CoderPlanUpdate extends CoderEvent<'plan_update'> {
+interface CoderPlanUpdate extends CoderEvent<'plan_update'> {
   readonly text?: string;
 }
 
@@ -86,14 +86,14 @@ export interface CoderUsage extends CoderEvent<'usage'> {
 }
 
 /** The run failed. */
-export interface CoderError extends CoderEvent<'error'> {
+interface CoderError extends CoderEvent<'error'> {
   /** `interrupted` after `cancelled`, `threw` where the stream itself failed, else what the result says. */
   readonly code?: string;
   readonly message: string;
 }
 
 /** Someone stopped the run. An `error` with the code `interrupted` follows. */
-export type CoderCancelled = CoderEvent<'cancelled'>;
+type CoderCancelled = CoderEvent<'cancelled'>;
 
 /** The run is over. */
 export type CoderDone = CoderEvent<'done'>;

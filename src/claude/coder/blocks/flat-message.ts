@@ -1,5 +1,5 @@
 /** The rows of seed 002's table that a message may be of by the spelling of its type alone. */
-export type FlatRow =
+type FlatRow =
   | 'init'
   | 'partial'
   | 'assistant'

@@ -6,7 +6,7 @@ import type { ClientLimits } from './client-options.js';
 const goodbyeMs = 1_000;
 
 /** Hears a socket. Nothing comes after `closed`. */
-export interface SocketListener {
+interface SocketListener {
   text(text: string): void;
   /** A frame that is not looked at. */
   dropped(why: 'binary' | 'oversized'): void;

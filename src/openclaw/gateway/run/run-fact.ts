@@ -25,7 +25,7 @@ export interface ToolFact {
 }
 
 /** The agent makes room in its context. */
-export interface CompactionFact {
+interface CompactionFact {
   readonly kind: 'compaction';
   readonly phase: 'start' | 'end';
   readonly willRetry: boolean;

@@ -18,7 +18,7 @@ type Brought =
 type Lists = { readonly [K in Brought]: LegacyPlugin[K][number][] };
 
 /** The budgets of hooks, in milliseconds: by hook, and for all others. */
-export interface PluginTimeouts {
+interface PluginTimeouts {
   readonly timeoutMs?: number | undefined;
   readonly timeouts?: Readonly<Record<string, number>> | undefined;
 }

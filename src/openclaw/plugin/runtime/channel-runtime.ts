@@ -1,4 +1,7 @@
-import type { PayloadOf } from 'sluice-kernel';
+import { randomUUID } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, extname, join } from 'node:path';
+import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
 import { isReservedCommand } from '../api/register-rest.js';
 import type { Registering } from '../api/registering.js';
 import * as commands from '../channel/commands.js';
@@ -7,10 +10,12 @@ import { activityOf, debounceOf, sessionsOf } from '../channel/memory.js';
 import * as mentions from '../channel/mentions.js';
 import { pairingOf } from '../channel/pairing.js';
 import { buildAgentSessionKey, resolveAgentRoute } from '../channel/routing.js';
+import { textOf } from '../channel/settings.js';
 import * as texts from '../channel/texts.js';
-import { channelMedia } from './channel-media.js';
 import { inboundOf } from './inbound.js';
+import { detectMime, endingOf } from './mime.js';
 import { replyOf } from './reply.js';
+import { fromWeb, usualMaxBytes } from './web-media.js';
 import { withStandIns } from './with-stand-ins.js';
 
 /**
@@ -59,4 +64,55 @@ export function channelRuntimeOf(plugin: Registering): object {
 
 function hasCommand({ commands: own }: Registering, name: string): boolean {
   return own.some((command) => command.name.trim().toLowerCase() === name);
+}
+
+/** The bytes of one file that is kept, if the caller names no other bound. */
+const usualBytes = 5 * 1_048_576;
+
+interface Fetching extends Partial<Parameters<typeof fromWeb>[2]> {
+  readonly url: string;
+  readonly maxBytes?: number;
+  readonly filePathHint?: string;
+}
+
+/** `channel.media`: reads a file that a message names, and keeps one. @param stateDir the plugin's: files go to `media` in it. */
+function channelMedia(stateDir: string) {
+  const fetchRemoteMedia = async ({ url, maxBytes = usualMaxBytes, ...how }: Fetching) => {
+    const { buffer, contentType, fileName } = await fromWeb(new URL(url), maxBytes, how);
+    const hinted = basename(how.filePathHint ?? '') || undefined;
+    return { buffer, ...definedFields({ contentType, fileName: hinted ?? fileName }) };
+  };
+  const saveMediaBuffer = async (
+    buffer: Buffer,
+    contentType?: string,
+    subfolder = 'inbound',
+    maxBytes = usualBytes,
+    originalFilename?: string,
+  ) => {
+    if (buffer.byteLength > maxBytes) throw new Error(`a file is larger than ${maxBytes} bytes`);
+    const folder = join(stateDir, 'media', basename(subfolder));
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const name = textOf(originalFilename) ?? '';
+    const type = await detectMime({ buffer, filePath: name, headerMime: contentType ?? null });
+    const stem = basename(name, extname(name))
+      .replaceAll(/[^\w-]+/g, '_')
+      .slice(0, 60);
+    const ending =
+      endingOf(type) ??
+      extname(name)
+        .replaceAll(/[^.\w]/g, '')
+        .slice(0, 10);
+    const id = `${stem === '' ? '' : `${stem}---`}${randomUUID()}${ending}`;
+    await writeFile(join(folder, id), buffer, { mode: 0o600 });
+    return { id, path: join(folder, id), size: buffer.byteLength, contentType: type };
+  };
+  return {
+    fetchRemoteMedia,
+    readRemoteMediaBuffer: fetchRemoteMedia,
+    saveMediaBuffer,
+    saveRemoteMedia: async ({ maxBytes = usualMaxBytes, ...given }: Fetching) => {
+      const { buffer, contentType, fileName } = await fetchRemoteMedia({ ...given, maxBytes });
+      return saveMediaBuffer(buffer, contentType, undefined, maxBytes, fileName);
+    },
+  };
 }

@@ -19,7 +19,7 @@ import type {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A plugin hook that a plugin has registered, and what it became. */
-export interface PluginHook {
+interface PluginHook {
   readonly hookName: LegacyHookName<LegacyProfile>;
   readonly priority?: number;
   /** Its contributions, in run order. */
@@ -27,7 +27,7 @@ export interface PluginHook {
 }
 
 /** A handler for internal hooks that a plugin has registered. */
-export interface PluginInternalHook {
+interface PluginInternalHook {
   readonly name: string;
   readonly description: string;
   /** `type` or `type:action`. */

@@ -172,7 +172,7 @@ export interface LegacyDelivery {
 }
 
 /** How a channel sends. */
-export interface LegacyOutbound {
+interface LegacyOutbound {
   readonly chunker?: ((text: string, limit: number) => readonly string[]) | null;
   readonly textChunkLimit?: number;
   /** The parts that a text is sent in: those of the chunker, within the limit of the account. The bridge adds it. */

@@ -14,7 +14,7 @@ export interface TerminalLook {
 }
 
 /** The parts that a sender on a terminal needs of its channel. */
-export interface TerminalSenderOptions {
+interface TerminalSenderOptions {
   readonly screen: TerminalScreen;
   readonly look: TerminalLook;
   /** Makes the id of a message that is shown whole. */

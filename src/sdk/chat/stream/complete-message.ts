@@ -5,7 +5,7 @@ import { type RichText, trimmed } from '../text/rich-text.js';
 import { placePart, removeMessage, type ShownMessage } from './shown-message.js';
 
 /** The preview that a final replaces. */
-export interface Completion<Part> {
+interface Completion<Part> {
   /** The preview; absent where there is none. */
   readonly shown: ShownMessage<Part> | undefined;
   /** The idempotency key of the final. */

@@ -36,7 +36,7 @@ export function fromTypebox<Schema extends TObject>(schema: Schema): ConfigSchem
 }
 
 /** Turns an error of TypeBox into issues; the message of a surplus key names the nearest declared one. */
-export function issuesOf(error: SchemaError, declared: readonly string[]): ConfigIssue[] {
+function issuesOf(error: SchemaError, declared: readonly string[]): ConfigIssue[] {
   const path = error.instancePath.split('/').slice(1).map(unescaped);
   switch (error.keyword) {
     case 'boolean': // says of a surplus key what `additionalProperties` says better

@@ -93,7 +93,7 @@ export interface Question<Data = undefined> {
 }
 
 /** A question as its host takes it. */
-export interface RegisteredQuestion {
+interface RegisteredQuestion {
   readonly handler: QuestionHandler<unknown>;
 }
 

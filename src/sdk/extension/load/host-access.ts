@@ -21,10 +21,10 @@ import { type Asking, checkGrants } from './check-grants.js';
 import type { RegistrationWindow } from './registration-window.js';
 
 /** The part of the api that the host stands behind. */
-export type Hosted = Pick<ExtensionApi, 'store' | 'send' | 'inject' | 'stateDir' | 'resolvePath'>;
+type Hosted = Pick<ExtensionApi, 'store' | 'send' | 'inject' | 'stateDir' | 'resolvePath'>;
 
 /** The parts of the access of one extension to its host. */
-export interface HostAccessParts extends Asking {
+interface HostAccessParts extends Asking {
   readonly kernel: Kernel;
   readonly clock?: Clock | undefined;
   /** Its members may come later. */

@@ -10,7 +10,7 @@ import type { Provision, RegistrationWindow } from './registration-window.js';
 const defaultDrainTimeoutMs = 5_000;
 
 /** The parts of a live extension. */
-export interface LiveExtensionParts {
+interface LiveExtensionParts {
   readonly kernel: Kernel;
   readonly extensionId: string;
   readonly manifest: Manifest;

@@ -15,14 +15,14 @@ interface TimesOptions {
 }
 
 /** Times by a cron expression. */
-export interface RepeatedTimes extends TimesOptions {
+interface RepeatedTimes extends TimesOptions {
   /** Five fields (minute, hour, day, month, weekday), or six with seconds before them. */
   readonly cron: string;
   readonly at?: never;
 }
 
 /** One time. */
-export interface OneTime extends TimesOptions {
+interface OneTime extends TimesOptions {
   /** A date, or its ISO text. A text without an offset is a time of day in `timeZone`. */
   readonly at: string | Date;
   readonly cron?: never;

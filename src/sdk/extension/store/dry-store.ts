@@ -6,7 +6,7 @@ import { openStore } from './open-store.js';
 import { byCodePoint, isAsExpected } from './sizes.js';
 
 /** The parts of a dry store. */
-export interface DryStoreParts {
+interface DryStoreParts {
   /** The store that is read, and never written; it is looked up for each read. */
   readonly kept: () => ExtensionStore;
   readonly clock: Clock;

@@ -14,7 +14,7 @@ import { notPlain } from './plain-json.js';
 export const usualQuota: KeyValueQuota = { maxKeys: 10_000, maxBytes: 16 * 1024 * 1024 };
 
 /** The parts of a store. */
-export interface StoreParts {
+interface StoreParts {
   readonly values: Pick<KeyValues, 'get' | 'list' | 'write'>;
   /** The time of day, by which values expire. */
   readonly now: () => number;

@@ -2,7 +2,7 @@
 const maxDepth = 100;
 
 /** A value that JSON would not bring back as it is, with its place: `value.days[2]`. */
-export interface NotPlain {
+interface NotPlain {
   readonly path: string;
   readonly problem: string;
 }

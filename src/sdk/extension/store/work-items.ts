@@ -21,7 +21,7 @@ export function hasFields<Item>(
 }
 
 /** How the items of one kind are kept. */
-export interface WorkItemsOptions<Item> {
+interface WorkItemsOptions<Item> {
   readonly isItem: (value: unknown) => value is Item;
   readonly quota?: KeyValueQuota;
   /** Told of a row that holds no item. It stays as it is. */
@@ -29,7 +29,7 @@ export interface WorkItemsOptions<Item> {
 }
 
 /** The place of an item, and how it is written: as `KeyValues.write` takes it. */
-export interface WorkItemAt extends Omit<Parameters<KeyValues['write']>[3], 'expected'> {
+interface WorkItemAt extends Omit<Parameters<KeyValues['write']>[3], 'expected'> {
   readonly namespace: string;
   readonly key: string;
 }

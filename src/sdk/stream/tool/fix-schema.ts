@@ -1,7 +1,7 @@
 import { type Fields, getOrMake, isFields, oneLine } from 'sluice-kernel/internal';
 
 /** A schema that can be compiled and shown to a model. */
-export interface FixedSchema {
+interface FixedSchema {
   /** The schema itself if nothing is lost. */
   readonly schema: Fields;
   /** The keywords that are lost, each with its place and the reason. */

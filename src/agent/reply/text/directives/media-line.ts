@@ -1,5 +1,5 @@
 /** The content of a `MEDIA:` line. */
-export interface MediaLine {
+interface MediaLine {
   /** Addresses of media, or paths as written. */
   readonly mediaUrls: readonly string[];
   /** The other words of the line. */
