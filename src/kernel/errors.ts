@@ -1,4 +1,4 @@
-import { type ErrorRow, type KernelErrors, kernelErrors } from './error-rows.js';
+import type { ErrorRow, KernelErrors } from './error-rows.js';
 
 /** The rows of each layer that a program imports. The errors.ts of each layer merges its rows into this interface. */
 export interface ErrorRows extends KernelErrors {}
@@ -26,10 +26,19 @@ export class SluiceError extends Error {
   /** The owner, and the values that the text names. */
   readonly details: ErrorDetails;
 
-  constructor(code: ErrorCode, row: ErrorRow, details: ErrorDetails, options?: ErrorOptions) {
-    super(fill(row.message, details), options);
+  /** @param row absent in `sluice-kernel/core`, which has no sentences: then the text is the code with the details. */
+  constructor(
+    code: ErrorCode,
+    row: ErrorRow | undefined,
+    details: ErrorDetails,
+    options?: ErrorOptions,
+  ) {
+    super(row === undefined ? bare(code, details) : fill(row.message, details), options);
     this.code = code;
-    this.hint = fill(row.hint, details);
+    this.hint = fill(
+      row?.hint ?? `Read kernelErrors['${code}'] of sluice-kernel/error-rows.`,
+      details,
+    );
     this.details = details;
   }
 }
@@ -55,8 +64,15 @@ export function errorMaker<const Rows extends Readonly<Record<string, ErrorRow>>
   return Object.assign(make, { rows });
 }
 
+const told: { [Code in keyof KernelErrors]?: ErrorRow } = {};
+
+/** Brings the sentences of the kernel's errors. `sluice-kernel/core` does without. */
+export function tellErrors(rows: KernelErrors): void {
+  Object.assign(told, rows);
+}
+
 /** Makes an error of the kernel. */
-export const kernelError = errorMaker(kernelErrors);
+export const kernelError = errorMaker(told as KernelErrors); // an error lacks the sentences of a row that was not told
 
 /**
  * Returns whether a value is a `SluiceError`, also one of another installed copy of this package; with a code, one of that code.
@@ -69,6 +85,11 @@ export const kernelError = errorMaker(kernelErrors);
 export function isSluiceError(value: unknown, code?: ErrorCode): value is SluiceError {
   if (!(value instanceof Error && value.name === 'SluiceError' && 'code' in value)) return false;
   return code === undefined || value.code === code;
+}
+
+function bare(code: ErrorCode, details: ErrorDetails): string {
+  const said = Object.entries(details).map(([name, value]) => `${name} ${value}`);
+  return `${code}: ${said.join(', ')}`;
 }
 
 function fill(text: string, details: ErrorDetails): string {

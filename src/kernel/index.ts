@@ -1,5 +1,6 @@
 // The names of this layer that authors import from `sluice`.
 
-export { canonicalStages } from './catalog/index.js';
-export * from './core.js';
-export { createKernel } from './surface/family-kernel.js';
+export { previewObstacles } from './contract/may-match.js';
+export { type ExplainLine, explain } from './explain/explain.js';
+export * from './names.js';
+export { canonicalStages, createKernel } from './surface/family-kernel.js';

@@ -52,6 +52,7 @@ function roomOf(path: string): string | undefined {
 const entries: Readonly<Record<string, string>> = {
   'index.ts': 'index',
   'core.ts': 'index',
+  'names.ts': 'index',
   'schemas.ts': 'index',
   'deprecated.ts': 'index',
   'internal.ts': 'internal',

@@ -27,13 +27,47 @@ async function minified(entry: string): Promise<{ code: string; imports: readonl
 describe('the package sluice-kernel (§2.8)', () => {
   // exact counts, which no machine makes larger; a change that raises one gives its reason
   it.each([
-    ['index', 123_900, 40_100],
-    ['core', 106_400, 35_000],
+    ['index', 123_000, 40_450],
+    ['core', 76_200, 25_450],
   ])('has an entry %s of at most %d bytes, and %d compressed', async (entry, whole, compressed) => {
     const { code, imports } = await minified(entry);
     expect(imports).toEqual([]);
     expect(Buffer.byteLength(code)).toBeLessThanOrEqual(whole);
     expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(compressed);
+  });
+
+  it('has a core that throws the code and the details of each misuse, and refuses what it has not', () => {
+    const program = `import { createKernel, defineStage } from ${JSON.stringify(join(dist, 'core.js'))};
+const stage = defineStage({ family: 'a.b', classes: ['veto'], mode: 'sequential', payload: { type: 'object', properties: {} } });
+const kernel = createKernel({ stages: [stage] });
+const veto = { family: 'a.b', class: 'veto', extensionId: 'a', id: 'b', handler: () => {} };
+const told = [
+  () => kernel.contribute({ ...veto, handler: 1 }),
+  () => kernel.contribute({ ...veto, match: {} }),
+  () => kernel.contribute({ ...veto, mode: 'audit' }),
+  ...['grants', 'leastPrivilege', 'quarantine', 'overrides', 'audit', 'generateCode'].map(
+    (name) => () => createKernel({ stages: [stage], [name]: {} }),
+  ),
+].map((run) => { try { run(); } catch ({ code, message, hint }) { return [code, message, hint]; } });
+console.log(JSON.stringify([told, Object.keys(kernel)]));`;
+    const args = ['--input-type=module', '--eval', program];
+    const [told, functions] = JSON.parse(
+      execFileSync(process.execPath, args, { encoding: 'utf8' }),
+    );
+    const [first, ...others]: string[][] = told;
+    expect(first).toEqual([
+      'bad-contribution',
+      'bad-contribution: extensionId a, contributionId b, family a.b, problem handler must be a function',
+      "Read kernelErrors['bad-contribution'] of sluice-kernel/error-rows.",
+    ]);
+    expect(
+      others.map(([code, message = '']) => [code, / problem (.*)$/.exec(message)?.[1]]),
+    ).toEqual([
+      ['bad-contribution', 'it has no field "match"'],
+      ['bad-contribution', 'it has no field "mode"'],
+      ...Array.from({ length: 6 }, () => ['bad-option', 'only sluice-kernel has it']),
+    ]);
+    expect(functions).not.toContain('grant');
   });
 
   it('depends on nothing, and imports nothing but its own files', () => {
@@ -78,6 +112,14 @@ const text: PayloadOf<'egress.preparing'>['content'] = 'x';
 const wrong: PayloadOf<'egress.preparing'>['content'] = 7;
 // @ts-expect-error it has no stages of its own
 core({});
+// @ts-expect-error it has no operator
+core({ stages: [], grants: {} });
+const pipeline = core({ stages: [] });
+// @ts-expect-error so it grants nothing
+pipeline.grant;
+// @ts-expect-error and it has no audit mode
+pipeline.contribute({ family: 'egress.preparing', class: 'veto', extensionId: 'a', id: 'b', mode: 'audit', handler: () => undefined });
+pipeline.contribute({ family: 'egress.preparing', class: 'veto', extensionId: 'a', id: 'b', handler: () => undefined });
 createKernel().contribute({ family: 'agent.tool.calling', class: 'veto', extensionId: 'a', id: 'b', handler: ({ payload }) => { payload.toolName satisfies string; } });
 export { defineStage, schemas, text, wrong };
 `,

@@ -1,5 +1,5 @@
 import { kernelError } from '../errors.js';
-import { checkMatch, conditionsOf } from '../match/conditions.js';
+import type { matchTraits } from '../match/conditions.js';
 import {
   type AnyHandler,
   codes,
@@ -63,9 +63,18 @@ const contributionKeys: readonly string[] = [
   'preview',
   'detached',
   'band',
-  'match',
-  'mode',
 ] satisfies (keyof RawContribution)[];
+
+const operatorKeys: readonly string[] = ['match', 'mode'] satisfies (keyof RawContribution)[];
+
+/** The part of a kernel's operator in a contribution. */
+export interface OperatorShare {
+  readonly override: Override;
+  /** Trusted fields of the family that its extension may set. */
+  readonly grants: readonly string[];
+  /** Reads the matches; absent where a contribution has neither a match nor a mode. */
+  readonly matches: typeof matchTraits | undefined;
+}
 
 const idPattern = /^[^\s/\p{Cc}]+$/u;
 const extensionPattern = /^[^\s\p{Cc}]+$/u;
@@ -75,8 +84,7 @@ export function entryOf(
   given: RawContribution,
   stage: Stage,
   stages: Iterable<Stage>,
-  override: Override,
-  grants: readonly string[],
+  { override, grants, matches }: OperatorShare,
   logger: Logger,
 ): Entry {
   const who = {
@@ -87,10 +95,9 @@ export function entryOf(
   const refuse = (problem: string): never => {
     throw kernelError('bad-contribution', { ...who, problem });
   };
+  const keys = matches === undefined ? contributionKeys : [...contributionKeys, ...operatorKeys];
   for (const key of Object.keys(given))
-    if (!contributionKeys.includes(key)) {
-      refuse(`it has no field "${key}"${didYouMean(key, contributionKeys)}`);
-    }
+    if (!keys.includes(key)) refuse(`it has no field "${key}"${didYouMean(key, keys)}`);
   if (typeof given.extensionId !== 'string' || !extensionPattern.test(given.extensionId))
     refuse('extensionId must be a name without spaces');
   if (typeof given.id !== 'string' || !idPattern.test(given.id))
@@ -110,10 +117,11 @@ export function entryOf(
   if (typeof given.handler !== 'function') refuse('handler must be a function');
   if (stage.mode === 'sync-sequential' && isAsyncFunction(given.handler))
     throw kernelError('async-handler', who);
-  checkNumber(given.priority, 'priority', refuse);
-  checkBudget(given.timeoutMs, refuse);
-  checkNumber(override.priority, 'the operator’s priority', refuse);
-  checkBudget(override.timeoutMs, refuse);
+  const { priority = 0, timeoutMs = 1 } = given;
+  if (!Number.isFinite(priority))
+    refuse(`priority must be a finite number, and it is ${String(priority)}`);
+  if (!(Number.isFinite(timeoutMs) && timeoutMs > 0))
+    refuse(`timeoutMs must be a positive number of milliseconds, and it is ${String(timeoutMs)}`);
   if (given.failClosed !== undefined && given.class === 'observer')
     refuse('failClosed is for a handler with an effect');
   if (given.recheck !== undefined && given.class !== 'veto') refuse('recheck is for a veto');
@@ -129,9 +137,7 @@ export function entryOf(
   const mode = override.mode ?? given.mode ?? 'enforce';
   if (mode === 'audit' && given.class === 'observer')
     refuse('an observer has no effect to hold back: disable it');
-  const match = checkMatch(given.match, stage, who, 'contribution');
-  const operatorMatch = checkMatch(override.match, stage, who, 'operator');
-  const hasMatch = match !== undefined || operatorMatch !== undefined;
+  const matched = matches?.(given.match, override.match, stage, who);
   const isUsual = given.recheck !== false && given.preview === undefined && mode === 'enforce';
   return {
     extensionId: given.extensionId,
@@ -139,22 +145,21 @@ export function entryOf(
     family: stage.family,
     class: given.class,
     band: given.band ?? 'main',
-    priority: override.priority ?? given.priority ?? 0,
+    priority: override.priority ?? priority,
     timeoutMs: ownMs ?? stage.timeoutMs,
     budgetFrom: budgetFrom(given.timeoutMs, override.timeoutMs),
     code: codeOf(given, closed),
     // §9.5: a resolver that fails proposes nothing; what no candidate does is the stage's to say
     policy: closed ? 'closed' : plainPolicy(stage, given.class),
     traits:
-      isUsual && !hasMatch && grants.length === 0
+      isUsual && !matched?.conditions.length && grants.length === 0
         ? usualTraits
         : {
+            ...usualTraits,
+            ...matched,
             recheck: given.recheck ?? true,
             previewOk: given.preview === 'ok',
             mode,
-            conditions: [...conditionsOf(match, stage), ...conditionsOf(operatorMatch, stage)],
-            match,
-            operatorMatch,
             unknownMatches: closed,
             grants,
           },
@@ -198,14 +203,4 @@ function codeOf(given: RawContribution, closed: boolean): ResultCode {
 function isAsyncFunction(handler: unknown): boolean {
   const name = Object.prototype.toString.call(handler);
   return name === '[object AsyncFunction]' || name === '[object AsyncGeneratorFunction]';
-}
-
-function checkNumber(value: number | undefined, name: string, refuse: (problem: string) => never) {
-  if (value !== undefined && !Number.isFinite(value))
-    refuse(`${name} must be a finite number, and it is ${String(value)}`);
-}
-
-function checkBudget(value: number | undefined, refuse: (problem: string) => never): void {
-  if (value !== undefined && !(Number.isFinite(value) && value > 0))
-    refuse(`timeoutMs must be a positive number of milliseconds, and it is ${String(value)}`);
 }

@@ -1,4 +1,4 @@
-import { isAmong } from '../match/conditions.js';
+import { comparison, meets } from '../match/conditions.js';
 import { nameOf } from '../outcome/entry.js';
 import type { Match } from '../outcome/matching.js';
 import type { PlannedHandler } from './contract.js';
@@ -16,10 +16,11 @@ export function mayMatch(
   possible: (key: string) => readonly unknown[] | undefined,
 ): boolean {
   const unknownMeets = handler.policy === 'closed' && handler.class !== 'observer'; // judgement §2.3
+  const anyOf = (values: Match[string]) => ({ field: { isList: true }, ...comparison(values) });
   const mayMeet = (match: Match): boolean =>
     Object.entries(match).every(
       ([key, values]) =>
-        possible(key)?.some((value) => isAmong(value, values, unknownMeets)) ?? true,
+        possible(key)?.some((value) => meets(anyOf(values), value, unknownMeets)) ?? true,
     );
   return [handler.match, handler.operatorMatch].every(
     (match) => match === undefined || mayMeet(match),

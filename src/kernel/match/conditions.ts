@@ -1,10 +1,24 @@
 import { kernelError } from '../errors.js';
+import type { Traits } from '../outcome/entry.js';
 import type { Condition, Match, MatchField, MatchScalar } from '../outcome/matching.js';
 import type { Author } from '../outcome/outcome.js';
 import type { Stage } from '../stage/stage.js';
 import { didYouMean } from '../value/nearest.js';
 import { isPlain } from '../value/plain.js';
 import { isScalar, matchFields } from './match-fields.js';
+
+/** Reads the matches of a contribution and of its operator. All conditions of both have to be met. */
+export function matchTraits(
+  given: unknown,
+  operators: unknown,
+  stage: Stage,
+  author: Author,
+): Pick<Traits, 'match' | 'operatorMatch' | 'conditions'> {
+  const match = checkMatch(given, stage, author, 'contribution');
+  const operatorMatch = checkMatch(operators, stage, author, 'operator');
+  const conditions = [match, operatorMatch].flatMap((one) => conditionsOf(one, stage));
+  return { match, operatorMatch, conditions };
+}
 
 /**
  * Checks a match against the schema of its stage, and reads it once.
@@ -76,10 +90,14 @@ export function conditionsOf(match: Match | undefined, stage: Stage): readonly C
   return Object.entries(match).flatMap(([key, listed]) => {
     const field = fields.get(key);
     if (field === undefined) return [];
-    const prefixes = listed.flatMap((value) => prefixOf(value) ?? []);
-    const values = new Set(listed.filter((value) => prefixOf(value) === undefined));
-    return [{ field, values, prefixes }];
+    return [{ field, ...comparison(listed) }];
   });
+}
+
+/** The values and the prefixes of a list of them. */
+export function comparison(listed: readonly MatchScalar[]): Pick<Condition, 'values' | 'prefixes'> {
+  const prefixes = listed.flatMap((value) => prefixOf(value) ?? []);
+  return { prefixes, values: new Set(listed.filter((value) => prefixOf(value) === undefined)) };
 }
 
 /**
@@ -88,7 +106,11 @@ export function conditionsOf(match: Match | undefined, stage: Stage): readonly C
  * @param unknownMeets the answer for a value that is not known.
  */
 export function meets(
-  { field, values, prefixes }: Condition,
+  {
+    field,
+    values,
+    prefixes,
+  }: Omit<Condition, 'field'> & { readonly field: Pick<MatchField, 'isList'> },
   value: unknown,
   unknownMeets: boolean,
 ): boolean {
@@ -96,20 +118,6 @@ export function meets(
     values.has(item) || prefixes.some((prefix) => begins(item, prefix));
   if (field.isList && Array.isArray(value)) return value.some(one);
   return isUnknown(value) ? unknownMeets : one(value);
-}
-
-/** Tells the same as `meets`, of a condition as data. A list has one of the values if an item of it is one of them. */
-export function isAmong(
-  value: unknown,
-  listed: readonly MatchScalar[],
-  unknownMeets: boolean,
-): boolean {
-  if (Array.isArray(value)) return value.some((item) => isAmong(item, listed, false));
-  if (isUnknown(value)) return unknownMeets;
-  return listed.some((one) => {
-    const prefix = prefixOf(one);
-    return prefix === undefined ? one === value : begins(value, prefix);
-  });
 }
 
 /** Returns whether a value is not known, so that no condition can be asked of it. */

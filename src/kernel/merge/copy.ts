@@ -27,18 +27,26 @@ function isSameField(copy: object, original: object, key: string): boolean {
   return Object.hasOwn(copy, key) && Object.is(left?.[key], right?.[key]);
 }
 
+/** Finds the shape of a payload. */
+export interface ShapeFinder {
+  of(source: object): Shape;
+}
+
+/** Finds the reference. */
+export const plainShapes: ShapeFinder = { of: (source) => plainShape(Object.keys(source)) };
+
 /**
- * Finds the shape of a payload. Copying through one place in the code for all payloads is slow, so each shape that a
- * stage meets can be given code of its own. If none is made, or if a stage meets many shapes, the reference serves.
+ * Keeps the shapes of the payloads of a stage. Copying through one place in the code for all payloads is slow, so each shape that a
+ * stage meets is given code of its own. If a stage meets many shapes, the reference serves.
  */
-export class Shapes {
+export class Shapes implements ShapeFinder {
   readonly #shapes: Shape[] = [];
   /** A frozen payload of each shape, without a caller's data: it keeps a hidden class, as the specimens of a kernel do. */
   readonly #specimens: object[] = [];
   readonly #make: (keys: readonly string[]) => Shape;
 
   /** @param make makes what serves one shape. */
-  constructor(make: (keys: readonly string[]) => Shape = plainShape) {
+  constructor(make: (keys: readonly string[]) => Shape) {
     this.#make = make;
   }
 

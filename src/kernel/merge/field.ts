@@ -16,6 +16,11 @@ export interface Refusal {
   readonly needs?: string;
 }
 
+/** Refuses a patch or annotations for what they hold. */
+export function refusal(problem: string): Refusal {
+  return { kind: 'bad-output', problem };
+}
+
 /** A type that a schema can ask for alone. */
 export type PlainType = (typeof plainTypes)[number];
 
@@ -65,20 +70,15 @@ export function annotationFields(stage: Stage): Field[] {
   return Object.entries(properties).map(([key, schema]) => {
     const replaceable = stage.replaceable.includes(key);
     const law = isList(schema) ? 'append' : replaceable ? 'replace' : 'once';
-    return field(key, schema, law, '', {
-      target: undefined,
-      optional: true,
-      trusted: false,
-      shared: false,
-    });
+    return field(key, schema, law, '', { optional: true });
   });
 }
 
 interface FieldTraits {
-  readonly target: Schema | undefined;
+  readonly target?: Schema | undefined;
   readonly optional: boolean;
-  readonly trusted: boolean;
-  readonly shared: boolean;
+  readonly trusted?: boolean;
+  readonly shared?: boolean;
 }
 
 function field(
@@ -86,23 +86,23 @@ function field(
   schema: Schema,
   name: AnnotationLaw,
   separator: string,
-  traits: FieldTraits,
+  { target, optional, trusted = false, shared = false }: FieldTraits,
 ): Field {
   const misfitOf = compileCheck(schema);
-  const needsFit = traits.target !== undefined || name !== 'replace';
-  const fitting = traits.target === undefined ? misfitOf : compileCheck(traits.target);
+  const needsFit = target !== undefined || name !== 'replace';
+  const fitting = target === undefined ? misfitOf : compileCheck(target);
   return {
     key,
     name,
     law: lawFunctions[name],
     separator,
-    trusted: traits.trusted,
-    shared: traits.shared,
-    direct: name === 'replace' && !traits.trusted && !needsFit,
+    trusted,
+    shared,
+    direct: name === 'replace' && !trusted && !needsFit,
     plain: plainType(schema),
     accepts: (value) => misfitOf(value) === undefined,
     fits: needsFit
-      ? (value) => fitting(value) === undefined || (value === undefined && traits.optional)
+      ? (value) => fitting(value) === undefined || (value === undefined && optional)
       : () => true,
     explain: (value) => misfitOf(value)?.problem ?? 'it does not fit the schema',
   };
@@ -133,16 +133,12 @@ export function writeField(
       needs: target.key,
     };
   const taken = takeValue(target, value);
-  if (taken.refusal !== undefined) return taken.refusal;
+  if (taken.refused !== undefined) return taken.refused;
   const own = taken.value;
-  if (!target.accepts(own))
-    return { kind: 'bad-output', problem: `"${target.key}": ${target.explain(own)}` };
+  if (!target.accepts(own)) return refusal(`"${target.key}": ${target.explain(own)}`);
   const state = memory.states?.get(target.key) ?? untouched(current);
   if (target.name === 'once' && isSet(current) && !sameData(current, own))
-    return {
-      kind: 'bad-output',
-      problem: `"${target.key}" is set already, and only the first stands`,
-    };
+    return refusal(`"${target.key}" is set already, and only the first stands`);
   const next = target.law(state, own, target.separator);
   if (next === state) return state;
   const isSame = target.shared ? Object.is : sameData; // §1.7: a shared one is not looked into
@@ -160,15 +156,15 @@ export function writeField(
 
 /** Why a value that a field does not accept is refused. */
 export function refusalOf(target: Field, value: unknown): Refusal {
-  const odd = takeValue(target, value).refusal;
-  return odd ?? { kind: 'bad-output', problem: `"${target.key}": ${target.explain(value)}` };
+  const odd = takeValue(target, value).refused;
+  return odd ?? refusal(`"${target.key}": ${target.explain(value)}`);
 }
 
 /** The written value: primitives and shared ones as they are, other objects as a frozen copy, read once. */
 function takeValue(
   target: Field,
   value: unknown,
-): { readonly value: unknown; readonly refusal?: Refusal } {
+): { readonly value: unknown; readonly refused?: Refusal } {
   const shared = target.shared || typeof value !== 'object' || value === null;
   if (shared && typeof value !== 'function' && typeof value !== 'symbol') return { value };
   const taken =
@@ -177,8 +173,7 @@ function takeValue(
       : { path: '/', problem: oddity(value) };
   if ('copy' in taken) return { value: taken.copy };
   const path = taken.path === '/' ? '' : taken.path;
-  const problem = `"${target.key}"${path}: ${taken.problem}`;
-  return { value, refusal: { kind: 'bad-output', problem } };
+  return { value, refused: refusal(`"${target.key}"${path}: ${taken.problem}`) };
 }
 
 function isSet(value: unknown): boolean {

@@ -1,7 +1,7 @@
 import type { Check, Misfit } from '../schema/check.js';
-import { nearest } from '../value/nearest.js';
+import { didYouMean } from '../value/nearest.js';
 import { isPlain, shapeOf } from '../value/plain.js';
-import { type Field, type Refusal, writeField } from './field.js';
+import { type Field, type Refusal, refusal, writeField } from './field.js';
 import type { FieldState } from './laws.js';
 import type { Merge, MergeTarget } from './merge.js';
 
@@ -90,24 +90,18 @@ function valueAt(value: object, key: string): unknown {
 /** Why what was written is no plain object, if it is none. */
 export function refuseOdd(written: object): Refusal | undefined {
   if (!Array.isArray(written) && isPlain(written)) return undefined;
-  return {
-    kind: 'bad-output',
-    problem: `it must be a plain object with declared fields, and it is ${shapeOf(written)}`,
-  };
+  return refusal(`it must be a plain object with declared fields, and it is ${shapeOf(written)}`);
 }
 
 function unfit({ path, problem }: Misfit): Refusal {
   const field = path.split('/')[1];
-  const about = { kind: 'bad-output', problem: `"${path}" would not fit: ${problem}` } as const;
+  const about = refusal(`"${path}" would not fit: ${problem}`);
   return field === undefined ? about : { ...about, unfit: field };
 }
 
 /** Why a field that the stage does not declare is refused. */
 export function unknownField(key: string, fields: readonly Field[]): Refusal {
   const names = fields.map((field) => field.key);
-  const close = nearest(key, names);
-  return {
-    kind: 'bad-output',
-    problem: `"${key}" is not declared${close === undefined ? '.' : `; did you mean "${close}"?`} It may have: ${names.join(', ')}`,
-  };
+  const hint = didYouMean(key, names) || '.';
+  return refusal(`"${key}" is not declared${hint} It may have: ${names.join(', ')}`);
 }

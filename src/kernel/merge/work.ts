@@ -1,5 +1,5 @@
 import type { Entry } from '../outcome/entry.js';
-import type { Shape, Shapes } from './copy.js';
+import type { Shape, ShapeFinder } from './copy.js';
 import type { FieldState } from './laws.js';
 import type { Merge, MergeTarget } from './merge.js';
 
@@ -20,7 +20,7 @@ export interface InnerWrite {
 /** How a stage merges patches, and the payloads that were patched. */
 interface WorkMerges {
   readonly patch: Merge;
-  readonly shapes: Shapes;
+  readonly shapes: ShapeFinder;
 }
 
 /**

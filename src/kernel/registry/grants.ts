@@ -1,4 +1,6 @@
-import { kernelError } from '../errors.js';
+import { kernelError, type SluiceError } from '../errors.js';
+import { authorOf, nameOf } from '../outcome/entry.js';
+import type { Author } from '../outcome/outcome.js';
 import type { Stage } from '../stage/stage.js';
 import { type HandlerClass, handlerClasses } from '../stage/vocabulary.js';
 import { didYouMean, nearest } from '../value/nearest.js';
@@ -63,9 +65,9 @@ export class Grants {
     return hasGrant(this.#of(extensionId), grant, this.#leastPrivilege);
   }
 
-  /** Returns whether an extension may dispatch a family. One of the host's needs a grant, with or without least privilege. */
-  mayDispatch(extensionId: string, { family, emitter }: Stage): boolean {
-    return emitter === 'anyone' || this.#has(extensionId, { verb: 'dispatch', pattern: family });
+  /** Returns whether an extension may dispatch a family of the host's, with or without least privilege. */
+  mayDispatch(extensionId: string, family: string): boolean {
+    return this.#has(extensionId, { verb: 'dispatch', pattern: family });
   }
 
   #has(extensionId: string, asked: VerbGrant): boolean {
@@ -135,6 +137,13 @@ export class Grants {
     });
     return new Set([...families, ...prefixes]);
   }
+}
+
+/** The error of an author that lacks a grant. */
+export function notGranted(author: Author, verb: string, family: string): SluiceError {
+  const missing = `${verb}:${family}`;
+  const who = { ...authorOf(author), whose: nameOf(author) };
+  return kernelError('not-granted', { ...who, family, missing, asks: `"${missing}"` });
 }
 
 const none: readonly string[] = Object.freeze([]);

@@ -1,21 +1,25 @@
-import type { KernelLimits, PlannedHandler, StageInfo } from '../contract/contract.js';
+import type {
+  KernelLimits,
+  KernelOptions,
+  PlannedHandler,
+  StageInfo,
+} from '../contract/contract.js';
 import { entryOf, type RawContribution } from '../contract/contribution.js';
-import type { Instrument } from '../contract/instrument.js';
 import { kernelError } from '../errors.js';
 import { authorOf, codes, type Entry, nameOf } from '../outcome/entry.js';
 import type { TakenData } from '../outcome/given.js';
 import type { Author } from '../outcome/outcome.js';
-import { auditedEntry } from '../run/audit.js';
 import { compileMerges } from '../run/services/merges.js';
 import { bandPlan, buildPlan, type Plan } from '../run/services/plan.js';
-import { Quarantine, type QuarantineOptions } from '../run/services/quarantine.js';
+import type { Quarantine } from '../run/services/quarantine.js';
 import type { Services, StageMerges } from '../run/services/services.js';
 import { type PayloadCheck, payloadCheck } from '../stage/payload.js';
 import type { Stage } from '../stage/stage.js';
 import type { Band } from '../stage/vocabulary.js';
 import { nearest } from '../value/nearest.js';
-import { Grants } from './grants.js';
-import { checkOverride, type OperatorChanges, overrideOf } from './override-of.js';
+import { type Grants, notGranted } from './grants.js';
+import type { OperatorChanges } from './override-of.js';
+import type { OperatorParts } from './parts.js';
 
 /** Everything that is kept of one family. What is compiled or sorted is made when it is first needed. */
 export interface FamilyState {
@@ -33,33 +37,37 @@ export interface FamilyState {
   warned: boolean;
 }
 
-/** The options of a registry. */
-interface RegistryOptions extends OperatorChanges {
+/** The parts of its kernel that a registry works with. */
+export interface RegistryParts {
   readonly stages: readonly Stage[];
-  readonly grants: Readonly<Record<string, readonly string[]>>;
-  readonly leastPrivilege: boolean;
-  readonly quarantine: QuarantineOptions | undefined;
-  readonly instrument: Instrument | undefined;
   readonly limits: KernelLimits;
-  readonly generateCode: boolean;
   readonly services: Services;
+  /** Absent in `sluice-kernel/core`. */
+  readonly parts: OperatorParts | undefined;
 }
 
 /** The contributions of each stage. Registering one thing costs nothing elsewhere (spec §3). */
 export class Registry {
-  readonly #options: RegistryOptions;
+  readonly #options: KernelOptions;
+  readonly #with: RegistryParts;
+  readonly #changes: OperatorChanges;
   readonly #slots = new Map<string, FamilyState>();
   readonly #owners = new Map<string, Map<string, Entry>>();
-  readonly #grants: Grants;
+  /** Absent in `sluice-kernel/core`. */
+  readonly grants: Grants | undefined;
   /** Absent where it is switched off. */
   readonly quarantine: Quarantine | undefined;
   /** The data that was taken last. It may lead to a handler, so it is forgotten when one goes. */
   taken: TakenData = {};
   #size = 0;
 
-  constructor(options: RegistryOptions) {
+  constructor(options: KernelOptions, given: RegistryParts) {
+    const { stages, services, parts } = given;
+    const { overrides = {}, audit = [], grants = {}, leastPrivilege = false, quarantine } = options;
     this.#options = options;
-    for (const stage of options.stages) {
+    this.#with = given;
+    this.#changes = { overrides, audit: [...audit] };
+    for (const stage of stages) {
       const { family } = stage;
       if (this.#slots.has(family)) throw kernelError('duplicate-family', { family });
       this.#slots.set(family, {
@@ -74,13 +82,13 @@ export class Registry {
         warned: false,
       });
     }
-    this.#grants = new Grants(options);
-    this.quarantine =
-      options.quarantine &&
-      new Quarantine(options.quarantine, options.services, (entry, standIn) =>
+    if (parts === undefined) return;
+    this.grants = new parts.Grants({ stages, grants, leastPrivilege });
+    if (quarantine !== undefined)
+      this.quarantine = new parts.Quarantine(quarantine, services, (entry, standIn) =>
         this.#place(entry, standIn),
       );
-    for (const [key, override] of Object.entries(options.overrides)) checkOverride(key, override);
+    for (const [key, override] of Object.entries(overrides)) parts.checkOverride(key, override);
   }
 
   /** How many contributions there are. */
@@ -105,25 +113,16 @@ export class Registry {
     const { family: wanted, extensionId, id }: RawContribution = Object(given);
     const slot = this.slot(wanted, `${extensionId}/${id}: `);
     const { family } = slot.stage;
-    const checked = entryOf(
-      given,
-      slot.stage,
-      this.#stages(),
-      overrideOf(given, this.#options),
-      this.#grants.fieldsOf(given.extensionId, slot.stage),
-      this.#options.services.logger,
-    );
+    const { parts, services } = this.#with;
+    const share = {
+      override: parts?.overrideOf(given, this.#changes) ?? {},
+      grants: this.grants?.fieldsOf(given.extensionId, slot.stage) ?? [],
+      matches: parts?.matchTraits,
+    };
+    const checked = entryOf(given, slot.stage, this.#stages(), share, services.logger);
     const entry = this.#instrumented(checked);
-    if (!this.#grants.allows(entry.extensionId, entry.class, family)) {
-      const who = authorOf(entry);
-      throw kernelError('not-granted', {
-        ...who,
-        family,
-        whose: nameOf(entry),
-        missing: `${entry.class}:${family}`,
-        asks: `"${entry.class}:${family}"`,
-      });
-    }
+    if (this.grants?.allows(entry.extensionId, entry.class, family) === false)
+      throw notGranted(entry, entry.class, family);
     let own = this.#owners.get(entry.extensionId);
     const existing = own?.get(entry.contributionId)?.family;
     if (existing !== undefined)
@@ -140,30 +139,11 @@ export class Registry {
     return { [Symbol.dispose]: () => this.#withdraw(entry) };
   }
 
-  /** Returns whether an extension may do a thing that a grant names. */
-  may(extensionId: string, grant: string): boolean {
-    return this.#grants.may(extensionId, grant);
-  }
-
   /** @throws SluiceError `not-granted` where a handler may not dispatch a family, which is the host's. */
   checkDispatch(author: Author, { stage }: FamilyState): void {
-    if (this.#grants.mayDispatch(author.extensionId, stage)) return;
-    const grant = `dispatch:${stage.family}`;
-    const { extensionId, contributionId } = author;
-    throw kernelError('not-granted', {
-      ...{ extensionId, contributionId, family: stage.family, whose: nameOf(author) },
-      ...{ missing: grant, asks: `"${grant}"`, requested: '' },
-    });
-  }
-
-  /** Returns whether each handler of an extension is audited. */
-  isAudited(extensionId: string): boolean {
-    return this.#options.audit.includes(extensionId);
-  }
-
-  /** Gives an extension more, for what it contributes from now on. */
-  grant(extensionId: string, grants: readonly string[]): Disposable {
-    return this.#grants.add(extensionId, grants);
+    const isHosts = stage.emitter !== 'anyone';
+    if (!isHosts || this.grants?.mayDispatch(author.extensionId, stage.family) === true) return;
+    throw notGranted(author, 'dispatch', stage.family);
   }
 
   /** Lays a failure outside of any dispatch at the door of an extension, or of one of its contributions. */
@@ -192,8 +172,8 @@ export class Registry {
     if (slot.plan !== undefined) return slot.plan;
     const { entries, standIns } = slot;
     const placed = [...entries].map((entry) => standIns.get(entry) ?? entry);
-    this.#options.services.counters.plansBuilt++;
-    slot.plan = buildPlan(this.#options.services, slot.stage, placed);
+    this.#with.services.counters.plansBuilt++;
+    slot.plan = buildPlan(this.#with.services, slot.stage, placed);
     return slot.plan;
   }
 
@@ -208,7 +188,10 @@ export class Registry {
   }
 
   mergesOf(slot: FamilyState): StageMerges {
-    slot.merges ??= compileMerges(slot.stage, this.#options.generateCode);
+    slot.merges ??= compileMerges(
+      slot.stage,
+      this.#options.generateCode === false ? undefined : this.#with.parts,
+    );
     return slot.merges;
   }
 
@@ -228,7 +211,7 @@ export class Registry {
   }
 
   #limit(slot: FamilyState, entry: Entry, family: string): void {
-    const { limits, services } = this.#options;
+    const { limits, services } = this.#with;
     const count = slot.entries.size;
     if (count >= limits.refuseAt)
       throw kernelError('too-many-handlers', { ...authorOf(entry), family, count });
@@ -252,7 +235,8 @@ export class Registry {
     const { family, handler, class: handlerClass } = entry;
     const of = { ...authorOf(entry), family, class: handlerClass };
     const own = instrument === undefined ? entry : { ...entry, handler: instrument(handler, of) };
-    return own.traits.mode === 'audit' ? auditedEntry(own, this.#options.services.logger) : own;
+    const audited = own.traits.mode === 'audit' ? this.#with.parts?.auditedEntry : undefined;
+    return audited?.(own, this.#with.services.logger) ?? own;
   }
 
   #place(entry: Entry, standIn: Entry | undefined): void {

@@ -1,10 +1,11 @@
 import { Notes } from '../merge/notes.js';
 import { beats } from '../merge/selection.js';
 import { Work } from '../merge/work.js';
-import { codes, type Entry, nameOf } from '../outcome/entry.js';
-import type { CancelRecord, Candidate, Step } from '../outcome/outcome.js';
+import { authorOf, codes, type Entry, nameOf } from '../outcome/entry.js';
+import type { CancelRecord, Candidate, FailureKind, Step } from '../outcome/outcome.js';
 import { copyPlain } from '../value/copy-plain.js';
-import { nearest } from '../value/nearest.js';
+import { definedFields } from '../value/defined-fields.js';
+import { didYouMean } from '../value/nearest.js';
 import { oneLine } from '../value/one-line.js';
 import { shapeOf } from '../value/plain.js';
 import { takeQuestion } from './questions.js';
@@ -22,11 +23,8 @@ import { stepOf } from './state/step-of.js';
 export function accept(run: Run, entry: Entry, at: number, result: unknown): boolean {
   if (result === undefined || result === null) {
     if (entry.code !== codes.strictVeto) return step(run, entry, 'nothing');
-    return bad(
-      run,
-      entry,
-      'a fail-closed veto must return allow() or cancel(), and it returned nothing',
-    );
+    const problem = 'a fail-closed veto must return allow() or cancel(), and it returned nothing';
+    return refused(run, entry, problem);
   }
   switch (entry.code) {
     case codes.mutator:
@@ -39,7 +37,7 @@ export function accept(run: Run, entry: Entry, at: number, result: unknown): boo
     case codes.resolver:
       return propose(run, entry, at, result);
     default:
-      return bad(run, entry, `an observer returns nothing, and it returned ${shapeOf(result)}`);
+      return odd(run, entry, 'an observer returns nothing', result);
   }
 }
 
@@ -52,14 +50,14 @@ export function wrote(run: Run, entry: Entry, result: unknown): boolean {
   const isVeto = entry.code === codes.veto || entry.code === codes.strictVeto;
   const { kind } = (typeof result === 'object' && result !== null ? result : {}) as Verdict;
   if (!isVeto || (kind !== 'cancel' && kind !== 'ask'))
-    return failed(run, entry, 'wrote-payload', new Error(problem));
+    return refused(run, entry, problem, 'wrote-payload');
   noted(run, entry, 'wrote-payload', problem);
   return judge(run, entry, result);
 }
 
 function patch(run: Run, entry: Entry, at: number, result: unknown): boolean {
   if (typeof result !== 'object' || result === null)
-    return bad(run, entry, `a mutator returns a patch, and it returned ${shapeOf(result)}`);
+    return odd(run, entry, 'a mutator returns a patch', result);
   if (run.terms.observeOnly) return observeOnly(run, entry, 'a patch');
   const work = (run.work ??= newWork(run, entry));
   work.entry = entry;
@@ -68,7 +66,7 @@ function patch(run: Run, entry: Entry, at: number, result: unknown): boolean {
   if (verdict !== true) {
     const problem = `its patch was refused as a whole: ${verdict.problem}${writers(run, verdict.unfit)}`;
     const grant = verdict.needs === undefined ? '' : grantHint(run, entry, verdict.needs);
-    return failed(run, entry, verdict.kind, new Error(`${problem}${grant}`));
+    return refused(run, entry, `${problem}${grant}`, verdict.kind);
   }
   if (work.isChanged) {
     run.lastChangeAt = at;
@@ -97,17 +95,12 @@ function writers(run: Run, field: string | undefined): string {
 
 function annotate(run: Run, entry: Entry, result: unknown): boolean {
   if (typeof result !== 'object' || result === null)
-    return bad(run, entry, `an augmenter returns annotations, and it returned ${shapeOf(result)}`);
+    return odd(run, entry, 'an augmenter returns annotations', result);
   const notes = (run.cold.notes ??= new Notes(run.annotations, entry));
   notes.entry = entry;
   const verdict = run.merges.annotations(notes, result);
   if (verdict !== true)
-    return failed(
-      run,
-      entry,
-      verdict.kind,
-      new Error(`its annotations were refused as a whole: ${verdict.problem}`),
-    );
+    return refused(run, entry, `its annotations were refused as a whole: ${verdict.problem}`);
   if (notes.value !== run.annotations) run.renew(notes.value, run.selection);
   return step(run, entry, 'annotated');
 }
@@ -117,56 +110,41 @@ function judge(run: Run, entry: Entry, result: unknown): boolean {
   const { kind } = verdict;
   if (kind === 'allow') return step(run, entry, 'allowed');
   if (kind === 'ask') return ask(run, entry, result as object); // it has a kind
-  if (kind !== 'cancel')
-    return bad(
-      run,
-      entry,
-      `a veto returns cancel() or allow(), and it returned ${shapeOf(result)}`,
-    );
+  if (kind !== 'cancel') return odd(run, entry, 'a veto returns cancel() or allow()', result);
   if (run.terms.observeOnly) return observeOnly(run, entry, 'a cancel');
   const declared = run.plan.stage.cancelCodes;
-  const code = textOf(() => verdict.code) ?? 'unreadable';
+  const code = textOf(verdict, 'code') ?? 'unreadable';
   const known = declared.includes(code);
   if (!known) {
-    const close = nearest(code, declared);
-    const hint = close === undefined ? '.' : `; did you mean "${close}"?`;
+    const hint = didYouMean(code, declared) || '.';
     const problem = `it cancelled with "${oneLine(code)}", which the stage does not declare${hint} It declares: ${declared.join(', ')}. The cancel stands, as "other"`;
     noted(run, entry, 'bad-output', problem);
   }
-  const text = textOf(() => verdict.text);
-  const said = detailsOf(() => verdict.details);
+  const text = textOf(verdict, 'text');
+  const given = detailsOf(verdict);
   const reply = replyOf(run, entry, verdict);
-  const details = known ? said : Object.freeze({ ...said, undeclaredCode: code });
+  const details = known ? given : Object.freeze({ ...given, undeclaredCode: code });
   run.status = 'cancelled';
-  const { extensionId, contributionId } = entry;
-  const record: Mutable<CancelRecord> = {
-    extensionId,
-    contributionId,
+  const said = definedFields({ text, details, reply });
+  run.cold.cancel = Object.freeze({
+    ...authorOf(entry),
     code: known ? code : 'other',
-  };
-  if (text !== undefined) record.text = text;
-  if (details !== undefined) record.details = details;
-  if (reply !== undefined) record.reply = reply;
-  run.cold.cancel = Object.freeze(record);
+    ...said,
+  } satisfies CancelRecord);
   step(run, entry, 'cancelled');
   return true;
 }
 
 function ask(run: Run, entry: Entry, result: object): boolean {
   if (run.terms.observeOnly) return observeOnly(run, entry, 'a question');
-  const refused = takeQuestion(run, entry, result);
-  if (refused === undefined) return step(run, entry, 'asked');
-  return failed(run, entry, 'bad-output', new Error(refused.problem), refused.policy);
+  const untaken = takeQuestion(run, entry, result);
+  if (untaken === undefined) return step(run, entry, 'asked');
+  return failed(run, entry, 'bad-output', new Error(untaken.problem), untaken.policy);
 }
 
 /** The reply of a cancel. One that the stage does not take, or that is no text, is left out and noted: the cancel stands (spec §8.6). */
 function replyOf(run: Run, entry: Entry, verdict: Verdict): string | undefined {
-  let given: unknown = null;
-  try {
-    given = verdict.reply;
-  } catch {
-    // it stays null: no text
-  }
+  const given = fieldOf(verdict, 'reply');
   if (given === undefined) return undefined;
   const { cancelReplies, family } = run.plan.stage;
   if (cancelReplies && typeof given === 'string' && given.trim() !== '') return given;
@@ -177,39 +155,37 @@ function replyOf(run: Run, entry: Entry, verdict: Verdict): string | undefined {
   return undefined;
 }
 
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-
 /** The result of a veto, before it is known to be a decision. */
 type Verdict = Readonly<Partial<Record<'kind' | 'code' | 'text' | 'details' | 'reply', unknown>>>;
 
-/** Returns a text; nothing if the value is no text or cannot be read. A cancel counts also without its reason (§8.5). */
-function textOf(read: () => unknown): string | undefined {
+/** Stands for a field that cannot be read. */
+const cannotRead = Symbol('cannot be read');
+
+/** Reads a field of a verdict once. A cancel counts also without its reason (§8.5). */
+function fieldOf(verdict: Verdict, name: keyof Verdict): unknown {
   try {
-    const value = read();
-    return typeof value === 'string' ? value : undefined;
+    return verdict[name];
   } catch {
-    return undefined;
+    return cannotRead;
   }
+}
+
+function textOf(verdict: Verdict, name: 'code' | 'text'): string | undefined {
+  const value = fieldOf(verdict, name);
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** Copies the details of a cancel, frozen; details that are no plain data are left out, and the cancel says so. */
-function detailsOf(read: () => unknown): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value = read();
-    if (value === undefined || value === null) return undefined;
-    if (typeof value !== 'object' || Array.isArray(value))
-      return unreadable('it must be an object');
-    const taken = copyPlain(value);
-    return 'copy' in taken
-      ? (taken.copy as Readonly<Record<string, unknown>>) // a copy of a plain object
-      : unreadable(`${taken.path}: ${taken.problem}`);
-  } catch {
-    return unreadable('it cannot be read');
-  }
-}
-
-function unreadable(why: string): Readonly<Record<string, unknown>> {
-  return Object.freeze({ unreadable: why });
+function detailsOf(verdict: Verdict): Readonly<Record<string, unknown>> | undefined {
+  const value = fieldOf(verdict, 'details');
+  if (value === undefined || value === null) return undefined;
+  const unreadable = (why: string) => Object.freeze({ unreadable: why });
+  if (value === cannotRead) return unreadable('it cannot be read');
+  const taken = copyPlain(Object(value));
+  if (!('copy' in taken)) return unreadable(`${taken.path}: ${taken.problem}`);
+  if (typeof value !== 'object' || Array.isArray(taken.copy))
+    return unreadable('it must be an object');
+  return taken.copy as Readonly<Record<string, unknown>>; // a copy of a plain object
 }
 
 function propose(run: Run, entry: Entry, at: number, result: unknown): boolean {
@@ -220,7 +196,8 @@ function propose(run: Run, entry: Entry, at: number, result: unknown): boolean {
   for (const proposal of proposals) {
     const read = candidateOf(run, entry, proposal);
     const problem = typeof read === 'string' ? read : isClosed ? read.invalid : undefined;
-    if (typeof read === 'string' || problem !== undefined) return bad(run, entry, problem ?? '');
+    if (typeof read === 'string' || problem !== undefined)
+      return refused(run, entry, problem ?? '');
     candidates.push(read);
   }
   let best = run.selection;
@@ -238,9 +215,12 @@ function propose(run: Run, entry: Entry, at: number, result: unknown): boolean {
 
 /** Reads a proposal once; a text says why it is none. */
 function candidateOf(run: Run, entry: Entry, proposal: unknown): Candidate | string {
-  if (typeof proposal !== 'object' || proposal === null)
-    return `a resolver returns select() or an array of them, and it returned ${shapeOf(proposal)}`;
-  const { kind, target: given, explicit, rank } = proposal as Readonly<Record<string, unknown>>;
+  const {
+    kind,
+    target: given,
+    explicit,
+    rank,
+  }: Readonly<Record<string, unknown>> = Object(proposal);
   if (kind !== 'select')
     return `a resolver returns select() or an array of them, and it returned ${shapeOf(proposal)}`;
   if (typeof explicit !== 'boolean' || typeof rank !== 'number' || !Number.isFinite(rank))
@@ -273,16 +253,22 @@ function refusedByHost(run: Run, target: unknown): string | undefined {
 }
 
 function observeOnly(run: Run, entry: Entry, what: string): boolean {
-  return failed(
-    run,
-    entry,
-    'observe-only',
-    new Error(`it returned ${what}, and this dispatch can only be observed: it had no effect`),
-  );
+  const problem = `it returned ${what}, and this dispatch can only be observed: it had no effect`;
+  return refused(run, entry, problem, 'observe-only');
 }
 
-function bad(run: Run, entry: Entry, problem: string): boolean {
-  return failed(run, entry, 'bad-output', new Error(problem));
+/** Records what is no result of its class. */
+function odd(run: Run, entry: Entry, rule: string, result: unknown): boolean {
+  return refused(run, entry, `${rule}, and it returned ${shapeOf(result)}`);
+}
+
+function refused(
+  run: Run,
+  entry: Entry,
+  problem: string,
+  kind: FailureKind = 'bad-output',
+): boolean {
+  return failed(run, entry, kind, new Error(problem));
 }
 
 function step(run: Run, entry: Entry, result: Step['result']): false {

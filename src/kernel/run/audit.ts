@@ -165,6 +165,7 @@ function quiet(services: Services): Services {
     trace: false,
     counters: newCounters(),
     quarantine: undefined,
+    MatchIndex: undefined, // it has a plan
     merges: (family) => services.merges(family),
     nest: (...given) => services.nest(...given),
   };

@@ -127,25 +127,15 @@ function missingSelection(run: Run): void {
   const { settled, observeOnly, answered } = run.terms;
   if (run.status !== 'passed' || settled || observeOnly || answered !== undefined) return;
   if (run.stopped !== undefined && run.stopped !== 'budget-spent') return;
-  const { onError } = run.plan.stage;
-  const proposed = run.candidates?.length ?? 0;
-  if (onError.resolver === 'closed')
+  const policy = run.plan.stage.onError.resolver;
+  const candidates = run.candidates ?? [];
+  const reasons = candidates.map(({ invalid = '' }) => invalid).join('; ');
+  if (candidates.length > 0)
     stageFailed(
       run,
       'no-candidate',
-      proposed === 0
-        ? 'no handler proposed a target'
-        : `none of the ${proposed} proposed targets is valid: ${reasons(run)}`,
+      `none of the ${candidates.length} proposed targets is valid: ${reasons}`,
+      policy,
     );
-  else if (proposed > 0)
-    stageFailed(
-      run,
-      'no-candidate',
-      `none of the ${proposed} proposed targets is valid: ${reasons(run)}`,
-      'open',
-    );
-}
-
-function reasons(run: Run): string {
-  return (run.candidates ?? []).map((candidate) => candidate.invalid ?? '').join('; ');
+  else if (policy === 'closed') stageFailed(run, 'no-candidate', 'no handler proposed a target');
 }

@@ -15,6 +15,7 @@ import {
   open,
   type Resume,
   shut,
+  spentText,
   timeStep,
   type Wait,
 } from './wait.js';
@@ -84,12 +85,9 @@ export class Pending implements Wait, Waiter {
   expire(nowMs: number): void {
     if (this.began === undefined) return;
     this.#state = 'tells';
-    if (isSpent(this, nowMs))
-      this.#giveUp(
-        'timed-out',
-        () => `the stage's budget of ${this.#plan.stageTimeoutMs} ms was spent`,
-      );
-    else this.#giveUp('timed-out', (ms) => `it took longer than ${ms} ms`, nowMs);
+    const isStageSpent = isSpent(this, nowMs);
+    const why = (entry: Entry) => spentText(this.#plan, isStageSpent, entry);
+    this.#giveUp('timed-out', why, isStageSpent ? undefined : nowMs);
     this.#shortestMs = Math.min(...this.waitsFor().map(({ timeoutMs }) => timeoutMs));
     this.#goOn();
   }
@@ -159,17 +157,15 @@ export class Pending implements Wait, Waiter {
 
   #giveUp(
     kind: 'timed-out' | 'aborted',
-    why: (timeoutMs: number) => string,
+    why: (entry: Entry) => string,
     dueMs = Number.POSITIVE_INFINITY,
   ): void {
     this.#pairs.forEach((pair, at) => {
       if (pair === undefined || this.#deadlineOf(at) > dueMs) return;
       const entry = this.#entryOf(at);
-      const reason = new Error(`${why(entry.timeoutMs)}; its result, should it come, is dropped`);
       this.#pairs[at] = undefined;
       this.#left--;
-      abandon(this.run, pair, entry, reason);
-      failed(this.run, entry, kind, reason);
+      abandon(this.run, pair, entry, kind, why(entry));
     });
   }
 }

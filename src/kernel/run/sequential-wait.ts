@@ -15,6 +15,7 @@ import {
   open,
   type Resume,
   shut,
+  spentText,
   timeStep,
   type Wait,
 } from './wait.js';
@@ -79,14 +80,8 @@ export class SequentialWait implements Wait, Waiter {
   expire(nowMs: number): void {
     if (this.began === undefined) return;
     const { run } = this;
-    const entry = this.#entry();
     const isStageSpent = isSpent(this, nowMs);
-    const budget = isStageSpent
-      ? `the stage's budget of ${this.#plan.stageTimeoutMs} ms was spent`
-      : `it took longer than ${entry.timeoutMs} ms`;
-    const reason = new Error(`${budget}; its result, should it come, is dropped`);
-    this.#giveUp(reason);
-    const ends = failed(run, entry, 'timed-out', reason);
+    const ends = this.#giveUp('timed-out', spentText(this.#plan, isStageSpent, this.#entry()));
     if (ends || !isStageSpent) {
       this.#goOn(ends);
       return;
@@ -97,9 +92,7 @@ export class SequentialWait implements Wait, Waiter {
 
   abort(): void {
     const { run } = this;
-    const reason = new Error('the dispatch was aborted');
-    this.#giveUp(reason);
-    failed(run, this.#entry(), 'aborted', reason);
+    this.#giveUp('aborted', 'the dispatch was aborted');
     stopAborted(run, this.#at + 1);
     this.#resume(run);
   }
@@ -112,9 +105,9 @@ export class SequentialWait implements Wait, Waiter {
     return [this.#entry()];
   }
 
-  #giveUp(reason: Error): void {
+  #giveUp(kind: 'timed-out' | 'aborted', why: string): boolean {
     shut(this);
-    if (this.#pair !== undefined) abandon(this.run, this.#pair, this.#entry(), reason);
+    return abandon(this.run, this.#pair, this.#entry(), kind, why);
   }
 
   /** Goes on with the handlers after the one that was waited for. */

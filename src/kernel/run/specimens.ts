@@ -1,4 +1,4 @@
-import { Shapes } from '../merge/copy.js';
+import { plainShapes } from '../merge/copy.js';
 import { Work } from '../merge/work.js';
 import type { Entry } from '../outcome/entry.js';
 import type { Stage } from '../stage/stage.js';
@@ -28,7 +28,7 @@ export function specimensOf(services: Services, [stage]: readonly Stage[]): read
   return [
     run,
     call,
-    new Work(nothing, { patch: () => true, shapes: new Shapes() }, false, entry),
+    new Work(nothing, { patch: () => true, shapes: plainShapes }, false, entry),
     new Cold(),
     new Dispatched(run),
     new Unheard(...given, stampMs, 1),

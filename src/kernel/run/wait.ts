@@ -3,6 +3,7 @@ import { accept, wrote } from './accept.js';
 import { abandonCall, type HandlerCall } from './services/call.js';
 import type { CallbackPair, Waiter } from './services/callbacks.js';
 import type { Moment } from './services/deadlines.js';
+import type { Plan } from './services/plan.js';
 import type { StillRunning } from './services/services.js';
 import { failed, late } from './state/failures.js';
 import type { Run, RunWait } from './state/run.js';
@@ -67,17 +68,38 @@ export function shut(wait: Wait): void {
   terms.signal?.removeEventListener('abort', wait);
 }
 
-/** Gives a handler up: aborts its signal, and lists it as running until it settles. What it reads stays as it is. */
-export function abandon(run: Run, pair: CallbackPair, entry: Entry, reason: Error): void {
-  const { call } = pair;
-  if (call === undefined) return; // it has settled
-  const { services } = run;
-  const sinceMs = services.clock.monotonicMs();
-  const running: StillRunning = { ...authorOf(entry), family: run.family, sinceMs };
-  services.stillRunning.add(running);
-  pair.waiter = new LateHandler(run, entry, running);
-  letGo(run, call);
-  abandonCall(call, entry, reason);
+/**
+ * Gives a handler up: aborts its signal, and lists it as running until it settles. What it reads stays as it is.
+ *
+ * @returns whether its failure ends the stage.
+ */
+export function abandon(
+  run: Run,
+  pair: CallbackPair | undefined,
+  entry: Entry,
+  kind: 'timed-out' | 'aborted',
+  why: string,
+): boolean {
+  const reason = new Error(`${why}; its result, should it come, is dropped`);
+  const { call } = pair ?? {};
+  // a call that is gone has settled
+  if (pair !== undefined && call !== undefined) {
+    const { services } = run;
+    const sinceMs = services.clock.monotonicMs();
+    const running: StillRunning = { ...authorOf(entry), family: run.family, sinceMs };
+    services.stillRunning.add(running);
+    pair.waiter = new LateHandler(run, entry, running);
+    letGo(run, call);
+    abandonCall(call, entry, reason);
+  }
+  return failed(run, entry, kind, reason);
+}
+
+/** Why a handler is given up whose time, or that of its stage, is up. */
+export function spentText(plan: Plan, isStageSpent: boolean, { timeoutMs }: Entry): string {
+  return isStageSpent
+    ? `the stage's budget of ${plan.stageTimeoutMs} ms was spent`
+    : `it took longer than ${timeoutMs} ms`;
 }
 
 /** A handler that was given up: if its promise settles, it is late. */

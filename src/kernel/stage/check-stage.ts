@@ -2,9 +2,8 @@ import { kernelError } from '../errors.js';
 import { unknownKeyword } from '../schema/check.js';
 import type { ObjectSchema, Schema } from '../schema/schema.js';
 import { isStandard, type StandardSchema } from '../schema/standard.js';
+import type { Stage } from './stage.js';
 import {
-  type EmissionSource,
-  type Emitter,
   type ExecutionMode,
   emissionSources,
   emitters,
@@ -15,26 +14,23 @@ import {
   patchLaws,
 } from './vocabulary.js';
 
-/** A row, as far as it is checked: without the types that its columns are joined by. */
-interface AnySpec {
+/** A row without the types that its columns are joined by. */
+export interface AnySpec extends Partial<Omit<Stage, 'laws' | 'onError' | 'cancelCodes'>> {
   readonly family: string;
   readonly classes: readonly HandlerClass[];
   readonly mode: ExecutionMode;
   readonly payload: ObjectSchema;
-  readonly patch?: ObjectSchema;
   readonly laws?: Readonly<Record<string, PatchLawSpec | undefined>>;
-  readonly trusted?: readonly string[];
-  readonly shared?: readonly string[];
-  readonly annotations?: ObjectSchema;
-  readonly replaceable?: readonly string[];
-  readonly selection?: Schema | StandardSchema;
-  readonly cancelReplies?: boolean;
-  readonly asks?: boolean;
-  readonly timeoutMs?: number;
-  readonly stageTimeoutMs?: number;
-  readonly emittedBy?: EmissionSource;
-  readonly emitter?: Emitter;
+  readonly onError?: Partial<Stage['onError']>;
+  readonly cancelCodes?: readonly string[];
 }
+
+/** The column with the schema of what handlers of a class return. */
+const written = [
+  ['mutator', 'patch'],
+  ['augmenter', 'annotations'],
+  ['resolver', 'selection'],
+] as const;
 
 /** Makes the function that refuses a row, naming its family. */
 export function refusalOf(given: unknown): (problem: string) => never {
@@ -69,12 +65,9 @@ export function checkStage(given: unknown): void {
     refuse(`emittedBy must be one of ${emissionSources.join(', ')}`);
   if (spec.mode === 'parallel' && spec.classes.some((name) => name !== 'observer'))
     refuse('a parallel stage allows observers only');
-  if (spec.classes.includes('mutator') !== (spec.patch !== undefined))
-    refuse('a stage has a patch schema exactly if it allows mutators');
-  if (spec.classes.includes('augmenter') !== (spec.annotations !== undefined))
-    refuse('a stage has an annotations schema exactly if it allows augmenters');
-  if (spec.classes.includes('resolver') !== (spec.selection !== undefined))
-    refuse('a stage has a selection schema exactly if it allows resolvers');
+  for (const [name, column] of written)
+    if (spec.classes.includes(name) !== (spec[column] !== undefined))
+      refuse(`a stage has the schema "${column}" exactly if it allows ${name}s`);
   if (spec.cancelReplies === true && !spec.classes.includes('veto'))
     refuse('a stage takes replies of cancels only if it allows vetoes');
   if (spec.asks === true && (!spec.classes.includes('veto') || spec.mode !== 'sequential'))

@@ -1,6 +1,6 @@
 import type { ObjectSchema, Schema } from '../schema/schema.js';
 import { isStandard, type StandardSchema } from '../schema/standard.js';
-import { checkStage, refusalOf } from './check-stage.js';
+import { type AnySpec, checkStage, refusalOf } from './check-stage.js';
 import type { Named } from './named.js';
 import { columnsOf, type OwnStageSpec } from './own-stage.js';
 import {
@@ -70,36 +70,20 @@ export function defineStage(given: object): object {
     : checkedRow(given);
 }
 
-function checkedRow(given: object, standard?: StandardSchema): object {
+function checkedRow(given: object, standard?: StandardSchema): Stage {
   checkStage(given);
-  return rowOf(given as never, standard); // it was checked
+  return rowOf(given as AnySpec, standard); // it was checked
 }
 
 /**
- * Fills a row in, with the types of its columns, and does not check it: the rows of the catalog are checked by a test.
+ * Fills a row in, and does not check it: the rows of the catalog are checked by a test.
  *
  * @param standard the schema that payloads are checked with, if another than that of the row.
  */
-export function rowOf<
-  const F extends string,
-  const C extends HandlerClass,
-  const M extends ExecutionMode,
-  P extends ObjectSchema,
-  Q extends ObjectSchema = NoFields,
-  A extends ObjectSchema = NoFields,
-  S extends Schema | StandardSchema = never,
-  const K extends string = never,
-  const R extends boolean = false,
-  const U extends boolean = false,
-  const B extends boolean = false,
->(
-  spec: StageSpec<F, C, M, P, Q, A, S, K, R, U, B>,
-  standard?: StandardSchema,
-): Stage<F, C, M, P, Q, A, S, K, R, U, B> {
+export function rowOf(spec: AnySpec, standard?: StandardSchema): Stage {
   const laws: Record<string, { law: PatchLaw; separator: string }> = {};
-  const named: Readonly<Record<string, PatchLawSpec | undefined>> = spec.laws ?? {};
   for (const field of Object.keys(spec.patch?.properties ?? {})) {
-    const given = named[field] ?? 'replace';
+    const given = spec.laws?.[field] ?? 'replace';
     const law = typeof given === 'string' ? { law: given } : given;
     laws[field] = { separator: '\n\n', ...law };
   }
@@ -120,11 +104,11 @@ export function rowOf<
     cancelCodes: Object.freeze([
       ...(spec.cancelCodes ?? []),
       ...(spec.asks === true ? approvalCodes : []),
-      'other' as const,
-    ]) as Stage<F, C, M, P, Q, A, S, K, R, U, B>['cancelCodes'], // the codes of questions exactly where `B` is `true`
-    cancelReplies: (spec.cancelReplies ?? false) as R, // `R` is `false` where the row does not say
-    principal: (spec.principal ?? false) as U, // so is `U`
-    asks: (spec.asks ?? false) as B, // so is `B`
+      'other',
+    ]),
+    cancelReplies: spec.cancelReplies ?? false,
+    principal: spec.principal ?? false,
+    asks: spec.asks ?? false,
     isQuestion: spec.isQuestion,
     onError: Object.freeze({
       observer: 'open',

@@ -57,25 +57,21 @@ function checked(stage: Stage, check: PayloadCheck, copy: object): SluiceError |
     return check(copy);
   } catch {
     const { family, shared } = stage;
-    const field = shared.find((name) => !canRead(check, copy, without(shared, name)));
+    const field = shared.find((name) => !canRead(check, copy, name));
     const path = field === undefined ? '/' : step(field);
     return kernelError('bad-payload', { family, path, problem: 'it cannot be read' });
   }
 }
 
-/** Returns whether a check can read a copy that lacks some of its fields. */
-function canRead(check: PayloadCheck, copy: object, lacking: readonly string[]): boolean {
-  const fields = Object.entries(copy).filter(([name]) => !lacking.includes(name));
+/** Returns whether a check can read a field of a copy. */
+function canRead(check: PayloadCheck, copy: object, name: string): boolean {
+  const fields = Object.entries(copy).filter(([field]) => field === name);
   try {
     check(Object.fromEntries(fields));
     return true;
   } catch {
     return false;
   }
-}
-
-function without(names: readonly string[], name: string): readonly string[] {
-  return names.filter((one) => one !== name);
 }
 
 /** Returns whether a value is an array. A revoked proxy counts as none, because it cannot be asked. */
@@ -89,19 +85,13 @@ function isList(value: object): boolean {
 
 /** Freezes a payload in place, but for its shared fields. */
 export function freezeOrThrow(stage: Stage, payload: object): void {
+  const { family } = stage;
   if (typeof payload !== 'object' || payload === null)
-    throw kernelError('bad-payload', {
-      family: stage.family,
-      path: '/',
-      problem: 'a payload is an object',
-    });
-  const problem = freezePlain(payload, stage.shared);
-  if (problem !== undefined)
-    throw kernelError('unfreezable-payload', {
-      family: stage.family,
-      path: problem.path,
-      problem: problem.problem,
-    });
+    throw kernelError('bad-payload', { family, path: '/', problem: 'a payload is an object' });
+  const found = freezePlain(payload, stage.shared);
+  if (found === undefined) return;
+  const { path, problem } = found;
+  throw kernelError('unfreezable-payload', { family, path, problem });
 }
 
 /** The error of a dispatch by the wrong one of the two methods. */

@@ -1,6 +1,16 @@
-import { canonicalStages } from '../catalog/index.js';
+// biome-ignore-all assist/source/organizeImports: the catalog comes last, so that code stands beside code and compresses better
 import type { Kernel, KernelOptions } from '../contract/contract.js';
-import { createKernel as createCore } from './kernel.js';
+import { kernelErrors } from '../error-rows.js';
+import { tellErrors } from '../errors.js';
+import type { Grants } from '../registry/grants.js';
+import { operatorParts } from '../registry/parts.js';
+import { quietWithin, runningHandlers } from '../run/state/running.js';
+import { PipelineKernel } from './kernel.js';
+import { canonicalStages } from '../catalog/index.js';
+
+export { canonicalStages };
+
+tellErrors(kernelErrors);
 
 /**
  * Makes a kernel. Unless the options say otherwise, it has the canonical stages.
@@ -10,6 +20,19 @@ import { createKernel as createCore } from './kernel.js';
  * const kernel = createKernel({ trace: true });
  */
 export function createKernel(options: KernelOptions = {}): Kernel {
-  if (Object(options) !== options) return createCore(options as never); // which refuses it
-  return createCore({ ...options, stages: options.stages ?? canonicalStages });
+  const isGiven = Object(options) === options; // the rest is refused
+  const whole = isGiven ? { ...options, stages: options.stages ?? canonicalStages } : options;
+  const kernel = new PipelineKernel(whole, operatorParts);
+  const grants = kernel.registry.grants as Grants; // it has the parts of an operator
+  const audited = new Set(options.audit);
+  return kernel.open({
+    running: () => runningHandlers(kernel),
+    quiet: (extensionId: string, how?: { readonly timeoutMs?: number }) =>
+      quietWithin(kernel, extensionId, how?.timeoutMs ?? 5_000),
+    grant: (extensionId: string, more: readonly string[]) => grants.add(extensionId, more),
+    may: (extensionId: string, grant: string) => grants.may(extensionId, grant),
+    isAudited: (extensionId: string) => audited.has(extensionId),
+    blame: (of: { readonly extensionId: string; readonly contributionId?: string }, why: string) =>
+      kernel.blame(of, why),
+  });
 }

@@ -1,10 +1,12 @@
 import type { Kernel, KernelLimits, KernelOptions, KernelStats } from '../contract/contract.js';
 import type { RawContribution } from '../contract/contribution.js';
+import type { OperatorFunction } from '../contract/core-contract.js';
 import { kernelError } from '../errors.js';
 import { nameOf } from '../outcome/entry.js';
 import type { Upstream } from '../outcome/envelope.js';
 import { type Given, hasUnchecked, takeGiven } from '../outcome/given.js';
 import type { Author, Outcome } from '../outcome/outcome.js';
+import type { OperatorParts } from '../registry/parts.js';
 import { type FamilyState, Registry } from '../registry/registry.js';
 import { begin, end, settled } from '../run/dispatch.js';
 import { CallbackPairs } from '../run/services/callbacks.js';
@@ -24,12 +26,7 @@ import {
 import { specimensOf } from '../run/specimens.js';
 import { stageFailed } from '../run/state/failures.js';
 import type { Nested } from '../run/state/origin.js';
-import {
-  type CloseReport,
-  drainWithin,
-  quietWithin,
-  runningHandlers,
-} from '../run/state/running.js';
+import { type CloseReport, drainWithin } from '../run/state/running.js';
 import { startedRun } from '../run/state/started-run.js';
 import { passesUnheard, Unheard, upstreamOf } from '../run/state/unheard.js';
 import { freezeOrThrow, takePayload, wrongMode } from '../stage/payload.js';
@@ -46,67 +43,26 @@ import type { Stage } from '../stage/stage.js';
 
 const defaultLimits: KernelLimits = { warnAt: 1_000, refuseAt: 20_000, depth: 8 };
 
-/**
- * Makes a kernel of the stages that it is given.
- *
- * @throws SluiceError `duplicate-family` or `bad-option`.
- * @example
- * const kernel = createKernel({ stages: [billingChecking] });
- */
-export function createKernel(
-  options: KernelOptions & { readonly stages: readonly Stage[] },
-): Kernel {
-  checkOptions(options);
-  const kernel = new PipelineKernel(options);
-  const { registry } = kernel;
-  // A handler or an extension may hold this, and not the machinery behind it.
-  const surface = {
-    contribute: (given: RawContribution) => registry.contribute(given),
-    grant: (extensionId: string, grants: readonly string[]) => registry.grant(extensionId, grants),
-    may: (extensionId: string, grant: string) => registry.may(extensionId, grant),
-    isAudited: (extensionId: string) => registry.isAudited(extensionId),
-    tap: (tap: Tap, whose?: { readonly extensionId?: string }) =>
-      kernel.taps.add({ tap, ...whose }),
-    running: () => runningHandlers(kernel),
-    quiet: (extensionId: string, how?: { readonly timeoutMs?: number }) =>
-      quietWithin(kernel, extensionId, how?.timeoutMs ?? 5_000),
-    blame: (of: { readonly extensionId: string; readonly contributionId?: string }, why: string) =>
-      kernel.blame(of, why),
-    dispatch: (family: string, payload: object, given?: Given) =>
-      kernel.dispatch(family, payload, given),
-    dispatchSync: (family: string, payload: object, given?: Given) =>
-      kernel.dispatchSync(family, payload, given),
-    has: (family: string) => registry.planOf(registry.slot(family)).size > 0,
-    plan: (family: string) => registry.handlersOf(registry.slot(family)),
-    stages: () => registry.describe(),
-    stats: () => kernel.stats(),
-    parsePayload: (family: string, payload: unknown) => {
-      const slot = registry.slot(family);
-      return takePayload(slot.stage, registry.checkOf(slot), payload);
-    },
-    close: (how?: { readonly timeoutMs?: number }) => kernel.close(how),
-  };
-  kernel.surface = surface;
-  return Object.freeze(surface) as Kernel; // it takes families as text; the interface types them
-}
-
-function checkOptions(options: unknown): void {
+function stagesOf(options: unknown): readonly Stage[] {
   const refuse = (option: string, problem: string): never => {
     throw kernelError('bad-option', { option, problem });
   };
   if (typeof options !== 'object' || options === null) refuse('options', 'they are an object');
   const { stages }: { readonly stages?: unknown } = Object(options);
   if (!Array.isArray(stages) || !stages.every((stage) => Object(stage).onError !== undefined))
-    refuse('stages', 'it must be a list of stages, as defineStage makes them');
+    return refuse('stages', 'it must be a list of stages, as defineStage makes them');
+  return stages;
 }
 
-class PipelineKernel implements Services {
+/** A kernel, behind the surface that others hold. */
+export class PipelineKernel implements Services {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
   readonly taps = new Taps();
   readonly strict: boolean;
   readonly deadlines: Deadlines;
+  readonly MatchIndex: OperatorParts['MatchIndex'] | undefined;
   readonly callbacks = new CallbackPairs();
   readonly inFlight = new InFlight();
   readonly stillRunning = new Set<StillRunning>();
@@ -124,7 +80,9 @@ class PipelineKernel implements Services {
   #stampMs = 0;
   #closed = false;
 
-  constructor(options: Parameters<typeof createKernel>[0]) {
+  /** @throws SluiceError `duplicate-family` or `bad-option`. */
+  constructor(options: KernelOptions, parts: OperatorParts | undefined) {
+    const stages = stagesOf(options);
     const limits = { ...defaultLimits, ...options.limits };
     this.clock = options.clock ?? systemClock;
     this.ids = options.ids ?? sortableIds();
@@ -132,22 +90,42 @@ class PipelineKernel implements Services {
     this.#traces = options.trace ?? false;
     this.strict = options.validate === 'always';
     this.deadlines = new Deadlines(this.clock);
+    this.MatchIndex = parts?.MatchIndex;
     this.#depth = limits.depth;
     for (const tap of [options.tap ?? []].flat()) this.taps.add({ tap });
     this.#mayBeUnheard = !this.#traces && !this.strict;
-    this.registry = new Registry({
-      stages: options.stages,
-      grants: options.grants ?? {},
-      leastPrivilege: options.leastPrivilege ?? false,
-      quarantine: options.quarantine,
-      instrument: options.instrument,
-      services: this,
-      overrides: options.overrides ?? {},
-      audit: [...(options.audit ?? [])],
-      limits,
-      generateCode: options.generateCode ?? true,
-    });
-    this.specimens = specimensOf(this, options.stages);
+    this.registry = new Registry(options, { stages, limits, services: this, parts });
+    this.specimens = specimensOf(this, stages);
+  }
+
+  /**
+   * Makes what a handler or an extension may hold: not the machinery behind it.
+   *
+   * @param more the operator's functions.
+   */
+  open<More extends object>(more: More): Omit<Kernel, OperatorFunction> & More {
+    const { registry } = this;
+    const surface = {
+      contribute: (given: RawContribution) => registry.contribute(given),
+      tap: (tap: Tap, whose?: { readonly extensionId?: string }) =>
+        this.taps.add({ tap, ...whose }),
+      dispatch: (family: string, payload: object, given?: Given) =>
+        this.dispatch(family, payload, given),
+      dispatchSync: (family: string, payload: object, given?: Given) =>
+        this.dispatchSync(family, payload, given),
+      has: (family: string) => registry.planOf(registry.slot(family)).size > 0,
+      plan: (family: string) => registry.handlersOf(registry.slot(family)),
+      stages: () => registry.describe(),
+      stats: () => this.stats(),
+      parsePayload: (family: string, payload: unknown) => {
+        const slot = registry.slot(family);
+        return takePayload(slot.stage, registry.checkOf(slot), payload);
+      },
+      close: (how?: { readonly timeoutMs?: number }) => this.close(how),
+      ...more,
+    };
+    this.surface = surface;
+    return Object.freeze(surface) as Omit<Kernel, OperatorFunction> & More; // it takes families as text; the interface types them
   }
 
   get trace(): boolean {

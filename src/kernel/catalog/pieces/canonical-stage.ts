@@ -1,5 +1,6 @@
 import type { ObjectSchema } from '../../schema/schema.js';
-import { rowOf } from '../../stage/define-stage.js';
+import type { AnySpec } from '../../stage/check-stage.js';
+import { type defineStage, rowOf } from '../../stage/define-stage.js';
 import type { NoFields, StageSpec } from '../../stage/stage.js';
 import type { ExecutionMode, HandlerClass } from '../../stage/vocabulary.js';
 import { replaceableAnnotations } from './annotations.js';
@@ -8,10 +9,11 @@ import { replaceableAnnotations } from './annotations.js';
  * Declares a canonical stage. The host alone dispatches it; it is the source of the events, too, unless the row says otherwise. An
  * annotation field is replaceable in every stage that has it.
  */
-export const canonicalStage: typeof rowOf = (row) => {
+export const canonicalStage: typeof defineStage = (given: object): never => {
+  const row = given as AnySpec; // its columns were joined by the types of `defineStage`
   const fields = row.annotations?.properties ?? {};
   const replaceable = replaceableAnnotations.filter((name) => name in fields);
-  return rowOf({ emitter: 'host', emittedBy: 'host', replaceable, ...row });
+  return rowOf({ emitter: 'host', emittedBy: 'host', replaceable, ...row }) as never; // which also name its stage
 };
 
 /** Makes a function that declares stages of these classes and this mode, which have no patch, selection or veto. */

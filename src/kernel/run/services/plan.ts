@@ -1,4 +1,4 @@
-import { MatchIndex } from '../../match/match-index.js';
+import type { MatchIndex } from '../../match/match-index.js';
 import { type AnyHandler, codes, type Entry, type ResultCode } from '../../outcome/entry.js';
 import type { Stage } from '../../stage/stage.js';
 import { type Band, bands } from '../../stage/vocabulary.js';
@@ -70,8 +70,10 @@ const nobody = Object.freeze({ absent: none, otherBand: none, unmatched: none })
 /** The plan, with an index of its matches where it has any. */
 function indexed(plan: Plan): Plan {
   const { entries } = plan;
-  if (entries.every(({ traits }) => traits.conditions.length === 0)) return plan;
-  const index = new MatchIndex<Plan>(entries, (matching, unmatched) =>
+  const Index = plan.services.MatchIndex;
+  if (Index === undefined || entries.every(({ traits }) => traits.conditions.length === 0))
+    return plan;
+  const index = new Index<Plan>(entries, (matching, unmatched) =>
     planWithin({ ...plan, unmatched }, matching),
   );
   return { ...plan, index };

@@ -2,6 +2,7 @@ import { kernelError } from '../../errors.js';
 import { authorOf, codes, type Entry, nameOf } from '../../outcome/entry.js';
 import type { Author, FailureKind } from '../../outcome/outcome.js';
 import type { Clock, Logger, TimerHandle } from '../../stage/ports.js';
+import { getOrMake } from '../../value/get-or-make.js';
 import { oneLine } from '../../value/one-line.js';
 import { isThenable } from '../../value/thenable.js';
 
@@ -29,6 +30,13 @@ export interface QuarantinedHandler extends Author {
 export interface QuarantineCounters {
   quarantines: number;
   trials: number;
+}
+
+/** The parts of its kernel that it needs. */
+interface Around {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly counters: QuarantineCounters;
 }
 
 interface Watched {
@@ -59,9 +67,7 @@ const counted: readonly FailureKind[] = [
  */
 export class Quarantine {
   readonly #limits: Required<QuarantineOptions>;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
-  readonly #counters: QuarantineCounters;
+  readonly #services: Around;
   readonly #place: (entry: Entry, standIn: Entry | undefined) => void;
   readonly #watched = new Map<Entry, Watched>();
   /** Withdrawn, while a dispatch may still run it. */
@@ -70,11 +76,7 @@ export class Quarantine {
   /** @param place puts a stand-in for an entry into its plan, or the entry itself again. */
   constructor(
     options: QuarantineOptions,
-    services: {
-      readonly clock: Clock;
-      readonly logger: Logger;
-      readonly counters: QuarantineCounters;
-    },
+    services: Around,
     place: (entry: Entry, standIn: Entry | undefined) => void,
   ) {
     const { failures = 5, windowMs = 60_000, coolDownMs = 30_000 } = options;
@@ -84,9 +86,7 @@ export class Quarantine {
         const problem = `${name} must be a positive number, and it is ${String(value)}`;
         throw kernelError('bad-option', { option: 'quarantine', problem });
       }
-    this.#clock = services.clock;
-    this.#logger = services.logger;
-    this.#counters = services.counters;
+    this.#services = services;
     this.#place = place;
   }
 
@@ -98,12 +98,17 @@ export class Quarantine {
     const watched = this.#watch(entry);
     if (watched.state === 'quarantined') return; // of a dispatch that had begun before
     const { failures, windowMs } = this.#limits;
-    const nowMs = this.#clock.monotonicMs();
+    const nowMs = this.#services.clock.monotonicMs();
     watched.lastFailure = message;
     watched.failedAtMs = [...watched.failedAtMs, nowMs].slice(-failures);
     const [first = 0] = watched.failedAtMs;
     const isFull = watched.failedAtMs.length >= failures && nowMs - first <= windowMs;
     if (watched.state === 'on-trial' || isFull) this.#enter(watched, nowMs);
+  }
+
+  /** Returns whether a handler threw it since it is in quarantine. */
+  isCause(thrown: unknown): boolean {
+    return standIns.has(Object(thrown));
   }
 
   /** A contribution is withdrawn. */
@@ -128,20 +133,15 @@ export class Quarantine {
   }
 
   #watch(entry: Entry): Watched {
-    let watched = this.#watched.get(entry);
-    if (watched === undefined) {
-      watched = {
-        entry,
-        failedAtMs: [],
-        state: 'live',
-        sinceMs: 0,
-        lastFailure: '',
-        timer: undefined,
-        turn: 0,
-      };
-      this.#watched.set(entry, watched);
-    }
-    return watched;
+    return getOrMake(this.#watched, entry, () => ({
+      entry,
+      failedAtMs: [],
+      state: 'live',
+      sinceMs: 0,
+      lastFailure: '',
+      timer: undefined,
+      turn: 0,
+    }));
   }
 
   #enter(watched: Watched, nowMs: number): void {
@@ -150,8 +150,8 @@ export class Quarantine {
     watched.state = 'quarantined';
     watched.sinceMs = nowMs;
     watched.turn++;
-    this.#counters.quarantines++;
-    this.#logger.warn(
+    this.#services.counters.quarantines++;
+    this.#services.logger.warn(
       `${nameOf(entry)} on "${entry.family}" is in quarantine for ${coolDownMs} ms, ${isLoud(entry) ? `and fails ${entry.policy} meanwhile` : 'and is skipped meanwhile'}`,
       { ...authorOf(entry), family: entry.family, detail: lastFailure }, // what it threw: a log at debug alone shows it
     );
@@ -161,12 +161,15 @@ export class Quarantine {
 
   #wait(watched: Watched): void {
     this.#stopWaiting(watched);
-    watched.timer = this.#clock.setTimeout(() => this.#try(watched), this.#limits.coolDownMs);
+    watched.timer = this.#services.clock.setTimeout(
+      () => this.#try(watched),
+      this.#limits.coolDownMs,
+    );
     watched.timer.unref?.(); // a trial is no reason to keep the process alive
   }
 
   #stopWaiting(watched: Watched): void {
-    if (watched.timer !== undefined) this.#clock.clearTimeout(watched.timer);
+    if (watched.timer !== undefined) this.#services.clock.clearTimeout(watched.timer);
     watched.timer = undefined;
   }
 
@@ -175,7 +178,7 @@ export class Quarantine {
     watched.state = 'on-trial';
     const { entry, lastFailure, turn } = watched;
     const begun = (): void => {
-      this.#counters.trials++;
+      this.#services.counters.trials++;
       this.#wait(watched); // one that is aborted, or never settles, says nothing: then another follows
     };
     const passed = (): void => {
@@ -184,8 +187,8 @@ export class Quarantine {
       this.#stopWaiting(watched);
       watched.state = 'live';
       // on probation: one more failure within the window, and it is back in quarantine
-      watched.failedAtMs = new Array<number>(failures - 1).fill(this.#clock.monotonicMs());
-      this.#logger.info(`${nameOf(entry)} on "${entry.family}" is out of quarantine`, {
+      watched.failedAtMs = new Array<number>(failures - 1).fill(this.#services.clock.monotonicMs());
+      this.#services.logger.info(`${nameOf(entry)} on "${entry.family}" is out of quarantine`, {
         ...authorOf(entry),
         family: entry.family,
       });
@@ -203,7 +206,7 @@ function isLoud(entry: Entry): boolean {
 function outEntry(entry: Entry, lastFailure: string): Entry {
   if (!isLoud(entry)) return { ...entry, standsFor: entry, absent: 'quarantined' };
   const handler = (): never => {
-    throw new Quarantined(lastFailure);
+    throw notCalled(lastFailure);
   };
   return { ...entry, standsFor: entry, handler };
 }
@@ -220,7 +223,7 @@ function trialEntry(
   const handler = (call: unknown, own: unknown): unknown => {
     const { event } = call as { readonly event: object }; // the kernel's own
     if (tried !== undefined && tried !== event) {
-      if (isLoud(entry)) throw new Quarantined(lastFailure);
+      if (isLoud(entry)) throw notCalled(lastFailure);
       return undefined;
     }
     if (tried === undefined) onTrial();
@@ -237,16 +240,12 @@ function trialEntry(
   return { ...entry, standsFor: entry, handler };
 }
 
-/** Makes the result that stands in for a handler that is not called. */
-export class Quarantined extends Error {
-  readonly #isOurs = true;
+/** The errors that stand in for handlers that are not called. */
+const standIns = new WeakSet<object>();
 
-  constructor(lastFailure: string) {
-    super(`it is in quarantine and was not called; it failed last with: ${oneLine(lastFailure)}`);
-  }
-
-  /** Asks nothing of the value: it may be a hostile one. */
-  static is(value: unknown): value is Quarantined {
-    return typeof value === 'object' && value !== null && #isOurs in value;
-  }
+function notCalled(lastFailure: string): Error {
+  const why = `it is in quarantine and was not called; it failed last with: ${oneLine(lastFailure)}`;
+  const error = new Error(why);
+  standIns.add(error);
+  return error;
 }

@@ -1,4 +1,5 @@
-import type { Shapes } from '../../merge/copy.js';
+import type { MatchIndex } from '../../match/match-index.js';
+import type { ShapeFinder } from '../../merge/copy.js';
 import type { Merge } from '../../merge/merge.js';
 import type { AuditRecord } from '../../outcome/audit.js';
 import type { Envelope, Upstream } from '../../outcome/envelope.js';
@@ -126,7 +127,7 @@ export interface StageMerges {
   readonly patch: Merge;
   readonly annotations: Merge;
   /** The payloads that were patched. */
-  readonly shapes: Shapes;
+  readonly shapes: ShapeFinder;
   /** Why a selection target does not fit the stage's schema, or nothing. */
   readonly misfit: (target: unknown) => string | undefined;
 }
@@ -149,6 +150,8 @@ export interface Services {
   readonly quarantine: Quarantine | undefined;
   /** Freezes each call as well, so that a handler cannot hang something on it for the next to find. */
   readonly strict: boolean;
+  /** Makes the index of a plan with matches. Absent where no contribution has one. */
+  readonly MatchIndex: typeof MatchIndex | undefined;
   merges(family: string): StageMerges;
   nest(
     parent: { readonly downstream: Upstream; readonly depth: number },

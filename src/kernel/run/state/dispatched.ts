@@ -1,4 +1,4 @@
-import { authorOf } from '../../outcome/entry.js';
+import { authorOf, type Entry } from '../../outcome/entry.js';
 import type { Envelope } from '../../outcome/envelope.js';
 import type {
   AnsweredAsker,
@@ -9,15 +9,19 @@ import type {
   Outcome,
   Selection,
   Skipped,
+  SkipReason,
   StaleApproval,
   Step,
 } from '../../outcome/outcome.js';
 import type { Principal } from '../../outcome/principal.js';
+import { definedFields } from '../../value/defined-fields.js';
 import { changesOf } from './changes.js';
 import { staleApprovals } from './recheck.js';
 import type { Run } from './run.js';
 
 const none: readonly never[] = Object.freeze([]);
+
+const isResolver = (entry: Entry): boolean => entry.class === 'resolver';
 
 /** The method by which Node and other runtimes print a value. */
 export const inspect = Symbol.for('nodejs.util.inspect.custom');
@@ -79,21 +83,17 @@ export class Dispatched {
   }
 
   get skipped(): readonly Skipped[] {
-    const { plan, reached, stopped } = this.#run;
-    const skipped: Skipped[] = [];
-    if (stopped !== undefined)
-      for (const entry of plan.entries.slice(reached))
-        skipped.push({ ...authorOf(entry), why: stopped });
-    for (const entry of this.#run.terms.passedOver)
-      if (entry.class === 'resolver') skipped.push({ ...authorOf(entry), why: 'explicit-target' });
-    for (const entry of this.#run.terms.answered?.passedOver ?? none)
-      skipped.push({ ...authorOf(entry), why: 'answered' });
-    for (const entry of plan.otherBand) skipped.push({ ...authorOf(entry), why: 'other-band' });
-    for (const entry of plan.absent)
-      skipped.push({ ...authorOf(entry), why: entry.absent ?? 'disabled' });
-    if (this.#run.steps !== undefined)
-      for (const entry of plan.unmatched) skipped.push({ ...authorOf(entry), why: 'no-match' });
-    return skipped;
+    const { plan, reached, stopped, terms, steps } = this.#run;
+    const all = (entries: readonly Entry[], why: SkipReason): Skipped[] =>
+      entries.map((entry) => ({ ...authorOf(entry), why }));
+    return [
+      ...(stopped === undefined ? none : all(plan.entries.slice(reached), stopped)),
+      ...all(terms.passedOver.filter(isResolver), 'explicit-target'),
+      ...all(terms.answered?.passedOver ?? none, 'answered'),
+      ...all(plan.otherBand, 'other-band'),
+      ...plan.absent.flatMap((entry) => all([entry], entry.absent ?? 'disabled')),
+      ...(steps === undefined ? none : all(plan.unmatched, 'no-match')),
+    ];
   }
 
   get failures(): readonly Failure[] {
@@ -109,22 +109,22 @@ export class Dispatched {
   }
 
   toJSON(): Record<string, unknown> {
-    return {
+    return definedFields({
       status: this.status,
       event: this.event,
-      ...(this.principal !== undefined && { principal: this.principal }),
+      principal: this.principal,
       payload: this.payload,
       annotations: this.annotations,
-      ...(this.cancel !== undefined && { cancel: this.cancel }),
-      ...(this.answered !== undefined && { answered: this.answered }),
-      ...(this.selection !== undefined && { selection: this.selection }),
+      cancel: this.cancel,
+      answered: this.answered,
+      selection: this.selection,
       candidates: this.candidates,
       changes: this.changes,
       staleApprovals: this.staleApprovals,
       skipped: this.skipped,
       failures: this.failures.map(({ error: _, ...rest }) => rest),
       steps: this.steps,
-    };
+    });
   }
 
   get [Symbol.toStringTag](): 'Outcome' {

@@ -2,7 +2,6 @@ import { authorOf, type Entry, nameOf } from '../../outcome/entry.js';
 import type { Failure, FailureKind } from '../../outcome/outcome.js';
 import type { FailPolicy } from '../../stage/vocabulary.js';
 import { oneLine } from '../../value/one-line.js';
-import { Quarantined } from '../services/quarantine.js';
 import type { StillRunning } from '../services/services.js';
 import { notifyTap } from './notify-tap.js';
 import type { Run } from './run.js';
@@ -31,9 +30,11 @@ export function failed(
   thrown: unknown,
   policy: FailPolicy = kind === 'observe-only' ? 'open' : entry.policy,
 ): boolean {
-  const failure = failureOf(entry, Quarantined.is(thrown) ? 'quarantined' : kind, thrown, policy);
+  const { quarantine } = run.services;
+  const isOut = quarantine?.isCause(thrown) === true;
+  const failure = failureOf(entry, isOut ? 'quarantined' : kind, thrown, policy);
   record(run, failure);
-  run.services.quarantine?.failed(entry, failure.kind, failure.message);
+  quarantine?.failed(entry, failure.kind, failure.message);
   run.steps?.push(
     stepOf(entry, 'failed', {
       why: failure.kind,

@@ -1,4 +1,4 @@
-import type { Envelope, Upstream } from '../../outcome/envelope.js';
+import type { Upstream } from '../../outcome/envelope.js';
 import type { Given } from '../../outcome/given.js';
 import type { Outcome } from '../../outcome/outcome.js';
 import type { Stage } from '../../stage/stage.js';
@@ -61,11 +61,31 @@ let followed: (value: object) => Upstream | undefined;
 /** Makes the outcome as a dispatch with handlers has it. A private accessor in its place would cost each object a word. */
 let wholeOf: (value: Unheard) => Dispatched;
 
+/** The properties of an outcome that are made when they are read. */
+const whole = [
+  'event',
+  'principal',
+  'candidates',
+  'changes',
+  'staleApprovals',
+  'skipped',
+  'failures',
+  'steps',
+] as const;
+
 /**
  * The outcome of a dispatch that no handler heard. It is the dispatch as well: what somebody reads of it is made then, and
  * it stands for nothing else (spec §1.5).
  */
 export class Unheard {
+  declare readonly event: Dispatched['event'];
+  declare readonly principal: Dispatched['principal'];
+  declare readonly candidates: Dispatched['candidates'];
+  declare readonly changes: Dispatched['changes'];
+  declare readonly staleApprovals: Dispatched['staleApprovals'];
+  declare readonly skipped: Dispatched['skipped'];
+  declare readonly failures: Dispatched['failures'];
+  declare readonly steps: Dispatched['steps'];
   readonly #plan: Plan;
   readonly #payload: object;
   readonly #given: OwnOrigin | undefined;
@@ -99,14 +119,6 @@ export class Unheard {
     return this.#payload;
   }
 
-  get event(): Envelope {
-    return wholeOf(this).event;
-  }
-
-  get principal(): Dispatched['principal'] {
-    return wholeOf(this).principal;
-  }
-
   get annotations(): Dispatched['annotations'] {
     return nothing;
   }
@@ -117,30 +129,6 @@ export class Unheard {
 
   get selection(): Dispatched['selection'] {
     return undefined;
-  }
-
-  get candidates(): Dispatched['candidates'] {
-    return wholeOf(this).candidates;
-  }
-
-  get changes(): Dispatched['changes'] {
-    return wholeOf(this).changes;
-  }
-
-  get staleApprovals(): Dispatched['staleApprovals'] {
-    return wholeOf(this).staleApprovals;
-  }
-
-  get skipped(): Dispatched['skipped'] {
-    return wholeOf(this).skipped;
-  }
-
-  get failures(): Dispatched['failures'] {
-    return wholeOf(this).failures;
-  }
-
-  get steps(): Dispatched['steps'] {
-    return wholeOf(this).steps;
   }
 
   toJSON(): Record<string, unknown> {
@@ -184,6 +172,12 @@ export class Unheard {
         return behind;
       return runOf(wholeOf(value))?.downstream;
     };
+    for (const name of whole)
+      Object.defineProperty(Unheard.prototype, name, {
+        get(this: Unheard) {
+          return wholeOf(this)[name];
+        },
+      });
     Object.freeze(Unheard.prototype); // nobody can change what others read from an outcome
   }
 }
