@@ -1,11 +1,11 @@
-import { cancel, defineExtension } from 'sluice';
+import { allow, cancel, defineExtension } from 'sluice';
 
 export default defineExtension({
   id: 'admins-only',
   setup: (api) => {
-    api.veto('agent.tool.calling', 'shell', ({ payload, principal }) => {
-      if (payload.toolName !== 'Bash') return;
-      if (principal?.roles.includes('admin') === true) return;
+    api.veto('agent.tool.calling', 'shell', { failClosed: true }, ({ payload, principal }) => {
+      if (payload.toolName !== 'Bash') return allow();
+      if (principal?.roles.includes('admin') === true) return allow();
       return cancel('policy', { text: 'Only admins may use the shell.' });
     });
   },

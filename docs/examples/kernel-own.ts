@@ -1,4 +1,4 @@
-import { cancel, createKernel, defineStage, explain, type StageTypes } from 'sluice-kernel';
+import { allow, cancel, createKernel, defineStage, explain, type StageTypes } from 'sluice-kernel';
 import { z } from 'zod';
 
 const billChecking = defineStage({
@@ -24,7 +24,8 @@ kernel.contribute({
   ...acme,
   class: 'veto',
   id: 'limit',
-  handler: ({ payload }) => (payload.cents > 5000 ? cancel('over-budget') : undefined),
+  failClosed: true,
+  handler: ({ payload }) => (payload.cents > 5000 ? cancel('over-budget') : allow()),
 });
 const outcome = await kernel.dispatch('acme.bill.checking', { cents: 9900, note: 'a cake' });
 export const lines = explain(outcome);

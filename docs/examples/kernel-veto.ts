@@ -1,4 +1,4 @@
-import { cancel, createKernel } from 'sluice-kernel';
+import { allow, cancel, createKernel } from 'sluice-kernel';
 
 const kernel = createKernel();
 kernel.contribute({
@@ -6,5 +6,6 @@ kernel.contribute({
   class: 'veto',
   extensionId: 'acme',
   id: 'no-shell',
-  handler: ({ payload }) => (payload.toolName === 'shell' ? cancel('policy') : undefined),
+  failClosed: true, // if it throws, the tool does not run
+  handler: ({ payload }) => (payload.toolName === 'shell' ? cancel('policy') : allow()),
 });

@@ -6,7 +6,7 @@ export default defineExtension({
   id: 'limiter',
   setup(api) {
     const asked = new Map<string, number>();
-    api.veto('routing.resolving', 'limit', ({ event, payload, pass }) => {
+    api.veto('routing.resolving', 'limit', { failClosed: true }, ({ event, payload, pass }) => {
       const { from } = payload.message;
       if (pass !== 'first') return allow(); // it has counted this message
       if (event.occurredAt - (asked.get(from) ?? 0) < 60_000)

@@ -14,7 +14,7 @@ function redacted<T>(value: T): T {
 export default defineExtension({
   id: 'redact',
   setup(api) {
-    const last = { priority: -100 }; // after those who write into the texts
+    const last = { priority: -100, failClosed: true }; // after those who write into the texts
     api.mutate('ingress.normalized', 'question', last, ({ payload: { content } }) => ({
       content: redacted(content), // the model reads it
     }));

@@ -89,6 +89,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Extensions that act', 'spec/extensions-that-act.md'],
     ['Rules of judgement', 'spec/judgement.md'],
     ['What is held back', 'spec/held-back.md'],
+    ['The contract agent-hooks', 'spec/agent-hooks.md'],
     ['Sight', 'spec/sight.md'],
     ['HTTP as a channel', 'spec/http.md'],
     ['Stream plumbing', 'spec/stream-plumbing.md'],

@@ -3,6 +3,7 @@ import { proseOf, riddles } from '../docs/pages.js';
 import { readProjectFile } from '../support/source-tree.js';
 
 const pages = [
+  'agent-hooks.md',
   'callback-order.md',
   'catalog-decisions.md',
   'csdk-normalization.md',

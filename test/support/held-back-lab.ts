@@ -3,6 +3,7 @@ import { memoryJournal, memoryStore } from '../../src/journal/index.js';
 import { cancel, type Kernel, type Outcome } from '../../src/kernel/internal.js';
 import { defineExtension } from '../../src/sdk/extension/index.js';
 import type { TranscriptEntry } from '../../src/sdk/stream/index.js';
+import type { VirtualClock } from '../../src/testing/index.js';
 import { heldBackAgent } from './held-back-agent.js';
 import { type HostLabOptions, hostLab } from './host-lab.js';
 import { scriptedChannel } from './scripted-channel.js';
@@ -154,9 +155,8 @@ export async function heldBack(
   });
   const sights: Sight[] = [];
   for (const one of said) {
-    const end = lab.say(one);
-    await lab.clock.advance(20_000); // a handler that hangs is given up meanwhile
-    const { status } = await end;
+    const { status } = await passing(lab.clock, lab.say(one));
+    await lab.clock.advance(1_000); // also what was begun beside it ends
     const { person, model, transcript } = seen;
     const text = marksIn(records.join());
     for (const name of [...model, ...transcript, ...person]) made.add(name);
@@ -167,9 +167,21 @@ export async function heldBack(
     sights.push({ person: [...person], model: [...model], transcript: [...transcript], journal });
     for (const list of [person, model, transcript]) list.length = 0;
   }
+  await passing(lab.clock, lab.host.stop({ timeoutMs: 1_000 }));
   await lab[Symbol.asyncDispose]();
   const log = lab.log.entries.map(
     ({ message, fields }) => `${message} ${Object.values(fields ?? {})}`,
   );
   return { sights, history, outcomes: lab.outcomes, records, log };
+}
+
+/** Lets time pass until a promise has settled: a handler that hangs is given up meanwhile. */
+export async function passing<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
+  let isSettled = false;
+  const settle = (): void => {
+    isSettled = true;
+  };
+  promise.then(settle, settle);
+  for (let seconds = 0; seconds < 600 && !isSettled; seconds++) await clock.advance(1_000);
+  return promise;
 }

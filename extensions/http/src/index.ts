@@ -1,4 +1,4 @@
-import { cancel, defineExtension } from 'sluice';
+import { allow, cancel, defineExtension } from 'sluice';
 import { httpChannel } from './channel.js';
 import { config } from './config.js';
 import { declaration } from './declaration.js';
@@ -18,11 +18,11 @@ export default defineExtension({
     const channel = httpChannel({ config: settings, clock, log, store });
     api.provide('channel', channel);
 
-    const here = { match: { channel: channel.id } } as const;
-    api.veto('egress.preparing', 'unasked', { ...here, preview: 'ok' }, ({ payload }) =>
+    const guard = { match: { channel: channel.id }, failClosed: true, preview: 'ok' } as const;
+    api.veto('egress.preparing', 'unasked', guard, ({ payload }) =>
       channel.wantsNoAnswer(payload.to)
         ? cancel('policy', { text: 'nobody is to be answered there' })
-        : undefined,
+        : allow(),
     );
     api.observe('agent.starting', 'begun', ({ event }) => channel.turn(event.messageRef, true));
     api.observe('agent.completed', 'done', ({ event }) => channel.turn(event.messageRef, false));
