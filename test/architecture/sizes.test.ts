@@ -13,7 +13,7 @@ const budgets = {
     sdk: 6_670,
     agent: 5_272,
     journal: 4_782,
-    host: 12_809,
+    host: 12_903,
     testing: 1_694,
     cli: 5_785,
     openclaw: 16_028,

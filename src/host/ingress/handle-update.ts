@@ -51,7 +51,7 @@ export async function handleUpdate(
   const fenced = await beginUpdate(parts, eventId, attempt, joined);
   if (fenced === undefined) return 'blocked';
   using _sends = outbox.open(eventId, how.earlier);
-  const end = await carryToEnd(fenced, whole, countedPlace(fenced, received, own));
+  const end = await carryToEnd(fenced, whole, countedPlace(fenced, received, own, lane));
   if (runsAtOnce(lane)) batches?.close(besideLane(received) ?? '');
   if (fenced.suspension?.isSuspended) return suspendUpdate(fenced, whole, own);
   return endUpdate(fenced, whole, end);
@@ -59,7 +59,7 @@ export async function handleUpdate(
 
 /** Leaves an update in the journal until its sender has a place of his share: it takes no memory meanwhile. */
 function parkForShare({ backlog, shares }: HostParts, lane: string, sender = ''): Worked {
-  backlog.blocked.set(lane, 'blocked'); // before anybody is told that there is room
+  backlog.blocked.set(lane, 'parked'); // before anybody is told that there is room
   shares.park(sender, lane);
   return 'done';
 }
@@ -98,6 +98,7 @@ function countedPlace(
   parts: FencedParts,
   { eventId, attempt = 1 }: ReceivedUpdate,
   place: Place,
+  lane: string,
 ): Place {
   const fence = { ...parts.fence, eventId };
   const { suspension } = parts;
@@ -118,6 +119,7 @@ function countedPlace(
         throw why;
       }
     },
-    defer: () => suspension?.suspend(new Error('it is left to the next host')),
+    defer: (why = new Error('it is left to the next host')) => suspension?.suspend(why),
+    ...(attempt === 1 && !runsAtOnce(lane) && { lane }), // a crash suspect would keep the place of its turn too long
   };
 }

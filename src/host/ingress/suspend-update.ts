@@ -1,5 +1,6 @@
 import { logJournalFailure } from '@sluice/journal/internal';
 import { pause } from 'sluice-kernel/internal';
+import { isParked } from '../lanes/parked-turns.js';
 import type { Place } from '../lanes/slots.js';
 import type { FencedParts } from '../parts/parts.js';
 import { isDeferredToNext, releaseUpdate } from './begin-update.js';
@@ -13,7 +14,8 @@ const waitMs = { first: 1_000, longest: 60_000 };
 
 /**
  * Leaves an update whose work is suspended to the next reading of the journal, which claims it as after a restart. It begins again when
- * the journal has taken its beginning back, which does not count then (durability §6.13). Never rejects.
+ * the journal has taken its beginning back, which does not count then (durability §6.13). So does one that waits for its turn, when that
+ * has come (durability §8.8). Never rejects.
  */
 export async function suspendUpdate(
   parts: FencedParts,
@@ -25,10 +27,12 @@ export async function suspendUpdate(
   const fence = backlog.begun.get(eventId);
   if (fence === undefined || signal.aborted || isDeferredToNext(parts)) return 'blocked';
   const error = suspension?.why;
-  logJournalFailure(logger, 'a message is suspended: the journal failed', { eventId, error });
-  const count = (backlog.suspended.get(eventId) ?? 0) + 1;
-  backlog.suspended.set(eventId, count);
-  if (count > 1) {
+  const isFailed = error !== isParked;
+  if (isFailed)
+    logJournalFailure(logger, 'a message is suspended: the journal failed', { eventId, error });
+  const count = (backlog.suspended.get(eventId) ?? 0) + Number(isFailed);
+  if (isFailed) backlog.suspended.set(eventId, count);
+  if (isFailed && count > 1) {
     place.leave();
     const ms = Math.min(waitMs.first * 2 ** (count - 2), waitMs.longest);
     await pause(clock, ms, AbortSignal.any([signal, approvals.leaving, gate.closing]));
@@ -36,5 +40,5 @@ export async function suspendUpdate(
   }
   if (count > mostSuspended) backlog.begun.delete(eventId);
   else if (!(await releaseUpdate(parts, fence, true))) backlog.begun.set(eventId, fence); // a stop tries it once more
-  return 'blocked';
+  return isFailed ? 'blocked' : 'done'; // its lane goes on when its turn has come, as it may have by now
 }

@@ -1,6 +1,7 @@
 import type { UpdateFence } from '@sluice/journal';
 import type { CrashSuspectRules } from './crash-suspects.js';
 import { CrashSuspects } from './crash-suspects.js';
+import { ParkedTurns } from './parked-turns.js';
 
 /** A conversation of which an update is held here, or is being written down. The rest of it waits in the journal. */
 export interface ActiveLane {
@@ -27,8 +28,11 @@ export const newCursor = (): Cursor => ({ afterSeq: 0, hasGrown: false });
 /** Milliseconds between two looks of the patrol. */
 export const patrolEveryMs = 5_000;
 
-/** Why the next update of a conversation waits in the journal. `no-account`: until an account is started. */
-export type Blocked = 'blocked' | 'no-account';
+/**
+ * Why the next update of a conversation waits in the journal. `no-account`: until an account is started. `parked`: until there is a place
+ * for its sender, its session or its agent.
+ */
+export type Blocked = 'blocked' | 'no-account' | 'parked';
 
 /** Makes a backlog of which nothing is known yet. @param mayDefer what has not begun may be left to the next host. */
 export function newBacklog(rules: CrashSuspectRules & { readonly mayDefer: boolean }) {
@@ -49,6 +53,8 @@ export function newBacklog(rules: CrashSuspectRules & { readonly mayDefer: boole
     asked: new WeakSet<AbortSignal>(),
     /** Conversations whose next update could not go on. Later ones wait until it is tried again. */
     blocked: new Map<string, Blocked>(),
+    /** The turns of those that wait for their session or their agent. */
+    turns: new ParkedTurns(),
     crashSuspects: new CrashSuspects(rules),
     /** The numbers of updates that this host cannot claim, since a row of theirs is damaged: each was told. */
     damaged: new Set<number>(),
@@ -78,8 +84,8 @@ export function newBacklog(rules: CrashSuspectRules & { readonly mayDefer: boole
 export type Backlog = ReturnType<typeof newBacklog>;
 
 /** Returns whether an update runs, or waits to be claimed. */
-export function isBusy({ held, lanes, isBehind, isReading, isClosed }: Backlog): boolean {
-  return held > 0 || (!isClosed && (isBehind || isReading || lanes.size > 0));
+export function isBusy({ held, lanes, turns, isBehind, isReading, isClosed }: Backlog): boolean {
+  return held > 0 || (!isClosed && (isBehind || isReading || lanes.size > 0 || turns.size > 0));
 }
 
 /** Notifies the waiting callers once nothing is left to do. */

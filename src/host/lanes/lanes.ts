@@ -38,19 +38,31 @@ export class Lanes {
 
   /** Runs a job when those before it in its lane are done. The place in the lane is taken before this returns its promise. */
   async run<T>(key: string, job: () => Promise<T>): Promise<T> {
+    if (!this.isIdle(key)) await new Promise<void>((resolve) => this.enter(key, resolve));
+    else this.enter(key, () => undefined);
+    try {
+      return await (this.#gate === undefined ? job() : this.#gate.pass(job));
+    } finally {
+      this.leave(key);
+    }
+  }
+
+  /** Takes a place in a lane. `leave` follows. @param onTurn called when those before it have left: at once, if there are none. */
+  enter(key: string, onTurn: () => void): void {
     const isNext = this.isIdle(key);
     const waiting = getOrMake(this.#lanes, key, () => []);
     this.#jobs++;
-    try {
-      if (!isNext) await new Promise<void>((resolve) => waiting.push(resolve));
-      return await (this.#gate === undefined ? job() : this.#gate.pass(job));
-    } finally {
-      this.#jobs--;
-      const next = waiting.shift();
-      if (next === undefined) this.#lanes.delete(key);
-      else next();
-      if (this.#lanes.size === 0) for (const resolve of this.#waitingForIdle.splice(0)) resolve();
-    }
+    if (isNext) onTurn();
+    else waiting.push(onTurn);
+  }
+
+  /** Lets the next one in a lane have its turn. */
+  leave(key: string): void {
+    this.#jobs--;
+    const next = this.#lanes.get(key)?.shift();
+    if (next === undefined) this.#lanes.delete(key);
+    else next();
+    if (this.#lanes.size === 0) for (const resolve of this.#waitingForIdle.splice(0)) resolve();
   }
 
   /** Resolves when no lane has a job. */

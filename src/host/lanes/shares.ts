@@ -27,7 +27,6 @@ interface Sender {
 export class Shares {
   readonly #limit: number;
   readonly #senders = new Map<string, Sender>();
-  readonly #parked = new Set<string>();
 
   /** @param places those of the host. */
   constructor(places: number) {
@@ -52,15 +51,9 @@ export class Shares {
     return new SharedPlace(place, of, this.#limit, () => this.#fill(sender, of));
   }
 
-  /** Returns whether the next message of a conversation waits in the journal for the share of its sender. */
-  blocks(lane: string): boolean {
-    return this.#parked.has(lane);
-  }
-
   /** Leaves the next message of a conversation in the journal, until its sender has a place. */
   park(sender: string, lane: string): void {
     this.#senders.get(sender)?.parked.add(lane);
-    this.#parked.add(lane);
   }
 
   /** Has messages claimed for which there is room: a place may have been meant for one that was another's. */
@@ -74,7 +67,6 @@ export class Shares {
     for (const lane of parked) {
       if (room-- <= 0) break;
       parked.delete(lane);
-      this.#parked.delete(lane);
       this.onRoom?.(lane);
     }
     if (of.messages === 0 && parked.size === 0) this.#senders.delete(sender);

@@ -48,7 +48,13 @@ export class Slots {
 
   /** Resolves when there is a place; it is then taken. */
   take(): Promise<void> {
-    return this.#wait(this.#waiting);
+    return new Promise((resolve) => this.next(resolve));
+  }
+
+  /** Calls back when there is a place; it is then taken. */
+  next(onTaken: () => void): void {
+    this.#waiting.add(onTaken);
+    this.#fill();
   }
 
   /** Takes a place, if that waits for nothing: not for a place, and not for the next turn of the event loop. */
@@ -66,7 +72,10 @@ export class Slots {
 
   /** Does as `take`, for work that gave its place back before its end. It goes before all work that has not begun. */
   retake(): Promise<void> {
-    return this.#wait(this.#returning);
+    return new Promise((resolve) => {
+      this.#returning.add(resolve);
+      this.#fill();
+    });
   }
 
   /** Gives no first place until it is disposed. Who had one gets it again. */
@@ -92,13 +101,6 @@ export class Slots {
   give(): void {
     this.#taken--;
     this.#fill();
-  }
-
-  #wait(queue: Set<() => void>): Promise<void> {
-    return new Promise((resolve) => {
-      queue.add(resolve);
-      this.#fill();
-    });
   }
 
   #fill(): void {
@@ -127,8 +129,10 @@ export interface Place {
   leave(isForPerson?: boolean): void;
   /** Resolves when there is a place again. Rejects if the message may not go on: it is suspended then. */
   enter(): Promise<void>;
-  /** The message does not go on in this host, and has not ended: it is left in the journal. */
-  defer?(): void;
+  /** The message does not go on now, and has not ended: it is left in the journal. */
+  defer?(why?: Error): void;
+  /** The lane of a message that may wait in the journal alone. */
+  readonly lane?: string;
 }
 
 /** The place of what has taken a slot. */

@@ -133,6 +133,7 @@ export async function startAll(
   for (const own of [injectAccount, sendAccount]) parts.accounts.addOwn(own);
   parts.running.onTaken = () => void feed(parts);
   parts.shares.onRoom = (lane) => unblock(parts, lane);
+  parts.backlog.turns.onTurn = (lane) => unblock(parts, lane);
   const send = extensionSends(parts, sendFromAny);
   watches.push(await beginInquiries(parts, send));
   await resumeAll(parts); // it takes its places in the lanes before anything new does

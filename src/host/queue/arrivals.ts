@@ -26,7 +26,7 @@ export function arrived(parts: HostParts, { eventId, lane }: Held, isWaiting: bo
   const isBlocked = backlog.blocked.has(lane);
   const isFirst = !known.isHeld && !known.hasMore && !isBlocked;
   const isAsked = runsAtOnce(lane) || journal.ownership.partitionCount > 1; // whatever else waits
-  const isLeft = isFirst && !isAsked && isCrowded(parts);
+  const isLeft = isFirst && !isAsked && (backlog.isBehind || isCrowded(parts));
   if (isWaiting && isLeft) {
     backlog.isBehind = true;
     backlog.cursor.hasGrown = true;

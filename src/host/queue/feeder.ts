@@ -85,7 +85,8 @@ async function readOn(parts: HostParts, cursor: Cursor): Promise<boolean> {
  * wait for their session or for their agent.
  */
 export function isCrowded({ running, backlog, room }: HostParts): boolean {
-  return running.waiting + backlog.asking >= running.limit || backlog.held >= room.rules.capacity;
+  const active = backlog.held + backlog.turns.size;
+  return running.waiting + backlog.asking >= running.limit || active >= room.rules.capacity;
 }
 
 /** Claims an update if its lane is free. Otherwise the lane asks for it. */
@@ -116,15 +117,15 @@ export function unblock(parts: HostParts, lane: string): void {
 }
 
 /**
- * Tries the lanes again that were blocked, but for those that wait for a person, or for the share of a sender.
+ * Tries the lanes again that were blocked, but for those that wait for a person or for a place.
  *
  * @param hasStarted an account was started: those that wait for one are tried, too.
  */
 export function unblockAll(parts: HostParts, hasStarted = false): void {
-  const { backlog, approvals, shares } = parts;
+  const { backlog, approvals } = parts;
+  const tried = hasStarted ? ['blocked', 'no-account'] : ['blocked'];
   for (const [lane, why] of [...backlog.blocked])
-    if ((why === 'blocked' || hasStarted) && !approvals.blocks(lane) && !shares.blocks(lane))
-      unblock(parts, lane);
+    if (tried.includes(why) && !approvals.blocks(lane)) unblock(parts, lane);
 }
 
 /** Claims the next update of a lane of which nothing is held. A lane with none is forgotten. Never rejects. */
@@ -143,6 +144,7 @@ export async function goOn(parts: HostParts, lane: string): Promise<void> {
   if (row !== undefined) claim(parts, lane, row);
   else {
     known.isHeld = false;
+    if (backlog.blocked.get(lane) !== 'parked') backlog.turns.giveUp(lane); // it has none that could take its turn
     if (known.arriving === 0) backlog.lanes.delete(lane);
   }
   await (hasUnnamed ? rewind(parts) : feed(parts));
@@ -237,6 +239,7 @@ export async function work(
   const lost = journal.ownership.fenceOf(slot)?.signal ?? AbortSignal.abort();
   active.add(eventId);
   try {
+    using _turn = backlog.turns.of(lane);
     await run(async (place) => {
       if (lost.aborted || !isOwn(parts, { slot })) return; // another host has taken the partition meanwhile
       const worked = await job(place);

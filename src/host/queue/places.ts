@@ -25,6 +25,7 @@ export async function takePlace(
   room.enter(eventId, lane);
   try {
     if (!isAtOnce) await running.take();
+    if (!gate.isOpen) backlog.turns.giveUp(lane); // one that has begun may need that place to come to its end
     await gate.enterWith(place);
     try {
       await inPlace(place);

@@ -1,3 +1,4 @@
+import { isParked, Turn, type TurnPlaces } from '../lanes/parked-turns.js';
 import type { Place } from '../lanes/slots.js';
 import type { AgentDefinition } from '../parts/options.js';
 import type { FencedParts } from '../parts/parts.js';
@@ -6,10 +7,12 @@ import { sessionTurn } from './session-turn.js';
 /**
  * Runs something in the lane of a session and, for a turn, as one of those that its agent may run at once. A message that
  * has to wait for either gives its place in the host back meanwhile, so one session or one agent never fills them all
- * (durability §8.6). So does one that waits for a person, and no reload waits for it then.
+ * (durability §8.6). If many wait, it is left in the journal until then (durability §8.8). So does one that waits for a person give its
+ * place back, and no reload waits for it then.
  *
  * @param of.eventId the message that it belongs to.
  * @param of.agent the agent whose turn it is; nothing if the work is no turn.
+ * @throws `isParked` if it is left in the journal.
  */
 export async function inSession<T>(
   parts: FencedParts,
@@ -28,8 +31,10 @@ export async function inSession<T>(
     journal.ownership.partitionCount > 1 ? await sessionTurn(parts, place, of) : undefined;
   const sinceMs = clock.monotonicMs();
   const slots = agent && agentSlots(agent);
-  const isNext = sessionLanes.isIdle(sessionKey) && (slots?.tryTake() ?? true);
-  if (!isNext) place.leave();
+  const places = { sessions: sessionLanes, sessionKey, slots };
+  const next = parts.backlog.turns.next(place.lane, places);
+  using _places = next ?? (await waited(parts, place, places));
+  if (next === undefined) await place.enter();
   const held: Place = {
     leave: (isForPerson) => {
       place.leave(isForPerson);
@@ -43,17 +48,31 @@ export async function inSession<T>(
     },
     defer: () => place.defer?.(),
   };
-  return await sessionLanes.run(sessionKey, async () => {
-    if (!isNext) await slots?.take();
-    try {
-      if (!isNext) await place.enter();
-      parts.timeline.record(() => ({
-        ...{ kind: 'lane', of: 'session', id: eventId, correlationId: eventId },
-        ...{ lane: sessionKey, waitedMs: clock.monotonicMs() - sinceMs },
-      }));
-      return await run(held);
-    } finally {
-      slots?.give();
-    }
-  });
+  parts.timeline.record(() => ({
+    ...{ kind: 'lane', of: 'session', id: eventId, correlationId: eventId },
+    ...{ lane: sessionKey, waitedMs: clock.monotonicMs() - sinceMs },
+  }));
+  return await run(held);
+}
+
+/** Waits for a turn without a place in the host. @throws `isParked` if the message is left in the journal until then. */
+async function waited(
+  { backlog, running, counts }: FencedParts,
+  place: Place,
+  places: TurnPlaces,
+): Promise<Turn> {
+  const { turns, blocked } = backlog;
+  const { lane } = place;
+  if (lane !== undefined && turns.waiting >= running.limit) {
+    blocked.set(lane, 'parked'); // before its turn can come
+    turns.park(lane, places);
+    place.defer?.(isParked);
+    counts.parked++;
+    throw isParked;
+  }
+  turns.waiting++;
+  place.leave();
+  const turn = await new Promise<Turn>((resolve) => new Turn(places).wait(resolve));
+  turns.waiting--;
+  return turn;
 }
