@@ -59,4 +59,5 @@ export type {
   PatchLaw,
   PatchLawSpec,
 } from './stage/vocabulary.js';
+export type { StopListener, StopSignal } from './stage/waits.js';
 export { createKernel } from './surface/kernel.js';

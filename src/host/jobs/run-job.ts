@@ -1,5 +1,6 @@
 import { Trail, whyNot } from '@sluice/agent';
 import { type EarlyEnding, stopped } from '@sluice/journal/internal';
+import { anySignal } from '@sluice/sdk/stream/internal';
 import {
   definedFields,
   type Outcome,
@@ -99,7 +100,7 @@ async function runRegistered(
   const finished = (end: Pick<PayloadOf<'schedule.changed'>, 'status' | 'error'>) =>
     live.report?.({ action: 'finished', durationMs: clock.monotonicMs() - startedMs, ...end });
   try {
-    await live.call(AbortSignal.any([signal, live.signal]));
+    await live.call(anySignal(signal, live.signal));
     await finished({ status: 'ok' });
     return { status: 'job' };
   } catch (error) {
