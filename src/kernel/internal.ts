@@ -17,7 +17,14 @@ export { loggerWith, longestTimerMs, unfailing } from './stage/ports.js';
 export { defaultStageTimeoutMs, defaultTimeoutMs } from './stage/stage.js';
 export type { FamilyShape } from './stage/stage-types.js';
 export { bands, executionModes, handlerClasses, patchLaws } from './stage/vocabulary.js';
-export { onAbort, pause, type StopSignal, Timer, withTimeout } from './stage/waits.js';
+export {
+  onAbort,
+  pause,
+  type StopListener,
+  type StopSignal,
+  Timer,
+  withTimeout,
+} from './stage/waits.js';
 export { copyPlain } from './value/copy-plain.js';
 export { type Deferred, deferred } from './value/deferred.js';
 export { type DefinedFields, definedFields } from './value/defined-fields.js';

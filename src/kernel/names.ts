@@ -57,3 +57,4 @@ export type {
   PatchLaw,
   PatchLawSpec,
 } from './stage/vocabulary.js';
+export type { StopListener, StopSignal } from './stage/waits.js';

@@ -10,6 +10,7 @@ import {
   oneLine,
   type PayloadOf,
   type Principal,
+  type StopSignal,
 } from 'sluice-kernel/internal';
 
 /** A question that a human is to answer, about the payload that every veto has judged (judgement §4.7). */
@@ -27,7 +28,7 @@ export interface ApprovalRequest {
   /** The subagent that acts; absent in the main thread. */
   readonly subagentId?: string;
   /** Aborted when nobody waits for the answer any more. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
 
 /** The answer to a question. */
@@ -192,10 +193,7 @@ async function askOnce(
 
 const gone = 'nobody waits for the answer of a human any more';
 
-async function useAll(
-  uses: readonly Use[],
-  signal: AbortSignal,
-): Promise<CancelRecord | undefined> {
+async function useAll(uses: readonly Use[], signal: StopSignal): Promise<CancelRecord | undefined> {
   for (const { question, use } of uses) {
     if (signal.aborted) return refused(question, 'approval-required', gone);
     const problem = await use().then(

@@ -4,7 +4,13 @@ import type {
   SubagentStart,
   SubagentStatus,
 } from '@sluice/sdk/stream';
-import { type Clock, definedFields, type Gate, type PayloadOf } from 'sluice-kernel/internal';
+import {
+  type Clock,
+  definedFields,
+  type Gate,
+  type PayloadOf,
+  type StopSignal,
+} from 'sluice-kernel/internal';
 import { type Approvals, judgeAsking, refusalOf } from './approvals.js';
 import { failedBy } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
@@ -68,7 +74,7 @@ export class ChildRuns {
   }
 
   /** Asks whether a call may start its subagent. @returns the reason if it may not. */
-  ask(call: ChildCall, gate: Gate, signal?: AbortSignal): Promise<string | undefined> {
+  ask(call: ChildCall, gate: Gate, signal?: StopSignal): Promise<string | undefined> {
     const child = this.#open(call);
     if (child.spawning === undefined) child.fields = { ...child.fields, ...named(call) }; // as its gate passed it
     return this.#spawning(child, gate, signal);
@@ -158,7 +164,7 @@ export class ChildRuns {
     return child;
   }
 
-  #spawning(child: Child, gate: Gate, signal?: AbortSignal): Promise<string | undefined> {
+  #spawning(child: Child, gate: Gate, signal?: StopSignal): Promise<string | undefined> {
     child.spawning ??= this.#askAbout(child, gate, signal);
     return child.spawning;
   }
@@ -166,7 +172,7 @@ export class ChildRuns {
   async #askAbout(
     child: Child,
     gate: Gate,
-    signal: AbortSignal | undefined,
+    signal: StopSignal | undefined,
   ): Promise<string | undefined> {
     const { outcome, cancel, use } = await judgeAsking({
       ...this.#asking,

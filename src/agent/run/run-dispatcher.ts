@@ -12,7 +12,13 @@ import {
   type TranscriptEntry,
   textOf,
 } from '@sluice/sdk/stream';
-import { type Clock, definedFields, type Logger, type Outcome } from 'sluice-kernel/internal';
+import {
+  type Clock,
+  definedFields,
+  type Logger,
+  type Outcome,
+  type StopSignal,
+} from 'sluice-kernel/internal';
 import type { Approvals } from './approvals.js';
 import { type Compactions, compactions } from './compactions.js';
 import { driveRun } from './driven-runs.js';
@@ -45,7 +51,7 @@ export interface RunDispatcherOptions {
    * Stops the run: its decisions are given up, its facts are told all the same. A reason that is a `RunFailure` says
    * that the run has failed so; for any other it was aborted. Absent: nothing stops it.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: StopSignal;
   /** Asks humans what vetoes ask about; without it, that is refused. */
   readonly approvals?: Approvals;
 }
@@ -84,7 +90,7 @@ export class RunDispatcher {
     this.#startedAtMs = clock.now();
     this.#writer = transcriptWriter(trail, session, run.runId, signal);
     this.#deltas = new OutputDeltas(trail, run, clock);
-    const mayRun = (call: ToolCall, stop: AbortSignal) => this.#subagents.ask(call, stop);
+    const mayRun = (call: ToolCall, stop: StopSignal) => this.#subagents.ask(call, stop);
     const asking = { trail, run, clock, approvals };
     const toolGate = () => this.#provider?.toolGate ?? 'enforce';
     const tools = new ToolCalls({ writer: this.#writer, signal, mayRun, toolGate, ...asking });
@@ -135,7 +141,7 @@ export class RunDispatcher {
   }
 
   /** Asks `agent.tool.calling`, then `subagent.spawning`, about a call that is to run. Never rejects. */
-  gate(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
+  gate(call: ToolCall, signal?: StopSignal): Promise<ToolDecision> {
     return this.#tools.gate(call, signal);
   }
 

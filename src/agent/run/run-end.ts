@@ -1,5 +1,5 @@
 import type { AgentEnd, SessionUsage } from '@sluice/sdk/stream';
-import { definedFields, oneLine, type PayloadOf } from 'sluice-kernel/internal';
+import { definedFields, oneLine, type PayloadOf, type StopSignal } from 'sluice-kernel/internal';
 import { RunFailure } from './run-failure.js';
 import type { RunError, RunReport } from './run-fields.js';
 
@@ -14,7 +14,7 @@ type RunEnd = Pick<RunReport, 'status' | 'error'>;
  */
 export function endOfRun(
   end: AgentEnd | undefined,
-  signal: AbortSignal | undefined,
+  signal: StopSignal | undefined,
   isAbandoned: boolean,
 ): RunEnd {
   if (signal?.aborted === true) return stoppedBy(signal);
@@ -26,7 +26,7 @@ export function endOfRun(
 }
 
 /** Judges the end of a run in which something was thrown. */
-export function endByFailure(thrown: unknown, signal: AbortSignal | undefined): RunEnd {
+export function endByFailure(thrown: unknown, signal: StopSignal | undefined): RunEnd {
   if (signal?.aborted === true) return stoppedBy(signal);
   if (thrown instanceof RunFailure) return failedBy(thrown);
   const { retryAfterMs } = Object(thrown);
@@ -36,7 +36,7 @@ export function endByFailure(thrown: unknown, signal: AbortSignal | undefined): 
 }
 
 /** A reason that is a `RunFailure` says that the run has failed so. */
-function stoppedBy({ reason }: AbortSignal): RunEnd {
+function stoppedBy({ reason }: StopSignal): RunEnd {
   return reason instanceof RunFailure ? failedBy(reason) : { status: 'aborted' };
 }
 

@@ -1,4 +1,4 @@
-import type { CancelRecord, Outcome } from 'sluice-kernel';
+import type { CancelRecord, Outcome, StopSignal } from 'sluice-kernel';
 import type { RunError } from './run-fields.js';
 
 /** Ends a run from inside it. The driver of the run turns it into a `RunError`; nobody else sees it. */
@@ -23,7 +23,7 @@ export class RunSuspended extends Error {
 }
 
 /** Returns whether a signal has suspended its run. */
-export function isSuspended(signal: AbortSignal | undefined): boolean {
+export function isSuspended(signal: StopSignal | undefined): boolean {
   return signal?.reason instanceof RunSuspended;
 }
 

@@ -1,5 +1,5 @@
 import type { AgentProvider, SubagentFact, ToolCall } from '@sluice/sdk/stream';
-import { type Clock, definedFields, type Logger } from 'sluice-kernel/internal';
+import { type Clock, definedFields, type Logger, type StopSignal } from 'sluice-kernel/internal';
 import type { Approvals } from './approvals.js';
 import { type ChildCall, ChildRuns } from './child-runs.js';
 import type { RunFields, RunSession } from './run-fields.js';
@@ -76,7 +76,7 @@ export function subagents(options: SubagentsOptions) {
     /** Settles when every fact so far has been dispatched; `undefined` if none waits. */
     telling: (): Promise<void> | undefined => waiting,
     /** Asks whether a call may start its subagent, if it starts one. @returns the reason if it may not. */
-    async ask(call: ToolCall, signal: AbortSignal): Promise<string | undefined> {
+    async ask(call: ToolCall, signal: StopSignal): Promise<string | undefined> {
       const child = childOf(call);
       return child && children.ask(child, 'enforce', signal);
     },

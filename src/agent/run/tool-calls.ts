@@ -5,14 +5,15 @@ import type {
   ToolEnd,
   ToolResultMessage,
 } from '@sluice/sdk/stream';
+import { anySignal, Stop } from '@sluice/sdk/stream/internal';
 import {
   type ApprovalQuestion,
   type Clock,
   definedFields,
   type Gate,
   type Outcome,
-  onAbort,
   oneLine,
+  type StopSignal,
 } from 'sluice-kernel/internal';
 import { type AnsweredPass, type Approvals, judgeAsking, refusalOf } from './approvals.js';
 import { answerOf, givenText, resultText, said, withheld } from './judged/tool-result.js';
@@ -49,9 +50,9 @@ interface ToolCallsOptions {
   readonly writer: TranscriptWriter;
   readonly clock: Clock;
   /** Stops a decision that is under way; facts are told all the same. */
-  readonly signal: AbortSignal | undefined;
+  readonly signal: StopSignal | undefined;
   /** Is asked about a call that the pipeline passed, with those arguments. Returns the reason if the call may not run. */
-  readonly mayRun: (call: ToolCall, signal: AbortSignal) => Promise<string | undefined>;
+  readonly mayRun: (call: ToolCall, signal: StopSignal) => Promise<string | undefined>;
   /** Asks humans what vetoes ask about; without it, that is refused. */
   readonly approvals: Approvals | undefined;
   /** `enforce` if the provider asks the gate before a call runs. */
@@ -67,8 +68,7 @@ export class ToolCalls {
   readonly #calls = new Map<string, ActiveCall>();
   readonly #judgements = new Set<Promise<ToolDecision>>();
   /** Gives up what is being decided: at the end of the run, or when its signal aborts. Most runs ask nothing, and make none. */
-  #closer: AbortController | undefined;
-  #stopping: Disposable | undefined;
+  #closer: Stop | undefined;
   #isOver = false;
 
   constructor(options: ToolCallsOptions) {
@@ -80,7 +80,7 @@ export class ToolCalls {
   }
 
   /** The gate: a veto refuses the call with its reason, a patch changes its arguments. Never rejects. */
-  gate(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
+  gate(call: ToolCall, signal?: StopSignal): Promise<ToolDecision> {
     if (this.#isOver) return Promise.resolve({ allowed: false, reason: 'the run has ended' });
     const active = this.#open(call);
     if (active.decision === undefined || call.question !== undefined) {
@@ -157,7 +157,7 @@ export class ToolCalls {
   /** Gives up what is being decided, and refuses what is asked from now on. */
   giveUp(): void {
     this.#isOver = true;
-    this.#stopping?.[Symbol.dispose]();
+    this.#closer?.[Symbol.dispose]();
     if (this.#judgements.size > 0) this.#closer?.abort();
   }
 
@@ -175,13 +175,8 @@ export class ToolCalls {
     return this.#options.trail.kernel.plan('agent.tool.returning');
   }
 
-  get #closing(): AbortSignal {
-    if (this.#closer !== undefined) return this.#closer.signal;
-    const { signal: stop } = this.#options;
-    const made = new AbortController();
-    this.#closer = made;
-    this.#stopping = onAbort(stop, () => made.abort(stop?.reason));
-    return made.signal;
+  get #closing(): StopSignal {
+    return (this.#closer ??= new Stop(this.#options.signal));
   }
 
   #open(call: ToolCall): ActiveCall {
@@ -195,7 +190,7 @@ export class ToolCalls {
 
   async #decide(
     active: ActiveCall,
-    signal: AbortSignal | undefined,
+    signal: StopSignal | undefined,
     question?: ApprovalQuestion,
   ): Promise<ToolDecision> {
     const before = active.decision;
@@ -219,11 +214,11 @@ export class ToolCalls {
 
   async #judge(
     active: ActiveCall,
-    signal: AbortSignal | undefined,
+    signal: StopSignal | undefined,
     question: ApprovalQuestion | undefined,
     before: Passed | undefined,
   ): Promise<ToolDecision> {
-    const stop = signal === undefined ? this.#closing : AbortSignal.any([this.#closing, signal]);
+    const stop = signal === undefined ? this.#closing : anySignal(this.#closing, signal);
     const { approvals, run, mayRun } = this.#options;
     const { runId, sessionKey } = run;
     const { subagentId } = active.call;
@@ -254,7 +249,7 @@ export class ToolCalls {
 
   #calling(
     active: ActiveCall,
-    how: { readonly gate: Gate; readonly signal?: AbortSignal },
+    how: { readonly gate: Gate; readonly signal?: StopSignal },
     again?: AnsweredPass<'agent.tool.calling'>,
   ) {
     active.judged = true;

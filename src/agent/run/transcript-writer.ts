@@ -4,7 +4,7 @@ import type {
   ToolResultMessage,
   TranscriptEntry,
 } from '@sluice/sdk/stream';
-import { definedFields, oneLine } from 'sluice-kernel/internal';
+import { definedFields, oneLine, type StopSignal } from 'sluice-kernel/internal';
 import { isSuspended, RunFailure } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';
@@ -21,7 +21,7 @@ export function transcriptWriter(
   trail: Trail,
   session: RunSession,
   runId: string,
-  signal: AbortSignal | undefined,
+  signal: StopSignal | undefined,
 ) {
   const written: TranscriptEntry[] = [];
   let waiting: ToolResultMessage[] = [];

@@ -7,7 +7,7 @@ import type {
   ToolDefinition,
   ToolGate,
 } from '@sluice/sdk/stream';
-import { fixSchema } from '@sluice/sdk/stream/internal';
+import { fixSchema, Stop } from '@sluice/sdk/stream/internal';
 import {
   type Clock,
   deferred,
@@ -17,6 +17,7 @@ import {
   type Logger,
   onAbort,
   oneLine,
+  type StopSignal,
   Timer,
 } from 'sluice-kernel/internal';
 import type { RunDispatcher, RunFields } from '../run/index.js';
@@ -34,7 +35,7 @@ interface ToolsScope {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Aborted when the attempt is stopped or has ended. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** Runs the code of a tool, inside of what taps have put around it. */
   readonly around: <T>(work: () => T, call: Pick<ToolCall, 'toolCallId' | 'toolName'>) => T;
 }
@@ -81,8 +82,7 @@ async function callTool(
   { toolCallId, args, subagentId, signal, onUpdate }: AgentToolCall,
   scope: ToolsScope,
 ): Promise<AgentToolResult> {
-  const stop = new AbortController();
-  using _turn = onAbort(scope.signal, () => stop.abort(scope.signal.reason));
+  using stop = new Stop(scope.signal);
   using _call = onAbort(signal, () => stop.abort(signal?.reason));
   const call = { toolCallId, toolName: tool.name, args, ...definedFields({ subagentId }) };
   const decision = await scope.gate(call, stop.signal).catch((error: unknown) => {
@@ -116,7 +116,7 @@ function keyOf(segment: PropertyKey | { readonly key: PropertyKey }): string {
 }
 
 interface RunningTool extends ToolsScope {
-  readonly stop: AbortController;
+  readonly stop: Stop;
   readonly onUpdate: AgentToolCall['onUpdate'];
 }
 
@@ -129,7 +129,6 @@ async function runTool(
 ): Promise<AgentToolResult> {
   const { name, timeoutMs = usualToolMs } = tool;
   const { agentId, sessionKey, sessionId, runId } = run;
-  const { signal } = stop;
   const { promise, resolve } = deferred<AgentToolResult>();
   let isOver = false;
   const end = (result: AgentToolResult): void => {
@@ -147,16 +146,16 @@ async function runTool(
     failed(`did not answer within ${timeoutMs} ms`);
     stop.abort();
   });
-  using _stopped = onAbort(signal, () => end(said('the call was stopped', true)));
+  using _stopped = onAbort(stop, () => end(said('the call was stopped', true)));
   const use = {
-    ...{ toolCallId, agentId, sessionKey, sessionId, runId, signal },
+    ...{ toolCallId, agentId, sessionKey, sessionId, runId, signal: stop.signal },
     onUpdate: (partial: unknown): void => {
       if (!isOver && !judge.judgesResults) onUpdate?.(readAnswer(partial));
     },
   };
   const work = async (): Promise<AgentToolResult> =>
     readAnswer(await tool.execute(structuredClone(args) as Record<string, unknown>, use)); // a copy that it may change
-  if (!signal.aborted)
+  if (!stop.aborted)
     around(work, { toolCallId, toolName: name }).then(end, (thrown: unknown) =>
       failed(`failed: ${oneLine(thrown)}`, thrown),
     );

@@ -11,6 +11,7 @@ import {
   type ToolDefinition,
   type TranscriptEntry,
 } from '@sluice/sdk/stream';
+import { Stop } from '@sluice/sdk/stream/internal';
 import { definedFields, oneLine } from 'sluice-kernel/internal';
 import { saysSomething } from '../reply/text/directives/read-directives.js';
 import { readMessage } from '../reply/text/message-text.js';
@@ -84,7 +85,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   let hasActed = false;
   let telling: Promise<void> | undefined;
   /** Stops the tools of the host that still run when the attempt has ended. */
-  let toolsOver: AbortController | undefined;
+  let toolsOver: Stop | undefined;
 
   /** Goes through the stages before the provider. Gives what begins the stream. */
   async function prepare(): Promise<() => AsyncIterable<SessionEvent>> {
@@ -139,10 +140,9 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   }
 
   function offerTo(extensionId: string, tools: readonly ToolDefinition[]) {
-    toolsOver ??= new AbortController();
-    const over = AbortSignal.any([signal, toolsOver.signal]);
+    toolsOver ??= new Stop(signal);
     return givenTools(tools, {
-      ...{ run: fields, gate, clock, logger, signal: over },
+      ...{ run: fields, gate, clock, logger, signal: toolsOver },
       judge: run,
       around: (work, tool) => {
         const event = trail.last?.event;

@@ -1,3 +1,4 @@
+import { Stop } from '@sluice/sdk/stream/internal';
 import { type Clock, onAbort, type StopSignal, Timer } from 'sluice-kernel/internal';
 
 /**
@@ -7,38 +8,18 @@ import { type Clock, onAbort, type StopSignal, Timer } from 'sluice-kernel/inter
  * using cut = new Cut(signal, systemClock, 1_000);
  * await untilCut(answer, cut);
  */
-export class Cut implements StopSignal, Disposable {
+export class Cut extends Stop {
   readonly #timer: Timer;
   readonly #listening: Disposable;
-  readonly #told = new Set<() => void>();
-  #aborted = false;
 
   /** @param graceMs the time from the abort of `signal` to the end of the waits. */
-  constructor(signal: AbortSignal, clock: Clock, graceMs: number) {
+  constructor(signal: StopSignal, clock: Clock, graceMs: number) {
+    super();
     this.#timer = new Timer(clock);
-    this.#listening = onAbort(signal, () => this.#timer.set(graceMs, () => this.#abort()));
+    this.#listening = onAbort(signal, () => this.#timer.set(graceMs, () => this.abort()));
   }
 
-  get aborted(): boolean {
-    return this.#aborted;
-  }
-
-  addEventListener(_type: 'abort', callback: () => void): void {
-    this.#told.add(callback);
-  }
-
-  removeEventListener(_type: 'abort', callback: () => void): void {
-    this.#told.delete(callback);
-  }
-
-  #abort(): void {
-    this.#aborted = true;
-    const told = [...this.#told];
-    this.#told.clear();
-    for (const callback of told) callback();
-  }
-
-  [Symbol.dispose](): void {
+  override [Symbol.dispose](): void {
     this.#listening[Symbol.dispose]();
     this.#timer.clear();
   }
@@ -75,7 +56,7 @@ export function untilCut<T>(promise: Promise<T>, signal: StopSignal): Promise<T 
  */
 export function cutOff<T>(
   source: AsyncIterable<T>,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): AsyncIterableIterator<T, void> {
   return new CutOff(source, signal);
 }

@@ -51,7 +51,7 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
       memoryKeys: session.memoryKeys ?? [],
       metadata: session.metadata ?? {},
     },
-    signal,
+    signal: signal.signal,
     graceMs: scope.graceMs,
     ...definedFields({
       systemPrompt,

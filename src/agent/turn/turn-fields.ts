@@ -1,4 +1,5 @@
 import type { TranscriptEntry } from '@sluice/sdk/stream';
+import type { Stop } from '@sluice/sdk/stream/internal';
 import { type Clock, definedFields, type Logger, type StopSignal } from 'sluice-kernel/internal';
 import type { RunDispatcher, RunFields, Trail } from '../run/index.js';
 import type { AgentTurnOptions } from './turn-options.js';
@@ -11,7 +12,7 @@ export interface TurnScope {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Stops the turn. */
-  readonly signal: AbortSignal;
+  readonly signal: Stop;
   /** Aborted when the turn may not wait any longer for what was stopped. */
   readonly cut: StopSignal;
   /** Milliseconds between the two signals. */

@@ -1,6 +1,6 @@
 import type { SessionUsage, TranscriptEntry } from '@sluice/sdk/stream';
-import { surroundingsOf } from '@sluice/sdk/stream/internal';
-import { definedFields, onAbort, silentLogger, systemClock } from 'sluice-kernel/internal';
+import { Stop, surroundingsOf } from '@sluice/sdk/stream/internal';
+import { definedFields, silentLogger, systemClock } from 'sluice-kernel/internal';
 import { addUsage, driveRun, RunFailure, Trail } from '../run/index.js';
 import { type AttemptStart, type EndedAttempt, runAttempt } from './attempt.js';
 import { Cut } from './cut-off.js';
@@ -30,21 +30,19 @@ export async function runAgentTurn(options: AgentTurnOptions): Promise<AgentTurn
   const { kernel, after, refs, session, runId, timeoutMs, graceMs = 1_000 } = options;
   const { clock = systemClock, logger = silentLogger, pauses = new TurnPauses() } = options;
   const { agentId, sessionId, sessionKey } = session;
-  const stop = new AbortController();
-  const { signal } = stop;
-  using _stopped = onAbort(options.signal, () => stop.abort(options.signal?.reason));
+  using stop = new Stop(options.signal);
   const release = driveRun(kernel, runId);
   using _listed = options.active?.begin({ runId, sessionId, sessionKey }, (why) => stop.abort(why));
   using _limit = pauses.limit(clock, timeoutMs, () =>
     stop.abort(new RunFailure('timed-out', `the turn took longer than ${timeoutMs} ms`)),
   );
-  using cut = new Cut(signal, clock, graceMs);
+  using cut = new Cut(stop, clock, graceMs);
   try {
     const trail = new Trail(kernel, after, { agentId, sessionId, ...refs });
     const fields = turnFields(options);
     const kept = new Map(Object.entries(session.providerSessions ?? {}));
     const surroundings = surroundingsOf(options.message.about);
-    const shared = { clock, logger, signal, cut, graceMs, kept, surroundings };
+    const shared = { clock, logger, signal: stop, cut, graceMs, kept, surroundings };
     const scope = { options, trail, fields, ...shared };
     const startedAtMs = clock.now();
     const ended = await attemptAll(scope);

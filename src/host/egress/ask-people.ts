@@ -1,7 +1,8 @@
 import { type ApprovalAnswer, type ApprovalRequest, type Approvals, Trail } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
 import { digestOf, patiently } from '@sluice/journal/internal';
-import { definedFields, oneLine } from 'sluice-kernel/internal';
+import { anySignal } from '@sluice/sdk/stream/internal';
+import { definedFields, oneLine, type StopSignal } from 'sluice-kernel/internal';
 import {
   type ApprovalAddress,
   type ApprovalRow,
@@ -194,12 +195,12 @@ export function sendIdOfApproval({ id }: Pick<ApprovalRow, 'id'>): string {
 async function untilAnswered(
   parts: FencedParts,
   row: ApprovalRow,
-  signal: AbortSignal,
+  signal: StopSignal,
   people: PeopleWait | undefined,
 ): Promise<ApprovalAnswer> {
   const { approvals, gate } = parts;
-  const left = AbortSignal.any([parts.signal, approvals.leaving, gate.closing]);
-  const either = AbortSignal.any([signal, left]);
+  const left = anySignal(parts.signal, approvals.leaving, gate.closing);
+  const either = anySignal(signal, left);
   const ended = await approvals.ended(row, either);
   if (ended !== undefined && ended.state !== 'pending') return answerOf(parts, ended, signal);
   if (parts.suspension?.isSuspended) return { status: 'withdrawn' }; // it stays open
@@ -209,7 +210,7 @@ async function untilAnswered(
 }
 
 /** @param signal aborts when nobody waits for the action any more. */
-function answerOf(parts: FencedParts, row: ApprovalRow, signal: AbortSignal): ApprovalAnswer {
+function answerOf(parts: FencedParts, row: ApprovalRow, signal: StopSignal): ApprovalAnswer {
   const { approvals, logger, clock } = parts;
   const { id, state, reason } = row;
   logger.debug('an approval has its answer', { approval: shortIdOf(row), state });

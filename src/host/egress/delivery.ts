@@ -1,7 +1,7 @@
 import type { Trail } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
 import { approveSend, type SendApproval } from '@sluice/sdk/channel';
-import { definedFields, oneLine, pause } from 'sluice-kernel/internal';
+import { definedFields, oneLine, pause, type StopSignal } from 'sluice-kernel/internal';
 import type { SendParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import {
@@ -31,7 +31,7 @@ export async function deliver(
   parts: SendParts,
   trail: Trail,
   outgoing: OutgoingMessage,
-  signal: AbortSignal,
+  signal: StopSignal,
   eventId?: string,
 ): Promise<SendReport> {
   const how = { streaming: false, signal, goesOut: true, ...definedFields({ eventId }) };
@@ -50,7 +50,7 @@ export async function deliverPrepared(
   parts: SendParts,
   trail: Trail,
   prepared: PreparedSend,
-  signal: AbortSignal,
+  signal: StopSignal,
   first?: Attempt,
   beforeEnd?: () => Promise<boolean>,
 ): Promise<SendReport> {
@@ -103,7 +103,7 @@ async function attemptAll(
   parts: SendParts,
   trail: Trail,
   { outcome, isSending, mayBeOut: mayBeOutBefore = false }: PreparedSend,
-  signal: AbortSignal,
+  signal: StopSignal,
   first: Attempt | undefined,
 ): Promise<SendEnd> {
   const approval = approveSend(outcome, parts.kernel, parts.accounts.capabilitiesOf);

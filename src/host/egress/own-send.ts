@@ -1,6 +1,7 @@
 import { Trail, type TrailRefs } from '@sluice/agent';
 import type { Fence, SendReport } from '@sluice/journal';
 import type { KeptSend } from '@sluice/sdk/extension';
+import { anySignal } from '@sluice/sdk/stream/internal';
 import { definedFields, onAbort, oneLine } from 'sluice-kernel/internal';
 import type { HostParts } from '../parts/parts.js';
 import { underFence, underOwnFence } from '../parts/under-fence.js';
@@ -46,7 +47,7 @@ export async function sendOwn(
   // whoever takes the account takes its sends
   const slot = account?.slot ?? host.journal.ownership.slotOf(lane);
   const fenced = fence === undefined ? underOwnFence(host, slot) : underFence(host, fence);
-  const either = signal === undefined ? fenced.signal : AbortSignal.any([signal, fenced.signal]);
+  const either = signal === undefined ? fenced.signal : anySignal(signal, fenced.signal);
   const parts = { ...fenced, signal: either };
   const explicit = channel !== undefined && accountId !== undefined;
   const outgoing: OutgoingMessage = { ...message, kind: 'unprompted', explicit };

@@ -5,6 +5,7 @@ import {
   definedFields,
   type Outcome,
   type PayloadOf,
+  type StopSignal,
 } from 'sluice-kernel/internal';
 import type { SendParts } from '../parts/parts.js';
 import type { SendEntry } from '../timeline/timeline-entry.js';
@@ -37,7 +38,7 @@ export interface PreparedSend {
 interface PrepareOptions {
   /** Parts of it are to be shown before it is whole. */
   readonly streaming: boolean;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** It was prepared before the host was started again, under this id: it is persisted already. */
   readonly again?: string;
   /** The id that it is judged under, instead of the next of its message. */

@@ -1,7 +1,7 @@
 import type { Trail } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
 import { type Ending, stopped } from '@sluice/journal/internal';
-import { definedFields } from 'sluice-kernel/internal';
+import { definedFields, type StopSignal } from 'sluice-kernel/internal';
 import { type AnswerFailure, failureTextOf } from '../config/failure-text.js';
 import type { FencedParts } from '../parts/parts.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
@@ -28,7 +28,7 @@ export async function replyTo(
   trail: Trail,
   message: RoutedMessage,
   reply: Reply,
-  signal: AbortSignal,
+  signal: StopSignal,
   address: ReplyAddress = addressOf(message),
 ): Promise<SendReport> {
   if (parts.suspension?.isSuspended) return suspendedReport(reply);

@@ -1,6 +1,6 @@
 import type { Trail } from '@sluice/agent';
 import type { SendApproval, SendContext, SendPermit, SendResult } from '@sluice/sdk/channel';
-import { oneLine } from 'sluice-kernel/internal';
+import { oneLine, type StopSignal } from 'sluice-kernel/internal';
 import { type CallEnd, callWithin } from '../parts/attempt.js';
 import type { SendParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
@@ -24,7 +24,7 @@ export async function attemptSend(
   trail: Trail,
   account: RunningAccount,
   approval: SendApproval,
-  signal: AbortSignal,
+  signal: StopSignal,
   send: (permit: SendPermit, context: SendContext) => Promise<SendResult> = (permit, context) =>
     account.channel.send(permit, context),
 ): Promise<AttemptResult> {
@@ -81,7 +81,7 @@ export async function reportSending(
   trail: Trail,
   { message }: SendApproval,
   permit: SendPermit,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<boolean> {
   await trail.dispatch('egress.sending', { attempt: permit.attempt, ...message });
   if (!signal.aborted) return true;

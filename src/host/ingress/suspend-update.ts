@@ -1,4 +1,5 @@
 import { logJournalFailure } from '@sluice/journal/internal';
+import { anySignal } from '@sluice/sdk/stream/internal';
 import { pause } from 'sluice-kernel/internal';
 import { isParked } from '../lanes/parked-turns.js';
 import type { Place } from '../lanes/slots.js';
@@ -35,7 +36,7 @@ export async function suspendUpdate(
   if (isFailed && count > 1) {
     place.leave();
     const ms = Math.min(waitMs.first * 2 ** (count - 2), waitMs.longest);
-    await pause(clock, ms, AbortSignal.any([signal, approvals.leaving, gate.closing]));
+    await pause(clock, ms, anySignal(signal, approvals.leaving, gate.closing));
     await place.enter();
   }
   if (count > mostSuspended) backlog.begun.delete(eventId);

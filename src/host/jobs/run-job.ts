@@ -1,6 +1,7 @@
 import { Trail, whyNot } from '@sluice/agent';
 import { placeholderOf } from '@sluice/agent/internal';
 import { type EarlyEnding, stopped } from '@sluice/journal/internal';
+import { anySignal } from '@sluice/sdk/stream/internal';
 import {
   definedFields,
   type Outcome,
@@ -102,7 +103,7 @@ async function runRegistered(
   const finished = (end: Pick<PayloadOf<'schedule.changed'>, 'status' | 'error'>) =>
     live.report?.({ action: 'finished', durationMs: clock.monotonicMs() - startedMs, ...end });
   try {
-    await live.call(AbortSignal.any([signal, live.signal]));
+    await live.call(anySignal(signal, live.signal));
     await finished({ status: 'ok' });
     return { status: 'job' };
   } catch (error) {

@@ -1,4 +1,5 @@
 import { mayPass } from '@sluice/journal/internal';
+import type { StopSignal } from 'sluice-kernel';
 
 /**
  * Says whether the work on one message is suspended: the journal has failed, so nothing more of it is begun, and it is claimed again
@@ -12,14 +13,14 @@ export class Suspension {
   #isOver = false;
   #why: unknown;
   #stop: ((why: unknown) => void) | undefined;
-  readonly #signal: AbortSignal;
+  readonly #signal: StopSignal;
   readonly #isKept: boolean;
 
   /**
    * @param signal aborts when the host stops at once: the message is left to the next one.
    * @param isKept the message can be claimed again, since the journal has all of it.
    */
-  constructor(signal: AbortSignal, isKept: boolean) {
+  constructor(signal: StopSignal, isKept: boolean) {
     this.#signal = signal;
     this.#isKept = isKept;
   }

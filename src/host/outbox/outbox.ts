@@ -9,6 +9,7 @@ import {
   type Outcome,
   oneLine,
   type PayloadOf,
+  type StopSignal,
 } from 'sluice-kernel/internal';
 import type { Suspension } from '../lanes/suspension.js';
 import { boundedJson } from '../timeline/bounded-json.js';
@@ -35,7 +36,7 @@ interface By {
   readonly fence: Fence;
   readonly suspension?: Suspension | undefined;
   readonly clock?: Clock;
-  readonly signal?: AbortSignal;
+  readonly signal?: StopSignal;
 }
 
 interface End {

@@ -1,4 +1,4 @@
-import { type Clock, oneLine } from 'sluice-kernel/internal';
+import { type Clock, oneLine, type StopSignal } from 'sluice-kernel/internal';
 import type { HostParts } from './parts.js';
 
 /** One step of a stop: whatever it does, the next one follows. */
@@ -45,7 +45,7 @@ export function callWithin<T>(
   call: () => Promise<T>,
   clock: Clock,
   timeoutMs: number | undefined,
-  signal?: AbortSignal,
+  signal?: StopSignal,
 ): Promise<CallEnd<T>> {
   return new Promise((resolve) => {
     const done = (end: CallEnd<T>): void => {

@@ -1,7 +1,8 @@
 import type { ActiveRuns, Approvals } from '@sluice/agent';
 import type { Fence, Journal, Store } from '@sluice/journal';
 import type { ExtensionSet } from '@sluice/sdk/extension';
-import type { Clock, Kernel, Logger } from 'sluice-kernel';
+import type { Stop } from '@sluice/sdk/stream/internal';
+import type { Clock, Kernel, Logger, StopSignal } from 'sluice-kernel';
 import type { PersistedApprovals } from '../inquiries/persisted-approvals.js';
 import type { Questions } from '../inquiries/questions.js';
 import type { Backlog } from '../lanes/backlog.js';
@@ -49,7 +50,7 @@ export interface SendParts {
   /** Of the message that it belongs to; absent if it belongs to none. */
   readonly suspension?: Suspension | undefined;
   /** Aborts when nobody may wait for it any longer; absent if there is no host. */
-  readonly signal?: AbortSignal;
+  readonly signal?: StopSignal;
   /** Resolves when the turn that says something is kept so far, before a channel has it; to the reason if it is not. */
   readonly turnPersisted?: () => Promise<string | undefined>;
 }
@@ -116,9 +117,9 @@ export interface HostParts extends Omit<SendParts, 'fence'>, Intake, Turns, Regi
   /** All that an operator should look at. */
   readonly troubles: Troubles;
   /** Aborted when the host may not wait any longer; of `FencedParts` also when the fence is lost. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** Those that abort with either the host's signal or that of a fence, by the latter. */
-  readonly fenceSignals: WeakMap<AbortSignal, AbortSignal>;
+  readonly fenceSignals: WeakMap<AbortSignal, Stop>;
   readonly options: GivenOptions;
 }
 

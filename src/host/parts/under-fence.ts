@@ -1,7 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import type { Fence } from '@sluice/journal';
 import { noFence } from '@sluice/journal/internal';
-import { getOrMake } from 'sluice-kernel/internal';
+import { Stop } from '@sluice/sdk/stream/internal';
+import { getOrMake, type StopSignal } from 'sluice-kernel/internal';
 import { Suspension } from '../lanes/suspension.js';
 import type { FencedParts, HostParts } from './parts.js';
 
@@ -21,12 +21,8 @@ export function forUpdate(parts: HostParts, fence: Fence): FencedParts {
   };
 }
 
-function signalUnder(parts: HostParts, fence: Fence): AbortSignal {
-  return getOrMake(parts.fenceSignals, fence.signal, () => {
-    const either = AbortSignal.any([parts.signal, fence.signal]);
-    setMaxListeners(0, either); // each message that runs listens to it
-    return either;
-  });
+function signalUnder(parts: HostParts, fence: Fence): StopSignal {
+  return getOrMake(parts.fenceSignals, fence.signal, () => new Stop(parts.signal, fence.signal));
 }
 
 /** The services for work of a slot; nothing if another host has its partition. */

@@ -8,6 +8,7 @@ import type {
   QuestionToAsk,
 } from '@sluice/sdk/extension';
 import { notPlain } from '@sluice/sdk/extension/internal';
+import { nodeSignal } from '@sluice/sdk/stream/internal';
 import { definedFields, isSluiceError, pause } from 'sluice-kernel/internal';
 import { endOf, sendIdOf } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
@@ -60,7 +61,7 @@ export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost[
         if (!isSent && (await questions.withdraw(row))) throw error;
       }
       await pause(clock, againMs, signal);
-      signal.throwIfAborted();
+      nodeSignal(signal).throwIfAborted();
     }
   };
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SendReport } from '@sluice/journal';
 import { eventIdOf, isOneOf, openSends, openUpdates } from '@sluice/journal/internal';
+import { anySignal } from '@sluice/sdk/stream/internal';
 import { definedFields, pause } from 'sluice-kernel/internal';
 import { failedReport } from '../egress/end-send.js';
 import {
@@ -66,7 +67,7 @@ async function endThere(
   { channel, accountId, content }: OwnMessage,
   given?: AbortSignal,
 ): Promise<SendReport> {
-  const signal = given === undefined ? ownSignal : AbortSignal.any([ownSignal, given]);
+  const signal = given === undefined ? ownSignal : anySignal(ownSignal, given);
   const untilMs = clock.monotonicMs() + waitMs;
   const eventId = jobIdOf(sendId);
   const look = async (): Promise<SendReport | undefined> => {

@@ -1,6 +1,7 @@
 import type { UpdateRecord } from '@sluice/journal';
 import { isOneOf, mayPass, openUpdates } from '@sluice/journal/internal';
 import { hasFields, WorkItems } from '@sluice/sdk/extension/internal';
+import { nodeSignal } from '@sluice/sdk/stream/internal';
 import { pause } from 'sluice-kernel/internal';
 import type { Place } from '../lanes/slots.js';
 import type { FencedParts } from '../parts/parts.js';
@@ -97,7 +98,7 @@ export async function sessionTurn(
   }
   if (!hasTurn) {
     place.defer?.(); // it was stopped before its turn had come
-    signal.throwIfAborted();
+    nodeSignal(signal).throwIfAborted();
   }
   return {
     [Symbol.dispose]: () => {

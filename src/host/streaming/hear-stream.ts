@@ -1,7 +1,7 @@
 import { cutOff, type Trail } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
 import { type AgentTrigger, hasReachedAgent, type StreamDelta } from '@sluice/sdk/stream';
-import { definedFields, oneLine } from 'sluice-kernel/internal';
+import { definedFields, oneLine, type StopSignal } from 'sluice-kernel/internal';
 import type { OutgoingMessage } from '../egress/prepare-send.js';
 import type { SendParts } from '../parts/parts.js';
 import { StreamedReply } from './streamed-reply.js';
@@ -13,7 +13,7 @@ export interface StreamDelivery {
   readonly trigger: AgentTrigger;
   readonly message: Omit<OutgoingMessage, 'content' | 'kind'>;
   readonly reasoning: 'off' | 'stream';
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
 
 /** How an answer was heard, and what was sent of it. */

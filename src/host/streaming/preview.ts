@@ -7,6 +7,7 @@ import {
   type StreamPermits,
 } from '@sluice/sdk/channel';
 import type { StreamDelta, StreamSender } from '@sluice/sdk/stream';
+import type { StopSignal } from 'sluice-kernel';
 import type { PreparedSend } from '../egress/prepare-send.js';
 import { type AttemptResult, answerOf, reportSending, resultOf } from '../egress/send-attempt.js';
 import { type CallEnd, callWithin } from '../parts/attempt.js';
@@ -29,7 +30,7 @@ export class Preview implements Disposable {
   readonly trail: Trail;
   readonly #parts: SendParts;
   /** Stops waiting for the sender. */
-  readonly #signal: AbortSignal;
+  readonly #signal: StopSignal;
   readonly #approval: StreamApproval;
   /** Absent if the channel cannot show a reply that grows, and once it has failed, ended or taken all back. */
   #sender: StreamSender | undefined;
@@ -39,7 +40,7 @@ export class Preview implements Disposable {
   #isNoted = false;
 
   /** @param prepared has passed `egress.preparing` as the opening of a stream. */
-  constructor(parts: SendParts, trail: Trail, prepared: PreparedSend, signal: AbortSignal) {
+  constructor(parts: SendParts, trail: Trail, prepared: PreparedSend, signal: StopSignal) {
     this.prepared = prepared;
     this.trail = trail;
     this.#parts = parts;

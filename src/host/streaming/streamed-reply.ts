@@ -1,6 +1,6 @@
 import type { Trail } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
-import { oneLine } from 'sluice-kernel/internal';
+import { oneLine, type StopSignal } from 'sluice-kernel/internal';
 import { deliver, deliverPrepared } from '../egress/delivery.js';
 import {
   deferredSend,
@@ -24,7 +24,7 @@ interface StreamedReplyOptions {
   readonly trail: Trail;
   /** The reply, but for its text. Its kind is that of a plain send: `block`, `reply`, `reasoning`. */
   readonly message: Omit<OutgoingMessage, 'content'>;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** The promise of all that has to be out before any of this is shown. */
   readonly after?: Promise<unknown>;
 }

@@ -4,7 +4,8 @@ import { RunSuspended, TurnPauses } from '@sluice/agent/internal';
 import type { SendReport, SessionRecord } from '@sluice/journal';
 import { endOf, stopped } from '@sluice/journal/internal';
 import type { TranscriptSize } from '@sluice/sdk/stream';
-import { definedFields, onAbort } from 'sluice-kernel/internal';
+import { Stop } from '@sluice/sdk/stream/internal';
+import { definedFields, onAbort, type StopSignal } from 'sluice-kernel/internal';
 import { askPeople } from '../egress/ask-people.js';
 import type { CancelledEnding } from '../egress/cancel-reply.js';
 import { addressOf, endFailed } from '../egress/reply.js';
@@ -45,8 +46,7 @@ export async function answerMessage(
   }
   const { session, begunAt } = opening;
   const { sessionId } = session;
-  const turn = new AbortController();
-  const { signal } = turn;
+  const turn = new Stop();
   const suspend = (cause: unknown): void => turn.abort(suspended(cause));
   using _stopped = onAbort(parts.signal, () => suspend(parts.signal.reason));
   const runId = parts.newId('run');
@@ -57,7 +57,7 @@ export async function answerMessage(
   const pauses = new TurnPauses();
   const people = new PeopleWait(place, pauses, suspend);
   const by = { agent, session, writes, begunAt, message };
-  return await takeTurn(parts, trail, { runId, signal, pauses, people, ...by });
+  return await takeTurn(parts, trail, { runId, signal: turn, pauses, people, ...by });
 }
 
 /** The reason of an abort after which the message goes on (judgement §4.33). */
@@ -75,7 +75,7 @@ interface Turn {
   readonly begunAt: TranscriptSize | undefined;
   readonly message: RoutedMessage;
   readonly runId: string;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly pauses: TurnPauses;
   readonly people: PeopleWait;
 }

@@ -2,7 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Trail, whyNot } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
 import type { SubagentAnswer } from '@sluice/sdk/stream';
-import { definedFields, type Outcome, type PayloadOf } from 'sluice-kernel/internal';
+import {
+  definedFields,
+  type Outcome,
+  type PayloadOf,
+  type StopSignal,
+} from 'sluice-kernel/internal';
 import { failedReport } from '../egress/end-send.js';
 import { addressOf, type Reply, type ReplyAddress, replyTo } from '../egress/reply.js';
 import type { FencedParts } from '../parts/parts.js';
@@ -28,7 +33,7 @@ export function replySink(
   trail: Trail,
   message: RoutedMessage,
   run: Pick<Reply, 'agentId' | 'sessionKey' | 'sessionId' | 'runId'>,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): ReplySink {
   const address = Object.freeze({ ...addressOf(message), ...run });
   const sink: ReplySink = {
@@ -64,7 +69,7 @@ function deliverTo(
   trail: Trail,
   message: RoutedMessage,
   answers: readonly SubagentAnswer[],
-  signal: AbortSignal,
+  signal: StopSignal,
   run: Partial<Reply>,
 ): (reply: Reply) => Promise<readonly SendReport[]> {
   const home = addressOf(message);
@@ -95,7 +100,7 @@ async function resolveDelivery(
   trail: Trail,
   answer: SubagentAnswer,
   home: ReplyAddress,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<Delivery> {
   const { channel, accountId, to, threadId } = home;
   const requesterOrigin: Place = definedFields({ channel, accountId, to, threadId });

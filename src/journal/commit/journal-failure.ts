@@ -1,4 +1,10 @@
-import { type Clock, isSluiceError, type Logger, pause } from 'sluice-kernel/internal';
+import {
+  type Clock,
+  isSluiceError,
+  type Logger,
+  pause,
+  type StopSignal,
+} from 'sluice-kernel/internal';
 import { isRefusedForGood } from '../rows/table-rows.js';
 
 /**
@@ -33,7 +39,7 @@ export const againMs = 100;
  */
 export async function patiently<T>(
   clock: Clock,
-  signal: AbortSignal,
+  signal: StopSignal,
   work: (isAgain: boolean) => Promise<T>,
   mayWait: (error: unknown, isAgain: boolean) => boolean = () => true,
 ): Promise<T> {

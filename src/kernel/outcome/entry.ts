@@ -23,7 +23,7 @@ export const codes = {
 export type ResultCode = (typeof codes)[keyof typeof codes];
 
 /** The traits of an entry that few have: the others share one object, since a gateway has many. */
-interface Traits {
+export interface Traits {
   readonly recheck: boolean;
   /** Parts of a stream may be shown before it has judged the whole. */
   readonly previewOk: boolean;

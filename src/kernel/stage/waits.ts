@@ -44,9 +44,13 @@ export class Timer implements Disposable {
 /** The part of an `AbortSignal` that waits need. A signal of Node costs 10 times as much as an object with these. */
 export interface StopSignal {
   readonly aborted: boolean;
-  addEventListener(type: 'abort', callback: () => void, how?: { readonly once: boolean }): void;
-  removeEventListener(type: 'abort', callback: () => void): void;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: StopListener, how?: { readonly once: boolean }): void;
+  removeEventListener(type: 'abort', listener: StopListener): void;
 }
+
+/** Hears of a stop, once. */
+export type StopListener = (() => void) | { handleEvent(): void };
 
 /**
  * Calls a function when a signal aborts, or at once if the signal is aborted already. Disposing the result takes the
@@ -65,7 +69,7 @@ export function onAbort(signal: StopSignal | undefined, callback: () => void): D
  * @example
  * await pause(clock, 1_000, signal);
  */
-export async function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
+export async function pause(clock: Clock, delayMs: number, signal: StopSignal): Promise<boolean> {
   if (signal.aborted) return false;
   const { promise, resolve } = deferred<boolean>();
   using timer = new Timer(clock);

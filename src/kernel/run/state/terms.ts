@@ -2,6 +2,7 @@ import { kernelError } from '../../errors.js';
 import type { Entry } from '../../outcome/entry.js';
 import type { Given } from '../../outcome/given.js';
 import type { ApprovalQuestion } from '../../outcome/question.js';
+import type { StopSignal } from '../../stage/waits.js';
 import type { Plan } from '../services/plan.js';
 import { type Answered, answeredTerms } from './answered.js';
 
@@ -10,7 +11,7 @@ export interface Terms {
   /** The host's predicate over candidates. */
   readonly valid: Given['valid'] | undefined;
   /** Aborts the dispatch from outside. */
-  readonly signal: AbortSignal | undefined;
+  readonly signal: StopSignal | undefined;
   readonly observeOnly: boolean;
   /** The payload names its target: the resolvers of `passedOver` are not called. */
   readonly settled: boolean;
