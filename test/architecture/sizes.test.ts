@@ -9,17 +9,17 @@ import { sourceFiles } from '../support/source-tree.js';
 const budgets = {
   /** Code lines by package; what is not named is in `rest`. */
   lines: {
-    kernel: 9_346,
-    sdk: 6_670,
-    agent: 5_272,
+    kernel: 9_384,
+    sdk: 6_676,
+    agent: 5_537,
     journal: 4_685,
-    host: 12_809,
-    testing: 1_694,
+    host: 12_812,
+    testing: 1_719,
     cli: 5_785,
     openclaw: 16_028,
     claude: 5_475,
     postgres: 2_020,
-    extensions: 12_880,
+    extensions: 12_901,
     rest: 112,
   },
   /** Lines of tests and of what supports them. */
