@@ -227,6 +227,13 @@ export const samplePayloads: {
     delta: 'ma.',
     messageIndex: 0,
   }),
+  'agent.llm.returning': () => ({
+    ...run,
+    ...model,
+    text: answer,
+    calls: [{ toolCallId: 't-1', toolName: 'lookup', params: { country: 'Peru' } }],
+    streaming: false,
+  }),
   'agent.tool.calling': toolCall,
   'agent.tool.returning': () => ({
     ...toolCall(),

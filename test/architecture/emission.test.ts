@@ -26,6 +26,7 @@ const dispatchedIn: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/agent/run/run-dispatcher.ts': ['agent.starting', 'agent.llm.input'],
   'src/agent/run/run-bounds.ts': ['agent.completed', 'agent.llm.output'],
+  'src/agent/run/model-answers.ts': ['agent.llm.returning'],
   'src/agent/run/output-deltas.ts': ['agent.output.delta'],
   'src/agent/turn/model.ts': ['agent.model.resolving'],
   'src/agent/turn/prompt.ts': ['agent.prompt.building'],

@@ -5,12 +5,12 @@ import { samplePayload } from '../../src/testing/index.js';
 import { hostLab } from '../support/host-lab.js';
 import { scriptedChannel } from '../support/scripted-channel.js';
 
-/** Families of runs that compact their transcript or start subagents, and of channels of plugins, and results of tools of the host: the run of this test has none. */
+/** Families of runs that compact their transcript or start subagents, and of channels of plugins, results of tools of the host, and answers that a handler judges: the run of this test has none. */
 const elsewhere = canonicalStages
   .filter(
     ({ family, emittedBy }) =>
       emittedBy === 'subagent' ||
-      /^(?:compaction|account\.pairing)\.|^agent\.tool\.returning$/.test(family),
+      /^(?:compaction|account\.pairing)\.|^agent\.(?:tool|llm)\.returning$/.test(family),
   )
   .map(({ family }) => family);
 

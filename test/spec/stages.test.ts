@@ -14,6 +14,11 @@ const questions: readonly (readonly [want: string, ...families: FamilyName[]])[]
   ['refuse or change a tool call', 'agent.tool.calling'],
   ['see the result of a tool', 'agent.tool.called'],
   [
+    'judge what a model or a tool has answered, before anybody reads it',
+    'agent.llm.returning',
+    'agent.tool.returning',
+  ],
+  [
     'change a tool result or a message in the transcript',
     'transcript.tool-result.persisting',
     'transcript.message.writing',

@@ -14,7 +14,10 @@ import type { KeptHistory } from './kept-history.js';
 
 /** The parts that a compaction works with. */
 export interface Compacting {
-  readonly request: Pick<AgentRequest, 'keepSession' | 'signal' | 'runId' | 'sessionId'>;
+  readonly request: Pick<
+    AgentRequest,
+    'keepSession' | 'signal' | 'runId' | 'sessionId' | 'llmCalling' | 'llmReturning'
+  >;
   readonly settings: Pick<AgentSettings, 'compaction' | 'contextTokens'>;
   readonly history: KeptHistory;
   readonly logger: Logger;
@@ -51,10 +54,12 @@ export async function* compact(
     const content = all.slice(-3 * settings.contextTokens); // its end, which has the task: three quarters of the context
     const writer = new MessageWriter({});
     try {
+      await request.llmCalling();
       const events = readAnswer(ask([{ role: 'user', content }]), writer, (id) => id);
       for await (const _ of events); // nobody sees it grow
-      const said = writer.messages.at(-1); // one before it has its thoughts
-      usage = said?.usage;
+      const last = writer.messages.at(-1); // one before it has its thoughts
+      usage = last?.usage;
+      const said = last && (await request.llmReturning(last));
       const text = (said?.content ?? []).flatMap((one) => (one.type === 'text' ? one.text : []));
       const summary = text.join('').trim().slice(0, maxSummaryChars);
       if (summary !== '') history.leftOut = { ...history.leftOut, summary };

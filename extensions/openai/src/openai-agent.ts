@@ -48,7 +48,7 @@ export interface OpenAiParts {
 
 /**
  * An agent whose model is behind chat completions: any server that speaks the protocol. It runs the loop of tools itself: each call
- * passes the gate, and the model sees a result as the transcript has it.
+ * passes the gate, the model sees a result as the transcript has it, and each answer of the model is judged before it is used.
  */
 export function openAiProvider(settings: AgentSettings, parts: OpenAiParts = {}): AgentProvider {
   const { id, model } = settings;
@@ -57,6 +57,7 @@ export function openAiProvider(settings: AgentSettings, parts: OpenAiParts = {})
     id,
     models: [model],
     toolGate: 'enforce',
+    modelGate: 'enforce',
     ownTools: [],
     troubles: () => parts.troubles?.() ?? [],
     tried: async () => void (await parts.tools?.()),
@@ -132,9 +133,13 @@ async function* turn(
       used = yield* compact(compacting, 'threshold', Math.floor((rest - fixed) / 2));
     }
     for (;;) {
+      await request.llmCalling();
       const parts = ask(messages(), offered);
       try {
-        return yield* readAnswer(parts, writer, idOf, used, habits);
+        const { length: before } = writer.messages;
+        const wished = yield* readAnswer(parts, writer, idOf, used, habits);
+        const said = writer.messages.slice(before).at(-1);
+        return said === undefined ? [] : callsIn(await request.llmReturning(said), wished);
       } catch (thrown) {
         const isTooLong = thrown instanceof ChatError && thrown.failure === 'context-length';
         if (!isTooLong || history.turns === 0) throw thrown;
@@ -220,6 +225,20 @@ export function headersOf({ url, headers, apiKey }: AgentSettings): Headers {
     // the error of the platform would show the key
     throw new ChatError('refused', '"apiKey" or a header has a letter that HTTP does not allow');
   }
+}
+
+/** The calls that are left of an answer. One whose arguments cannot be read stays so, unless a handler has given it others. */
+function callsIn(
+  { content }: AssistantMessage,
+  wished: readonly WishedCall[],
+): readonly WishedCall[] {
+  return content.flatMap((block) => {
+    if (block.type !== 'toolCall') return [];
+    const { id: toolCallId, name: toolName, arguments: args } = block;
+    const { problem } = wished.find((one) => one.toolCallId === toolCallId) ?? {};
+    const isProblem = problem !== undefined && Object.keys(args).length === 0;
+    return [{ ...{ toolCallId, toolName, args }, ...(isProblem && { problem }) }];
+  });
 }
 
 function blockOf({ toolCallId: id, toolName: name, args }: ToolCall): ToolCallContent {

@@ -69,6 +69,9 @@ export function requestOf(fields: Partial<AgentRequest> = {}): AgentRequest {
     tell: () => undefined,
     offer: () => [],
     written: () => [],
+    llmCalling: () => undefined,
+    llmReturning: (message) => message,
+    toolReturning: async (_call, result) => result,
     ...fields,
   };
 }

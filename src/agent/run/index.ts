@@ -6,8 +6,15 @@ export {
 } from './approvals.js';
 export { driveRun, HeldKeys, isRunDriven } from './driven-runs.js';
 export { resultText } from './judged/tool-result.js';
-export type { RunFallback, RunInput, RunProvider, RunStart, RunStop } from './run-bounds.js';
-export { RunDispatcher, type RunDispatcherOptions } from './run-dispatcher.js';
+export type {
+  RunDispatcherOptions,
+  RunFallback,
+  RunInput,
+  RunProvider,
+  RunStart,
+  RunStop,
+} from './run-bounds.js';
+export { RunDispatcher } from './run-dispatcher.js';
 export { addUsage } from './run-end.js';
 export { isSuspended, mustPass, RunFailure, RunSuspended, whyNot } from './run-failure.js';
 export type { RunError, RunFields, RunReport, RunSession } from './run-fields.js';

@@ -1,7 +1,15 @@
 import type { AgentProvider, AnsweredBy, AssistantMessage } from '@sluice/sdk/stream';
-import { definedFields, type Gate, type PayloadOf } from 'sluice-kernel/internal';
+import {
+  type Clock,
+  definedFields,
+  type Gate,
+  type Logger,
+  type PayloadOf,
+  type StopSignal,
+} from 'sluice-kernel/internal';
+import type { Approvals } from './approvals.js';
 import { usagePayload } from './run-end.js';
-import type { RunFields, RunReport } from './run-fields.js';
+import type { RunFields, RunReport, RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';
 
 /** The fields of `agent.starting` beside those of the run. */
@@ -48,10 +56,29 @@ export interface RunProvider {
   readonly model?: string;
   /** `enforce` if it asks the gate before a tool runs. */
   readonly toolGate: Gate;
+  /** `enforce` if it asks about its model; else the answers of the model are observed. */
+  readonly modelGate?: AgentProvider['modelGate'];
   /** It answers in the place of another model. */
   readonly fallback?: RunFallback;
   /** The subagent that a tool call starts; without it, no call starts any. */
   readonly subagentOf?: AgentProvider['subagentOf'];
+}
+
+/** The options of a run's dispatches. */
+export interface RunDispatcherOptions {
+  /** The dispatches before the run, with the refs that each of its dispatches carries. */
+  readonly trail: Trail;
+  readonly run: RunFields;
+  readonly session: RunSession;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /**
+   * Stops the run: its decisions are given up, its facts are told all the same. A reason that is a `RunFailure` says
+   * that the run has failed so; for any other it was aborted. Absent: nothing stops it.
+   */
+  readonly signal?: StopSignal;
+  /** Asks humans what vetoes ask about; without it, that is refused. */
+  readonly approvals?: Approvals;
 }
 
 /** The end of a run from outside: something was thrown, or nobody wanted the rest of it. */

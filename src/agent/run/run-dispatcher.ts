@@ -12,20 +12,15 @@ import {
   type TranscriptEntry,
   textOf,
 } from '@sluice/sdk/stream';
-import {
-  type Clock,
-  definedFields,
-  type Logger,
-  type Outcome,
-  type StopSignal,
-} from 'sluice-kernel/internal';
-import type { Approvals } from './approvals.js';
+import { definedFields, type Outcome, type StopSignal } from 'sluice-kernel/internal';
 import { type Compactions, compactions } from './compactions.js';
 import { driveRun } from './driven-runs.js';
+import { ModelAnswers } from './model-answers.js';
 import { OutputDeltas, withoutErrorText } from './output-deltas.js';
 import {
   answeredBy,
   dispatchEnd,
+  type RunDispatcherOptions,
   type RunInput,
   type RunModel,
   type RunProvider,
@@ -33,28 +28,10 @@ import {
   type RunStop,
 } from './run-bounds.js';
 import { addUsage, endByFailure, endOfRun } from './run-end.js';
-import type { RunFields, RunReport, RunSession } from './run-fields.js';
+import type { RunReport } from './run-fields.js';
 import { subagents } from './subagents.js';
 import { ToolCalls } from './tool-calls.js';
-import type { Trail } from './trail.js';
 import { type TranscriptWriter, transcriptWriter } from './transcript-writer.js';
-
-/** The options of a run's dispatches. */
-export interface RunDispatcherOptions {
-  /** The dispatches before the run, with the refs that each of its dispatches carries. */
-  readonly trail: Trail;
-  readonly run: RunFields;
-  readonly session: RunSession;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /**
-   * Stops the run: its decisions are given up, its facts are told all the same. A reason that is a `RunFailure` says
-   * that the run has failed so; for any other it was aborted. Absent: nothing stops it.
-   */
-  readonly signal?: StopSignal;
-  /** Asks humans what vetoes ask about; without it, that is refused. */
-  readonly approvals?: Approvals;
-}
 
 /**
  * Turns the events of one run into canonical dispatches, in the order of seed 001: `start`, `input`, `open`, then
@@ -73,6 +50,7 @@ export class RunDispatcher {
   readonly #writer: TranscriptWriter;
   readonly #deltas: OutputDeltas;
   readonly #tools: ToolCalls;
+  readonly #answers: ModelAnswers;
   readonly #subagents: ReturnType<typeof subagents>;
   readonly #compactions: Compactions;
   readonly #texts: string[] = [];
@@ -91,12 +69,13 @@ export class RunDispatcher {
     this.#writer = transcriptWriter(trail, session, run.runId, signal);
     this.#deltas = new OutputDeltas(trail, run, clock);
     const mayRun = (call: ToolCall, stop: StopSignal) => this.#subagents.ask(call, stop);
-    const asking = { trail, run, clock, approvals };
-    const toolGate = () => this.#provider?.toolGate ?? 'enforce';
-    const tools = new ToolCalls({ writer: this.#writer, signal, mayRun, toolGate, ...asking });
+    const asking = { trail, run, clock, approvals, signal, writer: this.#writer };
+    const provider = () => this.#provider;
+    const toolGate = () => provider()?.toolGate ?? 'enforce';
+    this.#answers = new ModelAnswers({ provider, ...asking });
+    this.#tools = new ToolCalls({ mayRun, toolGate, ...asking });
     const subagentOf = (call: ToolCall) => this.#provider?.subagentOf?.(call);
-    this.#tools = tools;
-    this.#subagents = subagents({ session, logger, tools, subagentOf, ...asking });
+    this.#subagents = subagents({ session, logger, tools: this.#tools, subagentOf, ...asking });
     this.#compactions = compactions(trail, run, logger);
   }
 
@@ -146,7 +125,7 @@ export class RunDispatcher {
   }
 
   /** A call that the gate has allowed runs with other arguments. */
-  runsWith(toolCallId: string, args: Readonly<Record<string, unknown>>): void {
+  runsWith(toolCallId: string, args: ToolCall['args']): void {
     this.#tools.runsWith(toolCallId, args);
   }
 
@@ -155,28 +134,41 @@ export class RunDispatcher {
     return this.#tools.returning(call, result);
   }
 
+  /** A model has answered. Returns the message that may be used (spec §16.32); rejects with a RunFailure `stage-failed`. */
+  llmReturning(message: AssistantMessage, streaming: boolean) {
+    return this.#answers.returning(message, streaming);
+  }
+
+  /** Returns whether an answer is not shown before it is judged. @param showsWhole what was shown can be put right. */
+  holdsAnswers(showsWhole: boolean): boolean {
+    return this.#answers.holds(showsWhole);
+  }
+
+  /** Writes a placeholder for an answer that was kept back. */
+  withhold(message: AssistantMessage, why: unknown): Promise<void> {
+    return this.#answers.withhold(message, why);
+  }
+
   /** Somebody judges results of tools: a part of one must not be shown before the whole. */
   get judgesResults(): boolean {
     return this.#tools.judgesResults;
   }
 
   /**
-   * Dispatches a fact of a subagent: one fact after the other, and each before the next event that is taken and does not
-   * grow. Never rejects.
+   * Dispatches a fact of a subagent: one after the other, each before the next event that does not grow. Never rejects.
    */
   report(fact: SubagentFact): Promise<void> {
     return this.ended ? Promise.resolve() : this.#subagents.report(fact);
   }
 
-  /** Returns the subagents of the main thread among these runs, as far as they were told. */
+  /** Returns the subagents of the main thread among these runs, as far as told. */
   answering(childRunIds: readonly string[]): readonly SubagentAnswer[] {
     return this.#subagents.answering(childRunIds);
   }
 
   /**
-   * Dispatches the facts of a session event, before a listener is told of it.
+   * Dispatches the facts of a session event, before a listener is told of it. Returns nothing if there is nothing to wait for.
    *
-   * @returns nothing if there is nothing to wait for.
    * @throws RunFailure `not-written`.
    */
   take(event: SessionEvent): Promise<void> | undefined {
@@ -220,7 +212,7 @@ export class RunDispatcher {
     return undefined;
   }
 
-  /** Dispatches the facts of an event that come after its listener was told. */
+  /** Dispatches the facts of an event that come after its listener. */
   told(event: SessionEvent): void {
     if (event.type === 'auto_compaction_end') this.#compactions.ended(event);
   }
@@ -283,6 +275,8 @@ export class RunDispatcher {
   }
 
   async #messageEnd(ended: AssistantMessage): Promise<void> {
+    const observing = this.#answers.observed(ended);
+    if (observing !== undefined) await observing;
     const message = withoutErrorText(ended);
     this.#lastAssistant = message;
     this.#usages.push(message.usage);

@@ -1,4 +1,4 @@
-import { MessageWriter, type SessionEvent } from '@sluice/sdk/stream';
+import { isPrompt, MessageWriter, type SessionEvent } from '@sluice/sdk/stream';
 import { definedFields, type SelectionOf } from 'sluice-kernel/internal';
 import { mustPass } from '../run/index.js';
 import { type ModelChoice, refOf } from './model.js';
@@ -25,21 +25,24 @@ export async function resolveAnswer(scope: AttemptScope): Promise<GivenAnswer | 
 }
 
 /**
- * Asks `agent.llm.calling` if the composed prompt may go to the model.
+ * Asks `agent.llm.calling` if a model may be called: first with the composed prompt, then with what the attempt has written, too.
  *
- * @throws RunFailure `stage-failed`; it has the cancel of a veto that keeps the prompt from the model.
+ * @throws RunFailure `stage-failed`; it has the cancel of a veto that keeps the call from the model.
  */
-export async function judgePrompt(
-  { options, trail, fields, signal, attempt, begun = [] }: AttemptScope,
+export async function judgeCall(
+  { options, trail, fields, signal, attempt, run, begun = [] }: AttemptScope,
   choice: ModelChoice,
   { prompt, systemPrompt }: ComposedPrompt,
+  call: number,
 ): Promise<void> {
   const { message, session } = options;
+  const since = run.written.filter((entry) => !isPrompt(entry));
   const payload = {
     prompt: message.text,
     attempt,
+    call,
     composedPrompt: prompt,
-    messages: [...session.history, ...begun],
+    messages: [...session.history, ...begun, ...since],
     ...definedFields({ systemPrompt }),
     ...refOf(choice),
     ...fields,

@@ -20,6 +20,7 @@ import { makeAgain, partBegun } from '../tools/calls-again.js';
 import { givenTools } from '../tools/given-tools.js';
 import { saying } from './answer.js';
 import { CutOff, untilCut } from './cut-off.js';
+import { JudgedAnswers } from './judged-answers.js';
 import { type ModelChoice, refOf } from './model.js';
 import { prepareAttempt } from './prepare.js';
 import type { AttemptScope, TurnScope } from './turn-fields.js';
@@ -84,6 +85,8 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   /** It has asked for a tool, or was asked for a compaction alone. */
   let hasActed = false;
   let telling: Promise<void> | undefined;
+  /** Absent if what the model says can only be observed. */
+  let answers: JudgedAnswers | undefined;
   /** Stops the tools of the host that still run when the attempt has ended. */
   let toolsOver: Stop | undefined;
 
@@ -94,15 +97,18 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
     if (answer !== undefined) return () => saying(answer);
     choice = chosen;
     const { provider, model } = chosen;
-    const { id, toolGate } = provider;
+    const { id, toolGate, modelGate } = provider;
     const subagentOf = provider.subagentOf?.bind(provider);
-    run.open({ id, toolGate, model, ...definedFields({ fallback, subagentOf }) });
+    run.open({ id, toolGate, model, ...definedFields({ modelGate, fallback, subagentOf }) });
+    if (modelGate === 'enforce') answers = new JudgedAnswers(run, options.callbacks);
     const offer = (tools: readonly ToolDefinition[]) => offerTo(id, tools);
     const tools = toolsFor(provider);
     const whole: AgentRequest = {
       gate,
       tell,
       offer,
+      llmReturning: (message) => answers?.judge(message) ?? message,
+      toolReturning: (call, result) => run.returning(call, result),
       written: () =>
         run.written
           .slice(madeBefore)
@@ -171,6 +177,19 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
    * first, as an agent event is emitted before its callbacks; of all else the callbacks hear before the hooks.
    */
   function take(event: SessionEvent): Promise<void> | undefined {
+    const left = answers?.left(event);
+    if (left === undefined) return takeOne(event);
+    return Array.isArray(left) && left.length === 0 ? undefined : takeAll(left);
+  }
+
+  async function takeAll(events: ReturnType<JudgedAnswers['left']>): Promise<void> {
+    for (const event of (await untilCut(Promise.resolve(events), cut)) ?? []) {
+      const taking = takeOne(event);
+      if (taking !== undefined) await taking;
+    }
+  }
+
+  function takeOne(event: SessionEvent): Promise<void> | undefined {
     if (event.type !== 'message_update' || !isAsked) return takeInOrder(event);
     void run.take(event); // at once: nothing that grows is waited for
     return wait(listener.report(event)); // as a rule a piece of a text costs no promise
@@ -231,13 +250,15 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
 
   /** Before a model is called, no run of a model has begun that could fail. */
   async function failed(message: string): Promise<void> {
+    if (answers?.isOpen === true) await wait(listener.report(endedBy(message)));
     if (hasBegun) await wait(listener.failed(message));
   }
 
   /** The model has said nothing and done nothing about this prompt, also before this attempt or a crash (spec §16.28). */
   function isSilent(): boolean {
     if (options.mustAnswer !== true || choice === undefined) return false;
-    if (hasActed || toolCalls > 0 || listener.hasSaid()) return false;
+    if (hasActed || answers?.hasChanged === true || toolCalls > 0 || listener.hasSaid())
+      return false;
     const before = modelMessages((begun ?? []).filter(isSessionMessage));
     return !before.some(isWork);
   }
@@ -261,6 +282,12 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
 
 /** An attempt that has ended. */
 export type EndedAttempt = Awaited<ReturnType<typeof runAttempt>>;
+
+/** Ends a message of which parts were shown, and of which nothing is to be sent: nobody has judged it. */
+function endedBy(errorMessage: string): SessionEvent {
+  const message = { role: 'assistant', content: [], stopReason: 'error', errorMessage } as const;
+  return { type: 'message_end', message };
+}
 
 /** A message is a result of a tool, or has words that are no thoughts. */
 function isWork(message: SessionMessage): boolean {

@@ -2,7 +2,7 @@ import { isSessionMessage } from '@sluice/sdk/stream';
 import { modelHistory } from '@sluice/sdk/stream/internal';
 import { definedFields } from 'sluice-kernel/internal';
 import { mustPass } from '../run/index.js';
-import { judgePrompt, resolveAnswer } from './answer.js';
+import { judgeCall, resolveAnswer } from './answer.js';
 import { type ModelChoice, resolveModel } from './model.js';
 import { buildPrompt } from './prompt.js';
 import { type AttemptScope, imagesIn } from './turn-fields.js';
@@ -25,7 +25,8 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
   if (answer !== undefined) return { answer };
   const choice = chosen ?? (await resolveModel(scope));
   const built = await buildPrompt(scope);
-  await judgePrompt(scope, choice, built);
+  await judgeCall(scope, choice, built, 1);
+  let calls = 0;
   const { prompt, systemPrompt } = built;
   const attachments = message.attachments ?? [];
   const input = {
@@ -52,6 +53,7 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
       metadata: session.metadata ?? {},
     },
     signal: signal.signal,
+    llmCalling: () => (calls++ === 0 ? undefined : judgeCall(scope, choice, built, calls)), // the first was judged above
     graceMs: scope.graceMs,
     ...definedFields({
       systemPrompt,

@@ -160,7 +160,8 @@ export async function startAll(
       parts.logger.warn('ingress.joinWithinMs names a channel or an account that does not run', {
         at,
       });
-  const notice = previewNotice(parts.kernel.plan('egress.preparing'));
+  const judges = [parts.kernel.plan('egress.preparing'), parts.kernel.plan('agent.llm.returning')];
+  const notice = previewNotice(judges.flat());
   if (
     notice !== undefined &&
     parts.accounts.all().some(({ channel }) => channel.capabilities.canStreamResponse === true)

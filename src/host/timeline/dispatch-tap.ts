@@ -86,8 +86,9 @@ export function dispatchTap(
 }
 
 /** Fields that an outcome may keep back or clean: as they were emitted they are written only if they have passed unchanged. */
-const judged: ReadonlyMap<FamilyName, string> = new Map<FamilyName, string>([
-  ['agent.tool.returning', 'result'],
+const judged: ReadonlyMap<FamilyName, readonly string[]> = new Map([
+  ['agent.tool.returning', ['result']],
+  ['agent.llm.returning', ['text', 'thinking', 'calls']],
 ]);
 
 function bodyOf(
@@ -99,9 +100,10 @@ function bodyOf(
   const emitted: Envelope = event;
   const { family } = event;
   const history: unknown = Object(emitted.payload)[histories.get(family) ?? ''];
-  const field = judged.get(family);
+  const fields = judged.get(family) ?? [];
   const isHeld = outcome.status !== 'passed';
-  const heldBack = (isIt: boolean) => isIt && field !== undefined && { [field]: leftOut };
+  const heldBack = (isIt: boolean) =>
+    isIt && Object.fromEntries(fields.map((field) => [field, leftOut]));
   const isChanged = payload !== emitted.payload;
   const before = { ...keep(emitted.payload, family), ...heldBack(isHeld || isChanged) };
   return {

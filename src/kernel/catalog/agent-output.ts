@@ -2,7 +2,7 @@ import type { Infer } from '../schema/schema.js';
 import { named } from '../stage/named.js';
 import { canonicalStage } from './pieces/canonical-stage.js';
 import * as f from './pieces/field.js';
-import { startedRunFields } from './pieces/run.js';
+import { callFields, startedRunFields } from './pieces/run.js';
 
 const agentOutputDeltaPayload = f.object({
   ...startedRunFields,
@@ -22,6 +22,35 @@ const agentOutputDeltaPayload = f.object({
 /** The payload of `agent.output.delta`. */
 export interface AgentOutputDelta extends Readonly<Infer<typeof agentOutputDeltaPayload>> {}
 
+const answered = {
+  thinking: f.optional(f.text('What it thought.')),
+  calls: f.list(
+    f.object({
+      toolName: f.text('The tool.'),
+      toolCallId: f.text('The call.'),
+      params: f.openRecord('What the tool is to be called with.'),
+    }),
+    'The tools that it wants to call.',
+  ),
+};
+
+const agentLlmReturningPayload = f.object({
+  ...callFields,
+  ...answered,
+  text: f.text('What it said.'),
+  streaming: f.flag('Parts of it were shown before it was whole.'),
+});
+/** The payload of `agent.llm.returning`. */
+export interface AgentLlmReturning extends Readonly<Infer<typeof agentLlmReturningPayload>> {}
+
+const agentLlmReturningPatch = f.object({
+  thinking: answered.thinking,
+  calls: f.optional(answered.calls),
+  text: f.optional(f.text('What it is to have said.')),
+});
+/** The patch that a mutator of `agent.llm.returning` may return. */
+export interface AgentLlmReturningPatch extends Infer<typeof agentLlmReturningPatch> {}
+
 export const agentOutputStages = [
   canonicalStage({
     family: 'agent.output.delta',
@@ -33,5 +62,18 @@ export const agentOutputStages = [
     purpose: 'Shows output while it grows.',
     emittedBy: 'turn',
     emittedWhen: 'for each delta that the agent provider yields',
+  }),
+  canonicalStage({
+    family: 'agent.llm.returning',
+    classes: ['observer', 'mutator', 'veto'],
+    mode: 'sequential',
+    payload: named<AgentLlmReturning>(agentLlmReturningPayload),
+    patch: named<AgentLlmReturningPatch>(agentLlmReturningPatch),
+    cancelCodes: ['blocked', 'policy', 'unsafe'],
+    cancelReplies: true,
+    principal: true,
+    purpose: 'Judges what a model has answered, before anybody reads it.',
+    emittedBy: 'turn',
+    emittedWhen: 'when a message of a model is whole, if a handler hears it',
   }),
 ] as const;

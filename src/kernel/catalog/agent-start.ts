@@ -79,6 +79,7 @@ const agentLlmCallingPayload = f.object({
   systemPrompt: f.optional(f.text('The system prompt, guidance included.')),
   provider: f.optional(f.text('The model provider that would be called.')),
   model: f.optional(f.text('The model that would be called.')),
+  call: f.optional(f.count('Which call of a model in this attempt it is, from 1.')),
 });
 /** The payload of `agent.llm.calling`. */
 export interface AgentLlmCalling extends Readonly<Infer<typeof agentLlmCallingPayload>> {}
@@ -129,7 +130,7 @@ export const agentStartStages = [
     payload: named<AgentModelResolving>(agentModelResolvingPayload),
     patch: named<AgentModelResolvingPatch>(agentModelResolvingPatch),
     laws: { provider: 'first-defined', model: 'first-defined' },
-    purpose: 'Overrides the model or its provider before either is looked up.',
+    purpose: 'Chooses the model and its provider.',
     emittedBy: 'turn',
     emittedWhen: 'once per run, before the prompt is built',
   }),
@@ -158,7 +159,7 @@ export const agentStartStages = [
     principal: true,
     purpose: 'Keeps the composed prompt from the model.',
     emittedBy: 'turn',
-    emittedWhen: 'once per attempt, when the prompt is composed',
+    emittedWhen: 'before each call of a model that the host knows of: at least once per attempt',
   }),
   annotatedStage({
     family: 'agent.llm.input',

@@ -93,7 +93,7 @@ export const sessionStages = [
     payload: named<SessionEnded>(sessionEndedPayload),
     timeoutMs: 2_000,
     stageTimeoutMs: 2_000,
-    purpose: 'Tells that a session is over and nothing more is added to it.',
+    purpose: 'Tells that a session is over.',
     emittedWhen: 'when a reset has closed the old session',
   }),
 ] as const;

@@ -87,7 +87,7 @@ export const subagentStages = [
     cancelCodes: ['blocked', 'policy', 'disabled', 'binding-failed', 'limit-reached'],
     principal: true,
     asks: true,
-    purpose: 'Prepares the place where a child will talk, or refuses the child.',
+    purpose: 'Prepares the place of a child, or refuses it.',
     emittedBy: 'subagent',
     emittedWhen: 'when an agent asks for a child',
   }),

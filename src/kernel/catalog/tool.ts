@@ -82,7 +82,7 @@ export const toolStages = [
     cancelCodes: ['blocked', 'policy', 'loop-detected'],
     principal: true,
     asks: true,
-    purpose: 'Checks, audits and corrects a tool call before it runs.',
+    purpose: 'Judges a tool call before it runs.',
     emittedBy: 'turn',
     emittedWhen: 'when the agent asks for a tool',
   }),

@@ -47,7 +47,7 @@ export const transcriptStages = [
     payload: named<TranscriptToolResultPersisting>(transcriptToolResultPersistingPayload),
     patch: named<TranscriptToolResultPersistingPatch>(transcriptToolResultPersistingPatch),
     shared: ['message'],
-    purpose: 'Changes the tool result that the transcript will hold.',
+    purpose: 'Changes a tool result in the transcript.',
     emittedBy: 'turn',
     emittedWhen: 'for each tool result, before transcript.message.writing',
   }),

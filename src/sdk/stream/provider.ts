@@ -2,10 +2,10 @@ import type { AgentAnswer } from './agent-answer.js';
 import type { AgentTrigger } from './agent-trigger.js';
 import type { TranscriptSize } from './is-session-message.js';
 import type { SessionEvent } from './session-event.js';
-import type { SessionMessage } from './session-message.js';
+import type { AssistantMessage, SessionMessage } from './session-message.js';
 import type { StreamDelta } from './stream-delta.js';
 import type { SubagentFact, SubagentStart } from './subagent-fact.js';
-import type { AgentTool, ToolDefinition } from './tool/agent-tool.js';
+import type { AgentTool, AgentToolResult, ToolDefinition } from './tool/agent-tool.js';
 import type { ToolCall, ToolGate } from './tool/tool-call.js';
 
 /** A file that goes with a prompt. */
@@ -61,6 +61,24 @@ export interface AgentRequest {
   readonly keepSession: (token: string) => void;
   /** To be asked before each tool call by a provider whose `toolGate` is `enforce`. */
   readonly gate: ToolGate;
+  /**
+   * To be awaited before each call of a model by a provider whose `modelGate` is `enforce`. Rejects if `agent.llm.calling` keeps the
+   * call from the model: the provider throws that on, and calls no model any more.
+   */
+  readonly llmCalling: () => Promise<void> | undefined;
+  /**
+   * To be awaited by a provider whose `modelGate` is `enforce`, before it uses what a model has said, with the message of its
+   * `message_end` or with one that it does not tell of, such as a summary. Gives the message as `agent.llm.returning` has left it: the
+   * provider makes the calls of that one. Rejects if the answer is kept back. A message is judged once.
+   */
+  readonly llmReturning: (
+    message: AssistantMessage,
+  ) => AssistantMessage | Promise<AssistantMessage>;
+  /**
+   * To be awaited with the answer of a tool that the provider itself has run, if it can change what the model gets of it. Gives the
+   * answer as `agent.tool.returning` has left it: the same object if nothing has changed. Never rejects.
+   */
+  readonly toolReturning: (call: ToolCall, result: AgentToolResult) => Promise<AgentToolResult>;
   /** The tools of the host for this agent, beside its own. Absent if there are none, or if its provider takes none. */
   readonly tools?: readonly AgentTool[];
   /**
@@ -116,6 +134,12 @@ export interface AgentProvider {
    * already, or nobody can stop them, as in a recording.
    */
   readonly toolGate: 'enforce' | 'observe-only';
+  /**
+   * `enforce`: it calls its models itself, asks `request.llmCalling` before each call, and makes no calls of tools but those that
+   * `request.llmReturning` gives back. The turn shows its messages as they are judged. Absent: what its model says can only be
+   * observed.
+   */
+  readonly modelGate?: 'enforce' | undefined;
   /**
    * The names of its own tools, if it takes those of `request.tools`; they may be none. Absent if it takes none. A tool of the
    * host with the name of one of its own is left out.

@@ -12,6 +12,7 @@ import type {
 import { checkOrdering } from '@sluice/sdk/stream/internal';
 import { silentLogger, systemClock } from 'sluice-kernel';
 import { broken, type ConformanceCheck, must, within } from './check.js';
+import { unjudged } from './unjudged.js';
 
 /** An agent provider, and prompts that make it do what a check is about. Each check asks for a new one. */
 export interface AgentUnderTest extends Partial<AsyncDisposable> {
@@ -109,18 +110,18 @@ async function take(
     ...work,
     model: provider.models[0] ?? broken('it offers no model'),
     prompt,
-    attachments: [],
-    history: [],
+    ...{ attachments: [], history: [] },
     session: { context: {}, memoryKeys: [], metadata: {} },
     keepSession: () => undefined,
     gate: judged,
     offer: (tools) =>
       givenTools(tools, {
         ...{ run, gate: judged, clock: systemClock, logger: silentLogger, signal: turn.signal },
-        judge: { returning: async (_call, result) => result, judgesResults: false },
+        judge: { returning: unjudged.toolReturning, judgesResults: false },
         around: (work) => work(),
       }),
     written: () => writtenIn(events),
+    ...unjudged,
     tell: () => undefined,
     signal: turn.signal,
   };

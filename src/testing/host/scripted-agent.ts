@@ -7,11 +7,12 @@ import {
   type AssistantContent,
   MessageWriter,
   type SessionEvent,
+  type ToolCallContent,
 } from '@sluice/sdk/stream';
 import { onAbort } from 'sluice-kernel/internal';
 
 /**
- * A tool call of a scripted agent. It runs only if the gate allows it, with the arguments that the gate gives back. Without a
+ * A tool call of a scripted agent. It runs only if `agent.llm.returning` leaves it and the gate allows it, with the arguments that the gate gives back. Without a
  * `result`, a tool of the host with that name is called, if there is one.
  */
 interface ScriptedToolCall {
@@ -55,6 +56,7 @@ export function scriptedAgent(
     id,
     models: [id],
     toolGate: 'enforce',
+    modelGate: 'enforce',
     ownTools: [],
     requests,
     run: (request) => {
@@ -72,10 +74,14 @@ async function* take(
 ): AsyncGenerator<SessionEvent> {
   const writer = new MessageWriter({ provider: id, model: request.model });
   let blocks: Exclude<AssistantContent, { type: 'error' }>[] = [];
-  const spoken = async function* (): AsyncGenerator<SessionEvent, void> {
-    if (blocks.length === 0) return;
+  /** Says the blocks, as one answer of a model. @returns the calls that are left of it. */
+  const spoken = async function* (): AsyncGenerator<SessionEvent, readonly ToolCallContent[]> {
+    if (blocks.length === 0) return [];
+    await request.llmCalling();
     for (const event of say(writer, blocks)) yield event;
     blocks = [];
+    const { content = [] } = (await judged(writer, request)) ?? {};
+    return content.flatMap((block) => (block.type === 'toolCall' ? [block] : []));
   };
   yield { type: 'agent_start' };
   for (const [at, step] of steps.entries()) {
@@ -89,20 +95,27 @@ async function* take(
       yield* spoken();
       await Promise.race([step.until(), aborted(request.signal)]);
     } else {
-      const { tool: toolName, args = {} } = step;
-      const call = { toolCallId: `${request.runId}-${at}`, toolName, args: { ...args } };
-      blocks.push({ type: 'toolCall', id: call.toolCallId, name: toolName, arguments: call.args });
-      yield* spoken();
-      yield { type: 'tool_execution_start', ...call };
-      const given = request.tools?.find(({ name }) => name === toolName && !('result' in step));
-      const end = given
-        ? await callGiven(given, call)
-        : await callTool(step, await request.gate(call));
-      yield { type: 'tool_execution_end', toolCallId: call.toolCallId, toolName, ...end };
+      const { tool, args = {} } = step;
+      const id = `${request.runId}-${at}`;
+      blocks.push({ type: 'toolCall', id, name: tool, arguments: { ...args } });
+      for (const { id: toolCallId, name: toolName, arguments: args } of yield* spoken()) {
+        const call = { toolCallId, toolName, args };
+        yield { type: 'tool_execution_start', ...call };
+        const given = request.tools?.find(({ name }) => name === toolName && !('result' in step));
+        const end = given
+          ? await callGiven(given, call)
+          : await callTool(step, await request.gate(call));
+        yield { type: 'tool_execution_end', toolCallId, toolName, ...end };
+      }
     }
   }
   yield* spoken();
   yield { type: 'agent_end', messages: writer.messages };
+}
+
+async function judged(writer: MessageWriter, request: AgentRequest) {
+  const message = writer.messages.at(-1);
+  return message && (await request.llmReturning(message));
 }
 
 interface CallEnd {

@@ -96,6 +96,9 @@ function request(fields: Partial<AgentRequest> = {}): AgentRequest {
     keepSession: () => undefined,
     offer: () => [],
     written: () => [],
+    llmCalling: () => undefined,
+    llmReturning: (message) => message,
+    toolReturning: async (_call, result) => result,
     signal: new AbortController().signal,
     ...fields,
   };

@@ -202,6 +202,9 @@ describeClaude('the real SDK', () => {
       keepSession: () => undefined,
       offer: () => [],
       written: () => [],
+      llmCalling: () => undefined,
+      llmReturning: (message) => message,
+      toolReturning: async (_call, result) => result,
       signal: controller.signal,
     });
     for await (const event of events) if (event.type === 'message_update') break;

@@ -101,6 +101,7 @@ const expected: Readonly<Record<Family, readonly [classes: readonly string[], mo
   'agent.llm.input': [watchers, 'sequential'],
   'agent.llm.output': [watchers, 'sequential'],
   'agent.output.delta': [observers, 'sync-sequential'],
+  'agent.llm.returning': [['observer', 'mutator', 'veto'], 'sequential'],
   'agent.tool.calling': [['observer', 'augmenter', 'mutator', 'veto'], 'sequential'],
   'agent.tool.returning': [['observer', 'augmenter', 'mutator', 'veto'], 'sequential'],
   'agent.tool.called': [watchers, 'sequential'],

@@ -43,7 +43,7 @@ describe("preview: 'ok'", () => {
         handler: () => allow(),
       });
     expect(contribute).toThrow(expect.objectContaining({ code: 'bad-contribution' }));
-    expect(contribute).toThrow(/judges streams: egress\.preparing/);
+    expect(contribute).toThrow(/judges streams: agent\.llm\.returning, egress\.preparing/);
   });
 
   it('is refused with another value, and on a class that holds nothing back (§3.4)', () => {

@@ -102,6 +102,9 @@ async function play(lab: ProviderLab, { steps, ending, how, ackLater }: Sequence
           keepSession: () => undefined,
           offer: () => [],
           written: () => [],
+          llmCalling: () => undefined,
+          llmReturning: (message) => message,
+          toolReturning: async (_call, result) => result,
           signal: stop.signal,
         });
   const told: (StreamDelta | SessionEvent)[] = [];

@@ -27,6 +27,9 @@ const request = (fields: Partial<AgentRequest> = {}): AgentRequest => ({
   keepSession: () => undefined,
   offer: () => [],
   written: () => [],
+  llmCalling: () => undefined,
+  llmReturning: (message) => message,
+  toolReturning: async (_call, result) => result,
   signal: new AbortController().signal,
   ...fields,
 });

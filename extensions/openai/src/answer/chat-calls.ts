@@ -136,6 +136,6 @@ function wishOf(
   }
   if (typeof args === 'object' && args !== null && !Array.isArray(args))
     return { ...call, args: args as WishedCall['args'] };
-  const problem = `the tool did not run: its arguments are no JSON object: ${text.slice(0, 200)}`;
-  return { ...call, args: {}, problem };
+  // without a word of them: nobody has judged these
+  return { ...call, args: {}, problem: 'the tool did not run: its arguments are no JSON object' };
 }
