@@ -12,7 +12,7 @@ const budgets = {
     kernel: 9_346,
     sdk: 6_670,
     agent: 5_272,
-    journal: 4_791,
+    journal: 4_773,
     host: 12_809,
     testing: 1_694,
     cli: 5_785,
