@@ -1,5 +1,4 @@
 import type { KeyValues, WriteResult } from '@sluice/sdk/extension';
-import type { TranscriptSize } from '@sluice/sdk/stream';
 import { type Clock, definedFields } from 'sluice-kernel/internal';
 import { journalError } from './errors.js';
 import { checkedFence, type Fence, noFence, type Ownership, type UpdateFence } from './fence.js';
@@ -77,8 +76,8 @@ export interface JournalTransaction {
 export interface SessionChanges {
   /** Keeps a session in place of the one under its key, whose transcript goes if it has another id. */
   save(sessionKey: string, sessionId: string, body: string): void;
-  /** Adds to a transcript. @returns the size of the transcript up to there, if the database counts it within the transaction. */
-  append(sessionId: string, isPrompt: boolean, body: string): TranscriptSize | undefined;
+  /** Adds to a transcript. */
+  append(sessionId: string, isPrompt: boolean, body: string): void;
 }
 
 /** The changes of key values, as `KeyValues` says them. */

@@ -92,7 +92,7 @@ export class PostgresBatches extends CommitQueue<SharedTransaction> {
   }
 
   #isDue(): boolean {
-    return this.#isCarrying && this.#options.passengers?.waiting.waits() === true;
+    return this.#isCarrying && this.#options.passengers?.waiting.waits(false) === true;
   }
 
   async #run(): Promise<void> {
@@ -113,10 +113,12 @@ export class PostgresBatches extends CommitQueue<SharedTransaction> {
     withPassengers: boolean,
     isAgain = false,
   ): Promise<void> {
-    const waiting = withPassengers ? this.#options.passengers?.waiting : undefined;
+    const isAlong = this.#options.passengers?.waiting.waits(!this.#isCarrying) === true;
+    const passengers = withPassengers && isAlong ? this.#options.passengers : undefined;
+    const waiting = passengers?.waiting;
     const fromMs = this.nowMs();
     try {
-      const outcomes = await this.#transaction(jobs, withPassengers);
+      const outcomes = await this.#transaction(jobs, passengers);
       this.count(fromMs);
       if (withPassengers || !isSluiceError(this.failure, 'database-full')) this.remember(undefined); // a renewal needs no room
       waiting?.written(true);
@@ -143,10 +145,9 @@ export class PostgresBatches extends CommitQueue<SharedTransaction> {
 
   async #transaction(
     jobs: readonly Write<SharedTransaction>[],
-    withPassengers: boolean,
+    passengers: BatchOptions['passengers'],
   ): Promise<ReadonlyMap<Write<SharedTransaction>, WriteEnd>> {
     const { fence } = this.#options;
-    const passengers = withPassengers ? this.#options.passengers : undefined;
     const outcomes = new Map<Write<SharedTransaction>, WriteEnd>();
     const history = await this.#fates.history();
     let id: string | undefined;

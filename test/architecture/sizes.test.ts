@@ -18,7 +18,7 @@ const budgets = {
     cli: 5_785,
     openclaw: 16_028,
     claude: 5_475,
-    postgres: 2_023,
+    postgres: 2_024,
     extensions: 12_880,
     adapters: 444,
     rest: 112,

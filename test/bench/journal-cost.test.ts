@@ -2,6 +2,7 @@ import { utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
+import { keepTimeline, timelineRecorder } from '../../src/host/index.js';
 import { openJournal, openSqlite } from '../../src/journal/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { fileCalls } from '../support/file-calls.js';
@@ -24,8 +25,10 @@ async function journalLab(options: HostLabOptions = {}): Promise<JournalLab> {
   const journal = await openJournal(path, { clock });
   const agents = [{ id: 'main', provider: speaker }];
   const { journal: settings, ...rest } = options;
+  const timeline = timelineRecorder({ clock }); // the kernel of the lab is given: nobody else records its dispatches
+  if (settings?.dispatches !== false) timeline.listen(keepTimeline(journal));
   const lab = await hostLab({
-    ...{ clock, store: journal.store, agents },
+    ...{ clock, store: journal.store, agents, timeline },
     journal: { opened: journal, ...settings },
     ...rest,
   });
@@ -98,6 +101,29 @@ describe('a message in a journal', () => {
         await new Promise((resolve) => setImmediate(resolve));
       }
       expect(calls.counts()).toEqual({ statements: statements * alone, stats: stats * alone });
+    },
+  );
+
+  it.each([
+    ['that is answered', 17, {}],
+    ['whose agent calls a tool', 22, { agents }],
+  ] as const)(
+    '%s costs %i statements with its dispatches, which are one row, and no sync more while others follow (durability §4.3, durability §4.7)',
+    async (_, statements, options) => {
+      await using one = await journalLab(options);
+      const { clock } = one.lab;
+      await one.lab.say('its transcript is read');
+      await one.writes();
+      const say = async (text: string) => {
+        await one.lab.say(text);
+        await new Promise((resolve) => setImmediate(resolve));
+        await clock.advance(60);
+      };
+      await say('its dispatches go along with the next message');
+      using calls = fileCalls();
+      const messages = 12; // in less than a second: each second the host looks at its journal
+      for (let at = 0; at < messages; at++) await say(`message ${at}`);
+      expect(calls.counts().statements).toBe(statements * messages);
     },
   );
 

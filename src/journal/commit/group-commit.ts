@@ -126,7 +126,7 @@ export class GroupCommit<At> extends CommitQueue<At> {
   }
 
   #hasPassengers(): boolean {
-    return this.#isPassengerDue && this.#options.passenger?.waits() === true;
+    return this.#isPassengerDue && this.#options.passenger?.waits(false) === true;
   }
 
   #goOn(): void {

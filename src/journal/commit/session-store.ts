@@ -25,8 +25,6 @@ export interface SessionReader {
     sessionId: string,
     write: <T>(drop: () => T) => Promise<T>,
   ): Promise<void>;
-  /** Hears of a message that is persisted now. */
-  added?(sessionId: string, message: KeptMessage): void;
 }
 
 /** Makes the sessions and transcripts of a journal. Nobody reads a session before what waits of it is written. */
@@ -38,18 +36,17 @@ export function sessionStore<At extends Pick<JournalTransaction, 'sessions'>>(
   /** The last write that waits, by the session that it belongs to: its id, or its key. */
   const waiting = new Map<string, Promise<void>>();
   /** @param told hears what the change returned, before those go on that wait for the write. */
-  const write = async <T>(
+  const write = async (
     of: string,
-    change: (sessions: SessionChanges) => T,
+    change: (sessions: SessionChanges) => void,
     { fence, mayWait }: SessionWrite,
-    told: (value: T) => void = () => {},
   ): Promise<void> => {
-    const run = ({ sessions }: At): T => {
+    const run = ({ sessions }: At): void => {
       checkedFence(fence); // by now the transaction may have ended it
-      return change(sessions);
+      change(sessions);
     };
     checkedFence(fence);
-    const persisted = (mayWait === true ? commits.later(run) : commits.write(run)).then(told);
+    const persisted = mayWait === true ? commits.later(run) : commits.write(run);
     waiting.set(of, persisted);
     try {
       await persisted;
@@ -79,11 +76,8 @@ export function sessionStore<At extends Pick<JournalTransaction, 'sessions'>>(
     },
     appendMessage: async (sessionId, message, how) => {
       const body = cleanBody(transcriptsTable.name, JSON.stringify(message), clean);
-      const append = (sessions: SessionChanges) =>
-        sessions.append(sessionId, isPrompt(message), body);
-      await write(sessionId, append, how, (size) => {
-        if (size !== undefined) reader.added?.(sessionId, { ...size, body });
-      });
+      const isPrompted = isPrompt(message);
+      await write(sessionId, (sessions) => sessions.append(sessionId, isPrompted, body), how);
     },
     readTranscript: async (sessionId, part) => {
       await written(sessionId);

@@ -5,8 +5,8 @@ import { mostWrites, tellEnd, type Write, type WriteEnd } from './commit-queue.j
 
 /** Less important writes that go along with a transaction and never make it fail. */
 export interface Passenger {
-  /** Returns whether there is anything to write. */
-  waits(): boolean;
+  /** Returns whether there is anything to write: if it would go along with other writes, enough of it to be worth a row. */
+  waits(isAlong: boolean): boolean;
   /** Writes some of it, within the transaction: at least one, and no more than there is room for. */
   write(room: PassengerRoom): void;
   /** Is told when that transaction is over. */
@@ -55,7 +55,8 @@ export function transactions<At>(database: SqliteDatabase, at: At, options: Tran
    * @returns the error of the database if it has failed.
    */
   function writes(waiting: Write<At>[], withPassengers = true): unknown {
-    const passenger = withPassengers && options.passenger?.waits() ? options.passenger : undefined;
+    const isAlong = withPassengers && options.passenger?.waits(true) === true;
+    const passenger = isAlong ? options.passenger : undefined;
     const isSpent = budget(budgetMs.writes);
     const ends = new Map<Write<At>, WriteEnd>();
     const failure = failureOf(() => {

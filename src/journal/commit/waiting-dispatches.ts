@@ -7,6 +7,10 @@ import type { Passenger, PassengerRoom } from './transactions.js';
 /** Milliseconds that a dispatch may wait if nothing else is written. */
 const longestWaitMs = 100;
 
+/** Milliseconds that dispatches wait for others of their message before they go along with a write, unless there are many. */
+const aloneMs = 50;
+const manyCharacters = 128 * 1024;
+
 /** Characters that may wait. Dispatches beyond are counted, and not persisted. */
 const mostCharacters = 64 * 1024 * 1024;
 
@@ -33,6 +37,8 @@ export class WaitingDispatches implements Passenger {
   readonly #onDue: () => void;
   #waiting: NewDispatch[] = [];
   #characters = 0;
+  /** The time since which some wait. */
+  #sinceMs = 0;
   /** The number of the first dispatches that are in the transaction under way. */
   #active = 0;
   #isClosed = false;
@@ -57,10 +63,13 @@ export class WaitingDispatches implements Passenger {
       this.#lose(1);
       return;
     }
+    if (this.#waiting.length === 0) {
+      this.#sinceMs = this.#clock.monotonicMs();
+      this.#due.setIdly(longestWaitMs, this.#onDue);
+    }
     if (this.#untold > 0) this.#reportLost();
     this.#characters += length;
     this.#waiting.push(dispatch);
-    if (!this.#due.isSet) this.#due.setIdly(longestWaitMs, this.#onDue);
   }
 
   /** Takes no more. */
@@ -76,8 +85,10 @@ export class WaitingDispatches implements Passenger {
     };
   }
 
-  waits(): boolean {
-    return this.#waiting.length > 0;
+  waits(isAlong: boolean): boolean {
+    if (this.#waiting.length === 0 || !isAlong) return this.#waiting.length > 0;
+    const isMany = this.#characters >= manyCharacters;
+    return isMany || this.#clock.monotonicMs() - this.#sinceMs >= aloneMs;
   }
 
   write({ characters, isSpent }: PassengerRoom): void {

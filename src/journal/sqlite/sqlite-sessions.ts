@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TranscriptEntry, TranscriptSize } from '@sluice/sdk/stream';
-import { type KeptMessage, type SessionReader, storedEntry } from '../commit/session-store.js';
+import { type SessionReader, storedEntry } from '../commit/session-store.js';
 import type { SqliteDatabase, SqliteRow } from '../database/open-sqlite.js';
 import { slotOf } from '../fence.js';
 import type { SessionChanges } from '../journal-changes.js';
@@ -13,9 +13,8 @@ import { TranscriptTails } from './transcript-tails.js';
 /** Rows that are read at once: other work has its turn between two such readings. */
 const page = 500;
 
-/** Characters of the sessions that are held, and the number of the sizes. */
+/** Characters of the sessions that are held. */
 const mostCharactersHeld = 1024 * 1024;
-const mostSizesHeld = 1_000;
 
 /** Rows that are forgotten in one write, and the bytes of their bodies; the last row may go beyond that. */
 const rowsForgotten = 100;
@@ -30,21 +29,21 @@ const forgetSql = `DELETE FROM transcripts WHERE seq IN (
 
 /** The sessions and transcripts in the tables of a journal. Each change is within a transaction of the caller. */
 export class SqliteSessions implements SessionReader, SessionChanges {
-  /** The sessions that were read or saved last, with their bodies, and the sizes of the transcripts that were written last. */
+  /** The sessions that were read or saved last, with their bodies. */
   readonly #held: Held<SqliteRow>;
-  readonly #sizes: Held<TranscriptSize>;
   readonly #sessions: ReturnType<typeof tableRows>;
   readonly #transcripts: ReturnType<typeof tableRows>;
   readonly #forget: ReturnType<SqliteDatabase['prepare']>;
   readonly #tails: TranscriptTails;
 
-  constructor(database: SqliteDatabase, tails = new TranscriptTails()) {
+  /** @param mostCharacters of the JSON of all messages that are held. */
+  constructor(database: SqliteDatabase, mostCharacters?: number) {
     this.#sessions = tableRows(database, sessionsTable);
     this.#transcripts = tableRows(database, transcriptsTable);
     this.#forget = database.prepare(forgetSql);
-    this.#tails = tails;
-    this.#held = new Held(mostCharactersHeld, () => database.revision);
-    this.#sizes = new Held(mostSizesHeld, () => database.revision);
+    const revision = () => database.revision;
+    this.#tails = new TranscriptTails(revision, mostCharacters);
+    this.#held = new Held(mostCharactersHeld, revision);
   }
 
   async session(sessionKey: string): Promise<string | undefined> {
@@ -88,12 +87,8 @@ export class SqliteSessions implements SessionReader, SessionChanges {
   ): Promise<void> {
     const old = this.#find(sessionKey)?.['session_id'] ?? sessionId;
     if (typeof old !== 'string' || old === sessionId) return;
-    this.#forgetHeld(old);
+    this.#tails.forget(old);
     while ((await write(() => this.#forget.run(old).changes)) > 0);
-  }
-
-  added(sessionId: string, message: KeptMessage): void {
-    this.#tails.added(sessionId, message);
   }
 
   save(sessionKey: string, sessionId: string, body: string): void {
@@ -102,7 +97,7 @@ export class SqliteSessions implements SessionReader, SessionChanges {
     const old = String(before?.['session_id'] ?? sessionId);
     if (old !== sessionId) {
       this.#forget.run(old); // what has come meanwhile
-      this.#forgetHeld(old); // it may have been read meanwhile
+      this.#tails.forget(old); // it may have been read meanwhile
     }
     this.#hold({
       ...(before === undefined ? this.#sessions.add(row) : this.#sessions.change(before, row)),
@@ -110,12 +105,11 @@ export class SqliteSessions implements SessionReader, SessionChanges {
     });
   }
 
-  append(sessionId: string, isPrompt: boolean, body: string): TranscriptSize {
-    const { messages, prompts } = this.#sizes.get(sessionId) ?? this.#sizeOf(sessionId);
+  append(sessionId: string, isPrompt: boolean, body: string): void {
+    const { messages, prompts } = this.#sizeOf(sessionId);
     const size = { messages: messages + 1, prompts: prompts + (isPrompt ? 1 : 0) };
     this.#transcripts.add(transcriptsTable.row({ sessionId, ...size, body }));
-    this.#sizes.set(sessionId, size);
-    return size;
+    this.#tails.added(sessionId, { ...size, body });
   }
 
   #find(sessionKey: string): SqliteRow | undefined {
@@ -129,11 +123,6 @@ export class SqliteSessions implements SessionReader, SessionChanges {
   #hold(row: SqliteRow): void {
     const key = String(row['session_key']);
     this.#held.set(key, row, key.length + String(row['body']).length);
-  }
-
-  #forgetHeld(sessionId: string): void {
-    this.#tails.forget(sessionId);
-    this.#sizes.delete(sessionId);
   }
 
   /** The size of a transcript: its last row has it, so that nothing is counted. */

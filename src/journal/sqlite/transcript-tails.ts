@@ -26,16 +26,16 @@ const mostCharactersHeld = 4 * 1024 * 1024;
  * again (durability §1.17). They are frozen, because each reader gets the same objects.
  *
  * @example
- * const tails = new TranscriptTails();
+ * const tails = new TranscriptTails(() => database.revision);
  * tails.part('session-1', { last: 32 }) ?? readRows();
  */
 export class TranscriptTails {
   /** By the ids of their sessions. */
   readonly #tails: Held<Tail>;
 
-  /** @param mostCharacters of the JSON of all messages that are held. */
-  constructor(mostCharacters = mostCharactersHeld) {
-    this.#tails = new Held(mostCharacters, () => 0);
+  /** @param revision of the database. @param mostCharacters of the JSON of all messages that are held. */
+  constructor(revision: () => number, mostCharacters = mostCharactersHeld) {
+    this.#tails = new Held(mostCharacters, revision);
   }
 
   /** The size of a transcript; `undefined` if nothing of it is held. */
@@ -76,12 +76,10 @@ export class TranscriptTails {
     return read.map(({ entry }) => entry);
   }
 
-  /** Takes a message that is in the file now. One that does not follow what is held ends the holding. */
+  /** Takes a message that a transaction adds to a transcript. */
   added(sessionId: string, message: KeptMessage): void {
     const tail = this.#tails.get(sessionId);
-    if (tail === undefined || message.messages <= tail.size.messages) return;
-    this.forget(sessionId);
-    if (message.messages > tail.size.messages + 1) return;
+    if (tail === undefined) return;
     const one = heldOf(message);
     tail.held.push(one);
     tail.characters += one.characters;

@@ -23,7 +23,7 @@ export class WorkingSessions implements SessionChanges {
     this.#saved.set(sessionKey, { session_id: sessionId, body });
   }
 
-  append(sessionId: string, isPrompt: boolean, body: string): undefined {
+  append(sessionId: string, isPrompt: boolean, body: string): void {
     this.#added.push({ session_id: sessionId, prompts: isPrompt ? 1 : 0, body });
   }
 

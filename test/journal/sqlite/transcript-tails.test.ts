@@ -9,7 +9,6 @@ import type { SqliteDatabase } from '../../../src/journal/database/open-sqlite.j
 import { openJournal, openSqlite, type Store } from '../../../src/journal/index.js';
 import type { CleanText } from '../../../src/journal/rows/clean-body.js';
 import { SqliteSessions } from '../../../src/journal/sqlite/sqlite-sessions.js';
-import { TranscriptTails } from '../../../src/journal/sqlite/transcript-tails.js';
 import { systemClock } from '../../../src/kernel/internal.js';
 import { fence } from '../../support/fences.js';
 import { testFolder } from '../../support/folder.js';
@@ -61,7 +60,7 @@ async function countedStore(
   }) as SqliteDatabase; // it differs in what it counts
   const others = openSqlite(path);
   const storeOf = (on: SqliteDatabase, most?: number) => {
-    const sessions = new SqliteSessions(on, new TranscriptTails(most));
+    const sessions = new SqliteSessions(on, most);
     const commits = new GroupCommit(on, { sessions }, { clock: systemClock });
     return { commits, store: sessionStore(commits, sessions, clean) };
   };
