@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { aiSdk } from './agents/ai-sdk.js';
 import { host } from './agents/host.js';
+import { openAiAgents } from './agents/openai-agents.js';
 import { type LabAgent, labTools } from './lab.js';
 import { generatedAnswers, judgeOptions, policies } from './policies.js';
 
@@ -104,7 +105,10 @@ describe('two hundred generated calls under one set of policies (§16.31)', () =
     expect(runs.length).toBeGreaterThan(50);
   });
 
-  describe.each([['the AI SDK', aiSdk]] as const)('%s', (_, agent) => {
+  describe.each([
+    ['the AI SDK', aiSdk],
+    ['the OpenAI Agents SDK', openAiAgents],
+  ] as const)('%s', (_, agent) => {
     it.each([false, true])(
       'gives the verdicts, arguments and results of the host (streamed: %s)',
       async (isStreamed) => {

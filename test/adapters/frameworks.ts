@@ -36,7 +36,7 @@ export async function installFrameworks(): Promise<string> {
   return await installOnce(`frameworks-${named}`, async (staging) => {
     const manifest = { private: true, type: 'module', dependencies: versions };
     await writeFile(join(staging, 'package.json'), JSON.stringify(manifest));
-    await npm(['install', '--ignore-scripts', '--omit=optional'], staging);
+    await npm(['install', '--ignore-scripts'], staging);
   });
 }
 

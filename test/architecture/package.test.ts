@@ -86,6 +86,7 @@ describe('the package', () => {
       'extensions/postgres/tsconfig.json',
       'extensions/judge/tsconfig.json',
       'extensions/ai-sdk/tsconfig.json',
+      'extensions/openai-agents/tsconfig.json',
     ]) {
       const { compilerOptions } = JSON.parse(readFileSync(join(root, config), 'utf8'));
       expect([config, compilerOptions.sourceMap ?? false]).toEqual([config, false]);
