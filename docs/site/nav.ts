@@ -79,6 +79,7 @@ export const sidebar: readonly PageGroup[] = [
     ['sluice-judge', 'extensions/judge/README.md'],
     ['AI SDK', 'extensions/ai-sdk/README.md'],
     ['OpenAI Agents SDK', 'extensions/openai-agents/README.md'],
+    ['LangChain', 'extensions/langchain/README.md'],
   ]),
   group(
     'API',

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { aiSdk } from './agents/ai-sdk.js';
 import { host } from './agents/host.js';
+import { langChain } from './agents/langchain.js';
 import { openAiAgents } from './agents/openai-agents.js';
 import { type LabAgent, labTools } from './lab.js';
 import { generatedAnswers, judgeOptions, policies } from './policies.js';
@@ -20,7 +21,7 @@ async function verdicts(agent: LabAgent, how: { isStreamed?: boolean; isUnjudged
 
 /** Words without those that each framework has of its own: of a schema, and before a failure. */
 function plain(text: string | undefined): string | undefined {
-  return text?.replace(/^(the tool did not run): .*$/, '$1');
+  return text?.replace(/^the tool (did not run|failed: Received tool input).*$/, 'unfit');
 }
 
 /** A run that is aborted at a point: what ran, and which handlers were called. */
@@ -92,7 +93,7 @@ describe('two hundred generated calls under one set of policies (§16.31)', () =
       /^the tool failed: /,
       /^It was unsafe\.$/,
       /^withheld: /,
-      /did not run/,
+      /^unfit$/,
       /WOBBLE/,
       /OPEN/,
     ])
@@ -108,6 +109,7 @@ describe('two hundred generated calls under one set of policies (§16.31)', () =
   describe.each([
     ['the AI SDK', aiSdk],
     ['the OpenAI Agents SDK', openAiAgents],
+    ['LangChain', langChain],
   ] as const)('%s', (_, agent) => {
     it.each([false, true])(
       'gives the verdicts, arguments and results of the host (streamed: %s)',

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { run as aiSdk } from '../../docs/examples/adapter-ai-sdk.js';
+import { run as langChain } from '../../docs/examples/adapter-langchain.js';
 import { run as openAiAgents } from '../../docs/examples/adapter-openai-agents.js';
 import { aiSdkModel } from './agents/ai-sdk.js';
+import { langChainModel } from './agents/langchain.js';
 import { openAiAgentsModel } from './agents/openai-agents.js';
 
 const given = () => ({ sessionId: 's' });
@@ -21,6 +23,12 @@ describe('the examples of docs/adapters.md', () => {
   it('OpenAI Agents SDK: do the same', async () => {
     const model = openAiAgentsModel([calls]);
     await openAiAgents(model, given);
+    expect(model.read()).toEqual(read);
+  });
+
+  it('LangChain: do the same', async () => {
+    const model = langChainModel([calls]);
+    await langChain(model, given);
     expect(model.read()).toEqual(read);
   });
 });

@@ -87,6 +87,7 @@ describe('the package', () => {
       'extensions/judge/tsconfig.json',
       'extensions/ai-sdk/tsconfig.json',
       'extensions/openai-agents/tsconfig.json',
+      'extensions/langchain/tsconfig.json',
     ]) {
       const { compilerOptions } = JSON.parse(readFileSync(join(root, config), 'utf8'));
       expect([config, compilerOptions.sourceMap ?? false]).toEqual([config, false]);
