@@ -78,6 +78,8 @@ export const sidebar: readonly PageGroup[] = [
     ['Quiet hours', 'extensions/quiet-hours/README.md'],
     ['sluice-judge', 'extensions/judge/README.md'],
     ['AI SDK', 'extensions/ai-sdk/README.md'],
+    ['OpenAI Agents SDK', 'extensions/openai-agents/README.md'],
+    ['LangChain', 'extensions/langchain/README.md'],
   ]),
   group(
     'API',

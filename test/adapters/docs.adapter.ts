@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { run as aiSdk } from '../../docs/examples/adapter-ai-sdk.js';
+import { run as langChain } from '../../docs/examples/adapter-langchain.js';
+import { run as openAiAgents } from '../../docs/examples/adapter-openai-agents.js';
 import { aiSdkModel } from './agents/ai-sdk.js';
+import { langChainModel } from './agents/langchain.js';
+import { openAiAgentsModel } from './agents/openai-agents.js';
 
 const given = () => ({ sessionId: 's' });
 const calls = [
@@ -13,6 +17,18 @@ describe('the examples of docs/adapters.md', () => {
   it('AI SDK: refuse a call, ask about another, and hide a key of its result', async () => {
     const model = aiSdkModel([calls]);
     await aiSdk(model, given);
+    expect(model.read()).toEqual(read);
+  });
+
+  it('OpenAI Agents SDK: do the same', async () => {
+    const model = openAiAgentsModel([calls]);
+    await openAiAgents(model, given);
+    expect(model.read()).toEqual(read);
+  });
+
+  it('LangChain: do the same', async () => {
+    const model = langChainModel([calls]);
+    await langChain(model, given);
     expect(model.read()).toEqual(read);
   });
 });

@@ -20,6 +20,8 @@ const entries = {
   '@openai/agents/testing': '@openai/agents/dist/testing/index.mjs',
   langchain: 'langchain/dist/index.js',
   '@langchain/core/messages': '@langchain/core/dist/messages/index.js',
+  '@langchain/core/language_models/chat_models':
+    '@langchain/core/dist/language_models/chat_models.js',
   '@langchain/core/testing': '@langchain/core/dist/testing/index.js',
   '@langchain/langgraph': '@langchain/langgraph/dist/index.js',
 } as const;
@@ -36,7 +38,7 @@ export async function installFrameworks(): Promise<string> {
   return await installOnce(`frameworks-${named}`, async (staging) => {
     const manifest = { private: true, type: 'module', dependencies: versions };
     await writeFile(join(staging, 'package.json'), JSON.stringify(manifest));
-    await npm(['install', '--ignore-scripts', '--omit=optional'], staging);
+    await npm(['install', '--ignore-scripts'], staging);
   });
 }
 

@@ -51,7 +51,7 @@ export function labTools(more: readonly LabTool[] = []) {
     name: string,
     shape: z.ZodRawShape,
     execute: (params: Readonly<Record<string, unknown>>) => unknown,
-  ): LabTool => ({ name, parameters: z.object(shape), execute });
+  ): LabTool => ({ name, parameters: z.strictObject(shape), execute });
   const all = [
     tool('shell', { command: z.string() }, ({ command }) => `ran ${command}`),
     tool('list', { limit: z.number(), path: z.string() }, ({ limit, path }) => ({ path, limit })),

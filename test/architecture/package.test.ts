@@ -86,6 +86,8 @@ describe('the package', () => {
       'extensions/postgres/tsconfig.json',
       'extensions/judge/tsconfig.json',
       'extensions/ai-sdk/tsconfig.json',
+      'extensions/openai-agents/tsconfig.json',
+      'extensions/langchain/tsconfig.json',
     ]) {
       const { compilerOptions } = JSON.parse(readFileSync(join(root, config), 'utf8'));
       expect([config, compilerOptions.sourceMap ?? false]).toEqual([config, false]);

@@ -26,7 +26,7 @@ const viewer = 'inspector';
 /** It connects a journal, and is no extension either. */
 const journal = 'postgres';
 /** They need the kernel and no host, and have a version of their own. */
-const adapters = ['ai-sdk', 'judge'];
+const adapters = ['ai-sdk', 'judge', 'langchain', 'openai-agents'];
 const packages = folders
   .filter((name) => ![beginner, viewer, ...adapters].includes(name))
   .map((name) => [name, manifestOf(`extensions/${name}/package.json`)] as const);

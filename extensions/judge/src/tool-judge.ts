@@ -34,8 +34,14 @@ export type Verdict =
 /** The answer that the model is given: the tool's own answer, or a text in its place. */
 export type Answer =
   | { readonly isError: false; readonly output: unknown }
-  /** `error` is the tool's own, if no handler judges results: its text is longer than the one that handlers see. */
-  | { readonly isError: true; readonly text: string; readonly error?: unknown };
+  | {
+      readonly isError: true;
+      readonly text: string;
+      /** The tool itself has failed; else the call was refused, or its result withheld. */
+      readonly isFailure: boolean;
+      /** The tool's own error, if no handler judges results: it says more than they would see. */
+      readonly error?: unknown;
+    };
 
 /** A tool that runs if its call is allowed. */
 export interface RunnableTool {
@@ -66,10 +72,10 @@ export class ToolJudge {
   /** Judges a call, runs its tool and judges the result. Rejects only with an error that suspends the run. */
   async call(call: IncomingCall, { run, unfit }: RunnableTool): Promise<Answer> {
     const verdict = await this.calling(call);
-    if (!verdict.allowed) return { isError: true, text: verdict.reason };
+    if (!verdict.allowed) return refusal(verdict.reason);
     const { params, isChanged } = verdict;
     const problem = isChanged ? await unfit?.(params) : undefined;
-    if (problem !== undefined) return { isError: true, text: `the tool did not run: ${problem}` };
+    if (problem !== undefined) return refusal(`the tool did not run: ${problem}`);
     let output: unknown;
     let failure: { readonly error: unknown } | undefined;
     try {
@@ -88,7 +94,8 @@ export class ToolJudge {
     if (!after.isError)
       return { isError: false, output: isAsItWas ? output : sameKind(output, text) };
     const isHeard = this.#kernel.has('agent.tool.returning');
-    return { isError: true, text, ...(isAsItWas && !isHeard && failure) };
+    const isFailure = failure !== undefined;
+    return { isError: true, text, isFailure, ...(isAsItWas && !isHeard && failure) };
   }
 
   /** Judges a call and asks about it (`agent.tool.calling`). Rejects only with an error that suspends the run. */
@@ -183,6 +190,10 @@ function heard(
   params: ToolCall['params'],
 ): ToolCall {
   return { toolName, params, context, ...(toolCallId !== undefined && { toolCallId }) };
+}
+
+function refusal(text: string): Answer {
+  return { isError: true, text, isFailure: false };
 }
 
 function refused(reason: string): Verdict {

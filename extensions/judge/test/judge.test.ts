@@ -64,6 +64,7 @@ describe('a call', () => {
     const run = () => expect.unreachable();
     expect(await new ToolJudge(kernel, { given }).call({ ...call, params }, { run })).toEqual({
       isError: true,
+      isFailure: false,
       text: 'its arguments were changed meanwhile',
     });
   });
@@ -154,9 +155,10 @@ describe('a result (§16.31)', () => {
     };
     const text = 'the tool failed: boom';
     const unheard = await new ToolJudge(createKernel(), { given }).call(call, { run: fails });
-    expect(unheard).toEqual({ isError: true, text, error });
+    expect(unheard).toEqual({ isError: true, isFailure: true, text, error });
     expect(await new ToolJudge(hiding(), { given }).call(call, { run: fails })).toEqual({
       isError: true,
+      isFailure: true,
       text,
     });
   });

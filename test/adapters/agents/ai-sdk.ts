@@ -70,7 +70,7 @@ export const aiSdk: LabAgent = async (run) => {
     ]),
   );
   const given = {
-    ...{ model, prompt: 'go', stopWhen: isStepCount(20), maxRetries: 0 },
+    ...{ model, prompt: 'go', stopWhen: isStepCount(100), maxRetries: 0 },
     tools: isUnjudged === true ? plain : judge(kernel, options).tools(plain),
     // the set is made from data, so its type knows no contexts
     toolsContext: Object.fromEntries(run.tools.map(({ name }) => [name, context])) as never,

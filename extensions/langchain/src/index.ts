@@ -1,0 +1,163 @@
+import { type Answer, type JudgeOptions, ToolJudge } from 'sluice-judge';
+import type { Kernel } from 'sluice-kernel';
+
+export type { AskedAbout, AskReply, CallFacts, JudgeOptions, ToolCall } from 'sluice-judge';
+
+/** The members of a judge, by the names of LangChain. */
+export interface LangChainJudge {
+  /**
+   * Puts the judge behind the other middleware of an agent, which makes it the innermost: no other can change a call after it, and
+   * none reads a result before it.
+   *
+   * @param others all the other middleware of the agent, in their order.
+   * @returns the list for `createAgent`.
+   * @throws TypeError naming the middleware that stands inside of this judge in a list that has it already.
+   * @example
+   * createAgent({ model, tools, middleware: judged.middleware([limits]) });
+   */
+  middleware<Other extends OtherMiddleware = never>(
+    others?: readonly (Other | JudgeMiddleware)[],
+  ): (Other | JudgeMiddleware)[];
+}
+
+interface OtherMiddleware {
+  readonly name: string;
+  readonly wrapToolCall?: unknown;
+}
+
+/** The middleware of a judge. */
+export interface JudgeMiddleware {
+  readonly name: string;
+  wrapToolCall<Asked extends Request, Result>(
+    request: Asked,
+    handler: (request: Asked) => Result | Promise<Result>,
+  ): Promise<Result>;
+}
+
+/** The request of a call, as LangChain hands it to a middleware. */
+interface Request {
+  readonly toolCall: { readonly name: string };
+  readonly tool: unknown;
+  readonly runtime: { readonly context?: unknown };
+}
+
+/** A call as LangChain hands it to a tool. */
+interface InvokedCall {
+  readonly id?: string;
+  readonly args: unknown;
+}
+
+interface InvokeConfig {
+  readonly signal?: AbortSignal;
+}
+
+interface InvokableTool {
+  invoke(call: InvokedCall, config: InvokeConfig): Promise<unknown>;
+}
+
+/** A message of LangChain with the result of a tool, or a Command. */
+interface Output {
+  readonly content?: unknown;
+  readonly tool_call_id?: string;
+  readonly name?: string;
+  status?: string;
+  /** Of a Command. */
+  readonly update?: unknown;
+  readonly constructor: new (fields: object) => object;
+}
+
+/**
+ * Makes the judge of agents of LangChain (version 1). The context of a call is the one of the run (`context` of `invoke`).
+ *
+ * A call is judged at the tool itself, with the arguments that it has there. A question may be an interrupt: `onAsk` that calls
+ * `interrupt` suspends the run, and the call is judged again when it is resumed.
+ *
+ * @throws TypeError if an option is wrong.
+ * @example
+ * const judged = judge(kernel, { given: ({ context }) => ({ principal: context.user, sessionId }) });
+ */
+export function judge(kernel: Kernel, options: JudgeOptions): LangChainJudge {
+  const judging = new ToolJudge(kernel, options, { suspends });
+  const own: JudgeMiddleware = {
+    name: 'sluice',
+    async wrapToolCall(request, handler) {
+      const { name } = request.toolCall;
+      let answer: Answer | undefined;
+      const tool = guarded(request, judging, (one) => {
+        answer = one;
+      });
+      const result = await handler({ ...request, tool });
+      if (answer === undefined)
+        throw new Error(
+          `a middleware inside of the judge has answered the call of "${name}" itself`,
+        );
+      const message: Partial<Output> = Object(result);
+      if (answer.isError && message.tool_call_id !== undefined) message.status = 'error';
+      return result;
+    },
+  };
+  return {
+    middleware<Other extends OtherMiddleware>(others: readonly (Other | JudgeMiddleware)[] = []) {
+      const at = others.findIndex(({ wrapToolCall }) => wrapToolCall === own.wrapToolCall);
+      if (at < 0) return [...others, own];
+      const inside = others.slice(at + 1).filter(({ wrapToolCall }) => wrapToolCall !== undefined);
+      if (inside.length === 0) return [...others];
+      const names = inside.map(({ name }) => `"${name}"`).join(', ');
+      throw new TypeError(`inside of the judge stands ${names}, which can change a judged call`);
+    },
+  };
+}
+
+/** An interrupt, or another signal of LangGraph that leaves a tool as an error. */
+function suspends(error: unknown): boolean {
+  return Object(error).is_bubble_up === true;
+}
+
+/** The tool of a request with the judge in it: LangChain finds all else as it was. */
+function guarded(
+  { toolCall, tool, runtime: { context } }: Request,
+  judging: ToolJudge,
+  told: (answer: Answer) => void,
+): InvokableTool {
+  const { name: toolName = toolCall.name }: { readonly name?: string } = Object(tool);
+  const invoke: InvokableTool['invoke'] = async (call, config) => {
+    let output: unknown;
+    const { id: toolCallId, args: params } = call;
+    const incoming = { toolName, params, context, signal: config.signal };
+    const answer = await judging.call(
+      { ...incoming, ...(toolCallId !== undefined && { toolCallId }) },
+      {
+        async run(args) {
+          if (!isInvokable(tool)) throw new Error(`there is no tool "${toolName}"`);
+          output = await tool.invoke({ ...call, args }, config);
+          return shownOf(output);
+        },
+      },
+    );
+    told(answer);
+    if (answer.isError) return answer.text;
+    return answer.output === shownOf(output) ? output : changed(output, answer.output);
+  };
+  return Object.create(Object(tool), {
+    name: { value: toolName },
+    invoke: { value: invoke },
+  });
+}
+
+function isInvokable(tool: unknown): tool is InvokableTool {
+  return typeof Object(tool).invoke === 'function';
+}
+
+/** The part of an output that the model reads: the content of a message, or all that a Command brings. */
+function shownOf(output: unknown): unknown {
+  const { content, tool_call_id: id, update }: Partial<Output> = Object(output);
+  return id === undefined ? (update ?? output) : content;
+}
+
+/** A message with a content that handlers have changed, and nothing else of it; of another output, that content. */
+function changed(output: unknown, content: unknown): unknown {
+  const { tool_call_id, name, status, constructor: Message }: Output = Object(output);
+  return tool_call_id === undefined
+    ? content
+    : new Message({ content, tool_call_id, name, status });
+}

@@ -1,0 +1,140 @@
+import { givenText, type JudgeOptions, said, ToolJudge, textOf } from 'sluice-judge';
+import type { Kernel } from 'sluice-kernel';
+
+export type { AskedAbout, AskReply, CallFacts, JudgeOptions, ToolCall } from 'sluice-judge';
+
+/** The members of a judge, by the names of the OpenAI Agents SDK. */
+export interface OpenAiAgentsJudge {
+  /**
+   * Judges the tools of an agent: each runs only if its call is allowed, and the model reads its result as the handlers have left it.
+   *
+   * @returns the same tools in the same order.
+   * @throws TypeError if a tool is no function tool, and `unjudged` does not name it.
+   * @example
+   * new Agent({ name: 'ada', tools: judged.tools([shell]) });
+   */
+  tools<Tool extends AnyTool>(tools: readonly Tool[]): Tool[];
+  /** Judges the calls of an MCP server, whose tools are made inside of the agent. A call whose arguments a handler changes is refused. */
+  readonly toolInputGuardrails: ToolGuardrail<'tool_input', GuardedCall>[];
+  /** Judges the results of an MCP server. */
+  readonly toolOutputGuardrails: ToolGuardrail<
+    'tool_output',
+    GuardedCall & { readonly output: unknown }
+  >[];
+}
+
+/** A tool of the SDK, as far as the judge reads it. */
+interface AnyTool {
+  readonly type: string;
+  readonly name?: string;
+}
+
+interface FunctionTool extends AnyTool {
+  readonly name: string;
+  readonly invoke: (run: Run, input: string, details?: Details) => Promise<unknown>;
+}
+
+interface Run {
+  readonly context: unknown;
+}
+
+interface Details {
+  readonly toolCall?: { readonly callId?: string };
+  readonly signal?: AbortSignal;
+}
+
+/** A call, as a guardrail of the SDK gets it. */
+export interface GuardedCall {
+  readonly context: Run;
+  readonly toolCall: { readonly name: string; readonly callId: string; readonly arguments: string };
+}
+
+/** A guardrail of the SDK: `defineToolInputGuardrail` and `defineToolOutputGuardrail` make one of the same shape. */
+export interface ToolGuardrail<Type extends string, Data> {
+  readonly type: Type;
+  readonly name: string;
+  run(data: Data): Promise<{
+    behavior: { type: 'allow' } | { type: 'rejectContent'; message: string };
+  }>;
+}
+
+/**
+ * Makes the judge of agents of the OpenAI Agents SDK. The context of a call is the one that `run` was given.
+ *
+ * @throws TypeError if an option is wrong.
+ * @example
+ * const judged = judge(kernel, { given: ({ context }) => ({ principal: context.user, sessionId }) });
+ */
+export function judge(kernel: Kernel, options: JudgeOptions): OpenAiAgentsJudge {
+  const judging = new ToolJudge(kernel, options);
+  const allow = { behavior: { type: 'allow' } } as const;
+  const reject = (message: string) => ({ behavior: { type: 'rejectContent', message } }) as const;
+  return {
+    tools: (tools) =>
+      tools.map((tool) => {
+        if (isFunctionTool(tool)) return judged(tool, judging);
+        judging.leaveOut(tool.name ?? tool.type, 'is no function tool');
+        return tool;
+      }),
+    toolInputGuardrails: [
+      {
+        ...{ type: 'tool_input', name: 'sluice' },
+        async run(data) {
+          const verdict = await judging.calling(callOf(data));
+          if (!verdict.allowed) return reject(verdict.reason);
+          return verdict.isChanged ? reject(unchangeable) : allow;
+        },
+      },
+    ],
+    toolOutputGuardrails: [
+      {
+        ...{ type: 'tool_output', name: 'sluice' },
+        async run(data) {
+          const text = textOf(data.output);
+          const after = givenText(await judging.returning(callOf(data), said(text, false)));
+          return after === text ? allow : reject(after);
+        },
+      },
+    ],
+  };
+}
+
+const unchangeable =
+  'the call is refused: a handler has changed its arguments, and a guardrail cannot hand them on';
+
+function isFunctionTool(tool: AnyTool): tool is FunctionTool {
+  return tool.type === 'function' && 'invoke' in tool && typeof tool.invoke === 'function';
+}
+
+/** Copies a tool with all that it has: the SDK keeps some of it out of sight. */
+function judged<Tool extends FunctionTool>(tool: Tool, judging: ToolJudge): Tool {
+  const invoke: FunctionTool['invoke'] = async (run, input, details) => {
+    const { toolCall, signal } = details ?? {};
+    const answer = await judging.call(
+      {
+        ...{ toolName: tool.name, params: paramsOf(input), context: run.context, signal },
+        ...(toolCall?.callId !== undefined && { toolCallId: toolCall.callId }),
+      },
+      { run: (params) => tool.invoke(run, JSON.stringify(params), details) },
+    );
+    if (!answer.isError) return answer.output;
+    if (answer.isFailure) throw answer.error ?? new Error(answer.text); // as the program wants it: it has no `errorFunction`
+    return answer.text;
+  };
+  const copy = Object.create(Object.getPrototypeOf(tool), Object.getOwnPropertyDescriptors(tool));
+  return Object.defineProperty(copy, 'invoke', { value: invoke, enumerable: true, writable: true });
+}
+
+function callOf({ context, toolCall }: GuardedCall) {
+  const { name: toolName, callId: toolCallId, arguments: input } = toolCall;
+  return { toolName, toolCallId, params: paramsOf(input), context: context.context };
+}
+
+/** The arguments of a call; a text that is no JSON is none, and refused. */
+function paramsOf(input: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch {
+    return undefined;
+  }
+}
