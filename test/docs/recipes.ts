@@ -11,6 +11,8 @@ export interface Recipe {
   readonly name: string;
   /** The module; read when the recipe is tried. */
   readonly load: () => Promise<{ readonly default?: unknown }>;
+  /** It is a module that makes a kernel. */
+  readonly makesKernel: boolean;
   /** The settings of an extension. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
@@ -47,7 +49,11 @@ function templates(): Recipe[] {
     .map(({ path }) => recipeOf(path));
 }
 
-const recipeOf = (path: string): Recipe => ({ name: path, load: () => import(join(root, path)) });
+const recipeOf = (path: string): Recipe => ({
+  name: path,
+  load: () => import(join(root, path)),
+  makesKernel: /^const kernel = createKernel|^export const kernel/m.test(readProjectFile(path)),
+});
 
 function starter(folder: TemporaryFolder): Recipe {
   const files = starterFiles({ name: 'bot', source: '*' });
@@ -55,7 +61,7 @@ function starter(folder: TemporaryFolder): Recipe {
   folder.write(name, files[name] ?? '');
   symlinkSync(join(root, 'node_modules'), join(folder.path, 'node_modules'));
   const load = () => import(join(folder.path, name));
-  return { name: 'sluice init', load, config: { signature: 'me' } };
+  return { name: 'sluice init', load, makesKernel: false, config: { signature: 'me' } };
 }
 
 /** The packages, with the settings that their pages show. Those of policies are the rules of the pages. */

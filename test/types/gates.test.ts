@@ -81,7 +81,7 @@ describe('what does not compile', () => {
     );
   });
 
-  it('an async handler on a sync-sequential stage, of any class (§4.3)', () => {
+  it('an async handler on a sync-sequential stage, of any class (§4.4)', () => {
     // @ts-expect-error sync-sequential: no promise
     const observer: Handler<'agent.output.delta', 'observer'> = async () => {};
     // @ts-expect-error sync-sequential: no promise

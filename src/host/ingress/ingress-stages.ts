@@ -1,6 +1,7 @@
 import { type Trail, whyNot } from '@sluice/agent';
 import type { InboundMessage } from '@sluice/sdk/channel';
 import { definedFields, type Outcome } from 'sluice-kernel/internal';
+import { endFailed } from '../egress/reply.js';
 import type { FencedParts } from '../parts/parts.js';
 import { refOf, refsOf } from '../parts/refs.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
@@ -80,7 +81,12 @@ export async function mergeBatch(
     joined.delete(received);
     const named = { ...namesOf(received), correlationId: received.eventId };
     const reason = `${message.failed}; it had joined ${leader.eventId}`;
-    await endUpdate(parts, received, { ...named, status: 'failed', reason, sends: [] });
+    const { decoded } = received;
+    const end =
+      decoded.kind === 'message'
+        ? await endFailed(parts, trail, decoded.message, { code: 'stage-failed', message: reason })
+        : ({ status: 'failed', reason, sends: [] } as const);
+    await endUpdate(parts, received, { ...named, ...end });
   }
   trail.carry(refsOf(first.channel, conversationOf(first), first));
   return all.length === 1 ? first : joinedMessage(all, first);

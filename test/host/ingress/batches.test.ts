@@ -324,4 +324,28 @@ describe.each(journalsOfBatches)('a host that joins messages, %s', (_, journalOf
     await lab.pass(withinMs);
     expect(lab.prompts).toEqual(['/new\n\ntwo']);
   });
+
+  it('tells the sender of a message that joined and that a guard could not judge, and answers the others (durability §10.6)', async () => {
+    await using lab = await labOf({
+      contribute: (kernel) =>
+        kernel.contribute({
+          ...at,
+          id: 'guard',
+          family: 'ingress.normalized',
+          class: 'mutator',
+          failClosed: true,
+          handler: ({ payload }) => {
+            if (payload.content === 'two') throw new Error('the list is gone');
+          },
+        }),
+    });
+    for (const text of ['one', 'two', 'three']) await lab.tell(text);
+    await lab.pass(withinMs);
+    expect(lab.prompts).toEqual(['one\n\nthree']);
+    expect(lab.texts()).toContain('This message could not be answered (stage-failed).');
+    expect(lab.ends.map(({ updateId, status }) => [updateId, status])).toContainEqual([
+      'u-two',
+      'failed',
+    ]);
+  });
 });

@@ -323,3 +323,11 @@ function sharedParts(left: unknown, right: unknown, path = ''): string[] {
     sharedParts(value, (right as Record<string, unknown>)[key], `${path}/${key}`),
   );
 }
+
+it('a row that lets vetoes ask has the codes of approvals, and no other row has (judgement §4.2)', () => {
+  const codes = ['approval-required', 'approval-denied', 'approval-timeout'];
+  for (const { family, asks, cancelCodes } of canonicalStages) {
+    const has = codes.filter((code) => cancelCodes.some((one) => one === code));
+    expect(has, family).toEqual(asks ? codes : []);
+  }
+});
