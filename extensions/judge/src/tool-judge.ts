@@ -63,7 +63,7 @@ export class ToolJudge {
   readonly #suspends: (error: unknown) => boolean;
 
   /** @throws TypeError if an option is wrong. */
-  constructor(kernel: Kernel, options: JudgeOptions, framework: Framework = {}) {
+  constructor(kernel: Kernel, options: JudgeOptions<never>, framework: Framework = {}) {
     this.#options = checkOptions(kernel, options);
     this.#kernel = kernel;
     this.#suspends = framework.suspends ?? (() => false);
@@ -131,14 +131,15 @@ export class ToolJudge {
   }
 
   /**
-   * Makes sure that a tool which cannot be judged is named as one.
+   * Returns whether the program leaves a tool alone.
    *
-   * @param why the tool cannot be judged, as the predicate of a sentence.
-   * @throws TypeError if it is not named.
+   * @param obstacle why no judge can stop the tool, as the predicate of a sentence.
+   * @throws TypeError if there is an obstacle, and the tool is not named in `unjudged`.
    */
-  leaveOut(toolName: string, why: string): void {
-    if (this.#options.unjudged?.includes(toolName) === true) return;
-    const problem = `the tool "${toolName}" ${why}, so no judge can stop it`;
+  leavesOut(toolName: string, obstacle?: string): boolean {
+    if (this.#options.unjudged?.includes(toolName) === true) return true;
+    if (obstacle === undefined) return false;
+    const problem = `the tool "${toolName}" ${obstacle}, so no judge can stop it`;
     throw new TypeError(`${problem}: name it in "unjudged" if it may run all the same`);
   }
 
