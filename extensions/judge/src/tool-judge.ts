@@ -74,20 +74,19 @@ export class ToolJudge {
     const verdict = await this.calling(call);
     if (!verdict.allowed) return refusal(verdict.reason);
     const { params, isChanged } = verdict;
-    const problem = isChanged ? await unfit?.(params) : undefined;
+    const problem = isChanged ? await unfit?.(params).catch(oneLine) : undefined;
     if (problem !== undefined) return refusal(`the tool did not run: ${problem}`);
     let output: unknown;
+    let before: ToolResult;
     let failure: { readonly error: unknown } | undefined;
     try {
       output = await run(params);
+      before = said(textOf(output), false);
     } catch (error) {
       if (this.#suspends(error)) throw error;
       failure = { error };
+      before = said(`the tool failed: ${oneLine(error)}`, true);
     }
-    const before =
-      failure === undefined
-        ? said(textOf(output), false)
-        : said(`the tool failed: ${oneLine(failure.error)}`, true);
     const after = await this.returning({ ...call, params }, before, verdict);
     const text = givenText(after);
     const isAsItWas = text === givenText(before) && after.isError === before.isError;
