@@ -2,7 +2,7 @@ import { Agent, RunContext, tool } from '@openai/agents';
 import { cancel, createKernel, type Kernel } from 'sluice-kernel';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { judge } from '../../extensions/openai-agents/src/index.js';
+import { judge, type ToolCall } from '../../extensions/openai-agents/src/index.js';
 import { openAiAgents, openAiAgentsModel, runner } from './agents/openai-agents.js';
 import { adapterLaws } from './laws.js';
 
@@ -100,6 +100,16 @@ describe('a tool of the OpenAI Agents SDK', () => {
     );
     expect(judge(ruled(), { given, unjudged: ['web_search'] }).tools([hosted])).toEqual([hosted]);
   });
+});
+
+it('the program says the type of its context, and may leave a tool alone', () => {
+  const options = {
+    given: ({ context }: ToolCall<{ readonly user: string }>) => ({ sessionId: context.user }),
+    unjudged: ['one'],
+  };
+  const one = tool({ name: 'one', description: '1', parameters: z.object({}), execute: () => '' });
+  const [same] = judge(ruled(), options).tools([one]);
+  expect(same).toBe(one);
 });
 
 describe('the guardrails of an MCP server', () => {

@@ -46,7 +46,10 @@ interface ExecuteOptions {
  * @example
  * const judged = judge(kernel, { given: () => ({ principal, sessionId }) });
  */
-export function judge(kernel: Kernel, options: JudgeOptions): AiSdkJudge {
+export function judge<Context = unknown>(
+  kernel: Kernel,
+  options: JudgeOptions<Context>,
+): AiSdkJudge {
   const judging = new ToolJudge(kernel, options);
   return {
     tools(tools) {
@@ -62,9 +65,10 @@ export function judge(kernel: Kernel, options: JudgeOptions): AiSdkJudge {
 function judged(toolName: string, tool: Executable, judging: ToolJudge): Executable {
   const { execute } = tool;
   if (typeof execute !== 'function') {
-    judging.leaveOut(toolName, 'has no "execute"');
+    judging.leavesOut(toolName, 'has no "execute"');
     return tool;
   }
+  if (judging.leavesOut(toolName)) return tool;
   return {
     ...tool,
     async execute(params, options) {

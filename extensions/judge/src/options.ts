@@ -8,13 +8,13 @@ import {
 } from 'sluice-kernel';
 
 /** A call of a tool, as the model has made it. */
-export interface ToolCall {
+export interface ToolCall<Context = unknown> {
   readonly toolName: string;
   /** The id of the call, if the framework has one. */
   readonly toolCallId?: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** The program's own context, which the framework hands to a tool; often none. */
-  readonly context: unknown;
+  readonly context: Context;
 }
 
 const runFields = [
@@ -50,28 +50,28 @@ export interface AskReply {
 }
 
 /** The call that a question is about. */
-export interface AskedAbout {
+export interface AskedAbout<Context = unknown> {
   /** The call with the arguments that it would run with. */
-  readonly call: ToolCall;
+  readonly call: ToolCall<Context>;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
 }
 
-/** The options of each adapter. */
-export interface JudgeOptions {
+/** The options of each adapter. `Context` is the program's own: it says what the framework hands on. */
+export interface JudgeOptions<Context = unknown> {
   /** Says what the program knows of a call. If it throws or rejects, the call is refused. */
-  readonly given: (call: ToolCall) => CallFacts | Promise<CallFacts>;
+  readonly given: (call: ToolCall<Context>) => CallFacts | Promise<CallFacts>;
   /**
    * Asks a human, who must be one of `question.of`. Only `true` and `allowed: true` allow. If it throws, or if its time is over, the
    * call is refused. Without it, each question is a refusal.
    */
   readonly onAsk?: (
     question: ApprovalQuestion,
-    about: AskedAbout,
+    about: AskedAbout<Context>,
   ) => boolean | AskReply | Promise<boolean | AskReply>;
   /** Stops what is being judged: the calls are then refused, and the results withheld. */
   readonly signal?: AbortSignal;
-  /** The tools that run elsewhere, such as at the provider or in a browser: no judge can stop those, so each is named. */
+  /** Tools that are left alone. One that runs elsewhere, such as at the provider or in a browser, must be named: no judge can stop it. */
   readonly unjudged?: readonly string[];
   /** The time, for questions that expire. */
   readonly clock?: Clock;
@@ -89,7 +89,7 @@ const optionNames = ['given', 'onAsk', 'signal', 'unjudged', 'clock'];
  *
  * @throws TypeError naming the field.
  */
-export function checkOptions(kernel: Kernel, options: JudgeOptions): CheckedOptions {
+export function checkOptions(kernel: Kernel, options: JudgeOptions<never>): CheckedOptions {
   const given: { readonly [Key in keyof JudgeOptions]?: unknown } = Object(options);
   const refuse = (problem: string): never => {
     throw new TypeError(`judge(kernel, options): ${problem}`);
@@ -104,7 +104,7 @@ export function checkOptions(kernel: Kernel, options: JudgeOptions): CheckedOpti
     refuse('"signal" must be an AbortSignal');
   if (given.unjudged !== undefined && !Array.isArray(given.unjudged))
     refuse('"unjudged" must be a list of names');
-  return { clock: systemClock, ...options };
+  return { clock: systemClock, ...(options as JudgeOptions) }; // the program says what its context is
 }
 
 /**

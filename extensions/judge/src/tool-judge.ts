@@ -63,7 +63,7 @@ export class ToolJudge {
   readonly #suspends: (error: unknown) => boolean;
 
   /** @throws TypeError if an option is wrong. */
-  constructor(kernel: Kernel, options: JudgeOptions, framework: Framework = {}) {
+  constructor(kernel: Kernel, options: JudgeOptions<never>, framework: Framework = {}) {
     this.#options = checkOptions(kernel, options);
     this.#kernel = kernel;
     this.#suspends = framework.suspends ?? (() => false);
@@ -74,20 +74,19 @@ export class ToolJudge {
     const verdict = await this.calling(call);
     if (!verdict.allowed) return refusal(verdict.reason);
     const { params, isChanged } = verdict;
-    const problem = isChanged ? await unfit?.(params) : undefined;
+    const problem = isChanged ? await unfit?.(params).catch(oneLine) : undefined;
     if (problem !== undefined) return refusal(`the tool did not run: ${problem}`);
     let output: unknown;
+    let before: ToolResult;
     let failure: { readonly error: unknown } | undefined;
     try {
       output = await run(params);
+      before = said(textOf(output), false);
     } catch (error) {
       if (this.#suspends(error)) throw error;
       failure = { error };
+      before = said(`the tool failed: ${oneLine(error)}`, true);
     }
-    const before =
-      failure === undefined
-        ? said(textOf(output), false)
-        : said(`the tool failed: ${oneLine(failure.error)}`, true);
     const after = await this.returning({ ...call, params }, before, verdict);
     const text = givenText(after);
     const isAsItWas = text === givenText(before) && after.isError === before.isError;
@@ -131,14 +130,15 @@ export class ToolJudge {
   }
 
   /**
-   * Makes sure that a tool which cannot be judged is named as one.
+   * Returns whether the program leaves a tool alone.
    *
-   * @param why the tool cannot be judged, as the predicate of a sentence.
-   * @throws TypeError if it is not named.
+   * @param obstacle why no judge can stop the tool, as the predicate of a sentence.
+   * @throws TypeError if there is an obstacle, and the tool is not named in `unjudged`.
    */
-  leaveOut(toolName: string, why: string): void {
-    if (this.#options.unjudged?.includes(toolName) === true) return;
-    const problem = `the tool "${toolName}" ${why}, so no judge can stop it`;
+  leavesOut(toolName: string, obstacle?: string): boolean {
+    if (this.#options.unjudged?.includes(toolName) === true) return true;
+    if (obstacle === undefined) return false;
+    const problem = `the tool "${toolName}" ${obstacle}, so no judge can stop it`;
     throw new TypeError(`${problem}: name it in "unjudged" if it may run all the same`);
   }
 

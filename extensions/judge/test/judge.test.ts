@@ -46,6 +46,11 @@ describe('the options of a judge', () => {
   });
 });
 
+/** The arguments that the kernel itself leaves. */
+const outcomeOf = async (kernel: Kernel, params: Record<string, unknown>) =>
+  (await kernel.dispatch('agent.tool.calling', { toolName: 'shell', params: { ...params } }))
+    .payload;
+
 describe('a call', () => {
   it('hands its own arguments to the tool if no handler sets one', async () => {
     const params = { command: 'ls', at: new Date(0) };
@@ -53,6 +58,19 @@ describe('a call', () => {
     const judge = new ToolJudge(createKernel(), { given });
     await judge.call({ ...call, params }, { run: (one) => void ran.push(one) });
     expect(ran).toEqual([params]);
+  });
+
+  it('has the arguments that the kernel leaves, also one that a handler sets to null', async () => {
+    const kernel = createKernel();
+    kernel.contribute({
+      ...{ extensionId: 'acme', family: 'agent.tool.calling', class: 'mutator', id: 'force' },
+      handler: () => ({ params: { force: null } }),
+    });
+    const ran: unknown[] = [];
+    const params = { command: 'ls', force: true };
+    const judge = new ToolJudge(kernel, { given });
+    await judge.call({ ...call, params }, { run: (one) => void ran.push(one) });
+    expect(ran).toEqual([(await outcomeOf(kernel, params)).params]);
   });
 
   it('is refused if its arguments are changed while it is judged', async () => {
@@ -114,6 +132,27 @@ describe('a call', () => {
     await expect(asking.calling(call)).rejects.toBe(suspension);
     const running = new ToolJudge(createKernel(), { given }, { suspends });
     await expect(running.call(call, { run: fails })).rejects.toBe(suspension);
+  });
+});
+
+describe('a tool', () => {
+  it('does not run if its changed arguments cannot be judged', async () => {
+    const kernel = createKernel();
+    kernel.contribute({
+      ...{ extensionId: 'acme', family: 'agent.tool.calling', class: 'mutator', id: 'x' },
+      handler: () => ({ params: { command: 'x' } }),
+    });
+    const unfit = () => Promise.reject(new Error('no schema'));
+    const run = () => expect.unreachable();
+    const answer = await new ToolJudge(kernel, { given }).call(call, { run, unfit });
+    expect(answer).toMatchObject({ text: 'the tool did not run: no schema' });
+  });
+
+  it('has failed if its answer cannot be read', async () => {
+    const output = Object.create(null);
+    output.self = output;
+    const answer = await new ToolJudge(hiding(), { given }).call(call, { run: () => output });
+    expect(answer).toMatchObject({ isFailure: true, text: expect.stringContaining('TypeError') });
   });
 });
 

@@ -74,9 +74,12 @@ interface Output {
  *
  * @throws TypeError if an option is wrong.
  * @example
- * const judged = judge(kernel, { given: ({ context }) => ({ principal: context.user, sessionId }) });
+ * const judged = judge(kernel, { given: ({ context }: ToolCall<MyContext>) => ({ principal: context.user }) });
  */
-export function judge(kernel: Kernel, options: JudgeOptions): LangChainJudge {
+export function judge<Context = unknown>(
+  kernel: Kernel,
+  options: JudgeOptions<Context>,
+): LangChainJudge {
   const judging = new ToolJudge(kernel, options, { suspends });
   const own: JudgeMiddleware = {
     name: 'sluice',

@@ -63,17 +63,21 @@ export interface ToolGuardrail<Type extends string, Data> {
  *
  * @throws TypeError if an option is wrong.
  * @example
- * const judged = judge(kernel, { given: ({ context }) => ({ principal: context.user, sessionId }) });
+ * const judged = judge(kernel, { given: ({ context }: ToolCall<MyContext>) => ({ principal: context.user }) });
  */
-export function judge(kernel: Kernel, options: JudgeOptions): OpenAiAgentsJudge {
+export function judge<Context = unknown>(
+  kernel: Kernel,
+  options: JudgeOptions<Context>,
+): OpenAiAgentsJudge {
   const judging = new ToolJudge(kernel, options);
   const allow = { behavior: { type: 'allow' } } as const;
   const reject = (message: string) => ({ behavior: { type: 'rejectContent', message } }) as const;
   return {
     tools: (tools) =>
       tools.map((tool) => {
-        if (isFunctionTool(tool)) return judged(tool, judging);
-        judging.leaveOut(tool.name ?? tool.type, 'is no function tool');
+        const { name = tool.type } = tool;
+        if (isFunctionTool(tool)) return judging.leavesOut(name) ? tool : judged(tool, judging);
+        judging.leavesOut(name, 'is no function tool');
         return tool;
       }),
     toolInputGuardrails: [
