@@ -91,11 +91,8 @@ function journalOf(
   const { clock, leaseMs, secrets = [], keepForMs, listen = true } = options;
   const clean = withoutSecrets(secrets);
   const taken: NewDispatch[] = [];
-  const rows = {
-    add: (dispatches: readonly NewDispatch[]) => void taken.push(...dispatches),
-    rolledBack: () => void taken.splice(0),
-  };
-  const waiting = new WaitingDispatches(rows, clock, () => batches.carry(), clean);
+  const take = (dispatches: readonly NewDispatch[]) => void taken.push(...dispatches);
+  const waiting = new WaitingDispatches(take, clock, () => batches.carry(), clean);
   const batches: PostgresBatches = new PostgresBatches(connections, {
     ...{ clock, clean, ownership: member, unknownForMs: leaseMs },
     fence: (query) => member.fence(query),

@@ -18,7 +18,7 @@ const budgets = {
     cli: 5_785,
     openclaw: 16_028,
     claude: 5_475,
-    postgres: 2_024,
+    postgres: 2_021,
     extensions: 12_880,
     adapters: 686,
     rest: 112,

@@ -18,20 +18,15 @@ const mostCharacters = 64 * 1024 * 1024;
 const mostTogether = 512;
 const mostOfRow = 256 * 1024;
 
-/** The place that dispatches are written to, within a transaction. */
-export interface DispatchRows {
-  /** Adds dispatches of one message, in their order; at least one. */
-  add(dispatches: readonly NewDispatch[]): void;
-  /** Is told that a transaction was rolled back. */
-  rolledBack(): void;
-}
+/** Adds dispatches of one message within a transaction, in their order; at least one. */
+export type AddDispatches = (dispatches: readonly NewDispatch[]) => void;
 
 /**
  * Dispatches that wait to be written. They go along with the next transaction, never block anything, and are given up
  * first.
  */
 export class WaitingDispatches implements Passenger {
-  readonly #rows: DispatchRows;
+  readonly #addRow: AddDispatches;
   readonly #clean: CleanText;
   readonly #clock: Clock;
   readonly #onDue: () => void;
@@ -49,8 +44,8 @@ export class WaitingDispatches implements Passenger {
   #untold = 0;
 
   /** @param onDue is called to write them. */
-  constructor(rows: DispatchRows, clock: Clock, onDue: () => void, clean: CleanText) {
-    this.#rows = rows;
+  constructor(addRow: AddDispatches, clock: Clock, onDue: () => void, clean: CleanText) {
+    this.#addRow = addRow;
     this.#clean = clean;
     this.#clock = clock;
     this.#onDue = onDue;
@@ -93,8 +88,7 @@ export class WaitingDispatches implements Passenger {
 
   write({ characters, isSpent }: PassengerRoom): void {
     let written = 0;
-    if (this.#active > 0) this.#rows.rolledBack(); // that transaction was rolled back: nobody has called `written`
-    this.#active = 0;
+    this.#active = 0; // if it is not, that transaction was rolled back, and nobody has called `written`
     while (this.#active < this.#waiting.length && !(this.#active > 0 && isSpent())) {
       const from = this.#active;
       for (const one of this.#waiting.slice(from, from + mostTogether)) {
@@ -133,7 +127,7 @@ export class WaitingDispatches implements Passenger {
       const body = this.#clean(one.body);
       return body === one.body ? one : { ...one, body };
     });
-    this.#rows.add(clean);
+    this.#addRow(clean);
   }
 
   written(isPersisted: boolean): void {
@@ -146,7 +140,6 @@ export class WaitingDispatches implements Passenger {
       this.#kept += gone.length - gaps.length;
       return;
     }
-    this.#rows.rolledBack();
     this.#lose(gone.length - gaps.length);
     for (const gap of gaps) this.#untold += countOf(gap);
   }

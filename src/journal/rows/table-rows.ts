@@ -30,8 +30,6 @@ export interface HowRead {
 export interface TableRows {
   /** The number of the next row. */
   nextSeq(): number;
-  /** Is told that a transaction was rolled back: the numbers that it took are free again. */
-  rolledBack(): void;
   /**
    * Adds a row with the next number, or with the one in `seq`.
    *
@@ -92,13 +90,15 @@ export function tableRows(
     return Number(statement(sql).get(name)?.['seq']);
   };
 
-  const next = (): number => (nextSeq ??= lastSeq() + 1);
+  let { revision } = database;
+  const next = (): number => {
+    if (revision !== database.revision) nextSeq = undefined; // the numbers of a transaction that was rolled back are free again
+    revision = database.revision;
+    return (nextSeq ??= lastSeq() + 1);
+  };
 
   return {
     nextSeq: next,
-    rolledBack: () => {
-      nextSeq = undefined;
-    },
     add: (given, { isLookedUp = false, unlessIn } = {}) => {
       const values = cleaned(given);
       if (isLookedUp) nextSeq = undefined;
@@ -140,11 +140,8 @@ export function tableRows(
       const written = [...Object.values(values), changed['sum'], row['seq'], row['sum']];
       const sql = `UPDATE ${name} SET ${sets.join(', ')} WHERE seq = ? AND sum = ?`;
       if (statement(sql).run(...written.map((value) => value ?? null)).changes > 0) return changed;
-      throw damageError(database.path, {
-        table: name,
-        row,
-        problem: 'it is not as it was written',
-      });
+      const damage = { table: name, row, problem: 'it is not as it was written' };
+      throw damageError(database.path, damage);
     },
     delete: (condition, ...values) =>
       statement(`DELETE FROM ${name} WHERE ${condition}`).run(...values).changes,

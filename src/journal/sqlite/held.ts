@@ -20,26 +20,23 @@ export class Held<Value> {
   }
 
   get(key: string): Value | undefined {
-    const one = this.#take(key);
+    const one = this.delete(key);
     if (one === undefined) return undefined;
     this.set(key, one.value, one.weight);
     return one.value;
   }
 
   set(key: string, value: Value, weight = 1): void {
-    this.#take(key);
+    this.delete(key);
     this.#held.set(key, { value, weight });
     this.#weight += weight;
     for (const oldest of this.#held.keys())
-      if (this.#weight > this.#most) this.#take(oldest);
+      if (this.#weight > this.#most) this.delete(oldest);
       else return;
   }
 
-  delete(key: string): void {
-    this.#take(key);
-  }
-
-  #take(key: string) {
+  /** Lets go of a value. @returns the value with its weight. */
+  delete(key: string) {
     const revision = this.#revision();
     if (revision !== this.#heldIn) {
       this.#held.clear();

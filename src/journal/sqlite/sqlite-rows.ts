@@ -1,4 +1,4 @@
-import type { DispatchRows } from '../commit/waiting-dispatches.js';
+import type { AddDispatches } from '../commit/waiting-dispatches.js';
 import type { SqliteDatabase, SqliteRow } from '../database/open-sqlite.js';
 import type { SqliteValue } from '../database/sqlite-values.js';
 import { openSends, openUpdates, type SendState, type UpdateState } from '../journal.js';
@@ -83,19 +83,16 @@ function changeable<
 }
 
 /** The rows of dispatches: those of one message share a row (durability §4.7). */
-export function sqliteDispatches(database: SqliteDatabase): DispatchRows {
+export function sqliteDispatches(database: SqliteDatabase): AddDispatches {
   const rows = tableRows(database, dispatchesTable);
-  return {
-    rolledBack: () => rows.rolledBack(),
-    add: (dispatches) => {
-      const last = dispatches.at(-1);
-      if (last === undefined) return;
-      const seq = rows.nextSeq() + dispatches.length - 1; // each of them has a number
-      const row =
-        dispatches.length === 1
-          ? { ...last, seq }
-          : { ...packedRow(dispatches, last), seq, omitted: packedMark };
-      rows.add(dispatchesTable.row(row));
-    },
+  return (dispatches) => {
+    const last = dispatches.at(-1);
+    if (last === undefined) return;
+    const seq = rows.nextSeq() + dispatches.length - 1; // each of them has a number
+    const row =
+      dispatches.length === 1
+        ? { ...last, seq }
+        : { ...packedRow(dispatches, last), seq, omitted: packedMark };
+    rows.add(dispatchesTable.row(row));
   };
 }
