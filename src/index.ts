@@ -13,4 +13,3 @@ export {
 } from '@sluice/sdk/extension';
 export * from 'sluice-kernel';
 export { explainAudit, explainOutcome } from 'sluice-kernel/internal';
-export { type ErrorTable, errorTable } from './error-table.js';

@@ -23,7 +23,6 @@ export type { EventFeedOptions } from './health/serve-events.js';
 export * from './life/host.js';
 export type { HostHealth, HostState } from './life/host-health.js';
 export type { StartReport, StopReport } from './life/lifecycle.js';
-export { type LogLevel, type PinoLoggerOptions, pinoLogger } from './logging/pino-logger.js';
 export { ActiveStreams, type StreamPlace } from './parts/active-streams.js';
 export type { HostStats, SendEnds } from './parts/counts.js';
 export type {
@@ -45,7 +44,7 @@ export type { ToolSource, ToolTurn } from './provided/tools.js';
 export type { HttpRouteStatus, HttpRoutes } from './routes/host-routes.js';
 export { sessionKeyOf } from './session/routing.js';
 export * from './streaming/deliver-stream.js';
-export { type DispatchTapOptions, dispatchTap } from './timeline/dispatch-tap.js';
+export type { DispatchTapOptions } from './timeline/dispatch-tap.js';
 export * from './timeline/fold-timeline.js';
 export { keepTimeline } from './timeline/keep-timeline.js';
 export { readTimeline } from './timeline/read-timeline.js';

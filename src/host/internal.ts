@@ -16,6 +16,7 @@ export { PersistedApprovals } from './inquiries/persisted-approvals.js';
 export { Lanes } from './lanes/lanes.js';
 export { type Place, Slots } from './lanes/slots.js';
 export { authorPlace, type ErrorSummary, errorSummary } from './logging/error-summary.js';
+export { type LogLevel, pinoLogger } from './logging/pino-logger.js';
 export { allFields, publicFields } from './logging/public-fields.js';
 export { newCounts } from './parts/counts.js';
 export { type ExtensionData, extensionData } from './parts/extension-data.js';
