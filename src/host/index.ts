@@ -44,7 +44,7 @@ export type { ToolSource, ToolTurn } from './provided/tools.js';
 export type { HttpRouteStatus, HttpRoutes } from './routes/host-routes.js';
 export { sessionKeyOf } from './session/routing.js';
 export * from './streaming/deliver-stream.js';
-export type { DispatchTapOptions } from './timeline/dispatch-tap.js';
+export { type DispatchTapOptions, dispatchTap } from './timeline/dispatch-tap.js';
 export * from './timeline/fold-timeline.js';
 export { keepTimeline } from './timeline/keep-timeline.js';
 export { readTimeline } from './timeline/read-timeline.js';
