@@ -12,4 +12,3 @@ export {
   type Provisions,
 } from '@sluice/sdk/extension';
 export * from 'sluice-kernel';
-export { type ErrorTable, errorTable } from './error-table.js';

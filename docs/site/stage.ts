@@ -34,10 +34,7 @@ function entryPointOf(page: string): string {
 }
 
 /** Interfaces with a member per row of a table that has a page of its own. */
-const pagesOfRows = new Map([
-  ['ErrorRows', '../spec/errors.md'],
-  ['ErrorTable', '../spec/errors.md'],
-]);
+const pagesOfRows = new Map([['ErrorRows', '../spec/errors.md']]);
 
 function leaveOutRows(held: DeclarationReflection): void {
   for (const row of [...(held.children ?? [])]) held.project.removeReflection(row);

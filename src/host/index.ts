@@ -23,7 +23,6 @@ export type { EventFeedOptions } from './health/serve-events.js';
 export * from './life/host.js';
 export type { HostHealth, HostState } from './life/host-health.js';
 export type { StartReport, StopReport } from './life/lifecycle.js';
-export { type LogLevel, type PinoLoggerOptions, pinoLogger } from './logging/pino-logger.js';
 export { ActiveStreams, type StreamPlace } from './parts/active-streams.js';
 export type { HostStats, SendEnds } from './parts/counts.js';
 export type {

@@ -12,7 +12,7 @@ export { problemOfText } from './database/sqlite-values.js';
 export { entryKinds, kindOf } from './entry-kinds.js';
 export { journalError } from './errors.js';
 export * from './event-id.js';
-export { noFence, slotCount, slotOf, wholeOwnership } from './fence.js';
+export { noFence, slotOf, wholeOwnership } from './fence.js';
 export { defaultLimit, isOneOf, leftBehind, openSends, openUpdates } from './journal.js';
 export * from './journal-changes.js';
 export type * from './kinds/journal-kind.js';

@@ -3,15 +3,12 @@ import './errors.js'; // merges the codes of this layer into ErrorCode
 export type * from './agent-events/agent-events.js';
 export { bridgeAgentEvents } from './agent-events/bridge-agent-events.js';
 export type * from './agent-events/event.js';
-export type { BridgeStatus } from './hooks/row.js';
 export type * from './hooks/shapes.js';
 export { bridgeInternalHooks } from './internal-hooks/bridge-internal-hooks.js';
 export * from './internal-hooks/event.js';
 export type * from './internal-hooks/internal-hooks.js';
 export * from './mapping/bus-divergences.js';
 export * from './mapping/divergences.js';
-export * from './mapping/mapping.js';
-export { type UnsupportedMember, unsupportedMembers } from './plugin/api/unsupported.js';
 export { loadLegacyPlugin } from './plugin/load-plugin.js';
 export { type LoadPluginFromOptions, loadLegacyPluginFrom } from './plugin/load-plugin-from.js';
 export type { PluginSdk } from './plugin/sdk/find-openclaw.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ErrorRow, errorTable } from '../../src/index.js';
+import type { ErrorRow } from '../../src/index.js';
+import { errorTable } from '../support/error-table.js';
 import { expectFresh, heading, table } from '../support/generated.js';
 import { type SourceFile, sourceFiles } from '../support/source-tree.js';
 import { literalOf, nodesOf, parse } from '../support/syntax.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { dispatchTap } from '../../src/host/index.js';
 import { recordedOutcome } from '../../src/host/internal.js';
+import { dispatchTap } from '../../src/host/timeline/dispatch-tap.js';
 import { memoryJournal } from '../../src/journal/index.js';
 import { allow, canonicalStages, createKernel, type Kernel } from '../../src/kernel/internal.js';
 import { samplePayload } from '../../src/testing/index.js';

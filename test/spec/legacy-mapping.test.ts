@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalStages } from '../../src/kernel/internal.js';
-import { type LegacyProfile, legacyMapping, type MappedSource } from '../../src/openclaw/index.js';
+import type { LegacyProfile } from '../../src/openclaw/index.js';
+import { legacyMapping, type MappedSource } from '../../src/openclaw/mapping/mapping.js';
 import { type ComparedBy, comparedBy } from '../support/compared-hooks.js';
 import { expectFresh, heading, table } from '../support/generated.js';
 

@@ -1,6 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest';
 import { csdkError } from '../../src/claude/errors.js';
-import type { ErrorTable } from '../../src/index.js';
 import { journalError } from '../../src/journal/errors.js';
 import {
   type ErrorCode,
@@ -9,6 +8,7 @@ import {
   kernelError,
 } from '../../src/kernel/internal.js';
 import { gatewayError } from '../../src/openclaw/gateway/errors.js';
+import type { errorTable } from '../support/error-table.js';
 
 /** Each body compiles, and is never run: the compiler is the test. */
 const compiles = (_body: () => unknown): void => undefined;
@@ -17,7 +17,7 @@ const row = { message: 'm.', cause: 'c.', hint: 'h.' };
 
 describe('the codes of errors', () => {
   it('are those of the published table, and no others', () => {
-    expectTypeOf<ErrorCode>().toEqualTypeOf<keyof ErrorTable>();
+    expectTypeOf<ErrorCode>().toEqualTypeOf<keyof typeof errorTable>();
   });
 
   it('are made by the layer that has the row', () => {

@@ -1,4 +1,5 @@
-import { nameOfRoute, type OwnedRoute, routeProblem } from '@sluice/host/internal';
+import type { OwnedRoute } from '@sluice/host';
+import { nameOfRoute, routeProblem } from '@sluice/host/internal';
 import type { ChannelPlugin } from '@sluice/sdk/channel';
 import { noSuchChannel } from '../pipeline/channel-packages.js';
 import type { Settings } from '../settings/settings.js';

@@ -1,4 +1,5 @@
-import type { LogLevel, TimelineListener } from '@sluice/host';
+import type { TimelineListener } from '@sluice/host';
+import type { LogLevel } from '@sluice/host/internal';
 import type { ApprovedMessage, ConsoleTerminal } from '@sluice/sdk/channel';
 import { systemClock } from 'sluice-kernel';
 import { outcomeLine } from '../print/json-line.js';

@@ -1,6 +1,11 @@
 import { createWriteStream } from 'node:fs';
-import { type LogLevel, pinoLogger } from '@sluice/host';
-import { allFields, type ErrorSummary, publicFields } from '@sluice/host/internal';
+import {
+  allFields,
+  type ErrorSummary,
+  type LogLevel,
+  pinoLogger,
+  publicFields,
+} from '@sluice/host/internal';
 import { makePrivate } from '@sluice/journal/internal';
 import { definedFields, type Logger, loggerWith, oneLine } from 'sluice-kernel/internal';
 import { jsonLine } from '../print/json-line.js';

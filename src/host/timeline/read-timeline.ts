@@ -29,7 +29,7 @@ export function timelineEntry(record: DispatchRecord): TimelineEntry {
     return { ...common, kind, id, parentId: eventId, record: audit };
   }
   const entry = recordedBody(record, entrySchema);
-  return { ...entry, seq } as unknown as TimelineEntry; // as `keepTimeline` wrote it
+  return { ...entry, seq } as TimelineEntry; // as `keepTimeline` wrote it
 }
 
 /**

@@ -19,6 +19,7 @@ export interface RecordedOutcome extends OutcomeRecord {
 }
 
 const author = z.looseObject({ extensionId: z.string(), contributionId: z.string() });
+const choice = author.extend({ explicit: z.boolean(), rank: z.number() });
 const list = <T extends z.ZodType>(entry: T) => z.array(entry).default([]);
 
 const question = z.looseObject({
@@ -47,8 +48,8 @@ const bodySchema = z.looseObject({
   annotations: z.record(z.string(), z.unknown()).default({}),
   cancel: author.extend({ code: z.string(), question: question.exactOptional() }).exactOptional(),
   answered: z.array(author).exactOptional(),
-  selection: author.extend({ explicit: z.boolean(), rank: z.number() }).exactOptional(),
-  candidates: list(author.extend({ explicit: z.boolean(), rank: z.number() })),
+  selection: choice.exactOptional(),
+  candidates: list(choice),
   changes: list(author.extend({ path: z.string() })),
   staleApprovals: list(author.extend({ changedBy: z.array(author) })),
   skipped: list(author.extend({ why: z.string() })),
@@ -80,12 +81,13 @@ const auditSchema = z.looseObject({
   family: z.string(),
   extensionId: z.string(),
   contributionId: z.string(),
+  class: z.string(),
   pass: z.string(),
   verdict: z.enum(['nothing', 'allow', 'cancel', 'ask', 'patch', 'annotate', 'propose', 'failed']),
   code: z.string().exactOptional(),
   text: z.string().exactOptional(),
   paths: z.array(z.looseObject({ path: z.string(), digest: z.string() })).exactOptional(),
-  candidates: z.array(z.looseObject({ target: z.unknown() })).exactOptional(),
+  candidates: z.array(choice.extend({ target: z.unknown() })).exactOptional(),
   failure: z.looseObject({ kind: z.string(), message: z.string() }).exactOptional(),
 });
 
@@ -95,7 +97,7 @@ const auditSchema = z.looseObject({
  * @throws SluiceError `unreadable-dispatch`.
  */
 export function recordedAudit(record: DispatchRecord): AuditRecord {
-  return recordedBody(record, auditSchema) as unknown as AuditRecord; // its kinds and classes may be older ones
+  return recordedBody(record, auditSchema) as AuditRecord; // its kinds and classes may be older ones
 }
 
 /**

@@ -53,7 +53,7 @@ export function fixHead(path: string, fresh: string): void {
 
 /**
  * Writes the pages anew that lead to the rows of a table and hold none: the map of the file tells which pages they led to.
- * Pages of indexes are left as they are. A file of older times has no such map, and is left as it is.
+ * Pages of indexes are left as they are. A file without such a map is left as it is.
  */
 export function fixInnerPages(path: string): void {
   using pages = new Pages(path);

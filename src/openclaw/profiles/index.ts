@@ -101,9 +101,14 @@ export type LegacyResult<
  * @example
  * const used = legacyHookNames['2026.9'].filter((hook) => runner.hasHooks(hook));
  */
-export const legacyHookNames = Object.fromEntries(
-  Object.entries(profiles).map(([profile, rows]) => [profile, Object.keys(rows)]),
-) as unknown as { readonly [P in LegacyProfile]: readonly LegacyHookName<P>[] }; // the keys of each table
+export const legacyHookNames: { readonly [P in LegacyProfile]: readonly LegacyHookName<P>[] } = {
+  '2026.3': namesOf('2026.3'),
+  '2026.9': namesOf('2026.9'),
+};
+
+function namesOf<P extends LegacyProfile>(profile: P): readonly LegacyHookName<P>[] {
+  return Object.keys(profiles[profile]) as LegacyHookName<P>[]; // the keys of its table
+}
 
 /** The rows of a profile, whatever the types of their events. */
 export function rowsOf(profile: LegacyProfile): Readonly<Record<string, LegacyHookRow>> {

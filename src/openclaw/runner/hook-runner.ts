@@ -86,7 +86,7 @@ export function createLegacyHookRunner<P extends LegacyProfile = '2026.3'>(
           ? (event: object, ctx: object) => runs.runSync(hook, row, event, ctx)
           : (event: object, ctx: object) =>
               runs.run(hook, row, row.namesRun === true ? namingRun(event, ctx) : event, ctx);
-  return methods as unknown as LegacyHookRunner<P>; // a method for each row of the table, named after it
+  return methods as LegacyHookRunner<P>; // a method for each row of the table, named after it
 }
 
 /** The event with the run of its context, if it names none itself. */

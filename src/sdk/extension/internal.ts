@@ -14,9 +14,8 @@ export {
 export { moduleFiles } from './load/module-files.js';
 export { isDetached } from './load/own-group.js';
 export { tapRelayOf } from './load/tap-relay.js';
-export { changeValue } from './store/change-value.js';
 export { memoryKeyValues } from './store/memory-key-values.js';
-export { deleteValue, openStore, usualQuota } from './store/open-store.js';
+export { deleteValue, openStore } from './store/open-store.js';
 export { notPlain } from './store/plain-json.js';
 export { bytesOf, fits, isAsExpected } from './store/sizes.js';
 export { hasFields, listItems, WorkItems } from './store/work-items.js';

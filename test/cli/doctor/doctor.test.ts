@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { checkRoles } from '../../../src/cli/doctor/check-access.js';
 import { checkFamilies, probe } from '../../../src/cli/doctor/check-families.js';
-import { dispatchTap } from '../../../src/host/index.js';
+import { dispatchTap } from '../../../src/host/timeline/dispatch-tap.js';
 import { openJournal } from '../../../src/journal/index.js';
 import {
   canonicalStages,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { dispatchTap, keepTimeline, timelineRecorder } from '../../../src/host/index.js';
+import { keepTimeline, timelineRecorder } from '../../../src/host/index.js';
+import { dispatchTap } from '../../../src/host/timeline/dispatch-tap.js';
 import { openJournal } from '../../../src/journal/index.js';
 import { cancel, createKernel } from '../../../src/kernel/internal.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';

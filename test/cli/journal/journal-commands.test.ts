@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { dispatchTap } from '../../../src/host/index.js';
+import { dispatchTap } from '../../../src/host/timeline/dispatch-tap.js';
 import { openJournal } from '../../../src/journal/index.js';
 import { cancel, createKernel } from '../../../src/kernel/internal.js';
 import { samplePayload } from '../../../src/testing/index.js';

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { createHost, pinoLogger } from '../../../src/host/index.js';
+import { createHost } from '../../../src/host/index.js';
+import { pinoLogger } from '../../../src/host/logging/pino-logger.js';
 import { inertJson, inertText } from '../../../src/kernel/internal.js';
 import { consoleChannel } from '../../../src/sdk/channel/index.js';
 import { testFolder } from '../../support/folder.js';

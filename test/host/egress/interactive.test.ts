@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Kernel } from '../../../src/kernel/internal.js';
 import type { Interactive } from '../../../src/sdk/channel/index.js';
-import { numberedPresses } from '../../../src/sdk/channel/internal.js';
+import { numberedPresses } from '../../../src/sdk/channel/interactive.js';
 import { hostLab } from '../../support/host-lab.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dispatchTap } from '../../../src/host/index.js';
 import { recordedOutcome, replayDispatches } from '../../../src/host/internal.js';
+import { dispatchTap } from '../../../src/host/timeline/dispatch-tap.js';
 import { memoryJournal } from '../../../src/journal/index.js';
 import {
   cancel,

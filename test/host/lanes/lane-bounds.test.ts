@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { Lanes } from '../../../src/host/internal.js';
+import { Lanes } from '../../../src/host/lanes/lanes.js';
 import { memoryJournal, openJournal } from '../../../src/journal/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { testFolder } from '../../support/folder.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Lanes } from '../../../src/host/internal.js';
+import { Lanes } from '../../../src/host/lanes/lanes.js';
 import type { AgentProvider, AgentRequest } from '../../../src/sdk/stream/index.js';
 import { hostLab } from '../../support/host-lab.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pinoLogger } from '../../../src/host/index.js';
+import { pinoLogger } from '../../../src/host/logging/pino-logger.js';
 import { withoutSecrets } from '../../../src/journal/internal.js';
 
 describe('a structured log (§20.3)', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type DispatchTapOptions, dispatchTap } from '../../../src/host/index.js';
+import type { DispatchTapOptions } from '../../../src/host/index.js';
+import { dispatchTap } from '../../../src/host/timeline/dispatch-tap.js';
 import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import {
   cancel,

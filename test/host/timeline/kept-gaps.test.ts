@@ -2,7 +2,6 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
-  dispatchTap,
   foldTimeline,
   followJournal,
   keepTimeline,
@@ -10,6 +9,7 @@ import {
   type TimelineEntry,
   timelineRecorder,
 } from '../../../src/host/index.js';
+import { dispatchTap } from '../../../src/host/timeline/dispatch-tap.js';
 import { WaitingDispatches } from '../../../src/journal/commit/waiting-dispatches.js';
 import { openSqlite } from '../../../src/journal/database/open-sqlite.js';
 import { openJournalFile } from '../../../src/journal/file/journal-file.js';

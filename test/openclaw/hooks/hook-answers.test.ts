@@ -3,12 +3,12 @@ import { echoProvider, runAgentTurn } from '../../../src/agent/index.js';
 import { cancel } from '../../../src/kernel/internal.js';
 import {
   bridgeInternalHooks,
-  createInternalHookEvent,
   createLegacyHookRunner,
   type LegacyHookName,
   type LegacyHookRunnerOptions,
   registerLegacyHook,
 } from '../../../src/openclaw/index.js';
+import { createInternalHookEvent } from '../../../src/openclaw/internal-hooks/event.js';
 import {
   createTestKernel,
   samplePayload,

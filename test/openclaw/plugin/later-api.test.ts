@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loadLegacyPlugin, unsupportedMembers } from '../../../src/openclaw/index.js';
+import { loadLegacyPlugin } from '../../../src/openclaw/index.js';
+import { unsupportedMembers } from '../../../src/openclaw/plugin/api/unsupported.js';
 import { createTestKernel } from '../../../src/testing/index.js';
 
 interface LaterApi {

@@ -4,8 +4,8 @@ import {
   type LegacyManifest,
   type LegacyPluginOptions,
   loadLegacyPlugin,
-  unsupportedMembers,
 } from '../../../src/openclaw/index.js';
+import { unsupportedMembers } from '../../../src/openclaw/plugin/api/unsupported.js';
 import { collectingLogger, createTestKernel, samplePayload } from '../../../src/testing/index.js';
 
 /** The api as the plugins of these tests use it. */

@@ -65,7 +65,7 @@ export function createBotApi(options: BotApiOptions): BotApi {
       const either =
         signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
       // by name, as grammY's proxy takes it; its own signal type is that of a polyfill
-      const call = raw[method] as unknown as (
+      const call = raw[method] as (
         ...args: readonly unknown[]
       ) => Promise<ResultOf<typeof method>>;
       const isBare = bare.some((one) => one === method);

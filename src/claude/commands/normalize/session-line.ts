@@ -63,7 +63,7 @@ export function readSessionLine(line: CsdkFrame): SessionEvent | undefined {
       assistantMessageEvent: { ...update, partial: noMessage },
     };
   }
-  return line as unknown as SessionEvent; // of the rest, the order reads the type and the ids that were checked
+  return line as SessionEvent; // of the rest, the order reads the type and the ids that were checked
 }
 
 function hasCall({ toolCallId }: Fields): boolean {

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { unsupportedMembers } from '../../index.js';
-import { servedGroups, servedMembers } from '../../plugin/api/unsupported.js';
+import { servedGroups, servedMembers, unsupportedMembers } from '../../plugin/api/unsupported.js';
 
 /** A place in a plugin's source that names something which is not supported. */
 export interface PluginMention {

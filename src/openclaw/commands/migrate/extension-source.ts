@@ -1,5 +1,6 @@
 import type { HandlerClass } from 'sluice-kernel';
-import { type LegacyPlugin, legacyMapping } from '../../index.js';
+import type { LegacyPlugin } from '../../index.js';
+import { legacyMapping } from '../../mapping/mapping.js';
 import { rowsOf } from '../../profiles/index.js';
 
 /** Finds the line of a plugin's source on which something is registered: `index.ts:12`. */

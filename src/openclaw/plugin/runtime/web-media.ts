@@ -135,7 +135,7 @@ export async function fetchFrom(
   const said = Object.entries(given).map(([name, value]): [string, string] => [name, `${value}`]);
   const hasBody = ![204, 205, 304].includes(status);
   // a stream of Node and one of the web are two types of one thing
-  const stream = hasBody ? (Readable.toWeb(answer) as unknown as ReadableStream) : null;
+  const stream = hasBody ? (Readable.toWeb(answer) as ReadableStream) : null;
   return new Response(stream, { status, headers: said });
 }
 

@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KeyValues } from '../../../../src/sdk/extension/index.js';
-import {
-  changeValue,
-  deleteValue,
-  memoryKeyValues,
-} from '../../../../src/sdk/extension/internal.js';
+import { deleteValue, memoryKeyValues } from '../../../../src/sdk/extension/internal.js';
+import { changeValue } from '../../../../src/sdk/extension/store/change-value.js';
 
 const namespace = 'acme';
 const key = 'k';
