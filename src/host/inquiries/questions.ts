@@ -1,5 +1,6 @@
 import type { Ownership } from '@sluice/journal';
 import pLimit from 'p-limit';
+import { definedFields } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
 import { KeptItems, type KeptItemsParts, retryAfterMs } from './kept-items.js';
 import { entryOf, QuestionIndex, type QuestionName } from './question-index.js';
@@ -141,9 +142,23 @@ export class Questions extends KeptItems<QuestionRow> {
     if (isNew && other !== undefined) await this.remove(row);
     if (other === 'full') throw hostError('question-full', { extensionId, openAtMost });
     if (other !== undefined) return other;
+    if (isNew) await this.#stayOwn(row).catch(withdrawn);
     if (!isClosed(there)) this.arm(there);
     if (isNew) this.#report(row, 'asked');
     return there;
+  }
+
+  /** Moves a question whose partition was taken while it was asked to another one: who has taken that may have read its questions before. */
+  async #stayOwn({ slot: asked, ...row }: QuestionRow): Promise<void> {
+    for (let slot = asked; slot !== undefined && this.#ownership.fenceOf(slot) === undefined; ) {
+      const [own] = this.#ownership.partitions(); // the number of a partition is one of its slots
+      slot = own;
+      const next = ({ slot: _, ...now }: QuestionRow) => ({
+        ...now,
+        ...definedFields({ slot: own }),
+      });
+      await this.change(row, (now) => (isClosed(now) ? undefined : next(now)));
+    }
   }
 
   /**
