@@ -154,7 +154,7 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
     release: (fence) => {
       const { eventId, attempt } = checkedFence(fence);
       const was = update(eventId, ['handling'], 'released');
-      if (attempt !== undefined && was.attempts !== attempt) return; // by a try that had no answer
+      if ((attempt ?? was.attempts) !== was.attempts) return; // by a try that had no answer
       updates.change(was, { attempts: Math.max(0, was.attempts - 1) });
     },
     endUpdate: (fence, { isDead, outcome, reason }) => {

@@ -1,6 +1,5 @@
 import type { Ownership } from '@sluice/journal';
 import pLimit from 'p-limit';
-import { definedFields } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
 import { KeptItems, type KeptItemsParts, retryAfterMs } from './kept-items.js';
 import { entryOf, QuestionIndex, type QuestionName } from './question-index.js';
@@ -149,16 +148,12 @@ export class Questions extends KeptItems<QuestionRow> {
   }
 
   /** Moves a question whose partition was taken while it was asked to another one: who has taken that may have read its questions before. */
-  async #stayOwn({ slot: asked, ...row }: QuestionRow): Promise<void> {
-    for (let slot = asked; slot !== undefined && this.#ownership.fenceOf(slot) === undefined; ) {
-      const [own] = this.#ownership.partitions(); // the number of a partition is one of its slots
-      slot = own;
-      const next = ({ slot: _, ...now }: QuestionRow) => ({
-        ...now,
-        ...definedFields({ slot: own }),
-      });
-      await this.change(row, (now) => (isClosed(now) ? undefined : next(now)));
-    }
+  async #stayOwn(row: QuestionRow): Promise<void> {
+    const { slot: asked = this.#ownership.slotOf(row.id) } = row;
+    const [slot] = this.#ownership.partitions(); // the number of a partition is one of its slots
+    if (slot === undefined || this.#ownership.fenceOf(asked) !== undefined) return;
+    const moved = await this.change(row, (now) => (isClosed(now) ? undefined : { ...now, slot }));
+    if (moved !== undefined) await this.#stayOwn(moved);
   }
 
   /**
