@@ -20,6 +20,8 @@ export interface Fence {
 /** The fence under which one update is handled, from its begin to its end. */
 export interface UpdateFence extends Fence {
   readonly eventId: string;
+  /** The number of this beginning: it is taken back once, also if a write of that has no answer. */
+  readonly attempt?: number;
 }
 
 /** How a write to a session is made. */

@@ -99,9 +99,9 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
   ownership: Ownership,
 ): JournalChanges {
   const { updates, sends } = rows;
-  const fenceOf = (eventId: string, slot: unknown): UpdateFence | undefined => {
+  const fenceOf = (eventId: string, slot: unknown, attempt: number): UpdateFence | undefined => {
     const fence = ownership.fenceOf(Number(slot ?? 0));
-    return fence && { eventId, ...fence };
+    return fence && { eventId, attempt, ...fence };
   };
   const update = (id: string, from: readonly UpdateState[], wanted: string): Update =>
     inState({ what: 'update', id, wanted }, updates.find(id), from);
@@ -124,7 +124,7 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
       const open = mostOpen === undefined ? undefined : rows.openIn(lane, mostOpen);
       const isFull = open !== undefined && open >= (mostOpen ?? open);
       const isNext = isBegun && !(ownership.partitionCount > 1 && rows.openIn(lane, 1) > 0);
-      const fence = isNext && !isFull ? fenceOf(given.eventId, given.slot) : undefined;
+      const fence = isNext && !isFull ? fenceOf(given.eventId, given.slot, 1) : undefined;
       const standing = isFull
         ? ({ state: 'dead', attempts: 0, outcome: 'failed', reason: fullReason } as const)
         : fence === undefined
@@ -139,18 +139,19 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
     },
     begin: (eventId, joined = [], attempt) => {
       const was = update(eventId, openUpdates, 'begun');
-      const fence = fenceOf(eventId, was.slot);
+      const isBegun = was.state === 'handling' && was.attempts === attempt; // by a try that had no answer
+      const attempts = isBegun ? attempt : was.attempts + 1;
+      const fence = fenceOf(eventId, was.slot, attempts);
       if (fence === undefined) throw noFence('another host has the partition of its lane');
       const joining = joined.map((id) => update(id, ['accepted'], 'joined'));
       for (const row of joining) updates.change(row, { joinedTo: eventId });
-      const isBegun = was.state === 'handling' && was.attempts === attempt; // by a try that had no answer
-      const attempts = isBegun ? attempt : was.attempts + 1;
       updates.change(was, { state: 'handling', attempts });
       return { attempts, fence };
     },
     release: (fence) => {
-      const { eventId } = checkedFence(fence);
+      const { eventId, attempt } = checkedFence(fence);
       const was = update(eventId, ['handling'], 'released');
+      if ((attempt ?? was.attempts) !== was.attempts) return; // by a try that had no answer
       updates.change(was, { attempts: Math.max(0, was.attempts - 1) });
     },
     endUpdate: (fence, { isDead, outcome, reason }) => {

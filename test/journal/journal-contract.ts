@@ -128,10 +128,13 @@ export function describeJournal(
         const any = { epoch: expect.any(Number), signal: expect.any(AbortSignal) };
         const own = { partition: 0, slot: 0, ...any };
         expect(await journal.accept(anUpdate('a'), true)).toEqual({
-          ...{ status: 'accepted', fence: { eventId: 'a', ...own } },
+          ...{ status: 'accepted', fence: { eventId: 'a', attempt: 1, ...own } },
         });
         expect(await journal.accept(anUpdate('b'))).toEqual({ status: 'accepted' });
-        expect(await journal.begin('b')).toEqual({ attempts: 1, fence: { eventId: 'b', ...own } });
+        expect(await journal.begin('b')).toEqual({
+          attempts: 1,
+          fence: { eventId: 'b', attempt: 1, ...own },
+        });
         expect(journal.ownership.partitions()).toEqual([0]);
         const slot = journal.ownership.slotOf('any lane');
         expect(journal.ownership.fenceOf(slot)).toEqual({ ...own, slot });
@@ -205,6 +208,17 @@ export function describeJournal(
         await journal.release(fenceOf('a'));
         expect(await journal.updates()).toMatchObject([{ state: 'handling', attempts: 1 }]);
         expect((await journal.begin('a')).attempts).toBe(2);
+      }));
+
+    it('that are released twice count one beginning fewer: a write may have had no answer (durability §7.8)', () =>
+      withJournal(async (journal) => {
+        const first = await journal.accept(anUpdate('a'), true);
+        if (first.status !== 'accepted' || first.fence === undefined) throw new Error('not begun');
+        const { fence } = await journal.begin('a', undefined, 2);
+        for (let times = 0; times < 2; times++) await journal.release(fence);
+        expect(await journal.updates()).toMatchObject([{ state: 'handling', attempts: 1 }]);
+        for (let times = 0; times < 2; times++) await journal.release(first.fence);
+        expect(await journal.updates()).toMatchObject([{ state: 'handling', attempts: 0 }]);
       }));
 
     it('keep all that was said of them', () =>

@@ -36,7 +36,7 @@ export interface Inspector extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Pages that listen for events at once. */
+/** Pages that listen for events at once. The next one takes the place of the one that has listened longest, which asks again later. */
 const streamsAtMost = 16;
 
 /**
@@ -58,7 +58,7 @@ export async function startInspector(
   const files = pageFiles();
   const ended = new AbortController();
   const answers = answersOf(source, { write, text, clock, signal: ended.signal });
-  let streams = 0;
+  const streams = new Set<AbortController>();
 
   const serve = async (exchange: Exchange): Promise<void> => {
     const { request, response } = exchange;
@@ -72,16 +72,8 @@ export async function startInspector(
     if (why !== undefined) return exchange.refuse(status, why);
     if (isData) exchange.known();
     if (request.method !== 'POST') request.resume(); // nobody reads its body
-    if (url.pathname === '/api/events' && request.method === 'GET') {
-      if (streams >= streamsAtMost) return exchange.answer(503, { error: 'too many pages listen' });
-      streams++;
-      try {
-        await stream(request, response);
-      } finally {
-        streams--;
-      }
-      return;
-    }
+    if (url.pathname === '/api/events' && request.method === 'GET')
+      return stream(request, response);
     if (isData) return answerData(answers, url, exchange);
     const file = files.get(url.pathname);
     if (file === undefined || (request.method !== 'GET' && request.method !== 'HEAD'))
@@ -94,6 +86,10 @@ export async function startInspector(
 
   const stream = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const gone = new AbortController();
+    const [oldest] = streams;
+    if (streams.size >= streamsAtMost) oldest?.abort();
+    streams.add(gone);
+    gone.signal.addEventListener('abort', () => streams.delete(gone));
     response.once('close', () => gone.abort());
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(': here\n\n');

@@ -141,9 +141,19 @@ export class Questions extends KeptItems<QuestionRow> {
     if (isNew && other !== undefined) await this.remove(row);
     if (other === 'full') throw hostError('question-full', { extensionId, openAtMost });
     if (other !== undefined) return other;
+    if (isNew) await this.#stayOwn(row).catch(withdrawn);
     if (!isClosed(there)) this.arm(there);
     if (isNew) this.#report(row, 'asked');
     return there;
+  }
+
+  /** Moves a question whose partition was taken while it was asked to another one: who has taken that may have read its questions before. */
+  async #stayOwn(row: QuestionRow): Promise<void> {
+    const { slot: asked = this.#ownership.slotOf(row.id) } = row;
+    const [slot] = this.#ownership.partitions(); // the number of a partition is one of its slots
+    if (slot === undefined || this.#ownership.fenceOf(asked) !== undefined) return;
+    const moved = await this.change(row, (now) => (isClosed(now) ? undefined : { ...now, slot }));
+    if (moved !== undefined) await this.#stayOwn(moved);
   }
 
   /**

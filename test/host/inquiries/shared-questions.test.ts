@@ -131,6 +131,36 @@ describe('a question of an extension of two hosts on one journal', () => {
     expect(await hosts.rows()).toBe(0);
   });
 
+  it('expires after the host that has asked it is gone, also if its partition has moved while it was asked (durability §12.11)', async () => {
+    await using hosts = await askingHosts();
+    const { a, clock, shared, ends } = hosts;
+    shared.give('a', shared.all.slice(0, 2));
+    shared.give('b', shared.all.slice(2));
+    await clock.advance(2_000);
+    const moved = deferred();
+    let left: readonly number[] = [];
+    shared.beforeValue = (host, body) => {
+      const { askedAtMs, slot } = JSON.parse(body) as { askedAtMs?: number; slot?: number };
+      if (host !== 'a' || askedAtMs === undefined || slot === undefined || left.length > 0) return;
+      const partition = slot % shared.all.length;
+      left = shared.all.slice(0, 2).filter((one) => one !== partition);
+      shared.give('b', [partition]);
+      return moved.promise; // host b has looked by then
+    };
+    const asked = hosts.questionOf('a').ask(place, deploy, { timeoutMs: 300_000 });
+    await clock.advance(3_000);
+    moved.resolve();
+    await clock.advance(100);
+    await asked;
+    const stopping = a.host.stop({ timeoutMs: 1_000 });
+    await clock.advance(5_000);
+    await stopping;
+    expect(left).toHaveLength(1);
+    shared.give('b', left);
+    await clock.advance(400_000);
+    expect(ends).toMatchObject([{ host: 'b', end: { status: 'expired' } }]);
+  });
+
   it('is answered by a press also if the journal is away for a while (durability §12.11)', async () => {
     await using hosts = await askingHosts();
     const { a, b, clock, ends, shared } = hosts;
