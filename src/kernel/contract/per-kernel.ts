@@ -1,4 +1,5 @@
 import { kernelError } from '../errors.js';
+import { getOrMake } from '../value/get-or-make.js';
 import type { Kernel } from './contract.js';
 
 /**
@@ -17,15 +18,9 @@ export function perKernel<Kept extends object, Rest extends readonly unknown[]>(
 ): (kernel: Kernel, ...rest: Rest) => Kept {
   const all = new WeakMap<Kernel, Kept>();
   return (kernel, ...rest) => {
-    const known = all.get(kernel);
-    if (known !== undefined) return known;
+    const problem = 'the first argument is no kernel; give what createKernel() returned';
     if (typeof Object(kernel).dispatch !== 'function')
-      throw kernelError('bad-option', {
-        option: 'kernel',
-        problem: 'the first argument is no kernel; give what createKernel() returned',
-      });
-    const made = make(kernel, ...rest);
-    all.set(kernel, made);
-    return made;
+      throw kernelError('bad-option', { option: 'kernel', problem });
+    return getOrMake(all, kernel, () => make(kernel, ...rest));
   };
 }

@@ -1,5 +1,5 @@
 import type { AuditRecord } from '../outcome/audit.js';
-import { nameOf } from '../outcome/entry.js';
+import { nameOf, ownerOf } from '../outcome/entry.js';
 import type {
   Author,
   Candidate,
@@ -76,22 +76,15 @@ export function explain(
   ];
 }
 
-function verdictOf(outcome: OutcomeRecord): string {
-  switch (outcome.status) {
-    case 'passed':
-      return 'passed';
-    case 'cancelled': {
-      const { cancel } = outcome;
-      if (cancel === undefined) return 'cancelled';
-      const text = cancel.text === undefined ? '' : `, "${oneLine(cancel.text)}"`;
-      const reply = cancel.reply === undefined ? '' : `, reply "${oneLine(cancel.reply)}"`;
-      return `cancelled by ${nameOf(cancel)}: ${cancel.code}${text}${reply}`;
-    }
-    case 'failed': {
-      const failure = outcome.failures.findLast(({ policy }) => policy === 'closed');
-      return failure === undefined ? 'failed' : `failed: ${whose(failure)}, ${failure.kind}`;
-    }
+function verdictOf({ status, cancel, failures }: OutcomeRecord): string {
+  if (status === 'cancelled' && cancel !== undefined) {
+    const text = cancel.text === undefined ? '' : `, "${oneLine(cancel.text)}"`;
+    const reply = cancel.reply === undefined ? '' : `, reply "${oneLine(cancel.reply)}"`;
+    return `cancelled by ${nameOf(cancel)}: ${cancel.code}${text}${reply}`;
   }
+  const failure = failures.findLast(({ policy }) => policy === 'closed');
+  if (status !== 'failed' || failure === undefined) return status;
+  return `failed: ${whose(failure)}, ${failure.kind}`;
 }
 
 /** The question that nobody has answered. */
@@ -201,9 +194,7 @@ function targetText(target: unknown): string {
 }
 
 function whose(failure: Partial<Author>): string {
-  const { extensionId, contributionId } = failure;
-  if (extensionId === undefined || contributionId === undefined) return 'the stage itself';
-  return nameOf({ extensionId, contributionId });
+  return ownerOf(failure) ?? 'the stage itself';
 }
 
 /** Says in one line what an audited handler would have done (judgement §3.6). */
@@ -217,24 +208,18 @@ function auditText(record: AuditRecord): string {
 function verdictText(record: AuditRecord): string {
   const { verdict, code = '', text, paths = [], candidates = [] } = record;
   const said = text === undefined ? '' : `, "${oneLine(text)}"`;
-  switch (verdict) {
-    case 'nothing':
-      return 'would have done nothing';
-    case 'allow':
-      return 'would have allowed it';
-    case 'cancel':
-      return `would have cancelled it: ${oneLine(code)}${said}`;
-    case 'ask':
-      return `would have asked a human${said}`;
-    case 'patch':
-      return `would have changed ${pathsText(paths)}`;
-    case 'annotate':
-      return `would have annotated ${pathsText(paths)}`;
-    case 'propose':
-      return `would have proposed ${candidates.map(({ target }) => targetText(target)).join(', ') || 'nothing'}`;
-    case 'failed':
-      return failureText(record);
-  }
+  const targets = candidates.map(({ target }) => targetText(target)).join(', ');
+  const texts = {
+    nothing: 'would have done nothing',
+    allow: 'would have allowed it',
+    cancel: `would have cancelled it: ${oneLine(code)}${said}`,
+    ask: `would have asked a human${said}`,
+    patch: `would have changed ${pathsText(paths)}`,
+    annotate: `would have annotated ${pathsText(paths)}`,
+    propose: `would have proposed ${targets || 'nothing'}`,
+    failed: failureText(record),
+  };
+  return texts[verdict];
 }
 
 function failureText({ failure }: AuditRecord): string {

@@ -69,7 +69,7 @@ export function annotationFields(stage: Stage): Field[] {
   const properties = stage.annotations?.properties ?? {};
   return Object.entries(properties).map(([key, schema]) => {
     const replaceable = stage.replaceable.includes(key);
-    const law = isList(schema) ? 'append' : replaceable ? 'replace' : 'once';
+    const law = schema.type === 'array' ? 'append' : replaceable ? 'replace' : 'once';
     return field(key, schema, law, '', { optional: true });
   });
 }
@@ -178,10 +178,6 @@ function takeValue(
 
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
-}
-
-function isList(schema: Schema): boolean {
-  return schema.type === 'array';
 }
 
 function plainType(schema: Schema): PlainType | undefined {

@@ -82,3 +82,15 @@ export function nameOf(author: Author): string {
 export function authorOf(author: Author): Author {
   return { extensionId: author.extensionId, contributionId: author.contributionId };
 }
+
+/** The same of what may be of the stage itself, which has no name. */
+export function ownerOf({ extensionId, contributionId }: Partial<Author>): string | undefined {
+  if (extensionId === undefined || contributionId === undefined) return undefined;
+  return nameOf({ extensionId, contributionId });
+}
+
+/** Returns whether two are of one contribution. */
+export function isOf(author: Partial<Author> | undefined, other: Author): boolean {
+  const { extensionId, contributionId } = other;
+  return author?.extensionId === extensionId && author.contributionId === contributionId;
+}

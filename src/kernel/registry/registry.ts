@@ -16,25 +16,30 @@ import type { Services, StageMerges } from '../run/services/services.js';
 import { type PayloadCheck, payloadCheck } from '../stage/payload.js';
 import type { Stage } from '../stage/stage.js';
 import type { Band } from '../stage/vocabulary.js';
+import { getOrMake } from '../value/get-or-make.js';
 import { nearest } from '../value/nearest.js';
 import { type Grants, notGranted } from './grants.js';
 import type { OperatorChanges } from './override-of.js';
 import type { OperatorParts } from './parts.js';
 
 /** Everything that is kept of one family. What is compiled or sorted is made when it is first needed. */
-export interface FamilyState {
+export class FamilyState {
   readonly stage: Stage;
-  readonly entries: Set<Entry>;
+  readonly entries = new Set<Entry>();
   /** The entry that stands in the plan in place of another. */
-  readonly standIns: Map<Entry, Entry>;
-  plan: Plan | undefined;
+  readonly standIns = new Map<Entry, Entry>();
+  plan: Plan | undefined = undefined;
   /** The parts of the plan, where somebody dispatched to one of them. */
-  bands: Partial<Record<Band, Plan>>;
+  bands: Partial<Record<Band, Plan>> = {};
   /** The plan as it is told, where somebody asked. */
-  handlers: readonly PlannedHandler[] | undefined;
-  check: PayloadCheck | undefined;
-  merges: StageMerges | undefined;
-  warned: boolean;
+  handlers: readonly PlannedHandler[] | undefined = undefined;
+  check: PayloadCheck | undefined = undefined;
+  merges: StageMerges | undefined = undefined;
+  warned = false;
+
+  constructor(stage: Stage) {
+    this.stage = stage;
+  }
 }
 
 /** The parts of its kernel that a registry works with. */
@@ -70,17 +75,7 @@ export class Registry {
     for (const stage of stages) {
       const { family } = stage;
       if (this.#slots.has(family)) throw kernelError('duplicate-family', { family });
-      this.#slots.set(family, {
-        stage,
-        entries: new Set(),
-        standIns: new Map(),
-        plan: undefined,
-        bands: {},
-        handlers: undefined,
-        check: undefined,
-        merges: undefined,
-        warned: false,
-      });
+      this.#slots.set(family, new FamilyState(stage));
     }
     if (parts === undefined) return;
     this.grants = new parts.Grants({ stages, grants, leastPrivilege });
@@ -123,15 +118,11 @@ export class Registry {
     const entry = this.#instrumented(checked);
     if (this.grants?.allows(entry.extensionId, entry.class, family) === false)
       throw notGranted(entry, entry.class, family);
-    let own = this.#owners.get(entry.extensionId);
-    const existing = own?.get(entry.contributionId)?.family;
+    const existing = this.#owners.get(entry.extensionId)?.get(entry.contributionId)?.family;
     if (existing !== undefined)
       throw kernelError('duplicate-contribution', { ...authorOf(entry), existing });
     this.#limit(slot, entry, family);
-    if (own === undefined) {
-      own = new Map();
-      this.#owners.set(entry.extensionId, own);
-    }
+    const own = getOrMake(this.#owners, entry.extensionId, () => new Map<string, Entry>());
     own.set(entry.contributionId, entry);
     slot.entries.add(entry);
     this.#replan(slot);

@@ -1,10 +1,9 @@
 import { Notes } from '../merge/notes.js';
 import { beats } from '../merge/selection.js';
 import { Work } from '../merge/work.js';
-import { authorOf, codes, type Entry, nameOf } from '../outcome/entry.js';
+import { codes, type Entry, nameOf } from '../outcome/entry.js';
 import type { CancelRecord, Candidate, FailureKind, Step } from '../outcome/outcome.js';
 import { copyPlain } from '../value/copy-plain.js';
-import { definedFields } from '../value/defined-fields.js';
 import { didYouMean } from '../value/nearest.js';
 import { oneLine } from '../value/one-line.js';
 import { shapeOf } from '../value/plain.js';
@@ -113,24 +112,29 @@ function judge(run: Run, entry: Entry, result: unknown): boolean {
   if (kind !== 'cancel') return odd(run, entry, 'a veto returns cancel() or allow()', result);
   if (run.terms.observeOnly) return observeOnly(run, entry, 'a cancel');
   const declared = run.plan.stage.cancelCodes;
-  const code = textOf(verdict, 'code') ?? 'unreadable';
+  const code = textOf(() => verdict.code) ?? 'unreadable';
   const known = declared.includes(code);
   if (!known) {
     const hint = didYouMean(code, declared) || '.';
     const problem = `it cancelled with "${oneLine(code)}", which the stage does not declare${hint} It declares: ${declared.join(', ')}. The cancel stands, as "other"`;
     noted(run, entry, 'bad-output', problem);
   }
-  const text = textOf(verdict, 'text');
-  const given = detailsOf(verdict);
+  const text = textOf(() => verdict.text);
+  const given = detailsOf(() => verdict.details);
   const reply = replyOf(run, entry, verdict);
   const details = known ? given : Object.freeze({ ...given, undeclaredCode: code });
   run.status = 'cancelled';
-  const said = definedFields({ text, details, reply });
-  run.cold.cancel = Object.freeze({
-    ...authorOf(entry),
+  const { extensionId, contributionId } = entry;
+  const record: Mutable<CancelRecord> = {
+    extensionId,
+    contributionId,
     code: known ? code : 'other',
-    ...said,
-  } satisfies CancelRecord);
+  };
+  // not by a copy of the fields that are there, which takes a microsecond
+  if (text !== undefined) record.text = text;
+  if (details !== undefined) record.details = details;
+  if (reply !== undefined) record.reply = reply;
+  run.cold.cancel = Object.freeze(record);
   step(run, entry, 'cancelled');
   return true;
 }
@@ -144,7 +148,7 @@ function ask(run: Run, entry: Entry, result: object): boolean {
 
 /** The reply of a cancel. One that the stage does not take, or that is no text, is left out and noted: the cancel stands (spec §8.6). */
 function replyOf(run: Run, entry: Entry, verdict: Verdict): string | undefined {
-  const given = fieldOf(verdict, 'reply');
+  const given = fieldOf(() => verdict.reply);
   if (given === undefined) return undefined;
   const { cancelReplies, family } = run.plan.stage;
   if (cancelReplies && typeof given === 'string' && given.trim() !== '') return given;
@@ -155,6 +159,8 @@ function replyOf(run: Run, entry: Entry, verdict: Verdict): string | undefined {
   return undefined;
 }
 
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
 /** The result of a veto, before it is known to be a decision. */
 type Verdict = Readonly<Partial<Record<'kind' | 'code' | 'text' | 'details' | 'reply', unknown>>>;
 
@@ -162,22 +168,22 @@ type Verdict = Readonly<Partial<Record<'kind' | 'code' | 'text' | 'details' | 'r
 const cannotRead = Symbol('cannot be read');
 
 /** Reads a field of a verdict once. A cancel counts also without its reason (§8.5). */
-function fieldOf(verdict: Verdict, name: keyof Verdict): unknown {
+function fieldOf(read: () => unknown): unknown {
   try {
-    return verdict[name];
+    return read();
   } catch {
     return cannotRead;
   }
 }
 
-function textOf(verdict: Verdict, name: 'code' | 'text'): string | undefined {
-  const value = fieldOf(verdict, name);
+function textOf(read: () => unknown): string | undefined {
+  const value = fieldOf(read);
   return typeof value === 'string' ? value : undefined;
 }
 
 /** Copies the details of a cancel, frozen; details that are no plain data are left out, and the cancel says so. */
-function detailsOf(verdict: Verdict): Readonly<Record<string, unknown>> | undefined {
-  const value = fieldOf(verdict, 'details');
+function detailsOf(read: () => unknown): Readonly<Record<string, unknown>> | undefined {
+  const value = fieldOf(read);
   if (value === undefined || value === null) return undefined;
   const unreadable = (why: string) => Object.freeze({ unreadable: why });
   if (value === cannotRead) return unreadable('it cannot be read');

@@ -10,7 +10,7 @@ import { isThenable, whenSettled } from '../value/thenable.js';
 import { accept } from './accept.js';
 import { abandonCall, HandlerCall, sourceOf } from './services/call.js';
 import { ContributionOwn } from './services/own.js';
-import { newCounters, type Services, Taps } from './services/services.js';
+import { Counters, type Services, Taps } from './services/services.js';
 import { changesOf } from './state/changes.js';
 import { failed } from './state/failures.js';
 import { notifyTap } from './state/notify-tap.js';
@@ -163,7 +163,7 @@ function quiet(services: Services): Services {
     logger: silentLogger,
     taps: new Taps(),
     trace: false,
-    counters: newCounters(),
+    counters: new Counters(),
     quarantine: undefined,
     MatchIndex: undefined, // it has a plan
     merges: (family) => services.merges(family),

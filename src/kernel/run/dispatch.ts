@@ -1,3 +1,4 @@
+import { isOf } from '../outcome/entry.js';
 import type { Outcome } from '../outcome/outcome.js';
 import { freezePlain } from '../value/freeze.js';
 import { runParallel } from './parallel.js';
@@ -113,13 +114,10 @@ function noteSkipped(run: Run, outcome: Outcome): void {
     ...run.plan.unmatched,
     ...run.plan.absent,
   ];
-  for (const { extensionId, contributionId, why } of outcome.skipped) {
-    if (why === 'budget-spent') continue; // noted as not run already
-    const entry = entries.find(
-      (one) => one.extensionId === extensionId && one.contributionId === contributionId,
-    );
-    if (entry === undefined) continue;
-    run.steps?.push(stepOf(entry, 'skipped', { why }));
+  for (const skipped of outcome.skipped) {
+    const { why } = skipped;
+    const entry = why === 'budget-spent' ? undefined : entries.find((one) => isOf(one, skipped)); // that one is noted as not run
+    if (entry !== undefined) run.steps?.push(stepOf(entry, 'skipped', { why }));
   }
 }
 

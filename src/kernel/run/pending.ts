@@ -1,4 +1,4 @@
-import { type Entry, nameOf } from '../outcome/entry.js';
+import { type Entry, nameOf, ownerOf } from '../outcome/entry.js';
 import type { Author } from '../outcome/outcome.js';
 import type { HandlerCall } from './services/call.js';
 import type { CallbackPair, Waiter } from './services/callbacks.js';
@@ -145,10 +145,10 @@ export class Pending implements Wait, Waiter {
     const { failures, steps } = this.run;
     if (failures === undefined && steps === undefined) return;
     const names = this.#plan.entries.map(nameOf);
-    const placeOf = ({ extensionId, contributionId }: Partial<Author>): number =>
-      extensionId === undefined || contributionId === undefined
-        ? names.length
-        : names.indexOf(nameOf({ extensionId, contributionId }));
+    const placeOf = (one: Partial<Author>): number => {
+      const owner = ownerOf(one);
+      return owner === undefined ? names.length : names.indexOf(owner);
+    };
     const byPlace = (left: Partial<Author>, right: Partial<Author>): number =>
       placeOf(left) - placeOf(right);
     failures?.sort(byPlace);

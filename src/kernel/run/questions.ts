@@ -72,7 +72,10 @@ function questionOf(run: Run, entry: Entry, result: object): ApprovalQuestion | 
   if (typeof title !== 'string' || title.trim() === '') return 'has no title';
   if (text !== undefined && typeof text !== 'string') return 'has a text that is none';
   if (!isApprover(of)) return 'names as "of" neither owner, principal nor { role }';
-  if (timeoutMs !== undefined && !isSpan(timeoutMs))
+  if (
+    timeoutMs !== undefined &&
+    !(typeof timeoutMs === 'number' && 0 < timeoutMs && Number.isFinite(timeoutMs))
+  )
     return 'has a timeoutMs that is no positive number of milliseconds';
   if (!Array.isArray(scopes) || !scopes.every(isScope))
     return `has a scope other than ${approvalScopes.join(', ')}`;
@@ -125,10 +128,6 @@ function isApprover(of: unknown): of is Approver {
   if (typeof of !== 'object' || of === null) return false;
   const { role } = of as { readonly role?: unknown };
   return typeof role === 'string' && role !== '' && Object.keys(of).length === 1;
-}
-
-function isSpan(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0;
 }
 
 function isScope(value: unknown): value is (typeof approvalScopes)[number] {

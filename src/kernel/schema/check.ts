@@ -23,23 +23,16 @@ export function compileCheck(schema: Schema): Check {
   if (schema.enum !== undefined) checks.push(enumCheck(schema.enum));
   if (schema.anyOf !== undefined) checks.push(unionCheck(schema.anyOf));
   for (const [name, test] of Object.entries(limits)) {
-    const limit = schema[name as keyof typeof limits];
-    if (limit !== undefined)
-      checks.push(limitCheck(test, name === 'pattern' ? new RegExp(String(limit), 'u') : limit));
+    const given = schema[name as keyof typeof limits];
+    const limit = name === 'pattern' ? new RegExp(String(given), 'u') : given;
+    // the keyword says which values and limits there are
+    const fits = (value: unknown): boolean => test.fits(value as never, limit as never);
+    if (given !== undefined) checks.push(check(fits, test.problem(limit)));
   }
   if (schema.type === 'array' && schema.items !== undefined) checks.push(itemCheck(schema.items));
   if (schema.type === 'object') checks.push(fieldCheck(schema));
-  const [first, second, ...more] = checks;
-  if (first === undefined) return () => undefined;
-  if (second === undefined) return first;
-  if (more.length === 0) return (value) => first(value) ?? second(value);
-  return (value) => {
-    for (const one of checks) {
-      const misfit = one(value);
-      if (misfit !== undefined) return misfit;
-    }
-    return undefined;
-  };
+  if (checks.length === 0) return () => undefined;
+  return checks.reduce((first, then) => (value) => first(value) ?? then(value));
 }
 
 /** The keyword of a schema, or of a part of it, that the kernel does not know; nothing if it knows all. */
@@ -91,49 +84,41 @@ interface Limit {
 
 const size = (text: string) => [...text].length;
 
+function bound<Value, Bound>(
+  of: SchemaType,
+  fits: (value: Value, limit: Bound) => boolean,
+  problem: (limit: unknown) => string,
+): Limit {
+  return { of, fits, problem };
+}
+
 /** The bounds by keyword. A value has passed the type of its schema. */
 const limits = {
-  minimum: {
-    of: 'number',
-    fits: (n: number, l: number) => n >= l,
-    problem: (l) => `must be >= ${l}`,
-  },
-  maximum: {
-    of: 'number',
-    fits: (n: number, l: number) => n <= l,
-    problem: (l) => `must be <= ${l}`,
-  },
-  minLength: {
-    of: 'string',
-    fits: (t: string, l: number) => size(t) >= l,
-    problem: fewer('characters'),
-  },
-  maxLength: {
-    of: 'string',
-    fits: (t: string, l: number) => size(t) <= l,
-    problem: more('characters'),
-  },
-  pattern: {
-    of: 'string',
-    fits: (t: string, pattern: RegExp) => pattern.test(t),
-    problem: (l) => `must match pattern "${(l as RegExp).source}"`, // as compileCheck has made it
-  },
-  minItems: {
-    of: 'array',
-    fits: (a: readonly [], l: number) => a.length >= l,
-    problem: fewer('items'),
-  },
-  maxItems: {
-    of: 'array',
-    fits: (a: readonly [], l: number) => a.length <= l,
-    problem: more('items'),
-  },
-  minProperties: {
-    of: 'object',
-    fits: (o: object, l: number) => Object.keys(o).length >= l,
-    problem: fewer('properties'),
-  },
-} as const satisfies Readonly<Record<string, Limit>>;
+  minimum: bound(
+    'number',
+    (n: number, l: number) => n >= l,
+    (l) => `must be >= ${l}`,
+  ),
+  maximum: bound(
+    'number',
+    (n: number, l: number) => n <= l,
+    (l) => `must be <= ${l}`,
+  ),
+  minLength: bound('string', (t: string, l: number) => size(t) >= l, fewer('characters')),
+  maxLength: bound('string', (t: string, l: number) => size(t) <= l, more('characters')),
+  pattern: bound(
+    'string',
+    (t: string, pattern: RegExp) => pattern.test(t),
+    (l) => `must match pattern "${(l as RegExp).source}"`, // as compileCheck has made it
+  ),
+  minItems: bound('array', (a: readonly [], l: number) => a.length >= l, fewer('items')),
+  maxItems: bound('array', (a: readonly [], l: number) => a.length <= l, more('items')),
+  minProperties: bound(
+    'object',
+    (o: object, l: number) => Object.keys(o).length >= l,
+    fewer('properties'),
+  ),
+} as const;
 
 /** The keywords that say something of values of one type alone. */
 const needs: ReadonlyMap<string, SchemaType> = new Map([
@@ -161,11 +146,6 @@ function more(what: string) {
 function check(fits: (value: unknown) => boolean, problem: string): Check {
   const misfit: Misfit = Object.freeze({ path: '', problem });
   return (value) => (fits(value) ? undefined : misfit);
-}
-
-function limitCheck({ fits, problem }: Limit, limit: unknown): Check {
-  // the keyword says which values and limits there are
-  return check((value) => fits(value as never, limit as never), problem(limit));
 }
 
 function enumCheck(words: readonly unknown[]): Check {

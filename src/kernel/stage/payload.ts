@@ -35,9 +35,10 @@ export function payloadCheck({ family, payload: schema, standard }: Stage): Payl
  */
 export function takePayload(stage: Stage, check: PayloadCheck, value: unknown): object {
   const { family } = stage;
-  if (typeof value !== 'object' || value === null || isList(value))
+  const taken =
+    typeof value === 'object' && value !== null ? copyPlain(value, stage.shared) : undefined;
+  if (taken === undefined || ('copy' in taken && Array.isArray(taken.copy)))
     throw kernelError('bad-payload', { family, path: '/', problem: 'a payload is an object' });
-  const taken = copyPlain(value, stage.shared);
   if (!('copy' in taken)) {
     const { path, problem, isUnreadable } = taken;
     throw kernelError(isUnreadable === true ? 'bad-payload' : 'unfreezable-payload', {
@@ -69,15 +70,6 @@ function canRead(check: PayloadCheck, copy: object, name: string): boolean {
   try {
     check(Object.fromEntries(fields));
     return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Returns whether a value is an array. A revoked proxy counts as none, because it cannot be asked. */
-function isList(value: object): boolean {
-  try {
-    return Array.isArray(value);
   } catch {
     return false;
   }

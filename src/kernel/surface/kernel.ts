@@ -15,8 +15,7 @@ import { InFlight } from '../run/services/in-flight.js';
 import type { Plan } from '../run/services/plan.js';
 import type { Quarantine } from '../run/services/quarantine.js';
 import {
-  type Counters,
-  newCounters,
+  Counters,
   type Services,
   type StageMerges,
   type StillRunning,
@@ -66,7 +65,7 @@ export class PipelineKernel implements Services {
   readonly callbacks = new CallbackPairs();
   readonly inFlight = new InFlight();
   readonly stillRunning = new Set<StillRunning>();
-  readonly counters: Counters = newCounters();
+  readonly counters = new Counters();
   /** The name that others know it by. */
   surface: object | undefined;
   readonly registry: Registry;

@@ -1,4 +1,5 @@
 import type { CallPass } from '../../handler/handler.js';
+import { isOf } from '../../outcome/entry.js';
 import type { Author, Outcome } from '../../outcome/outcome.js';
 import type { Principal } from '../../outcome/principal.js';
 import type { Gate } from '../../stage/vocabulary.js';
@@ -106,11 +107,8 @@ export class HandlerCall {
   static {
     sourceOf = (value) =>
       typeof value === 'object' && value !== null && #source in value ? value.#source : undefined;
-    isGivenUp = (call, { extensionId, contributionId }) => {
-      if (typeof call !== 'object' || call === null || !(#source in call)) return false;
-      const by = call.#cut?.by;
-      return by?.extensionId === extensionId && by.contributionId === contributionId;
-    };
+    isGivenUp = (call, author) =>
+      typeof call === 'object' && call !== null && #source in call && isOf(call.#cut?.by, author);
     abandonCall = (call, by, reason) => {
       const controller = call.#cut?.controller;
       call.#cut = { controller, by, reason };

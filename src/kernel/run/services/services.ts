@@ -8,7 +8,7 @@ import type { Clock, IdSource, Logger } from '../../stage/ports.js';
 import type { CallbackPairs } from './callbacks.js';
 import type { Deadlines } from './deadlines.js';
 import type { InFlight } from './in-flight.js';
-import type { Quarantine, QuarantineCounters } from './quarantine.js';
+import type { Quarantine } from './quarantine.js';
 
 /** The place of a failure, or of a late result. */
 export interface Place {
@@ -67,52 +67,30 @@ export class Taps {
 }
 
 /** The counts of a kernel since it was created. */
-export interface Counters extends QuarantineCounters {
-  dispatches: number;
-  passed: number;
-  cancelled: number;
-  failed: number;
-  handlerCalls: number;
-  failedOpen: number;
-  failedClosed: number;
-  late: number;
+export class Counters {
+  dispatches = 0;
+  passed = 0;
+  cancelled = 0;
+  failed = 0;
+  handlerCalls = 0;
+  failedOpen = 0;
+  failedClosed = 0;
+  late = 0;
   /** Failures outside of any dispatch that were laid at an extension's door. */
-  stray: number;
+  stray = 0;
   /** Calls of audited handlers that have settled. */
-  audits: number;
+  audits = 0;
   /** Those among them that would have cancelled or asked. */
-  auditObjections: number;
+  auditObjections = 0;
   /** Those among them that failed. */
-  auditFailures: number;
-  payloadsFrozen: number;
-  envelopesMade: number;
-  plansBuilt: number;
+  auditFailures = 0;
+  quarantines = 0;
+  trials = 0;
+  payloadsFrozen = 0;
+  envelopesMade = 0;
+  plansBuilt = 0;
   /** Of handlers, to sort them. */
-  comparisons: number;
-}
-
-/** Counters at nought. */
-export function newCounters(): Counters {
-  return {
-    dispatches: 0,
-    passed: 0,
-    cancelled: 0,
-    failed: 0,
-    handlerCalls: 0,
-    failedOpen: 0,
-    failedClosed: 0,
-    late: 0,
-    stray: 0,
-    audits: 0,
-    auditObjections: 0,
-    auditFailures: 0,
-    quarantines: 0,
-    trials: 0,
-    payloadsFrozen: 0,
-    envelopesMade: 0,
-    plansBuilt: 0,
-    comparisons: 0,
-  };
+  comparisons = 0;
 }
 
 /** A timed-out or aborted handler that has not settled yet. */

@@ -1,4 +1,4 @@
-import { authorOf, type Entry } from '../../outcome/entry.js';
+import { authorOf, type Entry, isOf } from '../../outcome/entry.js';
 import type { AnsweredAsker, Author } from '../../outcome/outcome.js';
 import type { ApprovalQuestion } from '../../outcome/question.js';
 import { definedFields } from '../../value/defined-fields.js';
@@ -62,8 +62,4 @@ function openQuestions(
 
 function isAmong(authors: readonly Author[], entry: Entry): boolean {
   return authors.some((author) => isOf(author, entry));
-}
-
-function isOf({ extensionId, contributionId }: Author, entry: Entry): boolean {
-  return extensionId === entry.extensionId && contributionId === entry.contributionId;
 }

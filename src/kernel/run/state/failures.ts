@@ -1,4 +1,4 @@
-import { authorOf, type Entry, nameOf } from '../../outcome/entry.js';
+import { authorOf, type Entry, ownerOf } from '../../outcome/entry.js';
 import type { Failure, FailureKind } from '../../outcome/outcome.js';
 import type { FailPolicy } from '../../stage/vocabulary.js';
 import { oneLine } from '../../value/one-line.js';
@@ -82,10 +82,8 @@ export function report(run: Run, failure: Failure): void {
   if (failure.policy === 'open') services.counters.failedOpen++;
   else services.counters.failedClosed++;
   const { extensionId, contributionId } = failure;
-  const who =
-    extensionId === undefined || contributionId === undefined
-      ? ''
-      : ` ${nameOf({ extensionId, contributionId })}`;
+  const owner = ownerOf(failure);
+  const who = owner === undefined ? '' : ` ${owner}`;
   const { sessionId, eventId } = run.event;
   const what = quoting.has(failure.kind) ? '' : `: ${failure.message}`;
   services.logger.warn(`${run.family}:${who} ${failure.kind}, failed ${failure.policy}${what}`, {

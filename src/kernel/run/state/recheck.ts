@@ -1,4 +1,4 @@
-import { authorOf, type Entry, nameOf } from '../../outcome/entry.js';
+import { authorOf, type Entry, isOf, nameOf } from '../../outcome/entry.js';
 import type { StaleApproval } from '../../outcome/outcome.js';
 import type { ApprovalQuestion } from '../../outcome/question.js';
 import { isVeto, judgesAgain, type Plan, subPlan } from '../services/plan.js';
@@ -56,8 +56,5 @@ export function staleApprovals(run: Run): StaleApproval[] {
 }
 
 function hasFailed(run: Run, entry: Entry): boolean {
-  return (run.failures ?? []).some(
-    (failure) =>
-      failure.extensionId === entry.extensionId && failure.contributionId === entry.contributionId,
-  );
+  return (run.failures ?? []).some((failure) => isOf(failure, entry));
 }
