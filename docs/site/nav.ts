@@ -50,6 +50,7 @@ export const sidebar: readonly PageGroup[] = [
     ['From Omni', 'docs/omni.md'],
     ['Plugins that were tried', 'docs/plugins-tried.md'],
     ['Stages', 'spec/stages.md'],
+    ['Points', 'spec/points.md'],
     ['Errors', 'spec/errors.md'],
   ]),
   group('Operate a host', [

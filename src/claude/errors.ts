@@ -13,6 +13,12 @@ export const csdkError = errorMaker({
     cause: 'It is large and serves one feature, so it is installed only by those who want that.',
     hint: 'Run `npm install {package}@{version}`.',
   },
+  'result-not-taken': {
+    message: 'The result of tool call "{toolCallId}" is shown as it was before it was judged.',
+    cause:
+      'A handler of agent.tool.returning has changed the result or kept it back, and the SDK did not take what it left: it has not the shape of the results of that tool.',
+    hint: 'Keep the shape: give `structured` with the fields of the tool, or change texts alone. A veto of agent.tool.calling refuses the call.',
+  },
   'reserved-option': {
     message: 'Option "{option}" of {package} is set by provider "{provider}".',
     cause:

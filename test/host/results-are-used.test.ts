@@ -11,6 +11,7 @@ import {
 import type { DecodedIngress } from '../../src/sdk/channel/index.js';
 import { defineExtension } from '../../src/sdk/extension/index.js';
 import type { AgentProvider } from '../../src/sdk/stream/index.js';
+import { scriptedAgent } from '../../src/testing/index.js';
 import { type HostLabOptions, hostLab } from '../support/host-lab.js';
 import { type Said, scriptedChannel } from '../support/scripted-channel.js';
 
@@ -341,6 +342,32 @@ const rows: readonly Row[] = [
       'prompt: one',
       'user: redacted\nassistant: \ntoolResult: prompt: one\nassistant: prompt: one\nprompt: two',
     ],
+  },
+  {
+    family: 'agent.llm.returning',
+    class: 'mutator',
+    lab: { agents: [{ id: 'main', provider: scriptedAgent([['The key is sk-live-4711.']]) }] },
+    contribute: (kernel) =>
+      kernel.contribute({
+        ...at,
+        family: 'agent.llm.returning',
+        class: 'mutator',
+        handler: () => ({ text: 'The key is [key].' }),
+      }),
+    texts: ['The key is [key].'],
+  },
+  {
+    family: 'agent.llm.returning',
+    class: 'veto',
+    lab: { agents: [{ id: 'main', provider: scriptedAgent([['The key is sk-live-4711.']]) }] },
+    contribute: (kernel) =>
+      kernel.contribute({
+        ...at,
+        family: 'agent.llm.returning',
+        class: 'veto',
+        handler: () => cancel('unsafe', { reply: 'It held a key.' }),
+      }),
+    texts: ['It held a key.'],
   },
   {
     family: 'agent.tool.returning',

@@ -129,9 +129,9 @@ export class RunDispatcher {
     this.#tools.runsWith(toolCallId, args);
   }
 
-  /** A tool has answered. Returns the answer that may be read (spec §16.31). */
-  returning(call: ToolCall, result: AgentToolResult): Promise<AgentToolResult> {
-    return this.#tools.returning(call, result);
+  /** A tool has answered: the host's, or one `of` the provider. Returns the answer that may be read (spec §16.31). */
+  returning(call: ToolCall, result: AgentToolResult, of?: 'provider'): Promise<AgentToolResult> {
+    return this.#tools[of === 'provider' ? 'ownReturning' : 'returning'](call, result);
   }
 
   /** A model has answered. Returns the message that may be used (spec §16.32); rejects with a RunFailure `stage-failed`. */

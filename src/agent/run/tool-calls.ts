@@ -11,37 +11,16 @@ import {
   type Clock,
   definedFields,
   type Gate,
-  type Outcome,
   oneLine,
   type StopSignal,
 } from 'sluice-kernel/internal';
 import { type AnsweredPass, type Approvals, judgeAsking, refusalOf } from './approvals.js';
+import type { ActiveCall, Passed } from './judged/active-call.js';
 import { answerOf, givenText, resultText, said, withheld } from './judged/tool-result.js';
 import { failedBy } from './run-failure.js';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
 import type { TranscriptWriter } from './transcript-writer.js';
-
-interface ActiveCall {
-  call: ToolCall;
-  readonly startedAtMs: number;
-  params: Readonly<Record<string, unknown>>;
-  /** The reason why it may not run; its result then says the same. */
-  refusal?: string;
-  /** `agent.tool.calling` was dispatched for it. */
-  judged: boolean;
-  /** The one answer of the gate to every question about the call. */
-  decision?: Promise<ToolDecision>;
-  /** The last dispatch of it that let it run, and the questions that humans have allowed about it. */
-  passed?: Passed;
-  /** The answer as `agent.tool.returning` has left it; the end of the call may hold it in another shape. */
-  given?: AgentToolResult;
-}
-
-interface Passed {
-  readonly outcome: Outcome<'agent.tool.calling'>;
-  readonly allowed: readonly ApprovalQuestion[];
-}
 
 /** The parts that the tool calls of a run work with. */
 interface ToolCallsOptions {
@@ -114,6 +93,23 @@ export class ToolCalls {
     return active.given;
   }
 
+  /**
+   * The same for a tool that its provider has run, and whose result it can change. The end of the call has it in the shape of the
+   * provider.
+   *
+   * @returns the result itself if it stays as it is, or if it was judged before.
+   */
+  async ownReturning(call: ToolCall, result: AgentToolResult): Promise<AgentToolResult> {
+    const active = this.#open(call);
+    if (this.#hearers.length === 0 || active.given !== undefined) return result;
+    active.isOwnJudged = true;
+    const outcome = await this.#returning(active, result, 'enforce').catch(() => undefined);
+    if (outcome?.status === 'passed' && outcome.payload === outcome.event.payload) return result;
+    const judged = outcome === undefined ? withheld() : answerOf(outcome);
+    active.hasFailed = judged.isError;
+    return judged;
+  }
+
   /** Somebody judges results: a part of one must not be shown before the whole. */
   get judgesResults(): boolean {
     return this.#hearers.some(
@@ -137,8 +133,9 @@ export class ToolCalls {
     this.#calls.delete(toolCallId);
     const { given, refusal } = active;
     const text = given === undefined ? resultText(result) : givenText(given);
-    const isError = given?.isError ?? end.isError;
-    if (given === undefined && refusal === undefined && this.#hearers.length > 0)
+    const isError = given?.isError ?? (end.isError || active.hasFailed === true);
+    const isOpen = given === undefined && refusal === undefined && active.isOwnJudged !== true;
+    if (isOpen && this.#hearers.length > 0)
       await this.#returning(active, said(text, isError), 'observe-only');
     const error = definedFields({ error: refusal ?? (isError ? text : undefined) });
     await this.#called(active, { result: given ?? result, isError, ...error });

@@ -108,7 +108,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
       tell,
       offer,
       llmReturning: (message) => answers?.judge(message) ?? message,
-      toolReturning: (call, result) => run.returning(call, result),
+      toolReturning: (call, result) => run.returning(call, result, 'provider'),
       written: () =>
         run.written
           .slice(madeBefore)

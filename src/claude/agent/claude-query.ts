@@ -1,7 +1,7 @@
 import type { AgentRequest } from '@sluice/sdk/stream';
 import { definedFields, type Logger, silentLogger } from 'sluice-kernel/internal';
 import type { CallbackQueue } from '../index.js';
-import { toolGate } from '../index.js';
+import { type ToolGateOptions, toolGate } from '../index.js';
 import type { Recalled } from './claude-memory.js';
 import type { ClaudeProviderOptions } from './claude-options.js';
 import type { ClaudeQueryOptions } from './claude-sdk.js';
@@ -28,11 +28,13 @@ export function claudeQueryOptions(
   { resume, resumeAt }: Recalled,
   callbacks: CallbackQueue,
   stop: AbortController,
+  onResult: ToolGateOptions['onResult'],
 ): ClaudeQueryOptions {
   const { cwd, env, sdk, memory, permissionMode = 'default' } = options;
   const { gateTimeoutMs, sdkQuestions, logger = silentLogger } = options;
   const timeoutSeconds = gateTimeoutMs && Math.ceil(gateTimeoutMs / 1_000);
-  const gate = toolGate(request.gate, callbacks, definedFields({ timeoutSeconds, sdkQuestions }));
+  const how = definedFields({ timeoutSeconds, sdkQuestions, onResult });
+  const gate = toolGate(request.gate, callbacks, how);
   return {
     // A settings file may hold hooks and permissions that nobody sees here; a prompt taken as it is written reads no
     // file by "@path", which no veto would be asked about, and runs no slash command.

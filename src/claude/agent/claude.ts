@@ -15,6 +15,7 @@ import {
   systemClock,
   Timer,
 } from 'sluice-kernel/internal';
+import { JudgedOutputs } from '../gate/judged-outputs.js';
 import {
   type CallbackQueue,
   type CsdkFrame,
@@ -78,13 +79,15 @@ export function claudeProvider(options: ClaudeProviderOptions = {}): AgentProvid
         let run: ClaudeRun | undefined;
         using _stopping = interruptFirst(request, stop, clock, () => run);
         const callbacks = callbackQueue();
+        const outputs = new JudgedOutputs(request.toolReturning);
+        const onResult = outputs.judge.bind(outputs);
         const leave = await enter(sessionId, stop.signal);
         try {
           const query = await load();
           const ask = (recalled: Recalled): ClaudeRun => {
             run = query({
               prompt: promptText(request, recalled.unheard),
-              options: claudeQueryOptions(request, options, recalled, callbacks, stop),
+              options: claudeQueryOptions(request, options, recalled, callbacks, stop, onResult),
             });
             return run;
           };
@@ -92,7 +95,7 @@ export function claudeProvider(options: ClaudeProviderOptions = {}): AgentProvid
             options.memory === 'history'
               ? ask({ unheard: request.history })
               : rememberedFrames({ request, memory, logger, ask });
-          const events = normalizeSession(endedBy(frames, request, stop), {
+          const events = normalizeSession(endedBy(frames, request, stop, outputs), {
             callbacks,
             onSubagent: request.tell,
             idleTimeoutMs: options.idleTimeoutMs ?? 600_000,
@@ -153,8 +156,10 @@ async function* endedBy(
   frames: () => AsyncIterable<CsdkFrame>,
   { signal, tools }: AgentRequest,
   stop: AbortController,
+  outputs: JudgedOutputs,
 ): AsyncGenerator<CsdkFrame, void> {
   for await (const frame of frames()) {
+    outputs.check(frame);
     yield tools === undefined ? frame : plainFrame(frame);
     if (frame.type === 'result' && signal.aborted) stop.abort(signal.reason);
   }

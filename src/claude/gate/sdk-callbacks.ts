@@ -40,6 +40,7 @@ export interface CsdkHookInput {
   readonly hook_event_name: string;
   readonly tool_name?: unknown;
   readonly tool_input?: unknown;
+  readonly tool_response?: unknown;
   readonly tool_use_id?: unknown;
   readonly agent_id?: unknown;
 }
@@ -52,9 +53,14 @@ export interface CsdkPreToolUseOutput {
   readonly updatedInput?: Record<string, unknown>;
 }
 
-/** The answer of a hook: nothing, or a decision about a tool call. */
+/**
+ * The answer of a hook: nothing, a decision about a tool call, or the result that the model gets of it. The SDK drops a result that
+ * has not the shape of the tool.
+ */
 export interface CsdkHookOutput {
-  readonly hookSpecificOutput?: CsdkPreToolUseOutput;
+  readonly hookSpecificOutput?:
+    | CsdkPreToolUseOutput
+    | { readonly hookEventName: 'PostToolUse'; readonly updatedToolOutput: unknown };
 }
 
 /** A hook, as the SDK calls it. */

@@ -40,6 +40,11 @@ export interface ToolGateOptions<
   readonly sdkQuestions?: SdkQuestions;
   /** Told when the host's `canUseTool` has changed the input that the pipeline passed. */
   readonly onInput?: (toolCallId: string, args: Readonly<Record<string, unknown>>) => void;
+  /** Told of the result of each tool that has run, in the shape of the tool. Gives another one in its place, or nothing. Never rejects. */
+  readonly onResult?: (
+    call: ToolCall,
+    response: unknown,
+  ) => Promise<{ readonly output: unknown } | undefined>;
   /**
    * Seconds that the SDK waits for the PreToolUse hook; by default 25 hours, longer than any question to a human is open
    * (judgement §4.20). A call that it gives up on does not run.
@@ -138,7 +143,11 @@ function permissions<
 function hooksOf(
   calls: AskedCalls,
   callbacks: CallbackQueue,
-  { onPass = 'defer', timeoutSeconds = 90_000 }: Pick<ToolGateOptions, 'onPass' | 'timeoutSeconds'>,
+  {
+    onPass = 'defer',
+    timeoutSeconds = 90_000,
+    onResult,
+  }: Pick<ToolGateOptions, 'onPass' | 'timeoutSeconds' | 'onResult'>,
 ): CsdkHooks {
   const preToolUse: CsdkHook = async (input, toolUseID, { signal }) => {
     const call = callOf(input, toolUseID);
@@ -171,13 +180,24 @@ function hooksOf(
     return {};
   };
 
-  const matchers = csdkHookEvents.map((event) => [
-    event,
-    event === 'PreToolUse'
-      ? // Blocked where it fails or is late: a call that nobody judged does not run.
-        [{ hooks: [preToolUse], timeout: timeoutSeconds, onFailure: 'block' }]
-      : [{ hooks: [note] }],
-  ]);
+  const postToolUse: CsdkHook = async (input, toolUseID, options) => {
+    const call = callOf(input, toolUseID);
+    const left = call && (await onResult?.(call, input.tool_response));
+    if (left === undefined) return note(input, toolUseID, options);
+    const { output: updatedToolOutput } = left;
+    await note({ ...input, tool_response: updatedToolOutput }, toolUseID, options);
+    return { hookSpecificOutput: { hookEventName: 'PostToolUse', updatedToolOutput } };
+  };
+
+  // Blocked where it fails or is late: a call that nobody judged does not run.
+  const judges = { timeout: timeoutSeconds, onFailure: 'block' };
+  const matchers = csdkHookEvents.map((event) => {
+    if (event === 'PreToolUse') return [event, [{ hooks: [preToolUse], ...judges }]];
+    return [
+      event,
+      [event === 'PostToolUse' ? { hooks: [postToolUse], ...judges } : { hooks: [note] }],
+    ];
+  });
   return Object.fromEntries(matchers) as CsdkHooks; // a matcher for each of the events
 }
 

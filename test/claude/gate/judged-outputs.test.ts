@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { JudgedOutputs } from '../../../src/claude/gate/judged-outputs.js';
+import { callbackQueue, toolGate } from '../../../src/claude/index.js';
+import type { AgentToolResult } from '../../../src/sdk/stream/index.js';
+
+const call = { toolCallId: 't', toolName: 'Read', args: {} };
+const withheld: AgentToolResult = { content: [{ type: 'text', text: 'no' }], isError: true };
+const read = { type: 'text', file: { filePath: '/a', content: 'the key\nis 4711', numLines: 2 } };
+
+function frame(structured: unknown, content: unknown = 'x') {
+  const block = { type: 'tool_result', tool_use_id: 't', content };
+  return { type: 'user', message: { content: [block] }, tool_use_result: structured };
+}
+
+const fields = 'the fields of an object';
+
+/** The keys and kinds of a value: what a schema of the SDK may ask for. */
+function shapeOf(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) return value.map((one) => shapeOf(one));
+  if (typeof value !== 'object' || value === null)
+    return key === 'type' || typeof value !== 'string' ? value : 'text';
+  return [fields, ...Object.entries(value).map(([name, one]) => [name, shapeOf(one, name)])];
+}
+
+/** The value of a shape, with `no` as its texts. */
+function filled(shape: unknown): unknown {
+  return JSON.parse(JSON.stringify(shape).replaceAll('"text"', '"no"'), (_key, one: unknown) =>
+    Array.isArray(one) && one[0] === fields ? Object.fromEntries(one.slice(1)) : one,
+  );
+}
+
+describe('a result of a tool of Claude, as agent.tool.returning has left it (§16.31)', () => {
+  it('keeps the shape of its tool, and has no text of a result that was kept back', async () => {
+    const word = fc.string({ minLength: 4, maxLength: 8 }).map((text) => `<${text}>`);
+    const { response } = fc.letrec((tie) => ({
+      response: fc.oneof(
+        { maxDepth: 3 },
+        word,
+        fc.integer(),
+        fc.array(tie('response'), { maxLength: 3 }),
+        fc.dictionary(fc.constantFrom('type', 'stdout', 'file', 'content'), tie('response')),
+      ),
+    }));
+    await fc.assert(
+      fc.asyncProperty(response, async (given) => {
+        const left = await new JudgedOutputs(async () => withheld).judge(call, given);
+        const shape = shapeOf(given);
+        const hasTexts = JSON.stringify(shape).includes('"text"');
+        if (hasTexts) expect(shapeOf(left?.output)).toEqual(shape);
+        // the shape is all that is left of it: each text is the one that was given
+        expect(left?.output).toEqual(hasTexts ? filled(shape) : 'no');
+      }),
+    );
+  });
+
+  it('has each text as a mutator leaves it, or the data that it gives', async () => {
+    const clean = new JudgedOutputs(async (_call, result) => ({
+      ...result,
+      content: result.content.map((block) => ({
+        type: 'text',
+        text: block.type === 'text' ? block.text.replace('4711', '[key]') : '',
+      })),
+    }));
+    const file = { ...read.file, content: 'the key\nis [key]' };
+    expect(await clean.judge(call, read)).toEqual({ output: { ...read, file } });
+    const data = new JudgedOutputs(async () => ({ ...withheld, details: { own: 1 } }));
+    expect(await data.judge(call, read)).toEqual({ output: { own: 1 } });
+    const same = new JudgedOutputs(async (_call, result) => result);
+    expect(await same.judge(call, read)).toBeUndefined();
+  });
+
+  it('is refused if a frame shows what is gone of it', async () => {
+    const outputs = new JudgedOutputs(async () => withheld);
+    outputs.check(frame(read)); // nobody has judged it yet
+    const left = await outputs.judge(call, read);
+    outputs.check(frame(left?.output, '1\tno'));
+    outputs.check(frame(undefined, '1\tno'));
+    const refused = expect.objectContaining({ code: 'result-not-taken' });
+    expect(() => outputs.check(frame(read))).toThrow(refused);
+    expect(() => outputs.check(frame(undefined, '1\tthe key\n2\tis 4711'))).toThrow(refused);
+  });
+
+  it('is what the PostToolUse hook gives the SDK, and what is told of the hook', async () => {
+    const callbacks = callbackQueue();
+    const outputs = new JudgedOutputs(async () => withheld);
+    const onResult = outputs.judge.bind(outputs);
+    const { hooks } = toolGate(async ({ args }) => ({ allowed: true, args }), callbacks, {
+      onResult,
+    });
+    const input = {
+      ...{ hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_input: {}, tool_use_id: 't' },
+      tool_response: { stdout: '4711', stderr: '' },
+    };
+    const { signal } = new AbortController();
+    const answer = await hooks.PostToolUse[0]?.hooks[0]?.(input, 't', { signal });
+    const output = { stdout: 'no', stderr: '' };
+    expect(answer).toEqual({
+      hookSpecificOutput: { hookEventName: 'PostToolUse', updatedToolOutput: output },
+    });
+    callbacks.close();
+    const told = [];
+    for await (const one of callbacks) told.push(one);
+    expect(told).toMatchObject([{ kind: 'hook', input: { tool_response: output } }]);
+  });
+});
