@@ -59,5 +59,4 @@ export type {
   PatchLaw,
   PatchLawSpec,
 } from './stage/vocabulary.js';
-export type { StopListener, StopSignal } from './stage/waits.js';
 export { createKernel } from './surface/kernel.js';

@@ -73,27 +73,28 @@ export async function dispatchEnd(trail: Trail, run: RunFields, ending: RunEndin
   const { report, startedAtMs, messages, lastAssistant, model } = ending;
   const { durationMs, error, usage } = report;
   const stopReason = lastAssistant?.stopReason;
-  const told = definedFields({
-    durationMs,
-    error: error?.message,
-    stopReason,
-    usage: usage && usagePayload(usage),
-  });
-  await trail.dispatch('agent.completed', {
+  const told = () =>
+    definedFields({
+      durationMs,
+      error: error?.message,
+      stopReason,
+      usage: usage && usagePayload(usage),
+    });
+  await trail.tell('agent.completed', () => ({
     success: report.status === 'completed',
     aborted: report.status === 'aborted',
     messages: [...messages],
     startedAtMs,
     endedAtMs: startedAtMs + durationMs,
-    ...told,
+    ...told(),
     ...run,
-  });
+  }));
   if (model === undefined) return;
-  await trail.dispatch('agent.llm.output', {
+  await trail.tell('agent.llm.output', () => ({
     assistantTexts: [...report.assistantTexts],
-    ...told,
+    ...told(),
     ...model,
     ...definedFields({ lastAssistant }),
     ...run,
-  });
+  }));
 }

@@ -12,13 +12,8 @@ import {
   type TranscriptEntry,
   textOf,
 } from '@sluice/sdk/stream';
-import {
-  type Clock,
-  definedFields,
-  type Logger,
-  type Outcome,
-  type StopSignal,
-} from 'sluice-kernel/internal';
+import type { Clock, Given, Logger, Outcome } from 'sluice-kernel';
+import { definedFields, type StopSignal } from 'sluice-kernel/internal';
 import type { Approvals } from './approvals.js';
 import { type Compactions, compactions } from './compactions.js';
 import { driveRun } from './driven-runs.js';
@@ -51,7 +46,7 @@ export interface RunDispatcherOptions {
    * Stops the run: its decisions are given up, its facts are told all the same. A reason that is a `RunFailure` says
    * that the run has failed so; for any other it was aborted. Absent: nothing stops it.
    */
-  readonly signal?: StopSignal;
+  readonly signal?: Given['signal'];
   /** Asks humans what vetoes ask about; without it, that is refused. */
   readonly approvals?: Approvals;
 }
@@ -111,13 +106,13 @@ export class RunDispatcher {
   }
 
   /** Emits `agent.starting`: the run is driven from here until it is complete. */
-  async start(start: RunStart): Promise<Outcome<'agent.starting'>> {
+  async start(start: RunStart): Promise<Outcome<'agent.starting'> | undefined> {
     const { trail, run, clock, signal } = this.#with;
     this.#release = driveRun(trail.kernel, run.runId);
     this.#startedAtMs = clock.now();
-    const begun = { ...run, startedAtMs: this.#startedAtMs, ...start };
+    const begun = () => ({ ...run, startedAtMs: this.#startedAtMs, ...start });
     try {
-      return await trail.dispatch('agent.starting', begun, definedFields({ signal }));
+      return await trail.tell('agent.starting', begun, signal);
     } catch (error) {
       this.#release();
       throw error;
@@ -125,9 +120,9 @@ export class RunDispatcher {
   }
 
   /** Emits `agent.llm.input`. */
-  input(input: RunInput): Promise<Outcome<'agent.llm.input'>> {
+  input(input: () => RunInput): Promise<Outcome<'agent.llm.input'>> | undefined {
     const { trail, run, signal } = this.#with;
-    return trail.dispatch('agent.llm.input', { ...run, ...input }, definedFields({ signal }));
+    return trail.tell('agent.llm.input', () => ({ ...run, ...input() }), signal);
   }
 
   /** A provider answers from now on. */
@@ -141,7 +136,7 @@ export class RunDispatcher {
   }
 
   /** Asks `agent.tool.calling`, then `subagent.spawning`, about a call that is to run. Never rejects. */
-  gate(call: ToolCall, signal?: StopSignal): Promise<ToolDecision> {
+  gate(call: ToolCall, signal?: Given['signal']): Promise<ToolDecision> {
     return this.#tools.gate(call, signal);
   }
 
@@ -295,8 +290,7 @@ export class RunDispatcher {
     const model = this.#provider?.model ?? this.#lastAssistant?.model;
     if (this.#provider === undefined || model === undefined) return undefined;
     const { id, fallback } = this.#provider;
-    const answered = { provider: id, model, ...definedFields({ fallback }) };
-    return answeredBy(answered, this.#end?.fallback);
+    return answeredBy({ provider: id, model, ...definedFields({ fallback }) }, this.#end?.fallback);
   }
 }
 

@@ -49,7 +49,7 @@ export async function routeMessage(
   }
   const sessionKey = route.sessionKey ?? sessionKeyOf(agent.id, message);
   trail.carry({ agentId: agent.id });
-  await trail.dispatch('routing.resolved', {
+  await trail.tell('routing.resolved', () => ({
     message,
     agentId: agent.id,
     sessionKey,
@@ -58,7 +58,7 @@ export async function routeMessage(
     ...(selection !== undefined && {
       selectedBy: { extensionId: selection.extensionId, contributionId: selection.contributionId },
     }),
-  });
+  }));
   return { status: 'routed', agent, sessionKey };
 }
 

@@ -167,6 +167,7 @@ function quiet(services: Services): Services {
     quarantine: undefined,
     merges: (family) => services.merges(family),
     nest: (...given) => services.nest(...given),
+    planUnwatched: () => undefined,
   };
 }
 

@@ -7,6 +7,7 @@ import type { Clock, IdSource, Logger } from '../../stage/ports.js';
 import type { CallbackPairs } from './callbacks.js';
 import type { Deadlines } from './deadlines.js';
 import type { InFlight } from './in-flight.js';
+import type { Plan } from './plan.js';
 import type { Quarantine, QuarantineCounters } from './quarantine.js';
 
 /** The place of a failure, or of a late result. */
@@ -150,6 +151,8 @@ export interface Services {
   /** Freezes each call as well, so that a handler cannot hang something on it for the next to find. */
   readonly strict: boolean;
   merges(family: string): StageMerges;
+  /** The handlers of a family; nothing if another than they sees its dispatches, or if it takes none any more. */
+  planUnwatched(family: string): Plan | undefined;
   nest(
     parent: { readonly downstream: Upstream; readonly depth: number },
     author: Author,
