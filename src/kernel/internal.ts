@@ -12,19 +12,13 @@ export { principalText } from './outcome/principal.js';
 export { approvalScopes } from './outcome/question.js';
 export { hasGrant } from './registry/grants.js';
 export type { Counters } from './run/services/services.js';
-export { isBegunBy, isOutcome } from './run/state/unheard.js';
+export { isBegunBy, isOutcome, passesUnmade } from './run/state/unheard.js';
 export { loggerWith, longestTimerMs, unfailing } from './stage/ports.js';
 export { defaultStageTimeoutMs, defaultTimeoutMs } from './stage/stage.js';
 export type { FamilyShape } from './stage/stage-types.js';
 export { bands, executionModes, handlerClasses, patchLaws } from './stage/vocabulary.js';
-export {
-  onAbort,
-  pause,
-  type StopListener,
-  type StopSignal,
-  Timer,
-  withTimeout,
-} from './stage/waits.js';
+export type { StopListener, StopSignal } from './stage/waits.js';
+export { onAbort, pause, Timer, withTimeout } from './stage/waits.js';
 export { copyPlain } from './value/copy-plain.js';
 export { type Deferred, deferred } from './value/deferred.js';
 export { type DefinedFields, definedFields } from './value/defined-fields.js';

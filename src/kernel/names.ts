@@ -57,4 +57,3 @@ export type {
   PatchLaw,
   PatchLawSpec,
 } from './stage/vocabulary.js';
-export type { StopListener, StopSignal } from './stage/waits.js';

@@ -1,4 +1,5 @@
 // The cost of a message in a host, without its channel: node test/bench/message.mjs, after a build. `npm run bench:message` does both.
+// It begins with the peers, which it installs from the registry in a folder of its own; `--alone` leaves them out.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { echoProvider } from '../../dist/agent.js';
 import { createHost, openJournal } from '../../dist/host.js';
 import { silentLogger } from '../../dist/index.js';
 import { lineHost, stepsOfMessage } from './line-host.mjs';
+import { comparePeers } from './message-peers.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
 
@@ -50,6 +52,7 @@ async function measure(name, options) {
 }
 
 try {
+  if (!process.argv.includes('--alone')) comparePeers();
   await measure('no journal', () => ({}));
   if (!process.argv.includes('--memory'))
     await measure('in a file', async () => {

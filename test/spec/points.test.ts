@@ -94,7 +94,7 @@ async function found(name: Name, point: Point): Promise<string> {
       ? agentOf(name as (typeof agentNames)[number], place)
       : { id: 'main', extension: undefined, config: {} };
   const started = startTestHost({
-    defaultAgentId: id,
+    defaultAgent: id,
     ...(gateway !== undefined && { agents: [{ id, provider: gateway.provider }] }),
     extensions: [
       ...(extension === undefined ? [] : [{ extension, config }]),

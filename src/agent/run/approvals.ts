@@ -1,3 +1,4 @@
+import { nodeSignal, type StopSignal } from '@sluice/sdk/stream/internal';
 import {
   type AnsweredAsker,
   type ApprovalCode,
@@ -10,7 +11,6 @@ import {
   oneLine,
   type PayloadOf,
   type Principal,
-  type StopSignal,
 } from 'sluice-kernel/internal';
 
 /** A question that a human is to answer, about the payload that every veto has judged (judgement §4.7). */
@@ -28,7 +28,7 @@ export interface ApprovalRequest {
   /** The subagent that acts; absent in the main thread. */
   readonly subagentId?: string;
   /** Aborted when nobody waits for the answer any more. */
-  readonly signal: StopSignal;
+  readonly signal: AbortSignal;
 }
 
 /** The answer to a question. */
@@ -63,7 +63,8 @@ export interface AnsweredPass<F extends AskingFamily> {
 
 /** An action that may be asked about, and how it is dispatched. */
 interface AskedAction<F extends AskingFamily>
-  extends Pick<ApprovalRequest, 'runId' | 'sessionKey' | 'subagentId' | 'signal'> {
+  extends Pick<ApprovalRequest, 'runId' | 'sessionKey' | 'subagentId'> {
+  readonly signal: StopSignal;
   readonly family: F;
   readonly approvals: Approvals | undefined;
   /**
@@ -131,7 +132,8 @@ async function askAll<F extends AskingFamily>(
       return { first, outcome, allowed, cancel: why };
     }
     const { event, payload, principal } = outcome;
-    const request = { ...about, question, payload, event, signal, ...definedFields({ principal }) };
+    const asked = { ...about, question, payload, event, signal: nodeSignal(signal) };
+    const request = { ...asked, ...definedFields({ principal }) };
     const said = await askOnce(approvals, request);
     if ('code' in said) return { first, outcome, allowed, cancel: said };
     uses.push(said);

@@ -4,13 +4,8 @@ import type {
   SubagentStart,
   SubagentStatus,
 } from '@sluice/sdk/stream';
-import {
-  type Clock,
-  definedFields,
-  type Gate,
-  type PayloadOf,
-  type StopSignal,
-} from 'sluice-kernel/internal';
+import type { StopSignal } from '@sluice/sdk/stream/internal';
+import { type Clock, definedFields, type Gate, type PayloadOf } from 'sluice-kernel/internal';
 import { type Approvals, judgeAsking, refusalOf } from './approvals.js';
 import { failedBy } from './run-failure.js';
 import type { RunSession } from './run-fields.js';

@@ -1,11 +1,11 @@
 import type { AgentProvider, AnsweredBy, AssistantMessage } from '@sluice/sdk/stream';
+import type { Given } from 'sluice-kernel';
 import {
   type Clock,
   definedFields,
   type Gate,
   type Logger,
   type PayloadOf,
-  type StopSignal,
 } from 'sluice-kernel/internal';
 import type { Approvals } from './approvals.js';
 import { usagePayload } from './run-end.js';
@@ -76,7 +76,7 @@ export interface RunDispatcherOptions {
    * Stops the run: its decisions are given up, its facts are told all the same. A reason that is a `RunFailure` says
    * that the run has failed so; for any other it was aborted. Absent: nothing stops it.
    */
-  readonly signal?: StopSignal;
+  readonly signal?: Given['signal'];
   /** Asks humans what vetoes ask about; without it, that is refused. */
   readonly approvals?: Approvals;
 }
@@ -100,27 +100,28 @@ export async function dispatchEnd(trail: Trail, run: RunFields, ending: RunEndin
   const { report, startedAtMs, messages, lastAssistant, model } = ending;
   const { durationMs, error, usage } = report;
   const stopReason = lastAssistant?.stopReason;
-  const told = definedFields({
-    durationMs,
-    error: error?.message,
-    stopReason,
-    usage: usage && usagePayload(usage),
-  });
-  await trail.dispatch('agent.completed', {
+  const told = () =>
+    definedFields({
+      durationMs,
+      error: error?.message,
+      stopReason,
+      usage: usage && usagePayload(usage),
+    });
+  await trail.tell('agent.completed', () => ({
     success: report.status === 'completed',
     aborted: report.status === 'aborted',
     messages: [...messages],
     startedAtMs,
     endedAtMs: startedAtMs + durationMs,
-    ...told,
+    ...told(),
     ...run,
-  });
+  }));
   if (model === undefined) return;
-  await trail.dispatch('agent.llm.output', {
+  await trail.tell('agent.llm.output', () => ({
     assistantTexts: [...report.assistantTexts],
-    ...told,
+    ...told(),
     ...model,
     ...definedFields({ lastAssistant }),
     ...run,
-  });
+  }));
 }

@@ -12,6 +12,7 @@ import {
   type TranscriptEntry,
   textOf,
 } from '@sluice/sdk/stream';
+import type { Given } from 'sluice-kernel';
 import { definedFields, type Outcome, type StopSignal } from 'sluice-kernel/internal';
 import { type Compactions, compactions } from './compactions.js';
 import { driveRun } from './driven-runs.js';
@@ -90,13 +91,13 @@ export class RunDispatcher {
   }
 
   /** Emits `agent.starting`: the run is driven from here until it is complete. */
-  async start(start: RunStart): Promise<Outcome<'agent.starting'>> {
+  async start(start: RunStart): Promise<Outcome<'agent.starting'> | undefined> {
     const { trail, run, clock, signal } = this.#with;
     this.#release = driveRun(trail.kernel, run.runId);
     this.#startedAtMs = clock.now();
-    const begun = { ...run, startedAtMs: this.#startedAtMs, ...start };
+    const begun = () => ({ ...run, startedAtMs: this.#startedAtMs, ...start });
     try {
-      return await trail.dispatch('agent.starting', begun, definedFields({ signal }));
+      return await trail.tell('agent.starting', begun, signal);
     } catch (error) {
       this.#release();
       throw error;
@@ -104,9 +105,9 @@ export class RunDispatcher {
   }
 
   /** Emits `agent.llm.input`. */
-  input(input: RunInput): Promise<Outcome<'agent.llm.input'>> {
+  input(input: () => RunInput): Promise<Outcome<'agent.llm.input'>> | undefined {
     const { trail, run, signal } = this.#with;
-    return trail.dispatch('agent.llm.input', { ...run, ...input }, definedFields({ signal }));
+    return trail.tell('agent.llm.input', () => ({ ...run, ...input() }), signal);
   }
 
   /** A provider answers from now on. */
@@ -120,7 +121,7 @@ export class RunDispatcher {
   }
 
   /** Asks `agent.tool.calling`, then `subagent.spawning`, about a call that is to run. Never rejects. */
-  gate(call: ToolCall, signal?: StopSignal): Promise<ToolDecision> {
+  gate(call: ToolCall, signal?: Given['signal']): Promise<ToolDecision> {
     return this.#tools.gate(call, signal);
   }
 
@@ -289,8 +290,7 @@ export class RunDispatcher {
     const model = this.#provider?.model ?? this.#lastAssistant?.model;
     if (this.#provider === undefined || model === undefined) return undefined;
     const { id, fallback } = this.#provider;
-    const answered = { provider: id, model, ...definedFields({ fallback }) };
-    return answeredBy(answered, this.#end?.fallback);
+    return answeredBy({ provider: id, model, ...definedFields({ fallback }) }, this.#end?.fallback);
   }
 }
 

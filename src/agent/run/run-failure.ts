@@ -1,4 +1,4 @@
-import type { CancelRecord, Outcome, StopSignal } from 'sluice-kernel';
+import type { CancelRecord, Outcome, StopSignal } from 'sluice-kernel/internal';
 import type { RunError } from './run-fields.js';
 
 /** Ends a run from inside it. The driver of the run turns it into a `RunError`; nobody else sees it. */
@@ -28,12 +28,12 @@ export function isSuspended(signal: StopSignal | undefined): boolean {
 }
 
 /**
- * Goes on only if a stage has passed.
+ * Goes on only if a stage has passed, as one does that nobody hears.
  *
  * @throws RunFailure `stage-failed`, with the failure that closed the stage, or the cancel.
  */
-export function mustPass(outcome: Outcome): void {
-  if (outcome.status === 'passed') return;
+export function mustPass(outcome: Outcome | undefined): void {
+  if (outcome === undefined || outcome.status === 'passed') return;
   const why = `${outcome.event.family} ${whyNot(outcome)}`;
   const cancel = outcome.status === 'cancelled' ? outcome.cancel : undefined;
   throw new RunFailure('stage-failed', why, cancel);

@@ -1,4 +1,5 @@
 import type { AsyncFamily, Given, Kernel, Outcome, PayloadOf, SyncFamily } from 'sluice-kernel';
+import { passesUnmade } from 'sluice-kernel/internal';
 
 /** The refs that every dispatch of a trail carries in its envelope. */
 export type TrailRefs = Pick<
@@ -73,6 +74,21 @@ export class Trail {
       this.#carried = undefined;
       return outcome;
     });
+  }
+
+  /**
+   * The same for a stage whose outcome matters only if somebody hears it. If nobody does, nothing of it is made: it has passed, and
+   * what follows goes on after the outcome before.
+   *
+   * @returns nothing if nobody hears it.
+   */
+  tell<F extends AsyncFamily>(
+    family: F,
+    make: () => PayloadOf<F>,
+    signal?: Given['signal'],
+  ): Promise<Outcome<F>> | undefined {
+    if (passesUnmade(this.kernel, this.#last, family, signal)) return undefined;
+    return this.dispatch(family, make(), signal && { signal });
   }
 
   /** The same for a sync-sequential family. Such an outcome adds nothing downstream, so the trail stays put. */

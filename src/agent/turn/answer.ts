@@ -17,11 +17,15 @@ export type GivenAnswer = SelectionOf<'agent.answer.resolving'>;
 export async function resolveAnswer(scope: AttemptScope): Promise<GivenAnswer | undefined> {
   const { options, trail, fields, signal, attempt, begun = [] } = scope;
   const { message, session } = options;
-  const messages = [...session.history, ...begun];
-  const asked = { prompt: message.text, attempt, messages, ...fields };
-  const outcome = await trail.dispatch('agent.answer.resolving', asked, { signal });
+  const asked = () => ({
+    prompt: message.text,
+    attempt,
+    messages: [...session.history, ...begun],
+    ...fields,
+  });
+  const outcome = await trail.tell('agent.answer.resolving', asked, signal);
   mustPass(outcome);
-  return outcome.selection?.target;
+  return outcome?.selection?.target;
 }
 
 /**
@@ -37,7 +41,7 @@ export async function judgeCall(
 ): Promise<void> {
   const { message, session } = options;
   const since = run.written.filter((entry) => !isPrompt(entry));
-  const payload = {
+  const payload = () => ({
     prompt: message.text,
     attempt,
     call,
@@ -46,8 +50,8 @@ export async function judgeCall(
     ...definedFields({ systemPrompt }),
     ...refOf(choice),
     ...fields,
-  };
-  mustPass(await trail.dispatch('agent.llm.calling', payload, { signal }));
+  });
+  mustPass(await trail.tell('agent.llm.calling', payload, signal));
 }
 
 /** Says an answer as an agent says its own: a word at a time, or not at all if it has no words. */

@@ -1,4 +1,5 @@
 import { Stop } from '@sluice/sdk/stream/internal';
+import type { Given } from 'sluice-kernel';
 import { type Clock, onAbort, type StopSignal, Timer } from 'sluice-kernel/internal';
 
 /**
@@ -56,7 +57,7 @@ export function untilCut<T>(promise: Promise<T>, signal: StopSignal): Promise<T 
  */
 export function cutOff<T>(
   source: AsyncIterable<T>,
-  signal: StopSignal,
+  signal: NonNullable<Given['signal']>,
 ): AsyncIterableIterator<T, void> {
   return new CutOff(source, signal);
 }

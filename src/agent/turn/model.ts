@@ -24,18 +24,18 @@ export async function resolveModel(scope: AttemptScope): Promise<ModelChoice> {
   const { options, trail, fields, signal } = scope;
   const { provider, model = provider.models[0] ?? '', message, providers = [provider] } = options;
   const emitted = { provider: provider.id, model };
-  const payload = {
+  const payload = () => ({
     prompt: message.text,
     providers: providers.map(({ id }) => id),
     imagesCount: imagesIn(message.attachments),
     ...emitted,
     ...fields,
-  };
-  const outcome = await trail.dispatch('agent.model.resolving', payload, { signal });
+  });
+  const outcome = await trail.tell('agent.model.resolving', payload, signal);
   mustPass(outcome);
   const resolved = {
-    provider: outcome.payload.provider ?? emitted.provider,
-    model: outcome.payload.model ?? emitted.model,
+    provider: outcome?.payload.provider ?? emitted.provider,
+    model: outcome?.payload.model ?? emitted.model,
   };
   const choice = chooseModel({ emitted, resolved }, providers, provider);
   if (typeof choice === 'string') throw new RunFailure('no-model', choice);

@@ -29,14 +29,14 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
   let calls = 0;
   const { prompt, systemPrompt } = built;
   const attachments = message.attachments ?? [];
-  const input = {
+  const input = () => ({
     provider: choice.provider.id,
     model: choice.model,
     prompt,
     historyMessages: [...session.history, ...(begun ?? [])],
     imagesCount: imagesIn(attachments),
     ...definedFields({ systemPrompt }),
-  };
+  });
   mustPass(await run.input(input));
   const request = {
     runId: fields.runId,

@@ -22,22 +22,25 @@ export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> 
   const { message, session, systemPrompt } = options;
   const { sender, messageId, replyTo, forwardedFrom, shared } = message.about ?? {};
   const own = systemPrompt === undefined ? {} : { systemPrompt };
-  const asked = {
+  const asked: Parameters<typeof composePrompt>[0] = {
     prompt: message.text,
-    messages: [...session.history, ...begun],
     guidance: [],
     additions: [],
     ...own,
-    ...definedFields({ sender, messageId, replyTo, forwardedFrom, shared }),
-    ...fields,
   };
-  const outcome = await trail.dispatch('agent.prompt.building', asked, { signal });
+  const about = definedFields({ sender, messageId, replyTo, forwardedFrom, shared });
+  const outcome = await trail.tell(
+    'agent.prompt.building',
+    () => ({ ...asked, messages: [...session.history, ...begun], ...about, ...fields }),
+    signal,
+  );
   mustPass(outcome);
-  const { payload, annotations } = outcome;
+  const context = (outcome ?? trail.last)?.annotations.context ?? [];
+  const payload = outcome?.payload ?? asked;
   const anew = payload.systemPrompt === systemPrompt ? '' : (payload.systemPrompt ?? '').trim();
   const chosen = anew === '' ? own : { systemPrompt: anew }; // a blank one replaces nothing
   const prompt = withSurroundings(payload.prompt, surroundings);
-  return composePrompt({ ...payload, ...chosen, prompt }, annotations.context ?? []);
+  return composePrompt({ ...payload, ...chosen, prompt }, context);
 }
 
 /**
@@ -52,7 +55,10 @@ export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> 
  * composePrompt(outcome.payload, outcome.annotations.context ?? []).prompt;
  */
 export function composePrompt(
-  built: PayloadOf<'agent.prompt.building'>,
+  built: Pick<
+    PayloadOf<'agent.prompt.building'>,
+    'prompt' | 'systemPrompt' | 'guidance' | 'additions' | 'bootstrapFiles'
+  >,
   context: readonly string[],
 ): ComposedPrompt {
   const files = (built.bootstrapFiles ?? [])

@@ -6,7 +6,7 @@ import type {
   ToolDefinition,
   TranscriptEntry,
 } from '@sluice/sdk/stream';
-import type { Clock, Kernel, Logger, Outcome, StopSignal } from 'sluice-kernel';
+import type { Clock, Given, Kernel, Logger, Outcome } from 'sluice-kernel';
 import type { Approvals, RunReport, RunSession, TrailRefs } from '../run/index.js';
 import type { ActiveRuns } from './active-runs.js';
 import type { AgentTurnCallbacks } from './turn-callbacks.js';
@@ -120,7 +120,7 @@ export interface AgentTurnOptions {
   /** Lists the turn while it runs. */
   readonly active?: Pick<ActiveRuns, 'begin'>;
   /** Stops the turn. */
-  readonly signal?: StopSignal;
+  readonly signal?: Given['signal'];
   /**
    * Milliseconds that the turn may take, all attempts together, before it is stopped as `timed-out`; no end by
    * default.

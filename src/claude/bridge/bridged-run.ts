@@ -206,7 +206,7 @@ export class BridgedRun {
     if (prompt === undefined) return;
     if (model !== undefined && history !== undefined) {
       const input = { provider, model, prompt, historyMessages: [...history], imagesCount };
-      await this.#run.input({ ...input, ...definedFields({ systemPrompt }) });
+      await this.#run.input(() => ({ ...input, ...definedFields({ systemPrompt }) }));
     }
     await this.#run.write({ role: 'user', content: prompt, timestamp: this.#clock.now() });
   }

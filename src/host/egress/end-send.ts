@@ -61,8 +61,8 @@ export async function endSend(
   const durationMs = Math.max(0, parts.clock.now() - startedAtMs);
   let indexKeys: readonly string[] = [];
   try {
-    const told = await reportEnd(parts, trail, prepared, end, durationMs);
-    indexKeys = told.annotations.indexKeys ?? [];
+    const told = (await reportEnd(parts, trail, prepared, end, durationMs)) ?? trail.last;
+    indexKeys = told?.annotations.indexKeys ?? [];
   } catch (error) {
     parts.logger.error('the end of a send was not dispatched', {
       eventId: outcome.event.eventId,
@@ -127,11 +127,11 @@ async function reportEnd(
   { outcome }: PreparedSend,
   end: SendEnd,
   durationMs: number,
-): Promise<Outcome<'egress.sent' | 'egress.cancelled' | 'egress.failed'>> {
+): Promise<Outcome | undefined> {
   if (end.status === 'sent') {
     const { message, receipt, attempts } = end;
-    const payload = { attempt: attempts, durationMs, ...message };
-    return trail.dispatch('egress.sent', withReceipt(parts, payload, receipt));
+    const payload = () => ({ attempt: attempts, durationMs, ...message });
+    return trail.tell('egress.sent', () => withReceipt(parts, payload(), receipt));
   }
   const { explicit: _explicit, accounts: _accounts, ...outbound } = outcome.payload;
   if (end.status === 'cancelled') {

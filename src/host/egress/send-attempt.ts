@@ -83,7 +83,7 @@ export async function reportSending(
   permit: SendPermit,
   signal: StopSignal,
 ): Promise<boolean> {
-  await trail.dispatch('egress.sending', { attempt: permit.attempt, ...message });
+  await trail.tell('egress.sending', () => ({ attempt: permit.attempt, ...message }));
   if (!signal.aborted) return true;
   permit.take(); // §14.4: nobody can send with it any more
   return false;

@@ -37,17 +37,18 @@ export function reportNormalized(
   { signal }: FencedParts,
   trail: Trail,
   message: InboundMessage,
-): Promise<Outcome<'ingress.normalized'>> {
-  return trail.dispatch('ingress.normalized', message, { signal });
+): Promise<Outcome<'ingress.normalized'>> | undefined {
+  return trail.tell('ingress.normalized', () => message, signal);
 }
 
 /** The message that `ingress.normalized` has left. */
 export function normalizedBy(
-  outcome: Outcome<'ingress.normalized'>,
+  outcome: Outcome<'ingress.normalized'> | undefined,
   decoded: InboundMessage,
 ): Normalized {
-  if (outcome.status !== 'passed') return { failed: `ingress.normalized ${whyNot(outcome)}` };
-  const { raw: _raw, config: _config, promptText, ...message } = outcome.payload;
+  if (outcome !== undefined && outcome.status !== 'passed')
+    return { failed: `ingress.normalized ${whyNot(outcome)}` };
+  const { raw: _raw, config: _config, promptText, ...message } = outcome?.payload ?? decoded;
   const { content, transcript } = decoded;
   // a text for models that was made of other words holds no more
   const isOld = promptText === decoded.promptText;

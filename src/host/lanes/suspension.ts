@@ -1,5 +1,5 @@
 import { mayPass } from '@sluice/journal/internal';
-import type { StopSignal } from 'sluice-kernel';
+import type { StopSignal } from 'sluice-kernel/internal';
 
 /**
  * Says whether the work on one message is suspended: the journal has failed, so nothing more of it is begun, and it is claimed again

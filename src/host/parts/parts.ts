@@ -2,7 +2,7 @@ import type { ActiveRuns, Approvals } from '@sluice/agent';
 import type { Fence, Journal, Store } from '@sluice/journal';
 import type { ExtensionSet } from '@sluice/sdk/extension';
 import type { Stop } from '@sluice/sdk/stream/internal';
-import type { Clock, Kernel, Logger, StopSignal } from 'sluice-kernel';
+import type { Clock, Kernel, Logger, StopSignal } from 'sluice-kernel/internal';
 import type { PersistedApprovals } from '../inquiries/persisted-approvals.js';
 import type { Questions } from '../inquiries/questions.js';
 import type { Backlog } from '../lanes/backlog.js';

@@ -49,7 +49,7 @@ export async function routeMessage(
   }
   const sessionKey = route.sessionKey ?? sessionKeyOf(agent.id, message);
   trail.carry({ agentId: agent.id });
-  const resolved = await trail.dispatch('routing.resolved', {
+  const resolved = await trail.tell('routing.resolved', () => ({
     message,
     agentId: agent.id,
     sessionKey,
@@ -58,8 +58,9 @@ export async function routeMessage(
     ...(selection !== undefined && {
       selectedBy: { extensionId: selection.extensionId, contributionId: selection.contributionId },
     }),
-  });
-  if (resolved.status !== 'passed') return { status: 'failed', reason: whyNot(resolved) };
+  }));
+  if (resolved !== undefined && resolved.status !== 'passed')
+    return { status: 'failed', reason: whyNot(resolved) };
   return { status: 'routed', agent, sessionKey };
 }
 

@@ -35,15 +35,15 @@ export async function openSession(
   const record = known ?? newSession(parts, { sessionKey, agentId });
   const isNew = record.startedAtMs === undefined;
   trail.carry({ sessionId: record.sessionId });
-  const starting = await trail.dispatch(
+  const starting = await trail.tell(
     'session.starting',
-    { isNew, message, ...payloadOf({ ...record, agentId }) },
-    { signal: parts.signal },
+    () => ({ isNew, message, ...payloadOf({ ...record, agentId }) }),
+    parts.signal,
   );
-  if (starting.status !== 'passed')
+  if (starting !== undefined && starting.status !== 'passed')
     return { status: 'failed', reason: `session.starting ${whyNot(starting)}` };
-  const { context, memoryKeys, metadata } = starting.payload;
-  const { correlationId } = starting.event;
+  const { context, memoryKeys, metadata } = starting?.payload ?? record;
+  const { correlationId = '' } = trail;
   const begunAt =
     record.lastTurn?.correlationId === correlationId ? record.lastTurn.before : undefined;
   const session: SessionRecord = Object.freeze({
@@ -60,7 +60,7 @@ export async function openSession(
   });
   if (isNew) {
     await parts.store.saveSession(session, { fence: parts.fence });
-    await trail.dispatch('session.started', { ...payloadOf(session), isNew });
+    await trail.tell('session.started', () => ({ ...payloadOf(session), isNew }));
   } else await writes.add(parts.store.saveSession(session, { fence: parts.fence, mayWait: true }));
   trail.carry({ metadata: { session: { context, memoryKeys: session.memoryKeys, metadata } } });
   return { status: 'open', session, ...definedFields({ begunAt }) };

@@ -7,7 +7,7 @@ import {
   type StreamPermits,
 } from '@sluice/sdk/channel';
 import type { StreamDelta, StreamSender } from '@sluice/sdk/stream';
-import type { StopSignal } from 'sluice-kernel';
+import type { StopSignal } from 'sluice-kernel/internal';
 import type { PreparedSend } from '../egress/prepare-send.js';
 import { type AttemptResult, answerOf, reportSending, resultOf } from '../egress/send-attempt.js';
 import { type CallEnd, callWithin } from '../parts/attempt.js';

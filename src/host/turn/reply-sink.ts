@@ -2,12 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Trail, whyNot } from '@sluice/agent';
 import type { SendReport } from '@sluice/journal';
 import type { SubagentAnswer } from '@sluice/sdk/stream';
-import {
-  definedFields,
-  type Outcome,
-  type PayloadOf,
-  type StopSignal,
-} from 'sluice-kernel/internal';
+import type { StopSignal } from '@sluice/sdk/stream/internal';
+import { definedFields, type Outcome, type PayloadOf } from 'sluice-kernel/internal';
 import { failedReport } from '../egress/end-send.js';
 import { addressOf, type Reply, type ReplyAddress, replyTo } from '../egress/reply.js';
 import type { FencedParts } from '../parts/parts.js';

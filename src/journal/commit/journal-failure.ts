@@ -1,10 +1,5 @@
-import {
-  type Clock,
-  isSluiceError,
-  type Logger,
-  pause,
-  type StopSignal,
-} from 'sluice-kernel/internal';
+import type { StopSignal } from '@sluice/sdk/stream/internal';
+import { type Clock, isSluiceError, type Logger, pause } from 'sluice-kernel/internal';
 import { isRefusedForGood } from '../rows/table-rows.js';
 
 /**

@@ -1,7 +1,6 @@
 import { kernelError } from '../errors.js';
 import type { Stage } from '../stage/stage.js';
 import { type Band, bands, type Gate } from '../stage/vocabulary.js';
-import type { StopSignal } from '../stage/waits.js';
 import { freezePlain } from '../value/freeze.js';
 import { type Envelope, refFields } from './envelope.js';
 import type { FamilyName, SelectionOf } from './families.js';
@@ -35,7 +34,7 @@ export interface Given<F extends FamilyName = FamilyName>
    */
   readonly answered?: readonly AnsweredAsker[];
   /** Aborts the dispatch: what runs is told, what has not run does not. */
-  readonly signal?: StopSignal;
+  readonly signal?: Pick<AbortSignal, 'aborted' | 'reason' | `${'add' | 'remove'}EventListener`>;
   /** The host's predicate over candidates: `true`, or why not (spec §9). */
   readonly valid?: (target: SelectionOf<F>) => true | string;
 }

@@ -168,6 +168,7 @@ function quiet(services: Services): Services {
     MatchIndex: undefined, // it has a plan
     merges: (family) => services.merges(family),
     nest: (...given) => services.nest(...given),
+    planUnwatched: () => undefined,
   };
 }
 

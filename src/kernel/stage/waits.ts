@@ -69,7 +69,11 @@ export function onAbort(signal: StopSignal | undefined, callback: () => void): D
  * @example
  * await pause(clock, 1_000, signal);
  */
-export async function pause(clock: Clock, delayMs: number, signal: StopSignal): Promise<boolean> {
+export async function pause(
+  clock: Clock,
+  delayMs: number,
+  signal: Pick<AbortSignal, 'aborted' | 'reason' | `${'add' | 'remove'}EventListener`>,
+): Promise<boolean> {
   if (signal.aborted) return false;
   const { promise, resolve } = deferred<boolean>();
   using timer = new Timer(clock);

@@ -204,12 +204,16 @@ export class PipelineKernel implements Services {
     return report;
   }
 
+  planUnwatched(family: string, slot = this.registry.slot(family)): Plan | undefined {
+    if (this.#closed || this.taps.isWatched || !this.#mayBeUnheard) return undefined;
+    return slot.plan ?? this.registry.planOf(slot);
+  }
+
   /** The outcome of a dispatch that no handler and no tap hears, and that can only pass. */
   #unheard(slot: FamilyState, payload: object, given: Given | undefined): Outcome | undefined {
-    if (this.#closed || this.taps.isWatched || !this.#mayBeUnheard) return undefined;
-    const whole = slot.plan ?? this.registry.planOf(slot);
-    if ((whole.size > 0 && whole.index === undefined) || given?.band !== undefined)
-      return undefined;
+    const whole = this.planUnwatched('', slot);
+    if (whole === undefined || (whole.size > 0 && whole.index === undefined)) return undefined;
+    if (given?.band !== undefined) return undefined;
     const plan = chosenPlan(this.registry, slot, payload, given, undefined);
     if (plan.size > 0 || !passesUnheard(slot.stage, given)) return undefined;
     const nowMs = this.#stamp();

@@ -6,7 +6,7 @@ export { traceEvent } from './event-trace.js';
 export { Backlog } from './flow/backlog.js';
 export { GrowingText } from './flow/growing-text.js';
 export { Recent } from './flow/recent.js';
-export { anySignal, nodeSignal, Stop } from './flow/stop.js';
+export { anySignal, nodeSignal, Stop, type StopSignal } from './flow/stop.js';
 export * from './ordering/check-ordering.js';
 export * from './ordering/ordering-checker.js';
 export type * from './ordering/ordering-violation.js';

@@ -8,6 +8,7 @@ import type { Clock, IdSource, Logger } from '../../stage/ports.js';
 import type { CallbackPairs } from './callbacks.js';
 import type { Deadlines } from './deadlines.js';
 import type { InFlight } from './in-flight.js';
+import type { Plan } from './plan.js';
 import type { Quarantine } from './quarantine.js';
 
 /** The place of a failure, or of a late result. */
@@ -131,6 +132,8 @@ export interface Services {
   /** Makes the index of a plan with matches. Absent where no contribution has one. */
   readonly MatchIndex: typeof MatchIndex | undefined;
   merges(family: string): StageMerges;
+  /** The handlers of a family; nothing if another than they sees its dispatches, or if it takes none any more. */
+  planUnwatched(family: string): Plan | undefined;
   nest(
     parent: { readonly downstream: Upstream; readonly depth: number },
     author: Author,

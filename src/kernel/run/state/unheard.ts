@@ -2,6 +2,7 @@ import type { Upstream } from '../../outcome/envelope.js';
 import type { Given } from '../../outcome/given.js';
 import type { Outcome } from '../../outcome/outcome.js';
 import type { Stage } from '../../stage/stage.js';
+import type { StopSignal } from '../../stage/waits.js';
 import type { Plan } from '../services/plan.js';
 import type { Services } from '../services/services.js';
 import { Dispatched, inspect, runOf } from './dispatched.js';
@@ -54,6 +55,27 @@ export function passesUnheard({ selection, onError }: Stage, given: Given | unde
     signal?.aborted !== true &&
     (after === undefined || after.annotations === nothing)
   );
+}
+
+/**
+ * Returns whether a dispatch can only pass, and nobody hears it now: no handler and no tap. Such a dispatch is counted, and need not
+ * be made.
+ *
+ * @param after the outcome that it would follow.
+ */
+export function passesUnmade(
+  kernel: object,
+  after: Outcome | undefined,
+  family: string,
+  signal: StopSignal | undefined,
+): boolean {
+  const services = after && (servicesOf(after) ?? runOf(after)?.services);
+  if (services?.surface !== kernel || signal?.aborted === true) return false;
+  const plan = services.planUnwatched(family);
+  if (plan === undefined || plan.size > 0 || !passesUnheard(plan.stage, undefined)) return false;
+  services.counters.dispatches++;
+  services.counters.passed++;
+  return true;
 }
 
 let servicesOf: (value: object) => Services | undefined;

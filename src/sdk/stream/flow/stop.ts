@@ -1,5 +1,7 @@
 import type { StopListener, StopSignal } from 'sluice-kernel/internal';
 
+export type { StopSignal };
+
 /**
  * A signal to stop, and the right to give it. One of Node costs ten times as much: it is made when somebody outside asks for it.
  *
@@ -70,8 +72,7 @@ export class Stop implements StopSignal, Disposable {
 
 /** The signal of Node that aborts when one of these does. */
 export function anySignal(...stops: readonly (StopSignal | undefined)[]): AbortSignal {
-  const signals = stops.flatMap((stop) => (stop === undefined ? [] : [nodeSignal(stop)]));
-  return AbortSignal.any(signals);
+  return AbortSignal.any(stops.filter((one) => one !== undefined).map(nodeSignal));
 }
 
 /** The signal of Node that is or stands for a signal. */
