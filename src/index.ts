@@ -1,6 +1,9 @@
 // what api.provide takes; the types alone
 
+// these merge their rows into ErrorRows, also for a program that imports nothing else of them
+export type {} from '@sluice/claude/errors';
 export type { AgentDefinition, ChatCommand, HttpRoute } from '@sluice/host';
+export type {} from '@sluice/openclaw/gateway/errors';
 export type { ChannelPlugin } from '@sluice/sdk/channel';
 export {
   defineExtension,

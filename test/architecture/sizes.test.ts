@@ -9,28 +9,28 @@ import { sourceFiles } from '../support/source-tree.js';
 const budgets = {
   /** Code lines by package; what is not named is in `rest`. */
   lines: {
-    kernel: 9_346,
-    sdk: 6_670,
-    agent: 5_272,
-    journal: 4_782,
-    host: 12_903,
-    testing: 1_694,
+    kernel: 9_329,
+    sdk: 6_729,
+    agent: 5_557,
+    journal: 4_641,
+    host: 12_818,
+    testing: 1_718,
     cli: 5_785,
-    openclaw: 16_028,
-    claude: 5_475,
-    postgres: 2_021,
-    extensions: 12_880,
-    adapters: 686,
-    rest: 112,
+    openclaw: 15_977,
+    claude: 5_586,
+    postgres: 1_934,
+    extensions: 12_897,
+    adapters: 685,
+    rest: 81,
   },
   /** Lines of tests and of what supports them. */
-  testLines: 117_900,
+  testLines: 119_950,
   functionsAbove120Lines: 1,
   functionsAbove60Lines: 83,
   /** Fields of the widest type that is handed over as one; rows of catalogues are none. */
   widestBag: 33,
   /** A value that the compiler is told to take for another one. */
-  castsByUnknown: 13,
+  castsByUnknown: 6,
 } as const;
 
 const files = sourceFiles('src', 'extensions');

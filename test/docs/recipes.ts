@@ -70,7 +70,9 @@ function packages(folder: TemporaryFolder): Recipe[] {
   const policies = { policies: [join(folder.path, 'policies.yaml')] };
   return readdirSync(join(root, 'extensions')).flatMap((name) => {
     const source = `extensions/${name}/src/index.ts`;
-    const files = existsSync(join(root, source)) ? sourceFiles(`extensions/${name}/src`) : [];
+    const offersOne =
+      existsSync(join(root, source)) && /^export default /m.test(readProjectFile(source));
+    const files = offersOne ? sourceFiles(`extensions/${name}/src`) : [];
     if (name === 'create-sluice' || !files.some(({ text }) => judges.test(text))) return [];
     const shown = codeBlocks(readProjectFile(`extensions/${name}/README.md`), 'json')
       .map(({ code }) => JSON.parse(code) as Record<string, unknown>)

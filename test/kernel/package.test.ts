@@ -27,8 +27,8 @@ async function minified(entry: string): Promise<{ code: string; imports: readonl
 describe('the package sluice-kernel (§2.8)', () => {
   // exact counts, which no machine makes larger; a change that raises one gives its reason
   it.each([
-    ['index', 122_450, 40_350],
-    ['core', 75_850, 25_400],
+    ['index', 122_900, 40_450],
+    ['core', 75_900, 25_410],
   ])('has an entry %s of at most %d bytes, and %d compressed', async (entry, whole, compressed) => {
     const { code, imports } = await minified(entry);
     expect(imports).toEqual([]);

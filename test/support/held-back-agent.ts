@@ -26,14 +26,16 @@ export function heldBackAgent(read: (text: string, of: 'now' | 'before') => void
     id: 'acting',
     models: ['m'],
     toolGate: 'enforce',
+    modelGate: 'enforce',
     ownTools: [],
     subagentOf: ({ toolName }) =>
       toolName === 'delegate' ? { agentId: 'helper', isBackground: true } : undefined,
     run: (request) => (request.prompt.includes('mark-later') ? later(request) : now(request)),
   };
 
-  async function* later({ prompt, history }: AgentRequest): AsyncGenerator<SessionEvent> {
-    const { speak, writer } = speaker();
+  async function* later(request: AgentRequest): AsyncGenerator<SessionEvent> {
+    const { prompt, history } = request;
+    const { speak, writer } = speaker(request);
     for (const entry of history) read(JSON.stringify(entry), 'before');
     read(prompt, 'now');
     yield { type: 'agent_start' };
@@ -42,7 +44,7 @@ export function heldBackAgent(read: (text: string, of: 'now' | 'before') => void
   }
 
   async function* now(request: AgentRequest): AsyncGenerator<SessionEvent> {
-    const { speak, writer } = speaker();
+    const { speak, writer } = speaker(request);
     const { tell, tools = [] } = request;
     read(request.prompt, 'now');
     yield { type: 'agent_start' };
@@ -78,8 +80,15 @@ export function heldBackAgent(read: (text: string, of: 'now' | 'before') => void
   }
 }
 
-function speaker() {
+function speaker(request: AgentRequest) {
   const writer = new MessageWriter({ provider: 'acting', model: 'm' });
-  const speak = (block: Exclude<AssistantContent, { type: 'error' }>) => say(writer, [block]);
+  async function* speak(
+    block: Exclude<AssistantContent, { type: 'error' }>,
+  ): AsyncGenerator<SessionEvent> {
+    await request.llmCalling();
+    yield* say(writer, [block]);
+    const message = writer.messages.at(-1);
+    if (message !== undefined) await request.llmReturning(message);
+  }
   return { writer, speak };
 }

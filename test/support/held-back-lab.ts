@@ -150,6 +150,9 @@ export async function heldBack(
     extensions: [{ extension: other(runs) }, ...extensions],
     contribute: (kernel) => {
       kernel.tap(dispatchTap({ dispatched: ({ body }) => void records.push(body) }));
+      const hearer = { extensionId: 'hearer', id: 'answers', class: 'observer' } as const;
+      // a stage that nobody hears is not dispatched
+      kernel.contribute({ ...hearer, family: 'agent.llm.returning', handler: () => undefined });
       contribute?.(kernel);
     },
   });

@@ -65,9 +65,7 @@ export function createBotApi(options: BotApiOptions): BotApi {
       const either =
         signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
       // by name, as grammY's proxy takes it; its own signal type is that of a polyfill
-      const call = raw[method] as (
-        ...args: readonly unknown[]
-      ) => Promise<ResultOf<typeof method>>;
+      const call = raw[method] as (...args: readonly unknown[]) => Promise<ResultOf<typeof method>>;
       const isBare = bare.some((one) => one === method);
       try {
         const result = await untilAborted(isBare ? call(either) : call(payload, either), either);

@@ -5,10 +5,10 @@ import type { AuditRecord } from '../../outcome/audit.js';
 import type { Envelope, Upstream } from '../../outcome/envelope.js';
 import type { Author, Failure, Outcome } from '../../outcome/outcome.js';
 import type { Clock, IdSource, Logger } from '../../stage/ports.js';
+import type { Stage } from '../../stage/stage.js';
 import type { CallbackPairs } from './callbacks.js';
 import type { Deadlines } from './deadlines.js';
 import type { InFlight } from './in-flight.js';
-import type { Plan } from './plan.js';
 import type { Quarantine } from './quarantine.js';
 
 /** The place of a failure, or of a late result. */
@@ -133,7 +133,7 @@ export interface Services {
   readonly MatchIndex: typeof MatchIndex | undefined;
   merges(family: string): StageMerges;
   /** The handlers of a family; nothing if another than they sees its dispatches, or if it takes none any more. */
-  planUnwatched(family: string): Plan | undefined;
+  planUnwatched(family: string): { readonly stage: Stage; readonly size: number } | undefined;
   nest(
     parent: { readonly downstream: Upstream; readonly depth: number },
     author: Author,
