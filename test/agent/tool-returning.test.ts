@@ -64,7 +64,7 @@ describe('agent.tool.returning (§16.31)', () => {
   });
 
   it.each(['mutator', 'veto', 'augmenter'] as const)(
-    'keeps the result as the tool gave it out of the journal and the log, if a %s is in its way',
+    'keeps the result as the tool gave it out of the journal, but for a digest, and out of the log, if a %s is in its way',
     async (name) => {
       const bodies: string[] = [];
       const tap = dispatchTap({ dispatched: ({ body }) => void bodies.push(body) });
@@ -84,6 +84,13 @@ describe('agent.tool.returning (§16.31)', () => {
       }
       expect(bodies.length).toBeGreaterThan(10);
       expect(bodies.join()).not.toContain(secret);
+      const kept = bodies.map((body) => JSON.parse(body).event);
+      const results = kept.filter(({ family }) => family === at.family);
+      const digests = results.map(({ payload }) => payload.result);
+      expect(digests).toEqual(
+        [1, 2].map(() => expect.stringMatching(/^\[left out\] sha256:\w{64}$/)),
+      );
+      expect(new Set(digests).size).toBe(2); // each of its result
     },
   );
 

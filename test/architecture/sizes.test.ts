@@ -11,9 +11,9 @@ const budgets = {
   lines: {
     kernel: 9_329,
     sdk: 6_729,
-    agent: 5_557,
+    agent: 5_640,
     journal: 4_641,
-    host: 12_818,
+    host: 12_829,
     testing: 1_718,
     cli: 5_785,
     openclaw: 15_977,
@@ -25,7 +25,7 @@ const budgets = {
   },
   /** Lines of tests and of what supports them. */
   testLines: 119_950,
-  functionsAbove120Lines: 1,
+  functionsAbove120Lines: 0,
   functionsAbove60Lines: 83,
   /** Fields of the widest type that is handed over as one; rows of catalogues are none. */
   widestBag: 33,

@@ -3,11 +3,14 @@ import {
   type AgentProvider,
   type AgentRequest,
   type AgentTool,
+  type AgentToolResult,
+  type AssistantMessage,
   isPrompt,
   isSessionMessage,
   modelMessages,
   type SessionEvent,
   type SessionMessage,
+  type ToolCall,
   type ToolDefinition,
   type TranscriptEntry,
 } from '@sluice/sdk/stream';
@@ -19,6 +22,7 @@ import { RunDispatcher, RunFailure, type RunFallback, type RunStop } from '../ru
 import { makeAgain, partBegun } from '../tools/calls-again.js';
 import { givenTools } from '../tools/given-tools.js';
 import { saying } from './answer.js';
+import { AttemptEvents } from './attempt-events.js';
 import { CutOff, untilCut } from './cut-off.js';
 import { JudgedAnswers } from './judged-answers.js';
 import { type ModelChoice, refOf } from './model.js';
@@ -45,111 +49,176 @@ export interface AttemptStart {
  * Makes one attempt of a turn: from `agent.starting` to `agent.completed` and `agent.llm.output`, which are emitted once
  * whatever happens. Never rejects.
  */
-export async function runAttempt(turn: TurnScope, start: AttemptStart) {
-  const { options, trail, fields, clock, logger, signal, cut, kept } = turn;
-  const { session } = options;
-  const { agentId, sessionKey, sessionId, beforeHistory } = session;
-  const { written, attempt, fallback } = start;
-  const run = new RunDispatcher({
-    trail,
-    run: fields,
-    session: {
-      agentId,
-      sessionKey,
-      sessionId,
-      history: [...session.history, ...written],
-      append: (message) => session.append(message),
-      ...definedFields({ beforeHistory }),
-    },
-    clock,
-    logger,
-    signal,
-    ...definedFields({ approvals: options.approvals }),
-  });
-  // The prompt is in the transcript once and goes to the model once, also after attempts that failed.
-  const prompt = written.find(isPrompt);
-  const isFirst = attempt === 1 && session.begun === undefined;
-  const begun = isFirst ? undefined : written.filter((entry) => entry !== prompt);
-  const scope: AttemptScope = { run, attempt, begun, ...turn };
-  const listener = turnListener(turn);
+export function runAttempt(turn: TurnScope, start: AttemptStart): Promise<EndedAttempt> {
+  return new Attempt(turn, start).run();
+}
+
+/** An attempt that has ended. */
+export interface EndedAttempt {
+  readonly report: AgentAttempt;
   /** The choice, if its model was called. */
-  let choice: ModelChoice | undefined;
-  let hasBegun = false;
-  /** The messages that were written before the provider runs: they are in `begun`. */
-  let madeBefore = 0;
+  readonly choice: ModelChoice | undefined;
+  readonly replyTexts: ReturnType<typeof turnListener>['replyTexts'];
+}
+
+/** The answer in place of the model apart. */
+type Prepared = Exclude<Awaited<ReturnType<typeof prepareAttempt>>, { answer: unknown }>;
+
+class Attempt {
+  readonly #scope: AttemptScope;
+  readonly #start: AttemptStart;
+  readonly #run: RunDispatcher;
+  readonly #listener: ReturnType<typeof turnListener>;
+  readonly #events: AttemptEvents;
+  /** The work of the turn before this attempt, if there was some. */
+  readonly #begun: readonly TranscriptEntry[] | undefined;
+  /** The choice, if its model was called. */
+  #choice: ModelChoice | undefined;
+  #hasBegun = false;
+  /** The messages that were written before the provider runs: they are in what has begun. */
+  #madeBefore = 0;
   /** The reader has `agent_start`. */
-  let isStarted = false;
-  let isAsked = prompt !== undefined;
-  let endedWell = false;
-  let toolCalls = 0;
-  /** It has asked for a tool, or was asked for a compaction alone. */
-  let hasActed = false;
-  let telling: Promise<void> | undefined;
-  /** Absent if what the model says can only be observed. */
-  let answers: JudgedAnswers | undefined;
+  #isStarted = false;
+  #endedWell = false;
+  /** It has asked for a tool. */
+  #hasActed = false;
   /** Stops the tools of the host that still run when the attempt has ended. */
-  let toolsOver: Stop | undefined;
+  #toolsOver: Stop | undefined;
+
+  constructor(turn: TurnScope, start: AttemptStart) {
+    const { options, trail, fields, clock, logger, signal } = turn;
+    const { session } = options;
+    const { agentId, sessionKey, sessionId, beforeHistory } = session;
+    const { written, attempt } = start;
+    this.#start = start;
+    this.#run = new RunDispatcher({
+      trail,
+      run: fields,
+      session: {
+        agentId,
+        sessionKey,
+        sessionId,
+        history: [...session.history, ...written],
+        append: (message) => session.append(message),
+        ...definedFields({ beforeHistory }),
+      },
+      clock,
+      logger,
+      signal,
+      ...definedFields({ approvals: options.approvals }),
+    });
+    // The prompt is in the transcript once and goes to the model once, also after attempts that failed.
+    const prompt = written.find(isPrompt);
+    const isFirst = attempt === 1 && session.begun === undefined;
+    this.#begun = isFirst ? undefined : written.filter((entry) => entry !== prompt);
+    this.#scope = { run: this.#run, attempt, begun: this.#begun, ...turn };
+    this.#listener = turnListener(turn);
+    this.#events = new AttemptEvents(this.#scope, this.#listener, prompt !== undefined);
+  }
+
+  async run(): Promise<EndedAttempt> {
+    const { signal } = this.#scope;
+    let stop: RunStop | undefined;
+    try {
+      await this.#stream(await this.#prepare());
+      if (!this.#run.ended && !signal.aborted) await this.#failed('it ended without agent_end');
+      if (this.#endedWell && this.#isSilent()) throw new RunFailure('said-nothing', saidNothing);
+    } catch (error) {
+      stop = { error };
+      if (!signal.aborted) await this.#failed(oneLine(error));
+    }
+    this.#toolsOver?.abort();
+    const report = await this.#run.complete(stop);
+    this.#listener.close();
+    const choice = this.#choice;
+    const model = choice && refOf(choice);
+    const { attempt } = this.#start;
+    const made = {
+      attempt,
+      toolCalls: this.#events.toolCalls,
+      ...definedFields({ model }),
+      ...report,
+    };
+    return { report: made, choice, replyTexts: this.#listener.replyTexts };
+  }
 
   /** Goes through the stages before the provider. Gives what begins the stream. */
-  async function prepare(): Promise<() => AsyncIterable<SessionEvent>> {
-    const { choice: chosen, request, answer } = await prepareAttempt(scope, start.choice);
-    hasBegun = true;
+  async #prepare(): Promise<() => AsyncIterable<SessionEvent>> {
+    const { choice, request, answer } = await prepareAttempt(this.#scope, this.#start.choice);
+    this.#hasBegun = true;
     if (answer !== undefined) return () => saying(answer);
-    choice = chosen;
-    const { provider, model } = chosen;
+    this.#choice = choice;
+    const { provider, model } = choice;
     const { id, toolGate, modelGate } = provider;
     const subagentOf = provider.subagentOf?.bind(provider);
-    run.open({ id, toolGate, model, ...definedFields({ modelGate, fallback, subagentOf }) });
-    if (modelGate === 'enforce') answers = new JudgedAnswers(run, options.callbacks);
-    const offer = (tools: readonly ToolDefinition[]) => offerTo(id, tools);
-    const tools = toolsFor(provider);
-    const whole: AgentRequest = {
-      gate,
-      tell,
-      offer,
-      llmReturning: (message) => answers?.judge(message) ?? message,
-      toolReturning: (call, result) => run.returning(call, result, 'provider'),
+    const { fallback } = this.#start;
+    this.#run.open({ id, toolGate, model, ...definedFields({ modelGate, fallback, subagentOf }) });
+    const { callbacks } = this.#scope.options;
+    if (modelGate === 'enforce') this.#events.answers = new JudgedAnswers(this.#run, callbacks);
+    const tools = this.#toolsFor(provider);
+    const whole = this.#requestOf(id, request, tools);
+    if (tools !== undefined && this.#begun !== undefined)
+      await untilCut(this.#makeCallsAgain(tools), this.#scope.cut);
+    this.#madeBefore = this.#run.written.length;
+    return () => provider.run({ ...whole, ...this.#begunNow() });
+  }
+
+  /** The request of a provider: what is prepared for it, and what is the attempt's own. One literal, whose fields come before spreads. */
+  #requestOf(
+    id: string,
+    prepared: Prepared['request'],
+    tools: readonly AgentTool[] | undefined,
+  ): AgentRequest {
+    const { kept } = this.#scope;
+    return {
+      gate: this.#gate,
+      tell: this.#events.tell,
+      offer: (tools: readonly ToolDefinition[]) => this.#offerTo(id, tools),
+      llmReturning: (message: AssistantMessage) => this.#events.answers?.judge(message) ?? message,
+      toolReturning: (call: ToolCall, result: AgentToolResult) =>
+        this.#run.returning(call, result, 'provider'),
       written: () =>
-        run.written
-          .slice(madeBefore)
+        this.#run.written
+          .slice(this.#madeBefore)
           .filter(isSessionMessage)
           .filter((message) => message.role !== 'user'),
-      keepSession: (token) => void kept.set(id, token),
-      ...request,
+      keepSession: (token: string) => void kept.set(id, token),
+      ...prepared,
       ...definedFields({ providerSession: kept.get(id), tools }),
     };
-    if (tools !== undefined && begun !== undefined) await untilCut(makeCallsAgain(tools), cut);
-    madeBefore = run.written.length;
-    return () => provider.run({ ...whole, ...begunNow() });
   }
 
   /** The work before the provider is asked: also that of this attempt. */
-  const begunNow = () => {
-    const since = run.written.filter((entry) => !isPrompt(entry));
-    return partBegun(begun && [...begun, ...since], (id) => session.isAsked?.(id) === true);
-  };
+  #begunNow() {
+    const { session } = this.#scope.options;
+    const since = this.#run.written.filter((entry) => !isPrompt(entry));
+    const begun = this.#begun && [...this.#begun, ...since];
+    return partBegun(begun, (id) => session.isAsked?.(id) === true);
+  }
 
   /** Makes the calls that a person was asked about before a stop, as far as their tools are the host's. */
-  async function makeCallsAgain(tools: readonly AgentTool[]): Promise<void> {
-    for (const call of begunNow().callsAgain ?? []) {
+  async #makeCallsAgain(tools: readonly AgentTool[]): Promise<void> {
+    for (const call of this.#begunNow().callsAgain ?? []) {
       const tool = tools.find(({ name }) => name === call.toolName);
-      if (tool === undefined || signal.aborted) continue;
-      if (!isStarted) await take({ type: 'agent_start' });
-      isStarted = true;
-      await makeAgain(call, tool, async (event) => take(event));
+      if (tool === undefined || this.#scope.signal.aborted) continue;
+      if (!this.#isStarted) await this.#events.take({ type: 'agent_start' });
+      this.#isStarted = true;
+      await makeAgain(call, tool, async (event) => this.#events.take(event));
     }
   }
 
-  function toolsFor(provider: AgentProvider): AgentRequest['tools'] {
+  #toolsFor(provider: AgentProvider): AgentRequest['tools'] {
+    const { options } = this.#scope;
     const given = provider.ownTools === undefined ? [] : (options.tools?.(provider) ?? []);
-    return given.length === 0 ? undefined : offerTo(provider.id, given);
+    return given.length === 0 ? undefined : this.#offerTo(provider.id, given);
   }
 
-  function offerTo(extensionId: string, tools: readonly ToolDefinition[]) {
-    toolsOver ??= new Stop(signal);
+  #offerTo(extensionId: string, tools: readonly ToolDefinition[]) {
+    const { options, trail, fields, clock, logger, signal } = this.#scope;
+    this.#toolsOver ??= new Stop(signal);
     return givenTools(tools, {
-      ...{ run: fields, gate, clock, logger, signal: toolsOver },
-      judge: run,
+      ...{ run: fields, gate: this.#gate, clock, logger, signal: this.#toolsOver },
+      judge: this.#run,
       around: (work, tool) => {
         const event = trail.last?.event;
         const of = { extensionId, tool: { ...tool, runId: fields.runId } };
@@ -158,130 +227,48 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
     });
   }
 
-  async function stream(begin: () => AsyncIterable<SessionEvent>): Promise<void> {
+  async #stream(begin: () => AsyncIterable<SessionEvent>): Promise<void> {
+    const { cut } = this.#scope;
     try {
       for await (const event of new CutOff(begin(), cut)) {
-        if (event.type === 'agent_start' && isStarted) continue;
-        const taking = take(event);
+        if (event.type === 'agent_start' && this.#isStarted) continue;
+        const taking = this.#events.take(event);
         if (taking !== undefined) await taking;
-        if (event.type === 'agent_end') endedWell = event.error === undefined && !event.aborted;
-        if (run.ended || cut.aborted) return;
+        if (event.type === 'agent_end')
+          this.#endedWell = event.error === undefined && !event.aborted;
+        if (this.#run.ended || cut.aborted) return;
       }
     } finally {
-      await wait(ask());
+      await this.#events.wait(this.#events.ask());
     }
-  }
-
-  /**
-   * One event: its dispatches and its callbacks, in the order of the live system (spec §16.7). What grows is dispatched
-   * first, as an agent event is emitted before its callbacks; of all else the callbacks hear before the hooks.
-   */
-  function take(event: SessionEvent): Promise<void> | undefined {
-    const left = answers?.left(event);
-    if (left === undefined) return takeOne(event);
-    return Array.isArray(left) && left.length === 0 ? undefined : takeAll(left);
-  }
-
-  async function takeAll(events: ReturnType<JudgedAnswers['left']>): Promise<void> {
-    for (const event of (await untilCut(Promise.resolve(events), cut)) ?? []) {
-      const taking = takeOne(event);
-      if (taking !== undefined) await taking;
-    }
-  }
-
-  function takeOne(event: SessionEvent): Promise<void> | undefined {
-    if (event.type !== 'message_update' || !isAsked) return takeInOrder(event);
-    void run.take(event); // at once: nothing that grows is waited for
-    return wait(listener.report(event)); // as a rule a piece of a text costs no promise
-  }
-
-  async function takeInOrder(event: SessionEvent): Promise<void> {
-    if (event.type !== 'agent_start' && !isAsked) await wait(ask());
-    if (event.type === 'tool_execution_start') toolCalls++;
-    if (event.type === 'auto_compaction_start') hasActed ||= event.reason === 'manual';
-    if (event.type !== 'message_update') await wait(telling);
-    if (isDispatchedFirst(event)) {
-      await run.take(event);
-      await wait(listener.report(event));
-    } else {
-      await wait(listener.report(event));
-      await wait(run.take(event));
-    }
-    run.told(event);
-    if (event.type === 'agent_start') await wait(ask());
-  }
-
-  /** Waits, but not longer than the turn may. Nothing to wait for costs nothing. */
-  function wait(promise: Promise<void> | undefined): Promise<void> | undefined {
-    return promise && untilCut(promise, cut);
-  }
-
-  function isDispatchedFirst({ type }: SessionEvent): boolean {
-    if (type === 'auto_compaction_start') return listener.order === 'seed';
-    return type === 'message_update' || type === 'tool_execution_update';
-  }
-
-  /** Writes what the agent is asked, once its run has begun. */
-  async function ask(): Promise<void> {
-    if (isAsked) return;
-    isAsked = true;
-    const { text: content } = options.message;
-    const around = definedFields({ surroundings: turn.surroundings });
-    await run.write({ role: 'user', content, ...around, timestamp: clock.now() });
   }
 
   /** A tool does not run before what came before it has been told, what was to be flushed is flushed, and its call is kept. */
-  const gate: AgentRequest['gate'] = async (call, stop) => {
-    hasActed = true;
-    await wait(listener.told());
-    await options.session.kept?.();
-    return run.gate(call, stop);
-  };
-
-  /**
-   * Dispatches the facts of subagents. Before the next event, the callbacks hear which subagents the answer is about.
-   */
-  const tell: AgentRequest['tell'] = (fact) => {
-    const told = run.report(fact);
-    if (fact.kind === 'answered') telling = told.then(() => listener.answered());
-    if (fact.kind === 'children_answered')
-      telling = told.then(() => listener.answered(run.answering(fact.childRunIds)));
+  readonly #gate: AgentRequest['gate'] = async (call, stop) => {
+    this.#hasActed = true;
+    await this.#events.wait(this.#listener.told());
+    await this.#scope.options.session.kept?.();
+    return this.#run.gate(call, stop);
   };
 
   /** Before a model is called, no run of a model has begun that could fail. */
-  async function failed(message: string): Promise<void> {
-    if (answers?.isOpen === true) await wait(listener.report(endedBy(message)));
-    if (hasBegun) await wait(listener.failed(message));
+  async #failed(message: string): Promise<void> {
+    const listener = this.#listener;
+    if (this.#events.answers?.isOpen === true)
+      await this.#events.wait(listener.report(endedBy(message)));
+    if (this.#hasBegun) await this.#events.wait(listener.failed(message));
   }
 
   /** The model has said nothing and done nothing about this prompt, also before this attempt or a crash (spec §16.28). */
-  function isSilent(): boolean {
-    if (options.mustAnswer !== true || choice === undefined) return false;
-    if (hasActed || answers?.hasChanged === true || toolCalls > 0 || listener.hasSaid())
-      return false;
-    const before = modelMessages((begun ?? []).filter(isSessionMessage));
+  #isSilent(): boolean {
+    if (this.#scope.options.mustAnswer !== true || this.#choice === undefined) return false;
+    const { answers, isCompacted, toolCalls } = this.#events;
+    const hasActed = this.#hasActed || isCompacted || toolCalls > 0;
+    if (hasActed || answers?.hasChanged === true || this.#listener.hasSaid()) return false;
+    const before = modelMessages((this.#begun ?? []).filter(isSessionMessage));
     return !before.some(isWork);
   }
-
-  let stop: RunStop | undefined;
-  try {
-    await stream(await prepare());
-    if (!run.ended && !signal.aborted) await failed('it ended without agent_end');
-    if (endedWell && isSilent()) throw new RunFailure('said-nothing', saidNothing);
-  } catch (error) {
-    stop = { error };
-    if (!signal.aborted) await failed(oneLine(error));
-  }
-  toolsOver?.abort();
-  const report = await run.complete(stop);
-  listener.close();
-  const model = choice && refOf(choice);
-  const made: AgentAttempt = { attempt, toolCalls, ...definedFields({ model }), ...report };
-  return { report: made, choice, replyTexts: listener.replyTexts };
 }
-
-/** An attempt that has ended. */
-export type EndedAttempt = Awaited<ReturnType<typeof runAttempt>>;
 
 /** Ends a message of which parts were shown, and of which nothing is to be sent: nobody has judged it. */
 function endedBy(errorMessage: string): SessionEvent {

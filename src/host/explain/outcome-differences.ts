@@ -8,8 +8,8 @@ export interface OutcomeDifference {
   readonly what: string;
 }
 
-/** The texts in a journal for values that it left out or hid: they tell nothing of the value. */
-const hidden: readonly unknown[] = ['[left out]', '[redacted]'];
+/** The texts in a journal for values that it left out or hid, as far as no digest follows. */
+const hidden = /^\[(?:left out|redacted)\](?: sha256:|$)/;
 
 /**
  * Lists the differences between a dispatch as it was and as it would be today: in its status with the handler that decided, its
@@ -45,6 +45,8 @@ export function outcomeDifferences(
     ...gone('failure', failuresOf(recorded, isOff), failuresOf(today, isOff)),
   ];
 }
+
+const isHidden = (value: unknown): boolean => typeof value === 'string' && hidden.test(value);
 
 type Fields = Readonly<Record<string, unknown>>;
 type Compared = Pick<RecordedOutcome, 'status' | 'cancel' | 'failures'>;
@@ -86,7 +88,7 @@ function fields(
   names: readonly string[],
 ): OutcomeDifference[] {
   return names.flatMap((name) => {
-    if (hidden.includes(before[name]) || name === 'config') return [];
+    if (isHidden(before[name]) || name === 'config') return [];
     const was = shown(before[name]);
     const is = shown(after[name]);
     return was === is ? [] : [{ about, what: `${name} was ${was}, would be ${is}` }];

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Journal } from '@sluice/journal';
 import type { Envelope, FamilyName, Outcome, Tap } from 'sluice-kernel';
 import { boundedJson, secretKeys } from './bounded-json.js';
@@ -91,6 +92,12 @@ const judged: ReadonlyMap<FamilyName, readonly string[]> = new Map([
   ['agent.llm.returning', ['text', 'thinking', 'calls']],
 ]);
 
+/** The text in the place of a value that nobody may read. Its digest tells whether another value is the same. */
+function digestOf(value: unknown): string {
+  const digest = createHash('sha256').update(JSON.stringify(value) ?? '');
+  return `${leftOut} sha256:${digest.digest('hex')}`;
+}
+
 function bodyOf(
   outcome: Outcome,
   keep: (payload: object, family: FamilyName) => object,
@@ -102,14 +109,19 @@ function bodyOf(
   const history: unknown = Object(emitted.payload)[histories.get(family) ?? ''];
   const fields = judged.get(family) ?? [];
   const isHeld = outcome.status !== 'passed';
-  const heldBack = (isIt: boolean) =>
-    isIt && Object.fromEntries(fields.map((field) => [field, leftOut]));
+  const heldBack = (isIt: boolean, from: object) =>
+    isIt && Object.fromEntries(fields.map((field) => [field, digestOf(Object(from)[field])]));
   const isChanged = payload !== emitted.payload;
-  const before = { ...keep(emitted.payload, family), ...heldBack(isHeld || isChanged) };
+  const before = {
+    ...keep(emitted.payload, family),
+    ...heldBack(isHeld || isChanged, emitted.payload),
+  };
   return {
     ...rest,
     event: { ...emitted, payload: before },
-    ...(isChanged && { payload: { ...keep(Object(patched), family), ...heldBack(isHeld) } }),
+    ...(isChanged && {
+      payload: { ...keep(Object(patched), family), ...heldBack(isHeld, Object(patched)) },
+    }),
     ...(Array.isArray(history) && { historyLeftOut: history.length }),
   };
 }
