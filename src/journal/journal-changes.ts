@@ -144,8 +144,8 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
       const fence = fenceOf(eventId, was.slot, attempts);
       if (fence === undefined) throw noFence('another host has the partition of its lane');
       const joining = joined.map((id) => update(id, ['accepted'], 'joined'));
+      updates.change(was, { state: 'handling', attempts }); // if it is damaged, nothing else has changed
       for (const row of joining) updates.change(row, { joinedTo: eventId });
-      updates.change(was, { state: 'handling', attempts });
       return { attempts, fence };
     },
     release: (fence) => {

@@ -38,6 +38,8 @@ export interface Inspector extends AsyncDisposable {
 
 /** Pages that listen for events at once. The next one takes the place of the one that has listened longest, which asks again later. */
 const streamsAtMost = 16;
+/** Milliseconds after which a page that has lost its place asks for one again. */
+const evictedRetryMs = 60_000;
 
 /**
  * Serves the page on a journal, and on its host if one runs here.
@@ -89,7 +91,11 @@ export async function startInspector(
     const [oldest] = streams;
     if (streams.size >= streamsAtMost) oldest?.abort();
     streams.add(gone);
-    gone.signal.addEventListener('abort', () => streams.delete(gone));
+    gone.signal.addEventListener('abort', () => {
+      streams.delete(gone);
+      if (response.writableEnded) return;
+      response.write(`retry: ${evictedRetryMs}\n\n`); // else pages take the places of each other without end
+    });
     response.once('close', () => gone.abort());
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(': here\n\n');

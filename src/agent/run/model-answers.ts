@@ -1,6 +1,12 @@
 import type { AssistantMessage } from '@sluice/sdk/stream';
 import { type Outcome, previewObstacles } from 'sluice-kernel';
-import { type Clock, definedFields, oneLine, type StopSignal } from 'sluice-kernel/internal';
+import {
+  type Clock,
+  definedFields,
+  type Logger,
+  oneLine,
+  type StopSignal,
+} from 'sluice-kernel/internal';
 import { answerIn, messageOf } from './judged/model-answer.js';
 import type { RunProvider } from './run-bounds.js';
 import { isSuspended, mustPass, RunFailure } from './run-failure.js';
@@ -14,6 +20,7 @@ interface ModelAnswersOptions {
   readonly run: RunFields;
   readonly writer: Pick<TranscriptWriter, 'write'>;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly signal: StopSignal | undefined;
   readonly provider: () => RunProvider | undefined;
 }
@@ -22,6 +29,8 @@ interface ModelAnswersOptions {
 export class ModelAnswers {
   readonly #options: ModelAnswersOptions;
   readonly #judged = new WeakMap<AssistantMessage, Promise<AssistantMessage>>();
+  /** The ids of the calls of the run. */
+  readonly #callIds = new Set<string>();
 
   constructor(options: ModelAnswersOptions) {
     this.#options = options;
@@ -54,9 +63,12 @@ export class ModelAnswers {
   ): AssistantMessage | Promise<AssistantMessage> {
     const known = this.#judged.get(message);
     if (known !== undefined || this.#hearers.length === 0) return known ?? message;
-    const judging = this.#judge(message, streaming);
-    judging.catch(() => undefined); // an asker that has gone does not hear it
+    const judging = this.holds(false)
+      ? this.#judge(message, streaming)
+      : this.#tell(message, streaming).then(() => message);
     this.#judged.set(message, judging);
+    const keep = (left: AssistantMessage) => void this.#judged.set(left, judging);
+    judging.then(keep, () => undefined); // an asker that has gone does not hear it
     return judging;
   }
 
@@ -66,7 +78,17 @@ export class ModelAnswers {
     const isTold = provider !== undefined && provider.modelGate !== 'enforce';
     if (!isTold || message.providerError !== undefined || this.#hearers.length === 0)
       return undefined;
-    return this.#dispatch(message, { gate: 'observe-only', streaming: true });
+    return this.#tell(message, true);
+  }
+
+  /** Tells of a message that nobody can change any more, or wants to: also after an abort. Never rejects. */
+  async #tell(message: AssistantMessage, streaming: boolean): Promise<void> {
+    try {
+      await this.#dispatch(message, { gate: 'observe-only', streaming });
+    } catch (error) {
+      const [who, why] = [this.#options.run.agentId, oneLine(error)];
+      this.#options.logger.error(`agent "${who}": an answer could not be told: ${why}`);
+    }
   }
 
   /** Writes a placeholder for a message that was kept back. Nothing is written of a run that is suspended: it is asked again. */
@@ -74,7 +96,8 @@ export class ModelAnswers {
     const { writer, clock, signal } = this.#options;
     if (isSuspended(signal)) return;
     const code = why instanceof RunFailure ? why.cancel?.code : undefined;
-    const text = `[withheld: ${code ?? 'a handler that guards answers failed'}]`;
+    const failed = signal?.aborted ? 'the run was stopped' : 'a handler that guards answers failed';
+    const text = `[withheld: ${code ?? failed}]`;
     const by = { ...definedFields({ provider, model }), timestamp: clock.now() };
     await writer.write({ role: 'assistant', content: [{ type: 'text', text }], ...by });
   }
@@ -86,20 +109,23 @@ export class ModelAnswers {
   async #judge(message: AssistantMessage, streaming: boolean): Promise<AssistantMessage> {
     let outcome: Outcome<'agent.llm.returning'>;
     try {
-      outcome = await this.#dispatch(message, { gate: 'enforce', streaming });
+      const { signal } = this.#options;
+      outcome = await this.#dispatch(message, { gate: 'enforce', streaming }, signal);
     } catch (error) {
       throw new RunFailure('stage-failed', `the answer could not be judged: ${oneLine(error)}`);
     }
     mustPass(outcome);
     const { payload, event } = outcome;
-    return payload === event.payload ? message : messageOf(message, payload);
+    for (const { toolCallId } of event.payload.calls) this.#callIds.add(toolCallId);
+    return payload === event.payload ? message : messageOf(message, payload, this.#callIds);
   }
 
   #dispatch(
     message: AssistantMessage,
     how: { readonly gate: 'enforce' | 'observe-only'; readonly streaming: boolean },
+    signal?: StopSignal,
   ) {
-    const { trail, run, signal } = this.#options;
+    const { trail, run } = this.#options;
     const { id = '', model = '' } = this.#options.provider() ?? {};
     const { gate, streaming } = how;
     const by = { provider: id, model: message.model ?? model };

@@ -73,7 +73,7 @@ export class RunDispatcher {
     const asking = { trail, run, clock, approvals, signal, writer: this.#writer };
     const provider = () => this.#provider;
     const toolGate = () => provider()?.toolGate ?? 'enforce';
-    this.#answers = new ModelAnswers({ provider, ...asking });
+    this.#answers = new ModelAnswers({ provider, logger, ...asking });
     this.#tools = new ToolCalls({ mayRun, toolGate, ...asking });
     const subagentOf = (call: ToolCall) => this.#provider?.subagentOf?.(call);
     this.#subagents = subagents({ session, logger, tools: this.#tools, subagentOf, ...asking });

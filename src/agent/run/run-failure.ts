@@ -30,11 +30,12 @@ export function isSuspended(signal: StopSignal | undefined): boolean {
 /**
  * Goes on only if a stage has passed, as one does that nobody hears.
  *
- * @throws RunFailure `stage-failed`, with the failure that closed the stage, or the cancel.
+ * @throws RunFailure `stage-failed`, with the kind of the failure that closed the stage and whose it is, or the cancel.
  */
 export function mustPass(outcome: Outcome | undefined): void {
   if (outcome === undefined || outcome.status === 'passed') return;
-  const why = `${outcome.event.family} ${whyNot(outcome)}`;
+  const how = outcome.status === 'cancelled' ? whyNot(outcome) : failedBy(outcome);
+  const why = `${outcome.event.family} ${how}`;
   const cancel = outcome.status === 'cancelled' ? outcome.cancel : undefined;
   throw new RunFailure('stage-failed', why, cancel);
 }
@@ -55,7 +56,7 @@ export function whyNot(outcome: Outcome): string {
 }
 
 /**
- * Why a stage failed, for a model: the kind of the failure and whose it is. The words of an error stay away, because they may quote
+ * Why a stage failed, for a model and for extensions: the kind of the failure and whose it is. The words of an error stay away, because they may quote
  * the very text that its handler guards (spec §16.12).
  */
 export function failedBy(outcome: Outcome): string {

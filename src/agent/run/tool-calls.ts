@@ -11,6 +11,7 @@ import {
   type Clock,
   definedFields,
   type Gate,
+  type Outcome,
   oneLine,
   type StopSignal,
 } from 'sluice-kernel/internal';
@@ -88,7 +89,7 @@ export class ToolCalls {
    */
   async returning(call: ToolCall, result: AgentToolResult): Promise<AgentToolResult> {
     const active = this.#open(call);
-    const judged = await this.#returning(active, result, 'enforce').then(answerOf, withheld);
+    const judged = await this.#judged(active, result);
     active.given = { ...judged, isError: judged.isError || result.isError };
     return active.given;
   }
@@ -103,17 +104,42 @@ export class ToolCalls {
     const active = this.#open(call);
     if (this.#hearers.length === 0 || active.given !== undefined) return result;
     active.isOwnJudged = true;
-    const outcome = await this.#returning(active, result, 'enforce').catch(() => undefined);
-    if (outcome?.status === 'passed' && outcome.payload === outcome.event.payload) return result;
-    const judged = outcome === undefined ? withheld() : answerOf(outcome);
-    active.hasFailed = judged.isError;
+    const judged = await this.#judged(active, result, (passed) =>
+      passed.payload === passed.event.payload ? result : answerOf(passed),
+    );
+    if (judged !== result) active.hasFailed = judged.isError;
     return judged;
+  }
+
+  /** The result as the stage leaves it; itself if nobody judges it and the run was stopped. Never rejects. */
+  async #judged(
+    active: ActiveCall,
+    result: AgentToolResult,
+    left: (passed: Outcome<'agent.tool.returning'>) => AgentToolResult = answerOf,
+  ): Promise<AgentToolResult> {
+    const isJudged = this.judgesResults;
+    const { signal } = this.#options;
+    const why = () => (signal?.aborted ? 'the run was stopped' : undefined);
+    try {
+      const outcome = await this.#returning(
+        active,
+        result,
+        'enforce',
+        isJudged ? signal : undefined,
+      );
+      return outcome.status === 'passed' ? left(outcome) : answerOf(outcome, why());
+    } catch {
+      return withheld(why());
+    }
   }
 
   /** Somebody judges results: a part of one must not be shown before the whole. */
   get judgesResults(): boolean {
     return this.#hearers.some(
-      ({ class: name, policy }) => name === 'mutator' || name === 'veto' || policy === 'closed',
+      ({ class: name, policy, mode, disabled }) =>
+        !disabled &&
+        mode === 'enforce' &&
+        (name === 'mutator' || name === 'veto' || policy === 'closed'),
     );
   }
 
@@ -258,10 +284,15 @@ export class ToolCalls {
     );
   }
 
-  #returning(active: ActiveCall, { content, details, isError }: AgentToolResult, gate: Gate) {
+  #returning(
+    active: ActiveCall,
+    { content, details, isError }: AgentToolResult,
+    gate: Gate,
+    signal?: StopSignal,
+  ) {
     const { call, params } = active;
     const { toolName, toolCallId } = call;
-    const { trail, run, signal } = this.#options;
+    const { trail, run } = this.#options;
     const result = { content: [...content], isError, ...definedFields({ structured: details }) };
     return trail.dispatch(
       'agent.tool.returning',

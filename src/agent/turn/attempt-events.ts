@@ -38,9 +38,17 @@ export class AttemptEvents {
    * first, as an agent event is emitted before its callbacks; of all else the callbacks hear before the hooks.
    */
   take(event: SessionEvent): Promise<void> | undefined {
+    if (this.answers !== undefined && !this.#isAsked && event.type !== 'agent_start')
+      return this.#takeAsked(event);
     const left = this.answers?.left(event);
     if (left === undefined) return this.#takeOne(event);
     return Array.isArray(left) && left.length === 0 ? undefined : this.#takeAll(left);
+  }
+
+  /** The prompt stands before what becomes of a message that is kept back. */
+  async #takeAsked(event: SessionEvent): Promise<void> {
+    await this.wait(this.ask());
+    await this.take(event);
   }
 
   async #takeAll(events: ReturnType<JudgedAnswers['left']>): Promise<void> {

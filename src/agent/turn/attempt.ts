@@ -24,7 +24,7 @@ import { givenTools } from '../tools/given-tools.js';
 import { saying } from './answer.js';
 import { AttemptEvents } from './attempt-events.js';
 import { CutOff, untilCut } from './cut-off.js';
-import { JudgedAnswers } from './judged-answers.js';
+import { endedBy, JudgedAnswers } from './judged-answers.js';
 import { type ModelChoice, refOf } from './model.js';
 import { prepareAttempt } from './prepare.js';
 import type { AttemptScope, TurnScope } from './turn-fields.js';
@@ -268,12 +268,6 @@ class Attempt {
     const before = modelMessages((this.#begun ?? []).filter(isSessionMessage));
     return !before.some(isWork);
   }
-}
-
-/** Ends a message of which parts were shown, and of which nothing is to be sent: nobody has judged it. */
-function endedBy(errorMessage: string): SessionEvent {
-  const message = { role: 'assistant', content: [], stopReason: 'error', errorMessage } as const;
-  return { type: 'message_end', message };
 }
 
 /** A message is a result of a tool, or has words that are no thoughts. */

@@ -1,5 +1,11 @@
-import type { AgentEnd, AssistantMessage, MessageEnd, SessionEvent } from '@sluice/sdk/stream';
-import type { RunDispatcher } from '../run/index.js';
+import type {
+  AgentEnd,
+  AssistantMessage,
+  MessageEnd,
+  MessageStart,
+  SessionEvent,
+} from '@sluice/sdk/stream';
+import { type RunDispatcher, RunFailure } from '../run/index.js';
 import { saidWhole } from './said/say.js';
 import type { AgentTurnCallbacks } from './turn-callbacks.js';
 
@@ -37,17 +43,42 @@ export class JudgedAnswers {
   left(event: SessionEvent): Left | Promise<Left> | undefined {
     switch (event.type) {
       case 'message_start':
+        return this.#isHeld === undefined ? this.#begin(event) : this.#beginAnew(event);
       case 'message_update':
-        if (event.message.providerError !== undefined) return undefined;
-        this.#isHeld ??= this.#run.holdsAnswers(this.#showsWhole);
-        return this.#isHeld ? [] : undefined;
+        return this.#begin(event);
       case 'message_end':
         return event.message.providerError === undefined ? this.#end(event) : undefined;
       case 'agent_end':
-        return this.hasChanged ? [{ ...event, messages: this.#known(event) }] : undefined;
+        return this.#over(event);
       default:
         return undefined;
     }
+  }
+
+  #begin(event: SessionEvent & { readonly message: AssistantMessage }): Left | undefined {
+    if (event.message.providerError !== undefined) return undefined;
+    this.#isHeld ??= this.#run.holdsAnswers(this.#showsWhole);
+    return this.#isHeld ? [] : undefined;
+  }
+
+  /** A message begins, and the one before has no end: nobody has judged that one. */
+  #beginAnew(event: MessageStart): Left {
+    const ends = this.isOpen ? [endedBy('it was not brought to its end')] : [];
+    this.#isHeld = undefined;
+    return [...ends, ...(this.#begin(event) ?? [event])];
+  }
+
+  /** @throws RunFailure if a message that somebody judges has no end. */
+  #over(event: AgentEnd): Left | undefined {
+    const isOpen = this.#isHeld === true || this.isOpen;
+    if (isOpen && event.error === undefined && !event.aborted)
+      throw new RunFailure(
+        'stage-failed',
+        'the last message was not brought to its end: nobody could judge it',
+      );
+    const ended = this.hasChanged ? { ...event, messages: this.#known(event) } : event;
+    if (this.isOpen) return [endedBy(event.error?.message ?? 'it was stopped'), ended];
+    return ended === event ? undefined : [ended];
   }
 
   /** The judgement of a message, for its provider. */
@@ -85,4 +116,10 @@ export class JudgedAnswers {
       one.role === 'assistant' ? (this.#passed.get(one) ?? []) : one,
     );
   }
+}
+
+/** Ends a message of which parts were shown, and of which nothing is to be sent: nobody has judged it. */
+export function endedBy(errorMessage: string): SessionEvent {
+  const message = { role: 'assistant', content: [], stopReason: 'error', errorMessage } as const;
+  return { type: 'message_end', message };
 }

@@ -130,8 +130,9 @@ async function reportEnd(
 ): Promise<Outcome | undefined> {
   if (end.status === 'sent') {
     const { message, receipt, attempts } = end;
-    const payload = () => ({ attempt: attempts, durationMs, ...message });
-    return trail.tell('egress.sent', () => withReceipt(parts, payload(), receipt));
+    const sent = () => withReceipt(parts, { attempt: attempts, durationMs, ...message }, receipt);
+    const checked = isUsual(receipt) ? undefined : sent(); // a fault of it is told, whoever hears of the send
+    return trail.tell('egress.sent', () => checked ?? sent());
   }
   const { explicit: _explicit, accounts: _accounts, ...outbound } = outcome.payload;
   if (end.status === 'cancelled') {
@@ -145,6 +146,13 @@ async function reportEnd(
     ...failure,
     durationMs,
   });
+}
+
+/** A receipt has the id of a message alone, or nothing: no fault is in it. */
+function isUsual(receipt: DeliveryReceipt): boolean {
+  return Object.entries(Object(receipt)).every(
+    ([key, value]) => key === 'messageId' && typeof value === 'string',
+  );
 }
 
 /** A receipt comes from outside. What it says wrongly is left out: the message was sent all the same. */

@@ -38,7 +38,7 @@ export async function handleUpdate(
   const lane = laneOf(parts, account, decoded);
   const sender = senderOf(received);
   using shared = parts.shares.placeOf(sender, how.place);
-  if (shared?.takeNow(backlog.begun.has(eventId)) === false)
+  if (shared?.takeNow(backlog.begun.has(eventId) || backlog.turns.hasCome(lane)) === false)
     return parkForShare(parts, lane, sender);
   reportTurn(parts, received, lane);
   if (await waitsForAccount(parts, received)) return 'no-account';

@@ -29,7 +29,11 @@ export class Turn implements Disposable {
       if (this.#isOver) this[Symbol.dispose]();
       else onCome(this);
     };
-    sessions.enter(sessionKey, slots === undefined || hasSlot ? come : () => slots.next(come));
+    const enter = (): void => {
+      if (this.#isOver) sessions.leave(sessionKey);
+      else slots?.next(come);
+    };
+    sessions.enter(sessionKey, slots === undefined || hasSlot ? come : enter);
     return this;
   }
 
@@ -77,6 +81,16 @@ export class ParkedTurns {
     parked?.[Symbol.dispose]();
     const isNext = sessions.isIdle(sessionKey) && (slots?.tryTake() ?? true);
     return isNext ? new Turn(places).wait(() => undefined, true) : undefined;
+  }
+
+  /** The turn of a lane has come: its message has its places. */
+  hasCome(lane: string): boolean {
+    return this.#turns.get(lane)?.hasCome === true;
+  }
+
+  /** Gives up the turns that have come: those whose messages have begun may need their places. They wait again. */
+  giveUpCome(): void {
+    for (const [lane, turn] of [...this.#turns]) if (turn.hasCome) this.giveUp(lane, turn);
   }
 
   /** The turn that a lane has. It is given up when it is disposed, if the lane has it still. */

@@ -20,6 +20,7 @@ export function extensionUser(parts: HostParts, openAccounts: OpenAccounts): Ext
       const { reloadTimeoutMs = defaultReloadTimeoutMs } = options.budgets;
       const paused = parts.running.pause(); // what has begun finds a place, and what has not takes none
       const closed = gate.close();
+      parts.backlog.turns.giveUpCome();
       const left = await gate.quiet(reloadTimeoutMs);
       if (left > 0)
         logger.warn(

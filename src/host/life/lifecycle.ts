@@ -133,7 +133,10 @@ export async function startAll(
   for (const own of [injectAccount, sendAccount]) parts.accounts.addOwn(own);
   parts.running.onTaken = () => void feed(parts);
   parts.shares.onRoom = (lane) => unblock(parts, lane);
-  parts.backlog.turns.onTurn = (lane) => unblock(parts, lane);
+  parts.backlog.turns.onTurn = (lane) => {
+    if (!parts.gate.isOpen) parts.backlog.turns.giveUp(lane); // one that has begun may need its places before a reload
+    unblock(parts, lane);
+  };
   const send = extensionSends(parts, sendFromAny);
   watches.push(await beginInquiries(parts, send));
   await resumeAll(parts); // it takes its places in the lanes before anything new does

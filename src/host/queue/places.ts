@@ -24,8 +24,9 @@ export async function takePlace(
   backlog.held++;
   room.enter(eventId, lane);
   try {
-    if (!isAtOnce) await running.take();
     if (!gate.isOpen) backlog.turns.giveUp(lane); // one that has begun may need that place to come to its end
+    if (!isAtOnce) await running.take();
+    if (!gate.isOpen) backlog.turns.giveUp(lane);
     await gate.enterWith(place);
     try {
       await inPlace(place);

@@ -1,15 +1,27 @@
 import { type Trail, whyNot } from '@sluice/agent';
 import type { ExplicitRoute, InboundMessage } from '@sluice/sdk/channel';
-import { type CancelRecord, definedFields, type PayloadOf } from 'sluice-kernel/internal';
+import {
+  type CancelRecord,
+  definedFields,
+  type PayloadOf,
+  type Principal,
+} from 'sluice-kernel/internal';
 import type { AgentDefinition } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 
 /** A message without what only its decoding needed: as it is routed. */
 export type RoutedMessage = PayloadOf<'routing.resolving'>['message'];
 
+/** The place in which a message is answered, and who has said it, as far as that is proven. */
+export interface Route {
+  readonly agent: AgentDefinition;
+  readonly sessionKey: string;
+  readonly principal: Principal | undefined;
+}
+
 /** The route of a message, or why it has none. */
 export type Routing =
-  | { readonly status: 'routed'; readonly agent: AgentDefinition; readonly sessionKey: string }
+  | ({ readonly status: 'routed' } & Route)
   | { readonly status: 'cancelled'; readonly reason: string; readonly cancel: CancelRecord }
   | { readonly status: 'failed'; readonly reason: string };
 
@@ -61,7 +73,7 @@ export async function routeMessage(
   }));
   if (resolved !== undefined && resolved.status !== 'passed')
     return { status: 'failed', reason: whyNot(resolved) };
-  return { status: 'routed', agent, sessionKey };
+  return { status: 'routed', agent, sessionKey, principal: resolving.principal };
 }
 
 /**

@@ -53,7 +53,8 @@ export async function sessionTurn(
       const ended = new Set<string>();
       isNext = !isHeld;
       for (const one of others) {
-        if (!isNext || one.seq > seq) break;
+        // the holder goes on: it may have the places that the others wait for
+        if (!isNext || one.seq > seq || turns.holder?.eventId === eventId) break;
         if (await isOpen(one.eventId)) isNext = false;
         else ended.add(one.eventId);
       }

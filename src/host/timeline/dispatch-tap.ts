@@ -21,6 +21,8 @@ const leftOut = '[left out]';
 /** Fields that hold a transcript, which is persisted once and not with each dispatch. */
 const histories: ReadonlyMap<FamilyName, string> = new Map<FamilyName, string>([
   ['agent.prompt.building', 'messages'],
+  ['agent.answer.resolving', 'messages'],
+  ['agent.llm.calling', 'messages'],
   ['agent.llm.input', 'historyMessages'],
   ['agent.completed', 'messages'],
   ['compaction.before', 'messages'],

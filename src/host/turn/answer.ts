@@ -5,7 +5,7 @@ import type { SendReport, SessionRecord } from '@sluice/journal';
 import { endOf, stopped } from '@sluice/journal/internal';
 import type { TranscriptSize } from '@sluice/sdk/stream';
 import { Stop } from '@sluice/sdk/stream/internal';
-import { definedFields, onAbort, type StopSignal } from 'sluice-kernel/internal';
+import { definedFields, onAbort, type Principal, type StopSignal } from 'sluice-kernel/internal';
 import { askPeople } from '../egress/ask-people.js';
 import type { CancelledEnding } from '../egress/cancel-reply.js';
 import { addressOf, endFailed } from '../egress/reply.js';
@@ -13,7 +13,7 @@ import { PeopleWait } from '../lanes/people-wait.js';
 import type { Place } from '../lanes/slots.js';
 import { type AgentDefinition, usualTurnMs } from '../parts/options.js';
 import type { FencedParts } from '../parts/parts.js';
-import type { RoutedMessage } from '../session/routing.js';
+import type { Route, RoutedMessage } from '../session/routing.js';
 import { openSession } from '../session/sessions.js';
 import { type BegunHistory, type History, partHistory } from '../transcript/history.js';
 import { TurnWrites } from '../transcript/turn-writes.js';
@@ -30,12 +30,12 @@ import { TurnReplies } from './turn-replies.js';
 export async function answerMessage(
   parts: FencedParts,
   trail: Trail,
-  route: { readonly agent: AgentDefinition; readonly sessionKey: string },
+  route: Route,
   message: RoutedMessage,
   place: Place,
 ): Promise<CancelledEnding> {
   if (parts.signal.aborted) return stopped;
-  const { agent, sessionKey } = route;
+  const { agent, sessionKey, principal } = route;
   const writes = new TurnWrites(parts.store, parts.suspension);
   const at = { agentId: agent.id, sessionKey };
   const opening = await openSession(parts, trail, at, message, writes);
@@ -56,7 +56,7 @@ export async function answerMessage(
   });
   const pauses = new TurnPauses();
   const people = new PeopleWait(place, pauses, suspend);
-  const by = { agent, session, writes, begunAt, message };
+  const by = { agent, session, writes, begunAt, message, principal };
   return await takeTurn(parts, trail, { runId, signal: turn, pauses, people, ...by });
 }
 
@@ -74,6 +74,7 @@ interface Turn {
   /** The size of the transcript before a turn of this message that was cut off. */
   readonly begunAt: TranscriptSize | undefined;
   readonly message: RoutedMessage;
+  readonly principal: Principal | undefined;
   readonly runId: string;
   readonly signal: StopSignal;
   readonly pauses: TurnPauses;
@@ -83,7 +84,7 @@ interface Turn {
 async function takeTurn(
   parts: FencedParts,
   trail: Trail,
-  { agent, session, writes, begunAt, message, runId, signal, pauses, people }: Turn,
+  { agent, session, writes, begunAt, message, principal, runId, signal, pauses, people }: Turn,
 ): Promise<CancelledEnding> {
   const { onEvent, about } = parts.options;
   const { timeoutMs = usualTurnMs } = agent; // a provider that hangs does not hold its conversation for ever (event-pipeline §16.13)
@@ -91,7 +92,6 @@ async function takeTurn(
   const { context, memoryKeys, metadata, providerSessions = {} } = session;
   const refs = { metadata: { runId, session: { context, memoryKeys, metadata } } };
   const after = trail.last;
-  const principal = after?.principal;
   const run = Object.freeze({ agentId, sessionKey, sessionId, runId });
   const turnPersisted = () => writes.problem();
   const history = await historyOf(parts, session, begunAt);

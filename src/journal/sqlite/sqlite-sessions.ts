@@ -85,7 +85,8 @@ export class SqliteSessions implements SessionReader, SessionChanges {
   async replacing(
     ...[sessionKey, sessionId, write]: Parameters<Required<SessionReader>['replacing']>
   ): Promise<void> {
-    const old = this.#find(sessionKey)?.['session_id'] ?? sessionId;
+    const [row] = this.#sessions.read('session_key = ?', [sessionKey]); // not the held one: a damaged row drops nothing
+    const old = row?.['session_id'] ?? sessionId;
     if (typeof old !== 'string' || old === sessionId) return;
     this.#tails.forget(old);
     while ((await write(() => this.#forget.run(old).changes)) > 0);
@@ -95,14 +96,13 @@ export class SqliteSessions implements SessionReader, SessionChanges {
     const before = this.#find(sessionKey);
     const row = sessionsTable.row({ sessionKey, slot: slotOf(sessionKey), sessionId, body });
     const old = String(before?.['session_id'] ?? sessionId);
-    if (old !== sessionId) {
-      this.#forget.run(old); // what has come meanwhile
-      this.#tails.forget(old); // it may have been read meanwhile
-    }
     this.#hold({
       ...(before === undefined ? this.#sessions.add(row) : this.#sessions.change(before, row)),
       body,
     });
+    if (old === sessionId) return;
+    this.#forget.run(old); // what has come meanwhile
+    this.#tails.forget(old); // it may have been read meanwhile
   }
 
   append(sessionId: string, isPrompt: boolean, body: string): void {

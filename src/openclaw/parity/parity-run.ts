@@ -101,7 +101,7 @@ interface ParityStep<H extends string = LegacyHookName, P extends LegacyProfile 
 }
 
 /** One call of a runner for any hook, with its own event and context. */
-type AnyParityStep<P extends LegacyProfile = '2026.3'> = {
+export type AnyParityStep<P extends LegacyProfile = '2026.3'> = {
   readonly [H in LegacyHookName<P>]: ParityStep<H, P>;
 }[LegacyHookName<P>];
 

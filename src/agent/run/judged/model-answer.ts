@@ -18,9 +18,25 @@ export function answerIn(message: AssistantMessage): Answer {
   };
 }
 
-/** A message as the stage has left it: a part that has not changed keeps its blocks. */
-export function messageOf(message: AssistantMessage, { text, thinking = '', calls }: Answer) {
+/**
+ * A message as the stage has left it: a part that has not changed keeps its blocks. A call that was added gets an id of its own.
+ *
+ * @param taken the ids of calls, those of the message among them; it grows.
+ */
+export function messageOf(
+  message: AssistantMessage,
+  { text, thinking = '', calls }: Answer,
+  taken: Set<string>,
+) {
   const before = answerIn(message);
+  const own = new Set(before.calls.map(({ toolCallId }) => toolCallId));
+  const idOf = (wanted: string): string => {
+    if (own.delete(wanted)) return wanted; // once
+    let id = wanted;
+    for (let nth = 2; id === '' || taken.has(id); nth++) id = `${wanted || 'call'}-${nth}`;
+    taken.add(id);
+    return id;
+  };
   const kept = (type: 'text' | 'thinking') => message.content.filter((one) => one.type === type);
   const thoughts = thinking === '' ? [] : [{ type: 'thinking', thinking } as const];
   const words = text === '' ? [] : [{ type: 'text', text } as const];
@@ -30,8 +46,8 @@ export function messageOf(message: AssistantMessage, { text, thinking = '', call
     content: [
       ...(thinking === before.thinking ? kept('thinking') : thoughts),
       ...(text === before.text ? kept('text') : words),
-      ...calls.map(({ toolCallId: id, toolName: name, params }) => {
-        return { type: 'toolCall', id, name, arguments: params } as const;
+      ...calls.map(({ toolCallId, toolName: name, params }) => {
+        return { type: 'toolCall', id: idOf(toolCallId), name, arguments: params } as const;
       }),
     ],
     ...definedFields({ stopReason: calls.length > 0 ? ('toolUse' as const) : stopped }),

@@ -22,16 +22,16 @@ export function resultText(result: unknown): string {
 }
 
 /** The answer that a dispatch of `agent.tool.returning` has left. */
-export function answerOf(outcome: Outcome<'agent.tool.returning'>): AgentToolResult {
+export function answerOf(outcome: Outcome<'agent.tool.returning'>, why?: string): AgentToolResult {
   if (outcome.status === 'cancelled') return said(outcome.cancel.text ?? outcome.cancel.code, true);
-  if (outcome.status === 'failed') return withheld();
+  if (outcome.status === 'failed') return withheld(why);
   const { content, structured, isError } = outcome.payload.result;
   return { content, isError, ...definedFields({ details: structured }) };
 }
 
-/** Stands for a result that a fail-closed handler could not judge. */
-export function withheld(): AgentToolResult {
-  return said('withheld: a handler that guards results failed', true);
+/** Stands for a result that a fail-closed handler could not judge, by default since it failed. */
+export function withheld(why = 'a handler that guards results failed'): AgentToolResult {
+  return said(`withheld: ${why}`, true);
 }
 
 /** A result of one text. */

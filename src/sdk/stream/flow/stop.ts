@@ -54,10 +54,19 @@ export class Stop implements StopSignal, Disposable {
     this.#reason = reason;
     this.#node?.abort(reason);
     this[Symbol.dispose]();
-    const told = this.#listeners; // one may take back those after it
-    for (let listener = told.shift(); listener !== undefined; listener = told.shift())
+    this.#tell();
+  }
+
+  /** Tells each listener, also if one before throws. One may take back those after it. */
+  #tell(): void {
+    const listener = this.#listeners.shift();
+    if (listener === undefined) return;
+    try {
       if (typeof listener === 'function') listener();
       else listener.handleEvent();
+    } finally {
+      this.#tell();
+    }
   }
 
   /** Looks if one before has aborted. */
