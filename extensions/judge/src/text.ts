@@ -39,12 +39,12 @@ export function said(text: string, isError: boolean): ToolResult {
   return { content: [{ type: 'text', text }], isError };
 }
 
-/** Says why an outcome did not pass. */
+/** Says why an outcome did not pass: of a failure without its words, which may quote the text that a handler guards (§16.12). */
 export function whyNot(outcome: Outcome<'agent.tool.calling'>): string {
   if (outcome.status === 'cancelled') return outcome.cancel.text ?? outcome.cancel.code;
   const failure = outcome.failures.findLast(({ policy }) => policy === 'closed');
   if (failure === undefined) return 'the call failed';
-  const { kind, extensionId, contributionId, message } = failure;
+  const { kind, extensionId, contributionId } = failure;
   const whose = extensionId === undefined ? '' : ` in ${extensionId}/${contributionId}`;
-  return `the call failed (${kind}${whose}): ${message}`;
+  return `the call failed (${kind}${whose})`;
 }

@@ -1,5 +1,6 @@
 import type { AnsweredAsker, Given, Kernel, Outcome, PayloadOf } from 'sluice-kernel';
 import { ask } from './ask.js';
+import { eitherOf } from './either.js';
 import {
   type CallFacts,
   type CheckedOptions,
@@ -100,7 +101,8 @@ export class ToolJudge {
   /** Judges a call and asks about it (`agent.tool.calling`). Rejects only with an error that suspends the run. */
   async calling(call: IncomingCall): Promise<Verdict> {
     try {
-      return await this.#judge(call);
+      using stop = eitherOf(this.#options.signal, call.signal);
+      return await this.#judge(call, stop.signal);
     } catch (error) {
       if (this.#suspends(error)) throw error;
       return refused(`the call could not be judged: ${oneLine(error)}`);
@@ -114,10 +116,11 @@ export class ToolJudge {
       const passed = verdict?.allowed === true ? verdict : undefined;
       const facts = passed?.facts ?? (await this.#options.given({ ...named, context }));
       const { run, envelope } = splitFacts(facts);
+      using stop = eitherOf(this.#options.signal, call.signal);
       const outcome = await this.#kernel.dispatch(
         'agent.tool.returning',
         { ...named, ...run, result },
-        { ...envelope, ...(passed && { after: passed.outcome }), signal: this.#stopOf(call) },
+        { ...envelope, ...(passed && { after: passed.outcome }), signal: stop.signal },
       );
       if (outcome.status === 'failed') return withheld();
       if (outcome.status === 'cancelled')
@@ -142,12 +145,11 @@ export class ToolJudge {
     throw new TypeError(`${problem}: name it in "unjudged" if it may run all the same`);
   }
 
-  async #judge(call: IncomingCall): Promise<Verdict> {
+  async #judge(call: IncomingCall, signal: AbortSignal): Promise<Verdict> {
     const { given, onAsk, clock } = this.#options;
     const text = plainText(call.params);
     if (text === undefined) return refused('the call is refused: its arguments are no object');
     const sent: ToolCall['params'] = JSON.parse(text);
-    const signal = this.#stopOf(call);
     const facts = await given(heard(call, sent));
     const { run, envelope } = splitFacts(facts);
     const { context: _, ...named } = heard(call, sent);
@@ -176,11 +178,6 @@ export class ToolJudge {
     );
     const params = { ...Object(call.params), ...structuredClone(Object.fromEntries(set)) };
     return { allowed: true, params, isChanged: set.length > 0, outcome, facts };
-  }
-
-  #stopOf({ signal: own }: IncomingCall): AbortSignal {
-    const { signal } = this.#options;
-    return AbortSignal.any([signal, own].filter((one) => one !== undefined));
   }
 }
 

@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { allow, ask, cancel, createKernel, type Kernel } from 'sluice-kernel';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type JudgeOptions, ToolJudge } from '../src/index.js';
 
 const given = () => ({});
@@ -133,6 +134,47 @@ describe('a call', () => {
     const running = new ToolJudge(createKernel(), { given }, { suspends });
     await expect(running.call(call, { run: fails })).rejects.toBe(suspension);
   });
+});
+
+describe('the signals of a judge and of a call', () => {
+  const asks = () => guarded(() => ask({ title: 'Run it?' }));
+
+  it.each(['judge', 'call', 'both'])(
+    'keep no trace of a call that is over: of the %s',
+    async (whose) => {
+      const signals = { judge: new AbortController().signal, call: new AbortController().signal };
+      const any = vi.spyOn(AbortSignal, 'any'); // on Node 20 a signal never forgets those that it makes
+      const judge = new ToolJudge(asks(), {
+        ...{ given, onAsk: () => true },
+        ...(whose !== 'call' && { signal: signals.judge }),
+      });
+      const own = whose === 'judge' ? {} : { signal: signals.call };
+      const answer = await judge.call({ ...call, ...own }, { run: () => 'done' });
+      const made = any.mock.calls.length;
+      any.mockRestore();
+      expect(answer).toMatchObject({ output: 'done' });
+      expect(made).toBe(0);
+      for (const signal of Object.values(signals))
+        expect(getEventListeners(signal, 'abort')).toEqual([]);
+    },
+  );
+
+  it.each(['judge', 'call'] as const)(
+    'stop a question, each of them: that of the %s',
+    async (whose) => {
+      const stops = { judge: new AbortController(), call: new AbortController() };
+      const onAsk = () => {
+        stops[whose].abort();
+        return true;
+      };
+      const judge = new ToolJudge(asks(), { given, onAsk, signal: stops.judge.signal });
+      const verdict = await judge.calling({ ...call, signal: stops.call.signal });
+      expect(verdict).toEqual({
+        allowed: false,
+        reason: 'nobody waits for the answer of a human any more',
+      });
+    },
+  );
 });
 
 describe('a tool', () => {

@@ -84,7 +84,8 @@ export function judge<Context = unknown>(
   const own: JudgeMiddleware = {
     name: 'sluice',
     async wrapToolCall(request, handler) {
-      const { name } = request.toolCall;
+      const name = nameOf(request);
+      if (judging.leavesOut(name)) return await handler(request);
       let answer: Answer | undefined;
       const tool = guarded(request, judging, (one) => {
         answer = one;
@@ -118,11 +119,13 @@ function suspends(error: unknown): boolean {
 
 /** The tool of a request with the judge in it: LangChain finds all else as it was. */
 function guarded(
-  { toolCall, tool, runtime: { context } }: Request,
+  request: Request,
   judging: ToolJudge,
   told: (answer: Answer) => void,
 ): InvokableTool {
-  const { name: toolName = toolCall.name }: { readonly name?: string } = Object(tool);
+  const toolName = nameOf(request);
+  const { tool, runtime } = request;
+  const { context } = runtime;
   const invoke: InvokableTool['invoke'] = async (call, config) => {
     let output: unknown;
     const { id: toolCallId, args: params } = call;
@@ -145,6 +148,12 @@ function guarded(
     name: { value: toolName },
     invoke: { value: invoke },
   });
+}
+
+/** The name of the tool that runs: a middleware may have put another one in the place of the called one. */
+function nameOf({ toolCall, tool }: Request): string {
+  const { name = toolCall.name }: { readonly name?: string } = Object(tool);
+  return name;
 }
 
 function isInvokable(tool: unknown): tool is InvokableTool {

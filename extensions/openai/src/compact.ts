@@ -42,6 +42,8 @@ export async function* compact(
   reason: 'threshold' | 'overflow',
   tokens: number,
 ): AsyncGenerator<SessionEvent, SessionUsage | undefined> {
+  // a cancel ends the turn (§16.33), and nothing is left out
+  if (settings.compaction === 'summary') await request.llmCalling();
   yield { type: 'auto_compaction_start', reason };
   const tokensBefore = tokensOf(history.messages());
   const dropped = history.drop(Math.max(1, history.tooMany(tokens)));
@@ -54,7 +56,6 @@ export async function* compact(
     const content = all.slice(-3 * settings.contextTokens); // its end, which has the task: three quarters of the context
     const writer = new MessageWriter({});
     try {
-      await request.llmCalling();
       const events = readAnswer(ask([{ role: 'user', content }]), writer, (id) => id);
       for await (const _ of events); // nobody sees it grow
       const last = writer.messages.at(-1); // one before it has its thoughts

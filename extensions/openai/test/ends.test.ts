@@ -186,15 +186,39 @@ describe('an answer is whole, or it is a failure that is told', () => {
     expect(await ended({ ...part(half), ...field }, part({}, 'stop'))).toBe('The first half');
   });
 
-  it('a body in the place of an answer is told, though its fields are not known', async () => {
-    const { failure } = await turnOf([scripted(['{"fault":{"faultstring":"no licence"}}'])]);
-    expect(failure).toMatch(/^no-choices: .*no licence/);
-  });
+  it.each<[string, string, string]>([
+    [
+      'fields that are not known',
+      '{"text":"sk-1"}',
+      'no-choices: the answer has no choices (its last part: 15 characters)',
+    ],
+    [
+      'another choice alone',
+      '{"choices":[{"index":1,"text":"sk-1"}]}',
+      'no-choices: the answer has no choices (its last part: 39 characters)',
+    ],
+    [
+      'a piece that is cut',
+      '{"choices":[{"delta":{"content":"sk-1',
+      'broken-stream: a part is no JSON (37 characters)',
+    ],
+    ['a text', '"sk-1"', 'broken-stream: a part is no object (6 characters)'],
+    [
+      'an error beside a piece',
+      '{"error":{"code":500},"choices":[{"delta":{"content":"sk-1"}}]}',
+      'server-error: {"error":{"code":500}}',
+    ],
+  ])(
+    'words that may be a model’s are in no error, because nobody has judged them (§16.32): %s',
+    async (_, body, failure) => {
+      expect((await turnOf([scripted([`data: ${body}\n\n`, done])])).failure).toBe(failure);
+    },
+  );
 
   it('a page in the place of an answer is told by its words', async () => {
     const page = scripted(['<html><h1>502 Bad Gateway</h1></html>'], { type: 'text/html' });
     expect((await turnOf([page])).failure).toBe(
-      'broken-stream: a part is no JSON: 502 Bad Gateway',
+      'broken-stream: a part is no JSON (37 characters): 502 Bad Gateway',
     );
   });
 });

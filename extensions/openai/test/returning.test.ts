@@ -1,7 +1,7 @@
 import { allow, cancel, defineExtension, type ExtensionApi } from 'sluice';
 import { describe, expect, it } from 'vitest';
 import { agentLab, weather } from './agent-lab.js';
-import { type Answer, calls, part, parts, says } from './model-server.js';
+import { type Answer, calls, fails, part, parts, says } from './model-server.js';
 
 const secret = 'sk-live-4711';
 const clean = (text: string): string => text.replaceAll(secret, '[key]');
@@ -135,5 +135,21 @@ describe('a call of the model (event-pipeline §16.33)', () => {
     expect(await lab.test.say('hello')).toMatchObject({ status: 'cancelled' });
     expect(lab.asked).toHaveLength(2);
     expect(lab.test.replies()).toEqual(['Enough.']);
+  });
+
+  it('that would sum the conversation up is no exception: a veto of it ends the turn', async () => {
+    const extension = guard((api) =>
+      api.veto('agent.llm.calling', 'two', ({ payload: { call = 1 } }) =>
+        call === 2 ? cancel('budget-exceeded', { reply: 'Enough.' }) : undefined,
+      ),
+    );
+    const full = fails(400, { message: 'exceeds the available context size' });
+    const answers = [says('Well.'), full, says('Never.')];
+    await using lab = await agentLab(answers, {}, { extensions: [extension] });
+    await lab.test.say('hello');
+    expect(await lab.test.say('and?')).toMatchObject({ status: 'cancelled' });
+    expect(lab.asked).toHaveLength(2);
+    expect(lab.test.replies()).toEqual(['Well.', 'Enough.']);
+    expect(lab.test.of('compaction.before')).toEqual([]);
   });
 });

@@ -40,7 +40,7 @@ export class AnswerEnd {
   /** The last part that is no piece of an answer and says something: the reason, if the answer does not end well. */
   told: string | undefined;
   #hasChoice = false;
-  #lastText = '';
+  #lastChars = 0;
 
   /**
    * Reads a part.
@@ -53,8 +53,8 @@ export class AnswerEnd {
   read(part: ChatPart, text: string, isFailure: boolean): boolean {
     const { error, object, type } = part as Record<string, unknown>; // read with care
     if (isFailure || isError(error) || object === 'error' || type === 'error')
-      throw failureIn(text);
-    this.#lastText = text;
+      throw failureIn(text, JSON.stringify({ ...part, choices: undefined })); // what a model has said stays away
+    this.#lastChars = text.length;
     const choice = firstOf(part);
     if (choice === undefined) {
       if (toldIn(text, '').message !== '') this.told = text;
@@ -74,7 +74,7 @@ export class AnswerEnd {
     if (word === undefined) {
       if (told !== undefined) throw failureIn(told);
       if (!this.#hasChoice) {
-        const problem = `the answer has no choices: ${toldIn(this.#lastText).message}`;
+        const problem = `the answer has no choices (its last part: ${this.#lastChars} characters)`;
         throw new ChatError('no-choices', problem);
       }
       throw new ChatError('cut-stream', 'the answer ended in its middle, without a finish_reason');

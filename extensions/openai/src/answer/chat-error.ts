@@ -48,9 +48,9 @@ export function failureOf(response: Response, text: string, nowMs: number): Chat
   return new ChatError(kindOf(status, code, message), problem, waitOf(response, nowMs));
 }
 
-/** The failure that a part of a stream tells of. @param text the part. */
-export function failureIn(text: string): ChatError {
-  const { code, message } = toldIn(text);
+/** The failure that a part of a stream tells of. @param text the part. @param otherwise see `toldIn`. */
+export function failureIn(text: string, otherwise = text): ChatError {
+  const { code, message } = toldIn(text, otherwise);
   const status = /rate.?limit/i.test(code) ? 429 : Number(code) || 500;
   return new ChatError(kindOf(status, code, message), message);
 }

@@ -122,15 +122,20 @@ async function* piecesOf(
   }
 }
 
+/** The beginning of a page of a proxy, which has no words of a model. */
+const isPage = /^\s*<(!doctype|html)\b/i;
+
+/** Reads a part. @throws ChatError without words of the part: they may be a model's, which nobody has judged (§16.32). */
 function partOf(text: string): ChatPart {
   let part: unknown;
   try {
     part = JSON.parse(text);
   } catch {
-    throw new ChatError('broken-stream', `a part is no JSON: ${toldIn(text).message.slice(0, 80)}`);
+    const page = isPage.test(text) ? `: ${toldIn(text).message.slice(0, 80)}` : '';
+    throw new ChatError('broken-stream', `a part is no JSON (${text.length} characters)${page}`);
   }
   if (typeof part !== 'object' || part === null)
-    throw new ChatError('broken-stream', `a part is no object: ${text.slice(0, 80)}`);
+    throw new ChatError('broken-stream', `a part is no object (${text.length} characters)`);
   return part;
 }
 
