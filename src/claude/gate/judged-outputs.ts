@@ -7,6 +7,7 @@ import type { CsdkFrame } from '../frames/frame.js';
 /** A result in the place of the one that the SDK has. */
 interface Left {
   readonly output: unknown;
+  readonly before: unknown;
   /** The lines of the result before that are not to be read; nothing if it had no text that could be changed. */
   readonly gone: readonly string[] | undefined;
 }
@@ -37,7 +38,8 @@ export class JudgedOutputs {
     const kept = textsIn(output).join('\n');
     const lines = texts.flatMap((text) => text.split('\n'));
     const gone = lines.filter((line) => line.trim() !== '' && !kept.includes(line));
-    this.#left.set(call.toolCallId, { output, gone: texts.length > 0 ? gone : undefined });
+    const before = response;
+    this.#left.set(call.toolCallId, { output, before, gone: texts.length > 0 ? gone : undefined });
     return { output };
   }
 
@@ -49,7 +51,8 @@ export class JudgedOutputs {
       const left = this.#left.get(String(id));
       if (left === undefined || isDeepStrictEqual(structured, left.output)) continue;
       const shown = textsIn([block, structured]).join('\n');
-      if (left.gone?.some((line) => shown.includes(line)) ?? true)
+      const isShown = left.gone?.some((line) => shown.includes(line)) ?? true;
+      if (isShown || isDeepStrictEqual(structured, left.before))
         throw csdkError('result-not-taken', { toolCallId: String(id) });
     }
   }

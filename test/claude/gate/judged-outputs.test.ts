@@ -81,6 +81,17 @@ describe('a result of a tool of Claude, as agent.tool.returning has left it (§1
     expect(() => outputs.check(frame(undefined, '1\tthe key\n2\tis 4711'))).toThrow(refused);
   });
 
+  it('is refused if a frame shows the numbers that were taken out of it', async () => {
+    const outputs = new JudgedOutputs(async (_call, result) => ({
+      ...result,
+      details: { a: 'ok' },
+    }));
+    const left = await outputs.judge(call, { a: 'ok', balance: 4711 });
+    outputs.check(frame(left?.output, 'ok'));
+    const refused = expect.objectContaining({ code: 'result-not-taken' });
+    expect(() => outputs.check(frame({ a: 'ok', balance: 4711 }, 'ok'))).toThrow(refused);
+  });
+
   it('is what the PostToolUse hook gives the SDK, and what is told of the hook', async () => {
     const callbacks = callbackQueue();
     const outputs = new JudgedOutputs(async () => withheld);
