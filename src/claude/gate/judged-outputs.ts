@@ -47,10 +47,10 @@ export class JudgedOutputs {
   check({ message, tool_use_result: structured }: CsdkFrame): void {
     const { content } = Object(message);
     for (const block of Array.isArray(content) ? content : []) {
-      const { tool_use_id: id } = Object(block);
+      const { tool_use_id: id, content: text } = Object(block);
       const left = this.#left.get(String(id));
       if (left === undefined || isDeepStrictEqual(structured, left.output)) continue;
-      const shown = textsIn([block, structured]).join('\n');
+      const shown = textsIn([text, structured]).join('\n');
       const isShown = left.gone?.some((line) => shown.includes(line)) ?? true;
       if (isShown || isDeepStrictEqual(structured, left.before))
         throw csdkError('result-not-taken', { toolCallId: String(id) });

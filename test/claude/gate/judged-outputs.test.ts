@@ -92,6 +92,12 @@ describe('a result of a tool of Claude, as agent.tool.returning has left it (§1
     expect(() => outputs.check(frame({ a: 'ok', balance: 4711 }, 'ok'))).toThrow(refused);
   });
 
+  it('is taken, though the id of its call has a text that is gone', async () => {
+    const outputs = new JudgedOutputs(async () => withheld);
+    await outputs.judge(call, 't');
+    outputs.check(frame(undefined, 'no'));
+  });
+
   it('is what the PostToolUse hook gives the SDK, and what is told of the hook', async () => {
     const callbacks = callbackQueue();
     const outputs = new JudgedOutputs(async () => withheld);
