@@ -4,6 +4,16 @@ import { isFields } from 'sluice-kernel/internal';
 import { csdkError } from '../errors.js';
 import type { CsdkFrame } from '../frames/frame.js';
 
+/** The kinds of the parts of results: the SDK chooses a shape by them. Any other `type` is a text as others are. */
+const kinds: ReadonlySet<unknown> = new Set([
+  ...['text', 'image', 'audio', 'document', 'resource', 'resource_link', 'base64'],
+  ...['notebook', 'pdf', 'parts', 'file_unchanged', 'create', 'update'],
+  ...['image/jpeg', 'image/png', 'image/gif', 'image/webp'],
+]);
+
+/** A key that a shape may ask for. A record with another key is one whose keys are free. */
+const fieldName = /^[a-z]\w{0,39}$/i;
+
 /** A result in the place of the one that the SDK has. */
 interface Left {
   readonly output: unknown;
@@ -58,7 +68,10 @@ export class JudgedOutputs {
   }
 }
 
-/** A result in the shape of its tool: the data that a handler gives, or the result with other texts. */
+/**
+ * A result in the shape of its tool: the data that a handler gives, or the result with other texts. If no data is left, as of a result
+ * that was kept back, nothing stays of the one before but its shape.
+ */
 function outputOf(
   response: unknown,
   texts: readonly string[],
@@ -71,14 +84,16 @@ function outputOf(
   const isEmpty = texts.every((text) => text === '');
   let at = 0;
   // nobody knows which of them the model reads: one text stands for each
-  return withTexts(response, (text) => {
+  const change = (text: string): string => {
     const here = at++;
     if (left.length === texts.length) return left[here] ?? '';
     return text !== '' || isEmpty ? whole : '';
-  });
+  };
+  const output = withTexts(response, change, details === undefined);
+  return textsIn(output).length > 0 ? output : whole;
 }
 
-/** Every text in a result but the names of kinds. */
+/** Every text in a result but the names of its kinds. */
 function textsIn(value: unknown): string[] {
   const texts: string[] = [];
   withTexts(value, (text) => {
@@ -88,13 +103,17 @@ function textsIn(value: unknown): string[] {
   return texts;
 }
 
-function withTexts(value: unknown, change: (text: string) => string): unknown {
+/** @param isBlank puts 0, false and records without keys in the place of what is no text. */
+function withTexts(value: unknown, change: (text: string) => string, isBlank = false): unknown {
   if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((one) => withTexts(one, change));
+  if (isBlank && typeof value === 'number') return 0;
+  if (isBlank && typeof value === 'boolean') return false;
+  if (Array.isArray(value)) return value.map((one) => withTexts(one, change, isBlank));
   if (!isFields(value)) return value;
   const entries = Object.entries(value).map(([key, one]): [string, unknown] => {
-    const isKind = key === 'type' && typeof one === 'string';
-    return [key, isKind ? one : withTexts(one, change)];
+    const isKind = key === 'type' && kinds.has(one);
+    return [key, isKind ? one : withTexts(one, change, isBlank)];
   });
-  return Object.fromEntries(entries);
+  const isFree = isBlank && !entries.every(([key]) => fieldName.test(key));
+  return isFree ? {} : Object.fromEntries(entries);
 }
