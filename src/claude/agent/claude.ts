@@ -157,10 +157,10 @@ async function* endedBy(
   frames: () => AsyncIterable<CsdkFrame>,
   { signal, tools }: AgentRequest,
   stop: AbortController,
-  check: (frame: CsdkFrame) => void,
+  check: (frame: CsdkFrame) => CsdkFrame,
 ): AsyncGenerator<CsdkFrame, void> {
-  for await (const frame of frames()) {
-    check(frame);
+  for await (const given of frames()) {
+    const frame = check(given);
     yield tools === undefined ? frame : plainFrame(frame);
     if (frame.type === 'result' && signal.aborted) stop.abort(signal.reason);
   }
@@ -168,9 +168,9 @@ async function* endedBy(
 
 /** Reads frames. A session of the SDK that has a result as it was before it was judged is not gone on with. */
 function checking(outputs: JudgedOutputs, memory: ClaudeMemory, request: AgentRequest) {
-  return (frame: CsdkFrame): void => {
+  return (frame: CsdkFrame): CsdkFrame => {
     try {
-      outputs.check(frame);
+      return outputs.check(frame);
     } catch (error) {
       memory.forget(request);
       request.keepSession('');

@@ -53,8 +53,14 @@ export class JudgedOutputs {
     return { output };
   }
 
-  /** Reads a frame of the SDK. @throws SluiceError `result-not-taken`, if the SDK shows a result as it was before. */
-  check({ message, tool_use_result: structured }: CsdkFrame): void {
+  /**
+   * Reads a frame of the SDK. The data of an MCP server come beside the result that was taken: they are left out.
+   *
+   * @throws SluiceError `result-not-taken`, if the SDK shows a result as it was before.
+   */
+  check(frame: CsdkFrame): CsdkFrame {
+    const { message, tool_use_result: structured } = frame;
+    let checked = frame;
     const { content } = Object(message);
     for (const block of Array.isArray(content) ? content : []) {
       const { tool_use_id: id, content: text } = Object(block);
@@ -64,7 +70,9 @@ export class JudgedOutputs {
       const isShown = left.gone?.some((line) => shown.includes(line)) ?? true;
       if (isShown || isDeepStrictEqual(structured, left.before))
         throw csdkError('result-not-taken', { toolCallId: String(id) });
+      if (structured !== undefined) checked = { ...frame, tool_use_result: left.output };
     }
+    return checked;
   }
 }
 

@@ -90,6 +90,14 @@ describe('a result of a tool of Claude, as agent.tool.returning has left it (§1
     expect(() => outputs.check(frame({ a: 'ok', balance: 4711 }, 'ok'))).toThrow(refused);
   });
 
+  it('is shown without the data of an MCP server that the SDK shows beside it', async () => {
+    const outputs = new JudgedOutputs(async () => withheld);
+    const content = [{ type: 'text', text: 'no' }];
+    await outputs.judge(call, [{ type: 'text', text: '{"balance":4711}' }]);
+    const shown = frame({ content, structuredContent: { balance: 4711 } }, content);
+    expect(outputs.check(shown)).toEqual(frame(content, content));
+  });
+
   it('is taken, though the id of its call has a text that is gone', async () => {
     const outputs = new JudgedOutputs(async () => withheld);
     await outputs.judge(call, 't');
