@@ -95,7 +95,8 @@ export function claudeProvider(options: ClaudeProviderOptions = {}): AgentProvid
             options.memory === 'history'
               ? ask({ unheard: request.history })
               : rememberedFrames({ request, memory, logger, ask });
-          const events = normalizeSession(endedBy(frames, request, stop, outputs), {
+          const check = checking(outputs, memory, request);
+          const events = normalizeSession(endedBy(frames, request, stop, check), {
             callbacks,
             onSubagent: request.tell,
             idleTimeoutMs: options.idleTimeoutMs ?? 600_000,
@@ -156,13 +157,26 @@ async function* endedBy(
   frames: () => AsyncIterable<CsdkFrame>,
   { signal, tools }: AgentRequest,
   stop: AbortController,
-  outputs: JudgedOutputs,
+  check: (frame: CsdkFrame) => CsdkFrame,
 ): AsyncGenerator<CsdkFrame, void> {
-  for await (const frame of frames()) {
-    outputs.check(frame);
+  for await (const given of frames()) {
+    const frame = check(given);
     yield tools === undefined ? frame : plainFrame(frame);
     if (frame.type === 'result' && signal.aborted) stop.abort(signal.reason);
   }
+}
+
+/** Reads frames. A session of the SDK that has a result as it was before it was judged is not gone on with. */
+function checking(outputs: JudgedOutputs, memory: ClaudeMemory, request: AgentRequest) {
+  return (frame: CsdkFrame): CsdkFrame => {
+    try {
+      return outputs.check(frame);
+    } catch (error) {
+      memory.forget(request);
+      request.keepSession('');
+      throw error;
+    }
+  };
 }
 
 /** Ends the query, also where its frames were never read; resolves when its process has gone. */

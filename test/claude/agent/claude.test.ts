@@ -410,6 +410,37 @@ describe('what the turns of a session share', () => {
     expect(asked[1]).toMatchObject({ prompt: 'And now?' });
     expect(asked[1]?.options).not.toHaveProperty('resume');
   });
+
+  it('is not gone on with if it has a result that was kept back (§16.31)', async () => {
+    const raw = { tool_response: { stdout: '4711' } };
+    const asked: (string | undefined)[] = [];
+    const query: ClaudeQuery = ({ options }) => {
+      asked.push(options.resume);
+      async function* run(): AsyncGenerator<CsdkFrame, void> {
+        yield* [init('c-1'), said('u-1')];
+        if (asked.length === 2) {
+          const input = { hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_input: {} };
+          const { signal } = new AbortController();
+          const hook = options.hooks?.['PostToolUse']?.[0]?.hooks[0];
+          await hook?.({ ...input, ...raw, tool_use_id: 't' }, 't', { signal });
+          yield* [callOf('t'), answerTo('t', '4711')];
+        }
+        yield result;
+      }
+      return Object.assign(run(), { close: () => undefined });
+    };
+    const kept: string[] = [];
+    const keepSession = (token: string): void => void kept.push(token);
+    const no = { content: [{ type: 'text', text: 'no' }], isError: true } as const;
+    const mine = request({ history: first, keepSession, toolReturning: async () => no });
+    const provider = claudeProvider({ query });
+    await eventsOf(provider.run(mine));
+    const events = await eventsOf(provider.run(mine));
+    expect(JSON.stringify(events.at(-1))).toContain('as it was before it was judged');
+    expect(kept.at(-1)).toBe('');
+    await eventsOf(provider.run({ ...mine, providerSession: '' }));
+    expect(asked).toEqual([undefined, 'c-1', undefined]);
+  });
 });
 
 describe('a run of Claude', () => {

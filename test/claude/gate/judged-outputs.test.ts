@@ -15,43 +15,41 @@ function frame(structured: unknown, content: unknown = 'x') {
 
 const fields = 'the fields of an object';
 
-/** The keys and kinds of a value: what a schema of the SDK may ask for. */
+/** The keys, kinds and types of a value: what a schema of the SDK may ask for. */
 function shapeOf(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => shapeOf(one));
   if (typeof value !== 'object' || value === null)
-    return key === 'type' || typeof value !== 'string' ? value : 'text';
+    return key === 'type' && value === 'image' ? value : typeof value;
   return [fields, ...Object.entries(value).map(([name, one]) => [name, shapeOf(one, name)])];
 }
 
-/** The value of a shape, with `no` as its texts. */
-function filled(shape: unknown): unknown {
-  return JSON.parse(JSON.stringify(shape).replaceAll('"text"', '"no"'), (_key, one: unknown) =>
-    Array.isArray(one) && one[0] === fields ? Object.fromEntries(one.slice(1)) : one,
-  );
-}
-
 describe('a result of a tool of Claude, as agent.tool.returning has left it (§16.31)', () => {
-  it('keeps the shape of its tool, and has no text of a result that was kept back', async () => {
+  it('keeps the shape of its tool, and nothing else of a result that was kept back', async () => {
     const word = fc.string({ minLength: 4, maxLength: 8 }).map((text) => `<${text}>`);
+    const keys = fc.constantFrom('type', 'stdout', 'file', 'content', 'numLines', 'a@b.example');
     const { response } = fc.letrec((tie) => ({
       response: fc.oneof(
         { maxDepth: 3 },
-        word,
-        fc.integer(),
+        ...[word, fc.constant('image'), fc.integer(), fc.boolean()],
         fc.array(tie('response'), { maxLength: 3 }),
-        fc.dictionary(fc.constantFrom('type', 'stdout', 'file', 'content'), tie('response')),
+        fc.dictionary(keys, tie('response')),
       ),
     }));
     await fc.assert(
       fc.asyncProperty(response, async (given) => {
         const left = await new JudgedOutputs(async () => withheld).judge(call, given);
+        expect(JSON.stringify(left?.output)).not.toMatch(/[<@1-9]|true/);
+        expect(JSON.stringify(left?.output)).toContain('"no"'); // the model is told
         const shape = shapeOf(given);
-        const hasTexts = JSON.stringify(shape).includes('"text"');
-        if (hasTexts) expect(shapeOf(left?.output)).toEqual(shape);
-        // the shape is all that is left of it: each text is the one that was given
-        expect(left?.output).toEqual(hasTexts ? filled(shape) : 'no');
+        const told = JSON.stringify(shape);
+        if (told.includes('"string"') && !told.includes('@'))
+          expect(shapeOf(left?.output)).toEqual(shape);
       }),
     );
+    const counted = { mode: 'count', numMatches: 4711, names: { 'alice@example.com': true } };
+    const blank = { mode: 'no', numMatches: 0, names: {} };
+    const outputs = new JudgedOutputs(async () => withheld);
+    expect(await outputs.judge(call, counted)).toEqual({ output: blank });
   });
 
   it('has each text as a mutator leaves it, or the data that it gives', async () => {
@@ -79,6 +77,31 @@ describe('a result of a tool of Claude, as agent.tool.returning has left it (§1
     const refused = expect.objectContaining({ code: 'result-not-taken' });
     expect(() => outputs.check(frame(read))).toThrow(refused);
     expect(() => outputs.check(frame(undefined, '1\tthe key\n2\tis 4711'))).toThrow(refused);
+  });
+
+  it('is refused if a frame shows the numbers that were taken out of it', async () => {
+    const outputs = new JudgedOutputs(async (_call, result) => ({
+      ...result,
+      details: { a: 'ok' },
+    }));
+    const left = await outputs.judge(call, { a: 'ok', balance: 4711 });
+    outputs.check(frame(left?.output, 'ok'));
+    const refused = expect.objectContaining({ code: 'result-not-taken' });
+    expect(() => outputs.check(frame({ a: 'ok', balance: 4711 }, 'ok'))).toThrow(refused);
+  });
+
+  it('is shown without the data of an MCP server that the SDK shows beside it', async () => {
+    const outputs = new JudgedOutputs(async () => withheld);
+    const content = [{ type: 'text', text: 'no' }];
+    await outputs.judge(call, [{ type: 'text', text: '{"balance":4711}' }]);
+    const shown = frame({ content, structuredContent: { balance: 4711 } }, content);
+    expect(outputs.check(shown)).toEqual(frame(content, content));
+  });
+
+  it('is taken, though the id of its call has a text that is gone', async () => {
+    const outputs = new JudgedOutputs(async () => withheld);
+    await outputs.judge(call, 't');
+    outputs.check(frame(undefined, 'no'));
   });
 
   it('is what the PostToolUse hook gives the SDK, and what is told of the hook', async () => {

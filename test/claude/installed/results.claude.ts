@@ -34,6 +34,21 @@ const guards: Readonly<Record<string, object>> = {
   },
 };
 
+/** A server with one tool, which answers with data. */
+const mcpServer = `
+  const tell = (id, result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  const answers = {
+    initialize: ({ protocolVersion }) => ({
+      protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'own', version: '1' },
+    }),
+    'tools/list': () => ({ tools: [{ name: 'look', inputSchema: { type: 'object' } }] }),
+    'tools/call': () => ({ content: [], structuredContent: { balance: 4711 } }),
+  };
+  require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (id !== undefined) tell(id, answers[method]?.(params) ?? {});
+  });`;
+
 /** A turn in which Claude runs a tool that answers with the secret. */
 async function turnWith(guard: object, tool: 'Bash' | 'Read') {
   const file = join('project', 'note.txt');
@@ -79,6 +94,21 @@ describeClaude('agent.tool.returning, in the real SDK (event pipeline §16.31)',
       expect(judged[0]?.failures.map(({ kind }) => kind)).not.toContain('observe-only');
     },
   );
+
+  it('keeps back what an MCP server gives as data, and is taken', async () => {
+    const main: ReturnType<typeof says>[] = [
+      says('I look.', calls('toolu_a', 'mcp__own__look', {})),
+      says('Done.'),
+    ];
+    const args = ['-e', mcpServer];
+    const mcpServers = { own: { type: 'stdio', command: process.execPath, args } };
+    await using lab = await ClaudeLab.start({ main }, { sdk: { mcpServers } as never }); // see `ClaudeQueryOptions`
+    lab.test.kernel.contribute({ ...at, ...guards['a veto'] } as never); // its class says the rest
+    const turn = await lab.turn('Look');
+    expect(turn.result.status).toBe('completed');
+    expect(lab.api.requests[1]?.messages.at(-1)).toContain('It held a [key].');
+    expect(JSON.stringify([turn.events, lab.written, lab.api.requests])).not.toContain('4711');
+  });
 
   it('ends the turn if the SDK does not take what a handler has left: nothing of it is told', async () => {
     const guard = {
