@@ -187,7 +187,7 @@ describe('a gate before the model (event-pipeline §16.25)', () => {
         }),
     });
     const { error } = await result;
-    expect(error).toEqual({ code: 'stage-failed', message: expect.stringContaining('no rules') });
+    expect(error).toEqual({ code: 'stage-failed', message: expect.stringContaining('threw in') });
     expect(calls).toEqual([]);
   });
 });

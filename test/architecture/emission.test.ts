@@ -31,11 +31,8 @@ const dispatchedIn: Readonly<Record<string, readonly string[]>> = {
   'src/agent/turn/model.ts': ['agent.model.resolving'],
   'src/agent/turn/prompt.ts': ['agent.prompt.building'],
   'src/agent/turn/answer.ts': ['agent.answer.resolving', 'agent.llm.calling'],
-  'src/agent/run/tool-calls.ts': [
-    'agent.tool.calling',
-    'agent.tool.returning',
-    'agent.tool.called',
-  ],
+  'src/agent/run/tool-calls.ts': ['agent.tool.calling', 'agent.tool.called'],
+  'src/agent/run/tool-results.ts': ['agent.tool.returning'],
   'src/agent/run/transcript-writer.ts': [
     'transcript.tool-result.persisting',
     'transcript.message.writing',

@@ -4,7 +4,6 @@ export {
   type Approvals,
   judgeAsking,
 } from './approvals.js';
-export { driveRun, HeldKeys, isRunDriven } from './driven-runs.js';
 export { resultText } from './judged/tool-result.js';
 export type {
   RunDispatcherOptions,
@@ -14,6 +13,7 @@ export type {
   RunStart,
   RunStop,
 } from './run-bounds.js';
+export { driveRun, HeldKeys, isRunDriven } from './run-bounds.js';
 export { RunDispatcher } from './run-dispatcher.js';
 export { addUsage } from './run-end.js';
 export { isSuspended, mustPass, RunFailure, RunSuspended, whyNot } from './run-failure.js';

@@ -86,8 +86,8 @@ export class ModelAnswers {
     try {
       await this.#dispatch(message, { gate: 'observe-only', streaming });
     } catch (error) {
-      const [who, why] = [this.#options.run.agentId, oneLine(error)];
-      this.#options.logger.error(`agent "${who}": an answer could not be told: ${why}`);
+      const { agentId, runId } = this.#options.run;
+      this.#options.logger.error('an answer could not be told', { agentId, runId, error });
     }
   }
 

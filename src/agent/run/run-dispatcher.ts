@@ -15,12 +15,12 @@ import {
 import type { Given } from 'sluice-kernel';
 import { definedFields, type Outcome, type StopSignal } from 'sluice-kernel/internal';
 import { type Compactions, compactions } from './compactions.js';
-import { driveRun } from './driven-runs.js';
 import { ModelAnswers } from './model-answers.js';
 import { OutputDeltas, withoutErrorText } from './output-deltas.js';
 import {
   answeredBy,
   dispatchEnd,
+  driveRun,
   type RunDispatcherOptions,
   type RunInput,
   type RunModel,

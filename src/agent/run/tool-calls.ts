@@ -11,15 +11,15 @@ import {
   type Clock,
   definedFields,
   type Gate,
-  type Outcome,
   oneLine,
   type StopSignal,
 } from 'sluice-kernel/internal';
 import { type AnsweredPass, type Approvals, judgeAsking, refusalOf } from './approvals.js';
 import type { ActiveCall, Passed } from './judged/active-call.js';
-import { answerOf, givenText, resultText, said, withheld } from './judged/tool-result.js';
+import { answerOf, givenText, resultText, said } from './judged/tool-result.js';
 import { failedBy } from './run-failure.js';
 import type { RunFields } from './run-fields.js';
+import { ToolResults, whose } from './tool-results.js';
 import type { Trail } from './trail.js';
 import type { TranscriptWriter } from './transcript-writer.js';
 
@@ -45,6 +45,7 @@ interface ToolCallsOptions {
  */
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
+  readonly #results: ToolResults;
   readonly #calls = new Map<string, ActiveCall>();
   readonly #judgements = new Set<Promise<ToolDecision>>();
   /** Gives up what is being decided: at the end of the run, or when its signal aborts. Most runs ask nothing, and make none. */
@@ -53,6 +54,12 @@ export class ToolCalls {
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
+    this.#results = new ToolResults(options.trail, options.run, options.signal);
+  }
+
+  /** Somebody judges results: a part of one must not be shown before the whole. */
+  get judgesResults(): boolean {
+    return this.#results.areJudged;
   }
 
   get toolGate(): () => Gate {
@@ -89,7 +96,7 @@ export class ToolCalls {
    */
   async returning(call: ToolCall, result: AgentToolResult): Promise<AgentToolResult> {
     const active = this.#open(call);
-    const judged = await this.#judged(active, result);
+    const judged = await this.#results.judge(active, result);
     active.given = { ...judged, isError: judged.isError || result.isError };
     return active.given;
   }
@@ -102,45 +109,13 @@ export class ToolCalls {
    */
   async ownReturning(call: ToolCall, result: AgentToolResult): Promise<AgentToolResult> {
     const active = this.#open(call);
-    if (this.#hearers.length === 0 || active.given !== undefined) return result;
+    if (!this.#results.areHeard || active.given !== undefined) return result;
     active.isOwnJudged = true;
-    const judged = await this.#judged(active, result, (passed) =>
+    const judged = await this.#results.judge(active, result, (passed) =>
       passed.payload === passed.event.payload ? result : answerOf(passed),
     );
     if (judged !== result) active.hasFailed = judged.isError;
     return judged;
-  }
-
-  /** The result as the stage leaves it; itself if nobody judges it and the run was stopped. Never rejects. */
-  async #judged(
-    active: ActiveCall,
-    result: AgentToolResult,
-    left: (passed: Outcome<'agent.tool.returning'>) => AgentToolResult = answerOf,
-  ): Promise<AgentToolResult> {
-    const isJudged = this.judgesResults;
-    const { signal } = this.#options;
-    const why = () => (signal?.aborted ? 'the run was stopped' : undefined);
-    try {
-      const outcome = await this.#returning(
-        active,
-        result,
-        'enforce',
-        isJudged ? signal : undefined,
-      );
-      return outcome.status === 'passed' ? left(outcome) : answerOf(outcome, why());
-    } catch {
-      return withheld(why());
-    }
-  }
-
-  /** Somebody judges results: a part of one must not be shown before the whole. */
-  get judgesResults(): boolean {
-    return this.#hearers.some(
-      ({ class: name, policy, mode, disabled }) =>
-        !disabled &&
-        mode === 'enforce' &&
-        (name === 'mutator' || name === 'veto' || policy === 'closed'),
-    );
   }
 
   async started(call: ToolCall): Promise<void> {
@@ -161,8 +136,8 @@ export class ToolCalls {
     const text = given === undefined ? resultText(result) : givenText(given);
     const isError = given?.isError ?? (end.isError || active.hasFailed === true);
     const isOpen = given === undefined && refusal === undefined && active.isOwnJudged !== true;
-    if (isOpen && this.#hearers.length > 0)
-      await this.#returning(active, said(text, isError), 'observe-only');
+    if (isOpen && this.#results.areHeard)
+      await this.#results.tell(active, said(text, isError), 'observe-only');
     const error = definedFields({ error: refusal ?? (isError ? text : undefined) });
     await this.#called(active, { result: given ?? result, isError, ...error });
     if (active.call.subagentId !== undefined) return; // the transcript is the main thread's
@@ -192,10 +167,6 @@ export class ToolCalls {
     this.#calls.clear();
     for (const active of owed)
       await this.#called(active, { isError: true, error: active.refusal ?? 'no result' });
-  }
-
-  get #hearers() {
-    return this.#options.trail.kernel.plan('agent.tool.returning');
   }
 
   get #closing(): StopSignal {
@@ -284,23 +255,6 @@ export class ToolCalls {
     );
   }
 
-  #returning(
-    active: ActiveCall,
-    { content, details, isError }: AgentToolResult,
-    gate: Gate,
-    signal?: StopSignal,
-  ) {
-    const { call, params } = active;
-    const { toolName, toolCallId } = call;
-    const { trail, run } = this.#options;
-    const result = { content: [...content], isError, ...definedFields({ structured: details }) };
-    return trail.dispatch(
-      'agent.tool.returning',
-      { toolName, toolCallId, params, result, ...run },
-      { gate, ...whose(call), ...definedFields({ signal }) },
-    );
-  }
-
   async #called(active: ActiveCall, how: Answer): Promise<void> {
     const { call, params, startedAtMs } = active;
     const { toolName, toolCallId } = call;
@@ -318,6 +272,3 @@ interface Answer {
 }
 
 /** A subagent's call says so in its envelope: its payload names the run, which is the main thread's. */
-function whose({ subagentId }: ToolCall) {
-  return subagentId === undefined ? {} : { metadata: { subagentId } };
-}

@@ -85,9 +85,9 @@ export class SqliteSessions implements SessionReader, SessionChanges {
   async replacing(
     ...[sessionKey, sessionId, write]: Parameters<Required<SessionReader>['replacing']>
   ): Promise<void> {
-    const [row] = this.#sessions.read('session_key = ?', [sessionKey]); // not the held one: a damaged row drops nothing
-    const old = row?.['session_id'] ?? sessionId;
+    const old = this.#find(sessionKey)?.['session_id'] ?? sessionId;
     if (typeof old !== 'string' || old === sessionId) return;
+    this.#sessions.read('session_key = ?', [sessionKey]); // a damaged row throws, and drops nothing
     this.#tails.forget(old);
     while ((await write(() => this.#forget.run(old).changes)) > 0);
   }

@@ -11,7 +11,7 @@ import { testFolder } from '../../support/folder.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
 
 /** Messages that wait. */
-const crowd = Number(process.env['CROWD_MESSAGES'] ?? 1_000);
+const crowd = Number(process.env['CROWD_MESSAGES'] ?? 2_000);
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
