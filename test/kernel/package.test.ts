@@ -178,7 +178,7 @@ export { defineStage, schemas, text, wrong };
     expectFresh('spec/kernel-api.md', `${page.join('\n\n')}\n`);
   });
 
-  it('is imported at a cost of at most 5 MB, and of CPU that is printed', () => {
+  it('is imported at a cost of at most 5 MB (7 MB on Node 24), and of CPU that is printed', () => {
     const cost = (code: string): { cpuMs: number; rssMb: number } => {
       const measured = `const before = [process.cpuUsage(), process.memoryUsage().rss]; ${code}
 const { user, system } = process.cpuUsage(before[0]);
@@ -189,6 +189,7 @@ console.log(JSON.stringify({ cpuMs: (user + system) / 1000, rssMb: (process.memo
     const { cpuMs, rssMb } = cost(`await import(${JSON.stringify(join(dist, 'index.js'))});`);
     console.log(`import of sluice-kernel: ${cpuMs.toFixed(1)} ms of CPU, ${rssMb.toFixed(1)} MB`);
     expect(cpuMs).toBeGreaterThan(0); // other programs make it larger
-    expect(rssMb).toBeLessThanOrEqual(5);
+    const isUsual = Number(process.versions.node.split('.')[0]) < 24;
+    expect(rssMb).toBeLessThanOrEqual(isUsual ? 5 : 7);
   });
 });

@@ -79,7 +79,7 @@ export async function tendJournal(path: string): Promise<TendedJournal> {
   openJournalFile(path, { ...how, readonly: true }).close(); // a file that is not there is not made
   const database = openJournalFile(path, { wholeCheckBytes: 0 }); // it was looked at
   const at = {
-    changes: journalChanges(sqliteRows(database), systemClock, wholeOwnership()),
+    changes: journalChanges(sqliteRows(database, { mostHeld: 0 }), systemClock, wholeOwnership()),
     values: new SqliteKeyValues(database, () => systemClock.now()),
   };
   const write = async <T>(run: (given: typeof at) => T | Promise<T>): Promise<T> =>

@@ -32,7 +32,7 @@ export function fileJournal(
   const clean = withoutSecrets(secrets);
   const ownership = wholeOwnership();
   const at = {
-    changes: journalChanges(sqliteRows(database, clean), clock, ownership),
+    changes: journalChanges(sqliteRows(database, { clean }), clock, ownership),
     sessions: new SqliteSessions(database),
     values: new SqliteKeyValues(database, () => clock.now()),
   };

@@ -17,10 +17,15 @@ import { Held } from './held.js';
 
 type StandingRow<State extends string> = SqliteRow & Standing<State>;
 
-/** The rows that the changes of a journal are made to. Each change is within a transaction of the caller. */
+/**
+ * The rows that the changes of a journal are made to. Each change is within a transaction of the caller.
+ *
+ * @param how.clean hides secrets in texts.
+ * @param how.mostHeld rows of each table that are held: none beside a host, which writes to them, too.
+ */
 export function sqliteRows(
   database: SqliteDatabase,
-  clean?: CleanText,
+  { clean, mostHeld = usualHeld }: { readonly clean?: CleanText; readonly mostHeld?: number } = {},
 ): JournalRows<StandingRow<UpdateState>, StandingRow<SendState>> {
   const updates = tableRows(database, updatesTable, clean);
   const sends = tableRows(database, sendsTable, clean);
@@ -48,7 +53,7 @@ export function sqliteRows(
 }
 
 /** Rows of one kind that are held, at most. */
-const mostHeld = 1_000;
+const usualHeld = 1_000;
 
 /** The rows of one kind as changes see them. Those that were written here and are open are held: they are not read again. */
 function changeable<

@@ -92,6 +92,22 @@ describe('a journal in a file', () => {
     await journal.close();
   });
 
+  it('shows an operator beside a host each message as it is: one that died once more can be purged (durability §1.17)', async () => {
+    const path = await filledJournal(1);
+    const journal = await openJournal(path);
+    const die = async () => {
+      const { fence: begun } = await journal.begin('u-0');
+      await journal.endUpdate(begun, { isDead: true, outcome: 'failed', reason: 'no' });
+    };
+    await die();
+    const other = await tendJournal(path);
+    expect(await other.retry('u-0')).toBe(true);
+    await die();
+    expect(await other.purge('u-0')).toBe(1);
+    await other.close();
+    await journal.close();
+  });
+
   it('is used by one process at a time, and free as soon as that has ended (durability §1.4)', async () => {
     const path = newPath();
     const journal = await openJournal(path);
