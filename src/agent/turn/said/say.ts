@@ -15,7 +15,7 @@ export function* say(
     if (block.type === 'toolCall') yield* writer.call(block);
     else {
       const whole = block.type === 'text' ? block.text : block.thinking;
-      for (const delta of whole.match(/\S+\s*|\s+/g) ?? ['']) yield* writer.grow(block.type, delta);
+      for (const delta of whole.split(/(?<=\s)(?=\S)/)) yield* writer.grow(block.type, delta);
     }
   yield* writer.end();
 }
