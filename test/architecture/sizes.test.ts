@@ -24,7 +24,7 @@ const budgets = {
     rest: 82,
   },
   /** Lines of tests and of what supports them. */
-  testLines: 120_310,
+  testLines: 120_311,
   functionsAbove120Lines: 0,
   functionsAbove60Lines: 83,
   /** Fields of the widest type that is handed over as one; rows of catalogues are none. */
