@@ -47,7 +47,7 @@ export function generatedMerge(fields: readonly Field[]): Merge {
     ${direct.length === 0 ? '' : `let ${values.join(', ')};`}
     let read = 0, last = 0, inOrder = true;
     for (const key in written) {
-      if (!has.call(written, key)) continue;
+      if (!${isOwn('written')}) continue;
       switch (key) {
         ${cases.join('\n')}
         default: return rest(target, written, read, [${values.join(', ')}]);
@@ -62,7 +62,7 @@ export function generatedMerge(fields: readonly Field[]): Merge {
     if (open !== undefined) target.commit();
     return true;
   };`;
-  const make = new Function('direct', 'refuse', 'odd', 'rest', 'has', body) as (
+  const make = new Function('direct', 'refuse', 'odd', 'rest', body) as (
     ...parts: unknown[]
   ) => Merge; // names in it are quoted as JSON
   const byKey = new Map(fields.map((field) => [field.key, field]));
@@ -88,8 +88,14 @@ export function generatedMerge(fields: readonly Field[]): Merge {
     }
     return batch.commit();
   };
-  return make(direct, refusalOf, refuseOdd, rest, Object.prototype.hasOwnProperty);
+  return make(direct, refusalOf, refuseOdd, rest);
 }
+
+/**
+ * Asks in a loop over the keys of an object if `key` is its own. It names the function by its way from a global: there V8 knows it,
+ * and takes the question out of the loop. A function in a variable it calls for each key (5 ns).
+ */
+const isOwn = (object: string) => `Object.prototype.hasOwnProperty.call(${object}, key)`;
 
 /** The tests of schemas that ask for a type and nothing more, made in place. */
 const tests: Readonly<Record<PlainType, (value: string) => string>> = {
@@ -106,14 +112,13 @@ export function generatedShape(keys: readonly string[]): Shape {
   const same = names.slice(1).map((name) => ` && Object.is(c[${name}], o[${name}])`);
   const copy = new Function('s', `return {${fields.join(',')}}`) as Shape['copy']; // keys are quoted as JSON
   const isSame = new Function(
-    'has',
-    `return (c, o) => {
-      let n = 0;
-      for (const key in c) if (has.call(c, key)) n++;
-      const first = ${names.length === 0 ? 'undefined' : `c[${names[0]}]`};
-      if (Object.getPrototypeOf(c) !== Object.prototype) return false;
-      return n === ${keys.length}${names.length === 0 ? '' : ` && Object.is(first, o[${names[0]}])`}${same.join('')};
-    }`,
-  )(Object.prototype.hasOwnProperty) as Shape['isSame']; // as above
+    'c',
+    'o',
+    `let n = 0;
+    for (const key in c) if (${isOwn('c')}) n++;
+    const first = ${names.length === 0 ? 'undefined' : `c[${names[0]}]`};
+    if (Object.getPrototypeOf(c) !== Object.prototype) return false;
+    return n === ${keys.length}${names.length === 0 ? '' : ` && Object.is(first, o[${names[0]}])`}${same.join('')};`,
+  ) as Shape['isSame']; // as above
   return { keys, copy, isSame };
 }
