@@ -65,6 +65,8 @@ export class Registry {
   /** The data that was taken last. It may lead to a handler, so it is forgotten when one goes. */
   taken: TakenData = {};
   #size = 0;
+  /** The slot that was asked for last: a stream asks for one again and again. */
+  #recent: FamilyState | undefined;
 
   constructor(options: KernelOptions, given: RegistryParts) {
     const { stages, services, parts } = given;
@@ -93,7 +95,8 @@ export class Registry {
 
   /** @throws SluiceError `unknown-family`, naming the nearest. */
   slot(family: string, whose = ''): FamilyState {
-    const slot = this.#slots.get(family);
+    let slot = this.#recent;
+    if (slot?.stage.family !== family) slot = this.#recent = this.#slots.get(family);
     if (slot !== undefined) return slot;
     const close = nearest(String(family), this.#slots.keys());
     throw kernelError('unknown-family', {

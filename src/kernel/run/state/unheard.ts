@@ -83,18 +83,6 @@ let followed: (value: object) => Upstream | undefined;
 /** Makes the outcome as a dispatch with handlers has it. A private accessor in its place would cost each object a word. */
 let wholeOf: (value: Unheard) => Dispatched;
 
-/** The properties of an outcome that are made when they are read. */
-const whole = [
-  'event',
-  'principal',
-  'candidates',
-  'changes',
-  'staleApprovals',
-  'skipped',
-  'failures',
-  'steps',
-] as const;
-
 /**
  * The outcome of a dispatch that no handler heard. It is the dispatch as well: what somebody reads of it is made then, and
  * it stands for nothing else (spec §1.5).
@@ -194,12 +182,14 @@ export class Unheard {
         return behind;
       return runOf(wholeOf(value))?.downstream;
     };
-    for (const name of whole)
-      Object.defineProperty(Unheard.prototype, name, {
-        get(this: Unheard) {
-          return wholeOf(this)[name];
-        },
-      });
+    // the other properties of an outcome are made when they are read
+    for (const name of Object.getOwnPropertyNames(Dispatched.prototype) as (keyof Dispatched)[]) // it has these names
+      if (!(name in Unheard.prototype))
+        Object.defineProperty(Unheard.prototype, name, {
+          get(this: Unheard) {
+            return wholeOf(this)[name];
+          },
+        });
     Object.freeze(Unheard.prototype); // nobody can change what others read from an outcome
   }
 }
