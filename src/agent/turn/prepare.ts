@@ -46,7 +46,11 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
     model: choice.model,
     prompt,
     attachments,
-    history: modelHistory(session.history.filter(isSessionMessage)),
+    history: modelHistory(
+      session.history.every(isSessionMessage)
+        ? session.history
+        : session.history.filter(isSessionMessage),
+    ),
     session: {
       context: session.context ?? {},
       memoryKeys: session.memoryKeys ?? [],

@@ -40,6 +40,8 @@ const answer = fc
 /** Whatever a transcript may hold after turns that failed, were stopped, stayed silent, were cut off or were killed. */
 const transcript = fc.array(fc.oneof(prompt, answer, result), { maxLength: 14 });
 
+const isUser = ({ role }: SessionMessage): boolean => role === 'user';
+
 const callsOf = (message: SessionMessage | undefined): string[] =>
   message?.role === 'assistant'
     ? message.content.flatMap((one) => (one.type === 'toolCall' ? [one.id] : []))
@@ -108,13 +110,24 @@ describe('the messages that a model gets (event-pipeline §16.29)', () => {
     expect(ids(calls('1', 'a'), next, calls('2', 'a'), answerOf('2'))).toEqual(['1', '2']);
   });
 
-  it('leave a conversation in which all went well as it is', () => {
+  it('leave each turn in which all went well as it is, whatever the turns beside it hold', () => {
+    const first: SessionMessage = { role: 'user', content: 'one' };
     const good: SessionMessage[] = [
-      { role: 'user', content: 'one' },
+      first,
+      { role: 'assistant', content: [{ type: 'toolCall', id: '1', name: 'look', arguments: {} }] },
+      { ...{ role: 'toolResult', toolCallId: '1', toolName: 'look' }, content: [], isError: false },
       { role: 'assistant', content: [{ type: 'text', text: 'two' }] },
     ];
-    const made = modelMessages(good);
-    expect(made.every((message, at) => message === good[at])).toBe(true);
-    expect(made).toHaveLength(2);
+    expect(modelMessages([])).toEqual([]);
+    fc.assert(
+      fc.property(transcript, transcript, (before, after) => {
+        const made = modelMessages([...before, ...good, ...after.slice(after.findIndex(isUser))]);
+        const at = made.indexOf(first);
+        expect(made.slice(at, at + 3).every((message, index) => message === good[index])).toBe(
+          true,
+        );
+        expect(modelMessages([...good, ...good])).toEqual([...good, ...good]);
+      }),
+    );
   });
 });
