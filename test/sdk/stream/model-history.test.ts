@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { modelMessages, type SessionMessage, textOf } from '../../../src/sdk/stream/index.js';
+import {
+  modelMessages,
+  type SessionMessage,
+  type TranscriptEntry,
+  textOf,
+} from '../../../src/sdk/stream/index.js';
 import { modelHistory } from '../../../src/sdk/stream/internal.js';
 
 const words = fc.constantFrom('', ' ', '\n', 'yes', 'half a', 'NO_REPLY');
@@ -39,8 +44,21 @@ const answer = fc
   );
 /** Whatever a transcript may hold after turns that failed, were stopped, stayed silent, were cut off or were killed. */
 const transcript = fc.array(fc.oneof(prompt, answer, result), { maxLength: 14 });
+const shortTranscript = fc.array(fc.oneof(prompt, answer, result), { maxLength: 2 });
+
+/** With entries that no history had before. */
+const historyOf = (messages: readonly SessionMessage[]) =>
+  modelHistory(messages.map((message) => ({ ...message })));
 
 const isUser = ({ role }: SessionMessage): boolean => role === 'user';
+
+const first: SessionMessage = { role: 'user', content: 'one' };
+const good: readonly SessionMessage[] = [
+  first,
+  { role: 'assistant', content: [{ type: 'toolCall', id: '1', name: 'look', arguments: {} }] },
+  { ...{ role: 'toolResult', toolCallId: '1', toolName: 'look' }, content: [], isError: false },
+  { role: 'assistant', content: [{ type: 'text', text: 'two' }] },
+];
 
 const callsOf = (message: SessionMessage | undefined): string[] =>
   message?.role === 'assistant'
@@ -69,7 +87,7 @@ describe('the messages that a model gets (event-pipeline §16.29)', () => {
         }
         expect(open).toEqual([]);
         expect(modelMessages(made)).toEqual(made);
-        expect(modelHistory(messages).at(-1)?.role ?? 'assistant').toBe('assistant');
+        expect(historyOf(messages).at(-1)?.role ?? 'assistant').toBe('assistant');
       }),
     );
   });
@@ -111,13 +129,6 @@ describe('the messages that a model gets (event-pipeline §16.29)', () => {
   });
 
   it('leave each turn in which all went well as it is, whatever the turns beside it hold', () => {
-    const first: SessionMessage = { role: 'user', content: 'one' };
-    const good: SessionMessage[] = [
-      first,
-      { role: 'assistant', content: [{ type: 'toolCall', id: '1', name: 'look', arguments: {} }] },
-      { ...{ role: 'toolResult', toolCallId: '1', toolName: 'look' }, content: [], isError: false },
-      { role: 'assistant', content: [{ type: 'text', text: 'two' }] },
-    ];
     expect(modelMessages([])).toEqual([]);
     fc.assert(
       fc.property(transcript, transcript, (before, after) => {
@@ -129,5 +140,44 @@ describe('the messages that a model gets (event-pipeline §16.29)', () => {
         expect(modelMessages([...good, ...good])).toEqual([...good, ...good]);
       }),
     );
+  });
+
+  it('are those of a history that is read for the first time, however the session goes on', () => {
+    const mostly = { weight: 4, arbitrary: fc.constant(good) };
+    const added = fc.tuple(fc.oneof(mostly, shortTranscript), fc.nat(9));
+    fc.assert(
+      fc.property(fc.array(added, { maxLength: 8 }), (turns) => {
+        let entries: TranscriptEntry[] = [];
+        for (const [messages, left] of turns) {
+          entries = [...entries, ...messages.map((message) => ({ ...message, surroundings: 'S' }))];
+          if (left < 5) entries = entries.slice(left);
+          const anew = structuredClone(entries);
+          expect(modelHistory(entries)).toEqual(modelHistory(anew));
+          expect(modelHistory(entries).push({ role: 'user', content: 'more' })).toBeGreaterThan(0);
+        }
+      }),
+    );
+  });
+
+  it('are looked at once, however many turns they stay in the history of their session', () => {
+    let looked = 0;
+    const watched = (entry: TranscriptEntry) =>
+      new Proxy(entry, {
+        get(of, field) {
+          if (field === 'content') looked++;
+          return Reflect.get(of, field);
+        },
+      });
+    let entries: TranscriptEntry[] = [];
+    const counts = Array.from({ length: 40 }, () => {
+      looked = 0;
+      entries = [...entries, ...good.map((one) => watched({ ...one }))].slice(-60);
+      const made = modelHistory(entries);
+      const count = looked;
+      expect(made).toEqual(entries);
+      return count;
+    });
+    expect(new Set(counts.slice(20)).size).toBe(1);
+    expect(counts.at(-1)).toBeLessThan(30);
   });
 });

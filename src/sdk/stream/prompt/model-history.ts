@@ -1,3 +1,4 @@
+import { isPrompt, isSessionMessage, type TranscriptEntry } from '../is-session-message.js';
 import {
   type AssistantContent,
   type AssistantMessage,
@@ -7,7 +8,7 @@ import {
   textOf,
 } from '../session-message.js';
 import { withoutRepeated } from './open-calls.js';
-import { asRead, isSurrounded } from './surroundings.js';
+import { asRead } from './surroundings.js';
 
 /**
  * Makes of a transcript the messages that any model takes (event-pipeline §16.29): prompts and answers alternate, each call has one
@@ -32,11 +33,48 @@ export function modelMessages(messages: readonly SessionMessage[]): SessionMessa
   return made;
 }
 
-/** The same for the messages before a prompt, as an agent reads them: the last one is an answer, too. */
-export function modelHistory(messages: readonly SessionMessage[]): SessionMessage[] {
-  const made = modelMessages(messages.some(isSurrounded) ? messages.map(asRead) : messages);
-  if ((made.at(-1)?.role ?? 'assistant') !== 'assistant') made.push(noAnswer);
-  return made;
+/** A history that was right as it was, and how an agent read it: message for message. */
+interface ReadHistory {
+  readonly entries: readonly TranscriptEntry[];
+  readonly made: readonly SessionMessage[];
+}
+
+/** By the last message: the next turn of the session gets the same messages, or the end of them, and those of this turn. */
+const readBefore = new WeakMap<TranscriptEntry, ReadHistory>();
+
+/**
+ * The same for the messages before a prompt, as an agent reads them: the last one is an answer, too. The turns that the turn before
+ * has read are not looked at again.
+ */
+export function modelHistory(entries: readonly TranscriptEntry[]): SessionMessage[] {
+  const known = takeKnown(entries);
+  const rest = entries.slice(known.length);
+  const read = rest.filter(isSessionMessage).map(asRead);
+  const made = modelMessages(read);
+  const isRight = made.length === rest.length && made.every((one, at) => one === read[at]);
+  const all = [...known, ...made];
+  const last = entries.at(-1);
+  if (isRight && last?.role === 'assistant')
+    readBefore.set(last, { entries: entries.slice(), made: all.slice() });
+  if ((all.at(-1)?.role ?? 'assistant') !== 'assistant') all.push(noAnswer);
+  return all;
+}
+
+/** Takes the messages that a history begins with and that were read before, up to a prompt or the end. */
+function takeKnown(entries: readonly TranscriptEntry[]): readonly SessionMessage[] {
+  const at = entries.findLastIndex((entry) => readBefore.has(entry));
+  const last = entries[at];
+  const before = last && readBefore.get(last);
+  if (last === undefined || before === undefined) return [];
+  readBefore.delete(last);
+  const start = before.entries.length - 1 - at;
+  const isWhole = start === 0 || before.made[start]?.role === 'user';
+  const next = entries[at + 1];
+  const follows = next === undefined || isPrompt(next);
+  const isSame = entries.every(
+    (entry, index) => index > at || entry === before.entries[start + index],
+  );
+  return isWhole && follows && isSame ? before.made.slice(start) : [];
 }
 
 /** Finds the end of the turns that stay as they are: in most transcripts that is the end of all. */

@@ -1,5 +1,5 @@
 import { cut, type PayloadOf } from 'sluice-kernel/internal';
-import type { SessionMessage, UserMessage } from '../session-message.js';
+import type { SessionMessage } from '../session-message.js';
 
 type Message = PayloadOf<'ingress.normalized'>;
 
@@ -58,16 +58,9 @@ export function withSurroundings(text: string, surroundings: string | undefined)
   return surroundings === undefined ? text : `${surroundings}\n\n${inert(text)}`.trimEnd();
 }
 
-/** Returns whether an agent reads more of a message than its content: what stood around it. */
-export function isSurrounded(
-  message: SessionMessage,
-): message is UserMessage & { surroundings: string } {
-  return message.role === 'user' && typeof message.surroundings === 'string'; // from outside
-}
-
 /** A message of a transcript as an agent reads it, with what stood around it. */
 export function asRead(message: SessionMessage): SessionMessage {
-  if (!isSurrounded(message)) return message;
+  if (message.role !== 'user' || typeof message.surroundings !== 'string') return message; // from outside
   return { ...message, content: withSurroundings(message.content, message.surroundings) };
 }
 
