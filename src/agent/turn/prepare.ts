@@ -1,4 +1,3 @@
-import { isSessionMessage } from '@sluice/sdk/stream';
 import { modelHistory } from '@sluice/sdk/stream/internal';
 import { definedFields } from 'sluice-kernel/internal';
 import { mustPass } from '../run/index.js';
@@ -46,7 +45,7 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
     model: choice.model,
     prompt,
     attachments,
-    history: modelHistory(session.history.filter(isSessionMessage)),
+    history: modelHistory(session.history),
     session: {
       context: session.context ?? {},
       memoryKeys: session.memoryKeys ?? [],

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { modelMessages, type SessionMessage, textOf } from '../../../src/sdk/stream/index.js';
+import {
+  modelMessages,
+  type SessionMessage,
+  type TranscriptEntry,
+  textOf,
+} from '../../../src/sdk/stream/index.js';
 import { modelHistory } from '../../../src/sdk/stream/internal.js';
 
 const words = fc.constantFrom('', ' ', '\n', 'yes', 'half a', 'NO_REPLY');
@@ -39,6 +44,21 @@ const answer = fc
   );
 /** Whatever a transcript may hold after turns that failed, were stopped, stayed silent, were cut off or were killed. */
 const transcript = fc.array(fc.oneof(prompt, answer, result), { maxLength: 14 });
+const shortTranscript = fc.array(fc.oneof(prompt, answer, result), { maxLength: 2 });
+
+/** With entries that no history had before. */
+const historyOf = (messages: readonly SessionMessage[]) =>
+  modelHistory(messages.map((message) => ({ ...message })));
+
+const isUser = ({ role }: SessionMessage): boolean => role === 'user';
+
+const first: SessionMessage = { role: 'user', content: 'one' };
+const good: readonly SessionMessage[] = [
+  first,
+  { role: 'assistant', content: [{ type: 'toolCall', id: '1', name: 'look', arguments: {} }] },
+  { ...{ role: 'toolResult', toolCallId: '1', toolName: 'look' }, content: [], isError: false },
+  { role: 'assistant', content: [{ type: 'text', text: 'two' }] },
+];
 
 const callsOf = (message: SessionMessage | undefined): string[] =>
   message?.role === 'assistant'
@@ -67,7 +87,7 @@ describe('the messages that a model gets (event-pipeline §16.29)', () => {
         }
         expect(open).toEqual([]);
         expect(modelMessages(made)).toEqual(made);
-        expect(modelHistory(messages).at(-1)?.role ?? 'assistant').toBe('assistant');
+        expect(historyOf(messages).at(-1)?.role ?? 'assistant').toBe('assistant');
       }),
     );
   });
@@ -108,13 +128,56 @@ describe('the messages that a model gets (event-pipeline §16.29)', () => {
     expect(ids(calls('1', 'a'), next, calls('2', 'a'), answerOf('2'))).toEqual(['1', '2']);
   });
 
-  it('leave a conversation in which all went well as it is', () => {
-    const good: SessionMessage[] = [
-      { role: 'user', content: 'one' },
-      { role: 'assistant', content: [{ type: 'text', text: 'two' }] },
-    ];
-    const made = modelMessages(good);
-    expect(made.every((message, at) => message === good[at])).toBe(true);
-    expect(made).toHaveLength(2);
+  it('leave each turn in which all went well as it is, whatever the turns beside it hold', () => {
+    expect(modelMessages([])).toEqual([]);
+    fc.assert(
+      fc.property(transcript, transcript, (before, after) => {
+        const made = modelMessages([...before, ...good, ...after.slice(after.findIndex(isUser))]);
+        const at = made.indexOf(first);
+        expect(made.slice(at, at + 3).every((message, index) => message === good[index])).toBe(
+          true,
+        );
+        expect(modelMessages([...good, ...good])).toEqual([...good, ...good]);
+      }),
+    );
+  });
+
+  it('are those of a history that is read for the first time, however the session goes on', () => {
+    const mostly = { weight: 4, arbitrary: fc.constant(good) };
+    const added = fc.tuple(fc.oneof(mostly, shortTranscript), fc.nat(9));
+    fc.assert(
+      fc.property(fc.array(added, { maxLength: 8 }), (turns) => {
+        let entries: TranscriptEntry[] = [];
+        for (const [messages, left] of turns) {
+          entries = [...entries, ...messages.map((message) => ({ ...message, surroundings: 'S' }))];
+          if (left < 5) entries = entries.slice(left);
+          const anew = structuredClone(entries);
+          expect(modelHistory(entries)).toEqual(modelHistory(anew));
+          expect(modelHistory(entries).push({ role: 'user', content: 'more' })).toBeGreaterThan(0);
+        }
+      }),
+    );
+  });
+
+  it('are looked at once, however many turns they stay in the history of their session', () => {
+    let looked = 0;
+    const watched = (entry: TranscriptEntry) =>
+      new Proxy(entry, {
+        get(of, field) {
+          if (field === 'content') looked++;
+          return Reflect.get(of, field);
+        },
+      });
+    let entries: TranscriptEntry[] = [];
+    const counts = Array.from({ length: 40 }, () => {
+      looked = 0;
+      entries = [...entries, ...good.map((one) => watched({ ...one }))].slice(-60);
+      const made = modelHistory(entries);
+      const count = looked;
+      expect(made).toEqual(entries);
+      return count;
+    });
+    expect(new Set(counts.slice(20)).size).toBe(1);
+    expect(counts.at(-1)).toBeLessThan(30);
   });
 });
