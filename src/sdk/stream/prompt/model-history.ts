@@ -5,7 +5,7 @@ import {
   type ToolResultMessage,
   textOf,
 } from '../session-message.js';
-import { withoutRepeated } from './open-calls.js';
+import { callsOf, withoutRepeated } from './open-calls.js';
 import { asRead } from './surroundings.js';
 
 /**
@@ -30,7 +30,7 @@ export function modelMessages(messages: readonly SessionMessage[]): SessionMessa
       continue;
     }
     if (message.role === 'assistant' && isEmpty(message)) continue;
-    places.clear();
+    if (places.size > 0) places.clear(); // an empty one makes a new table, too
     const last = made.at(-1);
     if (message.role === 'user') {
       if (last !== undefined && last.role !== 'assistant') made.push(noAnswer);
@@ -64,10 +64,6 @@ const noAnswer: AssistantMessage = {
 function isEmpty(message: AssistantMessage): boolean {
   if (message.providerError !== undefined) return true;
   return textOf(message).trim() === '' && callsOf(message).length === 0;
-}
-
-function callsOf({ content }: AssistantMessage): readonly ToolCallContent[] {
-  return content.flatMap((block) => (block.type === 'toolCall' ? [block] : []));
 }
 
 function joined(one: AssistantMessage, other: AssistantMessage): AssistantMessage {

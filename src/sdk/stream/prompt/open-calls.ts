@@ -1,5 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AssistantContent, SessionMessage, ToolCallContent } from '../session-message.js';
+import type {
+  AssistantContent,
+  AssistantMessage,
+  SessionMessage,
+  ToolCallContent,
+} from '../session-message.js';
 
 /** A call of a tool that has no result. */
 export interface OpenCall {
@@ -8,18 +13,30 @@ export interface OpenCall {
   readonly madeAgainBy?: ToolCallContent;
 }
 
+/** The calls of tools that a message makes. Most make none, and a history has many. */
+export function callsOf({ content }: AssistantMessage): readonly ToolCallContent[] {
+  return content.some(isCall) ? content.filter(isCall) : noCalls;
+}
+
+const noCalls: readonly ToolCallContent[] = [];
+
+function isCall(block: AssistantContent): block is ToolCallContent {
+  return block.type === 'toolCall';
+}
+
 /** Finds the calls of tools that have no result, oldest first. */
 export function openCalls(messages: readonly SessionMessage[]): readonly OpenCall[] {
   const found = new Set<{ call: ToolCallContent; madeAgainBy?: ToolCallContent }>();
-  let ofTurn: typeof found = new Set();
+  const ofTurn: typeof found = new Set();
   for (const message of messages) {
-    if (message.role === 'user') ofTurn = new Set();
+    if (message.role === 'user' && ofTurn.size > 0) ofTurn.clear(); // an empty one makes a new table, too
     if (message.role === 'toolResult') {
       const one = [...ofTurn].findLast(({ call }) => call.id === message.toolCallId);
       if (one !== undefined) for (const calls of [found, ofTurn]) calls.delete(one);
     }
     if (message.role !== 'assistant') continue;
-    const calls = message.content.flatMap((one) => (one.type === 'toolCall' ? [one] : []));
+    const calls = callsOf(message);
+    if (calls.length === 0) continue;
     for (const one of ofTurn)
       for (const call of calls) if (isSame(one.call, call)) one.madeAgainBy = call;
     for (const call of calls) {
