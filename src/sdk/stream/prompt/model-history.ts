@@ -1,11 +1,12 @@
 import {
+  type AssistantContent,
   type AssistantMessage,
   type SessionMessage,
   type ToolCallContent,
   type ToolResultMessage,
   textOf,
 } from '../session-message.js';
-import { callsOf, withoutRepeated } from './open-calls.js';
+import { withoutRepeated } from './open-calls.js';
 import { asRead } from './surroundings.js';
 
 /**
@@ -20,31 +21,58 @@ import { asRead } from './surroundings.js';
  */
 export function modelMessages(messages: readonly SessionMessage[]): SessionMessage[] {
   const made: SessionMessage[] = [];
-  /** The places of the results that are not there yet, by the ids of their calls. */
-  const places = new Map<string, number>();
+  /** The last answer, and the place of the first result behind it. */
+  let answer: AssistantMessage | undefined;
+  let firstAt = 0;
   for (const message of withoutRepeated(messages)) {
     if (message.role === 'toolResult') {
-      const place = places.get(message.toolCallId);
-      if (place !== undefined) made[place] = message;
-      places.delete(message.toolCallId);
+      const place = firstAt + callAt(answer, message.toolCallId);
+      if (made[place] === notYet) made[place] = message;
       continue;
     }
     if (message.role === 'assistant' && isEmpty(message)) continue;
-    if (places.size > 0) places.clear(); // an empty one makes a new table, too
+    fillMissing(made, answer, firstAt);
     const last = made.at(-1);
     if (message.role === 'user') {
+      answer = undefined;
       if (last !== undefined && last.role !== 'assistant') made.push(noAnswer);
       made.push(message.content.trim() === '' ? { ...message, content: noWords } : message);
       continue;
     }
-    if (last?.role === 'assistant') made.splice(-1, 1, joined(last, message));
+    if (last?.role === 'assistant') made[made.length - 1] = joined(last, message);
     else made.push(message);
-    for (const call of callsOf(message)) {
-      const place = made.push(missing(call)) - 1;
-      if (!places.has(call.id)) places.set(call.id, place);
-    }
+    answer = message;
+    firstAt = made.length;
+    for (const block of message.content) if (block.type === 'toolCall') made.push(notYet);
   }
+  fillMissing(made, answer, firstAt);
   return made;
+}
+
+/** The number of the first call of an answer that has an id, from 0; not a number if none has. */
+function callAt(answer: AssistantMessage | undefined, id: string): number {
+  let at = 0;
+  for (const block of answer?.content ?? [])
+    if (block.type === 'toolCall') {
+      if (block.id === id) return at;
+      at++;
+    }
+  return Number.NaN;
+}
+
+/** Says of each call of an answer that has no result that none is known. */
+function fillMissing(
+  made: SessionMessage[],
+  answer: AssistantMessage | undefined,
+  firstAt: number,
+): void {
+  if (!made.includes(notYet, firstAt)) return;
+  let at = firstAt;
+  for (const block of answer?.content ?? [])
+    if (block.type === 'toolCall') {
+      if (made[at] === notYet) made[at] = missing(block);
+      at++;
+    }
 }
 
 /** The same for the messages before a prompt, as an agent reads them: the last one is an answer, too. */
@@ -63,7 +91,11 @@ const noAnswer: AssistantMessage = {
 /** A failure of the model's provider is for operators, and a thought alone is no answer. */
 function isEmpty(message: AssistantMessage): boolean {
   if (message.providerError !== undefined) return true;
-  return textOf(message).trim() === '' && callsOf(message).length === 0;
+  return textOf(message).trim() === '' && !message.content.some(isCall);
+}
+
+function isCall({ type }: AssistantContent): boolean {
+  return type === 'toolCall';
 }
 
 function joined(one: AssistantMessage, other: AssistantMessage): AssistantMessage {
@@ -71,7 +103,10 @@ function joined(one: AssistantMessage, other: AssistantMessage): AssistantMessag
   return { ...one, ...other, content: [...one.content, ...gap, ...other.content] };
 }
 
-function missing({ id, name }: ToolCallContent): ToolResultMessage {
+/** The place of a result that is not there yet. */
+const notYet = missing({ id: '', name: '' });
+
+function missing({ id, name }: Pick<ToolCallContent, 'id' | 'name'>): ToolResultMessage {
   const content = [
     { type: 'text', text: '[no result of this call is known: it may have run]' } as const,
   ];
