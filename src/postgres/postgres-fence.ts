@@ -26,12 +26,16 @@ export async function besideHosts(query: PostgresQuery): Promise<string> {
   return String(row?.['id']);
 }
 
-/** Gives the beginnings of updates back that were broken off because their host was stalled: they do not count (durability §7.8). */
-export async function releaseAttempts(query: PostgresQuery, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
+/** Gives attempts at updates back, each once, that were broken off because their host was stalled: they do not count (durability §7.8). */
+export async function releaseAttempts(
+  query: PostgresQuery,
+  stalled: readonly (readonly [id: string, attempt: number])[],
+): Promise<void> {
+  if (stalled.length === 0) return;
   await query(
     `UPDATE sluice_updates SET attempts = attempts - 1
-      WHERE event_id = ANY($1) AND state = 'handling' AND attempts > 0`,
-    [ids],
+      FROM unnest($1::text[], $2::int4[]) AS stalled (id, attempt)
+      WHERE event_id = id AND attempts = attempt AND state = 'handling'`,
+    [stalled.map(([id]) => id), stalled.map(([, attempt]) => attempt)],
   );
 }

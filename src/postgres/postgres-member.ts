@@ -96,8 +96,8 @@ export class PostgresMember implements Ownership {
     void this.#renewNow();
   }
 
-  begun(fence: Fence | undefined, id: string): void {
-    this.#own.begun(fence, id);
+  begun(fence: Fence | undefined, id: string, attempt?: number): void {
+    this.#own.begun(fence, id, attempt);
   }
 
   ended(fence: Fence, id: string): void {

@@ -46,12 +46,12 @@ export function countedChanges(
     ...changes,
     accept: async (update, isBegun, mostOpen) => {
       const accepted = await changes.accept(update, isBegun, mostOpen);
-      if (accepted.status === 'accepted') work.begun(accepted.fence, update.eventId);
+      if (accepted.status === 'accepted') work.begun(accepted.fence, update.eventId, 1);
       return accepted;
     },
     begin: async (eventId, joined, attempt) => {
       const begun = await changes.begin(eventId, joined, attempt);
-      work.begun(begun.fence, eventId);
+      work.begun(begun.fence, eventId, begun.attempts);
       return begun;
     },
     release: (fence) => changes.release(fence).finally(() => work.ended(fence, fence.eventId)),

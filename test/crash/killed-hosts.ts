@@ -77,6 +77,8 @@ interface Killed {
   readonly updates: readonly UpdateRecord[];
   readonly sends: readonly SendRecord[];
   readonly kills: number;
+  /** When the host of each round was killed. */
+  readonly moments: readonly Moment[];
   /** Of the dispatches: the number of the last one that the first round wrote, and of the oldest that is kept at the end. */
   readonly dispatches: { readonly lastOfFirstRound: number; readonly oldestKept: number };
   readonly operator: Operator;
@@ -95,12 +97,17 @@ async function killAgainAndAgain(
   const operator = new Operator(journal.place);
   const random = seeded(seed);
   const brought: ProviderUpdate[] = [];
+  const moments: Moment[] = [];
   let kills = 0;
   let lastOfFirstRound = 0;
   for (; kills < rounds / 2; kills++) {
     const updates = updatesOf(kills, random);
     brought.push(...updates);
-    await provider.round(updates, momentOf(random));
+    const moment = momentOf(random);
+    moments.push(moment);
+    await provider.round(updates, moment);
+    if (rounds >= 200 && kills % 50 === 49)
+      console.log(`${policy}: ${kills + 1} rounds, ${provider.waiting} messages wait`);
     if (kills === 0) {
       const written = await reading(journal, (reader) => reader.dispatches(all));
       lastOfFirstRound = written.at(-1)?.seq ?? 0;
@@ -126,7 +133,35 @@ async function killAgainAndAgain(
     oldest: await reader.dispatches({ limit: 1 }),
   }));
   const dispatches = { lastOfFirstRound, oldestKept: oldest[0]?.seq ?? 0 };
-  return { provider, brought, updates, sends, kills, dispatches, operator };
+  return { provider, brought, updates, sends, kills, moments, dispatches, operator };
+}
+
+/** Says of a failure what is needed to judge it: the moments of the rounds that it names, their rows, and what has not ended. */
+function aboutFailure(
+  error: unknown,
+  { provider, updates, sends, kills, moments }: Killed,
+): string {
+  const { message, diff, actual } = Object(error);
+  const named = `${message} ${diff} ${actual}`.matchAll(/\b(\d+)-(?:\d+|p)\b/g);
+  const rounds = [...new Set([...named].map(([, round]) => Number(round)))].slice(0, 10);
+  const isNamed = ({ updateId = '' }: UpdateRecord) =>
+    rounds.includes(Number.parseInt(updateId, 10));
+  const rows = updates.filter((one) => isNamed(one) || one.state === 'handling').slice(0, 200);
+  const ids = new Set<string | undefined>(rows.map(({ eventId }) => eventId));
+  const count = <Row extends { readonly state: string }>(all: readonly Row[]) =>
+    Object.fromEntries(countOf(all.map(({ state }) => state)));
+  return JSON.stringify(
+    {
+      ...{ kills, waiting: provider.waiting, updates: count(updates), sends: count(sends) },
+      killedAt: rounds.map((round) => ({ round, moments: moments.slice(round, round + 3) })),
+      inFlight: rows.map(({ body: _, ...row }) => row),
+      sendsOfThose: sends
+        .filter(({ correlationId, state }) => ids.has(correlationId) || state === 'sending')
+        .map(({ body: _, ...send }) => send),
+    },
+    undefined,
+    1,
+  );
 }
 
 const countOf = <T>(values: readonly T[]): Map<T, number> => {
@@ -146,9 +181,10 @@ export function describeKilledHosts(on: string, options: KillingOptions): void {
     (_, policy, seed) => {
       it(`lose nothing and double nothing (durability §9.1, §9.2, ${rounds / 2} rounds)`, {
         timeout: 600_000 + rounds * 60_000,
-      }, async () => {
-        const { provider, brought, updates, sends, kills, dispatches, operator } =
-          await killAgainAndAgain(options, policy, seed);
+      }, async ({ onTestFailed }) => {
+        const killed = await killAgainAndAgain(options, policy, seed);
+        onTestFailed(({ task }) => console.log(aboutFailure(task.result?.errors?.[0], killed)));
+        const { provider, brought, updates, sends, kills, dispatches, operator } = killed;
         const byUpdateId = new Map(updates.map((one) => [one.updateId, one]));
 
         // what was acknowledged is kept, once, and in the order in which it came

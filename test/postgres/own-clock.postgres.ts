@@ -18,13 +18,20 @@ async function cutOffHost(partitions?: number) {
   let answers = deferred<void>();
   answers.resolve();
   let begun = 0;
+  /** Renewals whose answers are lost. */
+  let lost = 0;
   const connections: PostgresConnections = {
     ...inner,
+    query: (sql, values) =>
+      lost > 0 && sql.includes('pg_xact_status')
+        ? Promise.reject(new Error('the connection is gone'))
+        : inner.query(sql, values),
     transaction: async (work) => {
       const { promise } = answers;
       begun++;
       const made = await inner.transaction(work);
       await promise;
+      if (lost > 0 && lost-- > 0) throw new Error('the connection is gone');
       return made;
     },
   };
@@ -34,6 +41,9 @@ async function cutOffHost(partitions?: number) {
   return {
     ...{ url, clock, journal },
     begun: () => begun,
+    loseAnswers: (many: number) => {
+      lost = many;
+    },
     /** @returns has the transactions that have begun since answered. */
     cutOff: () => {
       const since = deferred<void>();
@@ -130,6 +140,17 @@ describe('a host that cannot renew its lease', () => {
       await goOn();
     }
     expect(attempts).toEqual([...Array(11).fill(1), 2]);
+    await journal.close();
+  });
+
+  it('gives an attempt back once, also if the renewal that did so had no answer (durability §7.8)', async () => {
+    const { journal, stall, goOn, loseAnswers } = await cutOffHost();
+    await journal.accept(anUpdate('a'));
+    for (const attempts of [1, 2, 3]) expect((await journal.begin('a')).attempts).toBe(attempts);
+    await stall();
+    loseAnswers(2);
+    await goOn();
+    expect(await journal.updates()).toMatchObject([{ attempts: 2 }]);
     await journal.close();
   });
 

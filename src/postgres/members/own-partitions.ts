@@ -6,10 +6,10 @@ interface OwnPartition {
   readonly epoch: number;
   /** Nothing while the lease may be over: others may have the partition by now. */
   held: { readonly fence: Fence; readonly losing: AbortController } | undefined;
-  /** The updates that it handled when the lease was over. */
-  stalled: readonly string[];
-  /** The updates, the sends, and all else that must end before the partition is released. */
-  readonly work: Set<string | Leaving>;
+  /** The updates that it handled when the lease was over, with the numbers of their attempts. */
+  stalled: readonly (readonly [string, number])[];
+  /** The updates with the numbers of their attempts, the sends, and all else that must end before the partition is released. */
+  readonly work: Map<string | Leaving, number | undefined>;
   readonly leaving: Set<Leaving>;
 }
 
@@ -61,8 +61,9 @@ export class OwnPartitions {
     return (work?.size ?? 0) + (leaving?.size ?? 0);
   }
 
-  begun(fence: Fence | undefined, id: string): void {
-    this.#of(fence)?.work.add(id);
+  /** @param attempt of an update. */
+  begun(fence: Fence | undefined, id: string, attempt?: number): void {
+    this.#of(fence)?.work.set(id, attempt);
   }
 
   ended(fence: Fence, id: string): void {
@@ -93,7 +94,7 @@ export class OwnPartitions {
       if (own?.work.size !== 0) continue;
       for (const leave of own.leaving) {
         own.leaving.delete(leave);
-        own.work.add(leave);
+        own.work.set(leave, undefined);
         void leave().finally(() => this.#done(own, leave));
       }
     }
@@ -105,11 +106,11 @@ export class OwnPartitions {
       this.#held,
       partition,
       (): OwnPartition => ({
-        ...{ partition, epoch, held: undefined, stalled: [], work: new Set(), leaving: new Set() },
+        ...{ partition, epoch, held: undefined, stalled: [], work: new Map(), leaving: new Set() },
       }),
     );
     if (own.held !== undefined) return;
-    for (const id of own.stalled) this.#released.set(id, (this.#released.get(id) ?? 0) + 1);
+    for (const [id] of own.stalled) this.#released.set(id, (this.#released.get(id) ?? 0) + 1);
     own.stalled = [];
     const losing = new AbortController();
     own.held = { fence: { partition, epoch, signal: losing.signal }, losing };
@@ -122,18 +123,18 @@ export class OwnPartitions {
       const { held, work } = own;
       if (held === undefined) continue;
       own.held = undefined;
-      own.stalled = [...work].filter(
-        (one): one is string =>
-          typeof one === 'string' && (this.#released.get(one) ?? 0) < mostReleased,
-      );
+      own.stalled = [...work].flatMap(([id, attempt]) => {
+        if (typeof id !== 'string' || attempt === undefined) return [];
+        return (this.#released.get(id) ?? 0) < mostReleased ? [[id, attempt]] : [];
+      });
       work.clear();
       own.leaving.clear(); // the signal has told them
       held.losing.abort(error);
     }
   }
 
-  /** The updates, and sends, that a lease which was over has broken off in parts that are this host's all the same. */
-  stalledIn(epochs: ReadonlyMap<number, number>): readonly string[] {
+  /** The attempts at updates that a lease which was over has broken off in parts that are this host's all the same. */
+  stalledIn(epochs: ReadonlyMap<number, number>): readonly (readonly [string, number])[] {
     return [...this.#held.values()].flatMap(({ partition, epoch, stalled }) =>
       epochs.get(partition) === epoch ? stalled : [],
     );
