@@ -19,6 +19,8 @@ export type Answer = { readonly payload: unknown } | { readonly error: Fields } 
 
 export interface GatewayServerOptions {
   readonly token?: string;
+  /** The protocol that it speaks, as the release does that brought it: 3 where unsaid. */
+  readonly protocol?: number;
   /** Overrides fields of the hello's payload. */
   readonly hello?: Fields;
   /** Sends no challenge: a client has to give up by itself. */
@@ -57,7 +59,7 @@ export class ServerConnection {
 }
 
 /**
- * A gateway on loopback that speaks protocol 3 as the real one does: challenge, signed device identity, scopes, numbered
+ * A gateway on loopback that speaks protocol 3 or 4 as the real ones do: challenge, signed device identity, scopes, numbered
  * runs, tool events only for those who asked for them. It has no agent: tests say what is told.
  */
 export class GatewayServer implements AsyncDisposable {
@@ -195,7 +197,7 @@ export class GatewayServer implements AsyncDisposable {
   }
 
   #connect(from: ServerConnection, id: string, params: Fields): void {
-    const { token, refuse, hello } = this.options;
+    const { token, refuse, hello, protocol = 3 } = this.options;
     this.connects.push(params);
     const auth: Fields = Object(params.auth);
     const mismatch =
@@ -206,14 +208,16 @@ export class GatewayServer implements AsyncDisposable {
             details: { code: 'AUTH_TOKEN_MISMATCH' },
           }
         : undefined;
-    const error = refuse ?? mismatch;
+    const error = refuse ?? outOfRange(params, protocol) ?? mismatch;
     if (error !== undefined) {
       from.send({ type: 'res', id, ok: false, error });
       from.socket.close(1008, 'refused');
       return;
     }
     from.connect = params;
-    from.scopes = isProven(params, from.nonce) ? (params.scopes as string[]) : [];
+    const isTrusted = protocol > 3 && params.device === undefined; // on loopback, with the token
+    const hasScopes = isTrusted || isProven(params, from.nonce);
+    from.scopes = hasScopes ? (params.scopes as string[]) : [];
     this.connections.push(from);
     from.send({
       type: 'res',
@@ -221,8 +225,9 @@ export class GatewayServer implements AsyncDisposable {
       ok: true,
       payload: {
         type: 'hello-ok',
-        protocol: 3,
-        server: { version: '2026.3.13', connId: randomUUID() },
+        protocol,
+        ...(protocol > 3 && { auth: { role: 'operator', scopes: from.scopes } }),
+        server: { version: protocol > 3 ? '2026.9.6' : '2026.3.13', connId: randomUUID() },
         features: { methods: [], events: [] },
         snapshot: { uptimeMs: 10_000_000 },
         policy: { maxPayload: 26_214_400, maxBufferedBytes: 52_428_800, tickIntervalMs: 30_000 },
@@ -230,6 +235,14 @@ export class GatewayServer implements AsyncDisposable {
       },
     });
   }
+}
+
+/** How a gateway refuses a client whose range of protocols lacks its own. */
+function outOfRange({ minProtocol, maxProtocol }: Fields, protocol: number): Fields | undefined {
+  if (Number(minProtocol) <= protocol && protocol <= Number(maxProtocol)) return undefined;
+  const code = protocol > 3 ? { code: 'PROTOCOL_MISMATCH' } : {};
+  const details = { ...code, expectedProtocol: protocol };
+  return { code: 'INVALID_REQUEST', message: 'protocol mismatch', details };
 }
 
 /** Waits for something that sockets bring about; the test's own time-out ends it. */

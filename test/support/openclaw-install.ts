@@ -12,7 +12,7 @@ const manifestOf = (version: string) => ({
 });
 const leaveOut = ['--ignore-scripts', '--omit=optional', '--omit=peer', '--legacy-peer-deps'];
 
-/** The gateway needs Node 22, whatever the tests run on. */
+/** Plugins for the later release need Node 22, whatever the tests run on. */
 const node22Version = '22.23.3';
 
 /**
@@ -28,14 +28,19 @@ export async function installOpenClaw(version = openClawVersion): Promise<string
   return join(folder, 'node_modules', 'openclaw');
 }
 
+/** Installs Node 22 in the same cache. @returns its program. Rejects as `installNode` does. */
+export function installNode22(): Promise<string> {
+  return installNode(node22Version);
+}
+
 /**
- * Installs Node 22 in the same cache.
+ * Installs a release of Node in the same cache.
  *
  * @returns its program. Rejects with npm's own words if it cannot be installed.
  */
-export async function installNode22(): Promise<string> {
-  const folder = await installOnce(`node-${node22Version}`, (staging) =>
-    npm(['install', '--no-save', '--prefix', staging, `node@${node22Version}`], staging),
+export async function installNode(version: string): Promise<string> {
+  const folder = await installOnce(`node-${version}`, (staging) =>
+    npm(['install', '--no-save', '--prefix', staging, `node@${version}`], staging),
   );
   return join(folder, 'node_modules', 'node', 'bin', 'node');
 }

@@ -69,6 +69,11 @@ export async function npm(args: readonly string[], cwd: string): Promise<string>
   }
 }
 
+/** The newest version of a package that npm has. Rejects with npm's own words if it does not say. */
+export async function newestVersion(name: string): Promise<string> {
+  return (await npm(['view', name, 'version'], tmpdir())).trim();
+}
+
 /** Settings of npm that may reach the nested one: places and the registry, which are the machine's and not the project's. */
 const handedDown =
   /^npm_config_(cache|registry|userconfig|globalconfig|prefix|.*proxy|cafile|ca)$/i;

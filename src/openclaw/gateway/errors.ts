@@ -18,6 +18,12 @@ export const gatewayError = errorMaker({
     cause: 'The address is wrong, the gateway does not run, or it does not let this client in.',
     hint: 'See that the gateway runs at that address, and that the token and the device key are the ones it knows.',
   },
+  'gateway-protocol': {
+    message: 'The gateway and this client have no protocol in common: {problem}.',
+    cause:
+      'The gateway is of a release of OpenClaw that this release of Sluice does not know, or it is no gateway.',
+    hint: 'Take the releases of both that docs/agents.md names. The token and the device key have nothing to do with it.',
+  },
   'gateway-refused': {
     message: 'The gateway refused {method} ({reason}): {problem}.',
     cause: 'The parameters are wrong, or the client’s device or scopes do not allow it.',

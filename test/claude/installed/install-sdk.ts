@@ -1,9 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { sdkPackage, sdkVersion } from '../../../src/claude/agent/claude-sdk.js';
-import { installOnce, npm } from '../../support/package-cache.js';
+import { installOnce, newestVersion, npm } from '../../support/package-cache.js';
 
 const name = sdkPackage;
 
@@ -17,7 +16,7 @@ declare module 'vitest' {
 /** The version of the suite, or npm's newest if `CLAUDE_SDK` is `newest`. */
 async function wantedVersion(): Promise<string> {
   if (process.env['CLAUDE_SDK'] !== 'newest') return sdkVersion;
-  const version = (await npm(['view', name, 'version'], tmpdir())).trim();
+  const version = await newestVersion(name);
   console.log(`${name}: npm's newest is ${version}, the suite's own ${sdkVersion}`);
   return version;
 }

@@ -13,7 +13,7 @@ describe('the handshake', () => {
     const [connect] = lab.server.connects;
     expect(connect).toMatchObject({
       minProtocol: 3,
-      maxProtocol: 3,
+      maxProtocol: 4,
       role: 'operator',
       scopes: ['operator.read', 'operator.write'],
       caps: ['tool-events'],
@@ -66,6 +66,19 @@ describe('the handshake', () => {
     await until(() => lab.server.connects.length === 2);
   });
 
+  it('tries a gateway that is starting again after the usual delay, and who waits for it goes on waiting (stream §2.3)', async () => {
+    const refuse = { code: 'UNAVAILABLE', message: 'gateway starting', retryable: true };
+    await using lab = await gatewayLab({ idle: true, server: { refuse } });
+    lab.client.start();
+    const ready = lab.client.ready();
+    await until(() => lab.client.state === 'waiting');
+    const { token } = lab.server.options;
+    lab.server.options = { ...(token !== undefined && { token }) };
+    await lab.clock.advance(800);
+    await ready;
+    expect(lab.server.connects).toHaveLength(2);
+  });
+
   it('gives up a gateway that says nothing, after the time for the handshake (stream §2.3)', async () => {
     await using lab = await gatewayLab({ idle: true, server: { silent: true } });
     lab.client.start();
@@ -80,13 +93,55 @@ describe('the handshake', () => {
   });
 
   it.each([
-    ['of another protocol', { hello: { protocol: 4 } }],
-    ['without its type', { hello: { type: 'hello' } }],
-  ])('refuses a welcome %s (stream §2.3)', async (_what, server) => {
+    [3, '2026.3.13'],
+    [4, '2026.9.6'],
+  ])(
+    'speaks protocol %i with a gateway that speaks it (stream §2.2, stream §8.1)',
+    async (protocol, version) => {
+      await using lab = await gatewayLab({ server: { protocol } });
+      expect(lab.log.entries).toContainEqual(
+        expect.objectContaining({ fields: { protocol, version } }),
+      );
+      expect(lab.log.messages('warn')).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['a gateway of a later release', 'protocol 5', { protocol: 5 }],
+    ['a gateway of an earlier one', 'protocol 2', { protocol: 2 }],
+    [
+      'a gateway that does not say which it speaks',
+      'a protocol without a number',
+      { refuse: { code: 'INVALID_REQUEST', details: { code: 'PROTOCOL_MISMATCH' } } },
+    ],
+    ['a welcome of another protocol', 'protocol 5', { hello: { protocol: 5 } }],
+    ['a welcome without its type', 'a protocol without a number', { hello: { type: 'hello' } }],
+  ])('names the protocols of both sides to %s (stream §2.3)', async (_what, theirs, server) => {
     await using lab = await gatewayLab({ idle: true, server });
     lab.client.start();
-    await expect(lab.client.ready()).rejects.toMatchObject({
-      message: expect.stringContaining('another protocol'),
+    const error: unknown = await lab.client.ready().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'gateway-protocol',
+      details: { problem: `it speaks ${theirs}, and this client 3 to 4` },
+      hint: expect.stringContaining('have nothing to do with it'),
+    });
+  });
+
+  it('says nothing of a missing device to a gateway of protocol 4 that gives it its scopes (stream §2.2)', async () => {
+    const device = undefined as unknown as ReturnType<typeof createDeviceIdentity>; // absent
+    await using lab = await gatewayLab({ client: { device }, server: { protocol: 4 } });
+    expect(lab.log.messages('warn')).toEqual([]);
+    expect(await lab.client.request('chat.send', { idempotencyKey: 'k' })).toMatchObject({
+      runId: 'k',
+    });
+  });
+
+  it('warns of the scopes that a gateway of protocol 4 withholds, with a device or without (stream §2.2)', async () => {
+    const hello = { auth: { scopes: ['operator.read'] } };
+    await using lab = await gatewayLab({ server: { protocol: 4, hello } });
+    expect(lab.log.entries.find(({ level }) => level === 'warn')).toMatchObject({
+      message: 'the gateway does not allow all that its client asks for',
+      fields: { missing: ['operator.write'] },
     });
   });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDeviceIdentity, OpenClawClient } from '../../../src/openclaw/gateway/index.js';
 import { collectingLogger } from '../../../src/testing/index.js';
 import { calls, says, stalls } from '../../support/messages-api/reply.js';
-import { describeGateway, GatewayLab, hearRun } from './gateway-lab.js';
+import { describeGateway, GatewayLab, hearRun, release } from './gateway-lab.js';
 
 describeGateway('the client before a real gateway (stream §2, §3)', () => {
   let lab: GatewayLab;
@@ -17,9 +17,8 @@ describeGateway('the client before a real gateway (stream §2, §3)', () => {
           says('It says: buy milk.'),
         ],
         'use a tool': [says(calls('toolu_2', 'read', { path: 'note.txt' })), says('Done.')],
+        'without a device': [says('Who are you?')],
         'never stop': [stalls('One, two, three, four, five, six, seven, eight', 4)],
-        'until you crash': [stalls('This will not come to its end', 2)],
-        'after the crash': [says('Here again.')],
       },
     });
   });
@@ -43,8 +42,16 @@ describeGateway('the client before a real gateway (stream §2, §3)', () => {
     const { runId, heard, answer } = await sends(client, 'read the note');
     const final = await heard.ended;
     expect(answer).toMatchObject({ runId, status: 'started' });
-    expect(final).toMatchObject({ state: 'final', text: 'I will look.It says: buy milk.' });
-    expect(heard.agent.map(({ seq }) => seq)).toEqual(heard.agent.map((_, at) => at + 1));
+    expect(final).toMatchObject({ state: 'final' });
+    const numbers = heard.agent.map(({ seq }) => seq);
+    if (release?.protocol === 3) {
+      expect(final.text).toBe('I will look.It says: buy milk.');
+      expect(numbers).toEqual(heard.agent.map((_, at) => at + 1));
+    } else {
+      expect(final.text).toMatch(/It says: buy milk\.$/); // what came before may be told elsewhere
+      expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+    }
+    expect(client.stats()).toMatchObject({ malformedFrames: 0, seqGaps: 0, seqRegressions: 0 });
     expect(heard.agent.every((event) => event.runId === runId)).toBe(true);
     expect(heard.agent.at(0)).toMatchObject({ stream: 'lifecycle', data: { phase: 'start' } });
     expect(heard.agent.at(-1)).toMatchObject({ stream: 'lifecycle', data: { phase: 'end' } });
@@ -63,18 +70,25 @@ describeGateway('the client before a real gateway (stream §2, §3)', () => {
     await heard.ended;
   });
 
-  it('is let in without a device, warned, and then refused its requests', async () => {
+  it('is let in without a device: refused its requests, and warned of that, by 2026.3, and heard by 2026.9', async () => {
     const { url, token } = lab.gateway;
     const logger = collectingLogger();
     await using client = new OpenClawClient({ url, token, logger });
     client.start();
     await client.ready();
-    expect(logger.messages('warn').join()).toContain('no device identity');
-    const refused = client.request('chat.send', {
+    const heard = hearRun(client, 'without-a-device');
+    const refused = client.requestRun('chat.send', {
       sessionKey: 'agent:main:none',
-      message: 'hello',
-      idempotencyKey: randomUUID(),
+      message: 'without a device',
+      idempotencyKey: 'without-a-device',
     });
+    if (release?.protocol !== 3) {
+      expect(await refused).toMatchObject({ status: 'started' });
+      expect(await heard.ended).toMatchObject({ state: 'final', text: 'Who are you?' });
+      expect(logger.messages('warn')).toEqual([]);
+      return;
+    }
+    expect(logger.messages('warn').join()).toContain('no device identity');
     await expect(refused).rejects.toMatchObject({ code: 'gateway-refused' });
     await expect(refused).rejects.toThrow('missing scope: operator.write');
   });
@@ -106,21 +120,5 @@ describeGateway('the client before a real gateway (stream §2, §3)', () => {
     await heard.agentEvent(({ stream }) => stream === 'assistant');
     await client.request('chat.abort', { sessionKey, runId });
     expect(await heard.ended).toMatchObject({ state: 'aborted', stopReason: 'rpc' });
-  });
-
-  it('comes back by itself after the gateway crashed; the run it lost ends with an error, once', async () => {
-    const client = await lab.client({ resumeWindowMs: 500, reconnect: { firstDelayMs: 50 } });
-    await client.ready();
-    const { heard } = await sends(client, 'until you crash');
-    await heard.agentEvent(({ stream }) => stream === 'assistant');
-    await lab.gateway.kill();
-    const end = await heard.agentEvent(({ stream }) => stream === 'error');
-    expect(end).toMatchObject({ seq: 0, stream: 'error' });
-    expect(client.stats()).toMatchObject({ agentRuns: 0, chatRuns: 0, pendingRequests: 0 });
-    await lab.gateway.start();
-    await client.ready();
-    const { heard: next } = await sends(client, 'after the crash');
-    expect(await next.ended).toMatchObject({ state: 'final', text: 'Here again.' });
-    expect(heard.agent.filter(({ stream }) => stream === 'error')).toHaveLength(1);
   });
 });

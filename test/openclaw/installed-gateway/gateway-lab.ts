@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, inject } from 'vitest';
 import {
@@ -6,15 +7,16 @@ import {
   OpenClawClient,
   type OpenClawClientOptions,
 } from '../../../src/openclaw/gateway/index.js';
-import type { AgentEventPayload } from '../../../src/sdk/stream/index.js';
+import type { AgentEventPayload, AgentTrigger } from '../../../src/sdk/stream/index.js';
 import { collectingLogger } from '../../../src/testing/index.js';
 import { MessagesApi, type Script } from '../../support/messages-api/messages-api.js';
 import { GatewayProcess } from './gateway-process.js';
 
-const programs = inject('gatewayPrograms');
+/** The release that this project runs, with its programs. */
+export const release = inject('gateway');
 
 /** A suite that needs the gateway. */
-export const describeGateway = describe.skipIf(programs === undefined);
+export const describeGateway = describe.skipIf(release === undefined);
 
 /** What a client was told of one run, in order. */
 export interface HeardRun {
@@ -39,11 +41,11 @@ export class GatewayLab implements AsyncDisposable {
   }
 
   static async open(script: Script): Promise<GatewayLab> {
-    if (programs === undefined) throw new Error('the gateway is not installed');
+    if (release === undefined) throw new Error('the gateway is not installed');
     const api = await MessagesApi.start(script);
     try {
       const files = { 'note.txt': 'Buy milk.' };
-      const gateway = await GatewayProcess.start({ ...programs, modelUrl: api.url, files });
+      const gateway = await GatewayProcess.start({ ...release, modelUrl: api.url, files });
       return new GatewayLab(api, gateway);
     } catch (error) {
       await api[Symbol.asyncDispose]();
@@ -98,5 +100,16 @@ export function hearRun(client: OpenClawClient, runId: string): HeardRun {
         };
         waiting.add(told);
       }),
+  };
+}
+
+/** A message for an agent, in a session of its own. */
+export function triggerOf(text: string): AgentTrigger {
+  return {
+    type: 'dm',
+    source: { channelType: 'test', instanceId: 'a', chatId: 'c', messageId: randomUUID() },
+    sender: { platformUserId: 'ada', displayName: 'Ada' },
+    content: { text },
+    sessionId: randomUUID(),
   };
 }

@@ -5,13 +5,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { GatewayPrograms } from './global-setup.js';
 
 /** What a gateway is started with. */
-export interface GatewaySetup {
-  /** Node 22. */
-  readonly node: string;
-  /** The folder of the installed package. */
-  readonly openClaw: string;
+export interface GatewaySetup extends GatewayPrograms {
   /** Where its model answers: a Messages API on this machine. */
   readonly modelUrl: string;
   /** Files of the agent's workspace, by name. */
@@ -19,6 +16,9 @@ export interface GatewaySetup {
 }
 
 const token = 'a-token-of-the-tests';
+
+/** What a gateway prints when it takes clients: of 2026.3, and of 2026.9. */
+const isReady = /listening on ws:\/\/|\[gateway\] ready/;
 
 /**
  * A real gateway of OpenClaw on this machine's loopback, in a process, a home and an environment of its own, without
@@ -64,15 +64,18 @@ export class GatewayProcess implements AsyncDisposable {
 
   /** Starts it, or starts it again. Resolves when it listens. */
   async start(): Promise<void> {
-    const { node, openClaw } = this.#setup;
+    const { nodeProgram, openClaw } = this.#setup;
     const program = [join(openClaw, 'openclaw.mjs'), 'gateway', 'run', '--bind', 'loopback'];
-    const child = spawn(node, [...program, '--port', String(this.#port)], {
+    const child = spawn(nodeProgram, [...program, '--port', String(this.#port)], {
       cwd: this.#home,
       env: {
-        PATH: `${dirname(node)}:/usr/bin:/bin`, // nothing else of ours reaches it
+        PATH: `${dirname(nodeProgram)}:/usr/bin:/bin`, // nothing else of ours reaches it
         HOME: this.#home,
         TMPDIR: this.#home,
         OPENCLAW_STATE_DIR: join(this.#home, 'state'),
+        OPENCLAW_OFFLINE: '1',
+        OPENCLAW_TELEMETRY: '0',
+        OPENCLAW_NO_AUTO_UPDATE: '1',
         OPENCLAW_SKIP_CHANNELS: '1',
         OPENCLAW_SKIP_CRON: '1',
         OPENCLAW_SKIP_GMAIL_WATCHER: '1',
@@ -92,7 +95,7 @@ export class GatewayProcess implements AsyncDisposable {
       );
       createInterface({ input: child.stdout }).on('line', (line) => {
         this.printed.push(line);
-        if (line.includes('listening on ws://')) resolve();
+        if (isReady.test(line)) resolve();
       });
     });
   }

@@ -2,11 +2,11 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { compileFunction, constants } from 'node:vm';
-import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { loadLegacyPluginFrom } from '../../../src/openclaw/index.js';
 import { createTestKernel, scriptedAgent } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
-import { describeGateway } from './gateway-lab.js';
+import { describeGateway, release } from './gateway-lab.js';
 
 /** Node's own `import()`: the one in this file is the test runner's, which calls no hooks. */
 const importModule = compileFunction('return import(specifier)', ['specifier'], {
@@ -34,7 +34,7 @@ afterAll(() => {
 
 /** Has an agent call a tool of a bundled plugin. */
 async function called(plugin: string, tool: string, args: Record<string, unknown>) {
-  const openclaw = inject('gatewayPrograms')?.openClaw ?? '';
+  const openclaw = release?.openClaw ?? '';
   const { kernel } = createTestKernel();
   await using loaded = await loadLegacyPluginFrom(join(openclaw, 'extensions', plugin), {
     ...{ kernel, openclaw, importModule, optionalTools: ['*'] },

@@ -5,17 +5,28 @@ import { checkOrdering } from '../../../src/claude/index.js';
 import { OpenClawAgentProvider, type OpenClawClient } from '../../../src/openclaw/gateway/index.js';
 import type {
   AgentEventPayload,
-  AgentTrigger,
   SessionEvent,
   StreamDelta,
   TranscriptEntry,
 } from '../../../src/sdk/stream/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';
-import { calls, says, stalls, thinks } from '../../support/messages-api/reply.js';
-import { describeGateway, GatewayLab } from './gateway-lab.js';
+import { until } from '../../support/gateway-server.js';
+import { calls, held, says, stalls, thinks } from '../../support/messages-api/reply.js';
+import { describeGateway, GatewayLab, release, triggerOf } from './gateway-lab.js';
 
 const tool = (id: string) =>
   says(thinks('A note?'), 'I will look.', calls(id, 'read', { path: 'note.txt' }));
+
+/** The same, but the call comes when the text has been heard. */
+let isHeard: () => void = () => undefined;
+const heard = new Promise<void>((resolve) => {
+  isHeard = resolve;
+});
+const slowly = (id: string) => {
+  let blocks = 0;
+  const until = () => (blocks++ === 0 ? Promise.resolve() : heard);
+  return held(until, 'I will look.', calls(id, 'read', { path: 'note.txt' }));
+};
 
 describeGateway('an agent behind a real gateway (stream §4, §5)', () => {
   let lab: GatewayLab;
@@ -28,10 +39,10 @@ describeGateway('an agent behind a real gateway (stream §4, §5)', () => {
         'stream the note': [tool('toolu_1'), says('It says: buy milk.')],
         'take a turn': [tool('toolu_2'), says('Milk it is.')],
         'answer whole': [says('A whole answer.')],
+        'note whole': [tool('toolu_3'), says('It says: buy milk.')],
+        'slow note': [slowly('toolu_4'), says('It says: buy milk.')],
         'leave early': [stalls('One, two, three, four, five, six, seven, eight', 4)],
         'be stopped': [stalls('One, two, three, four, five, six, seven, eight', 4)],
-        'until you crash': [stalls('This will not come to its end', 2)],
-        'after the crash': [says('Here again.')],
       },
     });
     client = await lab.client({ resumeWindowMs: 1_000, reconnect: { firstDelayMs: 50 } });
@@ -39,7 +50,7 @@ describeGateway('an agent behind a real gateway (stream §4, §5)', () => {
   });
 
   afterEach(async () => {
-    await client.request('health'); // answered in order: what was asked before is answered, too
+    await until(() => client.stats().pendingRequests === 0); // a gateway may take its time to stop a run
     const { agentRuns, chatRuns, claimedRuns, pendingRequests } = client.stats();
     expect({ agentRuns, chatRuns, claimedRuns, pendingRequests }).toEqual({
       agentRuns: 0,
@@ -50,17 +61,6 @@ describeGateway('an agent behind a real gateway (stream §4, §5)', () => {
   });
 
   afterAll(() => lab[Symbol.asyncDispose]());
-
-  function trigger(text: string, signal?: AbortSignal): AgentTrigger {
-    return {
-      type: 'dm',
-      source: { channelType: 'test', instanceId: 'a', chatId: 'c', messageId: randomUUID() },
-      sender: { platformUserId: 'ada', displayName: 'Ada' },
-      content: { text },
-      sessionId: randomUUID(),
-      ...(signal !== undefined && { signal }),
-    };
-  }
 
   async function allOf(deltas: AsyncIterable<StreamDelta>): Promise<StreamDelta[]> {
     const all: StreamDelta[] = [];
@@ -75,7 +75,7 @@ describeGateway('an agent behind a real gateway (stream §4, §5)', () => {
       agentId: 'main',
       onTool: (event) => tools.push(event),
     });
-    const deltas = await allOf(provider.triggerStream(trigger('stream the note')));
+    const deltas = await allOf(provider.triggerStream(triggerOf('stream the note')));
     expect(deltas.at(-1)).toMatchObject({
       phase: 'final',
       content: 'It says: buy milk.',
@@ -90,9 +90,31 @@ describeGateway('an agent behind a real gateway (stream §4, §5)', () => {
     expect(tools.map(({ data }) => data['phase'])).toEqual(['start', 'result']);
   });
 
+  it('streams a text before a tool call once, also if the call comes later', async () => {
+    const provider = new OpenClawAgentProvider({ client, agentId: 'main', messages: 'all' });
+    const deltas: StreamDelta[] = [];
+    for await (const delta of provider.triggerStream(triggerOf('slow note'))) {
+      deltas.push(delta);
+      if (delta.phase === 'content') isHeard();
+    }
+    expect(deltas.at(-1)).toMatchObject({
+      phase: 'final',
+      content: 'I will look.\n\nIt says: buy milk.',
+    });
+  });
+
+  it('answers whole, with the text before a tool call', async () => {
+    const provider = new OpenClawAgentProvider({ client, agentId: 'main' });
+    const between = release?.protocol === 3 ? '' : '\n\n'; // 2026.3 puts nothing between messages
+    expect(await provider.trigger(triggerOf('note whole'))).toMatchObject({
+      status: 'answered',
+      parts: [`I will look.${between}It says: buy milk.`],
+    });
+  });
+
   it('answers whole', async () => {
     const provider = new OpenClawAgentProvider({ client, agentId: 'main' });
-    expect(await provider.trigger(trigger('answer whole'))).toMatchObject({
+    expect(await provider.trigger(triggerOf('answer whole'))).toMatchObject({
       status: 'answered',
       parts: ['A whole answer.'],
     });
@@ -122,24 +144,9 @@ describeGateway('an agent behind a real gateway (stream §4, §5)', () => {
 
   it('stops the run that its reader leaves', async () => {
     const provider = new OpenClawAgentProvider({ client, agentId: 'main' });
-    for await (const delta of provider.triggerStream(trigger('leave early')))
+    for await (const delta of provider.triggerStream(triggerOf('leave early')))
       if (delta.phase === 'content') break;
     expect(provider.circuit).toBe('closed');
-  });
-
-  it('ends a run with one error when the gateway crashes in the middle, and answers the next one', async () => {
-    const provider = new OpenClawAgentProvider({ client, agentId: 'main' });
-    const deltas: StreamDelta[] = [];
-    for await (const delta of provider.triggerStream(trigger('until you crash'))) {
-      deltas.push(delta);
-      if (delta.phase === 'content' && deltas.length === 1) await lab.gateway.kill();
-    }
-    expect(deltas.at(-1)).toMatchObject({ phase: 'error' });
-    expect(deltas.filter(({ phase }) => phase === 'error')).toHaveLength(1);
-    await lab.gateway.start();
-    await client.ready();
-    const next = await allOf(provider.triggerStream(trigger('after the crash')));
-    expect(next.at(-1)).toMatchObject({ phase: 'final', content: 'Here again.' });
   });
 
   /** One turn of an agent, and what was seen of it. */

@@ -82,7 +82,7 @@ export function bridgeGateway(
       if (wire !== undefined && !isGapReport(wire)) agent(wire);
     } else if (event === 'chat') {
       const chat = readChatEvent(payload);
-      if (chat !== undefined) runs.get(chat.runId)?.chat(chat);
+      if (typeof chat === 'object') runs.get(chat.runId)?.chat(chat);
     }
   }
 

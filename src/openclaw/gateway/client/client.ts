@@ -10,8 +10,10 @@ import {
 import { gatewayError } from '../errors.js';
 import type { OtherAgentEvent } from '../protocol/agent-event.js';
 import type { LostReason } from '../protocol/chat-event.js';
+import { scopesOf } from '../protocol/connect-params.js';
 import type { GatewayEvent } from '../protocol/frame.js';
 import type { Hello } from '../protocol/hello.js';
+import { minProtocol, shapesOf } from '../protocol/protocols.js';
 import { type ClientLimits, limitsOf, type OpenClawClientOptions } from './client-options.js';
 import type { ClientState, ClientStateChange, RequestOptions, RunsLost } from './client-state.js';
 import { Connection } from './connection.js';
@@ -30,7 +32,7 @@ import {
 import { untilReady } from './until-ready.js';
 
 /**
- * A client of an OpenClaw gateway, protocol 3: one connection, made again whenever it is lost, over which requests
+ * A client of an OpenClaw gateway, protocol 3 or 4: one connection, made again whenever it is lost, over which requests
  * are answered and the events of runs are brought to those who have registered them. The rules are in
  * spec/stream-plumbing.md.
  *
@@ -49,6 +51,7 @@ export class OpenClawClient implements AsyncDisposable {
   readonly clock: Clock;
   /** Makes a text of the gateway fit to be shown: on one line, bounded, without this client's secrets. */
   readonly redact: (text: string) => string;
+  readonly #with: OpenClawClientOptions;
   readonly #limits: ClientLimits;
   readonly #logger: Logger;
   readonly #counters = { ...noCounts };
@@ -65,16 +68,19 @@ export class OpenClawClient implements AsyncDisposable {
   readonly #states = listeners<ClientStateChange>(this.#onError);
   readonly #losses = listeners<RunsLost>(this.#onError);
   #requests = 0;
+  #protocol = minProtocol;
 
   constructor(options: OpenClawClientOptions) {
-    const { token, password, device, logger = silentLogger, clock = systemClock } = options;
+    const { token, password, logger = silentLogger, clock = systemClock } = options;
     const redact = redactor([token, password]);
     this.clock = clock;
     this.redact = redact;
+    this.#with = options;
     this.#limits = limitsOf(options);
     this.#logger = unfailing(logger);
     this.#pending = pendingRequests(clock, redact);
-    this.#routes = runRoutes(this.#limits.maxRuns, this.#counters, clock, this.#logger);
+    const { maxRuns } = this.#limits;
+    this.#routes = runRoutes(maxRuns, this.#counters, clock, this.#logger, () => this.protocol);
     this.#resume = resumeWindow(this.#limits.resumeWindowMs, clock, (reason, error) =>
       this.#lose(reason, error),
     );
@@ -86,13 +92,16 @@ export class OpenClawClient implements AsyncDisposable {
       },
       event: (event, chars) => this.#take(event, chars),
     });
-    if (device === undefined)
-      this.#logger.warn('the gateway client has no device identity: its requests will be refused');
   }
 
   /** The state of the client (stream §2.1). */
   get state(): ClientState {
     return this.#connection.state;
+  }
+
+  /** The protocol of the gateway's last welcome; the lowest that this client speaks before the first. */
+  get protocol(): number {
+    return this.#protocol;
   }
 
   /** Connects, and keeps connecting until `stop`. A second call does nothing. */
@@ -274,8 +283,15 @@ export class OpenClawClient implements AsyncDisposable {
   }
 
   #welcomed(hello: Hello): void {
-    const { version } = hello.server ?? {};
-    this.#logger.info('the gateway is connected', { ...definedFields({ version }) });
+    const { protocol, auth, server: { version } = {} } = hello;
+    this.#protocol = protocol;
+    this.#logger.info('the gateway is connected', { protocol, ...definedFields({ version }) });
+    const has = shapesOf(protocol).tellsScopes ? (auth?.scopes ?? []) : undefined;
+    const missing = has && scopesOf(this.#with).filter((scope) => !has.includes(scope));
+    if (this.#with.device === undefined && has === undefined)
+      this.#logger.warn('the gateway client has no device identity: its requests will be refused');
+    else if (missing?.length)
+      this.#logger.warn('the gateway does not allow all that its client asks for', { missing });
     this.#resume.close(hello);
   }
 }

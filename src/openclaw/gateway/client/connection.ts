@@ -10,6 +10,7 @@ import {
   requestText,
 } from '../protocol/frame.js';
 import { type Hello, nonceOf, readHello } from '../protocol/hello.js';
+import { isSpoken, maxProtocol, minProtocol } from '../protocol/protocols.js';
 import {
   type ClientLimits,
   type OpenClawClientOptions,
@@ -51,7 +52,7 @@ export class Connection {
   /** How far the handshake of the connection is. */
   #greeting: 'awaited' | 'answered' | 'done' = 'awaited';
   #failures = 0;
-  #isRefused = false;
+  #refused: Standing['refused'];
   #problem: string | undefined;
   #lastFrameMs = 0;
   #attempts = 0;
@@ -82,7 +83,7 @@ export class Connection {
   }
 
   get standing(): Standing {
-    return { state: this.#state, problem: this.#problem, isRefused: this.#isRefused };
+    return { state: this.#state, problem: this.#problem, refused: this.#refused };
   }
 
   start(): void {
@@ -116,7 +117,7 @@ export class Connection {
     const { handshakeTimeoutMs } = this.#limits;
     const attempt = ++this.#attempts;
     this.#greeting = 'awaited';
-    this.#isRefused = false;
+    this.#refused = undefined;
     this.#enter('connecting');
     this.#timer.set(handshakeTimeoutMs, () => {
       this.#current?.end(`it did not answer within ${handshakeTimeoutMs} ms`);
@@ -157,15 +158,17 @@ export class Connection {
     } else if (read.frame.id === connectId && this.#greeting === 'answered') {
       const { ok, payload, error } = read.frame;
       const hello = ok ? readHello(payload) : undefined;
-      const { code, message } = refusalOf(error);
-      if (hello !== undefined) this.#welcome(hello);
-      else if (ok) this.#refuse('it speaks another protocol');
+      const { code, message, protocol, isTemporary } = refusalOf(error);
+      if (hello !== undefined && isSpoken(hello.protocol)) this.#welcome(hello);
+      else if (ok) this.#refuse(foreign(hello?.protocol), 'protocol');
+      else if (protocol !== undefined) this.#refuse(foreign(protocol), 'protocol');
+      else if (isTemporary) this.#current?.end(`it takes no client yet (${code}: ${message})`);
       else this.#refuse(`it refuses this client (${code}: ${message})`);
     }
   }
 
-  #refuse(why: string): void {
-    this.#isRefused = true;
+  #refuse(why: string, refused: Standing['refused'] = 'client'): void {
+    this.#refused = refused;
     this.#current?.end(why);
   }
 
@@ -200,7 +203,7 @@ export class Connection {
     this.#enter('waiting', this.#problem);
     if (this.state !== 'waiting') return; // a listener has stopped it
     const { random = Math.random } = this.#with;
-    const delayMs = this.#isRefused
+    const delayMs = this.#refused
       ? this.#reconnect.maxDelayMs
       : backoffMs(this.#reconnect, this.#failures, random);
     this.#timer.set(delayMs, () => this.#connect());
@@ -210,6 +213,13 @@ export class Connection {
     this.#state = state;
     this.#listener.state(state, problem);
   }
+}
+
+/** That a gateway and this client have no protocol in common. */
+function foreign(protocol: number | 'unnamed' | undefined): string {
+  const theirs =
+    typeof protocol === 'number' ? `protocol ${protocol}` : 'a protocol without a number';
+  return `it speaks ${theirs}, and this client ${minProtocol} to ${maxProtocol}`;
 }
 
 /** Milliseconds before the next attempt to connect. @param failures the attempts that have failed in a row, from 1. */

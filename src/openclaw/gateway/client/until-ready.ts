@@ -7,8 +7,8 @@ export interface Standing {
   readonly state: ClientState;
   /** Why the last connection was lost, or did not come about. */
   readonly problem: string | undefined;
-  /** The gateway has answered the last attempt with a no: another one soon will not help. */
-  readonly isRefused: boolean;
+  /** The gateway has answered the last attempt with a no, to this client or to its protocols: another one will not help. */
+  readonly refused: 'client' | 'protocol' | undefined;
 }
 
 interface WaitOptions extends RequestOptions {
@@ -18,16 +18,22 @@ interface WaitOptions extends RequestOptions {
   readonly standing: () => Standing;
 }
 
-/** Waits until a connection stands. @throws SluiceError `gateway-unreachable`, `client-stopped`, `request-aborted`. */
+/**
+ * Waits until a connection stands.
+ *
+ * @throws SluiceError `gateway-unreachable`, `gateway-protocol`, `client-stopped`, `request-aborted`.
+ */
 export async function untilReady(options: WaitOptions): Promise<void> {
   const { clock, timeoutMs, signal, onChange, standing } = options;
   const { promise, resolve, reject } = deferred();
   const check = (): void => {
-    const { state, isRefused, problem } = standing();
+    const { state, refused, problem = 'it is not connected' } = standing();
     if (state === 'connected') resolve();
     else if (state === 'stopped') reject(gatewayError('client-stopped', {}));
     else if (state === 'idle') reject(unreachable('the client was not started'));
-    else if (state === 'waiting' && isRefused) reject(unreachable(problem));
+    else if (state === 'waiting' && refused === 'protocol')
+      reject(gatewayError('gateway-protocol', { problem }));
+    else if (state === 'waiting' && refused !== undefined) reject(unreachable(problem));
   };
   using _listening = onChange(check);
   using timer = new Timer(clock);

@@ -5,11 +5,13 @@ import { Compile } from 'typebox/compile';
 /** Why the client itself ends a run: in `data.reason` of an `error` event with `seq` 0, which no gateway sends. */
 export type LostReason = 'gateway-disconnected' | 'gateway-restarted' | 'client-stopped';
 
-/** A `chat` event: the whole answer so far, in the gateway's own accumulation. */
+type ChatState = 'delta' | 'final' | 'aborted' | 'error';
+
+/** A `chat` event: the answer so far, in the gateway's own accumulation. */
 export interface ChatEvent {
   readonly runId: string;
-  readonly state: 'delta' | 'final' | 'aborted' | 'error';
-  /** The text of the whole run so far; absent if the event holds no message. */
+  readonly state: ChatState;
+  /** The text so far, in protocol 4 maybe of the last message alone; absent if the event holds no message. */
   readonly text?: string;
   readonly errorMessage?: string;
   readonly stopReason?: string;
@@ -20,7 +22,7 @@ export interface ChatEvent {
 
 const wireChatEvent = Type.Object({
   runId: Type.String({ minLength: 1 }),
-  state: Type.Enum(['delta', 'final', 'aborted', 'error']),
+  state: Type.String(),
   message: Type.Optional(Type.Unknown()),
   errorMessage: Type.Optional(Type.String()),
   stopReason: Type.Optional(Type.String()),
@@ -29,12 +31,19 @@ const wireChatEvent = Type.Object({
 
 const isChatEvent = Compile(wireChatEvent);
 
-/** Reads the payload of a `chat` event; nothing if it is none. */
-export function readChatEvent(payload: unknown): ChatEvent | undefined {
+const states: ReadonlySet<string> = new Set<ChatState>(['delta', 'final', 'aborted', 'error']);
+
+/** Reads the payload of a `chat` event: nothing if it is none, `other` if its state is none of the answer. */
+export function readChatEvent(payload: unknown): ChatEvent | 'other' | undefined {
   if (!isChatEvent.Check(payload)) return undefined;
   const { runId, state, message, errorMessage, stopReason, sessionKey } = payload;
   const text = textOfMessage(message);
+  if (!isStateOfAnswer(state)) return 'other';
   return { runId, state, ...definedFields({ text, errorMessage, stopReason, sessionKey }) };
+}
+
+function isStateOfAnswer(state: string): state is ChatState {
+  return states.has(state);
 }
 
 /** The text of a message of the wire: its text blocks, joined. */

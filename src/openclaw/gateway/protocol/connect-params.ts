@@ -1,6 +1,6 @@
 import { definedFields } from 'sluice-kernel/internal';
 import type { DeviceIdentity } from '../device/device-identity.js';
-import { protocolVersion } from './hello.js';
+import { maxProtocol, minProtocol } from './protocols.js';
 
 /** How a client presents itself. */
 export interface ClientIntroduction {
@@ -8,7 +8,10 @@ export interface ClientIntroduction {
   readonly token?: string;
   /** The gateway's password, if it has one instead of a token. */
   readonly password?: string;
-  /** Without one a gateway lets the client in, and then refuses it every request. See `loadDeviceIdentity`. */
+  /**
+   * Without one a gateway of protocol 3 lets the client in, and then refuses it every request; one of protocol 4 says which
+   * scopes it has. See `loadDeviceIdentity`.
+   */
   readonly device?: DeviceIdentity;
   /** The permissions that the client asks for; `operator.read` and `operator.write` by default. */
   readonly scopes?: readonly string[];
@@ -22,6 +25,13 @@ export interface ClientIntroduction {
   readonly locale?: string;
 }
 
+/** The permissions that a client asks for. */
+export function scopesOf({
+  scopes = ['operator.read', 'operator.write'],
+}: ClientIntroduction): readonly string[] {
+  return scopes;
+}
+
 /** The role of a client that talks to agents. */
 const role = 'operator';
 
@@ -29,7 +39,8 @@ const role = 'operator';
 export function connectParams(client: ClientIntroduction, nonce: string, signedAtMs: number) {
   const { clientId = 'gateway-client', clientMode = 'backend', version = '0' } = client;
   const { platform = process.platform, locale = 'en-US', displayName } = client;
-  const { scopes = ['operator.read', 'operator.write'], token, password, device } = client;
+  const { token, password, device } = client;
+  const scopes = scopesOf(client);
   /** Proves that the client has the key, by a signature over all that it says of itself. */
   const proofOf = (device: DeviceIdentity) => {
     const { id, publicKey } = device;
@@ -50,8 +61,8 @@ export function connectParams(client: ClientIntroduction, nonce: string, signedA
     return { id, publicKey, signature: device.sign(signed), signedAt: signedAtMs, nonce };
   };
   return {
-    minProtocol: protocolVersion,
-    maxProtocol: protocolVersion,
+    minProtocol,
+    maxProtocol,
     client: {
       id: clientId,
       version,

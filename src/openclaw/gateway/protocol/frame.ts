@@ -1,3 +1,4 @@
+import { definedFields } from 'sluice-kernel/internal';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -62,15 +63,23 @@ export interface Refusal {
   /** NOT_PAIRED, INVALID_REQUEST, UNAVAILABLE, ..., or of a handshake AUTH_TOKEN_MISMATCH and the like. */
   readonly code: string;
   readonly message: string;
+  /** It says that the same request may soon be taken, as a gateway does that is starting. */
+  readonly isTemporary: boolean;
+  /** The protocol that the gateway wants, if the client speaks none that it takes. `unnamed` if it does not say which. */
+  readonly protocol?: number | 'unnamed';
 }
 
 /** Reads the error of an answer, whatever shape it has. */
 export function refusalOf(error: unknown): Refusal {
-  const { code, message, details }: Record<string, unknown> = Object(error);
-  const detail: unknown = Object(details).code;
+  const { code, message, details, retryable }: Record<string, unknown> = Object(error);
+  const { code: detail, expectedProtocol }: Record<string, unknown> = Object(details);
+  const named = typeof expectedProtocol === 'number' ? expectedProtocol : undefined;
+  const protocol = named ?? (detail === 'PROTOCOL_MISMATCH' ? ('unnamed' as const) : undefined);
   return {
     code: textIn(detail) ?? textIn(code) ?? 'UNKNOWN',
     message: textIn(message) ?? 'it gives no reason',
+    isTemporary: retryable === true,
+    ...definedFields({ protocol }),
   };
 }
 

@@ -1,17 +1,15 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-/** The protocol that this client speaks, and no other. */
-export const protocolVersion = 3;
-
 const challenge = Type.Object({ nonce: Type.String({ minLength: 1 }) });
 
 const hello = Type.Object({
   type: Type.Literal('hello-ok'),
-  protocol: Type.Literal(protocolVersion),
+  protocol: Type.Integer(),
   server: Type.Optional(
     Type.Object({ version: Type.Optional(Type.String()), connId: Type.Optional(Type.String()) }),
   ),
+  auth: Type.Optional(Type.Object({ scopes: Type.Optional(Type.Array(Type.String())) })),
   snapshot: Type.Optional(Type.Object({ uptimeMs: Type.Optional(Type.Number({ minimum: 0 })) })),
   policy: Type.Optional(
     Type.Object({
@@ -32,7 +30,7 @@ export function nonceOf(payload: unknown): string | undefined {
   return isChallenge.Check(payload) ? payload.nonce : undefined;
 }
 
-/** Reads the answer to `connect`; nothing if it is not one that this client understands. */
+/** Reads the answer to `connect`, of whatever protocol; nothing if it is none. */
 export function readHello(payload: unknown): Hello | undefined {
   return isHello.Check(payload) ? payload : undefined;
 }

@@ -1,7 +1,8 @@
 import { type StreamDelta, unreachedError } from '@sluice/sdk/stream';
 import { Backlog } from '@sluice/sdk/stream/internal';
 import type { Clock } from 'sluice-kernel';
-import { isAnotherMessage, type RunEndFact, type RunFact } from '../run/run-fact.js';
+import type { RunEndFact, RunFact } from '../run/run-fact.js';
+import { saidText } from '../run/said-text.js';
 
 /** The longest text of a delta, in UTF-16 code units; of a longer one the end is kept. */
 const maxTextLength = 256 * 1024;
@@ -16,18 +17,16 @@ export function deltaReader(
   messages: 'last' | 'all',
   push: (delta: StreamDelta) => void,
 ) {
+  const said = saidText(messages, (text) => textTail(text, maxTextLength));
   let thinking = '';
-  /** The messages before the last, where all are wanted. */
-  let before = '';
-  let message = '';
   let lastContent = '';
   let thinkingSinceMs: number | undefined;
   let thinkingDurationMs: number | undefined;
 
   function end(end: RunEndFact): void {
     if (end.how === 'done') {
-      const said = lastContent === '' ? (end.text ?? '') : lastContent;
-      const content = textTail(said, maxTextLength);
+      const whole = lastContent === '' ? (end.text ?? '') : lastContent;
+      const content = textTail(whole, maxTextLength);
       push({ phase: 'final', content, ...thought() });
     } else if (end.how === 'aborted') push({ phase: 'error', error: 'the run was stopped' });
     else
@@ -50,9 +49,7 @@ export function deltaReader(
         const thinkingElapsedMs = elapsedMs(thinkingSinceMs);
         push({ phase: 'thinking', thinking, thinkingElapsedMs });
       } else if (fact.kind === 'text') {
-        if (messages === 'all' && isAnotherMessage(message, fact)) before = `${lastContent}\n\n`;
-        message = fact.text;
-        lastContent = textTail(`${before}${fact.text}`, maxTextLength);
+        lastContent = said(fact);
         push({ phase: 'content', content: lastContent, ...thought() });
       } else if (fact.kind === 'end') end(fact);
       // tools and compactions are no deltas: seed 003

@@ -11,6 +11,7 @@ import {
 } from '@sluice/sdk/stream';
 import { attachedFiles, type Backlog, stopOf } from '@sluice/sdk/stream/internal';
 import { deferred, type Logger, onAbort, silentLogger } from 'sluice-kernel/internal';
+import { shapesOf } from '../protocol/protocols.js';
 import { FactQueue } from '../run/fact-queue.js';
 import {
   GatewayRun,
@@ -19,6 +20,7 @@ import {
   type RunRequest,
 } from '../run/gateway-run.js';
 import type { RunEndFact } from '../run/run-fact.js';
+import { saidText } from '../run/said-text.js';
 import { SessionReader } from '../session/session-reader.js';
 import { type AttemptOutcome, type Circuit, circuit, type EndAttempt } from './circuit.js';
 import { DeltaQueue, deltaReader } from './delta-reader.js';
@@ -82,7 +84,7 @@ export class OpenClawAgentProvider implements AgentProvider {
     return leavable(this.#deltas(context, queue), { close: () => queue.close() });
   }
 
-  /** Answers whole, from the gateway's own accumulation. Never rejects. */
+  /** Answers whole: what the gateway has accumulated or, in protocol 4, all messages of the run. Never rejects. */
   async trigger(context: AgentTrigger): Promise<AgentAnswer> {
     const entered = this.#enterTrigger(context);
     if ('problem' in entered)
@@ -90,11 +92,17 @@ export class OpenClawAgentProvider implements AgentProvider {
         ? { status: 'answered', parts: [] }
         : { status: 'failed', error: entered.problem, reachedAgent: false };
     const answer = deferred<AgentAnswer>();
+    const said = saidText('all', (text) => text);
+    let text = '';
     const run = this.#run(entered, {
       ...{ listen: 'chat', isDriven: false, signal: stopOf(context) },
       report: (fact) => {
-        if (fact.kind === 'end') answer.resolve(answerOf(fact));
-        else if (fact.kind === 'text' && isTooLong(fact.text)) run.fail(tooLong);
+        if (fact.kind === 'text') text = said(fact);
+        if (fact.kind === 'end')
+          answer.resolve(
+            answerOf(fact, shapesOf(this.#options.client.protocol).hasWholeChats ? '' : text),
+          );
+        else if (fact.kind === 'text' && isTooLong(text)) run.fail(tooLong);
       },
     });
     run.start();
@@ -222,11 +230,15 @@ function isTooLong(text: string): boolean {
   return Buffer.byteLength(text) > maxAnswerBytes;
 }
 
-/** The answer of a run, of its `chat` events: each holds the whole text so far, the last one too. */
-function answerOf(end: RunEndFact): AgentAnswer {
+/**
+ * The answer of a run: the text of its last `chat` event.
+ *
+ * @param said goes before it: the messages of the run, where `chat` events may not hold all of them. Empty if none came.
+ */
+function answerOf(end: RunEndFact, said: string): AgentAnswer {
   if (end.how === 'aborted') return failed('the run was stopped');
   if (end.how === 'failed') return failed(end.message, end.reachedAgent);
-  const text = end.text?.trim() ?? '';
+  const text = (said === '' ? (end.text ?? '') : said).trim();
   if (isTooLong(text)) return failed(tooLong);
   return { status: 'answered', parts: text === '' ? [] : [text] };
 }

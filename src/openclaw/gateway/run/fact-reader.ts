@@ -12,11 +12,14 @@ import { type RunEndFact, type RunFact, toolFactOf } from './run-fact.js';
 export function factReader(report: (fact: RunFact) => void, keepsSilence = false) {
   /** A text that may become `NO_REPLY`: it is held back until it is clear that it does not. */
   let held: string | undefined;
+  /** The text so far of the message that is open: a preamble tells it again, or goes on with it. */
+  let open = '';
 
   function snapshot(kind: 'thinking' | 'text', { text, delta }: Readonly<Record<string, unknown>>) {
     if (typeof text !== 'string') return; // no snapshot: the next one has it
     const opens = delta === text;
     if (kind === 'text') {
+      open = text;
       const said = text.trim();
       held = said !== '' && silence.startsWith(said) ? text : undefined;
       if (held !== undefined) return;
@@ -24,10 +27,26 @@ export function factReader(report: (fact: RunFact) => void, keepsSilence = false
     report({ kind, text, opens, continues: !opens && typeof delta === 'string' });
   }
 
+  /**
+   * Reads a text before a tool call, as protocol 4 tells it: whole, and with each white space as one blank. What is known
+   * of it already is kept as it came.
+   */
+  function preamble({ kind, phase, progressText }: Readonly<Record<string, unknown>>): void {
+    if (kind !== 'preamble' || typeof progressText !== 'string') return;
+    const known = open.replace(/\s+/g, ' ').trim();
+    if (!known.startsWith(progressText)) {
+      const goesOn = known !== '' && progressText.startsWith(known);
+      const text = goesOn ? open.trimEnd() + progressText.slice(known.length) : progressText;
+      snapshot('text', { text, delta: open === '' ? text : '' });
+    }
+    if (phase === 'end') open = '';
+  }
+
   function tool(data: Readonly<Record<string, unknown>>): void {
     const fact = toolFactOf(data);
     if (fact === undefined) return;
     flush();
+    if (fact.phase === 'start') open = '';
     report(fact);
   }
 
@@ -61,6 +80,7 @@ export function factReader(report: (fact: RunFact) => void, keepsSilence = false
     },
 
     other({ stream, data }: OtherAgentEvent): void {
+      if (stream === 'item') preamble(data);
       if (stream !== 'compaction' || (data.phase !== 'start' && data.phase !== 'end')) return;
       flush();
       report({ kind: 'compaction', phase: data.phase, willRetry: data.willRetry === true });

@@ -3,6 +3,7 @@ import { isSluiceError, type Logger, oneLine, Timer } from 'sluice-kernel/intern
 import type { OpenClawClient } from '../client/client.js';
 import type { OtherAgentEvent } from '../protocol/agent-event.js';
 import type { ChatEvent } from '../protocol/chat-event.js';
+import { shapesOf } from '../protocol/protocols.js';
 import { factReader } from './fact-reader.js';
 import type { RunEndFact, RunFact } from './run-fact.js';
 
@@ -27,7 +28,7 @@ export interface RunLimits {
 /** How a run is driven. */
 export interface GatewayRunOptions extends RunLimits {
   readonly client: OpenClawClient;
-  /** `chat`: only the accumulated text is wanted. */
+  /** `chat`: the gateway's accumulated text is wanted, as far as its protocol has all of it there. */
   readonly listen: 'agent' | 'chat';
   /** Someone dispatches this run, so that a bridge leaves it alone. */
   readonly isDriven: boolean;
@@ -102,18 +103,18 @@ export class GatewayRun {
     this.#isAlive();
     this.#facts.chat(event);
     const { state: phase, text } = event;
-    if (this.#with.listen === 'chat' && phase === 'delta' && text !== undefined)
+    if (this.#readsChat && phase === 'delta' && text !== undefined)
       this.#take({ kind: 'text', text, opens: false, continues: true });
   };
 
   /** Registers the run with the client. @throws SluiceError `run-registered`, `too-many-runs`; then it holds nothing. */
   #register(runId: string): void {
-    const { client, isDriven, listen } = this.#with;
+    const { client, isDriven } = this.#with;
     if (isDriven) this.#held.push(client.claimRun(runId)); // before its first event is told
     this.#registered = runId;
     try {
       // in this order: the last of the early events is a chat's
-      if (listen === 'agent') client.registerAgentAccumulation(runId, this.#onAgent, this.#onOther);
+      if (!this.#readsChat) client.registerAgentAccumulation(runId, this.#onAgent, this.#onOther);
       if (this.#isRegistered) client.registerChatAccumulation(runId, this.#onChat);
     } catch (error) {
       this.#unregister();
@@ -123,6 +124,11 @@ export class GatewayRun {
     this.#held.push(
       client.onState((change) => void (change.state === 'connected' && this.#resume())),
     );
+  }
+
+  /** The text is read from `chat` events. */
+  get #readsChat(): boolean {
+    return this.#with.listen === 'chat' && shapesOf(this.#with.client.protocol).hasWholeChats;
   }
 
   get #isRegistered(): boolean {

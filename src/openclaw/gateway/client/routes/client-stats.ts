@@ -15,7 +15,7 @@ export const noCounts = {
   unknownFrames: 0,
   /** Events that were dropped because their run was further already. */
   seqRegressions: 0,
-  /** Holes in the numbers of a run's events. The next snapshot heals them. */
+  /** Holes in the numbers of a run's events, in protocol 3. The next snapshot heals them. */
   seqGaps: 0,
   /** The gateway's own notes that it has missed events. */
   gapReports: 0,

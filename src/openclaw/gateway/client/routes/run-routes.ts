@@ -9,6 +9,7 @@ import {
   type WireAgentEvent,
 } from '../../protocol/agent-event.js';
 import { type ChatEvent, type LostReason, readChatEvent } from '../../protocol/chat-event.js';
+import { shapesOf } from '../../protocol/protocols.js';
 import type { ClientCounters } from './client-stats.js';
 
 /** Hears each event of one run whose stream seed 003 names. */
@@ -17,8 +18,18 @@ export type AgentCallback = (event: AgentEventPayload) => void;
 /** Hears each `chat` event of one run. */
 export type ChatCallback = (event: ChatEvent) => void;
 
-/** Brings the events of runs to the callbacks that are registered for them: `agent` and `chat` side by side. */
-export function runRoutes(maxRuns: number, counters: ClientCounters, clock: Clock, logger: Logger) {
+/**
+ * Brings the events of runs to the callbacks that are registered for them: `agent` and `chat` side by side.
+ *
+ * @param protocol that of the gateway.
+ */
+export function runRoutes(
+  maxRuns: number,
+  counters: ClientCounters,
+  clock: Clock,
+  logger: Logger,
+  protocol: () => number,
+) {
   const onDrop = (): void => void counters.earlyEventsDropped++;
   const early = earlyEvents<WireAgentEvent>(clock, onDrop);
   const agent = runCallbacks('agent', maxRuns, early, deliverAgent);
@@ -51,7 +62,7 @@ export function runRoutes(maxRuns: number, counters: ClientCounters, clock: Cloc
       return false;
     }
     run.lastSeq = seq;
-    if (lastSeq > 0 && seq > lastSeq + 1) {
+    if (lastSeq > 0 && seq > lastSeq + 1 && shapesOf(protocol()).numbersAll) {
       counters.seqGaps++;
       logger.warn('events of a run are missing', { runId, after: lastSeq, before: seq });
     }
@@ -105,6 +116,7 @@ export function runRoutes(maxRuns: number, counters: ClientCounters, clock: Cloc
     /** @returns true if a callback was told. */
     routeChat(payload: unknown, chars: number): boolean {
       const event = readChatEvent(payload);
+      if (event === 'other') return false;
       return event === undefined ? malformed() : counted(chat.route(event, chars));
     },
 
