@@ -55,18 +55,18 @@ export function modelJudge<Answer>(
     const isHeld = kernel.has('agent.llm.returning');
     if (!isHeld && !kernel.has('agent.llm.calling')) return await ask(false);
     using stop = eitherOf(checked.signal, call.signal);
-    const passed = await calling(call, stop.signal).catch(() => withheld);
+    const passed = await calling(call, stop.given).catch(() => withheld);
     if (typeof passed === 'string') return await remade(said(passed), undefined);
     const answer = await ask(isHeld);
     const left = isHeld ? await returning(answer, passed).catch(() => said(withheld)) : undefined;
     return left === undefined ? answer : await remade(left, answer);
   };
 
-  async function calling(call: IncomingModelCall, signal: AbortSignal) {
+  async function calling(call: IncomingModelCall, heeded: Given) {
     const { provider, model, context, messages } = call;
     const { run, envelope } = splitFacts(await checked.given({ provider, model, context }));
     const fields = { runId: crypto.randomUUID(), ...run, provider, model };
-    const given: Given = { ...envelope, signal };
+    const given: Given = { ...envelope, ...heeded };
     if (!kernel.has('agent.llm.calling')) return { fields, given };
     const prompt = wordsBy(messages, 'user', 'human') ?? '';
     const { systemPrompt = wordsBy(messages, 'system') } = call;
