@@ -1,9 +1,11 @@
-import { generateText, isStepCount, type LanguageModel, tool } from 'ai';
+import { generateText, isStepCount, tool, wrapLanguageModel } from 'ai';
 import { type JudgeOptions, judge } from 'sluice-ai-sdk';
 import { z } from 'zod';
 import { kernel } from './adapter-rules.js';
 
-export async function run(model: LanguageModel, given: JudgeOptions['given']) {
+type Model = Parameters<typeof wrapLanguageModel>[0]['model'];
+
+export async function run(plain: Model, given: JudgeOptions['given']) {
   const shell = tool({
     description: 'Runs a command.',
     inputSchema: z.object({ command: z.string() }),
@@ -11,5 +13,6 @@ export async function run(model: LanguageModel, given: JudgeOptions['given']) {
   });
   const judged = judge(kernel, { given, onAsk: async () => true }); // here a human would be asked
   const tools = judged.tools({ shell });
+  const model = wrapLanguageModel({ model: plain, middleware: judged.middleware });
   return await generateText({ model, tools, prompt: 'Clean up.', stopWhen: isStepCount(5) });
 }

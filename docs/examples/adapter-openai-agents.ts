@@ -3,7 +3,7 @@ import { type JudgeOptions, judge } from 'sluice-openai-agents';
 import { z } from 'zod';
 import { kernel } from './adapter-rules.js';
 
-export async function run(model: Model, given: JudgeOptions['given']) {
+export async function run(plain: Model, given: JudgeOptions['given']) {
   const shell = tool({
     name: 'shell',
     description: 'Runs a command.',
@@ -11,6 +11,7 @@ export async function run(model: Model, given: JudgeOptions['given']) {
     execute: async ({ command }) => `ran ${command}, with sk-12345`,
   });
   const judged = judge(kernel, { given, onAsk: async () => true }); // here a human would be asked
+  const model = judged.model(plain);
   const agent = new Agent({ name: 'Ada', model, tools: judged.tools([shell]) });
   return await new Runner({ tracingDisabled: true }).run(agent, 'Clean up.');
 }

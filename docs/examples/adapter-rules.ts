@@ -27,3 +27,8 @@ kernel.contribute({
     },
   }),
 });
+kernel.contribute({
+  ...{ ...acme, family: 'agent.llm.returning', class: 'veto', id: 'leak' },
+  handler: ({ payload: { text } }) =>
+    text.includes('sk-') ? cancel('unsafe', { reply: 'I may not say that.' }) : allow(),
+});

@@ -11,24 +11,31 @@ const calls = [
   { id: 'c1', name: 'shell', args: { command: 'rm -rf /' } },
   { id: 'c2', name: 'shell', args: { command: 'ls' } },
 ];
+const leaks = ['The key is sk-12345.'];
 const read = { c1: 'No removals.', c2: 'ran ls, with [key]' };
 
 describe('the examples of docs/adapters.md', () => {
-  it('AI SDK: refuse a call, ask about another, and hide a key of its result', async () => {
+  it('AI SDK: refuse a call, ask about another, hide a key of its result, and keep back an answer', async () => {
     const model = aiSdkModel([calls]);
     await aiSdk(model, given);
     expect(model.read()).toEqual(read);
+    const leaking = aiSdkModel([[]], leaks);
+    expect(JSON.stringify(await aiSdk(leaking, given))).toContain('I may not say that.');
   });
 
   it('OpenAI Agents SDK: do the same', async () => {
     const model = openAiAgentsModel([calls]);
     await openAiAgents(model, given);
     expect(model.read()).toEqual(read);
+    const leaking = openAiAgentsModel([[]], leaks);
+    expect(JSON.stringify(await openAiAgents(leaking, given))).toContain('I may not say that.');
   });
 
   it('LangChain: do the same', async () => {
     const model = langChainModel([calls]);
     await langChain(model, given);
     expect(model.read()).toEqual(read);
+    const leaking = langChainModel([[]], leaks);
+    expect(JSON.stringify(await langChain(leaking, given))).toContain('I may not say that.');
   });
 });

@@ -23,6 +23,14 @@ export interface LabRun {
   readonly tools: readonly LabTool[];
   /** The answers of the model before its last one: each makes its calls side by side. */
   readonly answers: readonly (readonly LabCall[])[];
+  /** The words of those answers. */
+  readonly says?: readonly string[];
+  /** The thoughts of those answers; not every fake model has some. */
+  readonly thinks?: readonly string[];
+  /** The program's question; `go` by default. */
+  readonly prompt?: string;
+  /** Is told of the end of the run. */
+  readonly end?: (end: LabEnd) => void;
   /** The model streams. */
   readonly isStreamed?: boolean;
   /** The agent runs without a judge. */
@@ -30,6 +38,16 @@ export interface LabRun {
   /** The program's own context of the run. */
   readonly context?: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal;
+}
+
+/** What has come of a run, in words. */
+export interface LabEnd {
+  /** The answers of the model as the program has them at the end, in order. */
+  readonly said: readonly string[];
+  /** All that was shown while the run went on. */
+  readonly shown: string;
+  /** All that the model was asked. */
+  readonly asked: string;
 }
 
 /** The results of the calls, as the model has read them, by the ids of the calls. */

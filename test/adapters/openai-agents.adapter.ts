@@ -2,7 +2,7 @@ import { Agent, RunContext, tool } from '@openai/agents';
 import { cancel, createKernel, type Kernel } from 'sluice-kernel';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { judge, type ToolCall } from '../../extensions/openai-agents/src/index.js';
+import { type JudgedCall, judge } from '../../extensions/openai-agents/src/index.js';
 import { openAiAgents, openAiAgentsModel, runner } from './agents/openai-agents.js';
 import { adapterLaws } from './laws.js';
 
@@ -104,7 +104,9 @@ describe('a tool of the OpenAI Agents SDK', () => {
 
 it('the program says the type of its context, and may leave a tool alone', () => {
   const options = {
-    given: ({ context }: ToolCall<{ readonly user: string }>) => ({ sessionId: context.user }),
+    given: ({ context }: JudgedCall<{ readonly user: string }>) => ({
+      sessionId: context?.user ?? 'none',
+    }),
     unjudged: ['one'],
   };
   const one = tool({ name: 'one', description: '1', parameters: z.object({}), execute: () => '' });

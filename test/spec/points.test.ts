@@ -136,7 +136,8 @@ describe('the points at which a handler judges a turn (event-pipeline §16.32)',
       'denies at one point of each, and the test sees if the agent is asked, the tool runs and the person hears the answer. An\n' +
       'observer hears the end. `enforced`: it was stopped. `observed`: the handler heard of it, and it went on. `absent`: no\n' +
       "handler can deny there; a turn is denied at its input. An agent of an extension that says `modelGate: 'enforce'` and\n" +
-      'gives its tools by `offer` is as `sluice-openai`, which is one.';
+      'gives its tools by `offer` is as `sluice-openai`, which is one. The result of a tool of `claude` that has failed is\n' +
+      'observed.';
     const text = table(['point', 'family', ...agents.map((name) => titles[name])], rows);
     expectFresh(
       'spec/points.md',

@@ -1,7 +1,14 @@
-import { type JudgeOptions, ToolJudge } from 'sluice-judge';
+import {
+  type AnswerShape,
+  type JudgeOptions,
+  jsonOf,
+  type Loose,
+  modelJudge,
+  ToolJudge,
+} from 'sluice-judge';
 import type { Kernel } from 'sluice-kernel';
 
-export type { AskedAbout, AskReply, CallFacts, JudgeOptions, ToolCall } from 'sluice-judge';
+export type * from 'sluice-judge';
 
 /** The members of a judge, by the names of the AI SDK. */
 export interface AiSdkJudge {
@@ -15,6 +22,27 @@ export interface AiSdkJudge {
    * await generateText({ model, prompt, tools: judged.tools({ shell }) });
    */
   tools<Tools extends Readonly<Record<string, object>>>(tools: Tools): Tools;
+  /**
+   * Judges the calls of a model and its answers. An answer that is kept back ends the turn with its text, and no call of it runs. If
+   * handlers judge answers, a model that is to stream is asked for a whole one.
+   *
+   * @example
+   * wrapLanguageModel({ model, middleware: judged.middleware });
+   */
+  readonly middleware: {
+    readonly specificationVersion: 'v4';
+    wrapGenerate<Result extends object>(call: ModelCalled<Result>): Promise<Result>;
+    wrapStream<Result extends object>(
+      call: ModelCalled<object> & { readonly doStream: () => PromiseLike<Result> },
+    ): Promise<Result>;
+  };
+}
+
+/** A call of a model, as the SDK hands it to a middleware. */
+export interface ModelCalled<Result> {
+  readonly doGenerate: () => PromiseLike<Result>;
+  readonly params: { readonly prompt: object[]; readonly abortSignal?: AbortSignal | undefined };
+  readonly model: { readonly provider: string; readonly modelId: string };
 }
 
 /** Ends a call that was refused, or whose tool has failed: its message is what the model reads. */
@@ -51,7 +79,17 @@ export function judge<Context = unknown>(
   options: JudgeOptions<Context>,
 ): AiSdkJudge {
   const judging = new ToolJudge(kernel, options);
+  const judgeModel = modelJudge(kernel, options, answers);
   return {
+    middleware: {
+      specificationVersion: 'v4',
+      wrapGenerate: async (call) => (await judgeModel(callOf(call), call.doGenerate)) as never, // an answer of the SDK
+      async wrapStream(call) {
+        const ask = (isHeld: boolean) => (isHeld ? call.doGenerate() : call.doStream());
+        const answer = await judgeModel(callOf(call), ask);
+        return ('stream' in answer ? answer : { stream: streamOf(answer) }) as never; // a stream of the SDK
+      },
+    },
     tools(tools) {
       const entries = Object.entries(tools).map(([name, tool]) => [
         name,
@@ -60,6 +98,55 @@ export function judge<Context = unknown>(
       return Object.fromEntries(entries) as typeof tools; // each has what it had, under its name
     },
   };
+}
+
+function callOf({ params, model: { provider, modelId: model } }: ModelCalled<object>) {
+  return { provider, model, messages: params.prompt, signal: params.abortSignal };
+}
+
+const noUsage = { inputTokens: { total: 0 }, outputTokens: { total: 0 } };
+
+const answers: AnswerShape<object> = {
+  blocks: (answer) => Object(answer).content,
+  read({ type, text, toolCallId, toolName, input, providerExecuted }) {
+    if (type === 'text') return { type, text };
+    if (type === 'reasoning') return { type: 'thinking', text };
+    if (type !== 'tool-call' || providerExecuted === true) return undefined;
+    return { type: 'call', toolCallId, toolName, params: jsonOf(input) };
+  },
+  write: ({ type, text, params, ...call }) =>
+    type === 'call'
+      ? { ...call, type: 'tool-call', input: JSON.stringify(params) }
+      : { type, text },
+  remade(content, answer) {
+    const { usage = noUsage, warnings = [] }: Loose = Object(answer);
+    const hasCalls = content.some((block) => Object(block).type === 'tool-call');
+    const finishReason = { unified: hasCalls ? 'tool-calls' : 'stop', raw: undefined };
+    return { content, finishReason, usage, warnings };
+  },
+};
+
+/** A whole answer as a stream. */
+function streamOf(answer: object): ReadableStream<object> {
+  const { warnings, finishReason, usage }: Loose = Object(answer);
+  const parts = answers.blocks(answer).flatMap((block, at) => {
+    const { type, text: delta, ...more }: Loose = Object(block);
+    if (delta === undefined) return [block];
+    const of = (step: string) => ({ type: `${type}-${step}`, id: String(at) });
+    return [
+      { ...more, ...of('start') },
+      { ...of('delta'), delta },
+      { ...more, ...of('end') },
+    ];
+  });
+  const finish = { type: 'finish', finishReason, usage };
+  return new ReadableStream({
+    start(stream) {
+      for (const part of [{ type: 'stream-start', warnings }, ...parts, finish])
+        stream.enqueue(part);
+      stream.close();
+    },
+  });
 }
 
 function judged(toolName: string, tool: Executable, judging: ToolJudge): Executable {

@@ -1,3 +1,4 @@
-export type { AskedAbout, AskReply, CallFacts, JudgeOptions, ToolCall } from './options.js';
-export { givenText, said, type ToolResult, textOf } from './text.js';
+export * from './model-judge.js';
+export type * from './options.js';
+export { givenText, jsonOf, said, type ToolResult, textOf } from './text.js';
 export * from './tool-judge.js';

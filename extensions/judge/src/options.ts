@@ -17,6 +17,21 @@ export interface ToolCall<Context = unknown> {
   readonly context: Context;
 }
 
+/** A call of a model, as the program's own context and the model name it. */
+export interface ModelCall<Context = unknown> {
+  /** None: it is no call of a tool. */
+  readonly toolName?: undefined;
+  /** As the framework names it; often an empty text. */
+  readonly provider: string;
+  /** As the framework names it; often an empty text. */
+  readonly model: string;
+  /** Absent if the framework hands no model a context. */
+  readonly context?: Context | undefined;
+}
+
+/** A call that is judged. */
+export type JudgedCall<Context = unknown> = ToolCall<Context> | ModelCall<Context>;
+
 const runFields = [
   ...(['agentId', 'sessionId', 'sessionKey', 'runId'] as const),
   ...(['workspaceDir', 'channel', 'messageProvider', 'trigger'] as const),
@@ -60,7 +75,7 @@ export interface AskedAbout<Context = unknown> {
 /** The options of each adapter. `Context` is the program's own: it says what the framework hands on. */
 export interface JudgeOptions<Context = unknown> {
   /** Says what the program knows of a call. If it throws or rejects, the call is refused. */
-  readonly given: (call: ToolCall<Context>) => CallFacts | Promise<CallFacts>;
+  readonly given: (call: JudgedCall<Context>) => CallFacts | Promise<CallFacts>;
   /**
    * Asks a human, who must be one of `question.of`. Only `true` and `allowed: true` allow. If it throws, or if its time is over, the
    * call is refused. Without it, each question is a refusal.

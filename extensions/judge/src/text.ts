@@ -14,6 +14,15 @@ export function oneLine(thrown: unknown): string {
   }
 }
 
+/** The arguments of a call; a text that is no JSON is none. */
+export function jsonOf(input: unknown): unknown {
+  try {
+    return JSON.parse(String(input));
+  } catch {
+    return undefined;
+  }
+}
+
 /** The answer of a tool as the model reads it: a text as it is, and anything else as JSON. */
 export function textOf(output: unknown): string {
   if (output === undefined || typeof output === 'string') return output ?? '';

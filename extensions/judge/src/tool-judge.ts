@@ -102,7 +102,7 @@ export class ToolJudge {
   async calling(call: IncomingCall): Promise<Verdict> {
     try {
       using stop = eitherOf(this.#options.signal, call.signal);
-      return await this.#judge(call, stop.signal);
+      return await this.#judge(call, stop.given);
     } catch (error) {
       if (this.#suspends(error)) throw error;
       return refused(`the call could not be judged: ${oneLine(error)}`);
@@ -120,7 +120,7 @@ export class ToolJudge {
       const outcome = await this.#kernel.dispatch(
         'agent.tool.returning',
         { ...named, ...run, result },
-        { ...envelope, ...(passed && { after: passed.outcome }), signal: stop.signal },
+        { ...envelope, ...(passed && { after: passed.outcome }), ...stop.given },
       );
       if (outcome.status === 'failed') return withheld();
       if (outcome.status === 'cancelled')
@@ -145,7 +145,7 @@ export class ToolJudge {
     throw new TypeError(`${problem}: name it in "unjudged" if it may run all the same`);
   }
 
-  async #judge(call: IncomingCall, signal: AbortSignal): Promise<Verdict> {
+  async #judge(call: IncomingCall, heeded: { readonly signal?: AbortSignal }): Promise<Verdict> {
     const { given, onAsk, clock } = this.#options;
     const text = plainText(call.params);
     if (text === undefined) return refused('the call is refused: its arguments are no object');
@@ -154,7 +154,7 @@ export class ToolJudge {
     const { run, envelope } = splitFacts(facts);
     const { context: _, ...named } = heard(call, sent);
     const dispatch = (payload: PayloadOf<'agent.tool.calling'>, how: Given) =>
-      this.#kernel.dispatch('agent.tool.calling', payload, { ...envelope, ...how, signal });
+      this.#kernel.dispatch('agent.tool.calling', payload, { ...envelope, ...how, ...heeded });
     const answered: AnsweredAsker[] = [];
     let outcome = await dispatch({ ...named, ...run }, {});
     while (outcome.status === 'cancelled' && outcome.cancel.question !== undefined) {
@@ -164,7 +164,7 @@ export class ToolJudge {
         onAsk,
         clock,
         call: about,
-        signal,
+        signal: heeded.signal ?? new AbortController().signal,
         suspends: this.#suspends,
       });
       if ('refusal' in asked) return refused(asked.refusal);

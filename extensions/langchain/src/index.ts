@@ -1,7 +1,14 @@
-import { type Answer, type JudgeOptions, ToolJudge } from 'sluice-judge';
+import {
+  type Answer,
+  type AnswerShape,
+  type JudgeOptions,
+  type Loose,
+  modelJudge,
+  ToolJudge,
+} from 'sluice-judge';
 import type { Kernel } from 'sluice-kernel';
 
-export type { AskedAbout, AskReply, CallFacts, JudgeOptions, ToolCall } from 'sluice-judge';
+export type * from 'sluice-judge';
 
 /** The members of a judge, by the names of LangChain. */
 export interface LangChainJudge {
@@ -23,6 +30,7 @@ export interface LangChainJudge {
 interface OtherMiddleware {
   readonly name: string;
   readonly wrapToolCall?: unknown;
+  readonly wrapModelCall?: unknown;
 }
 
 /** The middleware of a judge. */
@@ -32,7 +40,27 @@ export interface JudgeMiddleware {
     request: Asked,
     handler: (request: Asked) => Result | Promise<Result>,
   ): Promise<Result>;
+  wrapModelCall<Asked extends ModelRequest, Result>(
+    request: Asked,
+    handler: (request: Asked) => Result | Promise<Result>,
+  ): Promise<Result>;
 }
+
+/** The request of a call of a model, as LangChain hands it to a middleware. */
+interface ModelRequest {
+  readonly model: object;
+  readonly runtime: { readonly context?: unknown };
+}
+
+/** A model of LangChain, as far as the judge reads it. */
+interface ChatModel {
+  /** Of a model that a configuration is bound to. */
+  readonly bound?: ChatModel;
+  readonly bindTools?: (...given: never[]) => object;
+  readonly model?: unknown;
+}
+
+type Invoke = (messages: readonly object[], config?: InvokeConfig) => Promise<object>;
 
 /** The request of a call, as LangChain hands it to a middleware. */
 interface Request {
@@ -48,6 +76,7 @@ interface InvokedCall {
 }
 
 interface InvokeConfig {
+  readonly tags?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
@@ -74,13 +103,14 @@ interface Output {
  *
  * @throws TypeError if an option is wrong.
  * @example
- * const judged = judge(kernel, { given: ({ context }: ToolCall<MyContext>) => ({ principal: context.user }) });
+ * const judged = judge(kernel, { given: ({ context }: JudgedCall<MyContext>) => ({ principal: context?.user }) });
  */
 export function judge<Context = unknown>(
   kernel: Kernel,
   options: JudgeOptions<Context>,
 ): LangChainJudge {
   const judging = new ToolJudge(kernel, options, { suspends });
+  const judgeModel = modelJudge(kernel, options, answers);
   const own: JudgeMiddleware = {
     name: 'sluice',
     async wrapToolCall(request, handler) {
@@ -99,12 +129,30 @@ export function judge<Context = unknown>(
       if (answer.isError && message.tool_call_id !== undefined) message.status = 'error';
       return result;
     },
+    async wrapModelCall(request, handler) {
+      const { model, runtime } = request;
+      const named: ChatModel = model;
+      const call = { provider: '', model: String(named.model ?? ''), context: runtime.context };
+      let isJudged = false;
+      const asked = judgedModel(model, (invoke) => (messages, config = {}) => {
+        isJudged = true;
+        const tags = [...(config.tags ?? []), 'nostream']; // LangGraph shows nothing of it
+        return judgeModel({ ...call, messages, signal: config.signal }, (isHeld) =>
+          invoke(messages, isHeld ? { ...config, tags } : config),
+        );
+      });
+      const result = await handler({ ...request, model: asked });
+      if (!isJudged) throw new Error('a middleware inside of the judge has answered for the model');
+      return result;
+    },
   };
   return {
     middleware<Other extends OtherMiddleware>(others: readonly (Other | JudgeMiddleware)[] = []) {
       const at = others.findIndex(({ wrapToolCall }) => wrapToolCall === own.wrapToolCall);
       if (at < 0) return [...others, own];
-      const inside = others.slice(at + 1).filter(({ wrapToolCall }) => wrapToolCall !== undefined);
+      const inside = others
+        .slice(at + 1)
+        .filter((one) => (one.wrapToolCall ?? one.wrapModelCall) !== undefined);
       if (inside.length === 0) return [...others];
       const names = inside.map(({ name }) => `"${name}"`).join(', ');
       throw new TypeError(`inside of the judge stands ${names}, which can change a judged call`);
@@ -173,3 +221,53 @@ function changed(output: unknown, content: unknown): unknown {
     ? content
     : new Message({ content, tool_call_id, name, status });
 }
+
+/** A model whose answers are judged before LangChain itself reads them. */
+function judgedModel(model: ChatModel, judged: (invoke: Invoke) => Invoke): object {
+  const { bound } = model;
+  const bindTools = (...given: never[]): object => {
+    const asked: { readonly invoke: Invoke } = Object(model.bindTools?.(...given));
+    const invoke = judged((messages, config) => asked.invoke(messages, config));
+    return Object.create(asked, { invoke: { value: invoke }, bound: { value: undefined } });
+  };
+  return Object.create(model, {
+    ...(bound !== undefined && { bound: { value: judgedModel(bound, judged) } }),
+    bindTools: { value: bindTools },
+  });
+}
+
+const answers: AnswerShape<object> = {
+  blocks(message) {
+    const { content, tool_calls = [], invalid_tool_calls = [] } = Object(message);
+    const unread = invalid_tool_calls.map((one: object) => ({ ...one, args: null }));
+    const calls = [...tool_calls, ...unread].map((one) => ({ ...one, type: 'tool_call' }));
+    return [
+      ...(typeof content === 'string' ? [{ type: 'text', text: content }] : content),
+      ...calls,
+    ];
+  },
+  read({
+    type,
+    text,
+    id: toolCallId,
+    name: toolName,
+    args: params,
+    thinking,
+    reasoning = thinking,
+  }) {
+    if (type === 'tool_call') return { type: 'call', toolCallId, toolName, params };
+    if (type === 'text') return { type, text };
+    return reasoning === undefined ? undefined : { type: 'thinking', text: reasoning };
+  },
+  write({ type, text, params: args, toolCallId: id, toolName: name }) {
+    return type === 'call' ? { type: 'tool_call', id, name, args } : { type: 'text', text };
+  },
+  async remade(blocks, answer) {
+    const { AIMessage } = await import('langchain');
+    const { id, usage_metadata }: Loose = Object(answer);
+    const isCall = (block: object) => Object(block).type === 'tool_call';
+    const content = blocks.filter((block) => !isCall(block));
+    const tool_calls = blocks.filter((block) => isCall(block) && Object(block).args !== null);
+    return new AIMessage({ content, tool_calls, id, usage_metadata } as never); // as the blocks were written
+  },
+};

@@ -1,7 +1,17 @@
-import { givenText, type JudgeOptions, said, ToolJudge, textOf } from 'sluice-judge';
+import {
+  type AnswerShape,
+  givenText,
+  type JudgeOptions,
+  jsonOf,
+  modelJudge,
+  said,
+  ToolJudge,
+  textOf,
+  wordsOf,
+} from 'sluice-judge';
 import type { Kernel } from 'sluice-kernel';
 
-export type { AskedAbout, AskReply, CallFacts, JudgeOptions, ToolCall } from 'sluice-judge';
+export type * from 'sluice-judge';
 
 /** The members of a judge, by the names of the OpenAI Agents SDK. */
 export interface OpenAiAgentsJudge {
@@ -14,6 +24,16 @@ export interface OpenAiAgentsJudge {
    * new Agent({ name: 'ada', tools: judged.tools([shell]) });
    */
   tools<Tool extends AnyTool>(tools: readonly Tool[]): Tool[];
+  /**
+   * Judges the calls of a model and its answers. An answer that is kept back ends the turn with its text, and no call of it runs. If
+   * handlers judge answers, a model that is to stream is asked for a whole one.
+   *
+   * @example
+   * new Agent({ name: 'ada', model: judged.model(model) });
+   */
+  model<Model extends JudgeableModel>(
+    model: Model,
+  ): Pick<Model, keyof Model & keyof JudgeableModel>;
   /** Judges the calls of an MCP server, whose tools are made inside of the agent. A call whose arguments a handler changes is refused. */
   readonly toolInputGuardrails: ToolGuardrail<'tool_input', GuardedCall>[];
   /** Judges the results of an MCP server. */
@@ -43,6 +63,28 @@ interface Details {
   readonly signal?: AbortSignal;
 }
 
+/** A model of the SDK, as far as the judge reads it. */
+export interface JudgeableModel {
+  getResponse(request: ModelRequest): Promise<ModelResponse>;
+  getStreamedResponse(request: ModelRequest): AsyncIterable<object>;
+  getRetryAdvice?(args: never): unknown;
+  readonly supportsPromptModelSelection?: boolean;
+}
+
+interface ModelRequest {
+  readonly systemInstructions?: string;
+  readonly input: string | object[];
+  readonly signal?: AbortSignal;
+}
+
+interface ModelResponse {
+  readonly responseId?: string;
+  readonly usage?: object;
+  readonly output: readonly object[];
+}
+
+type ModelJudge = ReturnType<typeof modelJudge<ModelResponse>>;
+
 /** A call, as a guardrail of the SDK gets it. */
 export interface GuardedCall {
   readonly context: Run;
@@ -63,16 +105,18 @@ export interface ToolGuardrail<Type extends string, Data> {
  *
  * @throws TypeError if an option is wrong.
  * @example
- * const judged = judge(kernel, { given: ({ context }: ToolCall<MyContext>) => ({ principal: context.user }) });
+ * const judged = judge(kernel, { given: ({ context }: JudgedCall<MyContext>) => ({ principal: context?.user }) });
  */
 export function judge<Context = unknown>(
   kernel: Kernel,
   options: JudgeOptions<Context>,
 ): OpenAiAgentsJudge {
   const judging = new ToolJudge(kernel, options);
+  const judgeModel = modelJudge(kernel, options, answers);
   const allow = { behavior: { type: 'allow' } } as const;
   const reject = (message: string) => ({ behavior: { type: 'rejectContent', message } }) as const;
   return {
+    model: (model) => judgedModel(model, judgeModel) as never, // it has the members of the model
     tools: (tools) =>
       tools.map((tool) => {
         const { name = tool.type } = tool;
@@ -116,7 +160,7 @@ function judged<Tool extends FunctionTool>(tool: Tool, judging: ToolJudge): Tool
     const { toolCall, signal } = details ?? {};
     const answer = await judging.call(
       {
-        ...{ toolName: tool.name, params: paramsOf(input), context: run.context, signal },
+        ...{ toolName: tool.name, params: jsonOf(input), context: run.context, signal },
         ...(toolCall?.callId !== undefined && { toolCallId: toolCall.callId }),
       },
       { run: (params) => tool.invoke(run, JSON.stringify(params), details) },
@@ -129,16 +173,57 @@ function judged<Tool extends FunctionTool>(tool: Tool, judging: ToolJudge): Tool
   return Object.defineProperty(copy, 'invoke', { value: invoke, enumerable: true, writable: true });
 }
 
-function callOf({ context, toolCall }: GuardedCall) {
-  const { name: toolName, callId: toolCallId, arguments: input } = toolCall;
-  return { toolName, toolCallId, params: paramsOf(input), context: context.context };
+/** A model of its own: those of the SDK have private fields, so none can be copied. */
+function judgedModel(model: JudgeableModel, judge: ModelJudge): JudgeableModel {
+  const { supportsPromptModelSelection = false } = model;
+  return {
+    supportsPromptModelSelection,
+    getRetryAdvice: (args) => model.getRetryAdvice?.(args),
+    getResponse: (request) => judge(requested(request), () => model.getResponse(request)),
+    async *getStreamedResponse(request) {
+      let stream: AsyncIterable<object> | undefined;
+      const answer = await judge(requested(request), async (isHeld) => {
+        if (isHeld) return await model.getResponse(request);
+        stream = model.getStreamedResponse(request);
+        return { output: [] };
+      });
+      if (stream !== undefined) return yield* stream;
+      const { responseId: id = '', ...response } = answer;
+      for (const { type, text: delta } of answer.output.map((item) => ({ ...read(Object(item)) })))
+        if (type === 'text') yield { type: 'output_text_delta', delta };
+      yield { type: 'response_done', response: { ...response, id } };
+    },
+  };
 }
 
-/** The arguments of a call; a text that is no JSON is none, and refused. */
-function paramsOf(input: string): unknown {
-  try {
-    return JSON.parse(input);
-  } catch {
-    return undefined;
-  }
+function requested({ input, systemInstructions: systemPrompt, signal }: ModelRequest) {
+  const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+  return { provider: '', model: '', messages, systemPrompt, signal };
+}
+
+const noUsage = { requests: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+
+const read: AnswerShape<ModelResponse>['read'] = (item) => {
+  const { type, callId: toolCallId, name: toolName, arguments: input } = item;
+  if (type === 'function_call')
+    return { type: 'call', toolCallId, toolName, params: jsonOf(input) };
+  if (type === 'message') return { type: 'text', text: wordsOf(item) };
+  return type === 'reasoning' ? { type: 'thinking', text: wordsOf(item) } : undefined;
+};
+
+const answers: AnswerShape<ModelResponse> = {
+  blocks: ({ output }) => output,
+  read,
+  write({ type, text, params, toolCallId: callId, toolName: name }) {
+    if (type === 'call')
+      return { type: 'function_call', callId, name, arguments: JSON.stringify(params) };
+    const content = [{ type: 'output_text', text }];
+    return { type: 'message', role: 'assistant', status: 'completed', content };
+  },
+  remade: (output, { usage = noUsage } = { output }) => ({ usage, output }),
+};
+
+function callOf({ context, toolCall }: GuardedCall) {
+  const { name: toolName, callId: toolCallId, arguments: input } = toolCall;
+  return { toolName, toolCallId, params: jsonOf(input), context: context.context };
 }

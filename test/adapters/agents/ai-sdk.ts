@@ -1,4 +1,4 @@
-import { generateText, isStepCount, streamText, type ToolSet, tool } from 'ai';
+import { generateText, isStepCount, streamText, type ToolSet, tool, wrapLanguageModel } from 'ai';
 import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai/test';
 import { z } from 'zod';
 import { judge } from '../../../extensions/ai-sdk/src/index.js';
@@ -10,7 +10,7 @@ const usage = {
 };
 type Streamed = Awaited<ReturnType<MockLanguageModelV4['doStream']>>['stream'];
 type StreamPart = Streamed extends ReadableStream<infer One> ? One : never;
-type Part = { type: 'text'; text: string } | ReturnType<typeof callOf>;
+type Part = { type: 'text' | 'reasoning'; text: string } | ReturnType<typeof callOf>;
 
 const callOf = ({ id, name, args }: LabCall) => ({
   type: 'tool-call' as const,
@@ -18,12 +18,19 @@ const callOf = ({ id, name, args }: LabCall) => ({
 });
 
 /** The fake model of the AI SDK's own test kit, with its answers in order. `read` gives the results that it has read. */
-export function aiSdkModel(answers: readonly (readonly LabCall[])[]) {
+export function aiSdkModel(
+  answers: readonly (readonly LabCall[])[],
+  says: readonly string[] = [],
+  thinks: readonly string[] = [],
+) {
   let at = 0;
   const next = () => {
-    const calls = answers[at++] ?? [];
-    const content: Part[] =
-      calls.length > 0 ? calls.map(callOf) : [{ type: 'text', text: 'Done.' }];
+    const calls = answers[at] ?? [];
+    const thoughts: Part[] = thinks.slice(at, at + 1).map((text) => ({ type: 'reasoning', text }));
+    const words = at < answers.length ? says.slice(at, at + 1) : ['Done.'];
+    at++;
+    const texts: Part[] = words.map((text) => ({ type: 'text', text }));
+    const content = [...thoughts, ...texts, ...calls.map(callOf)];
     const unified = calls.length > 0 ? ('tool-calls' as const) : ('stop' as const);
     return { content, finishReason: { unified, raw: unified } };
   };
@@ -36,9 +43,9 @@ export function aiSdkModel(answers: readonly (readonly LabCall[])[]) {
         if (part.type === 'tool-call') chunks.push(part);
         else
           chunks.push(
-            { type: 'text-start', id: 't' },
-            { type: 'text-delta', id: 't', delta: part.text },
-            { type: 'text-end', id: 't' },
+            { type: `${part.type}-start`, id: part.type },
+            { type: `${part.type}-delta`, id: part.type, delta: part.text },
+            { type: `${part.type}-end`, id: part.type },
           );
       chunks.push({ type: 'finish', usage, finishReason });
       return { stream: convertArrayToReadableStream(chunks) };
@@ -58,7 +65,8 @@ export function aiSdkModel(answers: readonly (readonly LabCall[])[]) {
 /** An agent of the AI SDK. */
 export const aiSdk: LabAgent = async (run) => {
   const { context = {}, isUnjudged, kernel, options, signal, isStreamed } = run;
-  const model = aiSdkModel(run.answers);
+  const model = aiSdkModel(run.answers, run.says, run.thinks);
+  const judged = judge(kernel, options);
   const plain: ToolSet = Object.fromEntries(
     run.tools.map(({ name, parameters, execute }) => [
       name,
@@ -70,14 +78,23 @@ export const aiSdk: LabAgent = async (run) => {
     ]),
   );
   const given = {
-    ...{ model, prompt: 'go', stopWhen: isStepCount(100), maxRetries: 0 },
-    tools: isUnjudged === true ? plain : judge(kernel, options).tools(plain),
+    ...{ prompt: run.prompt ?? 'go', stopWhen: isStepCount(100), maxRetries: 0 },
+    model:
+      isUnjudged === true ? model : wrapLanguageModel({ model, middleware: judged.middleware }),
+    tools: isUnjudged === true ? plain : judged.tools(plain),
     // the set is made from data, so its type knows no contexts
     toolsContext: Object.fromEntries(run.tools.map(({ name }) => [name, context])) as never,
     ...(signal !== undefined && { abortSignal: signal }),
   };
-  if (isStreamed === true) await streamText({ ...given, onError: () => undefined }).consumeStream();
-  else await generateText(given).catch(ignoreAbort(signal));
+  let shown = '';
+  let steps: readonly { readonly text: string }[] = [];
+  if (isStreamed === true) {
+    const result = streamText({ ...given, onError: () => undefined });
+    for await (const part of result.fullStream) shown += 'text' in part ? part.text : '';
+    if (signal === undefined) steps = await result.steps;
+  } else steps = (await generateText(given).catch(ignoreAbort(signal)))?.steps ?? [];
+  const asked = JSON.stringify([model.doGenerateCalls, model.doStreamCalls]);
+  run.end?.({ said: steps.map(({ text }) => text), shown, asked });
   return model.read();
 };
 
@@ -89,4 +106,5 @@ function textOf(output: object): string {
 /** An aborted run rejects, and the tests look at what the model has read until then. */
 export const ignoreAbort = (signal: AbortSignal | undefined) => (error: unknown) => {
   if (signal?.aborted !== true) throw error;
+  return undefined;
 };

@@ -6,8 +6,10 @@ import type { Approvals } from '../../../src/agent/run/index.js';
 import type { LabAgent, LabCall, LabRun } from '../lab.js';
 
 /** An agent of a host: the provider `openai`, whose fake model is a server on loopback. It is what the adapters are compared with. */
-export const host: LabAgent = async ({ kernel, options, tools, answers, signal }) => {
-  await using server = await modelServer(...answers.map(answerOf), says('Done.'));
+export const host: LabAgent = async (run) => {
+  const { kernel, options, tools, answers, signal, prompt = 'go' } = run;
+  const answersOf = answers.map((calls, at) => answerOf(calls, run.says?.[at], run.thinks?.[at]));
+  await using server = await modelServer(...answersOf, says('Done.'));
   const settings = {
     id: 'it',
     model: 'm',
@@ -24,8 +26,8 @@ export const host: LabAgent = async ({ kernel, options, tools, answers, signal }
   } = await options.given({
     ...{ toolName: '', params: {}, context: {} },
   });
-  await runAgentTurn({
-    ...{ kernel, provider: openAiProvider(agent), message: { text: 'go' }, runId: 'r', refs },
+  const { error, assistantTexts } = await runAgentTurn({
+    ...{ kernel, provider: openAiProvider(agent), message: { text: prompt }, runId: 'r', refs },
     session: { agentId: 'main', sessionKey, sessionId, history: [], append: () => undefined },
     approvals: approvalsOf(options),
     tools: () =>
@@ -35,6 +37,12 @@ export const host: LabAgent = async ({ kernel, options, tools, answers, signal }
       })),
     ...(signal !== undefined && { signal }),
   });
+  const said = [...assistantTexts];
+  const { cancel } = error ?? {};
+  if (error !== undefined && !said.at(-1)?.startsWith('[withheld'))
+    said.push(`[withheld: ${cancel?.code ?? 'a handler that guards answers failed'}]`); // it was not called
+  if (cancel?.reply !== undefined) said.splice(-1, 1, cancel.reply);
+  run.end?.({ said, shown: '', asked: JSON.stringify(server.asked.map(({ body }) => body)) });
   const messages = server.asked.at(-1)?.body.messages ?? [];
   return Object.fromEntries(
     messages.flatMap((one) =>
@@ -43,14 +51,16 @@ export const host: LabAgent = async ({ kernel, options, tools, answers, signal }
   );
 };
 
-const answerOf = (calls: readonly LabCall[]) =>
+const answerOf = (calls: readonly LabCall[], content?: string, reasoning_content?: string) =>
   parts(
+    ...(reasoning_content === undefined ? [] : [{ reasoning_content }]),
+    ...(content === undefined ? [] : [{ content }]),
     ...calls.map(({ id, name, args }, index) => ({
       tool_calls: [
         { index, id, type: 'function', function: { name, arguments: JSON.stringify(args) } },
       ],
     })),
-    part({}, 'tool_calls'),
+    part({}, calls.length > 0 ? 'tool_calls' : 'stop'),
   );
 
 /** The port of a host that asks as the adapters do. A question that may wait for a second at most expires at once. */

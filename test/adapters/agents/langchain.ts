@@ -1,4 +1,4 @@
-import { AIMessage, ToolMessage } from '@langchain/core/messages';
+import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages';
 import { fakeModel } from '@langchain/core/testing';
 import { createAgent, tool } from 'langchain';
 import { z } from 'zod';
@@ -7,10 +7,28 @@ import type { LabAgent, LabCall, LabResults } from '../lab.js';
 import { ignoreAbort } from './ai-sdk.js';
 
 /** The fake model of LangChain's own test kit. `read` gives the results that it has read. */
-export function langChainModel(answers: readonly (readonly LabCall[])[]) {
+export function langChainModel(
+  answers: readonly (readonly LabCall[])[],
+  says: readonly string[] = [],
+  thinks: readonly string[] = [],
+) {
   const model = fakeModel();
-  for (const calls of answers)
-    model.respondWithTools(calls.map(({ id, name, args }) => ({ id, name, args: { ...args } })));
+  for (const [at, calls] of answers.entries()) {
+    const unread = calls.filter(({ args }) => Array.isArray(args));
+    const tool_calls = calls
+      .filter((one) => !unread.includes(one))
+      .map(({ id, name, args }) => ({ id, name, args: { ...args } }));
+    const invalid_tool_calls = unread.map(({ id, name, args }) => {
+      return { id, name, args: JSON.stringify(args), type: 'invalid_tool_call' as const };
+    });
+    const words = says.slice(at, at + 1).map((text) => ({ type: 'text' as const, text }));
+    const thoughts = thinks
+      .slice(at, at + 1)
+      .map((reasoning) => ({ type: 'reasoning' as const, reasoning }));
+    model.respond(
+      new AIMessage({ content: [...thoughts, ...words], tool_calls, invalid_tool_calls }),
+    );
+  }
   model.respond(new AIMessage('Done.'));
   const read = (): LabResults => {
     const results: Record<string, string> = {};
@@ -24,7 +42,7 @@ export function langChainModel(answers: readonly (readonly LabCall[])[]) {
 /** An agent of LangChain. */
 export const langChain: LabAgent = async (run) => {
   const { context = {}, isUnjudged, kernel, options, signal, isStreamed } = run;
-  const model = langChainModel(run.answers);
+  const model = langChainModel(run.answers, run.says, run.thinks);
   const tools = run.tools.map(({ name, parameters, execute }) =>
     tool(async (params: Readonly<Record<string, unknown>>) => execute(params), {
       ...{ name, description: name, schema: parameters },
@@ -34,8 +52,25 @@ export const langChain: LabAgent = async (run) => {
   const contextSchema = z.record(z.string(), z.unknown());
   const agent = createAgent({ model, tools, middleware, contextSchema: contextSchema as never });
   const how = { context, recursionLimit: 1_000, ...(signal !== undefined && { signal }) };
-  const input = { messages: [{ role: 'user', content: 'go' }] };
-  if (isStreamed === true) for await (const _ of await agent.stream(input, how as never)) void _;
-  else await agent.invoke(input, how as never).catch(ignoreAbort(signal));
+  const input = { messages: [{ role: 'user', content: run.prompt ?? 'go' }] };
+  let shown = '';
+  let messages: readonly BaseMessage[] = [];
+  if (isStreamed === true) {
+    const both = { ...how, streamMode: ['messages', 'values'] };
+    const parts: AsyncIterable<readonly [string, unknown]> = Object(
+      await agent.stream(input, both as never),
+    );
+    for await (const [mode, part] of parts) {
+      if (mode === 'values') ({ messages } = Object(part));
+      else shown += JSON.stringify(part);
+    }
+  } else {
+    const result: { messages?: BaseMessage[] } = Object(
+      await agent.invoke(input, how as never).catch(ignoreAbort(signal)),
+    );
+    messages = result.messages ?? [];
+  }
+  const said = messages.flatMap((one) => (AIMessage.isInstance(one) ? one.text : []));
+  run.end?.({ said, shown, asked: JSON.stringify(model.calls.map((call) => call.messages)) });
   return model.read();
 };

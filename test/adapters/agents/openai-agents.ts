@@ -1,14 +1,23 @@
-import { Agent, Runner, tool } from '@openai/agents';
+import { Agent, type RunItem, RunMessageOutputItem, Runner, tool } from '@openai/agents';
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents/testing';
 import { judge } from '../../../extensions/openai-agents/src/index.js';
 import type { LabAgent, LabCall, LabResults } from '../lab.js';
 import { ignoreAbort } from './ai-sdk.js';
 
 /** The scripted model of the SDK's own test kit. `read` gives the results that it has read. */
-export function openAiAgentsModel(answers: readonly (readonly LabCall[])[]) {
-  const steps = answers.map((calls) =>
-    calls.map(({ id, name, args }) => functionCall(name, JSON.stringify(args), { callId: id })),
-  );
+export function openAiAgentsModel(
+  answers: readonly (readonly LabCall[])[],
+  says: readonly string[] = [],
+  thinks: readonly string[] = [],
+) {
+  const steps = answers.map((calls, at) => [
+    ...thinks.slice(at, at + 1).map((text) => ({
+      type: 'reasoning' as const,
+      content: [{ type: 'input_text' as const, text }],
+    })),
+    ...says.slice(at, at + 1).map((text) => assistantMessage(text)),
+    ...calls.map(({ id, name, args }) => functionCall(name, JSON.stringify(args), { callId: id })),
+  ]);
   const model = new ScriptedModel([...steps, [assistantMessage('Done.')]]);
   const read = (): LabResults => {
     const input = model.lastCall?.request.input ?? [];
@@ -25,19 +34,32 @@ export const runner = (model: ScriptedModel) => new Runner({ model, tracingDisab
 /** An agent of the OpenAI Agents SDK. */
 export const openAiAgents: LabAgent = async (run) => {
   const { context = {}, isUnjudged, kernel, options, signal, isStreamed } = run;
-  const model = openAiAgentsModel(run.answers);
+  const model = openAiAgentsModel(run.answers, run.says, run.thinks);
+  const judged = judge(kernel, options);
   const plain = run.tools.map(({ name, parameters, execute }) =>
     tool({
       ...{ name, description: name, parameters, errorFunction: wordsOf },
       execute: async (params) => execute(params),
     }),
   );
-  const tools = isUnjudged === true ? plain : judge(kernel, options).tools(plain);
-  const agent = new Agent({ name: 'it', model, tools });
+  const agent = new Agent({
+    ...{ name: 'it', model: isUnjudged === true ? model : judged.model(model) },
+    tools: isUnjudged === true ? plain : judged.tools(plain),
+  });
+  const { prompt = 'go' } = run;
   const given = { context, maxTurns: 100, ...(signal !== undefined && { signal }) };
-  if (isStreamed === true)
-    await (await runner(model).run(agent, 'go', { ...given, stream: true })).completed;
-  else await runner(model).run(agent, 'go', given).catch(ignoreAbort(signal));
+  let shown = '';
+  let items: readonly RunItem[] = [];
+  if (isStreamed === true) {
+    const result = await runner(model).run(agent, prompt, { ...given, stream: true });
+    for await (const event of result) shown += JSON.stringify(event);
+    await result.completed;
+    items = result.newItems;
+  } else
+    items =
+      (await runner(model).run(agent, prompt, given).catch(ignoreAbort(signal)))?.newItems ?? [];
+  const said = items.flatMap((item) => (item instanceof RunMessageOutputItem ? item.content : []));
+  run.end?.({ said, shown, asked: JSON.stringify(model.calls) });
   return model.read();
 };
 
