@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
-import { cancel, defineExtension } from 'sluice';
+import { ask, cancel, defineExtension } from 'sluice';
 import { scriptedAgent } from 'sluice/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type HttpLab, httpLab, steppedAgent } from '../../extensions/http/test/http-lab.js';
@@ -156,5 +158,180 @@ describe('the chat page', () => {
     expect(ids[2]).not.toBe(ids[0]);
     problems.splice(0); // the browser tells of the 401 that asked for the key
     await page.close();
+  });
+
+  it('shows Markdown, as elements that no text of an agent can make for itself (http §7.1, http §7.2)', async () => {
+    const answer = [
+      '# Tea\n\nA *good* **cup**, ~~cold~~, see [the leaf](https://leaf.example/a "t") or https://tea.example.',
+      '1. one\n2. two\n\n- [ ] task\n\n| a | b |\n|---|---|\n| 1 | <b>2</b> |',
+      '```js\nlet cup = "<i>";\n```\n\n> said\n\n![pot](https://pot.example/x.png)',
+      '[bad](javascript:alert(1)) [worse](data:text/html,x) <a href="//evil.example" onclick="x()">raw</a>',
+      '[ref]: https://ref.example\n\nlast [ref]',
+    ].join('\n\n');
+    await using lab = await httpLab(
+      {},
+      { agents: [{ id: 'main', provider: scriptedAgent([[answer]]) }] },
+    );
+    const { page, shown } = await say(lab, 'tea?');
+    const told = shown('agent');
+    await told.getByRole('link', { name: 'ref' }).waitFor();
+    const at = (css: string) => told.locator(css).allTextContents();
+    expect([await at('h1'), await at('em'), await at('strong'), await at('s')]).toEqual([
+      ...[['Tea'], ['good'], ['cup'], ['cold']],
+    ]);
+    expect([await at('ol li'), await at('td'), await at('blockquote')]).toEqual([
+      ...[['one', 'two'], ['1', '<b>2</b>'], ['said']],
+    ]);
+    expect(await at('pre')).toEqual(['let cup = "<i>";\n']);
+    const links = await page.evaluate(
+      `[...document.querySelectorAll('article.agent a')].map((one) => one.href)`,
+    );
+    expect(links).toEqual([
+      ...['https://leaf.example/a', 'https://tea.example/', 'https://pot.example/x.png'],
+      'https://ref.example/',
+    ]);
+    expect(await told.locator('img, script, b, [onclick], [style]').count()).toBe(0);
+    expect(await told.textContent()).toContain('<a href="//evil.example" onclick="x()">raw</a>');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await told.getByRole('button', { name: 'Copy' }).click();
+    await told.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('let cup = "<i>";\n');
+    await expectAccessible(page);
+    await page.close();
+  });
+
+  it('has the same elements whether an answer grew or came at once (http §7.2)', async () => {
+    const text =
+      '# A\n\none [late]\n\n- x\n- y\n\n```\n\ncode\n\n```\n\n> q\n\nend\n\n[late]: https://l.example';
+    const words = text.match(/[\s\S]{1,3}/g) ?? [];
+    const agent = steppedAgent(words);
+    await using lab = await httpLab({}, { agents: [{ id: 'main', provider: agent.provider }] });
+    const { page, shown } = await say(lab, 'grow');
+    await agent.begun;
+    const stepping = setInterval(agent.step, 1);
+    await shown('agent').getByRole('link', { name: 'late' }).waitFor();
+    clearInterval(stepping);
+    const grown = await shown('agent').locator('.text').innerHTML();
+    await page.reload();
+    await shown('agent').getByRole('link', { name: 'late' }).waitFor();
+    expect(await shown('agent').locator('.text').innerHTML()).toBe(grown);
+    await page.close();
+  });
+
+  it('has its conversation again after a reload, and reads an answer that went on to its end (http §7.3)', async () => {
+    const agent = steppedAgent(['One ', 'two.']);
+    await using lab = await httpLab({}, { agents: [{ id: 'main', provider: agent.provider }] });
+    const { page, shown } = await say(lab, 'count');
+    await agent.begun;
+    await page.getByText('Working').waitFor();
+    agent.step();
+    await expect.poll(() => shown('agent').textContent()).toBe('One');
+    await page.reload();
+    await expect.poll(() => shown('agent').textContent()).toBe('One');
+    agent.step();
+    await expect.poll(() => shown('agent').textContent()).toBe('One two.');
+    expect(agent.isStopped()).toBe(false);
+    await expect.poll(() => page.getByText('Working').count()).toBe(0);
+    await page.reload();
+    await expect.poll(() => shown('agent').allTextContents()).toEqual(['One two.']);
+    expect(await shown('you').allTextContents()).toEqual(['count']);
+    expect(lab.test.of('routing.resolving')).toHaveLength(1);
+    expect(await page.evaluate('document.activeElement.id')).toBe('text');
+    await page.close();
+  });
+
+  /** An extension that asks before each tool call, and an agent that calls one. */
+  const asker = (of: 'principal' | 'owner') =>
+    defineExtension({
+      id: 'asker',
+      setup: (api) =>
+        api.veto('agent.tool.calling', 'ask', { failClosed: true }, () =>
+          ask({ title: 'Brew it?', of }),
+        ),
+    });
+  const asking = (of: 'principal' | 'owner') => ({
+    agents: [
+      {
+        id: 'main',
+        provider: scriptedAgent([[{ tool: 'Brew', result: 'done' }, 'It is done.']]),
+      },
+    ],
+    extensions: [asker(of)],
+  });
+
+  it('shows a question with its buttons, and the press of one answers it (http §7.4)', async () => {
+    const sha256 = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b'; // of "secret"
+    await using lab = await httpLab({ keys: [{ name: 'ada', sha256 }] }, asking('principal'));
+    const page = await openPage(browser, lab.url);
+    await page.getByLabel('Key').fill('secret');
+    await page.getByLabel('Key').press('Enter');
+    await expect.poll(() => page.getByLabel('Model').textContent()).toBe('sluice');
+    expect(await page.getByRole('note').count()).toBe(0);
+    await page.getByLabel('Message').fill('tea');
+    await page.getByLabel('Message').press('Enter');
+    await page.getByRole('button', { name: 'Allow', exact: true }).click();
+    await expect.poll(() => page.locator('article.agent').textContent()).toContain('It is done.');
+    expect(await page.getByRole('group', { name: 'Answers' }).count()).toBe(0);
+    problems.splice(0); // the browser tells of the 401 that asked for the key
+    await page.close();
+  });
+
+  it('says that nobody is proven without a key, and refuses an answer to an approval at once (http §7.4)', async () => {
+    await using lab = await httpLab({}, asking('owner'));
+    const { page, shown } = await say(lab, 'tea');
+    await page.getByRole('note').getByText('nobody is proven').waitFor();
+    await page.getByRole('button', { name: 'Allow', exact: true }).press('Enter');
+    await expect.poll(() => shown('agent').textContent()).toContain('has not proven who you are');
+    await page.close();
+  });
+
+  it('says in words that its host is away, and keeps the message in the box (http §7.5)', async () => {
+    const lab = await httpLab();
+    const page = await openPage(browser, lab.url);
+    await page.getByText('Write a message').waitFor();
+    await expect.poll(() => page.getByLabel('Model').textContent()).toBe('sluice');
+    await lab[Symbol.asyncDispose]();
+    await page.getByLabel('Message').fill('hello');
+    await page.keyboard.press('Enter');
+    await expect
+      .poll(() => page.locator('article.error').textContent())
+      .toContain('cannot be reached');
+    problems.splice(0); // the browser tells of the refused connection
+    await page.close();
+  });
+
+  it.each([
+    ['on a phone', { viewport: { width: 360, height: 640 } }],
+    ['in the dark', { colorScheme: 'dark' as const }],
+    ['at a zoom of 200 %', { viewport: { width: 640, height: 400 } }],
+  ])('can be used %s: nothing is cut off, and axe finds nothing (http §7.5)', async (_, how) => {
+    const answer = `| a | b |\n|---|---|\n| ${'wide '.repeat(60)} | x |\n\n\`\`\`\n${'long '.repeat(60)}\n\`\`\``;
+    await using lab = await httpLab(
+      {},
+      { agents: [{ id: 'main', provider: scriptedAgent([[answer]]) }] },
+    );
+    const context = await browser.newContext(how);
+    const page = await context.newPage();
+    await page.goto(lab.url);
+    await page.keyboard.type(`hi ${'x'.repeat(200)}`); // the box has the focus
+    await page.keyboard.press('Enter');
+    await page.locator('article.agent pre').waitFor();
+    const wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+    expect(await page.evaluate(wide)).toBeLessThanOrEqual(0);
+    await expectAccessible(page);
+    await context.close();
+  });
+
+  it('is at most 60 KB, and no script stands in its text (http §7.1)', async () => {
+    const built = fileURLToPath(new URL('../../extensions/http/dist/page/', import.meta.url));
+    const packed = readdirSync(built)
+      .filter((name) => !name.endsWith('.txt'))
+      .map((name) => gzipSync(readFileSync(join(built, name))).length);
+    expect(packed.reduce((sum, one) => sum + one, 0)).toBeLessThan(60_000);
+    await using lab = await httpLab();
+    const answer = await fetch(lab.url);
+    const policy = answer.headers.get('content-security-policy');
+    expect(policy).toContain("script-src 'self'; style-src 'self'; connect-src 'self'");
+    expect(await answer.text()).not.toMatch(/<script>|<style| on[a-z]+=|style=/);
   });
 });

@@ -1,10 +1,18 @@
 import type { ExtensionApi } from 'sluice';
 import type { UpdateEnd } from 'sluice/channel';
 
+/** A button under a text of an answer. A press of it goes to `/v1/presses`. */
+export interface Button {
+  readonly id: string;
+  readonly label: string;
+}
+
 /** A text of an answer, with the field of the OpenAI API that it belongs to. */
 export interface Part {
   readonly field: 'content' | 'reasoning_content';
   readonly text: string;
+  /** Of a question. The text has them as numbered lines, too, for clients that show none. */
+  readonly buttons?: readonly Button[];
 }
 
 /** The part of an answer that is kept for who asks again. */
@@ -51,6 +59,11 @@ export class Answer {
     return [...Object.values(this.kept.parts), ...this.growing.values()]
       .flatMap(({ field, text }) => (field === wanted && text !== '' ? [text] : []))
       .join('\n\n');
+  }
+
+  /** The buttons of each question in it, in order. */
+  questions(): readonly (readonly Button[])[] {
+    return Object.values(this.kept.parts).flatMap(({ buttons }) => (buttons ? [buttons] : []));
   }
 
   /** Stops a turn whose reader has gone, and that nobody can ask for again (http §3.6). */

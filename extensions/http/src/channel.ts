@@ -13,13 +13,19 @@ import {
 } from 'sluice/channel';
 import { Answer, Answers, type Part } from './answers.js';
 import { callBack } from './callback.js';
-import { readChat } from './chat.js';
+import { readChat, readPress } from './chat.js';
 import type { HttpConfig, WebhookConfig } from './config.js';
 import { declaration } from './declaration.js';
 import { follow, streamed, whole } from './readers.js';
 import { busy, later, refusal } from './refusal.js';
 import { type Served, type ServedParts, serve } from './server.js';
-import { decodeUpdate, type HttpUpdate, newUpdateId, type UnreadableUpdate } from './update.js';
+import {
+  decodeUpdate,
+  type HttpPress,
+  type HttpUpdate,
+  newUpdateId,
+  type UnreadableUpdate,
+} from './update.js';
 import { hookPrefix, markOf, readWebhook, signedText } from './webhook.js';
 
 /** The parts of the channel. */
@@ -67,7 +73,7 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
   let served: Served | undefined;
 
   const parts = { config, clock, store, answers, ttlMs };
-  const { chat, hook } = requests(parts, async (raw, updateId) =>
+  const { chat, press, hook } = requests(parts, async (raw, updateId) =>
     host?.receive({ raw, updateId, receivedAtMs: clock.now() }),
   );
   const deliver = deliveryOf(parts, () => closing.signal);
@@ -77,6 +83,7 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
     accounts: [accountId],
     capabilities: {
       deduplicatesSends: true,
+      interactive: ['buttons'],
       ...(config.streaming && { canStreamResponse: true }),
       ...(config.keys.length === 0 && { provesNobody: true }),
     },
@@ -101,7 +108,7 @@ export function httpChannel({ config, clock, log, store }: HttpChannelOptions): 
     startAccount: async (_, inbox) => {
       host = inbox;
       closing = new AbortController();
-      served = await serve({ config, clock, log, chat, hook });
+      served = await serve({ config, clock, log, chat, press, hook });
     },
 
     stopIntake: async () => served?.stop(),
@@ -150,8 +157,8 @@ type Parts = Pick<HttpChannelOptions, 'config' | 'clock' | 'store'> & {
 /** Makes the functions that take requests in. @param receive hands an update to the host. */
 function requests(
   { config, clock, store, answers, ttlMs }: Parts,
-  receive: (raw: HttpUpdate | UnreadableUpdate, updateId: string) => Promise<unknown>,
-): Pick<ServedParts, 'chat' | 'hook'> {
+  receive: (raw: HttpUpdate | HttpPress | UnreadableUpdate, updateId: string) => Promise<unknown>,
+): Pick<ServedParts, 'chat' | 'press' | 'hook'> {
   /** Hands an update over whose answer is followed. */
   const handOver = async (answer: Answer, raw: HttpUpdate | UnreadableUpdate): Promise<void> => {
     if ((await receive(raw, answer.updateId)) === 'refused')
@@ -192,6 +199,14 @@ function requests(
     return followed;
   };
 
+  const press: ServedParts['press'] = async (caller, request) => {
+    const read = readPress(await request.text(), request.headers, caller, config);
+    if (read instanceof Response) return read;
+    if ((await receive(read, read.interactionId)) === 'refused')
+      return later('not-taken', 'press it again');
+    return Response.json({ id: read.interactionId }, { status: 202 });
+  };
+
   const hook: ServedParts['hook'] = async (name, request, response) => {
     const settings = config.webhooks[name];
     const { headers } = request;
@@ -210,16 +225,23 @@ function requests(
     return Response.json({ id: messageId }, { status: 202 });
   };
 
-  return { chat, hook };
+  return { chat, press, hook };
 }
 
 /** Makes the function that sends. @param closing gives up waiting. */
 function deliveryOf({ config, clock, answers }: Parts, closing: () => AbortSignal): Deliver {
   return async (message, { idempotencyKey: id, attempt }, signal) => {
-    const { to, content, kind, attachments } = message;
+    const { to, kind, attachments, interactive } = message;
+    const { buttons = [] } = interactive ?? {};
+    const numbered = buttons.map(({ label }, at) => `${at + 1}) ${label}`).join('\n');
+    const content = [message.content, numbered].filter((one) => one !== '').join('\n\n');
     const callback = hookOf(config, to)?.callback;
     if (callback !== undefined)
-      return callBack(callback, message, { id, attempt, signal: signal ?? closing(), clock });
+      return callBack(
+        callback,
+        { ...message, content },
+        { id, attempt, signal: signal ?? closing(), clock },
+      );
     if (attachments.some(({ url }) => url === undefined))
       return { status: 'rejected', reason: 'a file of this machine cannot be sent' };
     const answer = await answers.at(to);
@@ -229,7 +251,8 @@ function deliveryOf({ config, clock, answers }: Parts, closing: () => AbortSigna
     else {
       const links = attachments.map(({ url = '', name = url }) => `[${name}](${url})`);
       const text = [content, ...links].filter((one) => one !== '').join('\n\n');
-      answer.kept.parts[id] = { field: fieldOf(kind), text };
+      const asked = buttons.length === 0 ? {} : { buttons };
+      answer.kept.parts[id] = { field: fieldOf(kind), text, ...asked };
     }
     if (answer.isKept) await answers.keep(answer);
     answer.report();

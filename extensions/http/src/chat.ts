@@ -4,7 +4,13 @@ import { Answer, keptPrefix } from './answers.js';
 import type { HttpConfig } from './config.js';
 import { type Caller, digestOf } from './keys.js';
 import { refusal } from './refusal.js';
-import { type HttpUpdate, newUpdateId, type UnreadableUpdate, unreadable } from './update.js';
+import {
+  type HttpPress,
+  type HttpUpdate,
+  newUpdateId,
+  type UnreadableUpdate,
+  unreadable,
+} from './update.js';
 
 const none = (why: string) => z.array(z.unknown()).max(0, why).nullish();
 const ownTools = 'the agent has tools of its own, and takes none from its clients';
@@ -93,15 +99,14 @@ export function readChat(
     });
   const named = headers.get(conversationHeader);
   const key = headers.get('idempotency-key');
-  if ([named, key].some((one) => one !== null && !/^[\x21-\x7e]{1,128}$/.test(one)))
-    return refusal(400, 'bad-header', 'a name and a key have 1 to 128 characters of ASCII');
+  if ([named, key].some((one) => one !== null && !isName(one))) return badHeader();
   const senderId = isFrontEnd ? `${name}/${user}` : name;
   const first = messages.find(({ role }) => role === 'user');
   const updateId = key === null ? newUpdateId() : keptPrefix + digestOf(senderId, key);
   const conversation = isTask
     ? `task-${updateId}`
     : (named ?? digestOf(model, said.safeParse(first).data?.content));
-  const conversationId = `http:${[senderId, conversation].map(encodeURIComponent).join('/')}`;
+  const conversationId = idOfConversation(senderId, conversation);
   const { agent } = isTask && typeof tasks === 'object' ? tasks : settings;
   return {
     answer: new Answer(updateId, conversationId, digestOf(conversationId, model, content)),
@@ -114,6 +119,50 @@ export function readChat(
       ...(agent !== undefined && { agent }),
     },
   };
+}
+
+/** The press of a button, before it is read. */
+const pressed = z.strictObject({
+  button: z.string().min(1).max(200),
+  user: z
+    .string()
+    .regex(/^\P{C}{1,128}$/u)
+    .optional(),
+});
+
+/** Reads the press of a button of an answer (http §8.2). Its conversation is named by the header. */
+export function readPress(
+  text: string,
+  headers: Headers,
+  { name, isFrontEnd, isProven }: Caller,
+  { conversationHeader }: HttpConfig,
+): HttpPress | Response {
+  const { data } = pressed.safeParse(jsonOf(text));
+  const conversation = headers.get(conversationHeader);
+  if (data === undefined || (isFrontEnd && data.user === undefined))
+    return refusal(
+      400,
+      'bad-press',
+      `a press is { "button": ID${isFrontEnd ? ', "user": NAME' : ''} }`,
+    );
+  if (conversation === null || !isName(conversation)) return badHeader();
+  const senderId = isFrontEnd ? `${name}/${data.user}` : name;
+  return {
+    ...{ kind: 'press', conversationId: idOfConversation(senderId, conversation) },
+    ...{ interactionId: newUpdateId(), senderId, isProven, button: data.button },
+  };
+}
+
+function idOfConversation(senderId: string, conversation: string): string {
+  return `http:${[senderId, conversation].map(encodeURIComponent).join('/')}`;
+}
+
+function isName(text: string): boolean {
+  return /^[\x21-\x7e]{1,128}$/.test(text);
+}
+
+function badHeader(): Response {
+  return refusal(400, 'bad-header', 'a name and a key have 1 to 128 characters of ASCII');
 }
 
 const taskNames =

@@ -43,7 +43,10 @@ export function whole(answer: Answer, about?: About) {
     const reasoning_content = answer.text('reasoning_content') || undefined;
     const message = { role: 'assistant', content: answer.text('content'), reasoning_content };
     const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }];
-    done(refusalOf(answer) ?? Response.json({ ...about, object: 'chat.completion', choices }));
+    const questions = answer.questions();
+    const sluice = questions.length === 0 ? {} : { sluice: { questions } };
+    const completion = { ...about, object: 'chat.completion', choices, ...sluice };
+    done(refusalOf(answer) ?? Response.json(completion));
   };
 }
 
@@ -55,6 +58,7 @@ export function whole(answer: Answer, about?: About) {
 export function streamed(answer: Answer, about: About, response: ServerResponse, clock: Clock) {
   /** The text of each field that goes on with what was written of it, and how far it was written. */
   const shown = { reasoning_content: { of: '', to: 0 }, content: { of: '', to: 0 } };
+  let questions = 0;
   let written = 0;
   let before = -1;
   const write = (text: string): void => {
@@ -63,9 +67,11 @@ export function streamed(answer: Answer, about: About, response: ServerResponse,
     response.write(text);
     written++;
   };
-  const chunk = (delta: object, finish_reason: string | null = null): void => {
+  const chunk = (delta: object, more: { finish_reason?: string; sluice?: object } = {}): void => {
+    const { finish_reason = null, ...rest } = more;
     const choices = [{ index: 0, delta, logprobs: null, finish_reason }];
-    write(`data: ${JSON.stringify({ ...about, object: 'chat.completion.chunk', choices })}\n\n`);
+    const object = 'chat.completion.chunk';
+    write(`data: ${JSON.stringify({ ...about, object, choices, ...rest })}\n\n`);
   };
   const beat = (): void => {
     if (!response.writableNeedDrain && !response.writableEnded) write(': it is being made\n\n');
@@ -97,10 +103,15 @@ export function streamed(answer: Answer, about: About, response: ServerResponse,
         chunk({ role, [field]: at.of.slice(from, at.to) });
       }
     }
+    if (response.writableNeedDrain) return;
+    for (const buttons of answer.questions().slice(questions)) {
+      chunk({}, { sluice: { questions: [buttons] } });
+      questions++;
+    }
     if (answer.kept.end === undefined || response.writableNeedDrain) return;
     const refused = refusalOf(answer) ?? takenBack();
     if (refused === undefined) {
-      chunk({}, 'stop');
+      chunk({}, { finish_reason: 'stop' });
       response.end('data: [DONE]\n\n');
     } else if (response.headersSent) response.end(`data: ${await refused.text()}\n\n`);
     done(refused ?? new Response());

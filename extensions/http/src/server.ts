@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
@@ -21,6 +20,7 @@ export interface ServedParts {
     response: ServerResponse,
     hasPlace: (senderId: string) => boolean,
   ): Promise<Response>;
+  press(caller: Caller, request: Request): Promise<Response>;
   hook(name: string, request: Request, response: ServerResponse): Promise<Response>;
 }
 
@@ -50,7 +50,7 @@ export async function serve(parts: ServedParts): Promise<Served> {
   const { config, clock, log } = parts;
   const { address, port, hosts, maxBodyBytes, webhooks } = config;
   const { connectionsPerAddress } = config;
-  const page = config.page ? readPage() : undefined;
+  const files = pageFiles(config);
   const model = { object: 'model', created: 0, owned_by: 'sluice' };
   const models = Object.keys(config.models).map((id) => ({ id, ...model }));
   const running = new Set<ServerResponse>();
@@ -59,11 +59,13 @@ export async function serve(parts: ServedParts): Promise<Served> {
 
   /** Finds out what a request is answered by, from its head alone. */
   const judge = (method: string, path: string, authorization = ''): Response | Judged => {
-    if (path === '/' && page !== undefined) return new Response(page.html, page);
+    const file = files.get(path);
+    if (file !== undefined) return new Response(file.text, file);
     const hook = /^\/hooks\/([\w.-]+)$/.exec(path)?.[1] ?? '';
     const isHook = Object.hasOwn(webhooks, hook);
     const isModels = path === '/v1/models';
-    if (!isHook && !isModels && path !== '/v1/chat/completions')
+    const isPress = path === '/v1/presses';
+    if (!isHook && !isModels && !isPress && path !== '/v1/chat/completions')
       return refusal(404, 'no-such-path', 'there is no such path');
     if (method !== (isModels ? 'GET' : 'POST'))
       return refusal(405, 'wrong-method', `${path} is for ${isModels ? 'GET' : 'POST'}`);
@@ -81,10 +83,13 @@ export async function serve(parts: ServedParts): Promise<Served> {
         : {
             ...{ isProven: caller.isProven, needs: placesOfKey(config, caller) },
             handle: (request, response) =>
-              parts.chat(
-                ...[caller, request, response],
-                (senderId) => !caller.isFrontEnd || places.take(placesOfPerson(senderId), response),
-              ),
+              isPress
+                ? parts.press(caller, request)
+                : parts.chat(
+                    ...[caller, request, response],
+                    (senderId) =>
+                      !caller.isFrontEnd || places.take(placesOfPerson(senderId), response),
+                  ),
           };
     return places.areFree(judged.needs) ? judged : busy();
   };
@@ -146,17 +151,34 @@ export async function serve(parts: ServedParts): Promise<Served> {
   };
 }
 
-/** The chat page, with a policy that lets a browser run its own script and nothing else. */
-function readPage() {
-  const html = readFileSync(new URL('../page/index.html', import.meta.url), 'utf8'); // from the source as from the build
-  const hashOf = (element: string): string => {
-    const text = html.split(`<${element}>`)[1]?.split(`</${element}>`)[0] ?? '';
-    return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-  };
-  const policy = `default-src 'none'; script-src ${hashOf('script')}; style-src ${hashOf('style')}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-  const headers = {
-    ...{ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy },
-    ...{ 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff' },
-  };
-  return { html, headers };
+/** A file of the chat page, with its headers. */
+interface PageFile {
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const built = new URL('../dist/page/', import.meta.url); // from the source as from the build
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The chat page by its paths, with a policy that lets a browser run its own script and nothing else. */
+function pageFiles({ page, keys }: HttpConfig): ReadonlyMap<string, PageFile> {
+  const files = [
+    ['/', 'index.html', 'text/html'],
+    ['/page/chat.js', 'chat.js', 'text/javascript'],
+    ['/page/style.css', 'style.css', 'text/css'],
+  ] as const;
+  if (!page) return new Map();
+  return new Map(
+    files.map(([path, name, type]) => {
+      const text = readFileSync(new URL(name, built), 'utf8');
+      const headers = {
+        ...{ 'content-type': `${type}; charset=utf-8`, 'content-security-policy': policy },
+        ...{ 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff' },
+        'cache-control': 'no-cache',
+      };
+      const told = text.replace('data-keys=""', `data-keys="${keys.length === 0 ? 'no' : 'yes'}"`);
+      return [path, { text: told, headers }];
+    }),
+  );
 }

@@ -19,6 +19,16 @@ const message = z.strictObject({
   agent: z.string().min(1).optional(),
 });
 
+/** The press of a button of an answer, as the journal keeps it. */
+const press = z.strictObject({
+  kind: z.literal('press'),
+  conversationId: z.string().min(1),
+  interactionId: z.string().min(1),
+  senderId: z.string().min(1),
+  isProven: z.boolean(),
+  button: z.string().min(1),
+});
+
 const unreadableUpdate = z.strictObject({
   kind: z.literal('unreadable'),
   problem: z.string(),
@@ -27,10 +37,13 @@ const unreadableUpdate = z.strictObject({
   begins: z.string(),
 });
 
-const update = z.union([message, unreadableUpdate]);
+const update = z.union([message, press, unreadableUpdate]);
 
 /** A message, before it is decoded. */
 export type HttpUpdate = z.input<typeof message>;
+
+/** A press, before it is decoded. */
+export type HttpPress = z.infer<typeof press>;
 
 /** A body that could not be read: the journal keeps that it came. */
 export type UnreadableUpdate = z.infer<typeof unreadableUpdate>;
@@ -59,6 +72,7 @@ export function decodeUpdate(raw: unknown, accountId: string): DecodedIngress {
     const { problem, path } = data;
     return { kind: 'undecodable', problem, ...(path !== '' && { path }) };
   }
+  if (data.kind === 'press') return decodePress(data, accountId);
   const { conversationId, messageId, senderId, isProven, mayCommand, agent, text, images } = data;
   if (text.trim() === '' && images.length === 0)
     return { kind: 'undecodable', problem: 'the message is empty' };
@@ -72,6 +86,18 @@ export function decodeUpdate(raw: unknown, accountId: string): DecodedIngress {
       ...{ sender: { id: senderId }, isGroup: false, content: text, metadata: {} },
       attachments: images.map((url) => ({ kind: 'image' as const, url })),
       commandAuthorized: mayCommand, // of each text: the host may read it as a command
+    },
+  };
+}
+
+function decodePress(press: HttpPress, accountId: string): DecodedIngress {
+  const { interactionId, button, conversationId, senderId, isProven } = press;
+  return {
+    kind: 'interaction',
+    ...(isProven && { senderProof: 'account' as const }),
+    interaction: {
+      ...{ interactionId, kind: 'button' as const, name: button, values: [] },
+      ...{ channel: 'http', accountId, conversationId, isGroup: false, sender: { id: senderId } },
     },
   };
 }
