@@ -82,6 +82,7 @@ describe('the package', () => {
       'extensions/http/tsconfig.json',
       'extensions/acp/tsconfig.json',
       'extensions/openai/tsconfig.json',
+      'extensions/http/page/tsconfig.json',
       'extensions/inspector/page/tsconfig.json',
       'extensions/postgres/tsconfig.json',
       'extensions/judge/tsconfig.json',

@@ -1,4 +1,5 @@
-import { allow, defineExtension, type ExtensionApi, type Question, type QuestionEnd } from 'sluice';
+import { allow, defineExtension } from 'sluice';
+import type { ExtensionApi, Question, QuestionEnd } from 'sluice/extension';
 import { scriptedAgent } from 'sluice/testing';
 import { describe, expect, it } from 'vitest';
 import { errorOf, eventsIn, httpLab, saying, steppedAgent, textOf } from './http-lab.js';
