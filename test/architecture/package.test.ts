@@ -84,6 +84,7 @@ describe('the package', () => {
       'extensions/openai/tsconfig.json',
       'extensions/inspector/page/tsconfig.json',
       'extensions/postgres/tsconfig.json',
+      'extensions/import-openclaw/tsconfig.json',
       'extensions/judge/tsconfig.json',
       'extensions/ai-sdk/tsconfig.json',
       'extensions/openai-agents/tsconfig.json',
