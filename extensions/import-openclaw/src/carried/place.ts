@@ -9,7 +9,7 @@ export interface Origin {
   readonly threadId?: string | number;
   readonly isGroup?: boolean;
   readonly guildId?: string;
-  readonly sender?: { readonly id?: string; readonly username?: string };
+  readonly sender?: { readonly id?: string };
 }
 
 /** The conversation without the name of its channel. */
@@ -27,10 +27,8 @@ export function isLetIn(access: Settings['access'], origin: Origin): boolean {
   if (account === undefined) return false;
   const group = account.groups[peerOf(origin)] ?? account.groups['*'];
   const inGroup = group?.topics?.[String(threadId)] ?? group?.people ?? [];
-  const names = ['*', sender?.id, sender?.username?.toLowerCase()];
-  return (isGroup === true ? inGroup : account.dm).some(
-    (one) => names.includes(one) || names.includes(one.toLowerCase()),
-  );
+  const people = isGroup === true ? inGroup : account.dm;
+  return people.some((one) => one === '*' || one === sender?.id);
 }
 
 const isKind = (kind: string, isGroup: boolean | undefined): boolean =>

@@ -33,8 +33,14 @@ export function person(text: string): string {
     .replace(/^@/, '');
 }
 
+/** The ids of a list. A name can be given up and taken by somebody else: OpenClaw lets no name in. */
 const listOf = (node: Node): string[] | undefined =>
-  Array.isArray(node.value) ? node.texts().map(person) : undefined;
+  Array.isArray(node.value)
+    ? node
+        .texts()
+        .map(person)
+        .filter((one) => /^(\*|\d+|[UW][A-Z\d]{2,})$/.test(one))
+    : undefined;
 const isOff = (node: Node): boolean =>
   node.get('enabled').flag() === false || node.get('allow').flag() === false;
 

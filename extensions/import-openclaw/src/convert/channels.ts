@@ -16,7 +16,7 @@ const kinds: readonly ChannelKind[] = [
     people: 'allowFrom',
     policy: 'groupPolicy',
     isGroup: /^-?\d+$/,
-    isPerson: /^(\d+|[A-Za-z]\w{3,31})$/,
+    isPerson: /^\d+$/,
     nobody: '0',
   },
   {

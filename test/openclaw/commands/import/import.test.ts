@@ -91,6 +91,23 @@ describe('sluice import openclaw', () => {
     expect([code, stdout]).toEqual([0, '4 rules checked, and 4 examples met\n']);
   });
 
+  it('makes a plugin of HOOK.md directories and skills, which works', async () => {
+    const { path, out } = stateFolder();
+    await runInMemory(['import', 'openclaw', path, '--out', out], '', { env: {} });
+    writeFileSync(
+      join(out, 'openclaw.json'),
+      JSON.stringify({ openclaw: { hooks: { internal: { enabled: true } } } }),
+    );
+    const parts = join(out, 'openclaw-parts');
+    const given = ['check-plugin', parts, '--config', join(out, 'openclaw.json'), '--json'];
+    const { code, stdout } = await runInMemory(given);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining('"name":"note (message:received)","verdict":"works"'),
+    ]);
+    expect(stdout).toContain('"kind":"skill","name":"tea"');
+  });
+
   it('names each restriction that would be lost, writes nothing, and takes --accept', async () => {
     const folder = place({ tools: { exec: { security: 'deny', ask: 'always' } } });
     const given = ['import', 'openclaw', 'openclaw', '--out', 'host'];
