@@ -72,6 +72,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Slack', 'extensions/slack/README.md'],
     ['Thread ownership', 'extensions/thread-ownership/README.md'],
     ['Policies', 'extensions/policies/README.md'],
+    ['Import from OpenClaw', 'extensions/import-openclaw/README.md'],
     ['Rate limit', 'extensions/rate-limit/README.md'],
     ['Budget', 'extensions/budget/README.md'],
     ['OpenTelemetry', 'extensions/otel/README.md'],

@@ -18,6 +18,11 @@ export const openclawAddition: Addition = {
       summary: 'write the extension that is to take the place of an OpenClaw plugin',
       load: () => import('./commands/migrate/migrate.js'),
     },
+    {
+      name: 'import',
+      summary: 'move a host of OpenClaw: its config, people, schedules and histories',
+      load: () => import('./commands/import/import.js'),
+    },
   ],
   agents: [
     {

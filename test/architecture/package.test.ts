@@ -85,6 +85,7 @@ describe('the package', () => {
       'extensions/http/page/tsconfig.json',
       'extensions/inspector/page/tsconfig.json',
       'extensions/postgres/tsconfig.json',
+      'extensions/import-openclaw/tsconfig.json',
       'extensions/judge/tsconfig.json',
       'extensions/ai-sdk/tsconfig.json',
       'extensions/openai-agents/tsconfig.json',

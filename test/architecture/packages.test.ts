@@ -38,6 +38,7 @@ describe('the packages beside the core', () => {
       'sluice-acp',
       'sluice-budget',
       'sluice-http',
+      'sluice-import-openclaw',
       'sluice-openai',
       'sluice-otel',
       'sluice-policies',

@@ -1,0 +1,74 @@
+import { stringify } from 'yaml';
+import { dataOf } from '../data.js';
+import type { Node } from '../source/node.js';
+import { agentsOf, type Draft } from './draft.js';
+
+type Names = Readonly<Record<string, readonly string[]>>;
+const { groups, profiles, claude } =
+  dataOf<Readonly<Record<'groups' | 'profiles' | 'claude', Names>>>('tools');
+
+/** The names that an entry of a list stands for: a group, a tool under each of its names, or a pattern with `*`. */
+function namesOf(entry: string): readonly string[] {
+  const written = entry.trim();
+  const name = written
+    .toLowerCase()
+    .replace(/^bash$/, 'exec')
+    .replace(/^apply-patch$/, 'apply_patch');
+  const group =
+    name === 'group:openclaw' ? Object.values(groups).flat() : groups[name.replace(/^group:/, '')];
+  const all = name.startsWith('group:') && group !== undefined ? group : [name];
+  const pattern = new RegExp(`^${name.replace(/[^\w*]/g, '\\$&').replaceAll('*', '.*')}$`);
+  const tools = name.includes('*') ? Object.keys(claude).filter((tool) => pattern.test(tool)) : all;
+  return [written, ...all, ...tools.flatMap((tool) => claude[tool] ?? [])];
+}
+
+/** Writes `tools.profile`, `allow` and `deny` as rules: each list restricts what the ones before have left. */
+export function convertTools(draft: Draft): void {
+  const { root, files, extensions, report } = draft;
+  const top = root.get('tools');
+  const rules = agentsOf(root).flatMap(({ id, node }) => {
+    const own = node.get('tools');
+    const of = (key: string): Node => (own.get(key).isThere ? own : top).get(key);
+    const profile = of('profile').text() ?? 'full';
+    if (profile !== 'full' && profiles[profile] === undefined)
+      report.refuse(of('profile').path, 'The profile is not known.');
+    const lists = [
+      [
+        'profile',
+        profile === 'full' ? [] : [...(profiles[profile] ?? []), ...of('alsoAllow').texts()],
+      ],
+      ...[top, own].map((at, index) => [`allow${index}`, at.get('allow').texts()] as const),
+      ['deny', [...top.get('deny').texts(), ...own.get('deny').texts()]],
+    ] as const;
+    return lists.flatMap(([name, entries]) =>
+      entries.length > 0 ? [ruleOf(id, name, entries)] : [],
+    );
+  });
+  if (rules.length === 0) return;
+  files.set('policies.yaml', stringify(rules, { lineWidth: 0 }));
+  extensions.push({
+    path: 'sluice-policies',
+    config: { policies: ['./policies.yaml'] },
+    required: true,
+  });
+}
+
+function ruleOf(agentId: string, list: string, entries: readonly string[]) {
+  const isDenied = list === 'deny';
+  const names = [...new Set(entries.flatMap(namesOf))];
+  const globs = names.filter((name) => name.includes('*'));
+  const plain = names.filter((name) => !name.includes('*'));
+  const isListed = [
+    `toolName in ${JSON.stringify(plain)}`,
+    ...globs.map((name) => `glob(toolName, ${JSON.stringify(name)})`),
+  ].join(' || ');
+  const toolName = names[0]?.replaceAll('*', 'x') ?? '';
+  return {
+    id: `${agentId}-${list}`.replace(/[^\p{L}\p{N}._-]/gu, '_'),
+    family: 'agent.tool.calling',
+    match: { agentId },
+    'deny when': isDenied ? isListed : `!(${isListed})`,
+    text: isDenied ? 'this tool is denied' : 'this tool is not allowed',
+    expect: [{ payload: { agentId, toolName, params: {} }, is: isDenied ? 'denied' : 'allowed' }],
+  };
+}

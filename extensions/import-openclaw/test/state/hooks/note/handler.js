@@ -1,0 +1,3 @@
+export default async (event) => {
+  console.error(`noted ${event.type}:${event.action}`);
+};
