@@ -21,7 +21,7 @@ const budgets = {
     postgres: 1_934,
     extensions: 12_902,
     adapters: 709,
-    importer: 1_856,
+    importer: 1_859,
     rest: 82,
   },
   /** Lines of tests and of what supports them. */
