@@ -64,7 +64,7 @@ export async function importOpenClaw({
   const variables = new Map<string, string>();
   const report = new Report(accept);
   const root = new Node(config, [], {
-    env: { ...env, ...variablesOf(config) },
+    env: { ...variablesOf(config), ...env },
     variables,
     onSecret: (place, variable) => report.secret(place, variable),
     onUnread: (place, why) => report.refuse(place, `It cannot be read: ${why}.`),
@@ -136,7 +136,7 @@ export async function importOpenClaw({
   return { ...told, status: isWritten ? 'written' : 'unchanged' };
 }
 
-/** The variables that the config itself sets. They win over none of the environment. */
+/** The variables that the config itself sets. Those of the environment win. */
 function variablesOf(config: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const env = config['env'];
   const own = typeof env === 'object' && env !== null ? env : {};
