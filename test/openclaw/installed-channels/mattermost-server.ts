@@ -3,6 +3,7 @@ import { jsonServer } from './json-server.js';
 
 /** The id of a channel: another text would be its name. */
 export const town = 'town'.padEnd(26, '0');
+export const direct = 'direct'.padEnd(26, '0');
 
 /** A stand-in for the server: its REST interface as far as the channel asks, and its socket. */
 export async function mattermostStandIn() {
@@ -14,10 +15,9 @@ export async function mattermostStandIn() {
   const answers: Readonly<Record<string, object>> = {
     '/users/me': { id: 'bot', username: 'slb' },
     '/users/ada': { id: 'ada', username: 'ada' },
-    '/users/me/teams': [200, []],
-    '/users/bot/teams': [200, []],
     '/channels/direct': { id: 'dm', type: 'D' },
     '/channels/dm': { id: 'dm', type: 'D', name: 'ada__bot' },
+    [`/channels/${direct}`]: { id: direct, type: 'D', name: 'ada__bot' },
     [`/channels/${town}`]: { id: town, type: 'O', name: 'town', display_name: 'Town' },
   };
   const provider = await jsonServer(({ method, path: asked, body }) => {

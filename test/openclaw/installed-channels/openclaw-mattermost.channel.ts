@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { laterLab } from './later/later-lab.js';
-import { mattermostStandIn } from './mattermost-server.js';
+import { direct, mattermostStandIn } from './mattermost-server.js';
 
 const openclaw = inject('openClawWithChannels');
 
@@ -16,8 +16,9 @@ describe.skipIf(openclaw === undefined)('the unmodified mattermost of OpenClaw 2
       channels: { mattermost: channel },
     });
     const host = await lab.begin();
-    server.post(await server.connected, { id: 'p1', channel: 'dm', type: 'D', message: 'hello' });
-    expect(await host.heard('end')).toMatchObject({ status: 'answered' });
-    expect(server.posted).toEqual([['dm', 'hello']]);
+    server.post(await server.connected, { id: 'p1', channel: direct, type: 'D', message: 'hello' });
+    const end = await host.heard('end');
+    expect(end).toMatchObject({ status: 'answered' });
+    expect(server.posted).toEqual([[direct, 'hello']]);
   });
 });
