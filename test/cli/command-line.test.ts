@@ -109,7 +109,7 @@ describe('the command line', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('Usage: sluice run');
     expect(stderr).toMatch(/^sluice: the help lists no options of the channel "nosuch": .*\n$/);
-    expect(stderr).toContain('npm install sluice-nosuch');
+    expect(stderr).toContain('No such package is ours');
     expect((await runInMemory(['run', '--help', '--channel', 'console'])).stderr).toBe('');
   });
 

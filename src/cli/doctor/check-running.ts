@@ -26,6 +26,7 @@ const cures: Readonly<Record<string, string>> = {
   quarantined: 'The log says how it failed; it is tried again by itself.',
   'extension-refused': 'The log says why; `sluice doctor` looks at the extension itself.',
   'agent-part': 'Its agent works without it; `sluice doctor` has its words.',
+  'account-degraded': 'The log says why: it may lose messages, or take none in.',
   'veto-failed-open': 'Repair it, or set `failClosed`: what it was to judge has passed.',
 };
 

@@ -89,6 +89,12 @@ export function noSuchChannel(
   return badArguments(`there is no channel "${name}"`, hints.join(' '));
 }
 
+/** The packages of this project with a channel or an agent: advice names no other, because anybody may publish one by any name. */
+const ownPackages = [
+  ...['sluice-http', 'sluice-slack', 'sluice-telegram'],
+  ...['sluice-acp', 'sluice-ai-sdk', 'sluice-langchain', 'sluice-openai', 'sluice-openai-agents'],
+];
+
 /** Tells about the package of something that is not there. @param from the folder in which it would be installed. */
 export function packageHints(
   kind: 'channel' | 'agent',
@@ -98,9 +104,11 @@ export function packageHints(
 ): readonly string[] {
   if (specifier === undefined) return [];
   if (!isInstalled({ specifier, from }))
-    return [
-      `If the ${kind} has a package of its own, install it: npm install ${installable(specifier)}.`,
-    ];
+    return ownPackages.includes(specifier)
+      ? [`The ${kind} has a package of its own, install it: npm install ${installable(specifier)}.`]
+      : [
+          `A package named ${specifier} would provide it. No such package is ours: install one only of somebody whom you trust.`,
+        ];
   return [
     `Package ${specifier} is installed, and has provided no ${kind} "${name}": an error before this one tells why, or it is no package of that ${kind}.`,
   ];

@@ -108,7 +108,7 @@ export function partsOf(options: GivenOptions, signal: AbortSignal): HostParts {
     active: new Set(),
     backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs, mayDefer }),
     counts,
-    troubles: new Troubles({ kernel, logger, journal, counts, extensions, agents }),
+    troubles: new Troubles({ kernel, logger, journal, counts, extensions, agents, channels }),
     mayReplyToCancel: onceAMinute(clock),
     channels,
     commands: commandsOf(ownCommands, brought),

@@ -1,4 +1,5 @@
 import type { Journal } from '@sluice/journal';
+import type { ChannelPlugin } from '@sluice/sdk/channel';
 import type { ExtensionStatus } from '@sluice/sdk/extension';
 import type { AgentTrouble } from '@sluice/sdk/stream';
 import { definedFields, type Kernel, type Logger, nameOf } from 'sluice-kernel/internal';
@@ -12,8 +13,9 @@ export interface HostTrouble {
     | 'quarantined'
     | 'extension-refused'
     | 'veto-failed-open'
-    | 'agent-part';
-  /** The handler, the extension or the part of an agent, if it is about one. */
+    | 'agent-part'
+    | 'account-degraded';
+  /** The handler, the extension, the account or the part of an agent, if it is about one. */
   readonly whose?: string;
   /** The fault, if the code does not say all. */
   readonly what?: string;
@@ -27,6 +29,7 @@ const hints: Readonly<Record<HostTrouble['code'], string>> = {
   'extension-refused': 'It could not be loaded, and does not run.',
   'veto-failed-open': 'It failed, and fails open: what it was to judge has passed.',
   'agent-part': 'An agent works without it; `sluice doctor` says more.',
+  'account-degraded': 'It may lose messages, or take none in; the log says more.',
 };
 
 /** The parts of a host that troubles are found in. */
@@ -37,6 +40,7 @@ interface Places {
   readonly counts: Counts;
   readonly extensions: { readonly statuses: readonly ExtensionStatus[] };
   readonly agents: ReadonlyMap<string, AgentDefinition>;
+  readonly channels: readonly Pick<ChannelPlugin, 'id' | 'troubles'>[];
 }
 
 /** The troubles of a host (sight §7). Each is told in the log when it begins, as an error. */
@@ -69,7 +73,7 @@ export class Troubles implements Disposable {
 
   /** The troubles that there are now. */
   list(): readonly HostTrouble[] {
-    const { kernel, extensions, agents } = this.#places;
+    const { kernel, extensions, agents, channels } = this.#places;
     const parts = [...agents.values()].flatMap(troublesOf);
     const ofAgents = new Map<string, HostTrouble>(); // who share a part
     for (const { whose, what } of parts)
@@ -87,6 +91,17 @@ export class Troubles implements Disposable {
         ([whose, count]) => ({ code: 'veto-failed-open', whose, count }) as const,
       ),
       ...ofAgents.values(),
+      ...channels.flatMap((channel) =>
+        troublesOfChannel(channel).map(
+          ({ accountId, what }) =>
+            ({
+              code: 'account-degraded',
+              whose: `${channel.id}/${accountId}`,
+              what,
+              count: 1,
+            }) as const,
+        ),
+      ),
     ];
   }
 
@@ -118,5 +133,16 @@ function troublesOf({ id, provider }: AgentDefinition): readonly AgentTrouble[] 
     return provider.troubles?.() ?? [];
   } catch {
     return [{ whose: id, what: 'its provider fails to tell its troubles' }];
+  }
+}
+
+/** The faults of accounts. A channel that fails to tell them has one itself. */
+function troublesOfChannel(
+  channel: Pick<ChannelPlugin, 'troubles'>,
+): ReturnType<NonNullable<ChannelPlugin['troubles']>> {
+  try {
+    return channel.troubles?.() ?? [];
+  } catch {
+    return [{ accountId: '*', what: 'its channel fails to tell its troubles' }];
   }
 }

@@ -1,7 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   type Clock,
   type Fields,
+  fieldsOf,
   isFields,
+  onAbort,
   oneLine,
   pause,
   withTimeout,
@@ -18,6 +21,8 @@ const stopTimeoutMs = 10_000;
 
 /** An account of a plugin's channel that runs. */
 export interface RunningGateway {
+  /** Why it does not run well; names and numbers only. */
+  trouble(): string | undefined;
   /** Aborts it, has the plugin stop it, and waits for its end. Never rejects. */
   stop(): Promise<void>;
 }
@@ -29,7 +34,7 @@ export interface RunningGateway {
  * @throws where the account is disabled, or lacks settings.
  */
 export async function runAccount(
-  { config: cfg, logger }: Pick<LegacyPlugin, 'config' | 'logger'>,
+  { config: cfg, logger, intake }: Pick<LegacyPlugin, 'config' | 'logger' | 'intake'>,
   channel: LegacyChannel,
   accountId: string,
   { clock, onGivenUp }: { readonly clock: Clock; readonly onGivenUp: (reason: string) => void },
@@ -48,18 +53,31 @@ export async function runAccount(
     getStatus: () => ({ ...status }),
   } as LegacyAccountContext; // the plugin adds the rest of its own
 
-  const runOnce = async (): Promise<unknown> => {
+  /** An account whose start returns at once has only registered: it runs until it is stopped, by the `stop` that it gave if any. */
+  const registered = async (given: unknown): Promise<void> => {
+    await new Promise<void>((resolve) => void onAbort(signal, resolve));
+    const { stop } = fieldsOf(given);
+    if (typeof stop === 'function') await stop.call(given);
+  };
+
+  const runOnce = async (): Promise<void> => {
     setStatus({ running: true, restartPending: false, lastStartAt: clock.now(), lastError: null });
     try {
-      return await gateway?.startAccount?.(context);
+      const started = Promise.resolve(gateway?.startAccount?.(context));
+      const isAtOnce = await Promise.race([started.then(() => true), setImmediate(false)]);
+      const given = await started;
+      if (isAtOnce && intake.refusedTo(channel.id, accountId) === undefined)
+        await registered(given);
     } finally {
       setStatus({ running: false, lastStopAt: clock.now() });
     }
   };
 
+  let trouble: string | undefined;
+  let startedMs = 0;
   const keepRunning = async (): Promise<void> => {
     for (let restarts = 0; !signal.aborted; ) {
-      const startedMs = clock.monotonicMs();
+      startedMs = clock.monotonicMs();
       let why = 'gateway.startAccount ended by itself';
       try {
         await runOnce();
@@ -69,9 +87,19 @@ export async function runAccount(
         if (!signal.aborted) logger.error('an account ended with an error', { ...named, error });
       }
       if (signal.aborted) return;
+      const refused = intake.refusedTo(channel.id, accountId);
+      if (refused !== undefined) {
+        trouble = `it has ended for good: ${refused} is not supported`;
+        logger.error('an account is not started again: it needs a member that is not here', {
+          ...{ ...named, member: refused, detail: why },
+        });
+        setStatus({ lastError: trouble });
+        return onGivenUp(trouble);
+      }
       if (clock.monotonicMs() - startedMs > longestWaitMs) restarts = 0; // it had run well
       restarts += 1;
       if (restarts > mostRestarts) {
+        trouble = `it is not started again, after ${mostRestarts} restarts`;
         logger.error('an account is not started again', { ...named, restarts: mostRestarts });
         return onGivenUp(why);
       }
@@ -79,13 +107,17 @@ export async function runAccount(
       logger.warn(`an account has ended; it is started again in ${waitMs} ms`, {
         ...{ ...named, restarts, detail: why },
       });
+      trouble = `it has ended and is started again, ${restarts} times by now`;
       setStatus({ restartPending: true, reconnectAttempts: restarts });
       await pause(clock, waitMs, signal);
     }
   };
 
   const running = keepRunning();
+  const isWell = (): boolean =>
+    status['running'] === true && clock.monotonicMs() - startedMs > longestWaitMs;
   return {
+    trouble: () => (isWell() ? undefined : trouble),
     stop: async () => {
       stopped.abort();
       const stopping = async (): Promise<void> => {

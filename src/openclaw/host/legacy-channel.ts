@@ -14,6 +14,7 @@ import type { LegacyChannel, LegacyDelivery, LegacySendContext } from '../plugin
 import { type RunningGateway, runAccount } from './account.js';
 import { ActiveMessages } from './active-messages.js';
 import { decodeContext } from './decode-context.js';
+import { decodeLost, lostUpdate } from './lost-update.js';
 
 /** The account of a channel that names none. */
 const defaultAccountId = 'default';
@@ -49,11 +50,18 @@ export function legacyChannel(
     startAccount: async (accountId, inbox) => {
       host = inbox;
       if (!takesIn) return;
-      intake ??= plugin.intake.open(id, async (inbound) => {
-        const as = [...running.keys()].find((one) => one.toLowerCase() === inbound.accountId);
-        const to = as === undefined || !taking.has(as) ? undefined : running.get(as);
-        return as !== undefined && to !== undefined && activeMessages.take(inbound, as, to.inbox);
-      });
+      const named = (id: string): string | undefined =>
+        [...running.keys()].find((one) => one.toLowerCase() === id.toLowerCase());
+      intake ??= plugin.intake.open(
+        id,
+        async (inbound) => {
+          const as = named(inbound.accountId) ?? '';
+          const to = taking.has(as) ? running.get(as) : undefined;
+          return to !== undefined && activeMessages.take(inbound, as, to.inbox);
+        },
+        (lostAt, raw, because) =>
+          void running.get(named(lostAt) ?? '')?.inbox.receive(lostUpdate(raw, because)),
+      );
       plugin.state.reread(accountId, inbox.lost);
       taking.add(accountId); // it may bring its first message at once
       running.set(accountId, { inbox });
@@ -79,8 +87,16 @@ export function legacyChannel(
       }
       await started?.stop();
     },
+    troubles: () =>
+      [...running].flatMap(([accountId, { gateway: started }]) => {
+        const failed = plugin.intake
+          .failuresOf(id, accountId)
+          .map((member) => `${member} has failed`);
+        return [started?.trouble() ?? [], failed].flat().map((what) => ({ accountId, what }));
+      }),
     updateEnded: (accountId, end) => activeMessages.end(accountId, end),
-    decodeIngress: (raw, accountId) => decodeContext(id, accountId, raw, plugin.config),
+    decodeIngress: (raw, accountId) =>
+      decodeLost(raw) ?? decodeContext(id, accountId, raw, plugin.config),
     send: async (permit, { correlationId }) => {
       checkPermit(permit, host);
       const message = permit.take();

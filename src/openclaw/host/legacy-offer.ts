@@ -9,10 +9,14 @@ import type {
 } from '@sluice/host';
 import { definedFields, type Fields, fieldsOf, getOrMake } from 'sluice-kernel/internal';
 import { pluginRoutesAt } from '../plugin/http/route-match.js';
+import type { LegacyIntake } from '../plugin/shape/intake.js';
 import type { LegacyPlugin } from '../plugin/shape/plugin.js';
 import type { LegacyHttpRoute, LegacyToolTurn } from '../plugin/shape/shapes.js';
 import { legacyChannel } from './legacy-channel.js';
 import { legacyCommand } from './legacy-command.js';
+
+/** Characters of a request that are kept for as long as it is answered. */
+const mostHeard = 100_000;
 
 /** Gives a host what a plugin brings. Factories of tools are called for each turn, as OpenClaw calls them for each run. */
 export function offerOf(plugin: LegacyPlugin, host: PluginHost): PluginOffer {
@@ -61,7 +65,7 @@ function legacyRoutes(plugin: LegacyPlugin, host: PluginHost): PluginRoutes {
 }
 
 function ownedRoute(
-  { pluginId: extensionId, config, logger }: LegacyPlugin,
+  { pluginId: extensionId, config, logger, intake }: LegacyPlugin,
   path: string,
   routes: readonly LegacyHttpRoute[],
   needsToken: boolean,
@@ -77,7 +81,7 @@ function ownedRoute(
         if ((await answer(request, response)) !== false) return true;
       return false;
     };
-    const working = work();
+    const working = answered(intake, at, work);
     working.catch((error: unknown) => {
       if (response.closed) logger.error('a route failed after its answer', { path, error });
     });
@@ -87,6 +91,44 @@ function ownedRoute(
     return new Response(null);
   };
   return { extensionId, route: { method: '*', path, handler } };
+}
+
+/** Has a plugin answer. A request whose text it has lost is not answered as if all were well (spec §17.36). */
+async function answered(
+  intake: LegacyIntake,
+  { request, response }: NodeExchange,
+  work: () => Promise<boolean>,
+): Promise<boolean> {
+  const { method, url = '/' } = request;
+  let heard = '';
+  let isOverruled = false;
+  const raw = (): unknown =>
+    heard === '' || (response.statusCode >= 400 && !isOverruled)
+      ? undefined // its sender has learned that it was not taken
+      : { method, path: url.split('?', 1)[0], body: heard };
+  const end = await intake.carry(raw, async (isLost) => {
+    const emit = request.emit.bind(request);
+    const writeHead = response.writeHead.bind(response) as (...given: unknown[]) => unknown; // of any form
+    Object.assign(request, {
+      emit: (name: string, ...given: unknown[]) => {
+        if (name === 'data' && heard.length < mostHeard) heard += String(given[0]);
+        return emit(name, ...given);
+      },
+    });
+    Object.assign(response, {
+      writeHead: (status: number, ...rest: unknown[]) => {
+        isOverruled = status < 400 && isLost();
+        return writeHead(isOverruled ? 500 : status, ...rest);
+      },
+    });
+    try {
+      return { isAnswered: await work() };
+    } catch (error) {
+      return { error }; // the host answers 500, so that the text is not lost
+    }
+  });
+  if ('error' in end) throw end.error;
+  return end.isAnswered;
 }
 
 /** An answer in the form of OpenClaw's gateway. */

@@ -67,7 +67,7 @@ export function loadWith(
   { warnings, folder, ...found }: PluginFound,
 ): LegacyPlugin {
   const exported = pluginExportOf(module);
-  const plugin = newPlugin(exported.definition, options, folder);
+  const plugin = newPlugin(exported.definition, options, folder, found.sdk?.path);
   for (const warning of warnings) plugin.report('warn', warning);
   const named = options.manifest?.skills ?? [];
   if (folder === undefined && named.length > 0)
@@ -169,17 +169,7 @@ function apiOf(plugin: Registering): object {
     (...args: Args): Result =>
       run(plugin, ...args);
   const runtime = runtimeOf(plugin);
-  const api = {
-    id,
-    name,
-    version,
-    description,
-    source,
-    ...definedFields({ rootDir: plugin.rootDir }),
-    config,
-    pluginConfig,
-    logger: plugin.legacyLogger,
-    resolvePath,
+  const registrations = {
     on: bound(registerOn),
     registerHook: bound(registerInternal),
     registerService: bound(registerService),
@@ -190,6 +180,18 @@ function apiOf(plugin: Registering): object {
     registerGatewayMethod: bound(registerGatewayMethod),
     registerHttpRoute: bound(registerHttpRoute),
     registerHttpHandler: bound(registerHttpHandler),
+  };
+  const api = {
+    id,
+    name,
+    version,
+    description,
+    source,
+    ...definedFields({ rootDir: plugin.rootDir }),
+    config,
+    pluginConfig,
+    logger: plugin.legacyLogger,
+    ...plugin.intake.watch('api', { resolvePath, ...registrations }),
     ...standInsOf('api', plugin.refusals.method),
     get runtime() {
       plugin.refusals.ask();
@@ -206,7 +208,11 @@ function withLaterMembers(api: object, plugin: Registering): object {
   const { session = {} } = groups;
   const injections = { enqueueNextTurnInjection: nextTurnInjections(plugin) };
   const workflow = withStandIns(injections, () => Reflect.get(session, 'workflow'));
-  const served = { ...groups, session: withStandIns({ workflow }, () => session) };
+  const served = {
+    ...groups,
+    session: withStandIns({ workflow }, () => session),
+    lifecycle: withStandIns(lifecycleOf(plugin), () => groups['lifecycle'] ?? {}),
+  };
   for (const [name, group] of Object.entries(served))
     Object.defineProperty(api, name, {
       get: () => {
@@ -216,6 +222,26 @@ function withLaterMembers(api: object, plugin: Registering): object {
     });
   const functions = laterStandInsOf('functions', refusals.method);
   return Object.assign(api, functions, injections, { registrationMode: 'full' });
+}
+
+/** `api.lifecycle`: the life of the plugin as it is loaded. What it has disposed of goes with it. */
+function lifecycleOf({ scope, report }: Registering): object {
+  const ended = new AbortController();
+  const disposers = new Set<() => unknown>();
+  scope.add('lifecycle', async () => {
+    ended.abort();
+    for (const dispose of [...disposers].reverse())
+      await Promise.resolve()
+        .then(dispose)
+        .catch((error: unknown) => report('error', 'what it has to be disposed of is left', error));
+  });
+  return {
+    signal: ended.signal,
+    onDispose: (dispose: () => unknown) => {
+      disposers.add(dispose);
+      return () => void disposers.delete(dispose);
+    },
+  };
 }
 
 /** A path as people write it: `~` is their home, or the working folder if they have none. What is relative begins there, too. */

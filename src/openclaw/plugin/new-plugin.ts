@@ -19,11 +19,11 @@ import { type Refusals, refusalsOf } from './api/refusals.js';
 import type { Registering } from './api/registering.js';
 import { routeList } from './http/plugin-routes.js';
 import { channelRuntimeOf } from './runtime/channel-runtime.js';
-import { pluginIntake } from './shape/intake.js';
 import type { PluginDefinition } from './shape/module-shape.js';
 import type { LegacyPlugin, LegacyPluginOptions, PluginDiagnostic } from './shape/plugin.js';
 import type { LegacyLogger, LegacyService, LegacyServiceContext } from './shape/shapes.js';
 import { pluginState } from './state/plugin-state.js';
+import { MessageWay } from './way/message-way.js';
 
 /** A plugin that is about to register, with the parts that its host will need. */
 export interface NewPlugin extends Registering {
@@ -44,6 +44,7 @@ export function newPlugin(
   definition: PluginDefinition,
   options: LegacyPluginOptions,
   rootDir?: string,
+  openclaw?: string,
 ): NewPlugin {
   const { kernel, manifest, profile = '2026.3', config = {}, clock = systemClock } = options;
   const pluginId = options.pluginId ?? manifest?.id ?? definition.id;
@@ -71,7 +72,14 @@ export function newPlugin(
     options.unsupported ?? 'skip',
     ({ method, instead, place }) =>
       logger.warn(`${method} is not supported. ${instead}`, definedFields({ place })),
+    (method, error) => intake.failed(method, error),
   );
+  const intake = new MessageWay({
+    ...{ extensionId: pluginId, clock },
+    onFailure: (error) => refusals.failed(error),
+    onTrouble: (about, error) =>
+      logger.error('a member of its api failed on the way of a message', { ...about, error }),
+  });
   const legacyLogger = legacyLoggerOf(logger, refusals);
   const services: Registering['services'] = [];
   const workspaceDir = resolve(options.workspaceDir ?? process.cwd());
@@ -82,7 +90,6 @@ export function newPlugin(
     clock,
     onFailure: (message, thrown) => report('error', message, thrown),
   });
-  const intake = pluginIntake(pluginId);
   const hooks = options.hooks ?? entry.hooks;
   const version = definition.version ?? manifest?.version;
   const description = definition.description ?? manifest?.description;
@@ -102,7 +109,7 @@ export function newPlugin(
     commands: [],
     channels: [],
     intake,
-    state: pluginState(pluginId, clock),
+    state: pluginState(pluginId, { clock, way: intake, stateDir, openclaw }),
     tools: [],
     skills: [],
     cliCommands: [],
@@ -127,7 +134,7 @@ export function newPlugin(
   const plugin: NewPlugin = {
     ...shown,
     shown,
-    ...definedFields({ rootDir }),
+    ...definedFields({ rootDir, openclaw }),
     trusted: options.trusted === true,
     allowPromptInjection: hooks?.allowPromptInjection !== false,
     conversationAccess: hooks?.allowConversationAccess !== false,

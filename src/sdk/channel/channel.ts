@@ -153,6 +153,8 @@ export interface ChannelPlugin {
    * when the update is kept, and again when the update comes again. Otherwise it is called when the update has ended.
    */
   ack?(accountId: string, update: InboundUpdate): Promise<void>;
+  /** The faults that it knows of now in accounts that the host has started (sight §7): names and numbers, no text of anybody. Never throws. */
+  troubles?(): readonly { readonly accountId: string; readonly what: string }[];
   /** Is told of the end of an update that this host took in, once. Its replies have ended before. What it throws is told. */
   updateEnded?(accountId: string, end: UpdateEnd): void;
   /** Sends one message: the one that the permit holds, once. */

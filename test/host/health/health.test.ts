@@ -386,7 +386,7 @@ describe('what the health port tells of trouble', () => {
     const clock = virtualClock();
     const journal = memoryJournal({ clock });
     const logger = collectingLogger();
-    const none = { extensions: { statuses: [] }, agents: new Map() };
+    const none = { extensions: { statuses: [] }, channels: [], agents: new Map() };
     const places = { kernel, journal, counts: newCounts(), ...none };
     using troubles = new Troubles({ ...places, logger });
     const die = async (eventId: string): Promise<void> => {

@@ -1,8 +1,9 @@
 import { getEventListeners, once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { memoryJournal } from '../../../src/journal/index.js';
 import { cancel, type Kernel, select } from '../../../src/kernel/internal.js';
-import type { LegacyPlugin } from '../../../src/openclaw/index.js';
+import type { LegacyAccountContext, LegacyPlugin } from '../../../src/openclaw/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { collectingLogger, virtualClock } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
@@ -310,7 +311,7 @@ describe('an account of a channel (event-pipeline §17.21)', () => {
 
   it('that ends again and again listens to its signal once', async () => {
     const clock = virtualClock();
-    const post = postOffice({ run: async () => undefined });
+    const post = postOffice({ run: async () => Promise.reject(new Error('no line')) });
     await using _lab = await hostLab({ loadPlugins: post.load, clock });
     await clock.advance(300_000);
     const [context] = post.started;
@@ -318,9 +319,44 @@ describe('an account of a channel (event-pipeline §17.21)', () => {
     expect(getEventListeners(context?.abortSignal as AbortSignal, 'abort')).toHaveLength(1);
   });
 
+  it('that has only registered something runs, and its own stop ends it', async () => {
+    const clock = virtualClock();
+    const ended: string[] = [];
+    const post = postOffice({ run: async () => ({ stop: () => void ended.push('stop') }) });
+    const lab = await hostLab({ loadPlugins: post.load, clock });
+    await setImmediate();
+    await clock.advance(3_600_000);
+    expect([post.started.length, post.started[0]?.getStatus()['running'], ended]).toEqual([
+      1,
+      true,
+      [],
+    ]);
+    expect(lab.host.health().degraded).toEqual([]);
+    await lab[Symbol.asyncDispose]();
+    expect(ended).toEqual(['stop']);
+  });
+
+  it('that ends and is started again is trouble, until it has run well (sight §7.1)', async () => {
+    const clock = virtualClock();
+    const run = (context: LegacyAccountContext, time: number): Promise<unknown> =>
+      time < 3 ? Promise.reject(new Error('no line of Ada')) : once(context.abortSignal, 'abort');
+    const post = postOffice({ run });
+    await using lab = await hostLab({ loadPlugins: post.load, clock });
+    const degraded = () =>
+      lab.host.health().degraded.map(({ code, whose, what }) => [code, whose, what]);
+    await clock.advance(5_000);
+    expect(degraded()).toEqual([
+      ['account-degraded', 'post/default', 'it has ended and is started again, 2 times by now'],
+    ]);
+    await clock.advance(10_000);
+    expect([post.started.length, degraded().length]).toEqual([3, 1]);
+    await clock.advance(300_001);
+    expect(degraded()).toEqual([]);
+  });
+
   it('is given up after 10 restarts, and the host learns that its input has ended', async () => {
     const clock = virtualClock();
-    const post = postOffice({ run: async () => undefined });
+    const post = postOffice({ run: async () => Promise.reject(new Error('no line')) });
     await using lab = await hostLab({ loadPlugins: post.load, clock, channels: [] });
     await clock.advance(3_600_000);
     expect(post.started).toHaveLength(11);

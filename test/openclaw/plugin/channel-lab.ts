@@ -47,6 +47,8 @@ export interface PostOptions extends Partial<LegacyPluginOptions> {
   /** Members of the channel beside `id`, `gateway` and `outbound.sendText`. */
   readonly members?: object;
   readonly outbound?: object;
+  /** Registers more than the channel. */
+  readonly register?: (api: { registerHttpRoute(route: object): void }) => void;
 }
 
 /** Makes the plugin `post`. */
@@ -58,6 +60,7 @@ export function postOffice(options: PostOptions = {}): PostOffice {
     onError,
     members,
     outbound,
+    register: registerMore,
     ...load
   } = options;
   const started: LegacyAccountContext[] = [];
@@ -74,8 +77,10 @@ export function postOffice(options: PostOptions = {}): PostOffice {
   const register = (api: {
     readonly runtime: Runtime;
     registerChannel(channel: object): void;
+    registerHttpRoute(route: object): void;
   }): void => {
     runtime = api.runtime;
+    registerMore?.(api);
     api.registerChannel({
       id: 'post',
       gateway: {

@@ -4,6 +4,10 @@ import { unsupportedMembers } from '../../../src/openclaw/plugin/api/unsupported
 import { createTestKernel } from '../../../src/testing/index.js';
 
 interface LaterApi {
+  readonly lifecycle?: {
+    readonly signal: AbortSignal;
+    onDispose(dispose: () => unknown): () => void;
+  };
   readonly registrationMode?: string;
   readonly session?: {
     readonly state: { registerSessionExtension(extension: object): void };
@@ -32,6 +36,20 @@ function load(options: object = {}) {
 }
 
 describe('the api of profile 2026.9 (event-pipeline §17.34)', () => {
+  it('tells the end of the plugin by a signal that the platform takes, and disposes of the rest', async () => {
+    const { api, plugin } = load();
+    const ends: string[] = [];
+    const { signal, onDispose } = api.lifecycle ?? expect.unreachable();
+    const any = AbortSignal.any([signal, new AbortController().signal]);
+    onDispose(() => ends.push('first'));
+    onDispose(() => Promise.reject(new Error('no')));
+    onDispose(() => ends.push('kept'))();
+    onDispose(async () => ends.push(`aborted ${any.aborted}`));
+    await plugin.dispose();
+    expect(ends).toEqual(['aborted true', 'first']);
+    expect(plugin.diagnostics.map(({ level }) => level)).toContain('error');
+  });
+
   it('has texts stand before or after the next prompt of a session, once', async () => {
     const { api, build } = load();
     const enqueue = (given: object) =>

@@ -51,7 +51,8 @@ The plugin is loaded as \`sluice run\` loads it: a call of what is not here is s
 refused with --strict-plugins or "unsupported": "refuse" in the config.
 
 Each hook, command, tool and so on gets a verdict: it works, works with a named limit, or
-is refused. Differences that no plugin meets by itself are in --json and --report alone.
+is refused. A channel is registered: only a run shows whether messages come in by it.
+Differences that no plugin meets by itself are in --json and --report alone.
 
 Exit codes of this command: 0 if all of it works, with limits or without, 1 if a part is
 refused or its code does not load, 2 if there is no plugin.

@@ -14,12 +14,13 @@ import { type PluginCapability, pluginCapabilities } from '../../plugin/api/capa
 import type { PluginMention } from './plugin-mentions.js';
 
 /**
- * The verdict on a plugin as a whole: all of it works, all of it with limits that are named, some of it is refused, all of
- * it is refused, its code does not load, or there is none.
+ * The verdict on a plugin as a whole: all of it works, all of it with limits that are named, it has channels that only a run shows to
+ * work, some of it is refused, nothing else of it is known to work, its code does not load, or there is none.
  */
 export type PluginVerdict =
   | 'works'
   | 'works-but'
+  | 'registered'
   | 'partly'
   | 'refused'
   | 'does-not-load'
@@ -91,7 +92,7 @@ export function reportOn(
     schemaVersion: 1,
     path,
     verdict,
-    works: verdict === 'works' || verdict === 'works-but',
+    works: ['works', 'works-but', 'registered'].includes(verdict),
     plugin: { id, name, ...definedFields({ version }) },
     ...definedFields({ sdk, target }),
     ...(error !== undefined && { error: errorData(error) }),
@@ -149,6 +150,7 @@ function verdictOn(
     capabilities.some(({ verdict }) => wanted.includes(verdict));
   const isHurt = has('refused') || diagnostics.some(({ level }) => level === 'error');
   if (isHurt) return has('works', 'works-but') ? 'partly' : 'refused';
+  if (has('registered')) return 'registered';
   const isLimited = has('works-but') || diagnostics.some(({ level }) => level === 'warn');
   return isLimited ? 'works-but' : 'works';
 }

@@ -6,8 +6,9 @@ import type { HookReport, PluginReport, PluginVerdict } from './plugin-report.js
 export const verdictTexts: Readonly<Record<PluginVerdict, string>> = {
   works: 'works',
   'works-but': 'works, with limits',
+  registered: 'is registered; its channels were not tried',
   partly: 'works in part',
-  refused: 'is refused: nothing of it works',
+  refused: 'is refused: nothing of it is known to work',
   'does-not-load': 'does not load',
   'not-found': 'was not found',
 };
@@ -48,6 +49,10 @@ export function pluginView(report: PluginReport, { palette, width }: Layout): st
         const text = `${kind} ${title}: ${[...because, ...differs].join(' ')}`;
         return [...line(text, 2, palette.changed), ...(kind === 'hook' ? hookLines(name) : [])];
       }),
+    ),
+    ...section(
+      'Registered',
+      of('registered').flatMap((one) => line(refusedText(one), 2)),
     ),
     ...section(
       'Refused',

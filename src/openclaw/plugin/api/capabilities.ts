@@ -7,7 +7,8 @@ export interface PluginCapability {
   /** `hook`, `command`, `tool`, or the name of the register function that asked for it in vain. */
   readonly kind: string;
   readonly name: string;
-  readonly verdict: 'works' | 'works-but' | 'refused';
+  /** `registered`: it is there, and nothing has shown that it works, because only a run can. */
+  readonly verdict: 'works' | 'works-but' | 'registered' | 'refused';
   /** The divergences from OpenClaw that its handlers can meet, by name. */
   readonly differs: readonly string[];
   /** Its limits, or what to use instead: sentences. */
@@ -31,6 +32,8 @@ interface CapabilityRow<Item> {
   name(item: Item): string;
   /** The divergences of it that are not minor, by name. */
   differs?(item: Item, plugin: LegacyPlugin): readonly string[];
+  /** A check does not run it, and only a run shows whether it works. */
+  readonly isUntried?: boolean;
   /** Why it does less than in OpenClaw. */
   limits?(item: Item, plugin: LegacyPlugin): readonly (string | false)[];
 }
@@ -68,7 +71,16 @@ const rows: { readonly [K in CapabilityList]: CapabilityRow<LegacyPlugin[K][numb
     member: 'api.registerCommand',
     name: ({ name }) => `/${name.trim().toLowerCase()}`,
   },
-  channels: { kind: 'channel', member: 'api.registerChannel', name: ({ id }) => id },
+  channels: {
+    kind: 'channel',
+    member: 'api.registerChannel',
+    name: ({ id }) => id,
+    isUntried: true,
+    limits: ({ gateway }) => [
+      'No message has come in or gone out by it here: run it, and see `sluice doctor --running`.',
+      gateway?.startAccount === undefined && 'It takes nothing in: it has no gateway.startAccount.',
+    ],
+  },
   tools: {
     kind: 'tool',
     member: 'api.registerTool',
@@ -155,7 +167,8 @@ function capabilitiesIn<K extends CapabilityList>(
       ...(row.limits?.(item, plugin) ?? []).filter((limit) => limit !== false),
       ...lacking.map(({ method, instead }) => `${method.slice(prefix.length)}: ${instead}`),
     ];
-    const verdict = differs.length + because.length === 0 ? 'works' : 'works-but';
+    const limited = differs.length + because.length === 0 ? 'works' : 'works-but';
+    const verdict = row.isUntried === true ? 'registered' : limited;
     return { kind: row.kind, name: row.name(item), verdict, differs, because };
   });
 }

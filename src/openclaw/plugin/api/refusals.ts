@@ -11,13 +11,16 @@ import { type UnsupportedMember, unsupportedMembers } from './unsupported.js';
  *
  * @param how `refuse` throws `plugin-unsupported`; `skip` writes the call down, and the plugin goes on.
  * @param onCall is told of each method, once.
+ * @param onRefused is told of each call.
  */
 export function refusalsOf(
   extensionId: string,
   how: 'refuse' | 'skip',
   onCall: (call: UnsupportedCall) => void,
+  onRefused: (method: string, error: SluiceError) => void = () => undefined,
 ) {
   const calls: UnsupportedCall[] = [];
+  const sends = new AsyncLocalStorage<{ error?: unknown }>();
 
   /** @param called the function that the plugin has called: its caller is the place. */
   const note = (member: UnsupportedMember, method: string = member, called?: () => unknown) => {
@@ -37,13 +40,16 @@ export function refusalsOf(
   const standIns = new StandIns((path, called) => {
     const member = memberOf(path);
     if (member !== undefined) note(member, path, called);
-    if (how === 'refuse') throw refused(path);
+    const error = refused(path);
+    onRefused(path, error);
+    if (how === 'refuse') throw error;
   });
 
   /** A function in the place of a member. @param end is called once the call has been written down. */
   const standIn = (member: UnsupportedMember, method: string, end: () => unknown) => {
     const called = (): unknown => {
       note(member, method, called);
+      onRefused(method, refused(method));
       return end();
     };
     return called;
@@ -92,15 +98,21 @@ export function refusalsOf(
     part: (member: UnsupportedMember): unknown => standIns.make(member),
     check,
     /**
-     * Runs a send of the plugin. It counts if it gives an id of its own, or if it asked for no member that is not there.
+     * Runs a send of the plugin. It counts if it gives an id of its own, or if no member failed that it asked for.
      *
-     * @throws SluiceError (as a rejection) `plugin-unsupported`, which names the member.
+     * @throws the error of the member (as a rejection): SluiceError `plugin-unsupported`, if it is not there.
      */
     send: async <T>(work: () => Promise<T> | T): Promise<T> => {
-      const { value, called } = await standIns.during(work);
+      const own: { error?: unknown } = {};
+      const value = await sends.run(own, async () => work());
       check(value);
-      if (called !== undefined && !hasId(value)) throw refused(called);
+      if ('error' in own && !hasId(value)) throw own.error;
       return value;
+    },
+    /** A member has failed. */
+    failed: (error: unknown): void => {
+      const send = sends.getStore();
+      if (send !== undefined && !('error' in send)) send.error = error;
     },
     /** A text of the plugin for a log: it may name a member, without the marks that `check` looks for. */
     plain: (text: string): string => standIns.plain(text),
@@ -168,8 +180,6 @@ const marked = new RegExp(`${mark}([^${mark}]*)${mark}`, 'u');
 export class StandIns {
   readonly #onCall: (path: string, called: () => unknown) => void;
   readonly #paths = new WeakMap<object, string>();
-  /** The first call within a piece of work of the plugin. */
-  readonly #work = new AsyncLocalStorage<{ called?: string }>();
   /** Nothing is searched for as long as the plugin has not touched one. */
   #isTouched = false;
 
@@ -182,8 +192,6 @@ export class StandIns {
   make(path: string): unknown {
     const call = (): object => {
       this.#isTouched = true;
-      const work = this.#work.getStore();
-      if (work !== undefined) work.called ??= path;
       this.#onCall(path, call);
       return standIn;
     };
@@ -228,17 +236,6 @@ export class StandIns {
         for (const key of Object.keys(one)) waiting.push(key, Reflect.get(one, key));
     }
     return undefined;
-  }
-
-  /** Runs a piece of work. @returns what it gave, and the first stand-in that it called. */
-  during<T>(
-    work: () => Promise<T> | T,
-  ): Promise<{ readonly value: T; readonly called: string | undefined }> {
-    const own: { called?: string } = {};
-    return this.#work.run(own, async () => {
-      const value = await work();
-      return { value, called: own.called };
-    });
   }
 
   /** A text without the marks. */

@@ -86,7 +86,10 @@ function gatewayOf(plugin: Registering, id: string, gateway: LegacyGateway): Leg
     channelRuntime: channelRuntime(),
   });
   return {
-    startAccount: (context) => withRoutes(httpRoutes, () => gateway.startAccount?.(whole(context))),
+    startAccount: (context) =>
+      plugin.intake.inAccount(id, context.accountId, () =>
+        withRoutes(httpRoutes, () => gateway.startAccount?.(whole(context))),
+      ),
     stopAccount: (context) => gateway.stopAccount?.(whole(context)),
   };
 }

@@ -1,10 +1,10 @@
 import type { Scope } from '@sluice/sdk/extension';
 import type { Clock } from 'sluice-kernel';
 import type { RouteList } from '../http/plugin-routes.js';
-import type { PluginIntake } from '../shape/intake.js';
 import type { LegacyPlugin, PluginDiagnostic } from '../shape/plugin.js';
 import type { LegacyLogger } from '../shape/shapes.js';
 import type { PluginState } from '../state/plugin-state.js';
+import type { MessageWay } from '../way/message-way.js';
 import type { PluginBuses } from './buses.js';
 import type { Refusals } from './refusals.js';
 
@@ -27,6 +27,8 @@ interface PluginTimeouts {
 export interface Registering extends Pick<LegacyPlugin, Given | Named>, Lists {
   /** The plugin's folder, if it was loaded from one. */
   readonly rootDir?: string;
+  /** The folder of the installed openclaw whose code it imports, if there is one. */
+  readonly openclaw?: string;
   readonly trusted: boolean;
   readonly allowPromptInjection: boolean;
   /** It may see what people and the agent say (`hooks.allowConversationAccess`). */
@@ -39,7 +41,7 @@ export interface Registering extends Pick<LegacyPlugin, Given | Named>, Lists {
   readonly stateDir: string;
   readonly clock: Clock;
   /** The place where its channels hand messages over. */
-  readonly intake: PluginIntake;
+  readonly intake: MessageWay;
   readonly state: PluginState;
   /** `api.runtime.channel`: made when it is asked for first. */
   readonly channelRuntime: () => object;

@@ -21,7 +21,8 @@ const laterGroups = {
     'enqueueNextTurnInjection of its workflow is there. State of a session is written by clients of the gateway of OpenClaw, which is not here: keep it in files of your own, by the sessionKey of the context of a hook.',
   'api.agent': 'Listen with api.runtime.events.onAgentEvent.',
   'api.runContext': 'Keep it by the runId of the context of a hook.',
-  'api.lifecycle': 'Use registerService: its stop is called at the end.',
+  'api.lifecycle':
+    'signal and onDispose are there. Or use registerService: its stop is called at the end.',
 } as const;
 
 const rows = {
@@ -79,6 +80,7 @@ export const servedMembers: ReadonlySet<string> = new Set(
     ...['config.loadConfig', 'config.current'],
     ...['logging.shouldLogVerbose', 'logging.getChildLogger'],
     ...['state.resolveStateDir', 'state.openKeyedStore', 'state.openChannelIngressQueue'],
+    ...['state.openSyncKeyedStore', 'state.openBlobStore'],
     ...['system.runCommandWithTimeout', 'system.enqueueSystemEvent'],
     ...['system.formatNativeDependencyHint', 'media.detectMime', 'media.mediaKindFromMime'],
     ...['media.isVoiceCompatibleAudio', 'media.loadWebMedia', 'media.getImageMetadata'],
@@ -91,10 +93,11 @@ export const servedGroups: ReadonlySet<string> = new Set(
     ...['channel', 'channel.activity', 'channel.commands', 'channel.debounce', 'channel.groups'],
     ...['channel.media', 'channel.mentions', 'channel.pairing', 'channel.reactions'],
     ...['channel.reply', 'channel.routing', 'channel.session', 'channel.text', 'channel.inbound'],
-    'channel.turn',
+    ...['channel.turn', 'channel.inbound.ingress'],
   ]
     .map((group) => `api.runtime.${group}`)
-    .concat('api.session', 'api.session.workflow'),
+    .concat('api.session', 'api.session.workflow', 'api.lifecycle')
+    .concat('api.lifecycle.signal', 'api.lifecycle.onDispose'),
 );
 
 /** The members of an object of the api that the table lists for every profile, each with its stand-in. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Recent } from '@sluice/sdk/stream/internal';
-import { type Clock, type Fields, fieldsOf, Timer } from 'sluice-kernel/internal';
+import { type Clock, type Fields, fieldsOf } from 'sluice-kernel/internal';
 import { accountOf, textOf } from './settings.js';
 
 /** Sessions whose last message is remembered: the oldest are forgotten first. */
@@ -53,62 +53,4 @@ export function sessionsOf(clock: Clock, stateDir: string) {
     recordSessionMetaFromInbound: record,
     updateLastRoute: record,
   };
-}
-
-interface Debounced<T> {
-  readonly debounceMs: number;
-  readonly buildKey: (item: T) => string | null | undefined;
-  readonly shouldDebounce?: (item: T) => boolean;
-  readonly resolveDebounceMs?: (item: T) => number | undefined;
-  readonly onFlush: (items: T[]) => unknown;
-  readonly onError?: (error: unknown, items: T[]) => void;
-}
-
-/** `channel.debounce`: messages of one sender that come shortly after one another are handed on together. */
-export function debounceOf(clock: Clock) {
-  return {
-    resolveInboundDebounceMs: (given: Fields): number => {
-      const inbound = fieldsOf(fieldsOf(fieldsOf(given['cfg'])['messages'])['inbound']);
-      const ofChannel = fieldsOf(inbound['byChannel'])[String(given['channel'])];
-      const set = [given['overrideMs'], ofChannel, inbound['debounceMs']];
-      return wholeMs(set.find((one) => wholeMs(one) !== undefined)) ?? 0;
-    },
-    createInboundDebouncer: <T>(how: Debounced<T>) => {
-      const waiting = new Map<string, { readonly items: T[]; readonly timer: Timer }>();
-      const flush = async (items: T[]): Promise<void> => {
-        try {
-          await how.onFlush(items);
-        } catch (error) {
-          how.onError?.(error, items);
-        }
-      };
-      const flushKey = async (key: string): Promise<void> => {
-        const held = waiting.get(key);
-        if (held === undefined) return;
-        waiting.delete(key);
-        held.timer.clear();
-        await flush(held.items);
-      };
-      const enqueue = async (item: T): Promise<void> => {
-        const key = how.buildKey(item);
-        const delayMs = wholeMs(how.resolveDebounceMs?.(item)) ?? wholeMs(how.debounceMs) ?? 0;
-        const waits = delayMs > 0 && how.shouldDebounce?.(item) !== false;
-        if (!key || !waits) {
-          if (key) await flushKey(key);
-          return flush([item]);
-        }
-        const held = waiting.get(key) ?? { items: [], timer: new Timer(clock) };
-        waiting.set(key, held);
-        held.items.push(item);
-        held.timer.setIdly(delayMs, () => void flushKey(key));
-      };
-      return { enqueue, flushKey };
-    },
-  };
-}
-
-function wholeMs(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value)
-    ? Math.max(0, Math.trunc(value))
-    : undefined;
 }

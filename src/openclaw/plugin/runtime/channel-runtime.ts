@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
-import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
+import { definedFields, fieldsOf, type PayloadOf } from 'sluice-kernel/internal';
 import { isReservedCommand } from '../api/register-rest.js';
 import type { Registering } from '../api/registering.js';
 import * as commands from '../channel/commands.js';
 import * as groupPolicies from '../channel/groups.js';
-import { activityOf, debounceOf, sessionsOf } from '../channel/memory.js';
+import { activityOf, sessionsOf } from '../channel/memory.js';
 import * as mentions from '../channel/mentions.js';
 import { pairingOf } from '../channel/pairing.js';
 import { buildAgentSessionKey, resolveAgentRoute } from '../channel/routing.js';
 import { textOf } from '../channel/settings.js';
 import * as texts from '../channel/texts.js';
+import { moduleOf } from '../sdk/sdk-module.js';
+import { debounceOf } from './debounce.js';
 import { inboundOf } from './inbound.js';
+import { ingressOf } from './ingress.js';
 import { detectMime, endingOf } from './mime.js';
 import { replyOf } from './reply.js';
 import { fromWeb, usualMaxBytes } from './web-media.js';
@@ -23,7 +26,7 @@ import { withStandIns } from './with-stand-ins.js';
  * so are those of single providers, such as `telegram`.
  */
 export function channelRuntimeOf(plugin: Registering): object {
-  const { clock, stateDir, refusals, kernel, report } = plugin;
+  const { clock, stateDir, refusals, kernel, report, intake: way } = plugin;
   const hasControlCommand = (text: unknown): boolean =>
     commands.isCommandLine(text, (name) => isReservedCommand(name) || hasCommand(plugin, name));
   const { shouldAckReaction, removeAckReactionAfterReply, ...named } = mentions;
@@ -33,7 +36,7 @@ export function channelRuntimeOf(plugin: Registering): object {
     told.catch((error: unknown) => report('error', 'a request to be paired is not told', error));
   };
   const reply = replyOf(plugin);
-  const inbound = inboundOf(reply);
+  const inbound = inboundOf(reply, way);
   const groups = {
     text: { ...texts, hasControlCommand },
     reply,
@@ -46,7 +49,12 @@ export function channelRuntimeOf(plugin: Registering): object {
     mentions: named,
     reactions: { shouldAckReaction, removeAckReactionAfterReply },
     groups: { ...groupPolicies },
-    debounce: debounceOf(clock),
+    debounce: debounceOf(
+      clock,
+      way,
+      () =>
+        fieldsOf(moduleOf(plugin.openclaw, 'channel-inbound-debounce'))['createInboundDebouncer'],
+    ),
     commands: {
       shouldHandleTextCommands,
       resolveCommandAuthorizedFromAuthorizers,
@@ -56,9 +64,17 @@ export function channelRuntimeOf(plugin: Registering): object {
     },
   };
   const standIn = refusals.part('api.runtime.channel') as Readonly<Record<string, object>>; // it has every member
-  const filled = Object.entries(groups).map(
-    ([name, group]) => [name, withStandIns(group, () => standIn[name] ?? {})] as const,
-  );
+  let ingress: object | undefined; // it is looked for when the plugin asks for it
+  const rest = (name: string): object => {
+    const absent = standIn[name] ?? {};
+    if (groups[name as keyof typeof groups] !== inbound) return absent;
+    ingress ??= ingressOf(plugin);
+    return ingress === undefined ? absent : withStandIns({ ingress }, () => absent);
+  };
+  const filled = Object.entries(groups).map(([name, group]) => {
+    const watched = way.watch(`api.runtime.channel.${name}`, group);
+    return [name, withStandIns(watched, () => rest(name))] as const;
+  });
   return withStandIns(Object.fromEntries(filled), () => standIn);
 }
 

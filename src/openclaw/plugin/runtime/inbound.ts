@@ -1,6 +1,7 @@
 import { definedFields, type Fields, fieldsOf, isFields } from 'sluice-kernel/internal';
 import { eventContext } from '../channel/event-context.js';
 import { textOf } from '../channel/settings.js';
+import type { MessageWay } from '../way/message-way.js';
 import {
   type Adoption,
   type Deliver,
@@ -64,7 +65,7 @@ const custody = {
  * `channel.inbound` of profile 2026.9: an event of a channel becomes a message of the host by the dispatcher of `channel.reply`. An
  * event that waits in the queue of its channel is adopted when the host has taken the message in (spec §17.35).
  */
-export function inboundOf(reply: ReturnType<typeof replyOf>) {
+export function inboundOf(reply: ReturnType<typeof replyOf>, way: MessageWay) {
   const dispatched = async (turn: Turn) => {
     const { ctxPayload, admission = dispatch, runDispatch, runDispatchLifecycle } = turn;
     const adoption = turn.turnAdoptionLifecycle ?? turn.replyOptions?.turnAdoptionLifecycle;
@@ -126,7 +127,11 @@ export function inboundOf(reply: ReturnType<typeof replyOf>) {
     buildContext: eventContext,
     dispatch: dispatched,
     dispatchReply: dispatched,
-    run,
+    run: (given: Parameters<typeof run>[0]) =>
+      way.carry(
+        () => given.raw,
+        () => run(given),
+      ),
     runPreparedReply: dispatched,
   };
 }

@@ -62,7 +62,7 @@ const senders = {
  * reply that may go out delivered by the plugin's own code (spec §17.20).
  */
 export function replyOf(plugin: Registering) {
-  const { refusals } = plugin;
+  const { refusals, intake: way } = plugin;
   /** The code that delivers for a dispatcher that was made here. */
   const deliveries = new WeakMap<object, Deliver>();
 
@@ -73,12 +73,13 @@ export function replyOf(plugin: Registering) {
     const context = plainContext(finalizeInboundContext(ctx));
     void told(plugin, typing.onReplyStart); // a message does not wait until it is told that somebody writes
     try {
-      await plugin.intake.hand({
-        channelId: channelOf(plugin, context),
-        accountId: accountOf(context['AccountId']),
-        context,
+      const channelId = channelOf(plugin, context);
+      const accountId = accountOf(context['AccountId']);
+      await way.hand({
+        ...{ channelId, accountId, context },
         deliver: async (reply, kind) => {
-          const delivered = await refusals.send(() => deliver(reply, { kind }));
+          const send = () => refusals.send(() => deliver(reply, { kind }));
+          const delivered = await way.replying(channelId, accountId, send);
           counts[kind] += 1;
           return fieldsOf(delivered);
         },

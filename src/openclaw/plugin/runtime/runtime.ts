@@ -19,7 +19,7 @@ export function runtimeOf(plugin: Registering): object {
   const standIns = standInsOf('api.runtime', part) as Readonly<Record<string, object>>; // by the names of the table
   const served = Object.entries(servedParts(plugin)).map(([name, members]) => [
     name,
-    withStandIns(members, () => standIns[name] ?? {}),
+    withStandIns(plugin.intake.watch(`api.runtime.${name}`, members), () => standIns[name] ?? {}),
   ]);
   return {
     version: apiVersions[plugin.profile],
@@ -40,19 +40,16 @@ function onAgentEvent({ scope, buses }: Registering, listener: AgentEventListene
   return scope.add('agent event listener', buses().listen(listener));
 }
 
-/** The stores of profile 2026.9 that are not here: nothing is kept by them, so they throw. */
-const laterStores = ['openSyncKeyedStore', 'openBlobStore', 'openChannelIngressDrain'];
-
 /**
  * The parts of `api.runtime` that are served here, each with its members. A member that would change something which a host does not
  * have rejects, whatever `unsupported` says: to skip it would be to say that it was done. So throws one that would keep something.
  */
 function servedParts(plugin: Registering): Readonly<Record<string, Fields>> {
   const { config, stateDir, workspaceDir, refusals } = plugin;
-  const { openKeyedStore, openChannelIngressQueue } = plugin.state;
-  const stores = laterStores.map(
-    (name) => [name, refusals.throwing('api.runtime.state', `api.runtime.state.${name}`)] as const,
-  );
+  const { openKeyedStore, openBlobStore, openSyncKeyedStore, openChannelIngressQueue } =
+    plugin.state;
+  const absent = (name: string) =>
+    refusals.throwing('api.runtime.state', `api.runtime.state.${name}`);
   return {
     config: {
       loadConfig: () => config,
@@ -68,9 +65,10 @@ function servedParts(plugin: Registering): Readonly<Record<string, Fields>> {
     },
     state: {
       resolveStateDir: () => stateDir,
-      openKeyedStore,
-      openChannelIngressQueue,
-      ...Object.fromEntries(stores),
+      ...{ openKeyedStore, openBlobStore, openChannelIngressQueue },
+      openSyncKeyedStore: (options: Parameters<typeof openSyncKeyedStore>[0]) =>
+        openSyncKeyedStore(options) ?? absent('openSyncKeyedStore')(),
+      openChannelIngressDrain: absent('openChannelIngressDrain'),
     },
     system: {
       runCommandWithTimeout,

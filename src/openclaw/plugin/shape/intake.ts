@@ -1,5 +1,4 @@
 import type { KeyValues } from '@sluice/sdk/extension';
-import { legacyError } from '../../errors.js';
 import type { LegacyReply } from './shapes.js';
 
 /** The kinds of a reply that OpenClaw tells a channel: what a tool showed, a part of the answer, its end. */
@@ -21,10 +20,33 @@ export interface LegacyInbound {
 /** Takes a message in. Resolves when it has ended, with its replies, or at once with `false` if it is not taken in. */
 export type TakeInbound = (inbound: LegacyInbound) => Promise<boolean>;
 
-/** The place where a plugin's channels hand messages over: a host takes them from there. */
+/** The place where a plugin's channels hand messages over, and the way that these come (spec §17.36): a host takes them from there. */
 export interface LegacyIntake {
-  /** Takes what a channel hands over, until the result is disposed. */
-  open(channelId: string, take: TakeInbound): Disposable;
+  /**
+   * Takes what a channel hands over, until the result is disposed.
+   *
+   * @param lose takes a text that was lost on the way, as it came.
+   */
+  open(
+    channelId: string,
+    take: TakeInbound,
+    lose: (
+      accountId: string,
+      raw: unknown,
+      because: { readonly member: string; readonly error: unknown },
+    ) => void,
+  ): Disposable;
+  /**
+   * Runs code of the plugin that has a text. If it throws, or a member fails meanwhile, and nobody has taken the text over, it is lost.
+   *
+   * @param raw gives the text as it came, as plain data; nothing if there is none.
+   * @param work is given a function that tells whether the text would be lost, if it ended now.
+   */
+  carry<T>(raw: () => unknown, work: (isLost: () => boolean) => Promise<T> | T): Promise<T>;
+  /** The members that failed on the way of an account since it started or a message was answered without a failure. */
+  failuresOf(channelId: string, accountId: string): readonly string[];
+  /** The first member that an account was refused since then. */
+  refusedTo(channelId: string, accountId: string): string | undefined;
 }
 
 /** The place where a host keeps what a plugin stores (spec §17.35). */
@@ -37,31 +59,4 @@ export interface LegacyState {
    * @param lost aborts when another host has the account: no event is taken in for it any more.
    */
   reread(accountId: string, lost?: AbortSignal): void;
-}
-
-/** The intake of a plugin, from its two sides. */
-export interface PluginIntake extends LegacyIntake {
-  /** @throws SluiceError (as a rejection) `channel-closed` where no host takes from this channel. */
-  readonly hand: (inbound: LegacyInbound) => Promise<void>;
-}
-
-/** Makes the intake of a plugin. */
-export function pluginIntake(extensionId: string): PluginIntake {
-  const takers = new Map<string, TakeInbound>();
-  return {
-    open: (channelId, take) => {
-      takers.set(channelId, take);
-      return {
-        [Symbol.dispose]: () => {
-          if (takers.get(channelId) === take) takers.delete(channelId);
-        },
-      };
-    },
-    hand: async (inbound) => {
-      const { channelId } = inbound;
-      const take = takers.get(channelId);
-      if (take === undefined || !(await take(inbound)))
-        throw legacyError('channel-closed', { extensionId, channelId });
-    },
-  };
 }

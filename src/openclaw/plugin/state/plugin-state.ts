@@ -1,20 +1,44 @@
+import { createHash } from 'node:crypto';
+import process from 'node:process';
 import type { ExtensionStore, KeyValues } from '@sluice/sdk/extension';
 import { deleteValue, hasFields, openStore } from '@sluice/sdk/extension/internal';
-import { type Clock, definedFields, getOrMake } from 'sluice-kernel/internal';
+import {
+  type Clock,
+  definedFields,
+  type Fields,
+  fieldsOf,
+  getOrMake,
+} from 'sluice-kernel/internal';
 import { legacyError } from '../../errors.js';
 import { accountOf } from '../channel/settings.js';
+import { moduleOf } from '../sdk/sdk-module.js';
 import type { LegacyState } from '../shape/intake.js';
+import type { MessageWay } from '../way/message-way.js';
 import { inTurn } from './in-turn.js';
 import { type IngressQueue, ingressQueue } from './ingress-queue.js';
+import { watchedQueue } from './watched-queue.js';
 
 /** The stores of a plugin, from both sides. */
 export interface PluginState extends LegacyState {
   readonly openKeyedStore: (options: KeyedStoreOptions) => object;
+  readonly openBlobStore: (options: BlobStoreOptions) => object;
+  /** A store of the plugin's own OpenClaw; nothing if there is none. */
+  readonly openSyncKeyedStore: (options: KeyedStoreOptions) => object | undefined;
   readonly openChannelIngressQueue: (options?: { readonly accountId?: string }) => IngressQueue;
 }
 
+/** The things that stores are made of. */
+interface StateParts {
+  readonly clock: Clock;
+  readonly way: MessageWay;
+  /** The folder of the plugin: stores whose calls do not wait keep their entries there. */
+  readonly stateDir: string;
+  readonly openclaw: string | undefined;
+}
+
 /** Makes the stores of a plugin: each call rejects as `no-state` until a host keeps them. */
-export function pluginState(extensionId: string, clock: Clock): PluginState {
+export function pluginState(extensionId: string, parts: StateParts): PluginState {
+  const { clock, way } = parts;
   let kept: KeyValues | undefined;
   const values = (): KeyValues => {
     if (kept === undefined) throw legacyError('no-state', { extensionId });
@@ -46,14 +70,22 @@ export function pluginState(extensionId: string, clock: Clock): PluginState {
       getOrMake(stores, JSON.stringify(options), () =>
         keyedStore({ store, clock, remove }, options),
       ),
+    openBlobStore: (options) => {
+      const blobs = { ...options, namespace: JSON.stringify(['blobs', options.namespace]) };
+      return getOrMake(stores, JSON.stringify(options), () =>
+        blobStore(keyedStore({ store, clock, remove }, blobs), options),
+      );
+    },
+    openSyncKeyedStore: (options) => syncStore(extensionId, options, parts),
     openChannelIngressQueue: ({ accountId } = {}) => {
       const account = accountOf(accountId);
-      return getOrMake(queues, account, () =>
-        ingressQueue({
+      return getOrMake(queues, account, () => {
+        const { queue, reread } = ingressQueue({
           ...{ channelId: extensionId, accountId: account, clock, values: late },
           lost: () => lost.get(account),
-        }),
-      ).queue;
+        });
+        return { queue: watchedQueue(way, account, queue), reread };
+      }).queue;
     },
   };
 }
@@ -81,6 +113,28 @@ interface Kept {
 
 const isKept = hasFields<Kept>({ createdAt: 'number' });
 const valueIn = (kept: unknown): unknown => (isKept(kept) ? kept.value : undefined);
+
+/** An entry as it was seen: the comparison is the same as long as nobody has written it. */
+interface Observed {
+  readonly value: unknown;
+  readonly comparison: string;
+}
+
+interface CompareIntent extends Keeping {
+  readonly action: 'set' | 'delete' | 'keep';
+  readonly value?: unknown;
+}
+
+function formOf(was: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(was) ?? '')
+    .digest('base64url');
+}
+
+interface BlobStoreOptions extends KeyedStoreOptions {
+  readonly maxBytesPerEntry?: number;
+  readonly maxBytesPerNamespace?: number;
+}
 
 /** The parts of a keyed store. */
 interface KeyedStoreParts {
@@ -110,8 +164,14 @@ function keyedStore({ store, clock, remove }: KeyedStoreParts, options: KeyedSto
   };
   const get = async (key: string): Promise<unknown> => valueIn(await store.get(keyOf(key)));
   /** @returns the entry that is deleted. */
-  const take = async (key: string, fits: (value: unknown) => boolean = () => true) => {
-    const body = await remove(keyOf(key), (text) => fits(valueIn(JSON.parse(text))));
+  const take = async (
+    key: string,
+    fits: (value: unknown, was: unknown) => boolean = () => true,
+  ) => {
+    const body = await remove(keyOf(key), (text) => {
+      const was: unknown = JSON.parse(text);
+      return fits(valueIn(was), was);
+    });
     if (body === undefined) return undefined;
     known?.delete(key);
     return { value: valueIn(JSON.parse(body)) };
@@ -130,13 +190,13 @@ function keyedStore({ store, clock, remove }: KeyedStoreParts, options: KeyedSto
   /** Changes an entry in one step. @returns whether it is changed: not if `change` gives nothing. */
   const put = (
     key: string,
-    change: (value: unknown) => unknown,
+    change: (value: unknown, was: unknown) => unknown,
     { ttlMs = defaultTtlMs }: Keeping = {},
   ): Promise<boolean> =>
     run(async () => {
       let isChanged = false;
       const changed = async (was: unknown) => {
-        const value = change(valueIn(was));
+        const value = change(valueIn(was), was);
         isChanged = value !== undefined;
         if (!isChanged) return undefined;
         await makeRoom(key);
@@ -150,7 +210,41 @@ function keyedStore({ store, clock, remove }: KeyedStoreParts, options: KeyedSto
   const deleteIf = (key: string, fits?: (value: unknown) => boolean): Promise<boolean> =>
     run(async () => (await take(key, fits)) !== undefined);
 
+  const observe = async (key: string): Promise<Observed> => {
+    const was: unknown = await store.get(keyOf(key));
+    return { value: valueIn(was), comparison: formOf(was) };
+  };
+  /** Changes or deletes an entry in one step if it is as it was observed. */
+  const compareAndApply = async (
+    key: string,
+    comparison: string,
+    intent: CompareIntent,
+  ): Promise<object> => {
+    const { action, value, ttlMs } = intent;
+    let isSame = false;
+    const fits = (was: unknown): boolean => {
+      isSame = formOf(was) === comparison;
+      return isSame && action !== 'keep';
+    };
+    const isApplied =
+      action === 'delete'
+        ? await run(async () => (await take(key, (_, was) => fits(was))) !== undefined)
+        : await put(key, (_, was) => (fits(was) ? value : undefined), definedFields({ ttlMs }));
+    if (isApplied) return { status: 'applied' };
+    const current = await run(() => observe(key));
+    if (isSame || current.comparison === comparison) return { status: 'unchanged' };
+    return { status: 'conflict', current };
+  };
+
   return {
+    observe: (key: string) => run(() => observe(key)),
+    compareAndApply,
+    lookupMany: (keys: readonly string[]) =>
+      run(async () => {
+        const all: object[] = [];
+        for (const key of keys) all.push({ ok: true, value: await get(key) });
+        return all;
+      }),
     register: async (key: string, value: unknown, how?: Keeping) =>
       void (await put(key, () => value, how)),
     registerIfAbsent: (key: string, value: unknown, how?: Keeping) =>
@@ -168,4 +262,52 @@ function keyedStore({ store, clock, remove }: KeyedStoreParts, options: KeyedSto
         for (const { key } of await listed()) await take(key);
       }),
   };
+}
+
+/** `state.openBlobStore`: bytes by key, each with metadata, in a keyed store. */
+function blobStore(store: ReturnType<typeof keyedStore>, options: BlobStoreOptions) {
+  const { namespace, maxBytesPerEntry = Infinity, maxBytesPerNamespace = Infinity } = options;
+  const infoOf = ({ value, ...times }: { readonly key: string; readonly value: unknown }) => {
+    const { metadata, sizeBytes } = fieldsOf(value);
+    return { ...times, metadata, sizeBytes: Number(sizeBytes) };
+  };
+  const list = async () => (await store.entries()).map(infoOf);
+  const entryOf = async (key: string, bytes: Uint8Array, metadata: unknown): Promise<Fields> => {
+    const sizeBytes = bytes.byteLength;
+    const others = (await list()).filter((one) => one.key !== key);
+    const all = others.reduce((sum, one) => sum + one.sizeBytes, sizeBytes);
+    if (sizeBytes > maxBytesPerEntry || all > maxBytesPerNamespace)
+      throw new Error(`namespace "${namespace}" has no room for ${sizeBytes} bytes more`);
+    return { metadata, sizeBytes, bytes: Buffer.from(bytes).toString('base64') };
+  };
+  return {
+    register: async (key: string, bytes: Uint8Array, metadata: unknown, how?: Keeping) =>
+      store.register(key, await entryOf(key, bytes, metadata), how),
+    registerIfAbsent: async (key: string, bytes: Uint8Array, metadata: unknown, how?: Keeping) =>
+      store.registerIfAbsent(key, await entryOf(key, bytes, metadata), how),
+    lookup: async (key: string) => {
+      const entry = (await store.entries()).find((one) => one.key === key);
+      const bytes = Buffer.from(String(fieldsOf(entry?.value)['bytes'] ?? ''), 'base64');
+      return entry && { ...infoOf(entry), bytes };
+    },
+    entries: list,
+    delete: store.delete,
+    deleteExpiredKey: async () => undefined, // what has expired is gone
+    deleteExpired: async () => [],
+    clear: store.clear,
+  };
+}
+
+/** Opens a store by the plugin's own OpenClaw, which keeps its entries in the folder of the plugin. */
+function syncStore(
+  extensionId: string,
+  options: KeyedStoreOptions,
+  { stateDir, openclaw }: StateParts,
+): object | undefined {
+  const make = moduleOf(openclaw, 'plugin-state-store-runtime')?.[
+    'createPluginStateSyncKeyedStore'
+  ];
+  if (typeof make !== 'function') return undefined;
+  const env = { ...process.env, OPENCLAW_STATE_DIR: stateDir };
+  return make(extensionId, { ...options, env }) as object; // as OpenClaw documents it
 }

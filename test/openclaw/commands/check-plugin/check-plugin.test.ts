@@ -98,7 +98,7 @@ describe('sluice check-plugin', () => {
     const { code, stdout, stderr } = await runInMemory(['check-plugin', courier]);
     expect(code).toBe(0);
     expect(stderr).toBe('');
-    expect(stdout).toMatch(/^Courier \(courier\) works, with limits\n/);
+    expect(stdout).toMatch(/^Courier \(courier\) is registered; its channels were not tried\n/);
     expect(stdout).toContain('services loft, ringer');
     const module = (await import(join(courier, 'index.js'))) as { default: { log: object[] } };
     expect(module.default.log.filter((entry) => 'started' in entry)).toEqual([]);
@@ -238,7 +238,7 @@ describe('sluice check-plugin', () => {
 
   it('gives a verdict for each hook, command, service, channel and refused member (event-pipeline §17.16)', async () => {
     const { capabilities, verdict, schemaVersion } = await reportOf(courier);
-    expect({ verdict, schemaVersion }).toEqual({ verdict: 'works-but', schemaVersion: 1 });
+    expect({ verdict, schemaVersion }).toEqual({ verdict: 'registered', schemaVersion: 1 });
     const told = capabilities.map((one) => `${one.kind} ${one.name}: ${one.verdict}`);
     expect(told).toEqual([
       'hook message_received: works',
@@ -250,7 +250,7 @@ describe('sluice check-plugin', () => {
       'command /coo: works',
       'command /lost: works',
       'command /hush: works',
-      'channel pigeon: works',
+      'channel pigeon: registered',
     ]);
   });
 
@@ -303,7 +303,7 @@ describe('sluice check-plugin', () => {
     const { code } = await runInMemory(['check-plugin', courier, '--report', file]);
     expect(code).toBe(0);
     const text = readFileSync(file, 'utf8');
-    expect(text).toMatch(/^# Courier \(courier\) works, with limits\n/);
+    expect(text).toMatch(/^# Courier \(courier\) is registered; its channels were not tried\n/);
     expect(text).toContain(
       '| hook | message_sending | works but | egress.preparing, mutator; egress.preparing, veto | cancel-is-terminal |',
     );

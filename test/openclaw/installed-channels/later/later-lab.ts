@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compiled } from '../../../support/compiled.js';
 import { installNode22 } from '../../../support/openclaw-install.js';
-import { corpus } from '../../installed-plugins/corpus.js';
+import { type CorpusPlugin, corpus } from '../../installed-plugins/corpus.js';
 import { installPlugin } from '../../installed-plugins/install.js';
 
 /** The things that a host is told. */
@@ -55,12 +55,16 @@ export interface LaterLab extends AsyncDisposable {
   begin(how?: LaterHostOptions['how']): Promise<LaterHost>;
 }
 
-/** Prepares hosts of a plugin of the corpus. */
+/** Prepares hosts of a plugin: one of the corpus, by its id, or a package of `@openclaw` with its version. */
 export async function laterLab(
   id: string,
   config: Readonly<Record<string, unknown>>,
 ): Promise<LaterLab> {
-  const known = corpus.find((plugin) => plugin.id === id);
+  const [, name] = /^@openclaw\/([\w-]+)@/.exec(id) ?? [];
+  const known: CorpusPlugin | undefined =
+    name === undefined
+      ? corpus.find((plugin) => plugin.id === id)
+      : { id: `openclaw-${name}`, spec: id, release: '2026.9.6' };
   if (known === undefined) throw new Error(`the corpus has no ${id}`);
   const { path: plugin, openclaw } = await installPlugin(known);
   const folder = await mkdtemp(join(tmpdir(), 'sluice-later-'));

@@ -44,8 +44,7 @@ interface Queue {
 interface State {
   openKeyedStore(options: object): Store;
   openChannelIngressQueue(options?: object): Queue;
-  openBlobStore(options: object): unknown;
-  openSyncKeyedStore(options: object): unknown;
+  openChannelIngressDrain(options: object): unknown;
 }
 
 function load(through = (values: KeyValues): KeyValues => values) {
@@ -133,10 +132,9 @@ describe('a keyed store of a plugin (event-pipeline §17.35)', () => {
     await expect(store?.register('k', 1)).rejects.toMatchObject({ code: 'no-state' });
     const queue = state?.openChannelIngressQueue();
     await expect(queue?.enqueue('1', {})).rejects.toMatchObject({ code: 'no-state' });
-    for (const name of ['openBlobStore', 'openSyncKeyedStore'] as const)
-      expect(() => state?.[name]({})).toThrow(
-        expect.objectContaining({ code: 'plugin-unsupported' }),
-      );
+    expect(() => state?.openChannelIngressDrain({})).toThrow(
+      expect.objectContaining({ code: 'plugin-unsupported' }),
+    );
   });
 });
 
