@@ -16,7 +16,7 @@ const budgets = {
     host: 12_862,
     testing: 1_718,
     cli: 5_785,
-    openclaw: 16_096,
+    openclaw: 16_152,
     claude: 5_616,
     postgres: 1_934,
     extensions: 12_902,

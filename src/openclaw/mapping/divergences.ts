@@ -67,7 +67,7 @@ const rows = [
     profiles: ['2026.3', '2026.9'],
     minor: true,
     hooks: [...modifying, ...sync],
-    what: 'There, a result is passed on whatever it is; here a field of the wrong type, or a result that is no object, is refused and told as a failure of the handler. A cancel in the same result stands.',
+    what: 'There, a result is passed on whatever it is; here a field of the wrong type, or a result that is no object, is refused and told as a failure of the handler. A cancel in the same result stands, and a result that is no object decides nothing.',
     reason: 'What a stage hands on fits its schema.',
   },
   {

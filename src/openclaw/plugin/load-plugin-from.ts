@@ -1,15 +1,16 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { importError, missingIn } from '@sluice/sdk/extension/internal';
-import { definedFields, isSluiceError } from 'sluice-kernel/internal';
+import { isSluiceError } from 'sluice-kernel/internal';
 import { legacyError } from '../errors.js';
+import { inferProfile } from '../profiles/infer-profile.js';
 import { loadWith } from './load-plugin.js';
 import { findOpenclaw, type PluginSdk, versionWarning } from './sdk/find-openclaw.js';
 import { offerSdk } from './sdk/offer-sdk.js';
 import type { LegacyPlugin, LegacyPluginOptions } from './shape/plugin.js';
-import { profileFor, readPluginFolder } from './shape/plugin-folder.js';
+import { readPluginFolder } from './shape/plugin-folder.js';
 
 /** The hint of `plugin-needs-sdk`. A plain install of openclaw builds native packages, which a plugin does not need. */
 const instead =
@@ -19,7 +20,10 @@ const instead =
 export interface LoadPluginFromOptions extends Omit<LegacyPluginOptions, 'manifest' | 'source'> {
   /** The folder that a relative path is read from; the working folder by default. */
   readonly from?: string;
-  /** The folder of an installed openclaw, whose code the plugin imports; by default the one that Node finds beside the plugin. */
+  /**
+   * The folder of an installed openclaw, whose code the plugin imports; by default the one that Node finds beside the plugin.
+   * A release such as `2026.9.6`, if no folder has that name, says which hooks the plugin gets, and no more.
+   */
   readonly openclaw?: string;
   /** Imports a file's URL: `import()` by default. The URL says how Sluice's hooks load it. For hosts that transform modules, and tests. */
   readonly importModule?: (url: string) => Promise<unknown>;
@@ -45,7 +49,9 @@ export async function loadLegacyPluginFrom(
   const [source, ...others] = entries;
   const { id } = manifest;
   const real = realpathSync(source); // Node knows a module by its real path
-  const sdk = findOpenclaw(real, openclaw === undefined ? undefined : resolve(from, openclaw));
+  const named = openclaw === undefined ? undefined : resolve(from, openclaw);
+  const release = releaseNamed(named);
+  const sdk = findOpenclaw(real, release === undefined ? named : undefined);
   const refused = (needed: NeededSdk, cause?: unknown) =>
     legacyError('plugin-needs-sdk', { extensionId: id, ...needed, instead }, { cause });
   const missing = (file: string, specifier: string, name: string) =>
@@ -58,17 +64,32 @@ export async function loadLegacyPluginFrom(
     const needed = neededSdk(thrown, source, sdk);
     throw needed === undefined ? importError(thrown, path, source, from) : refused(needed, thrown);
   }
+  const entry = (): string => readFileSync(real, 'utf8');
+  const signs = { ...target, openclaw: release ?? sdk.version, entry };
+  const { profile, guessedFrom } = inferProfile(signs);
+  const isGuess = guessedFrom !== undefined && rest.profile === undefined;
+  const guess = `it gets profile ${profile}, a guess from its ${guessedFrom}: --legacy-profile (legacy.profile in the config) gives it another`;
   const left = others.map((file) => basename(file)).join(', ');
   const warnings = [
     ...(left === '' ? [] : [`a plugin has one entry; not loaded: ${left}`]),
     versionWarning(sdk, target.asksFor) ?? [],
+    isGuess ? guess : [],
   ].flat();
-  const profile = profileFor(target);
   return loadWith(
     module,
-    { pluginId: id, ...definedFields({ profile }), ...rest, manifest, source },
+    { pluginId: id, profile, ...rest, manifest, source },
     { warnings, folder, sdk, target },
   );
+}
+
+/** The release of OpenClaw that a path names, if there is nothing at it. */
+function releaseNamed(path = ''): string | undefined {
+  const release = /^20\d\d\.\d+(?:\.[\w.-]+)?$/.exec(basename(path))?.[0];
+  try {
+    return release === undefined || existsSync(path) ? undefined : release;
+  } catch {
+    return release; // a closed process may read what is there, and no more
+  }
 }
 
 /** The import of OpenClaw's own code that a plugin could not be loaded for. */

@@ -190,7 +190,7 @@ export class LegacyCall {
       throw error;
     }
     if (value === undefined && result !== undefined && result !== null) {
-      this.#memos.set(registered, { state: this.row.kind === 'sync' ? 'answered' : 'failed' });
+      this.#memos.set(registered, { state: 'answered' }); // it says nothing, as in OpenClaw
       return this.row.kind === 'sync' ? undefined : result; // the kernel refuses it, and says what it is
     }
     const memo: Memo = { state: 'answered', ...definedFields({ value }), inPlace: written };

@@ -32,6 +32,19 @@ describe('profile 2026.9 (event-pipeline §17.28)', () => {
     expect(outcome.status).toBe('failed');
   });
 
+  it.each([[true], ['no'], [7], [['block']], [() => ({ block: true })]])(
+    'a handler of before_tool_call that answers %s, which is no object, refuses nothing, and is named (§17.28)',
+    async (answer) => {
+      const { kernel } = withHandlers(
+        () => answer,
+        () => ({ params: { path: 'b' } }),
+      );
+      const outcome = await kernel.dispatch('agent.tool.calling', call);
+      expect(outcome).toMatchObject({ status: 'passed', payload: { params: { path: 'b' } } });
+      expect(outcome.failures).toMatchObject([{ extensionId: 'p0', contributionId: '0000.0' }]);
+    },
+  );
+
   it('the same handler in profile 2026.3 lets it pass', async () => {
     const { kernel } = createTestKernel();
     const handler = () => {

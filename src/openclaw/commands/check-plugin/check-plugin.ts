@@ -69,7 +69,10 @@ export const addCommand: AddCommand = (command, shell, done) => {
     .argument('<path>', 'a folder, a tarball, or the name of an installed package')
     .option('-c, --config <file>', 'a config file as of `sluice run`, for its configuration')
     .option('--strict-plugins', 'refuse what is not here, as `sluice run --strict-plugins` does')
-    .option('--openclaw <path>', 'the installed openclaw whose code the plugin imports')
+    .option(
+      '--openclaw <path>',
+      'the installed openclaw whose code the plugin imports, or its release alone',
+    )
     .addOption(flagOption('legacy.profile'))
     .option('--json', 'print a line of JSON')
     .option('--report <file>', 'write the whole report to a file, as Markdown')

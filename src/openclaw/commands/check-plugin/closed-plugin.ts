@@ -28,8 +28,9 @@ interface ClosedPlugin {
 }
 
 /**
- * Has a command of this program load a plugin in a process of its own (spec §17.16): with no environment and no secret of the
- * config, without network, other processes and file writes, and with no file to read but the plugin's and this program's.
+ * Has a command of this program load a plugin in a process of its own (spec §17.16): with no environment but a home, which is
+ * the plugin's folder, and no secret of the config, without network, other processes and file writes, and with no file to
+ * read but the plugin's and this program's.
  *
  * @throws SluiceError as of `loadLegacyPluginFrom`; CommandError `bad-plugin` if the process ended without an answer.
  */
@@ -46,7 +47,7 @@ export async function inClosedProcess<Answer>(
   const hear = (text: string): void => shell.stderr.lines([printable(text.trimEnd())]);
   const { lines, cause } = await ownCommand(
     [...command, '--closed'],
-    { cwd: shell.cwd, env: {}, stop: shell.stop },
+    { cwd: shell.cwd, env: { HOME: folder }, stop: shell.stop }, // OpenClaw looks there when it is imported
     input,
     { program, execArgv, hear },
   ).then(

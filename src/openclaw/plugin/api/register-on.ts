@@ -1,6 +1,7 @@
 import { definedFields, isSluiceError, isThenable, nearest, oneLine } from 'sluice-kernel/internal';
 import { promptFields } from '../../hooks/prompt.js';
 import { isHookOf, type LegacyProfile, legacyHookNames, rowsOf } from '../../profiles/index.js';
+import { otherProfileWith } from '../../profiles/infer-profile.js';
 import { registerLegacyHook } from '../../runner/register-hook.js';
 import type { Registering } from './registering.js';
 
@@ -46,8 +47,11 @@ export function registerOn(
   const leaveOut = (level: 'warn' | 'error', why: string): void =>
     report(level, why, undefined, { kind: 'hook', name: String(hookName) });
   if (!isHookOf(profile, hookName)) {
+    const other = otherProfileWith(String(hookName), profile);
     const close = nearest(String(hookName), legacyHookNames[profile]);
-    const suggestion = close === undefined ? '' : `; did it mean "${close}"?`;
+    const meant = close === undefined ? '' : `; did it mean "${close}"?`;
+    const has = `; profile ${other} has it: --legacy-profile ${other} (legacy.profile in the config)`;
+    const suggestion = other === undefined ? meant : has;
     const named = `there is no hook "${String(hookName)}" in profile ${profile}`;
     return void leaveOut('warn', `${named}; it is ignored${suggestion}`);
   }

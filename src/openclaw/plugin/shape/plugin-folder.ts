@@ -2,7 +2,6 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { definedFields, fieldsOf, type SluiceError } from 'sluice-kernel/internal';
 import { legacyError } from '../../errors.js';
-import type { LegacyProfile } from '../../profiles/index.js';
 import { type LegacyManifest, manifestName, notJson, parseLegacyManifest } from './manifest.js';
 import type { PluginTarget } from './plugin.js';
 
@@ -128,13 +127,6 @@ function packageOf(folder: string): PluginPackage {
   const asked = [ofPeer, minHostVersion, minGatewayVersion, pluginApiRange, pluginApi];
   const asksFor = firstText(asked);
   return { entries, target: definedFields({ builtWith, asksFor }) };
-}
-
-/** The profile of a plugin: the last one that is not newer than what it was built with, or else asks for. */
-export function profileFor({ builtWith, asksFor }: PluginTarget): LegacyProfile | undefined {
-  const [, year, month] = /(20\d\d)\.(\d+)/.exec(builtWith ?? asksFor ?? '') ?? [];
-  if (year === undefined || month === undefined) return undefined;
-  return Number(year) * 100 + Number(month) >= 202_609 ? '2026.9' : '2026.3';
 }
 
 function firstText(values: readonly unknown[]): string | undefined {

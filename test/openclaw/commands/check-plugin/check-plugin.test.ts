@@ -27,6 +27,7 @@ interface Report {
     readonly place?: string;
   }[];
   readonly works: boolean;
+  readonly diagnostics: readonly { readonly message: string }[];
   readonly plugin?: { readonly id: string };
   readonly error?: { readonly code: string };
   readonly hooks: readonly {
@@ -226,11 +227,20 @@ describe('sluice check-plugin', () => {
     const legacy = { profile: '2026.9' };
     writeFileSync(config, JSON.stringify({ legacy, plugins: [{ path }] }));
     const later = ['--legacy-profile', '2026.9'];
-    expect((await reportOf(path)).hooks).toEqual([]);
+    const earlier = ['--legacy-profile', '2026.3'];
+    const { hooks, diagnostics } = await reportOf(path, ...earlier);
+    expect(hooks).toEqual([]);
+    expect(diagnostics[0]?.message).toContain('--legacy-profile 2026.9');
     expect((await reportOf(path, ...later)).hooks).toMatchObject([{ hook: 'before_agent_reply' }]);
     expect((await reportOf(path, '--config', config)).hooks).toHaveLength(1);
     const run = await runInMemory(['run', '-q', ...later, '--plugin', path], 'hello\n');
     expect(run).toMatchObject({ code: 0, stdout: 'by a plugin\n' });
+    expect(run.stderr).not.toContain('guess');
+    const guessed = await reportOf(path);
+    expect(guessed.hooks).toHaveLength(1);
+    expect(guessed.diagnostics[0]?.message).toContain('a guess from its hook "before_agent_reply"');
+    const named = await reportOf(path, '--openclaw', '2026.9.6');
+    expect(named).toMatchObject({ hooks: [{ hook: 'before_agent_reply' }], diagnostics: [] });
     const wrong = await runInMemory(['run', '-q', '--legacy-profile', '2026.6'], '');
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain('2026.3, 2026.9');
