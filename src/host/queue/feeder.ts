@@ -108,10 +108,10 @@ function meet(parts: HostParts, row: UpdateRecord, isPatrol: boolean): void {
   known.hasUnnamed ||= row.lane === undefined;
 }
 
-/** Tries a lane again that was blocked. */
+/** Tries a lane again that was blocked, or that no reading came to. */
 export function unblock(parts: HostParts, lane: string): void {
   const { backlog } = parts;
-  if (!backlog.blocked.delete(lane)) return;
+  backlog.blocked.delete(lane);
   laneIn(backlog.lanes, lane).hasMore = true;
   void goOn(parts, lane);
 }
