@@ -20,10 +20,15 @@ export interface Cursor {
   afterSeq: number;
   /** More has come since the last reading began. */
   hasGrown: boolean;
+  /** Rows that the next reading takes: it grows as long as they are passed over. */
+  limit: number;
 }
 
+/** The fewest rows that are read at a time. */
+export const fewestRows = 50;
+
 /** A cursor at the first row. */
-export const newCursor = (): Cursor => ({ afterSeq: 0, hasGrown: false });
+export const newCursor = (): Cursor => ({ afterSeq: 0, hasGrown: false, limit: fewestRows });
 
 /** Milliseconds between two looks of the patrol. */
 export const patrolEveryMs = 5_000;

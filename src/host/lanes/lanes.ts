@@ -1,4 +1,4 @@
-import { getOrMake } from 'sluice-kernel/internal';
+import { deferred } from 'sluice-kernel/internal';
 import type { ReloadGate } from './gate.js';
 
 /**
@@ -11,10 +11,9 @@ import type { ReloadGate } from './gate.js';
  */
 export class Lanes {
   readonly #gate: ReloadGate | undefined;
-  /** The jobs of a lane that wait for those before them, in their order. */
-  readonly #lanes = new Map<string, (() => void)[]>();
+  /** Resolves when the last job of a lane is done. */
+  readonly #lanes = new Map<string, Promise<void>>();
   #jobs = 0;
-  #waitingForIdle: (() => void)[] = [];
 
   /** @param gate each job passes it before it begins. */
   constructor(gate?: ReloadGate) {
@@ -31,45 +30,24 @@ export class Lanes {
     return this.#jobs;
   }
 
-  /** Returns whether a lane has no job. */
-  isIdle(key: string): boolean {
-    return !this.#lanes.has(key);
-  }
-
   /** Runs a job when those before it in its lane are done. The place in the lane is taken before this returns its promise. */
   async run<T>(key: string, job: () => Promise<T>): Promise<T> {
-    if (!this.isIdle(key)) await new Promise<void>((resolve) => this.enter(key, resolve));
-    else this.enter(key, () => undefined);
+    const before = this.#lanes.get(key);
+    const { promise: done, resolve } = deferred();
+    this.#lanes.set(key, done);
+    this.#jobs++;
     try {
+      await before;
       return await (this.#gate === undefined ? job() : this.#gate.pass(job));
     } finally {
-      this.leave(key);
+      this.#jobs--;
+      if (this.#lanes.get(key) === done) this.#lanes.delete(key);
+      resolve();
     }
-  }
-
-  /** Takes a place in a lane. `leave` follows. @param onTurn called when those before it have left: at once, if there are none. */
-  enter(key: string, onTurn: () => void): void {
-    const isNext = this.isIdle(key);
-    const waiting = getOrMake(this.#lanes, key, () => []);
-    this.#jobs++;
-    if (isNext) onTurn();
-    else waiting.push(onTurn);
-  }
-
-  /** Lets the next one in a lane have its turn. */
-  leave(key: string): void {
-    this.#jobs--;
-    const next = this.#lanes.get(key)?.shift();
-    if (next === undefined) this.#lanes.delete(key);
-    else next();
-    if (this.#lanes.size === 0) for (const resolve of this.#waitingForIdle.splice(0)) resolve();
   }
 
   /** Resolves when no lane has a job. */
   async idle(): Promise<void> {
-    while (this.#lanes.size > 0)
-      await new Promise<void>((resolve) => {
-        this.#waitingForIdle.push(resolve);
-      });
+    while (this.#lanes.size > 0) await Promise.all(this.#lanes.values());
   }
 }

@@ -136,7 +136,6 @@ export function partsOf(options: GivenOptions, signal: AbortSignal): HostParts {
       whenFull: lanes.whenFull,
     }),
     sendLanes: new Lanes(gate),
-    sessionLanes: new Lanes(),
     batches: batchesOf(options, clock),
     turns: new ActiveRuns(),
     newId: options.newId ?? randomId,

@@ -91,8 +91,6 @@ interface Turns {
   readonly defaultAgentId: string;
   /** Of each agent that has a limit of its own, or is one of several. */
   readonly agentSlots: (agent: AgentDefinition) => Slots | undefined;
-  /** One lane a session: two conversations that share one take turns. */
-  readonly sessionLanes: Lanes;
   /** The turns that run now, with the sends that belong to them. */
   readonly turns: ActiveRuns;
   readonly newId: (kind: 'session' | 'run') => string;

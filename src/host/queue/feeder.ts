@@ -6,6 +6,7 @@ import type { Worked } from '../ingress/received-update.js';
 import {
   type ActiveLane,
   type Cursor,
+  fewestRows,
   newCursor,
   notifyIdle,
   patrolEveryMs,
@@ -19,8 +20,8 @@ import { type Held, type InPlace, releasing, takePlace } from './places.js';
 // The journal is the queue. A lane of which nothing is held asks the journal for its next update. The lanes of which the host knows
 // nothing are found by a cursor, which meets open updates in the order of their coming, as long as few wait (durability §8.8).
 
-/** Rows that are read at a time. */
-const page = 50;
+/** Rows that are read at a time, at most: a few milliseconds. */
+const mostRows = 1_000;
 
 /** Has the journal read from its first row, for open updates that are not active. Resolves when those that may run next are. */
 export async function rewind(parts: HostParts): Promise<void> {
@@ -70,13 +71,17 @@ async function readOn(parts: HostParts, cursor: Cursor): Promise<boolean> {
   const { backlog } = parts;
   const isPatrol = cursor === backlog.patrol;
   cursor.hasGrown = false;
-  const { rows, areLast } = await readOpen(parts, { afterSeq: cursor.afterSeq, limit: page });
+  const { afterSeq, limit } = cursor;
+  const { rows, areLast } = await readOpen(parts, { afterSeq, limit });
   if (!isPatrol && cursor !== backlog.cursor) return false;
   for (const row of rows) {
+    cursor.limit = fewestRows;
     if (isCrowded(parts)) return false;
     cursor.afterSeq = row.seq;
     if (!isPassed(parts, row)) meet(parts, row, isPatrol);
   }
+  const isPassedOver = !isPatrol && rows.length === limit;
+  if (isPassedOver) cursor.limit = Math.min(2 * limit, mostRows); // new conversations wait until all are
   return areLast && !cursor.hasGrown;
 }
 
@@ -108,10 +113,10 @@ function meet(parts: HostParts, row: UpdateRecord, isPatrol: boolean): void {
   known.hasUnnamed ||= row.lane === undefined;
 }
 
-/** Tries a lane again that was blocked. */
+/** Tries a lane again that was blocked, or that no reading came to. */
 export function unblock(parts: HostParts, lane: string): void {
   const { backlog } = parts;
-  if (!backlog.blocked.delete(lane)) return;
+  backlog.blocked.delete(lane);
   laneIn(backlog.lanes, lane).hasMore = true;
   void goOn(parts, lane);
 }

@@ -1,8 +1,9 @@
-import { isParked, Turn, type TurnPlaces } from '../lanes/parked-turns.js';
+import { nodeSignal } from '@sluice/sdk/stream/internal';
+import { isParked, type Turn } from '../lanes/parked-turns.js';
 import type { Place } from '../lanes/slots.js';
 import type { AgentDefinition } from '../parts/options.js';
 import type { FencedParts } from '../parts/parts.js';
-import { sessionTurn } from './session-turn.js';
+import { sharedTurns } from './session-turn.js';
 
 /**
  * Runs something in the lane of a session and, for a turn, as one of those that its agent may run at once. A message that
@@ -24,17 +25,28 @@ export async function inSession<T>(
   },
   run: (place: Place) => Promise<T>,
 ): Promise<T> {
-  const { sessionLanes, agentSlots, gate, clock, journal } = parts;
+  const { agentSlots, gate, clock, journal, backlog } = parts;
   const { eventId, sessionKey, agent } = of;
-  // a session of one partition has no turns at other hosts
-  using _turn =
-    journal.ownership.partitionCount > 1 ? await sessionTurn(parts, place, of) : undefined;
   const sinceMs = clock.monotonicMs();
   const slots = agent && agentSlots(agent);
-  const places = { sessions: sessionLanes, sessionKey, slots };
-  const next = parts.backlog.turns.next(place.lane, places);
-  using _places = next ?? (await waited(parts, place, places));
-  if (next === undefined) await place.enter();
+  // a session of one partition has no turns at other hosts
+  const isShared = journal.ownership.partitionCount > 1;
+  backlog.turns.shared ??= isShared ? sharedTurns(parts) : undefined;
+  const { shared: turns } = backlog.turns;
+  const { fence, signal } = parts;
+  const shared = turns && { turns, eventId, fence, signal };
+  const places = { sessionKey, shared, slots };
+  const turn = backlog.turns.next(place.lane, places);
+  const taken = turn.hasCome || turn.takeNow();
+  const isNow = typeof taken === 'boolean' ? taken : await taken;
+  if (!isNow) await waited(parts, place, turn);
+  using _turn = turn;
+  turn.suspension = parts.suspension;
+  if (!isNow) await place.enter();
+  if (!turn.has(places)) {
+    place.defer?.(); // it was stopped before its turn had come
+    nodeSignal(parts.signal).throwIfAborted();
+  }
   const held: Place = {
     leave: (isForPerson) => {
       place.leave(isForPerson);
@@ -55,24 +67,26 @@ export async function inSession<T>(
   return await run(held);
 }
 
-/** Waits for a turn without a place in the host. @throws `isParked` if the message is left in the journal until then. */
+/** Waits for a turn without a place in the host. @throws `isParked` if the message is left in the journal until then, or as the journal. */
 async function waited(
   { backlog, running, counts }: FencedParts,
   place: Place,
-  places: TurnPlaces,
-): Promise<Turn> {
+  turn: Turn,
+): Promise<void> {
   const { turns, blocked } = backlog;
   const { lane } = place;
   if (lane !== undefined && turns.waiting >= running.limit) {
     blocked.set(lane, 'parked'); // before its turn can come
-    turns.park(lane, places);
+    turns.park(lane, turn);
     place.defer?.(isParked);
     counts.parked++;
     throw isParked;
   }
   turns.waiting++;
   place.leave();
-  const turn = await new Promise<Turn>((resolve) => new Turn(places).wait(resolve));
+  const failure = await new Promise<unknown>((resolve) => turn.wait(resolve));
   turns.waiting--;
-  return turn;
+  if (failure === undefined) return;
+  turn[Symbol.dispose]();
+  throw failure;
 }
