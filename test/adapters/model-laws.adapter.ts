@@ -1,5 +1,6 @@
 import { AIMessage } from '@langchain/core/messages';
 import { Agent } from '@openai/agents';
+import { assistantMessage, ScriptedModel } from '@openai/agents/testing';
 import { streamText, wrapLanguageModel } from 'ai';
 import { createAgent, createMiddleware, providerStrategy } from 'langchain';
 import type { JudgeOptions } from 'sluice-judge';
@@ -167,6 +168,29 @@ describe('the model of a framework', () => {
     let shown = '';
     for await (const text of result.toTextStream()) shown += text;
     expect(shown).toBe('It is [hidden].');
+  });
+
+  it('of the OpenAI Agents SDK is judged by its refusals and its raw thoughts, too', async () => {
+    const heard: unknown[] = [];
+    const kernel = changing(({ text, thinking }) => void heard.push([text, thinking]));
+    const refusal = { type: 'refusal' as const, refusal: 'I refuse.' };
+    const model = new ScriptedModel([
+      [
+        {
+          ...{ type: 'reasoning', content: [{ type: 'input_text', text: 'In short. ' }] },
+          rawContent: [{ type: 'reasoning_text', text: 'At length.' }],
+        } as never,
+        { ...assistantMessage(''), content: [refusal] },
+      ],
+    ]);
+    const agent = new Agent({
+      name: 'it',
+      model: openAiAgentsJudge(kernel, { given }).model(model),
+    });
+    await runner(model)
+      .run(agent, 'go')
+      .catch(() => undefined); // the SDK ends a refused run by an error
+    expect(heard).toEqual([['I refuse.', 'In short. At length.']]);
   });
 
   const invoke = async (model: object, rule = refusing(), more: object = {}) => {

@@ -137,10 +137,11 @@ function wordsBy(messages: readonly object[], ...names: string[]): string | unde
   return last && wordsOf(last);
 }
 
-/** The words of a message. */
+/** The words of a message, also of a refusal. */
 export function wordsOf({ content }: { readonly content?: unknown }): string {
-  const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
-  return parts
-    .map((part) => (typeof part === 'string' ? part : (Object(part).text ?? '')))
-    .join('');
+  const wordOf = (part: unknown): unknown => {
+    const { text, refusal = '' }: Loose = Object(part);
+    return typeof part === 'string' ? part : (text ?? refusal);
+  };
+  return [content].flat().map(wordOf).join('');
 }

@@ -142,7 +142,8 @@ export function judge<Context = unknown>(
         );
       });
       const result = await handler({ ...request, model: asked });
-      if (!isJudged) throw new Error('a middleware inside of the judge has answered for the model');
+      if (!isJudged && kernel.has('agent.llm.returning'))
+        throw new Error('a middleware inside of the judge has answered for the model');
       return result;
     },
   };
@@ -241,23 +242,15 @@ const answers: AnswerShape<object> = {
     const { content, tool_calls = [], invalid_tool_calls = [] } = Object(message);
     const unread = invalid_tool_calls.map((one: object) => ({ ...one, args: null }));
     const calls = [...tool_calls, ...unread].map((one) => ({ ...one, type: 'tool_call' }));
-    return [
-      ...(typeof content === 'string' ? [{ type: 'text', text: content }] : content),
-      ...calls,
-    ];
+    const said = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+    return [...said, ...calls];
   },
-  read({
-    type,
-    text,
-    id: toolCallId,
-    name: toolName,
-    args: params,
-    thinking,
-    reasoning = thinking,
-  }) {
+  read(block) {
+    const { type, text, id: toolCallId, name: toolName, args: params } = block;
+    const thought = block['thinking'] ?? block['reasoning'];
     if (type === 'tool_call') return { type: 'call', toolCallId, toolName, params };
     if (type === 'text') return { type, text };
-    return reasoning === undefined ? undefined : { type: 'thinking', text: reasoning };
+    return thought === undefined ? undefined : { type: 'thinking', text: thought };
   },
   write({ type, text, params: args, toolCallId: id, toolName: name }) {
     return type === 'call' ? { type: 'tool_call', id, name, args } : { type: 'text', text };

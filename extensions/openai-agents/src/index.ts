@@ -204,11 +204,12 @@ function requested({ input, systemInstructions: systemPrompt, signal }: ModelReq
 const noUsage = { requests: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
 const read: AnswerShape<ModelResponse>['read'] = (item) => {
-  const { type, callId: toolCallId, name: toolName, arguments: input } = item;
+  const { type, callId: toolCallId, name: toolName, arguments: input, content, rawContent } = item;
   if (type === 'function_call')
     return { type: 'call', toolCallId, toolName, params: jsonOf(input) };
   if (type === 'message') return { type: 'text', text: wordsOf(item) };
-  return type === 'reasoning' ? { type: 'thinking', text: wordsOf(item) } : undefined;
+  const thought = wordsOf({ content: [content, rawContent].flat() });
+  return type === 'reasoning' ? { type: 'thinking', text: thought } : undefined;
 };
 
 const answers: AnswerShape<ModelResponse> = {
