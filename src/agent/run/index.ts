@@ -4,6 +4,7 @@ export {
   type Approvals,
   judgeAsking,
 } from './approvals.js';
+export { inOrder } from './in-order.js';
 export { resultText } from './judged/tool-result.js';
 export type {
   RunDispatcherOptions,
@@ -16,7 +17,13 @@ export type {
 export { driveRun, HeldKeys, isRunDriven } from './run-bounds.js';
 export { RunDispatcher } from './run-dispatcher.js';
 export { addUsage } from './run-end.js';
-export { isSuspended, mustPass, RunFailure, RunSuspended, whyNot } from './run-failure.js';
+export {
+  isSuspended,
+  RunFailure,
+  RunSuspended,
+  whenPassed,
+  whyNot,
+} from './run-failure.js';
 export type { RunError, RunFields, RunReport, RunSession } from './run-fields.js';
 export { Trail, type TrailRefs } from './trail.js';
 export { placeholderOf } from './transcript-writer.js';

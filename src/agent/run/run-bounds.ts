@@ -10,6 +10,7 @@ import {
   perKernel,
 } from 'sluice-kernel/internal';
 import type { Approvals } from './approvals.js';
+import { inOrder } from './in-order.js';
 import { usagePayload } from './run-end.js';
 import type { RunFields, RunReport, RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';
@@ -91,14 +92,18 @@ interface RunEnding {
   readonly report: RunReport;
   readonly startedAtMs: number;
   /** The part of the transcript that the run was given, and what it added, as far as it is known. */
-  readonly messages: readonly unknown[];
+  readonly messages: () => unknown[];
   readonly lastAssistant: AssistantMessage | undefined;
   /** Absent where no provider was called: then none has answered. */
   readonly model: RunModel | undefined;
 }
 
 /** Emits the end of a run, `agent.completed` and `agent.llm.output`: facts, so the run's signal does not stop them. */
-export async function dispatchEnd(trail: Trail, run: RunFields, ending: RunEnding): Promise<void> {
+export function dispatchEnd(
+  trail: Trail,
+  run: RunFields,
+  ending: RunEnding,
+): Promise<void> | undefined {
   const { report, startedAtMs, messages, lastAssistant, model } = ending;
   const { durationMs, error, usage } = report;
   const stopReason = lastAssistant?.stopReason;
@@ -109,23 +114,26 @@ export async function dispatchEnd(trail: Trail, run: RunFields, ending: RunEndin
       stopReason,
       usage: usage && usagePayload(usage),
     });
-  await trail.tell('agent.completed', () => ({
+  const completed = () => ({
     success: report.status === 'completed',
     aborted: report.status === 'aborted',
-    messages: [...messages],
+    messages: messages(),
     startedAtMs,
     endedAtMs: startedAtMs + durationMs,
     ...told(),
     ...run,
-  }));
-  if (model === undefined) return;
-  await trail.tell('agent.llm.output', () => ({
+  });
+  const output = (by: RunModel) => ({
     assistantTexts: [...report.assistantTexts],
     ...told(),
-    ...model,
+    ...by,
     ...definedFields({ lastAssistant }),
     ...run,
-  }));
+  });
+  return inOrder(
+    () => trail.tell('agent.completed', completed),
+    () => model && trail.tell('agent.llm.output', () => output(model)),
+  );
 }
 
 /** Keys that somebody holds, each as long as one of its holders does. */

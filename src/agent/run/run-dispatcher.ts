@@ -15,6 +15,7 @@ import {
 import type { Given } from 'sluice-kernel';
 import { definedFields, type Outcome, type StopSignal } from 'sluice-kernel/internal';
 import { type Compactions, compactions } from './compactions.js';
+import { inOrder } from './in-order.js';
 import { ModelAnswers } from './model-answers.js';
 import { OutputDeltas, withoutErrorText } from './output-deltas.js';
 import {
@@ -91,17 +92,14 @@ export class RunDispatcher {
   }
 
   /** Emits `agent.starting`: the run is driven from here until it is complete. */
-  async start(start: RunStart): Promise<Outcome<'agent.starting'> | undefined> {
+  start(start: RunStart): Promise<Outcome<'agent.starting'>> | undefined {
     const { trail, run, clock, signal } = this.#with;
     this.#release = driveRun(trail.kernel, run.runId);
     this.#startedAtMs = clock.now();
     const begun = () => ({ ...run, startedAtMs: this.#startedAtMs, ...start });
-    try {
-      return await trail.tell('agent.starting', begun, signal);
-    } catch (error) {
-      this.#release();
-      throw error;
-    }
+    const telling = trail.tell('agent.starting', begun, signal);
+    telling?.catch(() => this.#release());
+    return telling;
   }
 
   /** Emits `agent.llm.input`. */
@@ -116,7 +114,7 @@ export class RunDispatcher {
   }
 
   /** Writes a message that no session event brings, such as the prompt. */
-  write(message: SessionMessage): Promise<void> {
+  write(message: SessionMessage): Promise<void> | undefined {
     return this.#writer.write(message);
   }
 
@@ -192,7 +190,10 @@ export class RunDispatcher {
       case 'message_end':
         return this.#messageEnd(event.message);
       case 'tool_execution_start':
-        return this.#tools.started(event).then(() => this.#subagents.called(event));
+        return inOrder(
+          () => this.#tools.started(event),
+          () => this.#subagents.called(event),
+        );
       case 'tool_execution_update':
         this.#deltas.toolProgress(event);
         break;
@@ -237,14 +238,18 @@ export class RunDispatcher {
         : endOfRun(this.#end, signal, stop === 'abandoned');
     this.#tools.giveUp();
     try {
-      await this.#subagents.close();
-      await this.#writer.flush();
-      await this.#tools.close();
+      const closing = inOrder(
+        () => this.#subagents.close(),
+        () => this.#writer.flush(),
+        () => this.#tools.close(),
+      );
+      if (closing !== undefined) await closing;
     } catch (error) {
       if (end.status === 'completed') end = endByFailure(error, signal);
     }
     const durationMs = Math.max(0, clock.now() - this.#startedAtMs);
-    await this.#compactions.drained();
+    const compacting = this.#compactions.drained();
+    if (compacting !== undefined) await compacting;
     const usage = this.#end?.usage ?? addUsage(this.#usages);
     const report = Object.freeze({
       assistantTexts: this.#texts,
@@ -254,13 +259,14 @@ export class RunDispatcher {
       ...end,
     });
     try {
-      await dispatchEnd(trail, run, {
+      const telling = dispatchEnd(trail, run, {
         report: { ...report, last: trail.last },
         startedAtMs: this.#startedAtMs,
-        messages: [...(session.history ?? []), ...this.#writer.written],
+        messages: () => [...(session.history ?? []), ...this.#writer.written],
         lastAssistant: this.#lastAssistant,
         model: this.#model(),
       });
+      if (telling !== undefined) await telling;
     } catch (error) {
       logger.error(`the end of run ${run.runId} was not dispatched`, { error });
     }
@@ -268,22 +274,28 @@ export class RunDispatcher {
     return { ...report, last: trail.last };
   }
 
-  async #toolEnd(event: ToolExecutionEnd): Promise<void> {
+  #toolEnd(event: ToolExecutionEnd): Promise<void> | undefined {
     // A stopped run stops its subagents: their calls did not fail, and they end with the run.
-    if (!event.isError || this.#with.signal?.aborted !== true)
-      await this.#subagents.answered(event.toolCallId, event.isError);
-    await this.#tools.ended(event);
+    const counts = !event.isError || this.#with.signal?.aborted !== true;
+    return inOrder(
+      () => (counts ? this.#subagents.answered(event.toolCallId, event.isError) : undefined),
+      () => this.#tools.ended(event),
+    );
   }
 
-  async #messageEnd(ended: AssistantMessage): Promise<void> {
-    const observing = this.#answers.observed(ended);
-    if (observing !== undefined) await observing;
-    const message = withoutErrorText(ended);
+  #messageEnd(ended: AssistantMessage): Promise<void> | undefined {
+    return inOrder(
+      () => this.#answers.observed(ended),
+      () => this.#write(withoutErrorText(ended)),
+    );
+  }
+
+  #write(message: AssistantMessage): Promise<void> | undefined {
     this.#lastAssistant = message;
     this.#usages.push(message.usage);
     const text = textOf(message);
     if (text.trim() !== '') this.#texts.push(text);
-    await this.#writer.write(message);
+    return this.#writer.write(message);
   }
 
   #model(): RunModel | undefined {
