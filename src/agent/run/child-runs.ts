@@ -4,10 +4,9 @@ import type {
   SubagentStart,
   SubagentStatus,
 } from '@sluice/sdk/stream';
-import type { StopSignal } from '@sluice/sdk/stream/internal';
+import { inOrder, type StopSignal } from '@sluice/sdk/stream/internal';
 import { type Clock, definedFields, type Gate, type PayloadOf } from 'sluice-kernel/internal';
 import { type Approvals, judgeAsking, refusalOf } from './approvals.js';
-import { inOrder } from './in-order.js';
 import { failedBy } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';

@@ -4,7 +4,6 @@ export {
   type Approvals,
   judgeAsking,
 } from './approvals.js';
-export { inOrder } from './in-order.js';
 export { resultText } from './judged/tool-result.js';
 export type {
   RunDispatcherOptions,

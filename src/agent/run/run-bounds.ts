@@ -1,4 +1,5 @@
 import type { AgentProvider, AnsweredBy, AssistantMessage } from '@sluice/sdk/stream';
+import { inOrder } from '@sluice/sdk/stream/internal';
 import type { Given } from 'sluice-kernel';
 import {
   type Clock,
@@ -10,7 +11,6 @@ import {
   perKernel,
 } from 'sluice-kernel/internal';
 import type { Approvals } from './approvals.js';
-import { inOrder } from './in-order.js';
 import { usagePayload } from './run-end.js';
 import type { RunFields, RunReport, RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';
@@ -32,10 +32,16 @@ export interface RunModel {
   readonly fallback?: RunFallback;
 }
 
-/** Returns the model that answered: the one of the opening, unless the agent went over to another. */
-export function answeredBy(opened: RunModel, by: AnsweredBy | undefined): RunModel {
-  if (by === undefined) return opened;
-  const { provider, fallback } = opened;
+/** Returns the model that answered, if one is known: the one of the opening, unless the agent went over to another. */
+export function answeredBy(
+  opened: RunProvider | undefined,
+  last: AssistantMessage | undefined,
+  by: AnsweredBy | undefined,
+): RunModel | undefined {
+  const model = opened?.model ?? last?.model;
+  if (opened === undefined || model === undefined) return undefined;
+  const { id: provider, fallback } = opened;
+  if (by === undefined) return { provider, model, ...definedFields({ fallback }) };
   return {
     provider,
     model: by.toModel,

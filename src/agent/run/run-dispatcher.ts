@@ -12,19 +12,18 @@ import {
   type TranscriptEntry,
   textOf,
 } from '@sluice/sdk/stream';
+import { inOrder } from '@sluice/sdk/stream/internal';
 import type { Given } from 'sluice-kernel';
 import { definedFields, type Outcome, type StopSignal } from 'sluice-kernel/internal';
 import { type Compactions, compactions } from './compactions.js';
-import { inOrder } from './in-order.js';
 import { ModelAnswers } from './model-answers.js';
-import { OutputDeltas, withoutErrorText } from './output-deltas.js';
+import { isGrowth, OutputDeltas, withoutErrorText } from './output-deltas.js';
 import {
   answeredBy,
   dispatchEnd,
   driveRun,
   type RunDispatcherOptions,
   type RunInput,
-  type RunModel,
   type RunProvider,
   type RunStart,
   type RunStop,
@@ -238,18 +237,14 @@ export class RunDispatcher {
         : endOfRun(this.#end, signal, stop === 'abandoned');
     this.#tools.giveUp();
     try {
-      const closing = inOrder(
-        () => this.#subagents.close(),
-        () => this.#writer.flush(),
-        () => this.#tools.close(),
-      );
+      const parts = [this.#subagents, this.#writer, this.#tools];
+      const closing = inOrder(...parts.map((part) => () => part.close()));
       if (closing !== undefined) await closing;
     } catch (error) {
       if (end.status === 'completed') end = endByFailure(error, signal);
     }
     const durationMs = Math.max(0, clock.now() - this.#startedAtMs);
-    const compacting = this.#compactions.drained();
-    if (compacting !== undefined) await compacting;
+    await this.#compactions.drained();
     const usage = this.#end?.usage ?? addUsage(this.#usages);
     const report = Object.freeze({
       assistantTexts: this.#texts,
@@ -264,7 +259,7 @@ export class RunDispatcher {
         startedAtMs: this.#startedAtMs,
         messages: () => [...(session.history ?? []), ...this.#writer.written],
         lastAssistant: this.#lastAssistant,
-        model: this.#model(),
+        model: answeredBy(this.#provider, this.#lastAssistant, this.#end?.fallback),
       });
       if (telling !== undefined) await telling;
     } catch (error) {
@@ -297,16 +292,4 @@ export class RunDispatcher {
     if (text.trim() !== '') this.#texts.push(text);
     return this.#writer.write(message);
   }
-
-  #model(): RunModel | undefined {
-    const model = this.#provider?.model ?? this.#lastAssistant?.model;
-    if (this.#provider === undefined || model === undefined) return undefined;
-    const { id, fallback } = this.#provider;
-    return answeredBy({ provider: id, model, ...definedFields({ fallback }) }, this.#end?.fallback);
-  }
-}
-
-/** Returns whether an event says that something grew: such an event is dispatched at once. */
-function isGrowth({ type }: SessionEvent): boolean {
-  return type === 'message_update' || type === 'tool_execution_update';
 }

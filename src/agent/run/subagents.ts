@@ -1,8 +1,8 @@
 import type { AgentProvider, SubagentFact, ToolCall } from '@sluice/sdk/stream';
+import { inOrder } from '@sluice/sdk/stream/internal';
 import { type Clock, definedFields, type Logger, type StopSignal } from 'sluice-kernel/internal';
 import type { Approvals } from './approvals.js';
 import { type ChildCall, ChildRuns } from './child-runs.js';
-import { inOrder } from './in-order.js';
 import type { RunFields, RunSession } from './run-fields.js';
 import type { ToolCalls } from './tool-calls.js';
 import type { Trail } from './trail.js';

@@ -4,8 +4,8 @@ import type {
   ToolResultMessage,
   TranscriptEntry,
 } from '@sluice/sdk/stream';
+import { inOrder } from '@sluice/sdk/stream/internal';
 import { definedFields, oneLine, type StopSignal } from 'sluice-kernel/internal';
-import { inOrder } from './in-order.js';
 import { isSuspended, RunFailure } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';
@@ -33,7 +33,6 @@ export function transcriptWriter(
   const ids = Object.freeze({ agentId, sessionKey, sessionId, runId });
   const gate = session.append === undefined ? 'observe-only' : 'enforce';
 
-  /** Writes the results that still wait: at the end of a run whose last message never ended. */
   function flush(): Promise<void> | undefined {
     const results = waiting;
     waiting = [];
@@ -94,7 +93,8 @@ export function transcriptWriter(
       else waiting.push(result);
       return messageIsOpen ? undefined : flush();
     },
-    flush,
+    /** Writes the results that still wait: at the end of a run whose last message never ended. */
+    close: flush,
   };
 }
 

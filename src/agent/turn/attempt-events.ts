@@ -1,6 +1,6 @@
 import type { AgentRequest, SessionEvent } from '@sluice/sdk/stream';
+import { inOrder } from '@sluice/sdk/stream/internal';
 import { definedFields } from 'sluice-kernel/internal';
-import { inOrder } from '../run/index.js';
 import { untilCut } from './cut-off.js';
 import type { JudgedAnswers } from './judged-answers.js';
 import type { AttemptScope } from './turn-fields.js';

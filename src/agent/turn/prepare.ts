@@ -1,6 +1,6 @@
-import { modelHistory } from '@sluice/sdk/stream/internal';
+import { inOrder, modelHistory } from '@sluice/sdk/stream/internal';
 import { definedFields } from 'sluice-kernel/internal';
-import { inOrder, whenPassed } from '../run/index.js';
+import { whenPassed } from '../run/index.js';
 import { judgeCall, resolveAnswer } from './answer.js';
 import { type ModelChoice, resolveModel } from './model.js';
 import { buildPrompt } from './prompt.js';
