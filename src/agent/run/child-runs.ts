@@ -4,7 +4,7 @@ import type {
   SubagentStart,
   SubagentStatus,
 } from '@sluice/sdk/stream';
-import type { StopSignal } from '@sluice/sdk/stream/internal';
+import { inOrder, type StopSignal } from '@sluice/sdk/stream/internal';
 import { type Clock, definedFields, type Gate, type PayloadOf } from 'sluice-kernel/internal';
 import { type Approvals, judgeAsking, refusalOf } from './approvals.js';
 import { failedBy } from './run-failure.js';
@@ -103,9 +103,12 @@ export class ChildRuns {
   }
 
   /** The call that started a subagent has answered, and with it the subagent, if it is not in the background. */
-  async answered(toolCallId: string, isError: boolean): Promise<void> {
+  answered(toolCallId: string, isError: boolean): Promise<void> | undefined {
     const child = this.#byCall.get(toolCallId);
-    if (child === undefined) return;
+    return child && this.#answered(child, isError);
+  }
+
+  async #answered(child: Child, isError: boolean): Promise<void> {
     if (child.state === 'asked' && isError) {
       child.state = 'ended'; // it was refused, or failed before it ran
       return;
@@ -128,10 +131,12 @@ export class ChildRuns {
   }
 
   /** Ends the run, and each subagent that still runs. */
-  async close(): Promise<void> {
-    for (const child of this.#byCall.values())
-      if (child.state === 'runs')
-        await this.#end(child, 'run-ended', child.hasStopped ? 'ok' : 'killed');
+  close(): Promise<void> | undefined {
+    const end = (child: Child) =>
+      child.state === 'runs'
+        ? this.#end(child, 'run-ended', child.hasStopped ? 'ok' : 'killed')
+        : undefined;
+    return inOrder(...Array.from(this.#byCall.values(), (child) => () => end(child)));
   }
 
   #open(call: ChildCall): Child {

@@ -11,18 +11,18 @@ const causes = { threshold: 'auto', overflow: 'overflow', manual: 'manual' } as 
  * have a trail of their own, so that what they annotate and what goes on beside them do not overwrite each other.
  */
 export function compactions(trail: Trail, run: RunFields, logger: Logger) {
-  let last: Promise<void> = Promise.resolve();
+  let last: Promise<void> | undefined;
   let lastCause: (typeof causes)[AutoCompactionStart['reason']] | undefined;
   let count = 0;
   let lastTrail: Trail = trail;
 
   function enqueue(dispatch: () => Promise<unknown>): void {
-    last = last.then(dispatch).then(
-      () => undefined,
-      (error: unknown) => {
-        logger.error('a compaction was not dispatched', { ...run, error });
-      },
-    );
+    const mine = (last === undefined ? dispatch() : last.then(dispatch))
+      .catch((error: unknown) => logger.error('a compaction was not dispatched', { ...run, error }))
+      .then(() => {
+        if (last === mine) last = undefined;
+      });
+    last = mine;
   }
 
   return {
@@ -66,7 +66,7 @@ export function compactions(trail: Trail, run: RunFields, logger: Logger) {
     },
 
     /** Waits for the dispatches that are under way. */
-    drained: (): Promise<void> => last,
+    drained: (): Promise<void> | undefined => last,
   };
 }
 

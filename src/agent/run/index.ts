@@ -16,7 +16,13 @@ export type {
 export { driveRun, HeldKeys, isRunDriven } from './run-bounds.js';
 export { RunDispatcher } from './run-dispatcher.js';
 export { addUsage } from './run-end.js';
-export { isSuspended, mustPass, RunFailure, RunSuspended, whyNot } from './run-failure.js';
+export {
+  isSuspended,
+  RunFailure,
+  RunSuspended,
+  whenPassed,
+  whyNot,
+} from './run-failure.js';
 export type { RunError, RunFields, RunReport, RunSession } from './run-fields.js';
 export { Trail, type TrailRefs } from './trail.js';
 export { placeholderOf } from './transcript-writer.js';

@@ -1,9 +1,19 @@
-import type { AssistantMessage, MessageUpdate, ToolExecutionUpdate } from '@sluice/sdk/stream';
+import type {
+  AssistantMessage,
+  MessageUpdate,
+  SessionEvent,
+  ToolExecutionUpdate,
+} from '@sluice/sdk/stream';
 import { type Clock, getOrMake, type PayloadOf } from 'sluice-kernel/internal';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
 
 type DeltaPayload = PayloadOf<'agent.output.delta'>;
+
+/** Returns whether an event says that something grew: such an event is dispatched at once. */
+export function isGrowth({ type }: SessionEvent): boolean {
+  return type === 'message_update' || type === 'tool_execution_update';
+}
 
 /** Dispatches `agent.output.delta` while output grows, without an await. */
 export class OutputDeltas {

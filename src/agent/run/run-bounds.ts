@@ -1,4 +1,5 @@
 import type { AgentProvider, AnsweredBy, AssistantMessage } from '@sluice/sdk/stream';
+import { inOrder } from '@sluice/sdk/stream/internal';
 import type { Given } from 'sluice-kernel';
 import {
   type Clock,
@@ -31,10 +32,16 @@ export interface RunModel {
   readonly fallback?: RunFallback;
 }
 
-/** Returns the model that answered: the one of the opening, unless the agent went over to another. */
-export function answeredBy(opened: RunModel, by: AnsweredBy | undefined): RunModel {
-  if (by === undefined) return opened;
-  const { provider, fallback } = opened;
+/** Returns the model that answered, if one is known: the one of the opening, unless the agent went over to another. */
+export function answeredBy(
+  opened: RunProvider | undefined,
+  last: AssistantMessage | undefined,
+  by: AnsweredBy | undefined,
+): RunModel | undefined {
+  const model = opened?.model ?? last?.model;
+  if (opened === undefined || model === undefined) return undefined;
+  const { id: provider, fallback } = opened;
+  if (by === undefined) return { provider, model, ...definedFields({ fallback }) };
   return {
     provider,
     model: by.toModel,
@@ -91,14 +98,18 @@ interface RunEnding {
   readonly report: RunReport;
   readonly startedAtMs: number;
   /** The part of the transcript that the run was given, and what it added, as far as it is known. */
-  readonly messages: readonly unknown[];
+  readonly messages: () => unknown[];
   readonly lastAssistant: AssistantMessage | undefined;
   /** Absent where no provider was called: then none has answered. */
   readonly model: RunModel | undefined;
 }
 
 /** Emits the end of a run, `agent.completed` and `agent.llm.output`: facts, so the run's signal does not stop them. */
-export async function dispatchEnd(trail: Trail, run: RunFields, ending: RunEnding): Promise<void> {
+export function dispatchEnd(
+  trail: Trail,
+  run: RunFields,
+  ending: RunEnding,
+): Promise<void> | undefined {
   const { report, startedAtMs, messages, lastAssistant, model } = ending;
   const { durationMs, error, usage } = report;
   const stopReason = lastAssistant?.stopReason;
@@ -109,23 +120,26 @@ export async function dispatchEnd(trail: Trail, run: RunFields, ending: RunEndin
       stopReason,
       usage: usage && usagePayload(usage),
     });
-  await trail.tell('agent.completed', () => ({
+  const completed = () => ({
     success: report.status === 'completed',
     aborted: report.status === 'aborted',
-    messages: [...messages],
+    messages: messages(),
     startedAtMs,
     endedAtMs: startedAtMs + durationMs,
     ...told(),
     ...run,
-  }));
-  if (model === undefined) return;
-  await trail.tell('agent.llm.output', () => ({
+  });
+  const output = (by: RunModel) => ({
     assistantTexts: [...report.assistantTexts],
     ...told(),
-    ...model,
+    ...by,
     ...definedFields({ lastAssistant }),
     ...run,
-  }));
+  });
+  return inOrder(
+    () => trail.tell('agent.completed', completed),
+    () => model && trail.tell('agent.llm.output', () => output(model)),
+  );
 }
 
 /** Keys that somebody holds, each as long as one of its holders does. */

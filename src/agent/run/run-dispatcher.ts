@@ -12,18 +12,18 @@ import {
   type TranscriptEntry,
   textOf,
 } from '@sluice/sdk/stream';
+import { inOrder } from '@sluice/sdk/stream/internal';
 import type { Given } from 'sluice-kernel';
 import { definedFields, type Outcome, type StopSignal } from 'sluice-kernel/internal';
 import { type Compactions, compactions } from './compactions.js';
 import { ModelAnswers } from './model-answers.js';
-import { OutputDeltas, withoutErrorText } from './output-deltas.js';
+import { isGrowth, OutputDeltas, withoutErrorText } from './output-deltas.js';
 import {
   answeredBy,
   dispatchEnd,
   driveRun,
   type RunDispatcherOptions,
   type RunInput,
-  type RunModel,
   type RunProvider,
   type RunStart,
   type RunStop,
@@ -91,17 +91,14 @@ export class RunDispatcher {
   }
 
   /** Emits `agent.starting`: the run is driven from here until it is complete. */
-  async start(start: RunStart): Promise<Outcome<'agent.starting'> | undefined> {
+  start(start: RunStart): Promise<Outcome<'agent.starting'>> | undefined {
     const { trail, run, clock, signal } = this.#with;
     this.#release = driveRun(trail.kernel, run.runId);
     this.#startedAtMs = clock.now();
     const begun = () => ({ ...run, startedAtMs: this.#startedAtMs, ...start });
-    try {
-      return await trail.tell('agent.starting', begun, signal);
-    } catch (error) {
-      this.#release();
-      throw error;
-    }
+    const telling = trail.tell('agent.starting', begun, signal);
+    telling?.catch(() => this.#release());
+    return telling;
   }
 
   /** Emits `agent.llm.input`. */
@@ -116,7 +113,7 @@ export class RunDispatcher {
   }
 
   /** Writes a message that no session event brings, such as the prompt. */
-  write(message: SessionMessage): Promise<void> {
+  write(message: SessionMessage): Promise<void> | undefined {
     return this.#writer.write(message);
   }
 
@@ -192,7 +189,10 @@ export class RunDispatcher {
       case 'message_end':
         return this.#messageEnd(event.message);
       case 'tool_execution_start':
-        return this.#tools.started(event).then(() => this.#subagents.called(event));
+        return inOrder(
+          () => this.#tools.started(event),
+          () => this.#subagents.called(event),
+        );
       case 'tool_execution_update':
         this.#deltas.toolProgress(event);
         break;
@@ -237,9 +237,9 @@ export class RunDispatcher {
         : endOfRun(this.#end, signal, stop === 'abandoned');
     this.#tools.giveUp();
     try {
-      await this.#subagents.close();
-      await this.#writer.flush();
-      await this.#tools.close();
+      const parts = [this.#subagents, this.#writer, this.#tools];
+      const closing = inOrder(...parts.map((part) => () => part.close()));
+      if (closing !== undefined) await closing;
     } catch (error) {
       if (end.status === 'completed') end = endByFailure(error, signal);
     }
@@ -254,13 +254,14 @@ export class RunDispatcher {
       ...end,
     });
     try {
-      await dispatchEnd(trail, run, {
+      const telling = dispatchEnd(trail, run, {
         report: { ...report, last: trail.last },
         startedAtMs: this.#startedAtMs,
-        messages: [...(session.history ?? []), ...this.#writer.written],
+        messages: () => [...(session.history ?? []), ...this.#writer.written],
         lastAssistant: this.#lastAssistant,
-        model: this.#model(),
+        model: answeredBy(this.#provider, this.#lastAssistant, this.#end?.fallback),
       });
+      if (telling !== undefined) await telling;
     } catch (error) {
       logger.error(`the end of run ${run.runId} was not dispatched`, { error });
     }
@@ -268,33 +269,27 @@ export class RunDispatcher {
     return { ...report, last: trail.last };
   }
 
-  async #toolEnd(event: ToolExecutionEnd): Promise<void> {
+  #toolEnd(event: ToolExecutionEnd): Promise<void> | undefined {
     // A stopped run stops its subagents: their calls did not fail, and they end with the run.
-    if (!event.isError || this.#with.signal?.aborted !== true)
-      await this.#subagents.answered(event.toolCallId, event.isError);
-    await this.#tools.ended(event);
+    const counts = !event.isError || this.#with.signal?.aborted !== true;
+    return inOrder(
+      () => (counts ? this.#subagents.answered(event.toolCallId, event.isError) : undefined),
+      () => this.#tools.ended(event),
+    );
   }
 
-  async #messageEnd(ended: AssistantMessage): Promise<void> {
-    const observing = this.#answers.observed(ended);
-    if (observing !== undefined) await observing;
-    const message = withoutErrorText(ended);
+  #messageEnd(ended: AssistantMessage): Promise<void> | undefined {
+    return inOrder(
+      () => this.#answers.observed(ended),
+      () => this.#write(withoutErrorText(ended)),
+    );
+  }
+
+  #write(message: AssistantMessage): Promise<void> | undefined {
     this.#lastAssistant = message;
     this.#usages.push(message.usage);
     const text = textOf(message);
     if (text.trim() !== '') this.#texts.push(text);
-    await this.#writer.write(message);
+    return this.#writer.write(message);
   }
-
-  #model(): RunModel | undefined {
-    const model = this.#provider?.model ?? this.#lastAssistant?.model;
-    if (this.#provider === undefined || model === undefined) return undefined;
-    const { id, fallback } = this.#provider;
-    return answeredBy({ provider: id, model, ...definedFields({ fallback }) }, this.#end?.fallback);
-  }
-}
-
-/** Returns whether an event says that something grew: such an event is dispatched at once. */
-function isGrowth({ type }: SessionEvent): boolean {
-  return type === 'message_update' || type === 'tool_execution_update';
 }

@@ -1,4 +1,4 @@
-import type { CancelRecord, Outcome, StopSignal } from 'sluice-kernel/internal';
+import type { AsyncFamily, CancelRecord, Outcome, StopSignal } from 'sluice-kernel/internal';
 import type { RunError } from './run-fields.js';
 
 /** Ends a run from inside it. The driver of the run turns it into a `RunError`; nobody else sees it. */
@@ -32,12 +32,28 @@ export function isSuspended(signal: StopSignal | undefined): boolean {
  *
  * @throws RunFailure `stage-failed`, with the kind of the failure that closed the stage and whose it is, or the cancel.
  */
-export function mustPass(outcome: Outcome | undefined): void {
-  if (outcome === undefined || outcome.status === 'passed') return;
+export function mustPass(outcome: Outcome): void {
+  if (outcome.status === 'passed') return;
   const how = outcome.status === 'cancelled' ? whyNot(outcome) : failedBy(outcome);
   const why = `${outcome.event.family} ${how}`;
   const cancel = outcome.status === 'cancelled' ? outcome.cancel : undefined;
   throw new RunFailure('stage-failed', why, cancel);
+}
+
+/**
+ * Goes on when a stage has passed: at once if nobody hears it.
+ *
+ * @throws RunFailure as `mustPass` does.
+ */
+export function whenPassed<F extends AsyncFamily, R>(
+  telling: Promise<Outcome<F>> | undefined,
+  goOn: (outcome?: Outcome<F>) => R | Promise<R>,
+): R | Promise<R> {
+  if (telling === undefined) return goOn();
+  return telling.then((outcome) => {
+    mustPass(outcome);
+    return goOn(outcome);
+  });
 }
 
 /**

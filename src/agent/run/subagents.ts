@@ -1,4 +1,5 @@
 import type { AgentProvider, SubagentFact, ToolCall } from '@sluice/sdk/stream';
+import { inOrder } from '@sluice/sdk/stream/internal';
 import { type Clock, definedFields, type Logger, type StopSignal } from 'sluice-kernel/internal';
 import type { Approvals } from './approvals.js';
 import { type ChildCall, ChildRuns } from './child-runs.js';
@@ -30,11 +31,11 @@ export function subagents(options: SubagentsOptions) {
   const children = new ChildRuns(trail, session, clock, { runId, approvals });
 
   /** A call was seen, in the main thread or of a subagent. */
-  async function called(call: ToolCall): Promise<void> {
+  function called(call: ToolCall): Promise<unknown> | undefined {
     const child = childOf(call);
-    if (child === undefined) return;
+    if (child === undefined) return undefined;
     children.called(child);
-    if (tools.toolGate() === 'observe-only') await children.ask(child, 'observe-only');
+    return tools.toolGate() === 'observe-only' ? children.ask(child, 'observe-only') : undefined;
   }
 
   async function dispatch(fact: SubagentFact): Promise<void> {
@@ -50,7 +51,8 @@ export function subagents(options: SubagentsOptions) {
         if (calls.has(call.toolCallId)) return;
         calls.set(call.toolCallId, 'runs');
         await tools.started(call);
-        return called(call);
+        await called(call);
+        return;
       }
       case 'tool_ended': {
         const { toolCallId, isError } = fact.end;
@@ -76,7 +78,7 @@ export function subagents(options: SubagentsOptions) {
     /** Settles when every fact so far has been dispatched; `undefined` if none waits. */
     telling: (): Promise<void> | undefined => waiting,
     /** Asks whether a call may start its subagent, if it starts one. @returns the reason if it may not. */
-    async ask(call: ToolCall, signal: StopSignal): Promise<string | undefined> {
+    ask(call: ToolCall, signal: StopSignal): Promise<string | undefined> | undefined {
       const child = childOf(call);
       return child && children.ask(child, 'enforce', signal);
     },
@@ -99,9 +101,10 @@ export function subagents(options: SubagentsOptions) {
     /** Returns the subagents of the main thread among these runs. */
     answering: (childRunIds: readonly string[]) => children.answering(childRunIds),
     /** Ends the run: dispatches the facts that wait, and ends each subagent that still runs. */
-    async close(): Promise<void> {
-      await waiting;
-      await children.close();
-    },
+    close: (): Promise<void> | undefined =>
+      inOrder(
+        () => waiting,
+        () => children.close(),
+      ),
   };
 }

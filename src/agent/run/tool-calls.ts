@@ -32,7 +32,7 @@ interface ToolCallsOptions {
   /** Stops a decision that is under way; facts are told all the same. */
   readonly signal: StopSignal | undefined;
   /** Is asked about a call that the pipeline passed, with those arguments. Returns the reason if the call may not run. */
-  readonly mayRun: (call: ToolCall, signal: StopSignal) => Promise<string | undefined>;
+  readonly mayRun: (call: ToolCall, signal: StopSignal) => Promise<string | undefined> | undefined;
   /** Asks humans what vetoes ask about; without it, that is refused. */
   readonly approvals: Approvals | undefined;
   /** `enforce` if the provider asks the gate before a call runs. */
@@ -118,11 +118,11 @@ export class ToolCalls {
     return judged;
   }
 
-  async started(call: ToolCall): Promise<void> {
+  started(call: ToolCall): Promise<unknown> | undefined {
     const active = this.#open(call);
     // a fact: told also after an abort
-    if (this.toolGate() === 'observe-only' && !active.judged)
-      await this.#calling(active, { gate: 'observe-only' });
+    const isFact = this.toolGate() === 'observe-only' && !active.judged;
+    return isFact ? this.#calling(active, { gate: 'observe-only' }) : undefined;
   }
 
   async ended(end: ToolEnd): Promise<void> {
@@ -160,8 +160,12 @@ export class ToolCalls {
   }
 
   /** At the end of a run: gives up, and tells of the calls whose results never came. */
-  async close(): Promise<void> {
+  close(): Promise<void> | undefined {
     this.giveUp();
+    return this.#judgements.size + this.#calls.size > 0 ? this.#close() : undefined;
+  }
+
+  async #close(): Promise<void> {
     await Promise.all(this.#judgements);
     const owed = [...this.#calls.values()].filter(({ judged }) => judged);
     this.#calls.clear();
@@ -230,7 +234,8 @@ export class ToolCalls {
       delete active.refusal;
       const args = outcome.payload.params;
       active.params = args;
-      const reason = await mayRun({ ...active.call, args }, stop);
+      const asking = mayRun({ ...active.call, args }, stop);
+      const reason = asking && (await asking);
       const unusable = reason === undefined && use !== undefined ? await use() : undefined;
       if (reason === undefined && unusable === undefined) {
         active.passed = { outcome, allowed };
@@ -255,13 +260,13 @@ export class ToolCalls {
     );
   }
 
-  async #called(active: ActiveCall, how: Answer): Promise<void> {
+  #called(active: ActiveCall, how: Answer): Promise<unknown> {
     const { call, params, startedAtMs } = active;
     const { toolName, toolCallId } = call;
     const { trail, run, clock } = this.#options;
     const durationMs = Math.max(0, clock.now() - startedAtMs);
     const payload = { toolName, toolCallId, params, durationMs, ...how, ...run };
-    await trail.dispatch('agent.tool.called', payload, whose(call));
+    return trail.dispatch('agent.tool.called', payload, whose(call));
   }
 }
 

@@ -4,6 +4,7 @@ import type {
   ToolResultMessage,
   TranscriptEntry,
 } from '@sluice/sdk/stream';
+import { inOrder } from '@sluice/sdk/stream/internal';
 import { definedFields, oneLine, type StopSignal } from 'sluice-kernel/internal';
 import { isSuspended, RunFailure } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
@@ -32,31 +33,35 @@ export function transcriptWriter(
   const ids = Object.freeze({ agentId, sessionKey, sessionId, runId });
   const gate = session.append === undefined ? 'observe-only' : 'enforce';
 
-  /** Writes the results that still wait: at the end of a run whose last message never ended. */
-  async function flush(): Promise<void> {
+  function flush(): Promise<void> | undefined {
     const results = waiting;
     waiting = [];
-    for (const result of results) {
-      const { toolName, toolCallId } = result;
-      const about = { ...ids, toolName, toolCallId, isSynthetic: false };
-      const payload = { ...about, message: { ...result } };
-      const outcome = trail.dispatchSync('transcript.tool-result.persisting', payload, { gate });
-      await pass(
-        outcome.status === 'failed' ? placeholderOf({ ...result }) : outcome.payload.message,
-      );
-    }
+    return inOrder(...results.map((result) => () => passResult(result)));
   }
 
-  async function pass(message: TranscriptEntry): Promise<void> {
+  function passResult(result: ToolResultMessage): Promise<void> | undefined {
+    const { toolName, toolCallId } = result;
+    const about = { ...ids, toolName, toolCallId, isSynthetic: false };
+    const payload = { ...about, message: { ...result } };
+    const outcome = trail.dispatchSync('transcript.tool-result.persisting', payload, { gate });
+    return pass(
+      outcome.status === 'failed' ? placeholderOf({ ...result }) : outcome.payload.message,
+    );
+  }
+
+  function pass(message: TranscriptEntry): Promise<void> | undefined {
     const outcome = trail.dispatchSync('transcript.message.writing', { ...ids, message }, { gate });
-    if (outcome.status === 'cancelled') return; // the outcome names who did
+    if (outcome.status === 'cancelled') return undefined; // the outcome names who did
     const passed = outcome.status === 'failed' ? placeholderOf(message) : outcome.payload.message;
     written.push(passed); // before the wait, so that a reader meanwhile finds the message
-    try {
-      await session.append?.(passed);
-    } catch (error) {
+    const failed = (error: unknown): never => {
       written.splice(written.indexOf(passed), 1);
       throw new RunFailure('not-written', `the transcript was not written: ${oneLine(error)}`);
+    };
+    try {
+      return session.append?.(passed)?.then(undefined, failed);
+    } catch (error) {
+      return failed(error);
     }
   }
 
@@ -69,22 +74,27 @@ export function transcriptWriter(
     },
 
     /** Writes a whole message, then the results that waited for it. */
-    async write(message: SessionMessage): Promise<void> {
-      if (cut !== 'now') await pass({ ...message });
-      if (message.role !== 'assistant') return;
-      messageIsOpen = false;
-      if (cut !== undefined) cut = 'now';
-      await flush();
+    write(message: SessionMessage): Promise<void> | undefined {
+      return inOrder(
+        () => (cut === 'now' ? undefined : pass({ ...message })),
+        () => {
+          if (message.role !== 'assistant') return undefined;
+          messageIsOpen = false;
+          if (cut !== undefined) cut = 'now';
+          return flush();
+        },
+      );
     },
 
     /** Writes a tool's result, now or when the open message is whole. */
-    async writeResult(result: ToolResultMessage): Promise<void> {
+    writeResult(result: ToolResultMessage): Promise<void> | undefined {
       const isOfStop = result.isError && isSuspended(signal);
       if (isOfStop) cut ??= messageIsOpen ? 'after message' : 'now';
       else waiting.push(result);
-      if (!messageIsOpen) await flush();
+      return messageIsOpen ? undefined : flush();
     },
-    flush,
+    /** Writes the results that still wait: at the end of a run whose last message never ended. */
+    close: flush,
   };
 }
 

@@ -1,6 +1,6 @@
 import { isPrompt, MessageWriter, type SessionEvent } from '@sluice/sdk/stream';
 import { definedFields, type SelectionOf } from 'sluice-kernel/internal';
-import { mustPass } from '../run/index.js';
+import { whenPassed } from '../run/index.js';
 import { type ModelChoice, refOf } from './model.js';
 import type { ComposedPrompt } from './prompt.js';
 import { say } from './said/say.js';
@@ -14,7 +14,7 @@ export type GivenAnswer = SelectionOf<'agent.answer.resolving'>;
  *
  * @throws RunFailure `stage-failed`.
  */
-export async function resolveAnswer(scope: AttemptScope): Promise<GivenAnswer | undefined> {
+export function resolveAnswer(scope: AttemptScope) {
   const { options, trail, fields, signal, attempt, begun = [] } = scope;
   const { message, session } = options;
   const asked = () => ({
@@ -23,9 +23,8 @@ export async function resolveAnswer(scope: AttemptScope): Promise<GivenAnswer | 
     messages: [...session.history, ...begun],
     ...fields,
   });
-  const outcome = await trail.tell('agent.answer.resolving', asked, signal);
-  mustPass(outcome);
-  return outcome?.selection?.target;
+  const telling = trail.tell('agent.answer.resolving', asked, signal);
+  return whenPassed(telling, (outcome): GivenAnswer | undefined => outcome?.selection?.target);
 }
 
 /**
@@ -33,12 +32,12 @@ export async function resolveAnswer(scope: AttemptScope): Promise<GivenAnswer | 
  *
  * @throws RunFailure `stage-failed`; it has the cancel of a veto that keeps the call from the model.
  */
-export async function judgeCall(
+export function judgeCall(
   { options, trail, fields, signal, attempt, run, begun = [] }: AttemptScope,
   choice: ModelChoice,
   { prompt, systemPrompt }: ComposedPrompt,
   call: number,
-): Promise<void> {
+): Promise<void> | undefined {
   const { message, session } = options;
   const since = run.written.filter((entry) => !isPrompt(entry));
   const payload = () => ({
@@ -51,7 +50,7 @@ export async function judgeCall(
     ...refOf(choice),
     ...fields,
   });
-  mustPass(await trail.tell('agent.llm.calling', payload, signal));
+  return whenPassed(trail.tell('agent.llm.calling', payload, signal), () => undefined);
 }
 
 /** Says an answer as an agent says its own: a word at a time, or not at all if it has no words. */

@@ -1,4 +1,5 @@
 import type { AgentRequest, SessionEvent } from '@sluice/sdk/stream';
+import { inOrder } from '@sluice/sdk/stream/internal';
 import { definedFields } from 'sluice-kernel/internal';
 import { untilCut } from './cut-off.js';
 import type { JudgedAnswers } from './judged-answers.js';
@@ -64,22 +65,25 @@ export class AttemptEvents {
     return this.wait(this.#listener.report(event)); // as a rule a piece of a text costs no promise
   }
 
-  async #takeInOrder(event: SessionEvent): Promise<void> {
+  #takeInOrder(event: SessionEvent): Promise<void> | undefined {
     const { run } = this.#scope;
-    const listener = this.#listener;
-    if (event.type !== 'agent_start' && !this.#isAsked) await this.wait(this.ask());
-    if (event.type === 'tool_execution_start') this.#toolCalls++;
-    if (event.type === 'auto_compaction_start') this.#isCompacted ||= event.reason === 'manual';
-    if (event.type !== 'message_update') await this.wait(this.#telling);
-    if (this.#isDispatchedFirst(event)) {
-      await run.take(event);
-      await this.wait(listener.report(event));
-    } else {
-      await this.wait(listener.report(event));
-      await this.wait(run.take(event));
-    }
-    run.told(event);
-    if (event.type === 'agent_start') await this.wait(this.ask());
+    const { type } = event;
+    const isFirst = this.#isDispatchedFirst(event);
+    const tell = () => this.wait(this.#listener.report(event));
+    return inOrder(
+      () => (type === 'agent_start' ? undefined : this.wait(this.ask())),
+      () => {
+        if (type === 'tool_execution_start') this.#toolCalls++;
+        if (type === 'auto_compaction_start') this.#isCompacted ||= event.reason === 'manual';
+        return type === 'message_update' ? undefined : this.wait(this.#telling);
+      },
+      isFirst ? () => run.take(event) : tell,
+      isFirst ? tell : () => this.wait(run.take(event)),
+      () => {
+        run.told(event);
+        return type === 'agent_start' ? this.wait(this.ask()) : undefined;
+      },
+    );
   }
 
   /** Waits, but not longer than the turn may. Nothing to wait for costs nothing. */
@@ -93,13 +97,13 @@ export class AttemptEvents {
   }
 
   /** Writes what the agent is asked, once its run has begun. */
-  async ask(): Promise<void> {
-    if (this.#isAsked) return;
+  ask(): Promise<void> | undefined {
+    if (this.#isAsked) return undefined;
     this.#isAsked = true;
     const { options, surroundings, clock } = this.#scope;
     const { text: content } = options.message;
     const around = definedFields({ surroundings });
-    await this.#scope.run.write({ role: 'user', content, ...around, timestamp: clock.now() });
+    return this.#scope.run.write({ role: 'user', content, ...around, timestamp: clock.now() });
   }
 
   /**

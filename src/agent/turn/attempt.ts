@@ -239,7 +239,8 @@ class Attempt {
         if (this.#run.ended || cut.aborted) return;
       }
     } finally {
-      await this.#events.wait(this.#events.ask());
+      const asking = this.#events.wait(this.#events.ask());
+      if (asking !== undefined) await asking;
     }
   }
 

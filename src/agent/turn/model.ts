@@ -1,5 +1,5 @@
 import type { AgentProvider } from '@sluice/sdk/stream';
-import { mustPass, RunFailure } from '../run/index.js';
+import { RunFailure, whenPassed } from '../run/index.js';
 import { type AttemptScope, imagesIn } from './turn-fields.js';
 import type { ModelRef } from './turn-options.js';
 
@@ -20,7 +20,7 @@ export interface ModelWish {
  *
  * @throws RunFailure `no-model`, with the list of what there is, or `stage-failed`.
  */
-export async function resolveModel(scope: AttemptScope): Promise<ModelChoice> {
+export function resolveModel(scope: AttemptScope): ModelChoice | Promise<ModelChoice> {
   const { options, trail, fields, signal } = scope;
   const { provider, model = provider.models[0] ?? '', message, providers = [provider] } = options;
   const emitted = { provider: provider.id, model };
@@ -31,15 +31,13 @@ export async function resolveModel(scope: AttemptScope): Promise<ModelChoice> {
     ...emitted,
     ...fields,
   });
-  const outcome = await trail.tell('agent.model.resolving', payload, signal);
-  mustPass(outcome);
-  const resolved = {
-    provider: outcome?.payload.provider ?? emitted.provider,
-    model: outcome?.payload.model ?? emitted.model,
-  };
-  const choice = chooseModel({ emitted, resolved }, providers, provider);
-  if (typeof choice === 'string') throw new RunFailure('no-model', choice);
-  return choice;
+  return whenPassed(trail.tell('agent.model.resolving', payload, signal), (outcome) => {
+    const { provider: id = provider.id, model: name = model } = outcome?.payload ?? {};
+    const resolved = { provider: id, model: name };
+    const choice = chooseModel({ emitted, resolved }, providers, provider);
+    if (typeof choice === 'string') throw new RunFailure('no-model', choice);
+    return choice;
+  });
 }
 
 /**

@@ -1,6 +1,6 @@
-import { modelHistory } from '@sluice/sdk/stream/internal';
+import { inOrder, modelHistory } from '@sluice/sdk/stream/internal';
 import { definedFields } from 'sluice-kernel/internal';
-import { mustPass } from '../run/index.js';
+import { whenPassed } from '../run/index.js';
 import { judgeCall, resolveAnswer } from './answer.js';
 import { type ModelChoice, resolveModel } from './model.js';
 import { buildPrompt } from './prompt.js';
@@ -19,12 +19,13 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
   const { message, session, callbacks } = options;
   const verboseLevel = callbacks?.verboseLevel;
   const starting = { prompt: message.text, attempt, ...definedFields({ verboseLevel }) };
-  mustPass(await run.start(starting));
-  const answer = await resolveAnswer(scope);
+  const answering = whenPassed(run.start(starting), () => resolveAnswer(scope));
+  const answer = answering instanceof Promise ? await answering : answering;
   if (answer !== undefined) return { answer };
-  const choice = chosen ?? (await resolveModel(scope));
-  const built = await buildPrompt(scope);
-  await judgeCall(scope, choice, built, 1);
+  const choosing = chosen ?? resolveModel(scope);
+  const choice = choosing instanceof Promise ? await choosing : choosing;
+  const building = buildPrompt(scope);
+  const built = building instanceof Promise ? await building : building;
   let calls = 0;
   const { prompt, systemPrompt } = built;
   const attachments = message.attachments ?? [];
@@ -36,7 +37,11 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
     imagesCount: imagesIn(attachments),
     ...definedFields({ systemPrompt }),
   });
-  mustPass(await run.input(input));
+  const telling = inOrder(
+    () => judgeCall(scope, choice, built, 1),
+    () => whenPassed(run.input(input), () => undefined),
+  );
+  if (telling !== undefined) await telling;
   const request = {
     runId: fields.runId,
     agentId: session.agentId,

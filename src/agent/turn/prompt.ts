@@ -1,6 +1,6 @@
 import { withSurroundings } from '@sluice/sdk/stream/internal';
 import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
-import { mustPass } from '../run/index.js';
+import { whenPassed } from '../run/index.js';
 import type { AttemptScope } from './turn-fields.js';
 
 type Building = PayloadOf<'agent.prompt.building'>;
@@ -17,7 +17,7 @@ export interface ComposedPrompt {
  *
  * @throws RunFailure `stage-failed`.
  */
-export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> {
+export function buildPrompt(scope: AttemptScope): ComposedPrompt | Promise<ComposedPrompt> {
   const { options, trail, fields, signal, begun = [], surroundings } = scope;
   const { message, session, systemPrompt } = options;
   const { sender, messageId, replyTo, forwardedFrom, shared } = message.about ?? {};
@@ -29,18 +29,19 @@ export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> 
     ...own,
   };
   const about = definedFields({ sender, messageId, replyTo, forwardedFrom, shared });
-  const outcome = await trail.tell(
+  const telling = trail.tell(
     'agent.prompt.building',
     () => ({ ...asked, messages: [...session.history, ...begun], ...about, ...fields }),
     signal,
   );
-  mustPass(outcome);
-  const context = (outcome ?? trail.last)?.annotations.context ?? [];
-  const payload = outcome?.payload ?? asked;
-  const anew = payload.systemPrompt === systemPrompt ? '' : (payload.systemPrompt ?? '').trim();
-  const chosen = anew === '' ? own : { systemPrompt: anew }; // a blank one replaces nothing
-  const prompt = withSurroundings(payload.prompt, surroundings);
-  return composePrompt({ ...payload, ...chosen, prompt }, context);
+  return whenPassed(telling, (outcome) => {
+    const context = (outcome ?? trail.last)?.annotations.context ?? [];
+    const payload = outcome?.payload ?? asked;
+    const anew = payload.systemPrompt === systemPrompt ? '' : (payload.systemPrompt ?? '').trim();
+    const chosen = anew === '' ? own : { systemPrompt: anew }; // a blank one replaces nothing
+    const prompt = withSurroundings(payload.prompt, surroundings);
+    return composePrompt({ ...payload, ...chosen, prompt }, context);
+  });
 }
 
 /**

@@ -1,3 +1,4 @@
+export { inOrder } from './flow/in-order.js';
 // The names of this layer that other layers and tests use. They are no part of the package.
 
 export { stopOf } from './agent-trigger.js';

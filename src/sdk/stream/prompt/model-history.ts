@@ -1,6 +1,5 @@
 import { isPrompt, isSessionMessage, type TranscriptEntry } from '../is-session-message.js';
 import {
-  type AssistantContent,
   type AssistantMessage,
   type SessionMessage,
   type ToolCallContent,
@@ -22,100 +21,9 @@ import { asRead } from './surroundings.js';
  */
 export function modelMessages(messages: readonly SessionMessage[]): SessionMessage[] {
   const made: SessionMessage[] = [];
-  for (let at = 0; at < messages.length; ) {
-    const end = rightUntil(messages, at, made.at(-1)?.role);
-    if (at === 0 && end === messages.length) return messages.slice();
-    const turns = messages.slice(at, end > at ? end : endOfTurn(messages, at));
-    if (end > at) for (const message of turns) made.push(message);
-    else addTurn(made, turns);
-    at += turns.length;
-  }
-  return made;
-}
-
-/** A history that was right as it was, and how an agent read it: message for message. */
-interface ReadHistory {
-  readonly entries: readonly TranscriptEntry[];
-  readonly made: readonly SessionMessage[];
-}
-
-/** By the last message: the next turn of the session gets the same messages, or the end of them, and those of this turn. */
-const readBefore = new WeakMap<TranscriptEntry, ReadHistory>();
-
-/**
- * The same for the messages before a prompt, as an agent reads them: the last one is an answer, too. The turns that the turn before
- * has read are not looked at again.
- */
-export function modelHistory(entries: readonly TranscriptEntry[]): SessionMessage[] {
-  const known = takeKnown(entries);
-  const rest = entries.slice(known.length);
-  const read = rest.filter(isSessionMessage).map(asRead);
-  const made = modelMessages(read);
-  const isRight = made.length === rest.length && made.every((one, at) => one === read[at]);
-  const all = [...known, ...made];
-  const last = entries.at(-1);
-  if (isRight && last?.role === 'assistant')
-    readBefore.set(last, { entries: entries.slice(), made: all.slice() });
-  if ((all.at(-1)?.role ?? 'assistant') !== 'assistant') all.push(noAnswer);
-  return all;
-}
-
-/** Takes the messages that a history begins with and that were read before, up to a prompt or the end. */
-function takeKnown(entries: readonly TranscriptEntry[]): readonly SessionMessage[] {
-  const at = entries.findLastIndex((entry) => readBefore.has(entry));
-  const last = entries[at];
-  const before = last && readBefore.get(last);
-  if (last === undefined || before === undefined) return [];
-  readBefore.delete(last);
-  const start = before.entries.length - 1 - at;
-  const isWhole = start === 0 || before.made[start]?.role === 'user';
-  const next = entries[at + 1];
-  const follows = next === undefined || isPrompt(next);
-  const isSame = entries.every(
-    (entry, index) => index > at || entry === before.entries[start + index],
-  );
-  return isWhole && follows && isSame ? before.made.slice(start) : [];
-}
-
-/** Finds the end of the turns that stay as they are: in most transcripts that is the end of all. */
-function rightUntil(
-  messages: readonly SessionMessage[],
-  from: number,
-  before: SessionMessage['role'] | undefined,
-): number {
-  let turn = from;
-  let last = before;
-  let calls = noCalls;
-  let answered = 0;
-  for (let at = from; ; at++) {
-    const message = messages[at];
-    if (message?.role === 'toolResult') {
-      if (calls.findIndex(({ id }) => id === message.toolCallId) !== answered++) return turn;
-    } else {
-      if (answered < calls.length) return turn;
-      if (message === undefined) return at;
-      if (message.role === 'user') turn = at;
-      calls = callsOf(message);
-      answered = 0;
-      const follows =
-        message.role === 'user' ? last !== 'user' && last !== 'toolResult' : last !== 'assistant';
-      if (!follows || isEmpty(message)) return turn;
-    }
-    last = message.role;
-  }
-}
-
-function endOfTurn(messages: readonly SessionMessage[], from: number): number {
-  let end = from + 1;
-  while (end < messages.length && messages[end]?.role !== 'user') end++;
-  return end;
-}
-
-/** Adds the messages of one turn, as any model takes them. */
-function addTurn(made: SessionMessage[], turn: readonly SessionMessage[]): void {
   /** The places of the results that are not there yet, by the ids of their calls. */
   const places = new Map<string, number>();
-  for (const message of withoutRepeated(turn)) {
+  for (const message of withoutRepeated(messages)) {
     if (message.role === 'toolResult') {
       const place = places.get(message.toolCallId);
       if (place !== undefined) made[place] = message;
@@ -127,7 +35,7 @@ function addTurn(made: SessionMessage[], turn: readonly SessionMessage[]): void 
     const last = made.at(-1);
     if (message.role === 'user') {
       if (last !== undefined && last.role !== 'assistant') made.push(noAnswer);
-      made.push(isEmpty(message) ? { ...message, content: noWords } : message);
+      made.push(message.content.trim() === '' ? { ...message, content: noWords } : message);
       continue;
     }
     if (last?.role === 'assistant') made.splice(-1, 1, joined(last, message));
@@ -137,6 +45,48 @@ function addTurn(made: SessionMessage[], turn: readonly SessionMessage[]): void 
       if (!places.has(call.id)) places.set(call.id, place);
     }
   }
+  return made;
+}
+
+/** By the last entry of a history: the next turn of its session gets the same entries, or the end of them, and its own behind them. */
+const readBefore = new WeakMap<
+  TranscriptEntry,
+  { readonly entries: readonly TranscriptEntry[]; readonly made: readonly SessionMessage[] }
+>();
+
+/**
+ * The same for the messages before a prompt, as an agent reads them: the last one is an answer, too. No turn stands in the way of
+ * another, so those that were read before are not looked at again.
+ */
+export function modelHistory(entries: readonly TranscriptEntry[]): SessionMessage[] {
+  const end = entries.findLastIndex((entry) => readBefore.has(entry)) + 1;
+  const known = takeKnown(entries, end);
+  const rest = known.length > 0 ? entries.slice(end) : entries;
+  const made = [...known, ...modelMessages(rest.filter(isSessionMessage).map(asRead))];
+  const last = entries.at(-1);
+  if (last === undefined) return made;
+  if (made.at(-1)?.role !== 'assistant') return made.length === 0 ? made : [...made, noAnswer];
+  readBefore.set(last, { entries: entries.slice(), made: made.slice() });
+  return made;
+}
+
+/** Takes what was made of the entries before `end`, if they begin as they did or with a prompt, and a prompt follows. */
+function takeKnown(entries: readonly TranscriptEntry[], end: number): readonly SessionMessage[] {
+  const last = entries[end - 1];
+  const known = last && readBefore.get(last);
+  if (last === undefined || known === undefined) return [];
+  readBefore.delete(last);
+  const { entries: before, made } = known;
+  const start = before.length - end;
+  const isSame = entries.every((entry, at) => at >= end || entry === before[start + at]);
+  if (!isSame || !isTurn(entries[end]) || !(start === 0 || isTurn(entries[0]))) return [];
+  let left = before.slice(0, start).filter(isPrompt).length;
+  return made.slice(made.findIndex(({ role }) => start === 0 || (role === 'user' && left-- === 0)));
+}
+
+/** No entry, or one that a turn begins with. */
+function isTurn(entry: TranscriptEntry | undefined): boolean {
+  return entry === undefined || isPrompt(entry);
 }
 
 const noWords = '(a message without words)';
@@ -146,20 +96,13 @@ const noAnswer: AssistantMessage = {
 };
 
 /** A failure of the model's provider is for operators, and a thought alone is no answer. */
-function isEmpty(message: SessionMessage): boolean {
-  if (message.role === 'assistant' && message.providerError !== undefined) return true;
+function isEmpty(message: AssistantMessage): boolean {
+  if (message.providerError !== undefined) return true;
   return textOf(message).trim() === '' && callsOf(message).length === 0;
 }
 
-const noCalls: readonly ToolCallContent[] = [];
-
-function callsOf({ role, content }: SessionMessage): readonly ToolCallContent[] {
-  if (role !== 'assistant' || !content.some(isCall)) return noCalls;
-  return content.filter(isCall);
-}
-
-function isCall(block: AssistantContent): block is ToolCallContent {
-  return block.type === 'toolCall';
+function callsOf({ content }: AssistantMessage): readonly ToolCallContent[] {
+  return content.flatMap((block) => (block.type === 'toolCall' ? [block] : []));
 }
 
 function joined(one: AssistantMessage, other: AssistantMessage): AssistantMessage {
