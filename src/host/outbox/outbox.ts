@@ -52,6 +52,8 @@ interface End {
 }
 
 type Prepared = Outcome<'egress.preparing'>;
+/** Resolves to the reason if the journal could not keep it. Nothing if the journal does not outlive the host: it keeps no send. */
+type Writing = Promise<string | undefined> | undefined;
 type Payload = PayloadOf<'egress.preparing'>;
 /** A body is what is sent again after a restart: it is persisted whole, or the send does not go out. */
 const maxBodyLength = 16 * 1024 * 1024;
@@ -130,7 +132,7 @@ export class Outbox {
       readonly selection: Prepared['selection'] | undefined;
     },
     { kind = event.payload.kind, isSending }: { kind?: Payload['kind']; isSending: boolean },
-  ): Promise<string | undefined> {
+  ): Writing {
     const { eventId, correlationId } = event;
     const { accounts: _, ...emitted } = event.payload;
     const { fence } = by;
@@ -155,7 +157,7 @@ export class Outbox {
   }
 
   /** Keeps the note of what is shown of it at its provider: plain data of its channel. */
-  noteShown(by: By, prepared: Prepared, shown: unknown): Promise<string | undefined> {
+  noteShown(by: By, prepared: Prepared, shown: unknown): Writing {
     return this.#write(by, sendIdOf(prepared), async (id) => {
       const noted = boundedJson(shown, { maxLength: maxNoteLength });
       if (!('json' in noted))
@@ -181,12 +183,12 @@ export class Outbox {
   }
 
   /** Its channel is about to have it. */
-  sending(by: By, prepared: Prepared): Promise<string | undefined> {
+  sending(by: By, prepared: Prepared): Writing {
     return this.#write(by, sendIdOf(prepared), (id) => this.#journal.sending(by.fence, id));
   }
 
   /** Its channel says that nothing of it is out. */
-  unsent(by: By, prepared: Prepared): Promise<string | undefined> {
+  unsent(by: By, prepared: Prepared): Writing {
     return this.#write(by, sendIdOf(prepared), (id) => this.#journal.unsent(by.fence, id));
   }
 
@@ -197,18 +199,19 @@ export class Outbox {
    *   is persisted with what the message does next, at the latest with its own end.
    * @param how.isDoubtful nobody knows whether the journal has the send: its end goes where there is none.
    */
-  async end(
+  end(
     { fence, suspension }: By,
     prepared: Prepared,
     end: SendEndRecord,
     { isHeard, isDoubtful }: { readonly isHeard: boolean; readonly isDoubtful: boolean },
-  ): Promise<void> {
+  ): Promise<void> | undefined {
+    if (this.#journal.acknowledge === 'ended') return undefined;
     const { correlationId } = prepared.event;
     // what is not out is left to who has the partition, unless its message is claimed again here
     const isOwed = end.state === 'sent' || suspension?.isSuspended === true;
     const ended = { fence, end, correlationId, isOwed, isDoubtful, isWriting: false };
     const persisted = this.#end(sendIdOf(prepared), ended);
-    if (isHeard || !this.#messages.has(correlationId)) await persisted;
+    return isHeard || !this.#messages.has(correlationId) ? persisted : undefined;
   }
 
   /** Returns whether a send may be left to the next host. */
@@ -266,12 +269,15 @@ export class Outbox {
   }
 
   /** @param write resolves to the reason why the send cannot be persisted, if there is one. */
-  async #write(
+  #write(by: Omit<By, 'fence'>, id: string, write: (id: string) => Promise<unknown>): Writing {
+    return this.#journal.acknowledge === 'ended' ? undefined : this.#tryWrite(by, id, write);
+  }
+
+  async #tryWrite(
     { suspension, clock, signal }: Omit<By, 'fence'>,
     id: string,
     write: (id: string) => Promise<unknown>,
   ): Promise<string | undefined> {
-    if (this.#journal.acknowledge === 'ended') return undefined;
     const again = (isAgain: boolean) =>
       write(id).catch((error: unknown) => {
         if (isAgain && isSluiceError(error, 'journal-state')) return; // a try before had no answer

@@ -35,11 +35,12 @@ export async function openSession(
   const record = known ?? newSession(parts, { sessionKey, agentId });
   const isNew = record.startedAtMs === undefined;
   trail.carry({ sessionId: record.sessionId });
-  const starting = await trail.tell(
+  const telling = trail.tell(
     'session.starting',
     () => ({ isNew, message, ...payloadOf({ ...record, agentId }) }),
     parts.signal,
   );
+  const starting = telling && (await telling);
   if (starting !== undefined && starting.status !== 'passed')
     return { status: 'failed', reason: `session.starting ${whyNot(starting)}` };
   const { context, memoryKeys, metadata } = starting?.payload ?? record;
@@ -61,7 +62,11 @@ export async function openSession(
   if (isNew) {
     await parts.store.saveSession(session, { fence: parts.fence });
     await trail.tell('session.started', () => ({ ...payloadOf(session), isNew }));
-  } else await writes.add(parts.store.saveSession(session, { fence: parts.fence, mayWait: true }));
+  } else {
+    const how = { fence: parts.fence, mayWait: true };
+    const written = writes.add(parts.store.saveSession(session, how));
+    if (written !== undefined) await written;
+  }
   trail.carry({ metadata: { session: { context, memoryKeys: session.memoryKeys, metadata } } });
   return { status: 'open', session, ...definedFields({ begunAt }) };
 }
