@@ -52,8 +52,6 @@ interface End {
 }
 
 type Prepared = Outcome<'egress.preparing'>;
-/** Resolves to the reason if the journal could not keep it. Nothing if the journal does not outlive the host: it keeps no send. */
-type Writing = Promise<string | undefined> | undefined;
 type Payload = PayloadOf<'egress.preparing'>;
 /** A body is what is sent again after a restart: it is persisted whole, or the send does not go out. */
 const maxBodyLength = 16 * 1024 * 1024;
@@ -132,10 +130,10 @@ export class Outbox {
       readonly selection: Prepared['selection'] | undefined;
     },
     { kind = event.payload.kind, isSending }: { kind?: Payload['kind']; isSending: boolean },
-  ): Writing {
+  ): Promise<string | undefined> | undefined {
+    if (this.#journal.acknowledge === 'ended') return undefined;
     const { eventId, correlationId } = event;
     const { accounts: _, ...emitted } = event.payload;
-    const { fence } = by;
     return this.#write(by, emitted.openedBy ?? eventId, async (sendId) => {
       const body = boundedJson(emitted, { maxLength: maxBodyLength });
       if (!('json' in body)) return `the journal cannot keep it: ${body.problem}`;
@@ -143,11 +141,11 @@ export class Outbox {
       const fingerprint = fingerprintOf(emitted);
       const address = { channel, accountId };
       const said = definedFields({ sendId, kind, fingerprint, ...address, body: body.json });
-      this.#open.set(sendId, fence);
+      this.#open.set(sendId, by.fence);
       const owner = correlationId === eventId ? {} : { correlationId };
       try {
-        if (emitted.openedBy !== undefined) await this.#journal.final(fence, said, isSending);
-        else await this.#journal.prepare(fence, { ...said, ...owner }, isSending);
+        if (emitted.openedBy !== undefined) await this.#journal.final(by.fence, said, isSending);
+        else await this.#journal.prepare(by.fence, { ...said, ...owner }, isSending);
       } catch (error) {
         if (!isSluiceError(error, 'journal-state')) this.#open.delete(sendId); // a try before may have kept it
         throw error;
@@ -157,7 +155,7 @@ export class Outbox {
   }
 
   /** Keeps the note of what is shown of it at its provider: plain data of its channel. */
-  noteShown(by: By, prepared: Prepared, shown: unknown): Writing {
+  noteShown(by: By, prepared: Prepared, shown: unknown): Promise<string | undefined> {
     return this.#write(by, sendIdOf(prepared), async (id) => {
       const noted = boundedJson(shown, { maxLength: maxNoteLength });
       if (!('json' in noted))
@@ -183,12 +181,12 @@ export class Outbox {
   }
 
   /** Its channel is about to have it. */
-  sending(by: By, prepared: Prepared): Writing {
+  sending(by: By, prepared: Prepared): Promise<string | undefined> {
     return this.#write(by, sendIdOf(prepared), (id) => this.#journal.sending(by.fence, id));
   }
 
   /** Its channel says that nothing of it is out. */
-  unsent(by: By, prepared: Prepared): Writing {
+  unsent(by: By, prepared: Prepared): Promise<string | undefined> {
     return this.#write(by, sendIdOf(prepared), (id) => this.#journal.unsent(by.fence, id));
   }
 
@@ -248,17 +246,16 @@ export class Outbox {
 
   async #end(id: string, ended: End): Promise<void> {
     const { fence, end, isOwed } = ended;
-    const { ownership } = this.#journal;
     this.#open.delete(id);
     await this.#write({}, id, async () => {
       ended.isWriting = true;
       if (isOwed) this.#owed.set(id, ended);
       try {
-        const now = isOwed ? ownership.fenceOf(fence.partition) : fence;
+        const now = isOwed ? this.#journal.ownership.fenceOf(fence.partition) : fence;
         await this.#journal.endSend(now?.epoch === fence.epoch ? now : fence, id, end);
         this.#owed.delete(id);
       } catch (error) {
-        const isLost = ownership.epochOf(fence.partition) !== fence.epoch; // who has its partition now finds it as `sending`
+        const isLost = this.#journal.ownership.epochOf(fence.partition) !== fence.epoch; // who has its partition now finds it as `sending`
         if (isLost || isRefusedForGood(error)) this.#owed.delete(id);
         if (ended.isDoubtful && isSluiceError(error, 'journal-state')) return; // it has not
         throw error;
@@ -269,15 +266,12 @@ export class Outbox {
   }
 
   /** @param write resolves to the reason why the send cannot be persisted, if there is one. */
-  #write(by: Omit<By, 'fence'>, id: string, write: (id: string) => Promise<unknown>): Writing {
-    return this.#journal.acknowledge === 'ended' ? undefined : this.#tryWrite(by, id, write);
-  }
-
-  async #tryWrite(
+  async #write(
     { suspension, clock, signal }: Omit<By, 'fence'>,
     id: string,
     write: (id: string) => Promise<unknown>,
   ): Promise<string | undefined> {
+    if (this.#journal.acknowledge === 'ended') return undefined;
     const again = (isAgain: boolean) =>
       write(id).catch((error: unknown) => {
         if (isAgain && isSluiceError(error, 'journal-state')) return; // a try before had no answer

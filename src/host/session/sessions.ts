@@ -62,11 +62,7 @@ export async function openSession(
   if (isNew) {
     await parts.store.saveSession(session, { fence: parts.fence });
     await trail.tell('session.started', () => ({ ...payloadOf(session), isNew }));
-  } else {
-    const how = { fence: parts.fence, mayWait: true };
-    const written = writes.add(parts.store.saveSession(session, how));
-    if (written !== undefined) await written;
-  }
+  } else await writes.add(parts.store.saveSession(session, { fence: parts.fence, mayWait: true }));
   trail.carry({ metadata: { session: { context, memoryKeys: session.memoryKeys, metadata } } });
   return { status: 'open', session, ...definedFields({ begunAt }) };
 }
