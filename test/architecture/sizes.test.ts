@@ -10,10 +10,10 @@ const budgets = {
   /** Code lines by package; what is not named is in `rest`. */
   lines: {
     kernel: 9_329,
-    sdk: 6_736,
+    sdk: 6_773,
     agent: 5_750,
     journal: 4_641,
-    host: 12_862,
+    host: 12_871,
     testing: 1_718,
     cli: 5_785,
     openclaw: 16_152,

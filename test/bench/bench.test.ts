@@ -94,13 +94,13 @@ describe('the benchmark', () => {
     () => {
       const { perMessage, inAll } = hiddenClassesOfMessage();
       expect(inAll).toBeGreaterThan(1_000);
-      expect(perMessage).toBeLessThanOrEqual(18); // 9 of them are those of Node's signals
+      expect(perMessage).toBeLessThanOrEqual(10); // 3 of them are those of Node's signals
     },
   );
 
   it.runIf(process.versions.node.startsWith('20.')).each([
-    ['plain', 9_500],
-    ['echo', 11_500],
+    ['plain', 6_000],
+    ['echo', 6_500],
   ] as const)(
     'a message with a %s agent leaves at most %i bytes in the old generation: its rows, and nothing that was born there',
     (agent, most) => {

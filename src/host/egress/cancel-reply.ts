@@ -60,7 +60,9 @@ export async function guarded(
   work: () => Promise<CancelledEnding>,
 ): Promise<Ending> {
   try {
-    const { cancel, ...ending } = await work();
+    const ended = await work();
+    if (ended.cancel === undefined && cancelOf(ended.sends) === undefined) return ended;
+    const { cancel, ...ending } = ended;
     return await withCancelReply(parts, trail, message, ending, cancel);
   } catch (error) {
     if (parts.signal.aborted || parts.suspension?.by(error)) return stopped;

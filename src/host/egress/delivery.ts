@@ -60,7 +60,7 @@ export async function deliverPrepared(
   } catch (error) {
     end = failedSend('threw', oneLine(error));
   }
-  const isLeft = await beforeEnd?.();
+  const isLeft = beforeEnd && (await beforeEnd());
   if (end.status !== 'sent' && (isLeft === true || isDeferredSend(parts, prepared, end)))
     return deferredSend(prepared);
   return endSend(parts, trail, prepared, end);
@@ -125,7 +125,8 @@ async function attemptAll(
       isPersisted || signal.aborted
         ? undefined
         : await persistSending(parts, outcome, attempt === send);
-    const unpersisted = unsaved ?? (await parts.turnPersisted?.()); // as a rule it was, by the same write
+    const persisting = unsaved === undefined ? parts.turnPersisted?.() : undefined;
+    const unpersisted = persisting === undefined ? unsaved : await persisting; // as a rule it was, by the same write
     isPersisted = false;
     isWithChannel ||= !signal.aborted;
     if (parts.suspension?.isSuspended) return suspendedSend(approval.attempts, mayBeOut);

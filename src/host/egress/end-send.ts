@@ -51,8 +51,10 @@ export async function endSend(
   parts.sendEnds[end.status]++;
   const isHeard = parts.kernel.plan(`egress.${end.status}`).length > 0;
   const how = { isHeard, isDoubtful: prepared.unpersisted !== undefined };
-  await parts.outbox.end(parts, outcome, recordOf(end, prepared), how);
-  const { state, cause, reason } = recordOf(end, prepared);
+  const record = recordOf(end, prepared);
+  const persisting = parts.outbox.end(parts, outcome, record, how);
+  if (persisting !== undefined) await persisting;
+  const { state, cause, reason } = record;
   reportSend(parts, outcome, {
     state,
     attempts: end.attempts,
@@ -61,7 +63,8 @@ export async function endSend(
   const durationMs = Math.max(0, parts.clock.now() - startedAtMs);
   let indexKeys: readonly string[] = [];
   try {
-    const told = (await reportEnd(parts, trail, prepared, end, durationMs)) ?? trail.last;
+    const telling = reportEnd(parts, trail, prepared, end, durationMs);
+    const told = telling === undefined ? trail.last : await telling;
     indexKeys = told?.annotations.indexKeys ?? [];
   } catch (error) {
     parts.logger.error('the end of a send was not dispatched', {
@@ -120,14 +123,14 @@ export function endOfUnpassed({
   return failedSend(aborted ? 'aborted' : 'stage-failed', whyNot(outcome));
 }
 
-/** @returns the keys that handlers filed it under. */
-async function reportEnd(
+/** @returns the outcome, with the keys that handlers filed it under; nothing if nobody hears of it. */
+function reportEnd(
   parts: SendParts,
   trail: Trail,
   { outcome }: PreparedSend,
   end: SendEnd,
   durationMs: number,
-): Promise<Outcome | undefined> {
+): Promise<Outcome> | undefined {
   if (end.status === 'sent') {
     const { message, receipt, attempts } = end;
     const sent = () => withReceipt(parts, { attempt: attempts, durationMs, ...message }, receipt);

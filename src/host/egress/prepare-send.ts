@@ -94,10 +94,9 @@ export async function prepareSend(
     payload: outcome.payload,
     selection: outcome.selection,
   };
-  const unpersisted = await parts.outbox.prepare(parts, persisted, {
-    isSending,
-    ...definedFields({ kind }),
-  });
+  const keep = { isSending, ...definedFields({ kind }) };
+  const writing = parts.outbox.prepare(parts, persisted, keep);
+  const unpersisted = writing && (await writing);
   reportSend(parts, outcome, { state: isSending ? 'sending' : 'prepared' });
   const isSuspended = unpersisted === undefined ? undefined : parts.suspension?.isSuspended;
   const problem = definedFields({ cancel, unpersisted, isSuspended });

@@ -23,7 +23,7 @@ export type Reply = Pick<OutgoingMessage, 'content' | 'kind'> &
  * out in the same words when the message was handled before does not go out again (durability §7.4). Nothing goes out for a message
  * that is suspended: it is said when the message is claimed again.
  */
-export async function replyTo(
+export function replyTo(
   parts: FencedParts,
   trail: Trail,
   message: RoutedMessage,
@@ -31,9 +31,10 @@ export async function replyTo(
   signal: StopSignal,
   address: ReplyAddress = addressOf(message),
 ): Promise<SendReport> {
-  if (parts.suspension?.isSuspended) return suspendedReport(reply);
-  const before = parts.outbox.takeSentBefore(trail.correlationId, reply);
-  if (before !== undefined) return before;
+  const before = parts.suspension?.isSuspended
+    ? suspendedReport(reply)
+    : parts.outbox.takeSentBefore(trail.correlationId, reply);
+  if (before !== undefined) return Promise.resolve(before);
   const outgoing = { ...address, ...reply };
   return deliver(parts, trail.fork(), outgoing, signal);
 }

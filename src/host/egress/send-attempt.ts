@@ -30,8 +30,8 @@ export async function attemptSend(
 ): Promise<AttemptResult> {
   if (signal.aborted) return { status: 'aborted', isUnused: true };
   const permit = approval.mintPermit();
-  if (!(await reportSending(trail, approval, permit, signal)))
-    return { status: 'aborted', isUnused: true };
+  const reported = reportSending(trail, approval, permit, signal);
+  if (reported !== true && !(await reported)) return { status: 'aborted', isUnused: true };
   const { clock, sendTimeoutMs } = parts;
   const sinceMs = clock.monotonicMs();
   const waiting = new AbortController();
@@ -77,16 +77,19 @@ class AttemptContext implements SendContext {
  *
  * @returns whether it may be: the signal has not aborted meanwhile. The permit is used up where it may not.
  */
-export async function reportSending(
+export function reportSending(
   trail: Trail,
   { message }: SendApproval,
   permit: SendPermit,
   signal: StopSignal,
-): Promise<boolean> {
-  await trail.tell('egress.sending', () => ({ attempt: permit.attempt, ...message }));
-  if (!signal.aborted) return true;
-  permit.take(); // §14.4: nobody can send with it any more
-  return false;
+): Promise<boolean> | boolean {
+  const isStillWanted = (): boolean => {
+    if (!signal.aborted) return true;
+    permit.take(); // §14.4: nobody can send with it any more
+    return false;
+  };
+  const telling = trail.tell('egress.sending', () => ({ attempt: permit.attempt, ...message }));
+  return telling === undefined ? isStillWanted() : telling.then(isStillWanted);
 }
 
 /** Reads the answer of a channel. It comes from outside the types: a value that is no answer is an end that nobody knows. */

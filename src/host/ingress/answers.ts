@@ -46,7 +46,6 @@ export async function takeAnswer(
   const { channel, accountId = account.accountId, threadId, content, from } = message;
   const place = { channel, accountId, conversationId: conversationOf(message), threadId };
   const by = { eventId, sender: provenSender(account, decoded) };
-  if (questions.areNone) return undefined; // each message comes here
   try {
     for (;;) {
       const there = await patiently(clock, signal, () => questions.at(place));

@@ -32,6 +32,12 @@ export function untilKept<T>(
   });
 }
 
+/** The services for an update that has begun; nothing if it has not. One that was lost has begun nothing that may go on. */
+export function alreadyBegun(parts: HostParts, eventId: string): FencedParts | undefined {
+  const begun = parts.backlog.begun.get(eventId);
+  return begun?.signal.aborted === false ? forUpdate(parts, begun) : undefined;
+}
+
 /**
  * Begins an update, with those that join it, unless that was done. Never rejects.
  *
@@ -45,8 +51,8 @@ export async function beginUpdate(
   joined?: readonly string[],
 ): Promise<FencedParts | undefined> {
   const { journal, backlog, logger } = parts;
-  const begun = backlog.begun.get(eventId);
-  if (begun?.signal.aborted === false) return forUpdate(parts, begun); // one that was lost has begun nothing that may go on
+  const already = alreadyBegun(parts, eventId);
+  if (already !== undefined) return already;
   try {
     const begin = () => journal.begin(eventId, joined, attempt);
     const beginning = begin().catch((error: unknown) => untilKept(parts, eventId, error, begin));

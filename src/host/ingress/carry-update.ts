@@ -91,10 +91,8 @@ async function carry(
     received,
     refsOf(decoded.message.channel, conversationOf(decoded.message), decoded.message),
   );
-  const first = normalizedBy(
-    await reportNormalized(parts, trail, decoded.message),
-    decoded.message,
-  );
+  const normalizing = reportNormalized(parts, trail, decoded.message);
+  const first = normalizedBy(normalizing && (await normalizing), decoded.message);
   if (parts.signal.aborted) return stopped;
   if ('failed' in first) {
     const failure = { code: 'stage-failed', message: first.failed } as const;
@@ -103,7 +101,7 @@ async function carry(
   const { joined } = taken;
   const message = joined === undefined ? first : await mergeBatch(parts, trail, taken, first);
   if (parts.signal.aborted || taken.isStopped === true) return stopped;
-  const mayAnswer = joined === undefined && fate === 'handled';
+  const mayAnswer = joined === undefined && fate === 'handled' && !parts.questions.areNone;
   const answer = mayAnswer ? await takeAnswer(parts, trail, taken, message) : undefined;
   if (answer !== undefined) return answer;
   const routing = await routeMessage(parts, trail, message, decoded.route);
@@ -125,7 +123,7 @@ async function carry(
   return { agentId: agent.id, sessionKey, ...ending };
 }
 
-async function answerOrRun(
+function answerOrRun(
   parts: FencedParts,
   trail: Trail,
   routing: Extract<Routing, { status: 'routed' }>,

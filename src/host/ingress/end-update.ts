@@ -36,7 +36,7 @@ export async function endUpdate(
 ): Promise<Worked> {
   const { eventId, account, update, joined } = received;
   const { journal, fence, counts, backlog, room } = parts;
-  const { status, reason } = end;
+  const { status, reason, channel, accountId, agentId, sessionKey } = end;
   // the host had no time for it, or lost it: it has not ended
   const isLost = fence.signal.aborted || (status === 'aborted' && parts.signal.aborted);
   const isDeferred = isLost && !isEnded;
@@ -45,7 +45,8 @@ export async function endUpdate(
   let kept: Kept = isEnded ? 'kept' : 'open';
   if (!isDeferred) {
     backlog.begun.delete(eventId);
-    await acknowledge(parts, account, update, 'ended');
+    const told = acknowledge(parts, account, update, 'ended');
+    if (told !== undefined) await told;
     const why = reason === undefined ? {} : { reason: oneLine(reason) };
     const persisted = { isDead, outcome: status, ...why };
     try {
@@ -61,18 +62,17 @@ export async function endUpdate(
     room.leave(eventId);
     if (isDead && backlog.mayDefer) counts.deadLetters++;
     parts.questions.settled(eventId);
-    await parts.approvals.settled(eventId);
+    if (parts.approvals.of(eventId).length > 0) await parts.approvals.settled(eventId);
   }
   reportUpdate(parts, eventId, isOpen ? 'left' : isDead ? 'dead' : 'ended', {
-    ...end,
-    outcome: status,
+    ...{ channel, accountId, agentId, sessionKey, outcome: status },
     reason: reason === undefined ? undefined : oneLine(reason),
   });
   if (kept !== 'open' || (isDeferred && !fence.signal.aborted)) reportMessageEnd(parts, end);
   if (isOpen) return isDeferred ? 'done' : 'blocked';
-  const ended = isEndOfAll(status) ? [...(joined ?? [])] : []; // else they are handled on their own
+  if (joined === undefined || !isEndOfAll(status)) return 'done'; // they are handled on their own
   const how = { isDead: status === 'failed', to: eventId };
-  const all = await Promise.all(ended.map((one) => endAsJoined(parts, one, how, end)));
+  const all = await Promise.all([...joined].map((one) => endAsJoined(parts, one, how, end)));
   counts.joined += all.length;
   return all.includes('blocked') ? 'blocked' : 'done';
 }
@@ -129,22 +129,22 @@ export async function endAsJoined(
  * Tells the provider that an update need not come again, if its journal says so at this moment (durability §6.8). Never rejects.
  *
  * @param when absent if it is to be told in any case.
+ * @returns nothing if there is nobody to tell.
  */
-export async function acknowledge(
+export function acknowledge(
   parts: HostParts,
   account: RunningAccount,
   update: InboundUpdate,
   when?: Journal['acknowledge'],
-): Promise<void> {
-  if (when !== undefined && when !== parts.journal.acknowledge) return;
+): Promise<void> | undefined {
+  if (when !== undefined && when !== parts.journal.acknowledge) return undefined;
   const { accountId } = account;
   // a reload may have put another channel in its place while the update was handled
   const { channel } = parts.accounts.find(account.channel.id, accountId) ?? account;
-  try {
-    await channel.ack?.(accountId, update);
-  } catch (error) {
-    parts.logger.warn('an update was not acknowledged', { channel: channel.id, error });
-  }
+  if (channel.ack === undefined) return undefined;
+  return (async () => channel.ack?.(accountId, update))().catch((error: unknown) =>
+    parts.logger.warn('an update was not acknowledged', { channel: channel.id, error }),
+  );
 }
 
 /** Tells the maker of the host how a message ended. Never throws. */

@@ -1,7 +1,7 @@
 import type { SendRecord, UpdateFence } from '@sluice/journal';
 import type { Place } from '../lanes/slots.js';
 import type { FencedParts, HostParts } from '../parts/parts.js';
-import { beginUpdate, isDeferredToNext, releaseUpdate } from './begin-update.js';
+import { alreadyBegun, beginUpdate, isDeferredToNext, releaseUpdate } from './begin-update.js';
 import { carryToEnd } from './carry-update.js';
 import { besideLane, laneOf, runsAtOnce, senderOf } from './decode-update.js';
 import { endUpdate } from './end-update.js';
@@ -41,14 +41,19 @@ export async function handleUpdate(
   if (shared?.takeNow(backlog.begun.has(eventId) || backlog.turns.hasCome(lane)) === false)
     return parkForShare(parts, lane, sender);
   reportTurn(parts, received, lane);
-  if (await waitsForAccount(parts, received)) return 'no-account';
+  if (lacksAccount(parts, received)) {
+    const fence = backlog.begun.get(eventId);
+    if (fence !== undefined) await releaseUpdate(parts, fence);
+    return 'no-account';
+  }
   const own = shared ?? how.place;
   const whole = batches === undefined ? received : await waitForBatch(parts, received, own);
   if (whole === undefined) return 'no-account';
   if (batches !== undefined && isDeferredToNext(parts)) return 'done';
   const joined = whole.joined && [...whole.joined].map((one) => one.eventId);
   const { attempt = 1 } = received;
-  const fenced = await beginUpdate(parts, eventId, attempt, joined);
+  const fenced =
+    alreadyBegun(parts, eventId) ?? (await beginUpdate(parts, eventId, attempt, joined));
   if (fenced === undefined) return 'blocked';
   using _sends = outbox.open(eventId, how.earlier);
   const end = await carryToEnd(fenced, whole, countedPlace(fenced, received, own, lane));
@@ -77,17 +82,13 @@ function reportTurn(
   }));
 }
 
-/** Puts a job off whose extension went while it waited in its lane: it waits for its account. @returns whether it does. */
-async function waitsForAccount(
-  parts: HostParts,
+/** Returns whether the extension of a job went while the job waited in its lane: then it waits for its account. */
+function lacksAccount(
+  { accounts, room }: HostParts,
   { eventId, account, decoded }: ReceivedUpdate,
-): Promise<boolean> {
-  const { accounts, backlog } = parts;
-  if (decoded.kind !== 'job' || parts.room.heldOf(eventId) !== undefined) return false;
-  if (accounts.find(account.channel.id, account.accountId) !== undefined) return false;
-  const fence = backlog.begun.get(eventId);
-  if (fence !== undefined) await releaseUpdate(parts, fence);
-  return true;
+): boolean {
+  if (decoded.kind !== 'job' || room.heldOf(eventId) !== undefined) return false;
+  return accounts.find(account.channel.id, account.accountId) === undefined;
 }
 
 /**

@@ -65,11 +65,11 @@ export function enterRoom(
   if (!isAlone) parts.room.enter(eventId, lane, isWhole ? undefined : { account, update });
 }
 
-/** Resolves when a channel may bring more. Only one that can wait, or is told to, does. */
-export async function roomFor(
+/** Resolves when a channel may bring more. Only one that can wait, or is told to, does: nothing for another one. */
+export function roomFor(
   parts: HostParts,
   account: RunningAccount,
   lane: string,
-): Promise<void> {
-  if (policyOf(parts, account) === 'wait') await parts.room.forLane(lane);
+): Promise<void> | undefined {
+  return policyOf(parts, account) === 'wait' ? parts.room.forLane(lane) : undefined;
 }

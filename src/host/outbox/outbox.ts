@@ -130,10 +130,10 @@ export class Outbox {
       readonly selection: Prepared['selection'] | undefined;
     },
     { kind = event.payload.kind, isSending }: { kind?: Payload['kind']; isSending: boolean },
-  ): Promise<string | undefined> {
+  ): Promise<string | undefined> | undefined {
+    if (this.#journal.acknowledge === 'ended') return undefined;
     const { eventId, correlationId } = event;
     const { accounts: _, ...emitted } = event.payload;
-    const { fence } = by;
     return this.#write(by, emitted.openedBy ?? eventId, async (sendId) => {
       const body = boundedJson(emitted, { maxLength: maxBodyLength });
       if (!('json' in body)) return `the journal cannot keep it: ${body.problem}`;
@@ -141,11 +141,11 @@ export class Outbox {
       const fingerprint = fingerprintOf(emitted);
       const address = { channel, accountId };
       const said = definedFields({ sendId, kind, fingerprint, ...address, body: body.json });
-      this.#open.set(sendId, fence);
+      this.#open.set(sendId, by.fence);
       const owner = correlationId === eventId ? {} : { correlationId };
       try {
-        if (emitted.openedBy !== undefined) await this.#journal.final(fence, said, isSending);
-        else await this.#journal.prepare(fence, { ...said, ...owner }, isSending);
+        if (emitted.openedBy !== undefined) await this.#journal.final(by.fence, said, isSending);
+        else await this.#journal.prepare(by.fence, { ...said, ...owner }, isSending);
       } catch (error) {
         if (!isSluiceError(error, 'journal-state')) this.#open.delete(sendId); // a try before may have kept it
         throw error;
@@ -197,18 +197,19 @@ export class Outbox {
    *   is persisted with what the message does next, at the latest with its own end.
    * @param how.isDoubtful nobody knows whether the journal has the send: its end goes where there is none.
    */
-  async end(
+  end(
     { fence, suspension }: By,
     prepared: Prepared,
     end: SendEndRecord,
     { isHeard, isDoubtful }: { readonly isHeard: boolean; readonly isDoubtful: boolean },
-  ): Promise<void> {
+  ): Promise<void> | undefined {
+    if (this.#journal.acknowledge === 'ended') return undefined;
     const { correlationId } = prepared.event;
     // what is not out is left to who has the partition, unless its message is claimed again here
     const isOwed = end.state === 'sent' || suspension?.isSuspended === true;
     const ended = { fence, end, correlationId, isOwed, isDoubtful, isWriting: false };
     const persisted = this.#end(sendIdOf(prepared), ended);
-    if (isHeard || !this.#messages.has(correlationId)) await persisted;
+    return isHeard || !this.#messages.has(correlationId) ? persisted : undefined;
   }
 
   /** Returns whether a send may be left to the next host. */
@@ -245,17 +246,16 @@ export class Outbox {
 
   async #end(id: string, ended: End): Promise<void> {
     const { fence, end, isOwed } = ended;
-    const { ownership } = this.#journal;
     this.#open.delete(id);
     await this.#write({}, id, async () => {
       ended.isWriting = true;
       if (isOwed) this.#owed.set(id, ended);
       try {
-        const now = isOwed ? ownership.fenceOf(fence.partition) : fence;
+        const now = isOwed ? this.#journal.ownership.fenceOf(fence.partition) : fence;
         await this.#journal.endSend(now?.epoch === fence.epoch ? now : fence, id, end);
         this.#owed.delete(id);
       } catch (error) {
-        const isLost = ownership.epochOf(fence.partition) !== fence.epoch; // who has its partition now finds it as `sending`
+        const isLost = this.#journal.ownership.epochOf(fence.partition) !== fence.epoch; // who has its partition now finds it as `sending`
         if (isLost || isRefusedForGood(error)) this.#owed.delete(id);
         if (ended.isDoubtful && isSluiceError(error, 'journal-state')) return; // it has not
         throw error;

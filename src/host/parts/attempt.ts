@@ -60,14 +60,12 @@ export function callWithin<T>(
         : clock.setTimeout(() => done({ status: 'late' }), timeoutMs);
     if (signal?.aborted === true) onAbort();
     else signal?.addEventListener('abort', onAbort, { once: true });
-    void settled(call).then(done);
+    const failed = (error: unknown): void => done({ status: 'threw', reason: oneLine(error) });
+    try {
+      // from outside: it may return no promise
+      Promise.resolve(call()).then((value) => done({ status: 'returned', value }), failed);
+    } catch (error) {
+      failed(error);
+    }
   });
-}
-
-async function settled<T>(call: () => Promise<T>): Promise<CallEnd<T>> {
-  try {
-    return { status: 'returned', value: await call() };
-  } catch (error) {
-    return { status: 'threw', reason: oneLine(error) };
-  }
 }

@@ -141,7 +141,7 @@ export function partsOf(options: GivenOptions, signal: AbortSignal): HostParts {
     newId: options.newId ?? randomId,
     signal,
     suspension: undefined, // the parts of a message have one: a field that is there is dear to nobody
-    fenceSignals: new WeakMap(),
+    fenced: new WeakMap(),
     options,
   };
 }

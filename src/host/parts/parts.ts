@@ -1,7 +1,6 @@
 import type { ActiveRuns, Approvals } from '@sluice/agent';
 import type { Fence, Journal, Store } from '@sluice/journal';
 import type { ExtensionSet } from '@sluice/sdk/extension';
-import type { Stop } from '@sluice/sdk/stream/internal';
 import type { Clock, Kernel, Logger, StopSignal } from 'sluice-kernel/internal';
 import type { PersistedApprovals } from '../inquiries/persisted-approvals.js';
 import type { Questions } from '../inquiries/questions.js';
@@ -46,13 +45,13 @@ export interface SendParts {
   readonly sendTimeoutMs: number;
   readonly onAmbiguousSend?: HostProgram['onAmbiguousSend'];
   /** Asks humans what vetoes ask about a message; without it, such a message is cancelled. */
-  readonly asking?: Approvals;
+  readonly asking?: Approvals | undefined;
   /** Of the message that it belongs to; absent if it belongs to none. */
   readonly suspension?: Suspension | undefined;
   /** Aborts when nobody may wait for it any longer; absent if there is no host. */
   readonly signal?: StopSignal;
-  /** Resolves when the turn that says something is kept so far, before a channel has it; to the reason if it is not. */
-  readonly turnPersisted?: () => Promise<string | undefined>;
+  /** Resolves when the turn that says something is kept so far, before a channel has it; to the reason if it is not. Nothing if it is. */
+  readonly turnPersisted?: (() => Promise<string | undefined> | undefined) | undefined;
 }
 
 /** The owners of updates, from their arrival to their turn. */
@@ -116,8 +115,8 @@ export interface HostParts extends Omit<SendParts, 'fence'>, Intake, Turns, Regi
   readonly troubles: Troubles;
   /** Aborted when the host may not wait any longer; of `FencedParts` also when the fence is lost. */
   readonly signal: StopSignal;
-  /** Those that abort with either the host's signal or that of a fence, by the latter. */
-  readonly fenceSignals: WeakMap<AbortSignal, Stop>;
+  /** The services for work under a fence, by its signal. */
+  readonly fenced: WeakMap<AbortSignal, FencedParts>;
   readonly options: GivenOptions;
 }
 

@@ -1,28 +1,26 @@
 import type { Fence } from '@sluice/journal';
 import { noFence } from '@sluice/journal/internal';
 import { Stop } from '@sluice/sdk/stream/internal';
-import { getOrMake, type StopSignal } from 'sluice-kernel/internal';
+import { getOrMake } from 'sluice-kernel/internal';
 import { Suspension } from '../lanes/suspension.js';
 import type { FencedParts, HostParts } from './parts.js';
 
-/** The services for work under a fence: its signal aborts with the host's, and when the fence is lost. */
+/**
+ * The services for work under a fence: its signal aborts with the host's, and when the fence is lost. They name all that a message adds
+ * to them, since each copy with a further field would have a hidden class of its own.
+ */
 export function underFence(parts: HostParts, fence: Fence): FencedParts {
-  return { ...parts, fence, signal: signalUnder(parts, fence) };
+  const fenced = getOrMake(parts.fenced, fence.signal, () => {
+    const ofMessage = { suspension: undefined, asking: parts.asking, turnPersisted: undefined };
+    return { ...parts, fence, signal: new Stop(parts.signal, fence.signal), ...ofMessage };
+  });
+  return fenced.fence === fence ? fenced : { ...fenced, fence };
 }
 
 /** The same for an update: its work is suspended when the journal fails. */
 export function forUpdate(parts: HostParts, fence: Fence): FencedParts {
-  const signal = signalUnder(parts, fence);
-  return {
-    ...parts,
-    fence,
-    signal,
-    suspension: new Suspension(parts.signal, parts.outbox.mayDefer),
-  };
-}
-
-function signalUnder(parts: HostParts, fence: Fence): StopSignal {
-  return getOrMake(parts.fenceSignals, fence.signal, () => new Stop(parts.signal, fence.signal));
+  const suspension = new Suspension(parts.signal, parts.outbox.mayDefer);
+  return { ...underFence(parts, fence), suspension };
 }
 
 /** The services for work of a slot; nothing if another host has its partition. */

@@ -73,9 +73,10 @@ export async function receiveUpdate(
   arrived(parts, arriving, isWaiting);
   if (accepted === undefined) return 'refused';
   const isJob = arriving.received.decoded.kind === 'job'; // it is the host's own, which waits for nobody
-  const hasRoom = isJob || roomFor(parts, account, arriving.lane); // by what is here now
-  await confirm(parts, arriving, accepted);
-  await hasRoom;
+  const hasRoom = isJob ? undefined : roomFor(parts, account, arriving.lane); // by what is here now
+  const confirmed = confirm(parts, arriving, accepted);
+  if (confirmed !== undefined) await confirmed;
+  if (hasRoom !== undefined) await hasRoom;
   return undefined;
 }
 
@@ -141,17 +142,19 @@ function notifyBatch(parts: HostParts, arriving: Arriving, accepted: Accepted | 
 }
 
 /** Tells the channel of an update that the journal has, or of its end, if it had come before. */
-async function confirm(parts: HostParts, arriving: Arriving, accepted: Accepted): Promise<void> {
-  const { account, update, eventId } = arriving.received;
+function confirm(
+  parts: HostParts,
+  { received }: Arriving,
+  accepted: Accepted,
+): Promise<void> | undefined {
+  const { account, update, eventId: correlationId } = received;
   const hasEnded = accepted.status === 'known' && !isOneOf(openUpdates, accepted.state);
-  await acknowledge(parts, account, update, hasEnded ? undefined : 'persisted');
-  if (hasEnded)
-    notifyChannel(parts, {
-      ...namesOf(arriving.received),
-      status: 'known',
-      correlationId: eventId,
-    });
+  if (!hasEnded) return acknowledge(parts, account, update, 'persisted');
+  const end = { ...namesOf(received), status: 'known', correlationId } as const;
+  return (acknowledge(parts, account, update) ?? done).then(() => notifyChannel(parts, end));
 }
+
+const done = Promise.resolve();
 
 /** Refuses or drops an update. @param slot that of its lane, under whose fence it ends; `ended` if the journal has its end. */
 function refuse(

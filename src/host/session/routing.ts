@@ -61,7 +61,7 @@ export async function routeMessage(
   }
   const sessionKey = route.sessionKey ?? sessionKeyOf(agent.id, message);
   trail.carry({ agentId: agent.id });
-  const resolved = await trail.tell('routing.resolved', () => ({
+  const telling = trail.tell('routing.resolved', () => ({
     message,
     agentId: agent.id,
     sessionKey,
@@ -71,6 +71,7 @@ export async function routeMessage(
       selectedBy: { extensionId: selection.extensionId, contributionId: selection.contributionId },
     }),
   }));
+  const resolved = telling && (await telling);
   if (resolved !== undefined && resolved.status !== 'passed')
     return { status: 'failed', reason: whyNot(resolved) };
   return { status: 'routed', agent, sessionKey, principal: resolving.principal };

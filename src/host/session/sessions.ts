@@ -35,11 +35,12 @@ export async function openSession(
   const record = known ?? newSession(parts, { sessionKey, agentId });
   const isNew = record.startedAtMs === undefined;
   trail.carry({ sessionId: record.sessionId });
-  const starting = await trail.tell(
+  const telling = trail.tell(
     'session.starting',
     () => ({ isNew, message, ...payloadOf({ ...record, agentId }) }),
     parts.signal,
   );
+  const starting = telling && (await telling);
   if (starting !== undefined && starting.status !== 'passed')
     return { status: 'failed', reason: `session.starting ${whyNot(starting)}` };
   const { context, memoryKeys, metadata } = starting?.payload ?? record;

@@ -87,7 +87,7 @@ export class StreamedReply {
       return (await this.#endWithout(suspendedSend())) ?? suspendedReport(message);
     const trail = this.#options.trail.fork();
     const preview = this.#preview;
-    if (preview === undefined) return deliver(parts, trail, message, signal);
+    if (preview === undefined) return await deliver(parts, trail, message, signal);
     using _permits = preview;
     const { correlationId, eventId: openedBy } = preview.prepared.outcome.event;
     trail.carry({ correlationId });
@@ -97,9 +97,9 @@ export class StreamedReply {
       const how = { streaming: false, signal, goesOut: true, persistedAs: message.kind };
       prepared = await prepareSend(parts, trail, final, how);
     } catch (error) {
-      return this.#endOpening(preview, failedSend('threw', oneLine(error)));
+      return await this.#endOpening(preview, failedSend('threw', oneLine(error)));
     }
-    return deliverPrepared(
+    return await deliverPrepared(
       ...([parts, trail, prepared, signal] as const),
       (account, send) => preview.finish(trail, account, send),
       () => preview.takeBack(),

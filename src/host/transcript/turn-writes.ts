@@ -29,12 +29,14 @@ export class TurnWrites {
 
   /** @returns the write itself, if it is to be waited for. */
   add(write: Promise<void>): Promise<void> | undefined {
-    const settled = write
-      .catch((error: unknown) => {
+    const settled = write.then(
+      () => void this.#waiting.delete(settled),
+      (error: unknown) => {
+        this.#waiting.delete(settled);
         this.#failure ??= { error };
         this.#suspension?.by(error);
-      })
-      .finally(() => this.#waiting.delete(settled));
+      },
+    );
     this.#waiting.add(settled);
     return this.mayWait ? undefined : write;
   }
@@ -44,14 +46,17 @@ export class TurnWrites {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** As `kept`, for a caller that does not fail with them. @returns why not all of them are persisted, if they are not. */
-  async problem(): Promise<string | undefined> {
-    try {
-      await this.kept();
-      return undefined;
-    } catch (error) {
-      return `the transcript was not written: ${oneLine(error)}`;
-    }
+  /**
+   * As `kept`, for a caller that does not fail with them.
+   *
+   * @returns why not all of them are persisted, if they are not; nothing, without a promise, if all of them are already.
+   */
+  problem(): Promise<string | undefined> | undefined {
+    if (this.#waiting.size === 0 && this.#failure === undefined) return undefined;
+    return this.kept().then(
+      () => undefined,
+      (error: unknown) => `the transcript was not written: ${oneLine(error)}`,
+    );
   }
 
   /** Resolves when all of them are persisted; each call waits for all. @throws what the store said of the first that was not. */

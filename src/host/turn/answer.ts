@@ -101,7 +101,7 @@ async function takeTurn(
     address: addressOf(message),
     hasResult: (toolCallId) => hasResultOf(history, toolCallId),
   });
-  const sink = replySink({ turnPersisted, asking, ...parts }, trail, message, run, signal);
+  const sink = replySink({ ...parts, turnPersisted, asking }, trail, message, run, signal);
   const replies = new TurnReplies(parts.options.replies ?? {}, sink);
   /** The run alone is stopped when its message is suspended: a send that a channel has comes to its end. */
   const active = {
@@ -162,7 +162,7 @@ async function takeTurn(
     }),
   });
   const keeping = persistProviderSessions(parts, session, result.providerSessions);
-  if (!writes.mayWait) await keeping;
+  if (keeping !== undefined && !writes.mayWait) await keeping;
   if (result.status === 'aborted') {
     reportUnpersisted(parts, writes, { sessionId, runId });
     return { ...stopped, sends: (await replies.end({ isWanted: false })).all };
@@ -170,7 +170,8 @@ async function takeTurn(
   trail.follow(result.last);
   trail.carry(refs);
   const { all: sends, answers } = await replies.end({ isWanted: true });
-  const unpersisted = await writes.problem(); // as a rule they are persisted, with the last send
+  const persisting = writes.problem(); // as a rule they are persisted, with the last send
+  const unpersisted = persisting && (await persisting);
   const notWritten =
     unpersisted === undefined
       ? undefined
@@ -207,15 +208,16 @@ function reportUnpersisted(
   });
 }
 
-async function historyOf(
+function historyOf(
   { store, histories }: FencedParts,
   { sessionId, lastTurn }: SessionRecord,
   begunAt: TranscriptSize | undefined,
 ): Promise<History | BegunHistory> {
-  const isNew = begunAt === undefined && lastTurn !== undefined; // the size before it is that of now
-  const size = isNew ? lastTurn.before : await store.transcriptSize(sessionId);
-  const read = await histories.read(sessionId, size);
-  return begunAt === undefined ? read : partHistory(store, sessionId, read, begunAt);
+  if (begunAt === undefined && lastTurn !== undefined)
+    return histories.read(sessionId, lastTurn.before); // the size before it is that of now
+  const reading = store.transcriptSize(sessionId).then((size) => histories.read(sessionId, size));
+  if (begunAt === undefined) return reading;
+  return reading.then((read) => partHistory(store, sessionId, read, begunAt));
 }
 
 /** Returns whether a turn that was cut off has the result of a tool call. */
@@ -225,18 +227,17 @@ function hasResultOf(history: History | BegunHistory, toolCallId: string): boole
 }
 
 /** The texts of providers are no part of an answer: if they cannot be persisted, the next turn gets the history as text. */
-async function persistProviderSessions(
+function persistProviderSessions(
   { store, fence, logger }: FencedParts,
   session: SessionRecord,
   providerSessions: ProviderSessions,
-): Promise<void> {
-  if (isDeepStrictEqual(providerSessions, session.providerSessions ?? {})) return;
-  try {
-    await store.saveSession({ ...session, providerSessions }, { fence, mayWait: true });
-  } catch (error) {
-    const { sessionId } = session;
-    logger.error('what an agent keeps of a session was not persisted', { sessionId, error });
-  }
+): Promise<void> | undefined {
+  if (isDeepStrictEqual(providerSessions, session.providerSessions ?? {})) return undefined;
+  const { sessionId } = session;
+  const writing = store.saveSession({ ...session, providerSessions }, { fence, mayWait: true });
+  return writing.catch((error: unknown) =>
+    logger.error('what an agent keeps of a session was not persisted', { sessionId, error }),
+  );
 }
 
 /** Writes the question to the agent: the text made for models, or the words that were said, and those of its audio. */

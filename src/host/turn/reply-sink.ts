@@ -14,7 +14,7 @@ import { StreamedReply } from '../streaming/streamed-reply.js';
 /** The sink of the replies of a turn. */
 export interface ReplySink {
   /** Sends a reply whole. */
-  send(reply: Reply): Promise<readonly SendReport[]>;
+  send(reply: Reply): Promise<readonly SendReport[] | SendReport>;
   /** Returns whether a reply may be seen before it is whole. */
   mayGrow(): boolean;
   /** Begins a reply that is shown while it grows, once `after` has settled. */
@@ -33,7 +33,7 @@ export function replySink(
 ): ReplySink {
   const address = Object.freeze({ ...addressOf(message), ...run });
   const sink: ReplySink = {
-    send: async (reply) => [await replyTo(parts, trail, message, { ...run, ...reply }, signal)],
+    send: (reply) => replyTo(parts, trail, message, { ...run, ...reply }, signal),
     delivering: (answers) => ({
       ...sink,
       mayGrow: () => false, // who decides where it goes is asked when it is whole

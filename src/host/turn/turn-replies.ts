@@ -204,7 +204,7 @@ export class TurnReplies {
     if (reply === undefined) return;
     const isAnswer = reply.kind === 'block' || reply.kind === 'reply';
     const sink = this.#sink; // another one may be there when it is sent
-    const send: Work = async () => (growing ? growing.finish(reply) : sink.send(reply));
+    const send: Work = () => (growing ? growing.finish(reply) : sink.send(reply));
     this.#queue(isAnswer, send, growing && (() => growing.withdraw('aborted')));
   }
 
