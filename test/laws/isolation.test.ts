@@ -206,7 +206,7 @@ describe('what a handler keeps and writes later', () => {
 
 describe('with validate: always', () => {
   it.each(['lab.parallel', 'lab.sequential', 'lab.sync'])(
-    'on %s nothing can be hung on a call for the next handler to find (§1.5)',
+    'on %s nothing can be hung on a call, or on a `this`, for the next handler to find (§1.5, §3.8)',
     async (family) => {
       const { kernel } = createLab({ validate: 'always' });
       const found: unknown[] = [];
@@ -216,9 +216,9 @@ describe('with validate: always', () => {
           class: 'observer',
           extensionId: 'x',
           id,
-          handler: (call, own) => {
+          handler(this: unknown, call, own) {
             found.push(Reflect.get(call, 'planted'), Reflect.get(own, 'planted'));
-            expect(Object.isFrozen(call)).toBe(true);
+            expect([this, Object.isFrozen(call)]).toEqual([undefined, true]);
             for (const target of [call, own]) Reflect.set(target, 'planted', id);
             Reflect.defineProperty(call, 'payload', { value: 'forged' });
           },

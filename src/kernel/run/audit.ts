@@ -147,7 +147,7 @@ function shadowOf(run: Run, entry: Entry): Run {
     shadow.work = new Work(payload, run.merges, true, entry);
     shadow.work.states = new Map(work.states);
   }
-  const notes = run.hasCold ? run.cold.notes : undefined;
+  const { notes } = run.cold;
   if (entry.code === codes.augmenter && notes?.states !== undefined) {
     shadow.cold.notes = new Notes(run.annotations, entry);
     shadow.cold.notes.states = new Map(notes.states);
@@ -193,7 +193,7 @@ function verdictOf(shadow: Run, entry: Entry, result: unknown): Verdict {
   const beside = failureIn(shadow);
   const question = shadow.questions?.get(entry);
   if (question !== undefined) return { verdict: 'ask', text: question.title, ...beside };
-  const cancel = shadow.hasCold ? shadow.cold.cancel : undefined;
+  const { cancel } = shadow;
   if (cancel !== undefined) {
     const { code, text } = cancel;
     return { verdict: 'cancel', code, ...(text !== undefined && { text }), ...beside };

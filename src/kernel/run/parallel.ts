@@ -29,7 +29,7 @@ export function runParallel(run: Run, plan: Plan, resume: Resume): boolean {
     const beganMs = steps === undefined ? 0 : run.services.clock.monotonicMs();
     const call = run.call ?? run.newCall();
     try {
-      const result = (handlers[i] as AnyHandler)(call, owns[i]);
+      const result = (handlers[i] as AnyHandler).call(undefined, call, owns[i]); // the list is nobody's `this`
       if (result === undefined && quiet) continue;
       const entry = entries[i] as Entry;
       if (typeof result === 'object' && result !== null && isThenable(result)) {

@@ -24,7 +24,7 @@ export function runSync(run: Run, plan: Plan): true {
     const call = run.call ?? run.newCall();
     let ends = false;
     try {
-      const result = (handlers[i] as AnyHandler)(call, owns[i]);
+      const result = (handlers[i] as AnyHandler).call(undefined, call, owns[i]); // the list is nobody's `this`
       const entry = entries[i] as Entry;
       if (typeof result === 'object' && result !== null && isThenable(result)) {
         ends = refused(run, entry, result);

@@ -211,9 +211,7 @@ export class PipelineKernel implements Services {
 
   /** The outcome of a dispatch that no handler and no tap hears, and that can only pass. */
   #unheard(slot: FamilyState, payload: object, given: Given | undefined): Outcome | undefined {
-    const whole = this.planUnwatched('', slot);
-    if (whole === undefined || (whole.size > 0 && whole.index === undefined)) return undefined;
-    if (given?.band !== undefined) return undefined;
+    if (this.planUnwatched('', slot) === undefined) return undefined;
     const plan = chosenPlan(this.registry, slot, payload, given, undefined);
     if (plan.size > 0 || !passesUnheard(slot.stage, given)) return undefined;
     const nowMs = this.#stamp();

@@ -62,7 +62,7 @@ export class Dispatched {
   }
 
   get cancel(): CancelRecord | undefined {
-    return this.#run.hasCold ? this.#run.cold.cancel : undefined;
+    return this.#run.cancel;
   }
 
   get selection(): Selection | undefined {

@@ -187,10 +187,6 @@ export class Run implements CallSource, Emission {
     return (this.#cold ??= new Cold());
   }
 
-  get hasCold(): boolean {
-    return this.#cold !== undefined;
-  }
-
   get rechecking(): boolean {
     return this.#cold?.rechecking === true;
   }
@@ -213,6 +209,10 @@ export class Run implements CallSource, Emission {
 
   set stopped(why: SkipReason | undefined) {
     this.cold.stopped = why;
+  }
+
+  get cancel(): CancelRecord | undefined {
+    return this.#cold?.cancel;
   }
 
   get steps(): Step[] | undefined {
