@@ -15,7 +15,10 @@ const table = {
     '--strict-plugins',
     'refuse a plugin that asks for what is not here, instead of skipping it',
   ],
-  'legacy.openclaw': ['--openclaw <path>', 'the openclaw whose code plugins import, or its release'],
+  'legacy.openclaw': [
+    '--openclaw <path>',
+    'the openclaw whose code plugins import, or its release',
+  ],
   'legacy.profile': [
     '--legacy-profile <release>',
     'the release whose hooks plugins get; by default the one each was built for',

@@ -8,16 +8,16 @@ import { runCli } from '../../cli/cli.js';
 import { testFolder } from '../../support/folder.js';
 import { root } from '../../support/source-tree.js';
 
-const programs = inject('gatewayPrograms');
+const programs = inject('gateway');
 
 /** Runs a command of the real OpenClaw with a home and a state folder of its own, without a provider. */
 function openClaw(args: readonly string[], home: string, state: string): string {
-  const { node = '', openClaw: folder = '' } = programs ?? {};
+  const { nodeProgram = '', openClaw: folder = '' } = programs ?? {};
   const entry = join(folder, 'node_modules', 'openclaw', 'openclaw.mjs');
   const path = join(folder, 'openclaw.mjs');
   const file = folder.endsWith('openclaw') ? path : entry;
   const env = { PATH: process.env['PATH'], HOME: home, OPENCLAW_STATE_DIR: state };
-  return execFileSync(node, [file, ...args], { env, encoding: 'utf8', stdio: 'pipe' });
+  return execFileSync(nodeProgram, [file, ...args], { env, encoding: 'utf8', stdio: 'pipe' });
 }
 
 describe.skipIf(programs === undefined)('the steps of docs/migrating-from-openclaw.md', () => {

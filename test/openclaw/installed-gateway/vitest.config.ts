@@ -6,6 +6,9 @@ import { newest, pinned } from './releases.js';
 const isNewest = process.env['OPENCLAW'] === 'newest';
 const isWhole = isNewest || process.env['GATEWAY_SUITE'] === 'whole';
 
+/** The tools of plugins and the importer need no gateway: they are tried with the release that "legacy" means. */
+const ofMarch = ['**/plugin-tools.gateway.ts', '**/import.gateway.ts'];
+
 /** A gateway of protocol 4 takes long to start: what starts it more than once is left out of the short form. */
 const startsOften = ['**/crash.gateway.ts', '**/cli.gateway.ts'];
 
@@ -22,9 +25,7 @@ const gateway = mergeConfig(base, {
       test: {
         name: version,
         include: ['test/openclaw/installed-gateway/**/*.gateway.ts'],
-        // the tools of plugins need no gateway: they are those of the release that "legacy" means
-        exclude:
-          protocol === 3 ? [] : ['**/plugin-tools.gateway.ts', ...(isWhole ? [] : startsOften)],
+        exclude: protocol === 3 ? [] : [...ofMarch, ...(isWhole ? [] : startsOften)],
         globalSetup: ['test/openclaw/installed-gateway/global-setup.ts'],
       },
     })),
