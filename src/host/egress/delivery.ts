@@ -6,12 +6,14 @@ import type { SendParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import {
   deferredSend,
+  endOfShown,
   endOfUnpassed,
   endSend,
   type FailureCause,
   failedSend,
   type SendEnd,
   suspendedSend,
+  type TakenBack,
 } from './end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from './prepare-send.js';
 import { type AttemptResult, attemptSend, mayResend } from './send-attempt.js';
@@ -43,8 +45,7 @@ export async function deliver(
  * Takes a prepared message to its end. Never rejects.
  *
  * @param first makes the first attempt in another way than by the channel's `send`.
- * @param beforeEnd takes back what is shown of it and does not stay: once its end is persisted, nobody looks for that. Resolves to
- *   whether that is left to the next who claims the message, with the send itself.
+ * @param beforeEnd takes back what is shown of it and does not stay: once its end is persisted, nobody looks for that.
  */
 export async function deliverPrepared(
   parts: SendParts,
@@ -52,7 +53,7 @@ export async function deliverPrepared(
   prepared: PreparedSend,
   signal: StopSignal,
   first?: Attempt,
-  beforeEnd?: () => Promise<boolean>,
+  beforeEnd?: () => Promise<TakenBack>,
 ): Promise<SendReport> {
   let end: SendEnd;
   try {
@@ -60,10 +61,10 @@ export async function deliverPrepared(
   } catch (error) {
     end = failedSend('threw', oneLine(error));
   }
-  const isLeft = beforeEnd && (await beforeEnd());
-  if (end.status !== 'sent' && (isLeft === true || isDeferredSend(parts, prepared, end)))
+  const shown = await beforeEnd?.();
+  if (end.status !== 'sent' && (shown === 'left' || isDeferredSend(parts, prepared, end)))
     return deferredSend(prepared);
-  return endSend(parts, trail, prepared, end);
+  return endSend(parts, trail, prepared, endOfShown(end, shown));
 }
 
 /**

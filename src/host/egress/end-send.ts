@@ -106,6 +106,19 @@ export function suspendedSend(attempts = 0, mayBeOut = false) {
   return { ...failed, isDeferred: !mayBeOut };
 }
 
+/**
+ * What became of a preview: it is gone, or may be on the screen still, or is left in the journal, with its send, to the next who claims
+ * the message (durability §6.13).
+ */
+export type TakenBack = 'gone' | 'may-stay' | 'left';
+
+/** The end of a send whose preview was taken back: if that may have failed, nobody can say that nothing of it is out. */
+export function endOfShown(end: SendEnd, shown: TakenBack | undefined): SendEnd {
+  const saysNone = end.status === 'failed' && (end.isDeferred === true || end.cause === 'aborted');
+  if (!saysNone || shown !== 'may-stay') return end;
+  return failedSend('ambiguous', 'what is shown of it could not be taken back', end.attempts);
+}
+
 /** Returns how a send ended that `egress.preparing` stopped; nothing if it passed. */
 export function endOfUnpassed({
   outcome,

@@ -8,6 +8,7 @@ import {
 } from '@sluice/sdk/channel';
 import type { StreamDelta, StreamSender } from '@sluice/sdk/stream';
 import type { StopSignal } from 'sluice-kernel/internal';
+import type { TakenBack } from '../egress/end-send.js';
 import type { PreparedSend } from '../egress/prepare-send.js';
 import { type AttemptResult, answerOf, reportSending, resultOf } from '../egress/send-attempt.js';
 import { type CallEnd, callWithin } from '../parts/attempt.js';
@@ -38,6 +39,8 @@ export class Preview implements Disposable {
   #channel: ChannelPlugin | undefined;
   /** The journal knows what it shows. Without that nobody else does. */
   #isNoted = false;
+  /** The last call of the sender failed. */
+  #mayStay = false;
 
   /** @param prepared has passed `egress.preparing` as the opening of a stream. */
   constructor(parts: SendParts, trail: Trail, prepared: PreparedSend, signal: StopSignal) {
@@ -128,15 +131,11 @@ export class Preview implements Disposable {
     await this.#leave('error', (sender) => sender.onError({ phase: 'error', error }));
   }
 
-  /**
-   * Has what was shown taken back. The second time there is nothing left to take.
-   *
-   * @returns whether the send stays open in the journal, with what it shows, for the time when its message is claimed
-   *   again (durability §6.13).
-   */
-  async takeBack(): Promise<boolean> {
+  /** Has what was shown taken back. The second time there is nothing left to take. */
+  async takeBack(): Promise<TakenBack> {
     await this.#leave('abort', (sender) => sender.abort());
-    return this.#isNoted && this.#parts.suspension?.isSuspended === true;
+    if (this.#isNoted && this.#parts.suspension?.isSuspended === true) return 'left';
+    return this.#mayStay ? 'may-stay' : 'gone';
   }
 
   /** Uses the permits up, so that a late sender shows nothing. */
@@ -150,7 +149,8 @@ export class Preview implements Disposable {
     this.#sender = undefined;
     if (sender === undefined) return;
     const { clock } = this.#parts;
-    this.#report(phase, await callWithin(() => call(sender), clock, abortTimeoutMs));
+    const end = await callWithin(() => call(sender), clock, abortTimeoutMs);
+    this.#mayStay = this.#report(phase, end).status !== 'returned';
   }
 
   async #call(phase: string, call: () => Promise<void>): Promise<CallEnd<void>> {

@@ -4,6 +4,7 @@ import { oneLine, type StopSignal } from 'sluice-kernel/internal';
 import { deliver, deliverPrepared } from '../egress/delivery.js';
 import {
   deferredSend,
+  endOfShown,
   endOfUnpassed,
   endSend,
   failedSend,
@@ -137,10 +138,10 @@ export class StreamedReply {
 
   async #endOpening(preview: Preview, end: SendEnd): Promise<SendReport> {
     const { prepared, trail } = preview;
-    const isLeft = await preview.takeBack();
+    const shown = await preview.takeBack();
     preview[Symbol.dispose]();
-    if (isLeft) return deferredSend(prepared);
-    return endSend(this.#options.parts, trail, prepared, end);
+    if (shown === 'left') return deferredSend(prepared);
+    return endSend(this.#options.parts, trail, prepared, endOfShown(end, shown));
   }
 
   /** Shows the newest part, one after the other. Never rejects. */

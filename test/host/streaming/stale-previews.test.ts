@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { journalError } from '../../../src/journal/errors.js';
 import { type Journal, memoryStore } from '../../../src/journal/index.js';
 import { deferred } from '../../../src/kernel/internal.js';
 import { virtualClock } from '../../../src/testing/index.js';
@@ -12,6 +13,7 @@ import { end, said, start } from '../../support/turn-lab.js';
 async function staleLab(
   waitsAt: readonly SenderCall[],
   ofB: (journal: Journal) => Partial<Journal> = () => ({}),
+  ofA: { readonly journal?: Partial<Journal>; readonly failsAt?: SenderCall } = {},
 ) {
   const clock = virtualClock();
   const shared = sharedJournal(clock);
@@ -23,7 +25,7 @@ async function staleLab(
   });
   const journalOf = (name: string): Journal => {
     const journal = shared.of(name);
-    return { ...journal, ...(name === 'b' && ofB(journal)) };
+    return { ...journal, ...(name === 'b' ? ofB(journal) : ofA.journal) };
   };
   const made = (name: string, before?: (call: SenderCall) => void | Promise<void>) =>
     hostLab({
@@ -36,7 +38,10 @@ async function staleLab(
       }),
     });
   shared.give('a', shared.all);
-  const a = await made('a', (call) => (waitsAt.includes(call) ? held : undefined));
+  const a = await made('a', (call) => {
+    if (call === ofA.failsAt) throw new Error('the provider has gone');
+    return waitsAt.includes(call) ? held : undefined;
+  });
   const b = await made('b');
   return {
     ...{ a, b, clock, shared, screen },
@@ -134,4 +139,27 @@ describe('a host that has lost its partition while a streamed reply', () => {
       expect(await lab.states()).toEqual(['answered']);
     },
   );
+
+  it('grew, was not noted and cannot be taken back: nobody says that nothing of it is out (durability §6.13, durability §7.2)', async () => {
+    let isAway = true;
+    const journal = {
+      shown: async () => {
+        if (isAway) throw journalError('database-io', { path: 'memory', problem: 'it is away' });
+      },
+    };
+    await using lab = await staleLab([], undefined, { journal, failsAt: 'abort' });
+    const { a, clock } = lab;
+    await a.channel.receive({ text: 'hi' }, '1');
+    await clock.advance(50);
+    expect(lab.screen).toMatchObject([{ by: 'preview' }]);
+    await clock.advance(10_000);
+    isAway = false;
+    await clock.advance(60_000);
+    const sends = await lab.sends();
+    expect([new Set(sends.slice(0, -1)), sends.at(-1)]).toEqual([
+      new Set(['stream-opening failed ambiguous']),
+      'reply sent',
+    ]);
+    expect(await lab.states()).toEqual(['answered']);
+  });
 });
