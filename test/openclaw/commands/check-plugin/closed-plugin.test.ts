@@ -147,8 +147,8 @@ describe('a plugin that is described (event-pipeline §17.16)', () => {
 
   it('has a home, which is its own folder: code that looks into its home when it is imported is described', async () => {
     const path = plugin('js');
-    const looks = `import { existsSync } from 'node:fs'; import { homedir } from 'node:os';
-      export default (api) => api.registerTool({ name: existsSync(homedir() + '/.openclaw') + homedir(), execute() {} });`;
+    const looks = `import { existsSync } from 'node:fs'; import * as system from 'node:os';
+      export default (api) => api.registerTool({ name: existsSync(system.homedir() + '/.openclaw') + system.homedir(), execute() {} });`;
     writeFileSync(join(path, 'index.js'), looks);
     const { stdout } = await runCli(['check-plugin', path, '--json'], '', { cwd: folder, env });
     expect(stdout).toContain(JSON.stringify(`false${path}`));
