@@ -60,6 +60,9 @@ const about = [
   'A cell says how many of the things that the plugin registered worked. `own` is the code that Sluice offers in place of',
   '`openclaw/plugin-sdk`. “Refused by name” lists the members of the API that the plugin asked for and that are not here.',
   'The six plugins for OpenClaw 2026.9 run on Node 22, beside openclaw@2026.9.6.',
+  '',
+  'Beside them `npm run test:channels` talks both ways by `@openclaw/signal` 2026.9.6, `@openclaw/mattermost` 2026.9.5 and',
+  '`@openclaw/feishu` 2026.9.5, with a server on loopback. The table does not have them yet.',
 ].join('\n');
 
 function summary(corpus: readonly CorpusPlugin[], found: Record62): string {

@@ -6,6 +6,7 @@ import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { httpChannel } from '../../../extensions/http/src/channel.js';
 import { config } from '../../../extensions/http/src/config.js';
+import { scheduleChannel } from '../../../extensions/import-openclaw/src/carried/schedules.js';
 import { eventIdOf } from '../../../src/journal/internal.js';
 import { type Kernel, silentLogger, systemClock } from '../../../src/kernel/internal.js';
 import { loadLegacyPlugin } from '../../../src/openclaw/index.js';
@@ -17,6 +18,7 @@ import {
   type StreamPermits,
   TerminalScreen,
 } from '../../../src/sdk/channel/index.js';
+import type { ExtensionApi } from '../../../src/sdk/extension/index.js';
 import { memoryKeyValues } from '../../../src/sdk/extension/internal.js';
 import { createTestKernel, fakeChannel, samplePayload } from '../../../src/testing/index.js';
 import { emulatedTerminal } from '../../support/emulated-terminal.js';
@@ -120,6 +122,23 @@ const channels: Readonly<Record<string, () => Promise<Running>>> = {
     const posts = /^chat\./;
     const out = () => lab.server.calls.filter(({ method }) => posts.test(method));
     return { channel: lab.channel, kernel, out, [Symbol.asyncDispose]: lab[Symbol.asyncDispose] };
+  },
+
+  'import-openclaw/schedules.ts': async () => {
+    const sent: unknown[] = [];
+    const { to, channel = 'fake', accountId = 'default' } = samplePayload('egress.preparing');
+    const name = to;
+    const address = { channel, accountId, to };
+    const api = { schedule: () => undefined, send: async (message: unknown) => sent.push(message) };
+    const agent = { agentId: 'main', sessionKey: 'agent:main:main' };
+    const schedule = { name, cron: '0 16 * * *', text: 'Tea?', to: address, ...agent };
+    // of all that an extension has it schedules and sends alone
+    const made = scheduleChannel(api as unknown as ExtensionApi, [schedule]);
+    const lab = await hostLab({ channels: [made] });
+    return {
+      ...{ channel: made, kernel: lab.kernel, out: () => sent },
+      [Symbol.asyncDispose]: lab[Symbol.asyncDispose],
+    };
   },
 
   'telegram/channel.ts': async () => {

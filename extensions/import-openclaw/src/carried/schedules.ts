@@ -1,5 +1,5 @@
 import type { ChannelPlugin, ExtensionApi } from 'sluice';
-import type { ChannelInbox } from 'sluice/channel';
+import { type ChannelInbox, checkPermit } from 'sluice/channel';
 import type { Schedule } from './settings.js';
 
 /** The channel by which a schedule speaks to its agent. */
@@ -58,6 +58,7 @@ export function scheduleChannel(api: ExtensionApi, schedules: readonly Schedule[
       };
     },
     send: async (permit) => {
+      checkPermit(permit, inbox);
       const { content, to } = permit.take();
       const schedule = named(to.replace(`${scheduleChannelId}:`, ''));
       if (
