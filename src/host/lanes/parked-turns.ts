@@ -90,11 +90,11 @@ export class Turn implements Disposable {
   /** Waits for its places: for its session here, then at all hosts, and then for its agent. @param onCome hears the error of a journal. */
   wait(onCome: (failure?: unknown) => void): void {
     this.#onCome = onCome;
-    if (this.#isFirst) this.#goOn();
+    if (this.#isFirst) this.goOn();
   }
 
   /** It is the first one of its session here, or may wait no longer. */
-  #goOn(): void {
+  goOn(): void {
     const { slots, shared } = this.places;
     if (this.hasCome) return;
     if (this.#isOver || shared?.signal.aborted) this.#come(false);
@@ -114,7 +114,7 @@ export class Turn implements Disposable {
         if (!this.#hasShared && this.#letFirst(first)) return;
         if (!this.#hasShared) await shared.turns.pause(shared);
       }
-      this.#goOn();
+      this.goOn();
     } catch (error) {
       this.#come(false, error);
     }
@@ -124,12 +124,12 @@ export class Turn implements Disposable {
   #letFirst(eventId: string | undefined): boolean {
     const queue = this.#queue;
     this.#handed = undefined;
-    for (const turn of queue.slice(1)) if (turn.places.shared?.signal.aborted) turn.#goOn();
+    for (const turn of queue.slice(1)) if (turn.places.shared?.signal.aborted) turn.goOn();
     const at = queue.findIndex(({ places }) => places.shared?.eventId === eventId);
     const [turn] = at > 0 ? queue.splice(at, 1) : [];
     if (turn === undefined) return false;
     queue.unshift(turn);
-    turn.#goOn();
+    turn.goOn();
     return true;
   }
 
@@ -153,7 +153,7 @@ export class Turn implements Disposable {
     if (at >= 0) this.#queue.splice(at, 1);
     const [first] = this.#queue;
     if (first === undefined) this.#all.queues.delete(this.places.sessionKey);
-    else if (at === 0) first.#goOn();
+    else if (at === 0) this.#all.goOn(first);
   }
 
   [Symbol.dispose](): void {
@@ -180,6 +180,8 @@ export class ParkedTurns {
   readonly queues = new Map<string, Turn[]>();
   /** By the lanes of their messages. */
   readonly #parked = new Map<string, Turn>();
+  /** Those that go on now. */
+  readonly #goingOn: Turn[] = [];
   /** Messages that wait in memory. */
   waiting = 0;
 
@@ -192,6 +194,13 @@ export class ParkedTurns {
   /** Messages that wait in the journal, or are being claimed. */
   get size(): number {
     return this.#parked.size;
+  }
+
+  /** Has a turn go on that is first now, after those that do so: thousands that are given up at once do not fill the stack. */
+  goOn(turn: Turn): void {
+    if (this.#goingOn.push(turn) > 1) return;
+    for (const one of this.#goingOn) one.goOn();
+    this.#goingOn.length = 0;
   }
 
   /** Has the next message of a conversation wait. */
