@@ -89,8 +89,15 @@ export class Turn implements Disposable {
 
   /** Waits for its places: for its session here, then at all hosts, and then for its agent. @param onCome hears the error of a journal. */
   wait(onCome: (failure?: unknown) => void): void {
+    const { signal } = this.places.shared ?? {};
     this.#onCome = onCome;
-    if (this.#isFirst) this.goOn();
+    signal?.addEventListener('abort', this);
+    if (this.#isFirst || signal?.aborted) this.goOn();
+  }
+
+  /** It may wait no longer, whoever is before it. One that asks for its session finds that out by itself. */
+  handleEvent(): void {
+    if (!this.#isFirst || this.#hasShared) this.goOn();
   }
 
   /** It is the first one of its session here, or may wait no longer. */
@@ -100,7 +107,7 @@ export class Turn implements Disposable {
     if (this.#isOver || shared?.signal.aborted) this.#come(false);
     else if (shared !== undefined && !this.#hasShared) void this.#takeShared(shared);
     else if (slots === undefined) this.#come(true);
-    else slots.next(() => this.#come(true));
+    else slots.next(() => (this.hasCome ? slots.give() : this.#come(true)));
   }
 
   /** Asks until it has its session at all hosts. An update that goes first there goes first here, too. */
@@ -120,11 +127,10 @@ export class Turn implements Disposable {
     }
   }
 
-  /** Puts the turn of an update before it. Those that may wait no longer learn it. @returns whether it waits here. */
+  /** Puts the turn of an update before it. @returns whether it waits here. */
   #letFirst(eventId: string | undefined): boolean {
     const queue = this.#queue;
     this.#handed = undefined;
-    for (const turn of queue.slice(1)) if (turn.places.shared?.signal.aborted) turn.goOn();
     const at = queue.findIndex(({ places }) => places.shared?.eventId === eventId);
     const [turn] = at > 0 ? queue.splice(at, 1) : [];
     if (turn === undefined) return false;
@@ -149,6 +155,7 @@ export class Turn implements Disposable {
   }
 
   #leave(): void {
+    this.places.shared?.signal.removeEventListener('abort', this);
     const at = this.#queue.indexOf(this);
     if (at >= 0) this.#queue.splice(at, 1);
     const [first] = this.#queue;
@@ -220,8 +227,7 @@ export class ParkedTurns {
 
   /** A session waits for the next message of a lane: it is claimed, unless it waits here for another turn of its own. */
   want(lane: string, eventId: string): void {
-    const { shared } = this.#parked.get(lane)?.places ?? {};
-    if (shared?.eventId !== eventId || shared.signal.aborted) this.onTurn?.(lane);
+    if (this.#parked.get(lane)?.places.shared?.eventId !== eventId) this.onTurn?.(lane);
   }
 
   /** The turn of a lane has come: its message has its places. */
