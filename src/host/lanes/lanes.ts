@@ -48,6 +48,6 @@ export class Lanes {
 
   /** Resolves when no lane has a job. */
   async idle(): Promise<void> {
-    while (this.#lanes.size > 0) await Promise.all(this.#lanes.values());
+    while (this.#lanes.size > 0) for (const done of this.#lanes.values()) await done;
   }
 }

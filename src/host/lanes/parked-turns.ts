@@ -89,18 +89,25 @@ export class Turn implements Disposable {
 
   /** Waits for its places: for its session here, then at all hosts, and then for its agent. @param onCome hears the error of a journal. */
   wait(onCome: (failure?: unknown) => void): void {
+    const { signal } = this.places.shared ?? {};
     this.#onCome = onCome;
-    if (this.#isFirst) this.#goOn();
+    signal?.addEventListener('abort', this);
+    if (this.#isFirst || signal?.aborted) this.goOn();
+  }
+
+  /** It may wait no longer, whoever is before it. One that asks for its session finds that out by itself. */
+  handleEvent(): void {
+    if (!this.#isFirst || this.#hasShared) this.goOn();
   }
 
   /** It is the first one of its session here, or may wait no longer. */
-  #goOn(): void {
+  goOn(): void {
     const { slots, shared } = this.places;
     if (this.hasCome) return;
     if (this.#isOver || shared?.signal.aborted) this.#come(false);
     else if (shared !== undefined && !this.#hasShared) void this.#takeShared(shared);
     else if (slots === undefined) this.#come(true);
-    else slots.next(() => this.#come(true));
+    else slots.next(() => (this.hasCome ? slots.give() : this.#come(true)));
   }
 
   /** Asks until it has its session at all hosts. An update that goes first there goes first here, too. */
@@ -114,22 +121,21 @@ export class Turn implements Disposable {
         if (!this.#hasShared && this.#letFirst(first)) return;
         if (!this.#hasShared) await shared.turns.pause(shared);
       }
-      this.#goOn();
+      this.goOn();
     } catch (error) {
       this.#come(false, error);
     }
   }
 
-  /** Puts the turn of an update before it. Those that may wait no longer learn it. @returns whether it waits here. */
+  /** Puts the turn of an update before it. @returns whether it waits here. */
   #letFirst(eventId: string | undefined): boolean {
     const queue = this.#queue;
     this.#handed = undefined;
-    for (const turn of queue.slice(1)) if (turn.places.shared?.signal.aborted) turn.#goOn();
     const at = queue.findIndex(({ places }) => places.shared?.eventId === eventId);
     const [turn] = at > 0 ? queue.splice(at, 1) : [];
     if (turn === undefined) return false;
     queue.unshift(turn);
-    turn.#goOn();
+    turn.goOn();
     return true;
   }
 
@@ -149,11 +155,12 @@ export class Turn implements Disposable {
   }
 
   #leave(): void {
+    this.places.shared?.signal.removeEventListener('abort', this);
     const at = this.#queue.indexOf(this);
     if (at >= 0) this.#queue.splice(at, 1);
     const [first] = this.#queue;
     if (first === undefined) this.#all.queues.delete(this.places.sessionKey);
-    else if (at === 0) first.#goOn();
+    else if (at === 0) this.#all.goOn(first);
   }
 
   [Symbol.dispose](): void {
@@ -180,6 +187,8 @@ export class ParkedTurns {
   readonly queues = new Map<string, Turn[]>();
   /** By the lanes of their messages. */
   readonly #parked = new Map<string, Turn>();
+  /** Those that go on now. */
+  readonly #goingOn: Turn[] = [];
   /** Messages that wait in memory. */
   waiting = 0;
 
@@ -192,6 +201,13 @@ export class ParkedTurns {
   /** Messages that wait in the journal, or are being claimed. */
   get size(): number {
     return this.#parked.size;
+  }
+
+  /** Has a turn go on that is first now, after those that do so: thousands that are given up at once do not fill the stack. */
+  goOn(turn: Turn): void {
+    if (this.#goingOn.push(turn) > 1) return;
+    for (const one of this.#goingOn) one.goOn();
+    this.#goingOn.length = 0;
   }
 
   /** Has the next message of a conversation wait. */
@@ -211,8 +227,7 @@ export class ParkedTurns {
 
   /** A session waits for the next message of a lane: it is claimed, unless it waits here for another turn of its own. */
   want(lane: string, eventId: string): void {
-    const { shared } = this.#parked.get(lane)?.places ?? {};
-    if (shared?.eventId !== eventId || shared.signal.aborted) this.onTurn?.(lane);
+    if (this.#parked.get(lane)?.places.shared?.eventId !== eventId) this.onTurn?.(lane);
   }
 
   /** The turn of a lane has come: its message has its places. */

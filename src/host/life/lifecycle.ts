@@ -14,7 +14,7 @@ import { attempt, callWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { contributeDefaultChoices } from '../provided/default-choices.js';
 import { injectAccount, sendAccount } from '../provided/jobs-channel.js';
-import { feed, unblock } from '../queue/feeder.js';
+import { feed, takeTurn, unblock } from '../queue/feeder.js';
 import { resumeAll } from '../queue/resume-all.js';
 import {
   accountsToStart,
@@ -133,10 +133,7 @@ export async function startAll(
   for (const own of [injectAccount, sendAccount]) parts.accounts.addOwn(own);
   parts.running.onTaken = () => void feed(parts);
   parts.shares.onRoom = (lane) => unblock(parts, lane);
-  parts.backlog.turns.onTurn = (lane) => {
-    if (!parts.gate.isOpen) parts.backlog.turns.giveUp(lane); // one that has begun may need its places before a reload
-    unblock(parts, lane);
-  };
+  parts.backlog.turns.onTurn = (lane) => takeTurn(parts, lane);
   const send = extensionSends(parts, sendFromAny);
   watches.push(await beginInquiries(parts, send));
   await resumeAll(parts); // it takes its places in the lanes before anything new does

@@ -122,6 +122,23 @@ export function unblock(parts: HostParts, lane: string): void {
 }
 
 /**
+ * Claims the next message of a lane whose turn has come. While extensions are replaced it gives its turn up, since one that has begun
+ * may need its places: a reading comes to it again, as it comes to others, when there is room.
+ */
+export function takeTurn(parts: HostParts, lane: string): void {
+  const { backlog, gate } = parts;
+  if (gate.isOpen) {
+    unblock(parts, lane);
+    return;
+  }
+  backlog.turns.giveUp(lane);
+  backlog.blocked.delete(lane);
+  const known = backlog.lanes.get(lane);
+  if (known === undefined) void rewind(parts);
+  else known.hasMore = true; // a reading passes over it as long as it is held
+}
+
+/**
  * Tries the lanes again that were blocked, but for those that wait for a person or for a place.
  *
  * @param hasStarted an account was started: those that wait for one are tried, too.

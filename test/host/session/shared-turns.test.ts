@@ -24,7 +24,7 @@ const replaced = defineExtension({ id: 'replaced', setup: () => undefined });
 const rowsOf = { prefix: '', limit: 100 };
 
 /** Two hosts that have every other partition, and few places. A text names the step that says it. */
-async function crowded(steps: readonly Step[], { turnMs = 100, total = 100 } = {}) {
+async function crowded(steps: readonly Step[], { turnMs = 100, total = 100, ofAgent = 2 } = {}) {
   const running = new Map<string, number>();
   let mostRunning = 0;
   const begun: string[] = [];
@@ -32,7 +32,7 @@ async function crowded(steps: readonly Step[], { turnMs = 100, total = 100 } = {
   const hosts = await twoHosts({
     lanes: { maxRunning: 2, total },
     extensions: [{ extension: replaced }],
-    of: () => ({ agents: [{ id: 'main', provider: timed(), maxRunning: 2 }] }),
+    of: () => ({ agents: [{ id: 'main', provider: timed(), maxRunning: ofAgent }] }),
     contribute: (kernel) =>
       kernel.contribute({
         ...{ extensionId: 'test', id: 'by-step', class: 'resolver' },
@@ -189,17 +189,23 @@ describe('messages that wait for a session of several hosts', () => {
     expect(all.begun).toEqual([...steps.keys()].map(String));
   });
 
-  it('have their turns in the order of their numbers, whichever host they wait at (durability §12.8)', async () => {
-    const of = ['a', 'b', 'b', 'a', 'a', 'a', 'b', 'a', 'b', 'b', 'b', 'a'] as const;
-    const { hosts, steps } = await inOneSession(of);
-    await using all = hosts;
-    for (const at of steps.keys()) {
-      await all.say(at);
-      await all.clock.advance(5);
-    }
-    await all.clock.advance(20_000);
-    expect(all.begun).toEqual([...steps.keys()].map(String));
-    expect(await all.turns()).toEqual([]);
+  it('have their turns in the order of their numbers, whichever host they wait at: no host passes over one that waits at another (durability §12.8)', async () => {
+    const said = fc.tuple(fc.constantFrom<'a' | 'b'>('a', 'b'), fc.integer({ min: 5, max: 60 }));
+    const plan = fc.array(said, { minLength: 4, maxLength: 24 });
+    await fc.assert(
+      fc.asyncProperty(plan, async (all) => {
+        const { hosts, steps } = await inOneSession(all.map(([host]) => host));
+        await using _hosts = hosts;
+        for (const [at, [, afterMs]] of all.entries()) {
+          await hosts.say(at);
+          await hosts.clock.advance(afterMs);
+        }
+        await hosts.clock.advance(steps.length * 1_000);
+        expect(hosts.begun).toEqual([...steps.keys()].map(String));
+        expect(await hosts.turns()).toEqual([]);
+      }),
+      { numRuns: 30 },
+    );
   });
 
   it.each([
@@ -244,6 +250,34 @@ describe('messages that wait for a session of several hosts', () => {
       );
       expect(left.length).toBeGreaterThan(0);
       expect(all.b.texts()).toHaveLength(left.length);
+    },
+  );
+
+  it.each([
+    ['its session', 0],
+    ['its agent', 1],
+  ])(
+    'leave a host at once that has lost their partition, also if %s is busy there for long (durability §12.5, durability §12.8)',
+    async (_, sessions) => {
+      const { hosts, steps } = await inOneSession(['b', 'b', 'b'], { ofAgent: 1 });
+      await using all = hosts;
+      for (const [at, step] of steps.entries()) steps[at] = { ...step, session: at * sessions };
+      all.hangs.add('0');
+      for (const at of steps.keys()) await all.say(at);
+      await all.clock.advance(500);
+      expect(all.begun).toEqual(['0']);
+      const [kept, ...others] = steps.map(({ conversation }) => all.partitionOf(conversation));
+      const lost = others.filter((one) => one !== kept);
+      expect(lost).not.toEqual([]);
+      all.shared.give('a', lost);
+      await all.clock.advance(200);
+      const left = steps.length - lost.length;
+      expect(all.b.host.stats()).toMatchObject({ conversations: left });
+      all.hangs.clear();
+      await all.clock.advance(20_000);
+      expect(inNumbers(await all.states())).toEqual(answered(3));
+      expect(all.begun.toSorted()).toEqual(['0', '1', '2']);
+      expect(all.b.host.stats()).toMatchObject({ running: 0, waiting: 0, conversations: 0 });
     },
   );
 
