@@ -280,6 +280,17 @@ describe('whatever happens, agent.completed is emitted once', () => {
     expect(count('agent.completed')).toBe(1);
   });
 
+  it('when a transcript refuses with a promise of its own kind, and not when it gives back no promise', async () => {
+    const refused = {
+      // biome-ignore lint/suspicious/noThenProperty: as a library of databases makes it
+      then: (_: unknown, reject: (why: Error) => void) => reject(new Error('disk full')),
+    };
+    const transcript = { agentId: 'a', sessionKey: 'k', sessionId: 's', history: [] };
+    const run = (append: () => void) => turnLab({ session: { ...transcript, append } }).result;
+    expect((await run(() => refused)).error?.code).toBe('not-written');
+    expect((await run(() => 1)).status).toBe('completed');
+  });
+
   it('when the turn is aborted while its provider hangs: it gets its grace, and is cut off', async () => {
     const abort = new AbortController();
     let released = false;
