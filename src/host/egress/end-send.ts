@@ -107,7 +107,7 @@ export function suspendedSend(attempts = 0, mayBeOut = false) {
 }
 
 /**
- * What became of a preview: it is gone, or may be on the screen still, or is left in the journal, with its send, to the next who claims
+ * The fate of a preview: it is gone, or may be on the screen still, or is left in the journal, with its send, to the next who claims
  * the message (durability §6.13).
  */
 export type TakenBack = 'gone' | 'may-stay' | 'left';
