@@ -186,6 +186,27 @@ describe('a compaction in a turn', () => {
       { runId: 'r-1', cause: 'overflow', willRetry: true, compactionCount: 1 },
     ]);
   });
+
+  it('whose result cannot be read is not dispatched, and fails no turn (§16.6)', async () => {
+    const result = {
+      get summary(): string {
+        throw new Error('gone');
+      },
+    };
+    const lab = turnLab({
+      provider: scripted(async function* () {
+        yield start;
+        yield { type: 'auto_compaction_start', reason: 'threshold' };
+        yield { type: 'auto_compaction_end', aborted: false, willRetry: false, result };
+        yield* said('hello');
+        yield end();
+      }),
+    });
+    expect((await lab.result).assistantTexts).toEqual(['hello']);
+    expect(lab.log.entries.map(({ message }) => message)).toContain(
+      'a compaction was not dispatched',
+    );
+  });
 });
 
 describe('the model of a turn', () => {
