@@ -186,6 +186,27 @@ describe('a compaction in a turn', () => {
       { runId: 'r-1', cause: 'overflow', willRetry: true, compactionCount: 1 },
     ]);
   });
+
+  it('whose result cannot be read is not dispatched, and fails no turn (§16.6)', async () => {
+    const result = {
+      get summary(): string {
+        throw new Error('gone');
+      },
+    };
+    const lab = turnLab({
+      provider: scripted(async function* () {
+        yield start;
+        yield { type: 'auto_compaction_start', reason: 'threshold' };
+        yield { type: 'auto_compaction_end', aborted: false, willRetry: false, result };
+        yield* said('hello');
+        yield end();
+      }),
+    });
+    expect((await lab.result).assistantTexts).toEqual(['hello']);
+    expect(lab.log.entries.map(({ message }) => message)).toContain(
+      'a compaction was not dispatched',
+    );
+  });
 });
 
 describe('the model of a turn', () => {
@@ -278,6 +299,17 @@ describe('whatever happens, agent.completed is emitted once', () => {
       message: expect.stringMatching(/disk full/),
     });
     expect(count('agent.completed')).toBe(1);
+  });
+
+  it('when a transcript refuses with a promise of its own kind, and not when it gives back no promise', async () => {
+    const refused = {
+      // biome-ignore lint/suspicious/noThenProperty: as a library of databases makes it
+      then: (_: unknown, reject: (why: Error) => void) => reject(new Error('disk full')),
+    };
+    const transcript = { agentId: 'a', sessionKey: 'k', sessionId: 's', history: [] };
+    const run = (append: () => void) => turnLab({ session: { ...transcript, append } }).result;
+    expect((await run(() => refused)).error?.code).toBe('not-written');
+    expect((await run(() => 1)).status).toBe('completed');
   });
 
   it('when the turn is aborted while its provider hangs: it gets its grace, and is cut off', async () => {

@@ -58,7 +58,7 @@ export function compactions(trail: Trail, run: RunFields, logger: Logger) {
       const cause = lastCause;
       if (!aborted && errorMessage === undefined) count++;
       const compactionCount = count;
-      enqueue(() => {
+      enqueue(async () => {
         const known = { ...run, ...definedFields({ cause }) };
         const payload = { ...known, compactionCount, ...told(result), willRetry };
         return trail.dispatch('compaction.after', payload);

@@ -5,7 +5,7 @@ import type {
   TranscriptEntry,
 } from '@sluice/sdk/stream';
 import { inOrder } from '@sluice/sdk/stream/internal';
-import { definedFields, oneLine, type StopSignal } from 'sluice-kernel/internal';
+import { definedFields, isThenable, oneLine, type StopSignal } from 'sluice-kernel/internal';
 import { isSuspended, RunFailure } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';
@@ -59,7 +59,10 @@ export function transcriptWriter(
       throw new RunFailure('not-written', `the transcript was not written: ${oneLine(error)}`);
     };
     try {
-      return session.append?.(passed)?.then(undefined, failed);
+      const writing: unknown = session.append?.(passed); // from outside: it may be no promise
+      return isThenable(writing)
+        ? Promise.resolve(writing).then(() => undefined, failed)
+        : undefined;
     } catch (error) {
       return failed(error);
     }

@@ -58,8 +58,8 @@ export async function handleUpdate(
   using _sends = outbox.open(eventId, how.earlier);
   const end = await carryToEnd(fenced, whole, countedPlace(fenced, received, own, lane));
   if (runsAtOnce(lane)) batches?.close(besideLane(received) ?? '');
-  if (fenced.suspension?.isSuspended) return suspendUpdate(fenced, whole, own);
-  return endUpdate(fenced, whole, end);
+  if (fenced.suspension?.isSuspended) return await suspendUpdate(fenced, whole, own);
+  return await endUpdate(fenced, whole, end); // until then the message counts in the share of its sender
 }
 
 /** Leaves an update in the journal until its sender has a place of his share: it takes no memory meanwhile. */

@@ -112,7 +112,7 @@ export class StreamedReply {
     await this.#end();
     using _place = this.#place;
     await this.#preview?.fail(error);
-    return this.#endWithout(failedSend('agent-failed', error));
+    return await this.#endWithout(failedSend('agent-failed', error));
   }
 
   /** Takes back what was shown: somebody stopped it, or there is no such reply. @returns as `fail`. */
@@ -120,9 +120,9 @@ export class StreamedReply {
     await this.#end();
     using _place = this.#place;
     if (why === 'aborted')
-      return this.#endWithout(failedSend('aborted', 'it was stopped before it was whole'));
+      return await this.#endWithout(failedSend('aborted', 'it was stopped before it was whole'));
     const cancel = { code: 'withdrawn', text: 'the agent took it back' };
-    return this.#endWithout({ status: 'cancelled', cancel, attempts: 0 });
+    return await this.#endWithout({ status: 'cancelled', cancel, attempts: 0 });
   }
 
   #end(): Promise<void> | undefined {

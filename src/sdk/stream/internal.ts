@@ -1,4 +1,3 @@
-export { inOrder } from './flow/in-order.js';
 // The names of this layer that other layers and tests use. They are no part of the package.
 
 export { stopOf } from './agent-trigger.js';
@@ -6,6 +5,7 @@ export { streamError } from './errors.js';
 export { traceEvent } from './event-trace.js';
 export { Backlog } from './flow/backlog.js';
 export { GrowingText } from './flow/growing-text.js';
+export { inOrder } from './flow/in-order.js';
 export { Recent } from './flow/recent.js';
 export { anySignal, nodeSignal, Stop, type StopSignal } from './flow/stop.js';
 export * from './ordering/check-ordering.js';

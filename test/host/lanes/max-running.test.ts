@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { memoryJournal, openJournal } from '../../../src/journal/index.js';
+import { type Journal, memoryJournal, openJournal } from '../../../src/journal/index.js';
 import type { Kernel } from '../../../src/kernel/internal.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { testFolder } from '../../support/folder.js';
@@ -185,6 +185,31 @@ describe('M6: messages that run at once', () => {
       return isStopped;
     });
     expect(lab.texts().toSorted()).toEqual(texts);
+  });
+
+  it('of one sender keep his share until the journal has their ends: those of others find a place (durability §8.5, durability §8.9)', async () => {
+    const inner = memoryJournal();
+    let go = (): void => undefined;
+    const isBack = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const journal: Journal = {
+      ...inner,
+      endUpdate: (...given) => isBack.then(() => inner.endUpdate(...given)),
+    };
+    await using lab = await hostLab({ journal, lanes: { maxRunning: 2 } });
+    for (const [text, from] of [
+      ['ada one', 'ada'],
+      ['ada two', 'ada'],
+      ['bob', 'bob'],
+    ] as const) {
+      await lab.channel.receive({ text, conversation: text, from }, text);
+      await settled(lab);
+    }
+    expect(lab.texts()).toEqual(['ada one', 'bob']);
+    go();
+    await until(lab, () => lab.ends.length === 3);
+    expect(lab.texts()).toEqual(['ada one', 'bob', 'ada two']);
   });
 
   it('begin a few in a turn of the event loop, so that a crowd handed in at once lets timers and sockets have theirs (durability §8.7)', async () => {

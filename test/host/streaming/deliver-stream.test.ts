@@ -285,6 +285,28 @@ describe('deliverStream', () => {
     expect(lab.channel.calls.every((call) => call.startsWith('1 '))).toBe(true);
   });
 
+  it('lets no other reply grow in a conversation before what was shown of a stopped one is taken back (§14.10)', async () => {
+    let goOn = (): void => undefined;
+    const takingBack = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const lab = labOf({ before: (call) => (call === 'abort' ? takingBack : undefined) });
+    const stop = new AbortController();
+    const { kernel, clock, streams } = lab;
+    const context = { kernel, clock, streams, trigger };
+    const first = agentOf(clock, [content('Hel'), 'hang']);
+    const one = deliverStream(first.agent, lab.channel, { ...context, signal: stop.signal });
+    await clock.advance(50);
+    stop.abort();
+    await clock.advance(0);
+    expect(lab.channel.screen).toEqual([{ by: 'preview', text: 'Hel' }]);
+    expect(streams.size).toBe(1);
+    goOn();
+    await clock.advance(0);
+    expect((await one).status).toBe('aborted');
+    expect([lab.channel.screen, streams.size]).toEqual([[], 0]);
+  });
+
   it('refuses an agent that cannot be triggered', async () => {
     const { kernel, streams } = labOf();
     await expect(

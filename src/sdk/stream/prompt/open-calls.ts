@@ -5,49 +5,29 @@ import type { AssistantContent, SessionMessage, ToolCallContent } from '../sessi
 export interface OpenCall {
   readonly call: ToolCallContent;
   /** The call of a later message of the same turn that makes it again: the same name, with the same arguments. */
-  readonly madeAgainBy: ToolCallContent | undefined;
+  readonly madeAgainBy?: ToolCallContent;
 }
 
-/** A call as it is found. */
-interface Made extends OpenCall {
-  madeAgainBy: ToolCallContent | undefined;
-  hasResult: boolean;
-}
-
-/**
- * Finds the calls of tools that have no result, oldest first. Each turn looks at all of a history: no list and no closure is made for a
- * message of it.
- */
+/** Finds the calls of tools that have no result, oldest first. */
 export function openCalls(messages: readonly SessionMessage[]): readonly OpenCall[] {
-  const made: Made[] = [];
-  let ofTurn = 0; // from here on
+  const found = new Set<{ call: ToolCallContent; madeAgainBy?: ToolCallContent }>();
+  let ofTurn: typeof found = new Set();
   for (const message of messages) {
-    if (message.role === 'user') ofTurn = made.length;
-    else if (message.role === 'toolResult') noteResult(made, ofTurn, message.toolCallId);
-    else {
-      const before = made.length;
-      for (const block of message.content)
-        if (block.type === 'toolCall') {
-          for (let at = ofTurn; at < before; at++) noteAgain(made[at], block);
-          made.push({ call: block, madeAgainBy: undefined, hasResult: false });
-        }
+    if (message.role === 'user') ofTurn = new Set();
+    if (message.role === 'toolResult') {
+      const one = [...ofTurn].findLast(({ call }) => call.id === message.toolCallId);
+      if (one !== undefined) for (const calls of [found, ofTurn]) calls.delete(one);
+    }
+    if (message.role !== 'assistant') continue;
+    const calls = message.content.flatMap((one) => (one.type === 'toolCall' ? [one] : []));
+    for (const one of ofTurn)
+      for (const call of calls) if (isSame(one.call, call)) one.madeAgainBy = call;
+    for (const call of calls) {
+      const one = { call };
+      for (const all of [found, ofTurn]) all.add(one);
     }
   }
-  return made.filter((one) => !one.hasResult);
-}
-
-/** A result is that of the last call with its id, in its turn. */
-function noteResult(made: readonly Made[], ofTurn: number, id: string): void {
-  for (let at = made.length - 1; at >= ofTurn; at--) {
-    const one = made[at];
-    if (one === undefined || one.hasResult || one.call.id !== id) continue;
-    one.hasResult = true;
-    return;
-  }
-}
-
-function noteAgain(one: Made | undefined, call: ToolCallContent): void {
-  if (one !== undefined && !one.hasResult && isSame(one.call, call)) one.madeAgainBy = call;
+  return [...found];
 }
 
 /** Leaves out each call without a result that was made again later: that one stands for both. */
