@@ -199,9 +199,10 @@ function requests(
     return followed;
   };
 
-  const press: ServedParts['press'] = async (caller, request) => {
+  const press: ServedParts['press'] = async (caller, request, _, hasPlace) => {
     const read = readPress(await request.text(), request.headers, caller, config);
     if (read instanceof Response) return read;
+    if (!hasPlace(read.senderId)) return busy();
     if ((await receive(read, read.interactionId)) === 'refused')
       return later('not-taken', 'press it again');
     return Response.json({ id: read.interactionId }, { status: 202 });
