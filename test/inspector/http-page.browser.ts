@@ -66,6 +66,26 @@ describe('the chat page', () => {
     await page.close();
   });
 
+  it('stops the turn of the model that was asked, also if another one is chosen (http §7.3)', async () => {
+    const agent = steppedAgent(['One ', 'two.']);
+    await using lab = await httpLab(
+      { models: { slow: { agent: 'slow' }, quick: { agent: 'quick' } } },
+      {
+        agents: [
+          { id: 'slow', provider: agent.provider },
+          { id: 'quick', provider: scriptedAgent([]) },
+        ],
+      },
+    );
+    const { page, shown } = await say(lab, 'count');
+    await agent.begun;
+    await page.getByLabel('Model').selectOption('quick');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await expect.poll(() => shown('error').textContent()).toBe('Stopped.');
+    await expect.poll(() => agent.isStopped()).toBe(true);
+    await page.close();
+  });
+
   it('follows an answer that is longer than the window (http §7.1)', async () => {
     const agent = steppedAgent(['One.\n'.repeat(200), 'Two.']);
     await using lab = await httpLab({}, { agents: [{ id: 'main', provider: agent.provider }] });

@@ -20,7 +20,8 @@ const text = at<HTMLTextAreaElement>('text');
 const key = at<HTMLInputElement>('key');
 const model = at<HTMLSelectElement>('model');
 const history = new History();
-const running = new Set<AbortController>();
+/** What is being answered, by the way to stop it. */
+const running = new Map<AbortController, Entry>();
 /** The reason of a stop that nobody has to be told. */
 const anew = {};
 
@@ -164,7 +165,7 @@ function offerAgain(entry: Entry, line: HTMLElement): void {
 /** Has a message answered, and shows its answer while it grows. */
 async function answer(entry: Entry, before?: Element): Promise<void> {
   const stop = new AbortController();
-  running.add(stop);
+  running.set(stop, entry);
   at('stop').hidden = false;
   const view = new AnswerView(before);
   try {
@@ -189,15 +190,14 @@ async function answer(entry: Entry, before?: Element): Promise<void> {
   if (stop.signal.reason !== anew) history.save();
 }
 
-/** Stops the turns of the conversation. Each message has a key, so that a turn goes on without its reader. */
+/** Stops the turns of the conversation, of each model. Each message has a key, so that a turn goes on without its reader. */
 function stopAll(reason?: object): void {
   const { conversation } = history;
-  if (running.size > 0)
+  for (const model of new Set([...running.values()].map((entry) => entry.model)))
     void (async () => {
-      const stop = { conversation, model: model.value, text: '/stop', key: newName() };
-      for await (const _ of say(host, stop));
+      for await (const _ of say(host, { conversation, model, text: '/stop', key: newName() }));
     })().catch(() => undefined); // the reader has gone in any case
-  for (const stop of running) stop.abort(reason);
+  for (const stop of running.keys()) stop.abort(reason);
 }
 
 async function showModels(): Promise<void> {
