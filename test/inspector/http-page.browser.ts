@@ -269,11 +269,11 @@ describe('the chat page', () => {
           ask({ title: 'Brew it?', of }),
         ),
     });
-  const asking = (of: 'principal' | 'owner') => ({
+  const asking = (of: 'principal' | 'owner', args = {}) => ({
     agents: [
       {
         id: 'main',
-        provider: scriptedAgent([[{ tool: 'Brew', result: 'done' }, 'It is done.']]),
+        provider: scriptedAgent([[{ tool: 'Brew', args, result: 'done' }, 'It is done.']]),
       },
     ],
     extensions: [asker(of)],
@@ -293,6 +293,18 @@ describe('the chat page', () => {
     await expect.poll(() => page.locator('article.agent').textContent()).toContain('It is done.');
     expect(await page.getByRole('group', { name: 'Answers' }).count()).toBe(0);
     problems.splice(0); // the browser tells of the 401 that asked for the key
+    await page.close();
+  });
+
+  it('shows each character of what is approved, whatever an agent has written (http §8.1)', async () => {
+    const command = "echo '[hi](<https://a.example';rm -rf ~;echo '>)' **/* &#x72; ```\n```";
+    await using lab = await httpLab({}, asking('owner', { command }));
+    const { page, shown } = await say(lab, 'tea');
+    await page.getByRole('button', { name: 'Allow', exact: true }).waitFor();
+    expect(await shown('agent').locator('pre').textContent()).toContain(JSON.stringify(command));
+    expect(await shown('agent').locator('a').count()).toBe(0);
+    const hidden = `[...document.querySelectorAll('pre')].some((one) => one.scrollWidth > one.clientWidth)`;
+    expect(await page.evaluate(hidden)).toBe(false);
     await page.close();
   });
 
