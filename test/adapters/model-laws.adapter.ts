@@ -1,7 +1,8 @@
 import { AIMessage } from '@langchain/core/messages';
+import { fakeModel } from '@langchain/core/testing';
 import { Agent } from '@openai/agents';
 import { assistantMessage, ScriptedModel } from '@openai/agents/testing';
-import { streamText, wrapLanguageModel } from 'ai';
+import { generateText, Output, streamText, wrapLanguageModel } from 'ai';
 import { createAgent, createMiddleware, providerStrategy } from 'langchain';
 import type { JudgeOptions } from 'sluice-judge';
 import { cancel, createKernel, type Kernel, type PayloadOf } from 'sluice-kernel';
@@ -158,6 +159,31 @@ describe('the model of a framework', () => {
     expect(errors).toEqual(['Error: overloaded']);
   });
 
+  it('of the AI SDK is judged by the text that is read as data, too', async () => {
+    const model = aiSdkModel([]);
+    const plain = model.doGenerate;
+    const structuredOutputText = '{"key":"sk-SECRET"}';
+    model.doGenerate = async (how) => ({ ...(await plain(how)), structuredOutputText });
+    const { middleware } = aiSdkJudge(refusing(), { given });
+    const wrapped = wrapLanguageModel({ model, middleware });
+    const output = Output.object({ schema: z.object({ key: z.string() }) });
+    const got = await generateText({ model: wrapped, prompt: 'go', output })
+      .then((result) => result.output)
+      .catch((error: unknown) => String(Object(error).text));
+    expect(got).toBe('[withheld: a handler that guards answers failed]');
+  });
+
+  it('of the AI SDK tells the same of itself when its answer is held and streamed', async () => {
+    const model = aiSdkModel([]);
+    const plain = model.doGenerate;
+    const about = { response: { id: 'r1', modelId: 'm1' }, providerMetadata: { p: { n: 1 } } };
+    model.doGenerate = async (how) => ({ ...(await plain(how)), ...about });
+    const { middleware } = aiSdkJudge(refusing(), { given });
+    const result = streamText({ model: wrapLanguageModel({ model, middleware }), prompt: 'go' });
+    expect([await result.text, await result.providerMetadata]).toEqual(['Done.', { p: { n: 1 } }]);
+    expect(await result.response).toMatchObject(about.response);
+  });
+
   it('of the OpenAI Agents SDK gives its words as a stream of text, once they are judged', async () => {
     const model = openAiAgentsModel([[]], ['It is sk-SECRET.']);
     const agent = new Agent({
@@ -170,17 +196,18 @@ describe('the model of a framework', () => {
     expect(shown).toBe('It is [hidden].');
   });
 
-  it('of the OpenAI Agents SDK is judged by its refusals and its raw thoughts, too', async () => {
+  it('of the OpenAI Agents SDK is judged by its refusals, its speech and its raw thoughts, too', async () => {
     const heard: unknown[] = [];
     const kernel = changing(({ text, thinking }) => void heard.push([text, thinking]));
-    const refusal = { type: 'refusal' as const, refusal: 'I refuse.' };
+    const refusal = { type: 'refusal' as const, refusal: 'I refuse. ' };
+    const spoken = { type: 'audio' as const, audio: 'AAAA', transcript: 'I speak.' };
     const model = new ScriptedModel([
       [
         {
           ...{ type: 'reasoning', content: [{ type: 'input_text', text: 'In short. ' }] },
           rawContent: [{ type: 'reasoning_text', text: 'At length.' }],
         } as never,
-        { ...assistantMessage(''), content: [refusal] },
+        { ...assistantMessage(''), content: [refusal, spoken] },
       ],
     ]);
     const agent = new Agent({
@@ -190,7 +217,7 @@ describe('the model of a framework', () => {
     await runner(model)
       .run(agent, 'go')
       .catch(() => undefined); // the SDK ends a refused run by an error
-    expect(heard).toEqual([['I refuse.', 'In short. At length.']]);
+    expect(heard).toEqual([['I refuse. I speak.', 'In short. At length.']]);
   });
 
   const invoke = async (model: object, rule = refusing(), more: object = {}) => {
@@ -213,6 +240,34 @@ describe('the model of a framework', () => {
     expect(JSON.stringify(result)).not.toContain('SECRET');
   });
 
+  it('of LangChain is judged by its thoughts and its refusal, which stand beside its content', async () => {
+    const heard: unknown[] = [];
+    const kernel = changing(({ text, thinking }) => {
+      heard.push([text, thinking]);
+      return text.includes('twice') ? { text: 'Once.' } : undefined;
+    });
+    const additional_kwargs = {
+      reasoning_content: 'I recall sk-SECRET.',
+      refusal: 'I refuse twice.',
+    };
+    const response_metadata = { model_provider: 'deepseek' };
+    const answer = new AIMessage({ content: '', additional_kwargs, response_metadata });
+    const result = await invoke(fakeModel().respond(answer), kernel);
+    expect(heard).toEqual([['I refuse twice.', 'I recall sk-SECRET.']]);
+    expect(result.messages.at(-1)?.text).toBe('Once.');
+    expect(JSON.stringify(result)).not.toContain('SECRET'); // it has no place in the content
+  });
+
+  it('of LangChain that the judge cannot reach ends the run, whatever is judged', async () => {
+    const kernel = createKernel();
+    kernel.contribute({
+      ...{ ...acme, family: 'agent.llm.calling', class: 'veto', id: 'no' },
+      handler: () => cancel('policy', { reply: 'No.' }),
+    });
+    const model = langChainModel([[]]).pipe((message) => message);
+    await expect(invoke(model, kernel)).rejects.toThrow('was not asked through the judge');
+  });
+
   it('of LangChain is asked: a middleware inside of the judge that answers for it ends the run', async () => {
     const answers = createMiddleware({
       name: 'answers',
@@ -225,7 +280,7 @@ describe('the model of a framework', () => {
       middleware: [...judged.middleware(), answers] as never,
     });
     await expect(agent.invoke({ messages: [] } as never)).rejects.toThrow(
-      'a middleware inside of the judge has answered for the model',
+      'a middleware inside of it has answered',
     );
   });
 

@@ -66,6 +66,26 @@ describe('the chat page', () => {
     await page.close();
   });
 
+  it('stops the turn of the model that was asked, also if another one is chosen (http §7.3)', async () => {
+    const agent = steppedAgent(['One ', 'two.']);
+    await using lab = await httpLab(
+      { models: { slow: { agent: 'slow' }, quick: { agent: 'quick' } } },
+      {
+        agents: [
+          { id: 'slow', provider: agent.provider },
+          { id: 'quick', provider: scriptedAgent([]) },
+        ],
+      },
+    );
+    const { page, shown } = await say(lab, 'count');
+    await agent.begun;
+    await page.getByLabel('Model').selectOption('quick');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await expect.poll(() => shown('error').textContent()).toBe('Stopped.');
+    await expect.poll(() => agent.isStopped()).toBe(true);
+    await page.close();
+  });
+
   it('follows an answer that is longer than the window (http §7.1)', async () => {
     const agent = steppedAgent(['One.\n'.repeat(200), 'Two.']);
     await using lab = await httpLab({}, { agents: [{ id: 'main', provider: agent.provider }] });
@@ -249,11 +269,11 @@ describe('the chat page', () => {
           ask({ title: 'Brew it?', of }),
         ),
     });
-  const asking = (of: 'principal' | 'owner') => ({
+  const asking = (of: 'principal' | 'owner', args = {}) => ({
     agents: [
       {
         id: 'main',
-        provider: scriptedAgent([[{ tool: 'Brew', result: 'done' }, 'It is done.']]),
+        provider: scriptedAgent([[{ tool: 'Brew', args, result: 'done' }, 'It is done.']]),
       },
     ],
     extensions: [asker(of)],
@@ -276,6 +296,18 @@ describe('the chat page', () => {
     await page.close();
   });
 
+  it('shows each character of what is approved, whatever an agent has written (http §8.1)', async () => {
+    const command = "echo '[hi](<https://a.example';rm -rf ~;echo '>)' **/* &#x72; ```\n```";
+    await using lab = await httpLab({}, asking('owner', { command }));
+    const { page, shown } = await say(lab, 'tea');
+    await page.getByRole('button', { name: 'Allow', exact: true }).waitFor();
+    expect(await shown('agent').locator('pre').textContent()).toContain(JSON.stringify(command));
+    expect(await shown('agent').locator('a').count()).toBe(0);
+    const hidden = `[...document.querySelectorAll('pre')].some((one) => one.scrollWidth > one.clientWidth)`;
+    expect(await page.evaluate(hidden)).toBe(false);
+    await page.close();
+  });
+
   it('says that nobody is proven without a key, and refuses an answer to an approval at once (http §7.4)', async () => {
     await using lab = await httpLab({}, asking('owner'));
     const { page, shown } = await say(lab, 'tea');
@@ -285,18 +317,82 @@ describe('the chat page', () => {
     await page.close();
   });
 
-  it('says in words that its host is away, and keeps the message in the box (http §7.5)', async () => {
-    const lab = await httpLab();
+  it('has an answer after a reload for which the key has to be given again (http §7.3)', async () => {
+    const sha256 = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b'; // of "secret"
+    const agent = steppedAgent(['One ', 'two.']);
+    await using lab = await httpLab(
+      { keys: [{ name: 'ada', sha256 }] },
+      { agents: [{ id: 'main', provider: agent.provider }] },
+    );
+    const page = await openPage(browser, lab.url);
+    const giveKey = async () => {
+      await page.getByLabel('Key').fill('secret');
+      await page.getByLabel('Key').press('Enter');
+      await expect.poll(() => page.getByLabel('Model').textContent()).toBe('sluice');
+    };
+    await giveKey();
+    await page.getByLabel('Message').fill('count');
+    await page.getByLabel('Message').press('Enter');
+    await agent.begun;
+    await page.reload();
+    await page.getByRole('button', { name: 'Ask again' }).waitFor();
+    await page.reload(); // nothing of a missing key is the end of a message
+    await page.getByRole('button', { name: 'Ask again' }).waitFor();
+    await giveKey();
+    const stepping = setInterval(agent.step, 1);
+    await expect.poll(() => page.locator('article.agent').allTextContents()).toEqual(['One two.']);
+    clearInterval(stepping);
+    expect(lab.test.of('routing.resolving')).toHaveLength(1);
+    problems.splice(0); // the browser tells of the 401 that asked for the key
+    await page.close();
+  });
+
+  it('says in words that its host is away, and asks for the answer again under its key (http §7.3, http §7.5)', async () => {
+    const agent = steppedAgent(['One ', 'two.']);
+    await using lab = await httpLab({}, { agents: [{ id: 'main', provider: agent.provider }] });
     const page = await openPage(browser, lab.url);
     await page.getByText('Write a message').waitFor();
     await expect.poll(() => page.getByLabel('Model').textContent()).toBe('sluice');
-    await lab[Symbol.asyncDispose]();
+    const completions = '**/v1/chat/completions';
+    await page.route(completions, async (route) => {
+      await route.fetch({ timeout: 300 }).catch(() => undefined); // the host takes it, and its answer is lost
+      await route.abort('connectionreset');
+    });
     await page.getByLabel('Message').fill('hello');
     await page.keyboard.press('Enter');
-    await expect
-      .poll(() => page.locator('article.error').textContent())
-      .toContain('cannot be reached');
-    problems.splice(0); // the browser tells of the refused connection
+    await page.getByText('cannot be reached').waitFor();
+    await page.unroute(completions);
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    const stepping = setInterval(agent.step, 1);
+    await expect.poll(() => page.locator('article.agent').allTextContents()).toEqual(['One two.']);
+    clearInterval(stepping);
+    expect(await page.locator('article.error').count()).toBe(0);
+    expect(lab.test.of('routing.resolving')).toHaveLength(1);
+    problems.splice(0); // the browser tells of the lost connection
+    await page.close();
+  });
+
+  it('reads the whole of an answer that is another in the end (http §3.3, http §7.3)', async () => {
+    const agent = steppedAgent(['One ', 'two.']);
+    const changer = defineExtension({
+      id: 'changer',
+      setup: (api) =>
+        api.mutate('egress.preparing', 'other', { preview: 'ok' }, ({ payload }) =>
+          payload.streaming ? undefined : { content: 'Three.' },
+        ),
+    });
+    await using lab = await httpLab(
+      {},
+      { agents: [{ id: 'main', provider: agent.provider }], extensions: [changer] },
+    );
+    const { page, shown } = await say(lab, 'count');
+    await agent.begun;
+    agent.step();
+    await expect.poll(() => shown('agent').textContent()).toBe('One');
+    agent.step();
+    await page.getByText('what was shown is not the answer').waitFor();
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await expect.poll(() => shown('agent').allTextContents()).toEqual(['Three.']);
     await page.close();
   });
 

@@ -107,7 +107,11 @@ function callOf({ params, model: { provider, modelId: model } }: ModelCalled<obj
 const noUsage = { inputTokens: { total: 0 }, outputTokens: { total: 0 } };
 
 const answers: AnswerShape<object> = {
-  blocks: (answer) => Object(answer).content,
+  blocks(answer) {
+    const { content, structuredOutputText: text = '' } = Object(answer);
+    const isTold = content.some((block: Loose) => String(block['text']).includes(text));
+    return isTold ? content : [...content, { type: 'text', text }]; // it is read in place of the other texts
+  },
   read({ type, text, toolCallId, toolName, input, providerExecuted }) {
     if (type === 'text') return { type, text };
     if (type === 'reasoning') return { type: 'thinking', text };
@@ -128,9 +132,10 @@ const answers: AnswerShape<object> = {
 
 /** A whole answer as a stream. */
 function streamOf(answer: object): ReadableStream<object> {
-  const { warnings, finishReason, usage }: Loose = Object(answer);
-  const parts = answers.blocks(answer).flatMap((block, at) => {
-    const { type, text: delta, ...more }: Loose = Object(block);
+  const { content, warnings, finishReason, usage, providerMetadata, response } = Object(answer);
+  const { id, timestamp, modelId }: Loose = Object(response);
+  const parts = content.flatMap((block: Loose, at: number) => {
+    const { type, text: delta, ...more } = block;
     if (delta === undefined) return [block];
     const of = (step: string) => ({ type: `${type}-${step}`, id: String(at) });
     return [
@@ -139,11 +144,12 @@ function streamOf(answer: object): ReadableStream<object> {
       { ...more, ...of('end') },
     ];
   });
-  const finish = { type: 'finish', finishReason, usage };
+  const begin = { type: 'stream-start', warnings };
+  const about = { type: 'response-metadata', id, timestamp, modelId };
+  const finish = { type: 'finish', finishReason, usage, providerMetadata };
   return new ReadableStream({
     start(stream) {
-      for (const part of [{ type: 'stream-start', warnings }, ...parts, finish])
-        stream.enqueue(part);
+      for (const part of [begin, about, ...parts, finish]) stream.enqueue(part);
       stream.close();
     },
   });

@@ -7,7 +7,7 @@ export interface Entry {
   readonly text: string;
   /** The answer in Markdown; nothing as long as it has not ended. */
   answer?: string;
-  /** The problem in words, in place of an answer or behind it. */
+  /** The problem in words that has ended it, in place of an answer or behind it. */
   problem?: string;
 }
 

@@ -27,14 +27,24 @@ interface AskedError {
 }
 
 /** A problem in words for the person who reads the page. */
-export class Problem extends Error {}
+export class Problem extends Error {
+  /** The host has ended what was asked. Else it may still answer it, under the same key. */
+  readonly isEnd: boolean;
 
-const away = 'The host cannot be reached. It may have stopped: send the message again later.';
+  constructor(message: string, isEnd = false) {
+    super(message);
+    this.isEnd = isEnd;
+  }
+}
 
-function textOf(error: AskedError | string): string {
-  if (typeof error === 'string') return error; // of the port itself
-  const { message, code, event_id: event } = error;
-  return `${message} (${[code, event].filter(Boolean).join(', ')})`;
+/** Problems behind which there may be an answer all the same: the host has not handled the message yet, or keeps its answer. */
+const passing = ['invalid_api_key', 'busy', 'stopping', 'not-taken', 'aborted', 'taken-back'];
+
+function problemOf(error: AskedError | string): Problem {
+  if (typeof error === 'string') return new Problem(error, true); // of the port itself
+  const { message, code = '', event_id: event } = error;
+  const facts = [code, event].filter(Boolean).join(', ');
+  return new Problem(`${message} (${facts})`, !passing.includes(code));
 }
 
 async function ask(host: Host, path: string, headers: object, init: RequestInit = {}) {
@@ -47,12 +57,14 @@ async function ask(host: Host, path: string, headers: object, init: RequestInit 
       ...(key !== '' && { authorization: `Bearer ${key}` }),
     },
   }).catch((error: unknown) => {
-    throw init.signal?.aborted === true ? error : new Problem(away);
+    if (init.signal?.aborted === true) throw error;
+    throw new Problem('The host cannot be reached. It may have stopped.');
   });
   if (answer.ok) return answer;
   if (answer.status === 401) host.keyMissing();
   const body: { readonly error?: AskedError | string } = await answer.json().catch(() => ({}));
-  throw new Problem(textOf(body.error ?? `The host answered ${answer.status}.`));
+  if (body.error === undefined) throw new Problem(`The host answered ${answer.status}.`);
+  throw problemOf(body.error);
 }
 
 export async function readModels(host: Host): Promise<readonly string[]> {
@@ -99,7 +111,7 @@ export async function* say(host: Host, said: Said): AsyncGenerator<AnswerPart> {
       else if (event.startsWith('data: ')) yield partOf(JSON.parse(event.slice(6)));
     }
   }
-  if (!hasEnded) throw new Problem('The answer broke off. Reload the page to read it to its end.');
+  if (!hasEnded) throw new Problem('The answer broke off.');
 }
 
 interface Chunk {
@@ -111,13 +123,13 @@ interface Chunk {
 }
 
 function partOf({ error, choices, sluice }: Chunk): AnswerPart {
-  if (error !== undefined) throw new Problem(textOf(error));
+  if (error !== undefined) throw problemOf(error);
   const { content = '', reasoning_content: thinking = '' } = choices?.[0]?.delta ?? {};
   return { content, thinking, ...(sluice !== undefined && { questions: sluice.questions }) };
 }
 
 async function* textsOf({ body }: Response): AsyncGenerator<string> {
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
-  for (let part = await reader?.read(); part?.done === false; part = await reader?.read())
-    yield part.value;
+  const next = () => reader?.read().catch(() => undefined); // a connection that breaks ends it, too
+  for (let part = await next(); part?.done === false; part = await next()) yield part.value;
 }

@@ -20,7 +20,8 @@ const text = at<HTMLTextAreaElement>('text');
 const key = at<HTMLInputElement>('key');
 const model = at<HTMLSelectElement>('model');
 const history = new History();
-const running = new Set<AbortController>();
+/** What is being answered, by the way to stop it. */
+const running = new Map<AbortController, Entry>();
 /** The reason of a stop that nobody has to be told. */
 const anew = {};
 
@@ -50,12 +51,16 @@ function show(kind: string, words = '', before?: Element): HTMLElement {
 
 /** An answer on the page. It is drawn at most once for each picture of the screen. */
 class AnswerView {
-  readonly #working = show('working', 'Working');
+  readonly #working: HTMLElement;
   #thinking: HTMLElement | undefined;
   #line: HTMLElement | undefined;
   #growing: GrowingText | undefined;
   #isDue = false;
   text = '';
+
+  constructor(before?: Element) {
+    this.#working = show('working', 'Working', before);
+  }
 
   take({ content = '', thinking = '', questions = [] }: AnswerPart): void {
     if (thinking !== '') {
@@ -79,13 +84,15 @@ class AnswerView {
     this.#line?.removeAttribute('aria-busy');
   }
 
-  /** What was shown counts for nothing. */
-  remove(): void {
+  /** What was shown counts for nothing. @returns the line that tells why. */
+  fail(error: unknown): HTMLElement {
+    const line = tell(error, this.#working);
     this.end();
     change(() => {
       this.#line?.remove();
       this.#thinking?.remove();
     });
+    return line;
   }
 
   #write(content: string): void {
@@ -136,19 +143,31 @@ class AnswerView {
   }
 }
 
-function tell(error: unknown): string {
-  const words = error instanceof Problem ? error.message : 'The page failed: reload it.';
-  show('error', words);
+function tell(error: unknown, before?: Element): HTMLElement {
   if (!(error instanceof Problem)) console.error(error);
-  return words;
+  const words = error instanceof Problem ? error.message : 'The page failed: reload it.';
+  return show('error', words, before);
+}
+
+/** Puts a button under a problem that does not end a message: the message keeps its key, so it is said once. */
+function offerAgain(entry: Entry, line: HTMLElement): void {
+  const again = document.createElement('button');
+  again.type = 'button';
+  again.textContent = 'Ask again';
+  again.addEventListener('click', () => {
+    void answer(entry, line);
+    line.remove();
+    text.focus();
+  });
+  change(() => line.append(' ', again));
 }
 
 /** Has a message answered, and shows its answer while it grows. */
-async function answer(entry: Entry): Promise<void> {
+async function answer(entry: Entry, before?: Element): Promise<void> {
   const stop = new AbortController();
-  running.add(stop);
+  running.set(stop, entry);
   at('stop').hidden = false;
-  const view = new AnswerView();
+  const view = new AnswerView(before);
   try {
     const { conversation } = history;
     for await (const part of say(host, { ...entry, conversation, signal: stop.signal }))
@@ -161,8 +180,9 @@ async function answer(entry: Entry): Promise<void> {
       Object.assign(entry, { answer: view.text, problem: 'Stopped.' });
       if (stop.signal.reason !== anew) show('error', entry.problem);
     } else {
-      view.remove();
-      entry.problem = tell(error);
+      const line = view.fail(error);
+      if (error instanceof Problem && error.isEnd) entry.problem = error.message;
+      else offerAgain(entry, line);
     }
   }
   running.delete(stop);
@@ -170,15 +190,14 @@ async function answer(entry: Entry): Promise<void> {
   if (stop.signal.reason !== anew) history.save();
 }
 
-/** Stops the turns of the conversation. Each message has a key, so that a turn goes on without its reader. */
+/** Stops the turns of the conversation, of each model. Each message has a key, so that a turn goes on without its reader. */
 function stopAll(reason?: object): void {
   const { conversation } = history;
-  if (running.size > 0)
+  for (const model of new Set([...running.values()].map((entry) => entry.model)))
     void (async () => {
-      const stop = { conversation, model: model.value, text: '/stop', key: newName() };
-      for await (const _ of say(host, stop));
+      for await (const _ of say(host, { conversation, model, text: '/stop', key: newName() }));
     })().catch(() => undefined); // the reader has gone in any case
-  for (const stop of running) stop.abort(reason);
+  for (const stop of running.keys()) stop.abort(reason);
 }
 
 async function showModels(): Promise<void> {
@@ -217,7 +236,10 @@ at('anew').addEventListener('click', () => {
   });
   text.focus();
 });
-key.addEventListener('change', () => void showModels().catch(tell));
+key.addEventListener('change', () => {
+  showModels().catch((error: unknown) => void tell(error));
+  for (const again of log.querySelectorAll<HTMLButtonElement>('.error button')) again.click();
+});
 text.focus();
 log.tabIndex = 0; // it scrolls: a keyboard has to reach it
 at('unproven').hidden = document.documentElement.dataset['keys'] !== 'no';
@@ -236,4 +258,4 @@ async function restore(): Promise<void> {
   }
   await showModels();
 }
-restore().catch(tell);
+restore().catch((error: unknown) => void tell(error));

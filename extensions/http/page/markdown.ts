@@ -62,7 +62,6 @@ function codeOf(text: string): Element {
   const box = elementOf('div', '');
   box.className = 'code';
   const pre = elementOf('pre', '');
-  pre.tabIndex = 0; // it may be wider than the page: a keyboard has to reach it
   pre.append(elementOf('code', text));
   const copy = elementOf('button', 'Copy');
   copy.setAttribute('type', 'button');

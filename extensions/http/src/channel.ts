@@ -199,9 +199,10 @@ function requests(
     return followed;
   };
 
-  const press: ServedParts['press'] = async (caller, request) => {
+  const press: ServedParts['press'] = async (caller, request, _, hasPlace) => {
     const read = readPress(await request.text(), request.headers, caller, config);
     if (read instanceof Response) return read;
+    if (!hasPlace(read.senderId)) return busy();
     if ((await receive(read, read.interactionId)) === 'refused')
       return later('not-taken', 'press it again');
     return Response.json({ id: read.interactionId }, { status: 202 });
@@ -234,14 +235,15 @@ function deliveryOf({ config, clock, answers }: Parts, closing: () => AbortSigna
     const { to, kind, attachments, interactive } = message;
     const { buttons = [] } = interactive ?? {};
     const numbered = buttons.map(({ label }, at) => `${at + 1}) ${label}`).join('\n');
-    const content = [message.content, numbered].filter((one) => one !== '').join('\n\n');
+    const withNumbers = (text: string) => [text, numbered].filter((one) => one !== '').join('\n\n');
     const callback = hookOf(config, to)?.callback;
     if (callback !== undefined)
       return callBack(
         callback,
-        { ...message, content },
+        { ...message, content: withNumbers(message.content) },
         { id, attempt, signal: signal ?? closing(), clock },
       );
+    const content = withNumbers(kind === 'approval' ? fenced(message.content) : message.content);
     if (attachments.some(({ url }) => url === undefined))
       return { status: 'rejected', reason: 'a file of this machine cannot be sent' };
     const answer = await answers.at(to);
@@ -265,6 +267,13 @@ function hookOf({ webhooks }: HttpConfig, to: string): WebhookConfig | undefined
   if (!to.startsWith(hookPrefix)) return undefined;
   const [name = ''] = to.slice(hookPrefix.length).split('/', 1);
   return Object.hasOwn(webhooks, name) ? webhooks[name] : undefined;
+}
+
+/** A text as a block of code: a reader of Markdown shows each of its characters. */
+function fenced(text: string): string {
+  const ticks = (text.match(/`+/g) ?? []).map(({ length }) => length + 1);
+  const fence = '`'.repeat(Math.max(3, ...ticks));
+  return text === '' ? '' : `${fence}\n${text}\n${fence}`;
 }
 
 /** The field that a text of some kind belongs to. */

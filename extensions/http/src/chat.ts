@@ -69,8 +69,9 @@ export function readChat(
   text: string,
   headers: Headers,
   { name, isFrontEnd, isProven }: Caller,
-  { models, conversationHeader, tasks }: HttpConfig,
+  config: HttpConfig,
 ): ChatRequest | UnreadableUpdate | Response {
+  const { models, tasks } = config;
   const { data, error } = completion.safeParse(jsonOf(text));
   if (data === undefined) return unreadable(text, error.issues[0]);
   const { model, messages, user } = data;
@@ -97,7 +98,7 @@ export function readChat(
     return refusal(400, 'user-missing', 'this key is of a front end: name the "user"', {
       param: 'user',
     });
-  const named = headers.get(conversationHeader);
+  const named = namedBy(headers, config);
   const key = headers.get('idempotency-key');
   if ([named, key].some((one) => one !== null && !isName(one))) return badHeader();
   const senderId = isFrontEnd ? `${name}/${user}` : name;
@@ -135,10 +136,10 @@ export function readPress(
   text: string,
   headers: Headers,
   { name, isFrontEnd, isProven }: Caller,
-  { conversationHeader }: HttpConfig,
+  config: HttpConfig,
 ): HttpPress | Response {
   const { data } = pressed.safeParse(jsonOf(text));
-  const conversation = headers.get(conversationHeader);
+  const conversation = namedBy(headers, config);
   if (data === undefined || (isFrontEnd && data.user === undefined))
     return refusal(
       400,
@@ -151,6 +152,11 @@ export function readPress(
     ...{ kind: 'press', conversationId: idOfConversation(senderId, conversation) },
     ...{ interactionId: newUpdateId(), senderId, isProven, button: data.button },
   };
+}
+
+/** The name of a conversation. The header that answers name it in counts beside that of the config: the page has no other. */
+function namedBy(headers: Headers, { conversationHeader }: HttpConfig): string | null {
+  return headers.get(conversationHeader) ?? headers.get('x-sluice-conversation');
 }
 
 function idOfConversation(senderId: string, conversation: string): string {

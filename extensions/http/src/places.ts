@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { HttpConfig } from './config.js';
 import type { Caller } from './keys.js';
 
-/** Requests that are answered at once, of all keys, and of all webhooks. */
+/** Requests of one kind that are answered at once, of all keys, and of all webhooks. */
 const inAll = 64;
 /** A quarter of them: nobody has more, if others may need them. */
 const share = inAll / 4;
@@ -10,21 +10,28 @@ const share = inAll / 4;
 /** Places that a request needs, each by the name of those who share it, with the most that they have. */
 export type NeededPlaces = readonly (readonly [of: string, atMost: number])[];
 
+/** A request with a key. A press takes no place of a chat: who waits for an answer can press a button of it. */
+export type Asked = 'chat' | 'press';
+
 /**
  * Says which places a request with a key needs. A front end, which speaks for several people, leaves one share to the other keys
  * (http §1.5).
  */
-export function placesOfKey({ keys }: HttpConfig, { name, isFrontEnd }: Caller): NeededPlaces {
+export function placesOfKey(
+  { keys }: HttpConfig,
+  { name, isFrontEnd }: Caller,
+  asked: Asked,
+): NeededPlaces {
   const atMost = isFrontEnd ? inAll - share : share;
   return [
-    ['keys', inAll],
-    [`key ${name}`, keys.length > 1 ? atMost : inAll],
+    [`${asked} of keys`, inAll],
+    [`${asked} of key ${name}`, keys.length > 1 ? atMost : inAll],
   ];
 }
 
 /** Says which places a person of a front end needs. */
-export function placesOfPerson(senderId: string): NeededPlaces {
-  return [[`person ${senderId}`, share]];
+export function placesOfPerson(senderId: string, asked: Asked): NeededPlaces {
+  return [[`${asked} of person ${senderId}`, share]];
 }
 
 /** Says which places a delivery needs. Requests with keys take none of them. */

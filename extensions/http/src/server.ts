@@ -5,22 +5,29 @@ import type { Clock, Logger } from 'sluice';
 import { startHealthServer } from 'sluice/host';
 import type { HttpConfig } from './config.js';
 import { type Caller, callerOf } from './keys.js';
-import { type NeededPlaces, Places, placesOfHook, placesOfKey, placesOfPerson } from './places.js';
+import {
+  type Asked,
+  type NeededPlaces,
+  Places,
+  placesOfHook,
+  placesOfKey,
+  placesOfPerson,
+} from './places.js';
 import { busy, later, refusal } from './refusal.js';
 
+/** Answers a request with a key. @param hasPlace takes a place of a person of a front end, and says whether there was one. */
+type Answering = (
+  caller: Caller,
+  request: Request,
+  response: ServerResponse,
+  hasPlace: (senderId: string) => boolean,
+) => Promise<Response>;
+
 /** The answers of a server. */
-export interface ServedParts {
+export interface ServedParts extends Readonly<Record<Asked, Answering>> {
   readonly config: HttpConfig;
   readonly clock: Clock;
   readonly log: Logger;
-  /** @param hasPlace takes a place of a person of a front end, and says whether there was one. */
-  chat(
-    caller: Caller,
-    request: Request,
-    response: ServerResponse,
-    hasPlace: (senderId: string) => boolean,
-  ): Promise<Response>;
-  press(caller: Caller, request: Request): Promise<Response>;
   hook(name: string, request: Request, response: ServerResponse): Promise<Response>;
 }
 
@@ -40,6 +47,10 @@ export interface Served {
   close(): Promise<void>;
 }
 
+/** The paths of requests with a key, beside the list of models. */
+const askedAt: Readonly<Partial<Record<string, Asked>>> = {
+  ...{ '/v1/chat/completions': 'chat', '/v1/presses': 'press' },
+};
 /** Milliseconds in which a client has to read what is left of an answer that has ended. */
 const readWithinMs = 60_000;
 /** Milliseconds in which a client can read the end of its answer when the host stops. */
@@ -64,8 +75,8 @@ export async function serve(parts: ServedParts): Promise<Served> {
     const hook = /^\/hooks\/([\w.-]+)$/.exec(path)?.[1] ?? '';
     const isHook = Object.hasOwn(webhooks, hook);
     const isModels = path === '/v1/models';
-    const isPress = path === '/v1/presses';
-    if (!isHook && !isModels && !isPress && path !== '/v1/chat/completions')
+    const asked = askedAt[path];
+    if (!isHook && !isModels && asked === undefined)
       return refusal(404, 'no-such-path', 'there is no such path');
     if (method !== (isModels ? 'GET' : 'POST'))
       return refusal(405, 'wrong-method', `${path} is for ${isModels ? 'GET' : 'POST'}`);
@@ -75,21 +86,19 @@ export async function serve(parts: ServedParts): Promise<Served> {
     if (isModels) return Response.json({ object: 'list', data: models });
     if (isStopping) return later('stopping', 'the host stops');
     const judged: Judged =
-      isHook || caller === undefined
+      asked === undefined || caller === undefined
         ? {
             ...{ isProven: false, needs: placesOfHook(config, hook) },
             handle: (...asked) => parts.hook(hook, ...asked),
           }
         : {
-            ...{ isProven: caller.isProven, needs: placesOfKey(config, caller) },
+            ...{ isProven: caller.isProven, needs: placesOfKey(config, caller, asked) },
             handle: (request, response) =>
-              isPress
-                ? parts.press(caller, request)
-                : parts.chat(
-                    ...[caller, request, response],
-                    (senderId) =>
-                      !caller.isFrontEnd || places.take(placesOfPerson(senderId), response),
-                  ),
+              parts[asked](
+                ...[caller, request, response],
+                (senderId) =>
+                  !caller.isFrontEnd || places.take(placesOfPerson(senderId, asked), response),
+              ),
           };
     return places.areFree(judged.needs) ? judged : busy();
   };

@@ -53,6 +53,12 @@ async function answerTo(lab: HttpLab, name: string, user?: string): Promise<stri
   return answer.ok ? textOf(answer) : String((await errorOf(answer))['code']);
 }
 
+async function press(lab: HttpLab, name: string, user?: string): Promise<number> {
+  const headers = { ...by(name), 'x-sluice-conversation': 'tea' };
+  const body = JSON.stringify({ button: 'x', user });
+  return (await fetch(`${lab.url}/v1/presses`, { method: 'POST', body, headers })).status;
+}
+
 async function bring(lab: HttpLab, name: string): Promise<number> {
   const body = JSON.stringify({ text: 'hi' });
   const digest = createHmac('sha256', secret).update(body).digest('hex');
@@ -65,6 +71,7 @@ describe('R5: the places of requests', () => {
     await using lab = await labOf();
     expect(await hang(lab, 64, 'ada')).toBe(48);
     expect(await answerTo(lab, 'ada')).toBe('busy');
+    expect(await press(lab, 'ada')).toBe(202); // of an answer that waits for it
     expect(await answerTo(lab, 'bob')).toBe('done');
     expect(await answerTo(lab, 'webui', 'cy')).toBe('done');
     expect(await bring(lab, 'one')).toBe(202);
@@ -74,6 +81,7 @@ describe('R5: the places of requests', () => {
     await using lab = await labOf();
     expect(await hang(lab, 20, 'webui', 'cy')).toBe(4);
     expect(await answerTo(lab, 'webui', 'cy')).toBe('busy');
+    expect(await press(lab, 'webui', 'cy')).toBe(202);
     expect(await answerTo(lab, 'webui', 'dan')).toBe('done');
     expect(await hang(lab, 16, 'webui', 'dan')).toBe(0);
     expect(await hang(lab, 17, 'webui', 'eve')).toBe(1);

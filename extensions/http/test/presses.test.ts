@@ -82,6 +82,18 @@ describe('the buttons of a question', () => {
     await asked;
   });
 
+  it('are pressed, and a message is said, by the header of the page beside that of the config (http §2.3, http §8.2)', async () => {
+    await using lab = await httpLab({ conversationHeader: 'x-chat' });
+    const of = async (headers: Record<string, string>) =>
+      (await lab.ask(saying('hi'), headers)).headers.get('x-sluice-conversation');
+    expect(await of({ 'x-sluice-conversation': 'tea' })).toBe('tea');
+    expect(await of({ 'x-sluice-conversation': 'tea', 'x-chat': 'cup' })).toBe('cup');
+    const headers = { 'x-sluice-conversation': 'tea' };
+    const body = '{ "button": "x" }';
+    const answer = await fetch(`${lab.url}/v1/presses`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(202);
+  });
+
   it.each([
     ['no object', '"x"'],
     ['no button', '{}'],

@@ -25,7 +25,7 @@ export type Loose = Readonly<Record<string, unknown>>;
 /** The answers of a framework's models. */
 export interface AnswerShape<Answer> {
   readonly blocks: (answer: Answer) => readonly object[];
-  /** Nothing of a block that is not judged. It goes with an answer that stays as it is. */
+  /** Nothing of a block that is not judged: it is left out of an answer that changes. */
   readonly read: (block: Loose) => AnswerPart | undefined;
   readonly write: (part: AnswerPart) => object;
   /** An answer of other blocks, of which no other part may tell what it was. There is no `answer` if the model was not called. */
@@ -137,11 +137,11 @@ function wordsBy(messages: readonly object[], ...names: string[]): string | unde
   return last && wordsOf(last);
 }
 
-/** The words of a message, also of a refusal. */
+/** The words of a message, also those of a refusal and those that are spoken. */
 export function wordsOf({ content }: { readonly content?: unknown }): string {
   const wordOf = (part: unknown): unknown => {
-    const { text, refusal = '' }: Loose = Object(part);
-    return typeof part === 'string' ? part : (text ?? refusal);
+    const { text, refusal, transcript = '' }: Loose = Object(part);
+    return typeof part === 'string' ? part : (text ?? refusal ?? transcript);
   };
   return [content].flat().map(wordOf).join('');
 }

@@ -142,8 +142,10 @@ export function judge<Context = unknown>(
         );
       });
       const result = await handler({ ...request, model: asked });
-      if (!isJudged && kernel.has('agent.llm.returning'))
-        throw new Error('a middleware inside of the judge has answered for the model');
+      if (!isJudged && (kernel.has('agent.llm.returning') || kernel.has('agent.llm.calling')))
+        throw new Error(
+          'the model was not asked through the judge: a middleware inside of it has answered, or the model is a sequence',
+        );
       return result;
     },
   };
@@ -237,13 +239,23 @@ function judgedModel(model: ChatModel, judged: (invoke: Invoke) => Invoke): obje
   });
 }
 
+/** The type of a thought that is no block of the content: a provider would not know it there. */
+const beside = 'beside';
+const besideOf = (thought: object) => ({ ...thought, type: beside });
+
 const answers: AnswerShape<object> = {
   blocks(message) {
-    const { content, tool_calls = [], invalid_tool_calls = [] } = Object(message);
+    const { content, contentBlocks = [], additional_kwargs = {} } = Object(message);
+    const { tool_calls = [], invalid_tool_calls = [] } = Object(message);
     const unread = invalid_tool_calls.map((one: object) => ({ ...one, args: null }));
     const calls = [...tool_calls, ...unread].map((one) => ({ ...one, type: 'tool_call' }));
     const said = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-    return [...said, ...calls];
+    const isThought = (block: Loose) => answers.read(block)?.type === 'thinking';
+    // what LangChain reads from beside the content
+    const thoughts = said.some(isThought) ? [] : contentBlocks.filter(isThought);
+    const { refusal } = additional_kwargs;
+    const refused = typeof refusal === 'string' ? [{ type: 'text', text: refusal }] : [];
+    return [...thoughts.map(besideOf), ...said, ...refused, ...calls];
   },
   read(block) {
     const { type, text, id: toolCallId, name: toolName, args: params } = block;
@@ -259,7 +271,7 @@ const answers: AnswerShape<object> = {
     const { AIMessage } = await import('langchain');
     const { id, usage_metadata }: Loose = Object(answer);
     const isCall = (block: object) => Object(block).type === 'tool_call';
-    const content = blocks.filter((block) => !isCall(block));
+    const content = blocks.filter((block) => !isCall(block) && Object(block).type !== beside);
     const tool_calls = blocks.filter((block) => isCall(block) && Object(block).args !== null);
     return new AIMessage({ content, tool_calls, id, usage_metadata } as never); // as the blocks were written
   },
