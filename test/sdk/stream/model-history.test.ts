@@ -142,18 +142,33 @@ describe('the messages that a model gets (event-pipeline §16.29)', () => {
     );
   });
 
-  it('are those of a history that is read for the first time, however the session goes on', () => {
+  it('are those of a history that is read for the first time, however the session goes on, is forked or is edited', () => {
     const mostly = { weight: 4, arbitrary: fc.constant(good) };
-    const added = fc.tuple(fc.oneof(mostly, shortTranscript), fc.nat(9));
+    const turn = fc.record({
+      messages: fc.oneof(mostly, shortTranscript),
+      left: fc.nat(9),
+      edited: fc.nat(40),
+      forkedAt: fc.nat(20),
+    });
+    const read = (entries: readonly TranscriptEntry[]) => {
+      const anew = structuredClone(entries);
+      expect(modelHistory(entries)).toEqual(modelHistory(anew));
+      expect(modelHistory(entries).push({ role: 'user', content: 'more' })).toBeGreaterThan(0);
+    };
     fc.assert(
-      fc.property(fc.array(added, { maxLength: 8 }), (turns) => {
+      fc.property(fc.array(turn, { maxLength: 8 }), (turns) => {
         let entries: TranscriptEntry[] = [];
-        for (const [messages, left] of turns) {
-          entries = [...entries, ...messages.map((message) => ({ ...message, surroundings: 'S' }))];
+        for (const { messages, left, edited, forkedAt } of turns) {
+          entries = [
+            ...entries,
+            ...[...messages].map((message) => ({ ...message, surroundings: 'S' })),
+          ];
           if (left < 5) entries = entries.slice(left);
-          const anew = structuredClone(entries);
-          expect(modelHistory(entries)).toEqual(modelHistory(anew));
-          expect(modelHistory(entries).push({ role: 'user', content: 'more' })).toBeGreaterThan(0);
+          entries = entries.map((entry, at) =>
+            at === edited ? { role: 'user', content: '[redacted]' } : entry,
+          );
+          read(entries);
+          read([...entries.slice(0, forkedAt), ...good.map((message) => ({ ...message }))]);
         }
       }),
     );
