@@ -153,4 +153,17 @@ describe('a text that is lost is told once, and only if it is lost (event-pipeli
     const { accepted, handling } = (await lab.journal.counts()).updates;
     expect(accepted + handling).toBe(1); // it ends with the next start
   });
+
+  it('and the log says so if it cannot be kept', async () => {
+    breakMembers(isText);
+    await using lab = await labOf((post, text) => swallowed(post, 'hasControlCommand', text));
+    vi.spyOn(lab.journal, 'accept').mockRejectedValue(new Error('the disk is full'));
+    await lab.say('hello');
+    await lab.clock.advance(10_000);
+    await vi.waitFor(() =>
+      expect(lab.logger.entries.map(({ message }) => message)).toContain(
+        'post: a text that was lost could not be kept',
+      ),
+    );
+  });
 });
