@@ -220,6 +220,17 @@ describe('an HTTP request on the way of a message (event-pipeline §17.36)', () 
     await vi.waitFor(() => expect(routes.lab.ends).toHaveLength(1), 60_000);
   });
 
+  it('that is answered before its code throws is a dead letter; one that is answered 500 for it is none', async () => {
+    await using routes = await routeLab(() => async (request, response) => {
+      const text = await textOf(request);
+      if (text === 'hello') response.writeHead(200).end('ok');
+      throw new Error('no line');
+    });
+    expect([await routes.ask('hello'), await routes.ask('again')]).toEqual([200, 500]);
+    await vi.waitFor(() => expect(routes.lab.ends).toHaveLength(1), 60_000);
+    expect(routes.lab.ends[0]?.reason).toContain('its own code: no line');
+  });
+
   it('is answered as its plugin says if the message is handed over, or if the plugin has refused it', async () => {
     await using routes = await routeLab((post) => async (request, response) => {
       const text = await textOf(request);
