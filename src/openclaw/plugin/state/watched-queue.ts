@@ -1,5 +1,5 @@
 import type { MessageWay } from '../way/message-way.js';
-import { idOf, type Named } from './ingress-event.js';
+import { type Event, idOf, type Named } from './ingress-event.js';
 import type { IngressQueue } from './ingress-queue.js';
 
 const owner = 'api.runtime.state.openChannelIngressQueue';
@@ -11,9 +11,7 @@ export function watchedQueue(
   queue: IngressQueue,
 ): IngressQueue {
   const working = new Map<string, ReturnType<MessageWay['claimed']>>();
-  const claiming = <E extends { readonly id: string; readonly payload?: unknown } | null>(
-    event: E,
-  ): E => {
+  const claiming = (event: Event | null): Event | null => {
     if (event === null) return event;
     working.get(event.id)?.('given back'); // its claim had become stale
     working.set(event.id, way.claimed(accountId, event['payload']));

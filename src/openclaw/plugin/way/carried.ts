@@ -1,6 +1,5 @@
 import type { Timer } from 'sluice-kernel/internal';
 import type { LegacyIntake } from '../shape/intake.js';
-import { textsIn } from './texts-in.js';
 
 /** Why a text is lost. */
 export type LostBecause = Parameters<Parameters<LegacyIntake['open']>[2]>[2];
@@ -43,18 +42,10 @@ export interface Carried {
 export function openText(
   account: AccountWay,
   raw: () => unknown,
-  more: Pick<Carried, 'within' | 'isOf'> = {},
+  more: Partial<Pick<Carried, 'within' | 'isOf' | 'isOver'>>,
 ): Carried {
   const carried: Carried = { account, raw, handed: [], isOver: false, ...more };
   account.open.add(carried);
-  return carried;
-}
-
-/** Opens texts that code has that nobody knows the end of. */
-export function openTexts(account: AccountWay, texts: readonly string[]): Carried {
-  const isOf = (text: string): boolean => texts.includes(text);
-  const carried = openText(account, () => ({ texts }), { isOf });
-  carried.isOver = true;
   return carried;
 }
 
@@ -79,16 +70,4 @@ export function openWith({ open }: AccountWay, texts: readonly string[]): readon
     [...open].filter(({ isOf }) => isOf && texts.some((text) => isOf(text, isExact)));
   const exact = having(true);
   return exact.length > 0 ? exact : having(false);
-}
-
-/** The texts of the arguments of a failed call that may be lost, beside a text that the code has. */
-export function textsBeside(
-  carried: Carried | undefined,
-  given: readonly unknown[],
-  member: string,
-): readonly string[] {
-  if (carried === undefined) return textsIn(given, member);
-  const { handed } = carried;
-  const texts = handed === undefined ? [] : textsIn(given, member);
-  return texts.some((text) => handed?.includes(text)) ? [] : texts;
 }

@@ -9,9 +9,7 @@ import {
   isOpen,
   type LostBecause,
   openText,
-  openTexts,
   openWith,
-  textsBeside,
 } from './carried.js';
 import { textsIn } from './texts-in.js';
 
@@ -19,6 +17,7 @@ import { textsIn } from './texts-in.js';
 const graceMs = 10_000;
 /** Milliseconds after its end in which code may still fail with a text that it had. */
 const lateMs = 60_000;
+const noTexts: readonly string[] = [];
 /** Members of one account that are named at once. */
 const mostFailures = 20;
 
@@ -105,10 +104,15 @@ export class MessageWay implements LegacyIntake {
     if (isSluiceError(error, 'plugin-unsupported')) account.refused ??= member;
     const because = this.#trouble(account, member, error);
     if (isHosts === true) return;
-    const texts = textsBeside(carried, given, member);
+    const handed = carried === undefined ? noTexts : carried.handed;
+    const texts = textsIn(given, member).filter((text) => handed?.includes(text) === false);
+    const isOf = (text: string): boolean => texts.includes(text);
     if (carried !== undefined && isOpen(carried)) this.#note(carried, because);
     else if (texts.length > 0)
-      this.#note(openWith(account, texts)[0] ?? openTexts(account, texts), because);
+      this.#note(
+        openWith(account, texts)[0] ?? openText(account, () => ({ texts }), { isOf, isOver: true }),
+        because,
+      );
     else if (carried === undefined) account.astray = because;
   }
 

@@ -2,6 +2,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startHealthServer } from '../../../../src/host/index.js';
 import type { LegacyAccountContext } from '../../../../src/openclaw/index.js';
+import { virtualClock } from '../../../../src/testing/index.js';
 import { hostLab } from '../../../support/host-lab.js';
 import { type PostOffice, postOffice } from '../channel-lab.js';
 import { breakMembers, call, labOf, type Queue, queueOf } from './way-lab.js';
@@ -82,6 +83,21 @@ describe('a member that fails on the way of a message (event-pipeline §17.36)',
     expect(lines).toContainEqual(
       'it has ended for good: api.runtime.channel.line.monitorLineProvider is not supported',
     );
+  });
+
+  it('ends no account for good that had run for 300 seconds before its line broke', async () => {
+    const clock = virtualClock();
+    const run = async (): Promise<void> => {
+      call(post, 'line', 'probe', {});
+      await new Promise<void>((resolve) => void clock.setTimeout(resolve, 400_000));
+    };
+    const post = postOffice({ run });
+    await using _ = await hostLab({ loadPlugins: post.load, clock });
+    for (let passed = 0; passed < 420_000; passed += 10_000) {
+      await new Promise(setImmediate);
+      await clock.advance(10_000);
+    }
+    expect(post.started).toHaveLength(2);
   });
 
   it('makes a delivery a send that has failed, whatever the code of the plugin makes of it', async () => {
