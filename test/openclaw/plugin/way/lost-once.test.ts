@@ -17,7 +17,7 @@ async function swallowed(post: PostOffice, name: string, ...given: unknown[]): P
 /** The texts that were lost, as they came. */
 async function lostIn(lab: Lab): Promise<readonly unknown[]> {
   for (let second = 0; second < 100; second += 1) await lab.clock.advance(1_000);
-  await vi.waitFor(() => expect(lab.ends.length).toBe(lab.of('ingress.received').length));
+  await vi.waitFor(() => expect(lab.ends.length).toBe(lab.of('ingress.received').length), 60_000);
   return lab
     .of('ingress.received')
     .flatMap(({ payload: { raw } }) => (raw as { cameAs?: unknown }).cameAs ?? []);
@@ -160,10 +160,12 @@ describe('a text that is lost is told once, and only if it is lost (event-pipeli
     vi.spyOn(lab.journal, 'accept').mockRejectedValue(new Error('the disk is full'));
     await lab.say('hello');
     await lab.clock.advance(10_000);
-    await vi.waitFor(() =>
-      expect(lab.logger.entries.map(({ message }) => message)).toContain(
-        'post: a text that was lost could not be kept',
-      ),
+    await vi.waitFor(
+      () =>
+        expect(lab.logger.messages('error')).toContain(
+          'post: a text that was lost could not be kept',
+        ),
+      60_000,
     );
   });
 });
