@@ -66,7 +66,7 @@ export async function runAccount(
       const started = Promise.resolve(gateway?.startAccount?.(context));
       const isAtOnce = await Promise.race([started.then(() => true), setImmediate(false)]);
       const given = await started;
-      if (isAtOnce && intake.refusedTo(channel.id, accountId) === undefined)
+      if (isAtOnce && intake.troublesOf(channel.id, accountId).refused === undefined)
         await registered(given);
     } finally {
       setStatus({ running: false, lastStopAt: clock.now() });
@@ -87,8 +87,9 @@ export async function runAccount(
         if (!signal.aborted) logger.error('an account ended with an error', { ...named, error });
       }
       if (signal.aborted) return;
-      const refused = intake.refusedTo(channel.id, accountId);
-      if (refused !== undefined) {
+      const ranWell = clock.monotonicMs() - startedMs > longestWaitMs;
+      const { refused } = intake.troublesOf(channel.id, accountId);
+      if (refused !== undefined && !ranWell) {
         trouble = `it has ended for good: ${refused} is not supported`;
         logger.error('an account is not started again: it needs a member that is not here', {
           ...{ ...named, member: refused, detail: why },
@@ -96,7 +97,7 @@ export async function runAccount(
         setStatus({ lastError: trouble });
         return onGivenUp(trouble);
       }
-      if (clock.monotonicMs() - startedMs > longestWaitMs) restarts = 0; // it had run well
+      if (ranWell) restarts = 0;
       restarts += 1;
       if (restarts > mostRestarts) {
         trouble = `it is not started again, after ${mostRestarts} restarts`;

@@ -11,6 +11,7 @@ import { definedFields, isFields, isSluiceError, oneLine } from 'sluice-kernel/i
 import { textOf } from '../plugin/channel/settings.js';
 import type { LegacyPlugin } from '../plugin/shape/plugin.js';
 import type { LegacyChannel, LegacyDelivery, LegacySendContext } from '../plugin/shape/shapes.js';
+import type { LostBecause } from '../plugin/way/carried.js';
 import { type RunningGateway, runAccount } from './account.js';
 import { ActiveMessages } from './active-messages.js';
 import { decodeContext } from './decode-context.js';
@@ -59,8 +60,10 @@ export function legacyChannel(
           const to = taking.has(as) ? running.get(as) : undefined;
           return to !== undefined && activeMessages.take(inbound, as, to.inbox);
         },
-        (lostAt, raw, because) =>
-          void running.get(named(lostAt) ?? '')?.inbox.receive(lostUpdate(raw, because)),
+        (lostAt, raw, because) => {
+          const to = running.get(named(lostAt) ?? '') ?? running.values().next().value;
+          void keepLost(plugin, to?.inbox, raw, because);
+        },
       );
       plugin.state.reread(accountId, inbox.lost);
       taking.add(accountId); // it may bring its first message at once
@@ -76,8 +79,12 @@ export function legacyChannel(
         throw error;
       }
     },
-    stopIntake: async (accountId) => void taking.delete(accountId),
+    stopIntake: async (accountId) => {
+      taking.delete(accountId);
+      plugin.intake.leave(id, accountId);
+    },
     stopAccount: async (accountId) => {
+      plugin.intake.leave(id, accountId);
       const { gateway: started } = running.get(accountId) ?? {};
       running.delete(accountId);
       activeMessages.endAll(accountId); // so that the plugin's own code can end
@@ -90,8 +97,8 @@ export function legacyChannel(
     troubles: () =>
       [...running].flatMap(([accountId, { gateway: started }]) => {
         const failed = plugin.intake
-          .failuresOf(id, accountId)
-          .map((member) => `${member} has failed`);
+          .troublesOf(id, accountId)
+          .failed.map((member) => `${member} has failed`);
         return [started?.trouble() ?? [], failed].flat().map((what) => ({ accountId, what }));
       }),
     updateEnded: (accountId, end) => activeMessages.end(accountId, end),
@@ -107,6 +114,18 @@ export function legacyChannel(
         : activeMessages.deliver(held, message, replyToId);
     },
   };
+}
+
+/** Keeps a text that the plugin has lost as a dead letter. */
+async function keepLost(
+  { logger }: LegacyPlugin,
+  inbox: ChannelInbox | undefined,
+  raw: unknown,
+  because: LostBecause,
+): Promise<void> {
+  const answer = (await inbox?.receive(lostUpdate(raw, because))) ?? inbox;
+  if (answer === 'refused' || answer === undefined)
+    logger.error('a text that was lost could not be kept', { member: because.member });
 }
 
 /** Sends by the channel's `outbound`, in the calls that OpenClaw would make. */

@@ -101,34 +101,34 @@ async function answered(
 ): Promise<boolean> {
   const { method, url = '/' } = request;
   let heard = '';
-  let isOverruled = false;
+  let isRefused = false; // its sender has learned that it was not taken
+  const decoder = new TextDecoder();
   const raw = (): unknown =>
-    heard === '' || (response.statusCode >= 400 && !isOverruled)
-      ? undefined // its sender has learned that it was not taken
-      : { method, path: url.split('?', 1)[0], body: heard };
-  const end = await intake.carry(raw, async (isLost) => {
+    heard === '' || isRefused ? undefined : { method, path: url.split('?', 1)[0], body: heard };
+  return intake.carry(raw, async (isLost) => {
     const emit = request.emit.bind(request);
     const writeHead = response.writeHead.bind(response) as (...given: unknown[]) => unknown; // of any form
     Object.assign(request, {
       emit: (name: string, ...given: unknown[]) => {
-        if (name === 'data' && heard.length < mostHeard) heard += String(given[0]);
+        const [chunk] = given;
+        if (name === 'data' && heard.length < mostHeard)
+          heard += chunk instanceof Uint8Array ? decoder.decode(chunk, { stream: true }) : chunk;
         return emit(name, ...given);
       },
     });
     Object.assign(response, {
       writeHead: (status: number, ...rest: unknown[]) => {
-        isOverruled = status < 400 && isLost();
-        return writeHead(isOverruled ? 500 : status, ...rest);
+        isRefused = status >= 400;
+        return writeHead(!isRefused && isLost() ? 500 : status, ...rest);
       },
     });
     try {
-      return { isAnswered: await work() };
+      return await work();
     } catch (error) {
-      return { error }; // the host answers 500, so that the text is not lost
+      isRefused ||= !response.headersSent; // the host answers 500
+      throw error;
     }
   });
-  if ('error' in end) throw end.error;
-  return end.isAnswered;
 }
 
 /** An answer in the form of OpenClaw's gateway. */

@@ -5,7 +5,11 @@ import type { LostBecause } from '../plugin/way/carried.js';
 
 /** Characters of a lost text that are kept. */
 const mostKept = 100_000;
-const secret = /(["']?[\w-]*(?:token|secret|password)["']?\s*[=:]\s*["']?)[^"'&,}\s]+/gi;
+/** A secret after its name, in quotes of JSON, also within a text of JSON, or without. It begins with a name: a long word costs no time. */
+const secret =
+  /((?:token|secret|password|passphrase|authorization|api[_-]?key|cookie|credentials?|private[_-]?key|signature)\\*["']?\s*[=:]\s*)(?:(\\*["'])(?:(?!\2)[\s\S])*|(?:(?:bearer|basic)\s+)?[^"'&,;{}[\]\s\\]+)/gi;
+
+const withoutSecrets = (text: string): string => text.replaceAll(secret, '$1$2…');
 
 /** Makes an update of a text that a plugin has lost: it ends as a dead letter. One that comes again is the same. */
 export function lostUpdate(raw: unknown, { member, error }: LostBecause): InboundUpdate {
@@ -15,9 +19,9 @@ export function lostUpdate(raw: unknown, { member, error }: LostBecause): Inboun
   } catch {
     cameAs = String(raw); // it holds itself, or a number that JSON has not
   }
-  cameAs = cameAs.slice(0, mostKept).replaceAll(secret, '$1…');
+  cameAs = withoutSecrets(cameAs.slice(0, mostKept));
   const updateId = `lost:${createHash('sha256').update(cameAs).digest('base64url')}`;
-  return { raw: { lostBecause: `${member}: ${oneLine(error)}`, cameAs }, updateId };
+  return { raw: { lostBecause: `${member}: ${withoutSecrets(oneLine(error))}`, cameAs }, updateId };
 }
 
 /** Reads such an update; nothing if it is another one. */

@@ -48,6 +48,21 @@ function tell(
 const words = (text = ''): string => text.replace(/\s+/g, ' ').trim();
 
 describe('a run of protocol 4 (stream §4.3, stream §4.8)', () => {
+  it('has the whole last message if its last snapshots were lost and its end tells it', async () => {
+    await using lab = await providerLab({ server });
+    const { deltas } = await lab.asked();
+    const cut = (runId: string): void => {
+      lab.server.agent(runId, 'assistant', { text: 'The answer', delta: 'The answer' });
+      lab.server.chat(runId, 'final', 'The answer is 42.');
+    };
+    cut('r-1');
+    const answer = lab.agent.trigger(triggerOf('again'));
+    await lab.acknowledged(2);
+    cut('r-2');
+    expect((await deltas).at(-1)).toMatchObject({ content: 'The answer is 42.' });
+    expect(await answer).toEqual({ status: 'answered', parts: ['The answer is 42.'] });
+  });
+
   it('loses no word before a tool call, however much of it has streamed: deltas and whole answers have each message once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(told, { maxLength: 3 }), message, async (before, last) => {

@@ -126,6 +126,15 @@ describe('D1: what a member that is not there gives is never sent, answered or c
     expect(told.filter((one) => one.includes('tts.Player is not supported'))).toHaveLength(1);
   });
 
+  it('and a plugin that makes names of members for ever has a thousand written down (§17.12)', async () => {
+    const { lab, logger } = await labOf(({ runtime }) => {
+      for (let at = 0; at < 1_200; at += 1) runtime['tts']?.[`voice${at}`]?.();
+    });
+    await using _ = lab;
+    const told = logger.messages('warn').filter((line) => line.includes('is not supported'));
+    expect(told).toHaveLength(1_000);
+  });
+
   it('and the bytes of a file that is given are not searched one by one', () => {
     const standIns = new StandIns(() => undefined);
     const absent = standIns.make('api.runtime.tts') as Absent;

@@ -88,6 +88,8 @@ export function factReader(report: (fact: RunFact) => void, keepsSilence = false
 
     /** Reads the ends that only `chat` events tell: of a command, which is no agent run, and of an abort. */
     chat({ state, text, errorMessage, lost }: ChatEvent): void {
+      if (state === 'final' && open !== '' && text !== open && text?.startsWith(open))
+        snapshot('text', { text, delta: '' }); // the last snapshots may have been lost
       if (state === 'final') end({ kind: 'end', how: 'done', ...definedFields({ text }) });
       else if (state === 'aborted') end({ kind: 'end', how: 'aborted' });
       else if (state === 'error')

@@ -6,6 +6,9 @@ import { legacyError } from '../../errors.js';
 import type { UnsupportedCall } from '../shape/plugin.js';
 import { type UnsupportedMember, unsupportedMembers } from './unsupported.js';
 
+/** Members of a plugin that are written down: it may make names of them for ever. */
+const mostCalls = 1_000;
+
 /**
  * The parts of a plugin's api that are not there, and the check that nothing of them leaves the plugin.
  *
@@ -24,7 +27,7 @@ export function refusalsOf(
 
   /** @param called the function that the plugin has called: its caller is the place. */
   const note = (member: UnsupportedMember, method: string = member, called?: () => unknown) => {
-    if (calls.some((call) => call.method === method)) return;
+    if (calls.length === mostCalls || calls.some((call) => call.method === method)) return;
     const place = called && placeOfCall(called, method);
     const call = { method, instead: unsupportedMembers[member], ...definedFields({ place }) };
     calls.push(call);

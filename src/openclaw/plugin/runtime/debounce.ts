@@ -54,26 +54,19 @@ function flushed<T>(
   way: MessageWay,
 ): unknown {
   let result: unknown;
-  let thrown: { readonly error: unknown } | undefined;
   const create = (flush: Fields): unknown => {
     if (flush['lifecycle'] !== undefined) way.kept();
     return createFlush?.(flush);
   };
   const work = way.carry(
     () => items,
-    () => {
-      try {
-        result = onFlush(items, createFlush && create);
-      } catch (error) {
-        thrown = { error };
-        throw error;
-      }
+    async () => {
+      result = onFlush(items, createFlush && create);
       return isFields(result) && 'completion' in result ? result['completion'] : result;
     },
   );
   work.catch(() => undefined); // who made the debouncer is told by what it gives
-  if (thrown !== undefined) throw thrown.error;
-  return createFlush === undefined ? work : result;
+  return createFlush === undefined ? work : (result ?? work);
 }
 
 function ownDebouncer(clock: Clock): MakeDebouncer {

@@ -2,8 +2,6 @@ import { isFields } from 'sluice-kernel/internal';
 import type { Registering } from '../api/registering.js';
 import { moduleOf } from '../sdk/sdk-module.js';
 
-type Run = (...given: readonly unknown[]) => unknown;
-
 /** The functions of `channel.inbound.ingress`, by those of the module that OpenClaw offers its plugins. */
 const names = {
   createResolver: 'createChannelIngressResolver',
@@ -20,16 +18,17 @@ export function ingressOf({ openclaw, intake: way }: Registering): object | unde
   const module = moduleOf(openclaw, 'channel-ingress-runtime');
   if (module === undefined) return undefined;
   const owner = 'api.runtime.channel.inbound.ingress';
-  const members = Object.entries(names).flatMap(([name, there]) => {
-    const run: unknown = module[there];
-    if (typeof run !== 'function') return [];
-    const watched = (...given: readonly unknown[]): unknown => {
-      const made: unknown = (run as Run)(...given);
-      return name === 'createResolver' && isFields(made)
-        ? way.watch(`${owner}.${name}`, made)
-        : made;
-    };
-    return [[name, watched] as const];
-  });
-  return way.watch(owner, Object.fromEntries(members));
+  const there = Object.entries(names).map(([name, theirs]) => [name, module[theirs]] as const);
+  const members = way.watch(owner, Object.fromEntries(there.filter(([, run]) => isFunction(run))));
+  const { createResolver } = members;
+  if (!isFunction(createResolver)) return members;
+  const create = (...given: readonly unknown[]): unknown => {
+    const made = createResolver(...given);
+    return isFields(made) ? way.watch(`${owner}.createResolver`, made) : made;
+  };
+  return { ...members, createResolver: create };
+}
+
+function isFunction(value: unknown): value is (...given: readonly unknown[]) => unknown {
+  return typeof value === 'function';
 }

@@ -79,7 +79,7 @@ export function replyOf(plugin: Registering) {
         ...{ channelId, accountId, context },
         deliver: async (reply, kind) => {
           const send = () => refusals.send(() => deliver(reply, { kind }));
-          const delivered = await way.replying(channelId, accountId, send);
+          const delivered = await way.forHost(channelId, accountId, send);
           counts[kind] += 1;
           return fieldsOf(delivered);
         },

@@ -43,10 +43,13 @@ export interface LegacyIntake {
    * @param work is given a function that tells whether the text would be lost, if it ended now.
    */
   carry<T>(raw: () => unknown, work: (isLost: () => boolean) => Promise<T> | T): Promise<T>;
-  /** The members that failed on the way of an account since it started or a message was answered without a failure. */
-  failuresOf(channelId: string, accountId: string): readonly string[];
-  /** The first member that an account was refused since then. */
-  refusedTo(channelId: string, accountId: string): string | undefined;
+  /** The members that failed on the way of an account since it started or a message was answered without a failure, and the first refused one. */
+  troublesOf(
+    channelId: string,
+    accountId: string,
+  ): { readonly failed: readonly string[]; readonly refused: string | undefined };
+  /** An account takes nothing in any more: a text of it that is not handed over is lost. */
+  leave(channelId: string, accountId: string): void;
 }
 
 /** The place where a host keeps what a plugin stores (spec §17.35). */

@@ -5,9 +5,8 @@ import { type Clock, getOrMake } from 'sluice-kernel/internal';
 import { legacyError } from '../../errors.js';
 import { accountOf } from '../channel/settings.js';
 import { moduleOf } from '../sdk/sdk-module.js';
-import type { LegacyState } from '../shape/intake.js';
 import type { MessageWay } from '../way/message-way.js';
-import { type IngressQueue, ingressQueue } from './ingress-queue.js';
+import { ingressQueue } from './ingress-queue.js';
 import {
   type BlobStoreOptions,
   blobStore,
@@ -17,13 +16,7 @@ import {
 import { watchedQueue } from './watched-queue.js';
 
 /** The stores of a plugin, from both sides. */
-export interface PluginState extends LegacyState {
-  readonly openKeyedStore: (options: KeyedStoreOptions) => object;
-  readonly openBlobStore: (options: BlobStoreOptions) => object;
-  /** A store of the plugin's own OpenClaw; nothing if there is none. */
-  readonly openSyncKeyedStore: (options: KeyedStoreOptions) => object | undefined;
-  readonly openChannelIngressQueue: (options?: { readonly accountId?: string }) => IngressQueue;
-}
+export type PluginState = ReturnType<typeof pluginState>;
 
 /** The things that stores are made of. */
 interface StateParts {
@@ -35,7 +28,7 @@ interface StateParts {
 }
 
 /** Makes the stores of a plugin: each call rejects as `no-state` until a host keeps them. */
-export function pluginState(extensionId: string, parts: StateParts): PluginState {
+export function pluginState(extensionId: string, parts: StateParts) {
   const { clock, way } = parts;
   let kept: KeyValues | undefined;
   const values = (): KeyValues => {
@@ -55,27 +48,28 @@ export function pluginState(extensionId: string, parts: StateParts): PluginState
   /** For each account that was started: another host has it. */
   const lost = new Map<string, AbortSignal | undefined>();
   return {
-    keepIn: (given) => {
+    keepIn: (given: KeyValues): void => {
       kept = given;
       queues.clear(); // they know what the values before had
       stores.clear();
     },
-    reread: (accountId, signal) => {
+    reread: (accountId: string, signal?: AbortSignal): void => {
       lost.set(accountOf(accountId), signal);
       queues.get(accountOf(accountId))?.reread();
     },
-    openKeyedStore: (options) =>
+    openKeyedStore: (options: KeyedStoreOptions) =>
       getOrMake(stores, JSON.stringify(options), () =>
         keyedStore({ store, clock, remove }, options),
       ),
-    openBlobStore: (options) => {
+    openBlobStore: (options: BlobStoreOptions) => {
       const blobs = { ...options, namespace: JSON.stringify(['blobs', options.namespace]) };
       return getOrMake(stores, JSON.stringify(options), () =>
         blobStore(keyedStore({ store, clock, remove }, blobs), options),
       );
     },
-    openSyncKeyedStore: (options) => syncStore(extensionId, options, parts),
-    openChannelIngressQueue: ({ accountId } = {}) => {
+    /** A store of the plugin's own OpenClaw; nothing if there is none. */
+    openSyncKeyedStore: (options: KeyedStoreOptions) => syncStore(extensionId, options, parts),
+    openChannelIngressQueue: ({ accountId }: { readonly accountId?: string } = {}) => {
       const account = accountOf(accountId);
       return getOrMake(queues, account, () => {
         const { queue, reread } = ingressQueue({

@@ -1,12 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Clock, isSluiceError, isThenable, Timer } from 'sluice-kernel/internal';
+import { type Clock, fieldsOf, isSluiceError, isThenable, Timer } from 'sluice-kernel/internal';
 import { legacyError } from '../../errors.js';
 import type { LegacyInbound, LegacyIntake } from '../shape/intake.js';
-import { type AccountWay, type Carried, keptUp, type LostBecause } from './carried.js';
+import {
+  type AccountWay,
+  type Carried,
+  close,
+  isOpen,
+  type LostBecause,
+  openText,
+  openWith,
+} from './carried.js';
 import { textsIn } from './texts-in.js';
 
 /** Milliseconds in which a text has to be handed over after a failure, if nobody tells when the code that has it ends. */
 const graceMs = 10_000;
+/** Milliseconds after its end in which code may still fail with a text that it had. */
+const lateMs = 60_000;
+const noTexts: readonly string[] = [];
 /** Members of one account that are named at once. */
 const mostFailures = 20;
 
@@ -18,6 +29,13 @@ interface WayParts {
   readonly onFailure: (error: unknown) => void;
   /** Is told once of each member that failed on the way of a message, until a message was answered without it. */
   readonly onTrouble: (about: object, error: unknown) => void;
+}
+
+/** The code that runs: for an account, and perhaps with a text that has come, or with one that the host has. */
+interface At {
+  readonly account: AccountWay;
+  readonly carried?: Carried;
+  readonly isHosts?: boolean;
 }
 
 /** The host's side of a channel. */
@@ -32,8 +50,7 @@ interface Taker {
  */
 export class MessageWay implements LegacyIntake {
   readonly #parts: WayParts;
-  /** The code that runs: for an account, and perhaps with a text that has come. */
-  readonly #at = new AsyncLocalStorage<Pick<Carried, 'account'> & { carried?: Carried }>();
+  readonly #at = new AsyncLocalStorage<At>();
   readonly #accounts = new Map<string, AccountWay>();
   readonly #takers = new Map<string, Taker>();
 
@@ -51,19 +68,23 @@ export class MessageWay implements LegacyIntake {
     };
   }
 
-  failuresOf(channelId: string, accountId: string): readonly string[] {
-    return [...(this.#find(channelId, accountId)?.failures ?? [])];
+  troublesOf(channelId: string, accountId: string): ReturnType<LegacyIntake['troublesOf']> {
+    const { failures = [], refused } = this.#find(channelId, accountId) ?? {};
+    return { failed: [...failures], refused };
   }
 
-  refusedTo(channelId: string, accountId: string): string | undefined {
-    return this.#find(channelId, accountId)?.refused;
+  leave(channelId: string, accountId: string): void {
+    const account = this.#find(channelId, accountId);
+    this.#accounts.delete(keyOf(channelId, accountId));
+    for (const carried of [...(account?.open ?? [])])
+      if (carried.timer !== undefined) this.#end(carried); // nobody hands it over any more
   }
 
   /** Starts an account: its code, and all that comes of it, is on the way. */
   inAccount<T>(channelId: string, accountId: string, work: () => T): T {
-    const account = { channelId, accountId, failures: new Set<string>(), failed: 0 };
-    this.#accounts.set(keyOf(channelId, accountId), { ...account, open: new Set() });
-    return this.#inside(this.#find(channelId, accountId), undefined, work);
+    const account = { channelId, accountId, failures: new Set<string>(), open: new Set<Carried>() };
+    this.#accounts.set(keyOf(channelId, accountId), account);
+    return this.#at.run({ account }, work);
   }
 
   /** Makes each function of a group of the api tell of its failures. What it does is as before. */
@@ -75,67 +96,74 @@ export class MessageWay implements LegacyIntake {
     return Object.fromEntries(watched) as T; // the same names, each with a function of its type
   }
 
-  /** A member has failed, or was refused. Not on the way of a message it is the plugin's own affair. */
+  /** A member has failed, or was refused. Not on the way of a message it is the plugin's own affair, and so is what it has aborted. */
   failed(member: string, error: unknown, given: readonly unknown[] = []): void {
     this.#parts.onFailure(error);
-    const { account, carried } = this.#at.getStore() ?? {};
-    if (account === undefined) return;
-    account.failed += 1;
+    const { account, carried, isHosts } = this.#at.getStore() ?? {};
+    if (account === undefined || fieldsOf(error)['name'] === 'AbortError') return;
     if (isSluiceError(error, 'plugin-unsupported')) account.refused ??= member;
-    this.#trouble(account, member, error);
-    const texts = carried === undefined ? textsIn(given, member) : [];
-    if (carried !== undefined) this.#note(carried, { member, error });
+    const because = this.#trouble(account, member, error);
+    if (isHosts === true) return;
+    const handed = carried === undefined ? noTexts : carried.handed;
+    const texts = textsIn(given, member).filter((text) => handed?.includes(text) === false);
+    const isOf = (text: string): boolean => texts.includes(text);
+    if (carried !== undefined && isOpen(carried)) this.#note(carried, because);
     else if (texts.length > 0)
       this.#note(
-        openText(account, { texts }, (one) => texts.includes(one)),
-        { member, error },
+        openWith(account, texts)[0] ?? openText(account, () => ({ texts }), { isOf, isOver: true }),
+        because,
       );
+    else if (carried === undefined) account.astray = because;
   }
 
   async carry<T>(raw: () => unknown, work: (isLost: () => boolean) => Promise<T> | T): Promise<T> {
-    const at = this.#at.getStore();
-    const account = at?.account ?? this.#accounts.values().next().value; // of a route: the first that was started
+    const { account = this.#accounts.values().next().value, carried: within } =
+      this.#at.getStore() ?? {}; // a route is of the first account that was started
     if (account === undefined) return work(() => false);
-    const carried: Carried = { account, within: at?.carried, raw, isKept: false, isOver: false };
-    const isLost = (): boolean => carried.because !== undefined && !carried.isKept;
+    const carried = openText(account, raw, { within });
+    const isLost = (): boolean => carried.because !== undefined && isOpen(carried);
     try {
-      return await this.#inside(account, carried, () => work(isLost));
+      return await this.#at.run({ account, carried }, () => work(isLost));
     } catch (error) {
       carried.because ??= { member: 'its own code', error };
       throw error;
     } finally {
       carried.isOver = true;
-      if (carried.because !== undefined) this.#lose(carried);
+      if (carried.because !== undefined) this.#end(carried);
+      else if (isOpen(carried)) this.#endIn(lateMs, carried);
     }
   }
 
   /**
-   * The plugin works on an event of the queue of an account. The result is told how that has ended: with an error, or else well; it is
-   * lost if a member failed meanwhile and the host has no message with a text of it.
+   * The plugin works on an event of the queue of an account. The result is told when that has ended: with a failure, or else well; it is
+   * lost if a member failed meanwhile and the host has no message of it.
    */
-  claimed(accountId: string, payload: unknown): (failure?: LostBecause) => void {
-    const [account] = this.#named(accountId);
+  claimed(accountId: string, payload: unknown): (failure?: LostBecause | 'given back') => void {
+    const account = this.#named(accountId);
     if (account === undefined) return () => undefined;
-    const { failed } = account;
-    const carried = openText(account, payload, (text) =>
-      JSON.stringify(payload ?? null).includes(JSON.stringify(text).slice(1, -1)),
-    );
+    const { astray } = account;
+    const form = JSON.stringify(payload ?? null);
+    const carried = openText(account, () => payload, {
+      isOf: (text, isExact) =>
+        form.includes(isExact ? JSON.stringify(text) : JSON.stringify(text).slice(1, -1)),
+    });
     return (failure) => {
-      const because = failure ?? (account.failed > failed ? account.last : undefined);
-      if (because !== undefined) carried.because = because;
-      if (because === undefined) keptUp(carried);
-      else this.#lose(carried);
+      const isAdopted = this.#at.getStore()?.isHosts === true;
+      if (failure === 'given back' || isAdopted) return close(carried);
+      const meanwhile = account.astray === astray ? undefined : account.astray;
+      this.#end(carried, failure ?? carried.because ?? meanwhile);
     };
   }
 
   /** A message of an account could not be worked on, and is tried again. */
   troubled(accountId: string, member: string, error: unknown): void {
-    for (const account of this.#named(accountId)) this.#trouble(account, member, error);
+    const account = this.#named(accountId);
+    if (account !== undefined) this.#trouble(account, member, error);
   }
 
   /** Somebody has the text now: the queue of the channel, a debouncer or the host. */
   kept(): void {
-    keptUp(this.#at.getStore()?.carried);
+    close(this.#at.getStore()?.carried);
   }
 
   /**
@@ -147,55 +175,54 @@ export class MessageWay implements LegacyIntake {
     const { channelId, accountId, context } = inbound;
     const account = this.#find(channelId, accountId);
     const { carried } = this.#at.getStore() ?? {};
-    const before = account?.failed;
+    const before = account?.last;
+    const texts = textsIn([context]);
+    let isTaken = false;
     const taken = (): void => {
-      keptUp(carried);
-      const texts = textsIn([context]);
-      for (const one of account?.open ?? [])
-        if (texts.some((text) => one.isOf?.(text))) keptUp(one);
+      if (isTaken) return;
+      isTaken = true;
+      close(carried, texts);
+      if (account !== undefined) for (const one of openWith(account, texts)) close(one);
     };
     const onTaken = (): Promise<void> => {
       taken();
-      return inbound.onTaken();
+      return this.forHost(channelId, accountId, inbound.onTaken);
     };
     const { take } = this.#takers.get(channelId) ?? {};
     if (!(await this.#at.exit(() => take?.({ ...inbound, onTaken }))))
       throw legacyError('channel-closed', { extensionId: this.#parts.extensionId, channelId });
     taken(); // one that came twice at once was taken for the other
-    if (account === undefined || account.failed !== before) return;
+    if (account === undefined || account.last !== before) return;
     account.failures.clear();
     delete account.refused;
   }
 
-  /** Runs code of the plugin that delivers a reply: the text of its calls is the host's. */
-  replying<T>(channelId: string, accountId: string, work: () => T): T {
+  /** Runs code of the plugin with a text that the host has: it delivers a reply, or learns that a message was taken in. */
+  forHost<T>(channelId: string, accountId: string, work: () => T): T {
     const account = this.#find(channelId, accountId);
-    const mine = account && { account, raw: () => undefined, isKept: true, isOver: true };
-    return this.#inside(account, mine, work);
-  }
-
-  #inside<T>(account: AccountWay | undefined, carried: Carried | undefined, work: () => T): T {
-    if (account === undefined) return work();
-    return this.#at.run(carried === undefined ? { account } : { account, carried }, work);
+    return account === undefined ? work() : this.#at.run({ account, isHosts: true }, work);
   }
 
   #find(channelId: string, accountId: string): AccountWay | undefined {
     return this.#accounts.get(keyOf(channelId, accountId));
   }
 
-  /** The accounts with an id, of any channel. */
-  #named(accountId: string): readonly AccountWay[] {
-    return [...this.#accounts.values()].filter(
+  /** The account with an id: the one whose code runs, or else the first of any channel. */
+  #named(accountId: string): AccountWay | undefined {
+    const running = this.#at.getStore()?.account;
+    return [...(running ? [running] : []), ...this.#accounts.values()].find(
       (one) => one.accountId.toLowerCase() === accountId.toLowerCase(),
     );
   }
 
-  #trouble(account: AccountWay, member: string, error: unknown): void {
+  #trouble(account: AccountWay, member: string, error: unknown): LostBecause {
     const { channelId: channel, accountId, failures } = account;
     account.last = { member, error };
-    if (failures.has(member) || failures.size >= mostFailures) return;
-    failures.add(member);
-    this.#parts.onTrouble({ channel, accountId, member }, error);
+    if (!failures.has(member) && failures.size < mostFailures) {
+      failures.add(member);
+      this.#parts.onTrouble({ channel, accountId, member }, error);
+    }
+    return account.last;
   }
 
   #watched(member: string, run: Run): Run {
@@ -214,19 +241,23 @@ export class MessageWay implements LegacyIntake {
 
   /** A text may be lost: it is, if the code that has it ends, or a while has passed, and nobody has it. */
   #note(carried: Carried, because: LostBecause): void {
+    if (carried.isOver && carried.because === undefined) this.#endIn(graceMs, carried);
     carried.because ??= because;
-    if (!carried.isOver || carried.isKept || carried.timer !== undefined) return;
-    carried.timer = new Timer(this.#parts.clock);
-    carried.timer.setIdly(graceMs, () => this.#lose(carried));
   }
 
-  #lose(carried: Carried): void {
-    if (carried.isKept) return;
-    keptUp(carried); // it is told once
-    const { account, raw, because } = carried;
-    const text = because && raw();
+  #endIn(delayMs: number, carried: Carried): void {
+    carried.timer ??= new Timer(this.#parts.clock);
+    carried.timer.setIdly(delayMs, () => this.#end(carried));
+  }
+
+  /** Nobody will take a text over any more: it is told once if something has failed with it, or else was no message. */
+  #end(carried: Carried, because = carried.because): void {
+    const { account, raw } = carried;
+    const text = because && isOpen(carried) ? raw() : undefined;
+    close(carried);
+    const { lose } = this.#takers.get(account.channelId) ?? {};
     if (because !== undefined && text !== undefined)
-      this.#takers.get(account.channelId)?.lose(account.accountId, text, because);
+      this.#at.exit(() => lose?.(account.accountId, text, because));
   }
 }
 
@@ -234,11 +265,4 @@ type Run = (...given: readonly unknown[]) => unknown;
 
 function keyOf(channelId: string, accountId: string): string {
   return JSON.stringify([channelId, accountId.toLowerCase()]);
-}
-
-/** A text that no code is known to have. */
-function openText(account: AccountWay, text: unknown, isOf: (text: string) => boolean): Carried {
-  const carried: Carried = { account, raw: () => text, isOf, isKept: false, isOver: true };
-  account.open.add(carried);
-  return carried;
 }

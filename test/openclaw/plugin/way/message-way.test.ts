@@ -1,82 +1,11 @@
 import { text as textOf } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startHealthServer } from '../../../../src/host/index.js';
-import { memoryJournal } from '../../../../src/journal/index.js';
 import type { LegacyAccountContext } from '../../../../src/openclaw/index.js';
-import { MessageWay } from '../../../../src/openclaw/plugin/way/message-way.js';
-import { collectingLogger, virtualClock } from '../../../../src/testing/index.js';
+import { virtualClock } from '../../../../src/testing/index.js';
 import { hostLab } from '../../../support/host-lab.js';
 import { type PostOffice, postOffice } from '../channel-lab.js';
-
-/** Has members of the api fail from below, as a fault of this package would. */
-function breakMembers(
-  fails: (member: string) => boolean,
-  how: 'throws' | 'rejects' = 'throws',
-): void {
-  const { watch } = MessageWay.prototype;
-  const fail = (): unknown => {
-    const error = new Error('a fault of ours');
-    if (how === 'rejects') return Promise.reject(error);
-    throw error;
-  };
-  vi.spyOn(MessageWay.prototype, 'watch').mockImplementation(function (
-    this: MessageWay,
-    owner,
-    members,
-  ) {
-    const faulty = Object.entries(members).map(([name, one]) => {
-      const isFaulty = (...given: unknown[]) =>
-        fails(`${owner}.${name}`) ? fail() : (one as (...all: unknown[]) => unknown)(...given);
-      return [name, typeof one === 'function' ? isFaulty : one];
-    });
-    return watch.call(this, owner, Object.fromEntries(faulty)) as typeof members;
-  });
-}
-
-/** A channel whose account gets texts from a provider, and does with each what a test says. Its code swallows what is thrown. */
-async function labOf(handle: (post: PostOffice, text: string) => unknown, more: object = {}) {
-  const waiting: { text: string; done: () => void }[] = [];
-  let wake = (): void => undefined;
-  const run = async ({ abortSignal }: LegacyAccountContext): Promise<void> => {
-    while (!abortSignal.aborted) {
-      const next = waiting.shift();
-      if (next === undefined) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          abortSignal.addEventListener('abort', () => resolve(), { once: true });
-        });
-        continue;
-      }
-      await Promise.resolve()
-        .then(() => handle(post, next.text))
-        .catch(() => undefined);
-      next.done();
-    }
-  };
-  const logger = collectingLogger();
-  const clock = virtualClock();
-  const post = postOffice({ run, logger, clock, ...more });
-  const journal = memoryJournal();
-  const lab = await hostLab({ loadPlugins: post.load, journal, clock });
-  const say = (text: string): Promise<void> =>
-    new Promise((done) => {
-      waiting.push({ text, done });
-      wake();
-    });
-  const degraded = () => lab.host.health().degraded.map(({ whose, what }) => [whose, what]);
-  return {
-    ...lab,
-    lab,
-    post,
-    say,
-    degraded,
-    logger,
-    [Symbol.asyncDispose]: lab[Symbol.asyncDispose],
-  };
-}
-
-const call = (post: PostOffice, group: string, name: string, ...given: unknown[]): unknown =>
-  post.channel()[group]?.[name]?.(...(given as never[])); // as a plugin calls it, untyped
+import { breakMembers, call, labOf, type Queue, queueOf } from './way-lab.js';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -156,6 +85,21 @@ describe('a member that fails on the way of a message (event-pipeline §17.36)',
     );
   });
 
+  it('ends no account for good that had run for 300 seconds before its line broke', async () => {
+    const clock = virtualClock();
+    const run = async (): Promise<void> => {
+      call(post, 'line', 'probe', {});
+      await new Promise<void>((resolve) => void clock.setTimeout(resolve, 400_000));
+    };
+    const post = postOffice({ run });
+    await using _ = await hostLab({ loadPlugins: post.load, clock });
+    for (let passed = 0; passed < 420_000; passed += 10_000) {
+      await new Promise(setImmediate);
+      await clock.advance(10_000);
+    }
+    expect(post.started).toHaveLength(2);
+  });
+
   it('makes a delivery a send that has failed, whatever the code of the plugin makes of it', async () => {
     breakMembers((member) => member.endsWith('.text.chunkText'));
     const deliver = (text: string | undefined): void => {
@@ -189,7 +133,7 @@ describe('an event of the queue of a channel (event-pipeline §17.36)', () => {
   const work =
     (end: (queue: Queue, event: { id: string }) => Promise<unknown>) =>
     async (post: PostOffice, text: string): Promise<void> => {
-      const queue = (post.state()['openChannelIngressQueue'] as unknown as () => Queue)();
+      const queue = queueOf(post);
       await queue.enqueue(text, { text });
       const event = await queue.claimNext();
       if (event === null) return;
@@ -201,14 +145,6 @@ describe('an event of the queue of a channel (event-pipeline §17.36)', () => {
       }
       await end(queue, event);
     };
-  interface Queue {
-    enqueue(id: string, payload: unknown): Promise<object>;
-    claimNext(): Promise<{ id: string } | null>;
-    complete(event: { id: string }): Promise<boolean>;
-    release(event: { id: string }, how: object): Promise<boolean>;
-    fail(event: { id: string }, how: object): Promise<boolean>;
-  }
-
   it.each<[string, Parameters<typeof work>[0], string]>([
     ['completed after a failure', (queue, event) => queue.complete(event), 'probe'],
     ['failed', (queue, event) => queue.fail(event, { reason: 'no route' }), 'no route'],
@@ -239,7 +175,7 @@ describe('an event of the queue of a channel (event-pipeline §17.36)', () => {
 
   it('that its channel has judged, without a failure, is no loss', async () => {
     await using lab = await labOf(async (post, text) => {
-      const queue = (post.state()['openChannelIngressQueue'] as unknown as () => Queue)();
+      const queue = queueOf(post);
       await queue.enqueue(text, { text });
       const event = await queue.claimNext();
       if (event !== null) await queue.complete(event);
@@ -298,6 +234,17 @@ describe('an HTTP request on the way of a message (event-pipeline §17.36)', () 
     expect(routes.lab.ends).toEqual([]);
     await routes.lab.clock.advance(10_000);
     await vi.waitFor(() => expect(routes.lab.ends).toHaveLength(1), 60_000);
+  });
+
+  it('that is answered before its code throws is a dead letter; one that is answered 500 for it is none', async () => {
+    await using routes = await routeLab(() => async (request, response) => {
+      const text = await textOf(request);
+      if (text === 'hello') response.writeHead(200).end('ok');
+      throw new Error('no line');
+    });
+    expect([await routes.ask('hello'), await routes.ask('again')]).toEqual([200, 500]);
+    await vi.waitFor(() => expect(routes.lab.ends).toHaveLength(1), 60_000);
+    expect(routes.lab.ends[0]?.reason).toContain('its own code: no line');
   });
 
   it('is answered as its plugin says if the message is handed over, or if the plugin has refused it', async () => {
