@@ -117,6 +117,16 @@ describe('an import', () => {
       () => stateOf({ tools: { $include: '../x.json' } }).path,
       'leads out of',
     ],
+    [
+      'an include of a list beside keys',
+      () => stateOf({ tools: { $include: './a.json', deny: [] } }, { 'a.json': ['exec'] }).path,
+      'neither all objects nor all lists',
+    ],
+    [
+      'a key that no config has',
+      () => stateOf('{ tools: { "__proto__": { deny: ["exec"] } } }').path,
+      '"__proto__" is no key',
+    ],
   ])('says of %s what is wrong with it', async (_, pathOf, text) => {
     const path = pathOf();
     const out = join(folderOfTest(), 'host');
@@ -126,6 +136,17 @@ describe('an import', () => {
 });
 
 describe('a restriction that cannot be kept', () => {
+  it('is found in a list that is included', async () => {
+    const config = { agents: { list: { $include: './agents.json' } } };
+    const agents = [{ id: 'a', skills: [], tools: { deny: ['exec'] } }];
+    const { findings } = await importOpenClaw(stateOf(config, { 'agents.json': agents }));
+    expect(findings.map(({ path, isRefused }) => [path, isRefused])).toEqual([
+      ['agents.list[0].id', false],
+      ['agents.list[0].skills', true],
+      ['agents.list[0].tools.deny[0]', false],
+    ]);
+  });
+
   it.each([
     [{ tools: { exec: { security: 'allowlist' } } }, 'tools.exec.security'],
     [{ agents: { defaults: { sandbox: { mode: 'all' } } } }, 'agents.defaults.sandbox.mode'],
