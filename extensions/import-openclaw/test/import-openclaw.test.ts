@@ -168,6 +168,32 @@ describe('a restriction that cannot be kept', () => {
     ],
     [{ tomorrow: { denyList: ['x'] } }, 'tomorrow.denyList[0]'],
     [{ channels: { telegram: { blockedPeople: ['9'] } } }, 'channels.telegram.blockedPeople[0]'],
+    [{ tools: { deny: { 0: 'exec' } } }, 'tools.deny.0'],
+    [{ tools: { deny: [{ name: 'exec' }] } }, 'tools.deny[0].name'],
+    [{ tools: { web: { fetch: { enabled: false } } } }, 'tools.web.fetch.enabled'],
+    [{ commands: { ownerAllowFrom: 'telegram:1' } }, 'commands.ownerAllowFrom'],
+    [{ agents: { defaults: { sandbox: 'all' } } }, 'agents.defaults.sandbox'],
+    [
+      { agents: { list: [{ id: 'a', tools: { exec: { ask: 'always' } } }] } },
+      'agents.list[0].tools.exec.ask',
+    ],
+    [{ channels: { defaults: { dmPolicy: 'disabled' } } }, 'channels.defaults.dmPolicy'],
+    [
+      { channels: { telegram: { groupPolicy: 'open', groups: [{ enabled: false }] } } },
+      'channels.telegram.groups[0].enabled',
+    ],
+    [
+      { channels: { telegram: { groups: { '-1': { enabled: 'false' } } } } },
+      'channels.telegram.groups.-1.enabled',
+    ],
+    [
+      { channels: { telegram: { groups: { '-1': { allowFrom: { 0: '43' } } } } } },
+      'channels.telegram.groups.-1.allowFrom.0',
+    ],
+    [
+      { channels: { slack: { groupPolicy: 'open', groupAllowFrom: ['U01'] } } },
+      'channels.slack.groupAllowFrom[0]',
+    ],
   ])('ends the import of %j until its path is accepted', async (config, path) => {
     const state = stateOf(config);
     const { status, findings } = await importOpenClaw(state);
@@ -189,7 +215,9 @@ describe('a restriction that cannot be kept', () => {
   it('is no restriction if its value restricts nothing', async () => {
     const config = {
       tools: { exec: { security: 'full', ask: 'off' }, fs: { workspaceOnly: false } },
-      agents: { defaults: { sandbox: { mode: 'off' } } },
+      agents: { defaults: { sandbox: { mode: 'off' } }, list: [] },
+      channels: { telegram: { allowFrom: [], groups: {} } },
+      approvals: {},
     };
     expect((await importOpenClaw(stateOf(config))).status).toBe('written');
   });

@@ -35,7 +35,7 @@ export function person(text: string): string {
 
 /** The ids of a list. A name can be given up and taken by somebody else: OpenClaw lets no name in. */
 const listOf = (node: Node): string[] | undefined =>
-  Array.isArray(node.value)
+  node.isThere
     ? node
         .texts()
         .map(person)

@@ -22,6 +22,8 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+
 /** The name of a variable for the secret of a path: `channels.telegram.botToken` is `TELEGRAM_BOT_TOKEN`. */
 function variableOf(path: Path): string {
   const from = ['channels', 'env', 'messages'].includes(String(path[0])) ? 1 : 0;
@@ -52,7 +54,7 @@ export interface Reading {
 }
 
 /**
- * A place in the config of OpenClaw, which may be empty. A value of another type than the one that is asked for is no value.
+ * A place in the config of OpenClaw, which may be empty. A value of another type than the one that is asked for is no value, and is told.
  *
  * @example
  * root.get('channels').get('telegram').get('dmPolicy').text(); // 'pairing'
@@ -84,27 +86,29 @@ export class Node {
   }
 
   entries(): readonly (readonly [string, Node])[] {
-    return isRecord(this.value) ? Object.keys(this.value).map((key) => [key, this.get(key)]) : [];
+    return Object.keys(this.#as('object', isRecord) ?? {}).map((key) => [key, this.get(key)]);
   }
 
   items(): readonly Node[] {
-    if (!Array.isArray(this.value)) return [];
-    return this.value.map((one, at) => new Node(one, [...this.path, at], this.reading));
+    return (this.#as('list', isList) ?? []).map(
+      (one, at) => new Node(one, [...this.path, at], this.reading),
+    );
   }
 
   flag(): boolean | undefined {
-    return typeof this.value === 'boolean' ? this.value : undefined;
+    return this.#as('flag', (value) => typeof value === 'boolean');
   }
 
   number(): number | undefined {
-    return typeof this.value === 'number' && Number.isFinite(this.value) ? this.value : undefined;
+    return this.#as('number', (value) => typeof value === 'number');
   }
 
   /** A text, with the variables of the environment that it names. A text that is a secret is none. */
   text(): string | undefined {
-    if (typeof this.value !== 'string') return undefined;
+    const written = this.#as('text', (value) => typeof value === 'string');
+    if (written === undefined) return undefined;
     let missing: string | undefined;
-    const filled = this.value.replace(/\$?\$\{([A-Z_][A-Z\d_]*)\}/g, (whole, name: string) => {
+    const filled = written.replace(/\$?\$\{([A-Z_][A-Z\d_]*)\}/g, (whole, name: string) => {
       if (whole.startsWith('$$')) return whole.slice(1);
       const found = secretKey.test(name) ? undefined : this.reading.env[name];
       if (found === undefined) missing = name;
@@ -120,7 +124,7 @@ export class Node {
     return undefined;
   }
 
-  /** The texts and whole numbers of a list, as texts. */
+  /** The texts and numbers of a list, as texts. */
   texts(): readonly string[] {
     return this.items().flatMap((one) =>
       typeof one.value === 'number' ? [String(one.value)] : (one.text() ?? []),
@@ -143,6 +147,13 @@ export class Node {
     variables.set(variable, place);
     this.reading.onSecret(path, variable);
     return { env: variable };
+  }
+
+  /** The value if it has a type; one of another type could be a restriction, and is told. */
+  #as<Value>(type: string, isOne: (value: unknown) => value is Value): Value | undefined {
+    if (isOne(this.value)) return this.value;
+    if (this.isThere) this.reading.onUnread(this.path, `it is no ${type}`);
+    return undefined;
   }
 
   /** The value as it is, for a plugin: each secret in it is a reference. */
