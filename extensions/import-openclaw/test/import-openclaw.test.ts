@@ -67,6 +67,38 @@ describe('an import', () => {
     expect(planted.map(([file]) => file)).toEqual([]);
   });
 
+  it.each([
+    ['a list of a name in the plural', { tokens: ['planted'] }],
+    ['all below such a name', { secrets: { prod: { a: 'planted' } } }],
+    ['a number', { password: 424242 }],
+    ['a text that the environment completes', { greeting: ['Hi $', '{OPENAI_KEY}'].join('') }],
+    ['a key in an address', { url: 'https://tea.example/?api_key=planted' }],
+    ['an address that is a secret', { url: 'https://hooks.slack.com/services/T0/B0/planted' }],
+  ])('writes no secret of a plugin: %s', async (_, config) => {
+    const plugins = { entries: { pigeon: { config } } };
+    const files = {
+      'extensions/pigeon/openclaw.plugin.json': { id: 'pigeon' },
+      'workspace/skills/tea/SKILL.md': '---\nname: tea\n---\n',
+      'workspace/skills/tea/.env': 'planted',
+    };
+    const state = stateOf({ plugins }, files);
+    const { variables } = await importOpenClaw({ ...state, env: { OPENAI_KEY: 'planted' } });
+    expect(Object.keys(variables)).toHaveLength(1);
+    const written = JSON.stringify(textsOf(state.out));
+    expect([written.includes('planted'), written.includes('424242')]).toEqual([false, false]);
+    expect(written).toContain('SKILL.md');
+  });
+
+  it('shows no text of a line that is broken', async () => {
+    const folder = 'agents/main/sessions';
+    const files = {
+      [`${folder}/sessions.json`]: { 'agent:main:main': { sessionId: 's' } },
+      [`${folder}/s.jsonl`]: 'planted\r\n',
+    };
+    const { broken } = await importOpenClaw(stateOf({}, files));
+    expect(broken).toEqual([`${folder}/s.jsonl:1: it is no JSON`]);
+  });
+
   it('changes nothing the second time, byte for byte', async () => {
     const state = stateFolder();
     await importOpenClaw({ ...state, env });

@@ -97,12 +97,13 @@ function carryParts(draft: Draft): number {
       const to = join('openclaw-parts', kind, name);
       moved.set(
         relative(folder, at),
-        isOff ? 'It is switched off, and not copied.' : `Copied to ${to}.`,
+        isOff ? 'It is switched off, and not copied.' : `Copied to ${to}, without hidden files.`,
       );
       if (isOff) return [];
       for (const file of readdirSync(at, { withFileTypes: true, recursive: true })) {
-        const path = join(file.parentPath, file.name);
-        if (file.isFile()) files.set(join(to, relative(at, path)), readFileSync(path));
+        const path = relative(at, join(file.parentPath, file.name));
+        const isHidden = /(^|[/\\])\./.test(path); // `.env` and `.git` have secrets
+        if (file.isFile() && !isHidden) files.set(join(to, path), readFileSync(join(at, path)));
       }
       return [at];
     });

@@ -40,8 +40,8 @@ function readTranscript({ folder, broken }: Draft, file: string): readonly Entry
     try {
       const line: unknown = text.trim() === '' ? {} : JSON.parse(text);
       return isRecord(line) && line['type'] === 'message' ? entryOf(line) : [];
-    } catch (thrown) {
-      broken.push(`${file}:${at + 1}: ${String(thrown)}`);
+    } catch {
+      broken.push(`${file}:${at + 1}: it is no JSON`); // its error would show the text
       return [];
     }
   });
