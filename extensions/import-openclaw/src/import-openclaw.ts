@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { openJournal } from 'sluice/host';
 import { convertAgents } from './convert/agents.js';
 import { convertChannels } from './convert/channels.js';
@@ -96,6 +96,7 @@ export async function importOpenClaw({
   const sessions = readSessions(draft);
   for (const name of readdirSync(folder).sort())
     if (
+      !`${resolve(out)}/`.startsWith(join(folder, name, '/')) &&
       ![...draft.moved.keys(), 'openclaw.json'].some(
         (file) => file === name || file.startsWith(`${name}/`),
       )

@@ -89,6 +89,32 @@ describe('an import', () => {
     expect(written).toContain('SKILL.md');
   });
 
+  it('reads the ids of agents as OpenClaw does, so that none leads out of its folder', async () => {
+    const list = [{ id: '../..', workspace: './w' }, { id: 'Tea Time' }];
+    const bindings = [{ agentId: 'TEA time', match: { channel: 'Telegram' } }];
+    const state = stateOf({ agents: { list }, bindings }, { 'w/SOUL.md': 'I am.' });
+    await importOpenClaw(state);
+    const written = textsOf(state.out);
+    expect(Object.keys(written)).toContain('prompts/main/SOUL.md');
+    expect(written['sluice.config.ts']).toMatch(/"id": "tea-time"[\s\S]*"agentId": "tea-time"/);
+  });
+
+  it('reads the jobs of a store in the home, and says if a store is lost', async () => {
+    const job = { id: 'a', schedule: { expr: '0 1 * * *' }, payload: { text: 'x' } };
+    const state = stateOf({ cron: { store: '~/jobs.json' } }, { 'jobs.json': { jobs: [job] } });
+    const { moved } = await importOpenClaw({ ...state, env: { HOME: dirname(state.path) } });
+    expect(moved['jobs.json:jobs[0]']).toBe('A schedule.');
+    const lost = await importOpenClaw(stateOf({ cron: { store: './lost.json' } }));
+    expect(lost.broken).toEqual(['lost.json: it is not there']);
+  });
+
+  it('changes nothing the second time, if its folder is in that of OpenClaw', async () => {
+    const { path } = stateFolder();
+    const given = { path, out: join(path, 'new', 'host'), env };
+    expect((await importOpenClaw(given)).status).toBe('written');
+    expect((await importOpenClaw(given)).status).toBe('unchanged');
+  });
+
   it('shows no text of a line that is broken', async () => {
     const folder = 'agents/main/sessions';
     const files = {
@@ -168,6 +194,12 @@ describe('an import', () => {
 });
 
 describe('a restriction that cannot be kept', () => {
+  it('is a denial of a plugin by its id: the names of its tools are known to it alone', async () => {
+    const manifest = { 'extensions/pigeon/openclaw.plugin.json': { id: 'pigeon' } };
+    const { findings } = await importOpenClaw(stateOf({ tools: { deny: ['Pigeon'] } }, manifest));
+    expect(findings).toMatchObject([{ path: 'tools.deny[0]', isRefused: true }]);
+  });
+
   it('is found in a list that is included', async () => {
     const config = { agents: { list: { $include: './agents.json' } } };
     const agents = [{ id: 'a', skills: [], tools: { deny: ['exec'] } }];
@@ -200,6 +232,11 @@ describe('a restriction that cannot be kept', () => {
     ],
     [{ tomorrow: { denyList: ['x'] } }, 'tomorrow.denyList[0]'],
     [{ channels: { telegram: { blockedPeople: ['9'] } } }, 'channels.telegram.blockedPeople[0]'],
+    [{ tools: { deny: ['group:plugins'] } }, 'tools.deny[0]'],
+    [
+      { bindings: [{ agentId: 'a', match: { channel: 'telegram', roles: ['x'] } }] },
+      'bindings[0].match.roles[0]',
+    ],
     [{ tools: { deny: { 0: 'exec' } } }, 'tools.deny.0'],
     [{ tools: { deny: [{ name: 'exec' }] } }, 'tools.deny[0].name'],
     [{ tools: { web: { fetch: { enabled: false } } } }, 'tools.web.fetch.enabled'],
