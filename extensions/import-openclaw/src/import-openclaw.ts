@@ -14,7 +14,7 @@ import { type Finding, Report } from './report/report.js';
 import { reportText } from './report/report-text.js';
 import { Node } from './source/node.js';
 import { readSource } from './source/read-source.js';
-import { readSessions, writeSessions } from './state/transcripts.js';
+import { findSessions, writeSessions } from './state/transcripts.js';
 import { journalFile, writeFolder } from './write-folder.js';
 
 /** The things that an import is told. */
@@ -93,7 +93,7 @@ export async function importOpenClaw({
     convertRest,
   ])
     convert(draft);
-  const sessions = readSessions(draft);
+  const sessions = await findSessions(draft, signal);
   for (const name of readdirSync(folder).sort())
     if (
       !`${resolve(out)}/`.startsWith(join(folder, name, '/')) &&

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
+import { openJournal } from 'sluice/host';
 import { describe, expect, it } from 'vitest';
 import { importOpenClaw } from '../src/index.js';
 import { leavesOf } from '../src/report/report.js';
@@ -113,6 +114,31 @@ describe('an import', () => {
     const given = { path, out: join(path, 'new', 'host'), env };
     expect((await importOpenClaw(given)).status).toBe('written');
     expect((await importOpenClaw(given)).status).toBe('unchanged');
+  });
+
+  it('takes a session once, if two keys have it, and reads a transcript with a byte order mark', async () => {
+    const folder = 'agents/main/sessions';
+    const content = `Sender (untrusted metadata):\n\`\`\`json\n{ torn\n\`\`\`\nhello`;
+    const line = JSON.stringify({ type: 'message', message: { role: 'user', content } });
+    const state = stateOf(
+      {},
+      {
+        [`${folder}/sessions.json`]: {
+          'cron:x': { sessionId: 's' },
+          'cron:x:run:s': { sessionId: 's' },
+        },
+        [`${folder}/s.jsonl`]: `\uFEFF${line}\r\n`,
+      },
+    );
+    const { broken, moved } = await importOpenClaw(state);
+    expect([broken, moved[`${folder}/s.jsonl`]]).toEqual([
+      [],
+      'The history of agent:main:cron:x: 1 messages.',
+    ]);
+    const journal = await openJournal(join(state.out, 'sluice.db'));
+    const messages = await journal.store.readTranscript('s');
+    await journal.close();
+    expect(messages).toEqual([{ role: 'user', content }]);
   });
 
   it('shows no text of a line that is broken', async () => {
