@@ -141,6 +141,24 @@ describe('an import', () => {
     expect(messages).toEqual([{ role: 'user', content }]);
   });
 
+  it('writes a long transcript whole and in order', async () => {
+    const folder = 'agents/main/sessions';
+    const texts = Array.from({ length: 1_000 }, (_, at) => `text ${at}`);
+    const lines = texts.map((content) =>
+      JSON.stringify({ type: 'message', message: { role: 'user', content } }),
+    );
+    const files = {
+      [`${folder}/sessions.json`]: { main: { sessionId: 's' } },
+      [`${folder}/s.jsonl`]: lines.join('\n'),
+    };
+    const state = stateOf({}, files);
+    await importOpenClaw(state); // one commit for each entry would take longer than a test may
+    const journal = await openJournal(join(state.out, 'sluice.db'));
+    const messages = await journal.store.readTranscript('s');
+    await journal.close();
+    expect(messages.map(({ content }) => content)).toEqual(texts);
+  });
+
   it('shows no text of a line that is broken', async () => {
     const folder = 'agents/main/sessions';
     const files = {

@@ -123,6 +123,9 @@ function authored(text: string): Record<string, unknown> {
   return { content, ...(Object.keys(sender).length > 0 && { sender }) };
 }
 
+/** Entries that are written by one commit. Each by one of its own would take an hour for a long history. */
+const entriesAtOnce = 100;
+
 /** Writes the sessions into a journal, which nobody else has. */
 export async function writeSessions(
   { store, ownership }: SqliteJournal,
@@ -134,8 +137,19 @@ export async function writeSessions(
   for (const { file, ...session } of sessions) {
     const record = { ...session, context: {}, memoryKeys: [], metadata: {} };
     await store.saveSession(record, { fence });
-    for await (const entry of entriesOf(file, signal, () => undefined))
-      await store.appendMessage(session.sessionId, entry, { fence, mayWait: true });
+    let pending: Promise<void>[] = [];
+    const written = async () => {
+      store.hurry?.();
+      await Promise.all(pending);
+      pending = [];
+    };
+    try {
+      for await (const entry of entriesOf(file, signal, () => undefined)) {
+        pending.push(store.appendMessage(session.sessionId, entry, { fence, mayWait: true }));
+        if (pending.length >= entriesAtOnce) await written();
+      }
+    } finally {
+      await written();
+    }
   }
-  store.hurry?.();
 }
