@@ -159,6 +159,16 @@ describe('an import', () => {
     expect(messages.map(({ content }) => content)).toEqual(texts);
   });
 
+  it('makes no code of a text of a plugin that looks like a mark of ours', async () => {
+    const plugins = { entries: { pigeon: { config: { loft: '\u0000prompt:[process.exit()]' } } } };
+    const state = stateOf(
+      { plugins },
+      { 'extensions/pigeon/openclaw.plugin.json': { id: 'pigeon' } },
+    );
+    await importOpenClaw(state);
+    expect(textsOf(state.out)['sluice.config.ts']).not.toContain(': prompt(');
+  });
+
   it('shows no text of a line that is broken', async () => {
     const folder = 'agents/main/sessions';
     const files = {
