@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { openJournal } from 'sluice/host';
 import { convertAgents } from './convert/agents.js';
 import { convertChannels } from './convert/channels.js';
@@ -14,7 +14,7 @@ import { type Finding, Report } from './report/report.js';
 import { reportText } from './report/report-text.js';
 import { Node } from './source/node.js';
 import { readSource } from './source/read-source.js';
-import { readSessions, writeSessions } from './state/transcripts.js';
+import { findSessions, writeSessions } from './state/transcripts.js';
 import { journalFile, writeFolder } from './write-folder.js';
 
 /** The things that an import is told. */
@@ -93,9 +93,10 @@ export async function importOpenClaw({
     convertRest,
   ])
     convert(draft);
-  const sessions = readSessions(draft);
+  const sessions = await findSessions(draft, signal);
   for (const name of readdirSync(folder).sort())
     if (
+      !`${resolve(out)}/`.startsWith(join(folder, name, '/')) &&
       ![...draft.moved.keys(), 'openclaw.json'].some(
         (file) => file === name || file.startsWith(`${name}/`),
       )

@@ -134,6 +134,16 @@ describe('the people whom an imported host lets in', () => {
     expect(admitted.map((one) => isLetIn(carried.access, one))).toEqual([true, false, true, false]);
   });
 
+  it('are those of the account, under either name of a setting', async () => {
+    const off = { two: { dm: { policy: 'disabled' } } };
+    const state = stateOf({
+      channels: { slack: { dmPolicy: 'open', allowFrom: ['*'], accounts: off } },
+    });
+    await importOpenClaw(state);
+    const text = readFileSync(join(state.out, 'sluice.config.ts'), 'utf8');
+    expect(text.replace(/\s/g, '')).toContain('"two":{"dm":[],');
+  });
+
   it('are not mixed: bots with different people end the import', async () => {
     const accounts = { one: { allowFrom: [1] }, two: { allowFrom: [2] } };
     const { status, findings } = await importOpenClaw(

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
+import { openJournal } from 'sluice/host';
 import { describe, expect, it } from 'vitest';
 import { importOpenClaw } from '../src/index.js';
 import { leavesOf } from '../src/report/report.js';
@@ -67,6 +68,117 @@ describe('an import', () => {
     expect(planted.map(([file]) => file)).toEqual([]);
   });
 
+  it.each([
+    ['a list of a name in the plural', { tokens: ['planted'] }],
+    ['all below such a name', { secrets: { prod: { a: 'planted' } } }],
+    ['a number', { password: 424242 }],
+    ['a text that the environment completes', { greeting: ['Hi $', '{OPENAI_KEY}'].join('') }],
+    ['a key in an address', { url: 'https://tea.example/?api_key=planted' }],
+    ['an address that is a secret', { url: 'https://hooks.slack.com/services/T0/B0/planted' }],
+  ])('writes no secret of a plugin: %s', async (_, config) => {
+    const plugins = { entries: { pigeon: { config } } };
+    const files = {
+      'extensions/pigeon/openclaw.plugin.json': { id: 'pigeon' },
+      'workspace/skills/tea/SKILL.md': '---\nname: tea\n---\n',
+      'workspace/skills/tea/.env': 'planted',
+    };
+    const state = stateOf({ plugins }, files);
+    const { variables } = await importOpenClaw({ ...state, env: { OPENAI_KEY: 'planted' } });
+    expect(Object.keys(variables)).toHaveLength(1);
+    const written = JSON.stringify(textsOf(state.out));
+    expect([written.includes('planted'), written.includes('424242')]).toEqual([false, false]);
+    expect(written).toContain('SKILL.md');
+  });
+
+  it('reads the ids of agents as OpenClaw does, so that none leads out of its folder', async () => {
+    const list = [{ id: '../..', workspace: './w' }, { id: 'Tea Time' }];
+    const bindings = [{ agentId: 'TEA time', match: { channel: 'Telegram' } }];
+    const state = stateOf({ agents: { list }, bindings }, { 'w/SOUL.md': 'I am.' });
+    await importOpenClaw(state);
+    const written = textsOf(state.out);
+    expect(Object.keys(written)).toContain('prompts/main/SOUL.md');
+    expect(written['sluice.config.ts']).toMatch(/"id": "tea-time"[\s\S]*"agentId": "tea-time"/);
+  });
+
+  it('reads the jobs of a store in the home, and says if a store is lost', async () => {
+    const job = { id: 'a', schedule: { expr: '0 1 * * *' }, payload: { text: 'x' } };
+    const state = stateOf({ cron: { store: '~/jobs.json' } }, { 'jobs.json': { jobs: [job] } });
+    const { moved } = await importOpenClaw({ ...state, env: { HOME: dirname(state.path) } });
+    expect(moved['jobs.json:jobs[0]']).toBe('A schedule.');
+    const lost = await importOpenClaw(stateOf({ cron: { store: './lost.json' } }));
+    expect(lost.broken).toEqual(['lost.json: it is not there']);
+  });
+
+  it('changes nothing the second time, if its folder is in that of OpenClaw', async () => {
+    const { path } = stateFolder();
+    const given = { path, out: join(path, 'new', 'host'), env };
+    expect((await importOpenClaw(given)).status).toBe('written');
+    expect((await importOpenClaw(given)).status).toBe('unchanged');
+  });
+
+  it('takes a session once, if two keys have it, and reads a transcript with a byte order mark', async () => {
+    const folder = 'agents/main/sessions';
+    const content = `Sender (untrusted metadata):\n\`\`\`json\n{ torn\n\`\`\`\nhello`;
+    const line = JSON.stringify({ type: 'message', message: { role: 'user', content } });
+    const state = stateOf(
+      {},
+      {
+        [`${folder}/sessions.json`]: {
+          'cron:x': { sessionId: 's' },
+          'cron:x:run:s': { sessionId: 's' },
+        },
+        [`${folder}/s.jsonl`]: `\uFEFF${line}\r\n`,
+      },
+    );
+    const { broken, moved } = await importOpenClaw(state);
+    expect([broken, moved[`${folder}/s.jsonl`]]).toEqual([
+      [],
+      'The history of agent:main:cron:x: 1 messages.',
+    ]);
+    const journal = await openJournal(join(state.out, 'sluice.db'));
+    const messages = await journal.store.readTranscript('s');
+    await journal.close();
+    expect(messages).toEqual([{ role: 'user', content }]);
+  });
+
+  it('writes a long transcript whole and in order', async () => {
+    const folder = 'agents/main/sessions';
+    const texts = Array.from({ length: 1_000 }, (_, at) => `text ${at}`);
+    const lines = texts.map((content) =>
+      JSON.stringify({ type: 'message', message: { role: 'user', content } }),
+    );
+    const files = {
+      [`${folder}/sessions.json`]: { main: { sessionId: 's' } },
+      [`${folder}/s.jsonl`]: lines.join('\n'),
+    };
+    const state = stateOf({}, files);
+    await importOpenClaw(state); // one commit for each entry would take longer than a test may
+    const journal = await openJournal(join(state.out, 'sluice.db'));
+    const messages = await journal.store.readTranscript('s');
+    await journal.close();
+    expect(messages.map(({ content }) => content)).toEqual(texts);
+  });
+
+  it('makes no code of a text of a plugin that looks like a mark of ours', async () => {
+    const plugins = { entries: { pigeon: { config: { loft: '\u0000prompt:[process.exit()]' } } } };
+    const state = stateOf(
+      { plugins },
+      { 'extensions/pigeon/openclaw.plugin.json': { id: 'pigeon' } },
+    );
+    await importOpenClaw(state);
+    expect(textsOf(state.out)['sluice.config.ts']).not.toContain(': prompt(');
+  });
+
+  it('shows no text of a line that is broken', async () => {
+    const folder = 'agents/main/sessions';
+    const files = {
+      [`${folder}/sessions.json`]: { 'agent:main:main': { sessionId: 's' } },
+      [`${folder}/s.jsonl`]: 'planted\r\n',
+    };
+    const { broken } = await importOpenClaw(stateOf({}, files));
+    expect(broken).toEqual([`${folder}/s.jsonl:1: it is no JSON`]);
+  });
+
   it('changes nothing the second time, byte for byte', async () => {
     const state = stateFolder();
     await importOpenClaw({ ...state, env });
@@ -117,6 +229,16 @@ describe('an import', () => {
       () => stateOf({ tools: { $include: '../x.json' } }).path,
       'leads out of',
     ],
+    [
+      'an include of a list beside keys',
+      () => stateOf({ tools: { $include: './a.json', deny: [] } }, { 'a.json': ['exec'] }).path,
+      'neither all objects nor all lists',
+    ],
+    [
+      'a key that no config has',
+      () => stateOf('{ tools: { "__proto__": { deny: ["exec"] } } }').path,
+      '"__proto__" is no key',
+    ],
   ])('says of %s what is wrong with it', async (_, pathOf, text) => {
     const path = pathOf();
     const out = join(folderOfTest(), 'host');
@@ -126,6 +248,23 @@ describe('an import', () => {
 });
 
 describe('a restriction that cannot be kept', () => {
+  it('is a denial of a plugin by its id: the names of its tools are known to it alone', async () => {
+    const manifest = { 'extensions/pigeon/openclaw.plugin.json': { id: 'pigeon' } };
+    const { findings } = await importOpenClaw(stateOf({ tools: { deny: ['Pigeon'] } }, manifest));
+    expect(findings).toMatchObject([{ path: 'tools.deny[0]', isRefused: true }]);
+  });
+
+  it('is found in a list that is included', async () => {
+    const config = { agents: { list: { $include: './agents.json' } } };
+    const agents = [{ id: 'a', skills: [], tools: { deny: ['exec'] } }];
+    const { findings } = await importOpenClaw(stateOf(config, { 'agents.json': agents }));
+    expect(findings.map(({ path, isRefused }) => [path, isRefused])).toEqual([
+      ['agents.list[0].id', false],
+      ['agents.list[0].skills', true],
+      ['agents.list[0].tools.deny[0]', false],
+    ]);
+  });
+
   it.each([
     [{ tools: { exec: { security: 'allowlist' } } }, 'tools.exec.security'],
     [{ agents: { defaults: { sandbox: { mode: 'all' } } } }, 'agents.defaults.sandbox.mode'],
@@ -147,6 +286,37 @@ describe('a restriction that cannot be kept', () => {
     ],
     [{ tomorrow: { denyList: ['x'] } }, 'tomorrow.denyList[0]'],
     [{ channels: { telegram: { blockedPeople: ['9'] } } }, 'channels.telegram.blockedPeople[0]'],
+    [{ tools: { deny: ['group:plugins'] } }, 'tools.deny[0]'],
+    [
+      { bindings: [{ agentId: 'a', match: { channel: 'telegram', roles: ['x'] } }] },
+      'bindings[0].match.roles[0]',
+    ],
+    [{ tools: { deny: { 0: 'exec' } } }, 'tools.deny.0'],
+    [{ tools: { deny: [{ name: 'exec' }] } }, 'tools.deny[0].name'],
+    [{ tools: { web: { fetch: { enabled: false } } } }, 'tools.web.fetch.enabled'],
+    [{ commands: { ownerAllowFrom: 'telegram:1' } }, 'commands.ownerAllowFrom'],
+    [{ agents: { defaults: { sandbox: 'all' } } }, 'agents.defaults.sandbox'],
+    [
+      { agents: { list: [{ id: 'a', tools: { exec: { ask: 'always' } } }] } },
+      'agents.list[0].tools.exec.ask',
+    ],
+    [{ channels: { defaults: { dmPolicy: 'disabled' } } }, 'channels.defaults.dmPolicy'],
+    [
+      { channels: { telegram: { groupPolicy: 'open', groups: [{ enabled: false }] } } },
+      'channels.telegram.groups[0].enabled',
+    ],
+    [
+      { channels: { telegram: { groups: { '-1': { enabled: 'false' } } } } },
+      'channels.telegram.groups.-1.enabled',
+    ],
+    [
+      { channels: { telegram: { groups: { '-1': { allowFrom: { 0: '43' } } } } } },
+      'channels.telegram.groups.-1.allowFrom.0',
+    ],
+    [
+      { channels: { slack: { groupPolicy: 'open', groupAllowFrom: ['U01'] } } },
+      'channels.slack.groupAllowFrom[0]',
+    ],
   ])('ends the import of %j until its path is accepted', async (config, path) => {
     const state = stateOf(config);
     const { status, findings } = await importOpenClaw(state);
@@ -168,7 +338,9 @@ describe('a restriction that cannot be kept', () => {
   it('is no restriction if its value restricts nothing', async () => {
     const config = {
       tools: { exec: { security: 'full', ask: 'off' }, fs: { workspaceOnly: false } },
-      agents: { defaults: { sandbox: { mode: 'off' } } },
+      agents: { defaults: { sandbox: { mode: 'off' } }, list: [] },
+      channels: { telegram: { allowFrom: [], groups: {} } },
+      approvals: {},
     };
     expect((await importOpenClaw(stateOf(config))).status).toBe('written');
   });

@@ -1,6 +1,6 @@
-import { cpSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
@@ -23,10 +23,16 @@ export function stateFolder(config?: unknown): { readonly path: string; readonly
   return { path, out: join(folder, 'host') };
 }
 
-/** A state folder with this config alone. */
-export function stateOf(config: unknown): { readonly path: string; readonly out: string } {
+/** A state folder with this config, and these files alone, as texts or as values of JSON. */
+export function stateOf(
+  config: unknown,
+  files: Readonly<Record<string, unknown>> = {},
+): { readonly path: string; readonly out: string } {
   const folder = folderOfTest();
   const path = join(folder, 'openclaw.json');
-  writeFileSync(path, typeof config === 'string' ? config : JSON.stringify(config));
+  for (const [file, value] of Object.entries({ ...files, 'openclaw.json': config })) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), typeof value === 'string' ? value : JSON.stringify(value));
+  }
   return { path, out: join(folder, 'host') };
 }

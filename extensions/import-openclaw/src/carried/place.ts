@@ -42,7 +42,7 @@ function rankOf({ match }: Settings['bindings'][number], origin: Origin): number
   const id = peer?.id.replace(/^(telegram|tg|slack|user|channel|group):/i, '');
   const community = guildId ?? teamId;
   if (match.channel !== origin.channel) return 0;
-  if (accountId !== '*' && accountId !== (origin.accountId ?? 'default')) return 0;
+  if (accountId !== '*' && accountId !== (origin.accountId ?? 'default').toLowerCase()) return 0;
   if (community !== undefined && community !== origin.guildId) return 0;
   if (peer === undefined) return community !== undefined ? 3 : accountId === '*' ? 1 : 2;
   if (!isKind(peer.kind, origin.isGroup === true)) return 0;

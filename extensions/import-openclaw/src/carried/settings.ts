@@ -18,9 +18,9 @@ export const binding = z.strictObject({
   agentId: word,
   comment: z.string().exactOptional(),
   match: z.strictObject({
-    channel: word,
-    accountId: word.exactOptional(),
-    peer: z.strictObject({ kind: chatType, id: word }).exactOptional(),
+    channel: word.toLowerCase(),
+    accountId: word.toLowerCase().exactOptional(),
+    peer: z.strictObject({ kind: chatType, id: word.refine((id) => id !== '*') }).exactOptional(),
     guildId: word.exactOptional(),
     teamId: word.exactOptional(),
   }),

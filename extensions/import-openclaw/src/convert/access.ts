@@ -21,8 +21,8 @@ export interface ChannelKind {
   readonly nobody: string;
 }
 
-/** Reads a setting of an account, which has that of its channel if it has none of its own. */
-export type SettingOf = (...keys: readonly string[]) => Node;
+/** Reads a setting of an account by one of its names, and that of its channel if the account has none of its own. */
+export type SettingOf = (...names: readonly string[]) => Node;
 
 /** Takes the name of the channel away: `tg:43`, `telegram:43` and `user:U1` are people. */
 export function person(text: string): string {
@@ -35,7 +35,7 @@ export function person(text: string): string {
 
 /** The ids of a list. A name can be given up and taken by somebody else: OpenClaw lets no name in. */
 const listOf = (node: Node): string[] | undefined =>
-  Array.isArray(node.value)
+  node.isThere
     ? node
         .texts()
         .map(person)
@@ -46,9 +46,9 @@ const isOff = (node: Node): boolean =>
 
 /** The people who may write to a bot in private. @param paired the people whom the owner has let in by a code. */
 export function privateAccess(of: SettingOf, paired: readonly string[]): string[] {
-  const policy = of('dmPolicy').text() ?? of('dm', 'policy').text() ?? 'pairing';
-  if (policy === 'disabled' || of('dm', 'enabled').flag() === false) return [];
-  const listed = listOf(of('allowFrom')) ?? listOf(of('dm', 'allowFrom')) ?? [];
+  const policy = of('dmPolicy', 'dm.policy').text() ?? 'pairing';
+  if (policy === 'disabled' || of('dm.enabled').flag() === false) return [];
+  const listed = listOf(of('allowFrom', 'dm.allowFrom')) ?? [];
   if (policy === 'open') return listed;
   const named = listed.filter((one) => one !== '*');
   return policy === 'pairing' ? [...new Set([...named, ...paired])] : named;

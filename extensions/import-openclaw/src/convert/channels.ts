@@ -1,3 +1,4 @@
+import { Node } from '../source/node.js';
 import { pairedPeople } from '../state/paired.js';
 import {
   type AccountAccess,
@@ -75,9 +76,10 @@ function accountsOf(draft: Draft, kind: ChannelKind): readonly Account[] {
   const usual = root.get('channels', 'defaults', 'groupPolicy').text() ?? 'allowlist';
   return (named.length > 0 ? named : [['default', node] as const]).flatMap(([id, account]) => {
     if (account.get('enabled').flag() === false) return [];
-    const of: SettingOf = (...keys) =>
-      [account, node].map((one) => one.get(...keys)).find(({ isThere }) => isThere) ??
-      node.get(...keys);
+    const of: SettingOf = (...names) =>
+      [account, node]
+        .flatMap((one) => names.map((name) => one.get(...name.split('.'))))
+        .find(({ isThere }) => isThere) ?? new Node(undefined, node.path, node.reading);
     const dm = privateAccess(of, pairedPeople(draft, kind.id, id));
     const hint = 'Name it by its id, such as C012AB3CD.';
     const groups = groupAccess(kind, of, usual, ({ path }, doesRestrict) =>

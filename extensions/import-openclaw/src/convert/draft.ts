@@ -34,6 +34,16 @@ export interface Draft {
   readonly moved: Map<string, string>;
 }
 
+/** The id of an agent as OpenClaw reads it: in small letters, and without those that a path could have. */
+export function agentIdOf(written: string): string {
+  const id = written
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z\d_-]+/g, '-')
+    .replace(/^-+|-+$/g, '');
+  return id === '' ? 'main' : id.slice(0, 64);
+}
+
 /** The agents of the config of OpenClaw; without a list there is one, `main`. */
 export function agentsOf(root: Node): readonly { readonly id: string; readonly node: Node }[] {
   const listed = root
@@ -41,7 +51,7 @@ export function agentsOf(root: Node): readonly { readonly id: string; readonly n
     .items()
     .flatMap((node) => {
       const id = node.get('id').text();
-      return id === undefined ? [] : [{ id, node }];
+      return id === undefined ? [] : [{ id: agentIdOf(id), node }];
     });
   return listed.length > 0 ? listed : [{ id: 'main', node: root.get('agents', 'main') }];
 }

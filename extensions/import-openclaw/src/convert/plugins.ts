@@ -14,10 +14,15 @@ export function convertPlugins(draft: Draft): void {
   const found =
     node.get('enabled').flag() === false ? new Map<string, Found>() : pluginFolders(draft);
   const allowed = node.get('allow').isThere ? node.get('allow').texts() : [...found.keys()];
+  const denied = [root, ...agentsOf(root).map((one) => one.node)].flatMap((at) =>
+    at.get('tools', 'deny').items(),
+  );
   for (const [id, { folder, channels }] of found) {
     const entry = node.get('entries', id);
     const isDenied = node.get('deny').texts().includes(id) || !allowed.includes(id);
     if (isDenied || entry.get('enabled').flag() === false) continue;
+    for (const tool of denied.filter((one) => one.text()?.toLowerCase() === id.toLowerCase()))
+      report.refuse(tool.path, 'A plugin is denied by the names of its tools, or by plugins.deny.');
     const settings = entry.get('config').verbatim();
     plugins.push({ path: folder, ...(isRecord(settings) && { config: settings }) });
     for (const channel of channels.filter((one) => one !== 'telegram' && one !== 'slack')) {
@@ -97,12 +102,13 @@ function carryParts(draft: Draft): number {
       const to = join('openclaw-parts', kind, name);
       moved.set(
         relative(folder, at),
-        isOff ? 'It is switched off, and not copied.' : `Copied to ${to}.`,
+        isOff ? 'It is switched off, and not copied.' : `Copied to ${to}, without hidden files.`,
       );
       if (isOff) return [];
       for (const file of readdirSync(at, { withFileTypes: true, recursive: true })) {
-        const path = join(file.parentPath, file.name);
-        if (file.isFile()) files.set(join(to, relative(at, path)), readFileSync(path));
+        const path = relative(at, join(file.parentPath, file.name));
+        const isHidden = /(^|[/\\])\./.test(path); // `.env` and `.git` have secrets
+        if (file.isFile() && !isHidden) files.set(join(to, path), readFileSync(join(at, path)));
       }
       return [at];
     });

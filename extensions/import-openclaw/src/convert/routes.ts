@@ -1,6 +1,6 @@
 import { binding, dmScope, sendPolicy } from '../carried/settings.js';
 import { person } from './access.js';
-import type { Draft } from './draft.js';
+import { agentIdOf, type Draft } from './draft.js';
 
 /** Converts bindings, topics with an agent, the rules of sessions, identity links and owners. */
 export function convertRoutes(draft: Draft): void {
@@ -11,13 +11,12 @@ export function convertRoutes(draft: Draft): void {
     .items()
     .flatMap((node) => {
       const read = binding.safeParse(node.verbatim());
-      if (!read.success)
-        report.note(
-          node.path,
-          'not supported',
-          'It is left out: write a resolver of routing.resolving.',
-        );
-      return read.data ?? [];
+      if (read.success) return [{ ...read.data, agentId: agentIdOf(read.data.agentId) }];
+      report.refuse(
+        node.path,
+        'It is left out, so that another agent answers: write a resolver of routing.resolving.',
+      );
+      return [];
     });
   const bindings = [...bound, ...topicBindings(draft)];
   if (bindings.length > 0) carried.bindings = bindings;
@@ -76,7 +75,7 @@ function topicBindings({ root }: Draft) {
             const agentId = one.get('agentId').text();
             const peer = { kind: 'group' as const, id: `${group}:topic:${topic}` };
             return agentId !== undefined
-              ? [{ agentId, match: { channel: 'telegram', accountId, peer } }]
+              ? [{ agentId: agentIdOf(agentId), match: { channel: 'telegram', accountId, peer } }]
               : [];
           }),
       ),

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { scheduleChannelId } from '../carried/schedules.js';
 import type { Schedule } from '../carried/settings.js';
 import { isRecord, Node, pathText } from '../source/node.js';
 import { readState } from '../state/paired.js';
 import { workspaceOf } from '../state/prompts.js';
-import { agentsOf, type Draft, defaultAgentOf } from './draft.js';
+import { agentIdOf, agentsOf, type Draft, defaultAgentOf, placeOf } from './draft.js';
 
 /** The text by which an agent says that there is nothing to say. */
 const nothing = 'HEARTBEAT_OK';
@@ -74,7 +74,10 @@ function mainKeyOf({ root }: Draft, agentId: string): string {
 /** The jobs of `cron/jobs.json`, each with a line in the report. */
 function jobs(draft: Draft): readonly Schedule[] {
   const { root, moved } = draft;
-  const file = root.get('cron', 'store').text() ?? 'cron/jobs.json';
+  const store = placeOf(draft, root.get('cron', 'store').text() ?? 'cron/jobs.json');
+  const file = relative(draft.folder, store);
+  if (root.get('cron', 'store').isThere && !existsSync(store))
+    draft.broken.push(`${file}: it is not there`);
   const stored = readState(draft, file);
   const listed: readonly unknown[] =
     isRecord(stored) && Array.isArray(stored['jobs']) ? stored['jobs'] : [];
@@ -100,7 +103,7 @@ function scheduleOf(draft: Draft, job: Node): Schedule | string {
     job.get('schedule'),
     job.get('delivery'),
   ];
-  const agentId = job.get('agentId').text() ?? defaultAgentOf(draft.root);
+  const agentId = agentIdOf(job.get('agentId').text() ?? defaultAgentOf(draft.root));
   const cron = when.get('expr').text() ?? cronOf((when.get('everyMs').number() ?? 0) / 60_000);
   const at = when.get('at').text();
   const text = job.get('payload', 'message').text() ?? job.get('payload', 'text').text();

@@ -40,6 +40,11 @@ export function convertTools(draft: Draft): void {
       ...[top, own].map((at, index) => [`allow${index}`, at.get('allow').texts()] as const),
       ['deny', [...top.get('deny').texts(), ...own.get('deny').texts()]],
     ] as const;
+    for (const entry of [top, own].flatMap((at) => at.get('deny').items())) {
+      const [, group] = /^group:(.+)$/i.exec(entry.text()?.trim() ?? '') ?? [];
+      if (group !== undefined && group !== 'openclaw' && groups[group.toLowerCase()] === undefined)
+        report.refuse(entry.path, 'The group is not known: name its tools.');
+    }
     return lists.flatMap(([name, entries]) =>
       entries.length > 0 ? [ruleOf(id, name, entries)] : [],
     );

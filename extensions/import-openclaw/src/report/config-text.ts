@@ -14,10 +14,15 @@ export function configText({ config, channels, extensions, plugins }: Draft): st
   };
   const mark = JSON.stringify(promptMark).slice(1, -1).replaceAll('\\', '\\\\');
   const prompts = new RegExp(`"${mark}((?:[^"\\\\]|\\\\.)*)"`, 'g');
-  const written = JSON.stringify(all, null, 2).replaceAll(
-    prompts,
-    (_, list: string) => `prompt(${String(JSON.parse(`"${list}"`)).slice(1, -1)})`,
-  );
+  const text = JSON.stringify(all, null, 2);
+  const { length } = JSON.stringify({ agents }, null, 2).slice(0, -2); // a plugin's text may look like a mark
+  const written =
+    text
+      .slice(0, length)
+      .replaceAll(
+        prompts,
+        (_, list: string) => `prompt(${String(JSON.parse(`"${list}"`)).slice(1, -1)})`,
+      ) + text.slice(length);
   const reads = written.includes(': prompt(');
   return `${reads ? "import { readFileSync } from 'node:fs';\n" : ''}import { defineConfig } from 'sluice/host';
 

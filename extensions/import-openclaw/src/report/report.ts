@@ -15,7 +15,7 @@ type Note = Pick<Row, 'is' | 'text' | 'restricts'>;
 
 /** Keys that restrict something by their name, for paths without a row. */
 const restricting =
-  /allow|deny|disallow|block|polic|owner|pair|sandbox|elevat|restrict|approv|permission|only|secur|auth|trust|require|mention|ban|limit/i;
+  /allow|deny|block|polic|owner|pair|sandbox|elevat|restrict|approv|permission|only|secur|auth|trust|require|mention|ban|limit|access|forbid|exclu|reject|refus|filter|guard|strict|safe|whitelist|private|visib|scope|confirm|^ask|disable|quota|role|admin|users|members|mute/i;
 const unknown: Note = {
   is: 'not supported',
   text: 'The path is not known.',
@@ -49,7 +49,9 @@ export class Report {
     this.#accepted = new Set(accepted);
   }
 
+  /** Says what becomes of a path. It takes no refusal back. */
   note(path: Path, is: Verdict, text?: string): void {
+    if (this.#notes.get(pathText(path))?.restricts === true) return;
     this.#notes.set(pathText(path), { is, ...(text !== undefined && { text }) });
   }
 
@@ -67,7 +69,7 @@ export class Report {
     return leavesOf(config).map(([path, value]) => {
       const place = pathText(path);
       const own = this.#noteOn(path);
-      const { is, text = '', restricts } = own ?? rowOf(path) ?? unknown;
+      const { is, text = '', restricts } = own ?? rowOf(path, value) ?? unknown;
       const variable = this.#secrets.get(place);
       const isOpen = is === 'not supported' && doesRestrict(restricts, path, value);
       const isAccepted = isOpen && this.#isAccepted(path);
@@ -108,6 +110,7 @@ export class Report {
 }
 
 function doesRestrict(restricts: Row['restricts'], path: Path, value: unknown): boolean {
+  if (value === null || isRecord(value)) return false; // a leaf: an object without a key
   if (restricts === 'by its name') return path.some((key) => restricting.test(String(key)));
   return restricts === true || (restricts !== undefined && !restricts.includes(value));
 }

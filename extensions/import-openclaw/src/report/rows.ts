@@ -14,22 +14,34 @@ export interface Row {
   readonly restricts?: true | 'by its name' | readonly unknown[];
 }
 
-const places = ['telegram', 'slack'].flatMap((channel) => [
-  `channels.${channel}`,
-  `channels.${channel}.accounts.*`,
-]);
+const accountsOf = (...channels: readonly string[]): readonly string[] =>
+  channels.flatMap((one) => [`channels.${one}`, `channels.${one}.accounts.*`]);
+
+/** The places that a word at the head of a pattern stands for. */
+const places: Readonly<Record<string, readonly string[]>> = {
+  ACCOUNT: accountsOf('telegram', 'slack'),
+  TELEGRAM: accountsOf('telegram'),
+  SLACK: accountsOf('slack'),
+  AGENT: ['agents.defaults', 'agents.list.*'],
+  TOOLS: ['tools', 'agents.list.*.tools'],
+};
 
 /** The rows of `data/paths.yaml`, with their patterns cut at the dots. */
 const rows = dataOf<readonly Row[]>('paths').map((row) => ({
   row,
-  patterns: row.paths
-    .flatMap((path) => (path.startsWith('ACCOUNT') ? places.map((at) => at + path.slice(7)) : path))
-    .map((path) => path.split('.')),
+  patterns: row.paths.flatMap((path) => {
+    const [head = '', ...rest] = path.split('.');
+    return (places[head] ?? [head]).map((place) => [...place.split('.'), ...rest]);
+  }),
 }));
 
-/** Finds the row of a path. */
-export function rowOf(path: Path): Row | undefined {
-  return rows.find(({ patterns }) => patterns.some((pattern) => fits(pattern, path)))?.row;
+/** Finds the row of a path. A list without an item has the row of its items. */
+export function rowOf(path: Path, value?: unknown): Row | undefined {
+  const found = (at: Path) =>
+    rows.findIndex(({ patterns }) => patterns.some((pattern) => fits(pattern, at)));
+  const isEmpty = Array.isArray(value) && value.length === 0;
+  const at = [found(path), isEmpty ? found([...path, 0]) : -1].filter((one) => one >= 0);
+  return rows[Math.min(...at)]?.row;
 }
 
 function fits(pattern: readonly string[], path: Path): boolean {

@@ -22,6 +22,8 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+
 /** The name of a variable for the secret of a path: `channels.telegram.botToken` is `TELEGRAM_BOT_TOKEN`. */
 function variableOf(path: Path): string {
   const from = ['channels', 'env', 'messages'].includes(String(path[0])) ? 1 : 0;
@@ -34,11 +36,27 @@ function variableOf(path: Path): string {
   return /^[A-Z]/.test(name) ? name : `SECRET_${name}`;
 }
 
-const secretKey =
-  /(token|secret|password|passphrase|api[_-]?key|credentials?|private[_-]?key|authorization|cookie)$/i;
-/** Texts that are secrets by their looks: keys and tokens of well-known services, and addresses with a password. */
-const secretText =
-  /\b(sk-[\w-]{16,}|xox[a-z]-[\w-]{8,}|xapp-[\w-]{8,}|gh[opsu]_\w{16,}|AIza[\w-]{20,}|\d{6,}:[\w-]{30,})|:\/\/[^/\s:@]*:[^/\s@]+@/;
+/** The words in which names of secrets end, and maybe an "s". */
+const secretWords =
+  'token|secret|pass(?:word|phrase|wd)?|pwd|key|credential|auth(?:orization)?|bearer|cookie|mnemonic|dsn|service_?account';
+const secretKey = new RegExp(`(?:${secretWords})s?$`, 'i');
+/** A number is a secret under one of them alone: `maxTokens` is none. */
+const secretNumber = /(token|secret|pass(word|phrase|wd)?|pwd|pin)$/i;
+/** Variables of the environment with such a word in them are secrets. */
+const secretName = new RegExp(secretWords, 'i');
+/** A variable of the environment in a text. */
+const variableIn = /\$?\$\{([A-Z_][A-Z\d_]*)\}/g;
+/** Texts that are secrets by their looks: keys and tokens of well-known services, and addresses with a password or a key. */
+const secretText = new RegExp(
+  [
+    /\b(sk-[\w-]{16,}|xox[a-z]-[\w-]{8,}|xapp-[\w-]{8,}|gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,})/,
+    /\b(AIza[\w-]{20,}|AKIA[A-Z\d]{12,}|gsk_\w{16,}|xai-\w{16,}|hf_\w{16,}|\d{6,}:[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,})/,
+    /:\/\/[^/\s:@]*:[^/\s@]+@|[?&][\w-]*(key|token|secret|sig|signature|password)=[^&\s]/,
+    /hooks\.slack\.com\/\w|discord(app)?\.com\/api\/webhooks\/|\bBearer\s+\S{8,}|-----BEGIN /,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+);
 
 /** The things that reading a config needs to know, and what it tells. */
 export interface Reading {
@@ -52,7 +70,7 @@ export interface Reading {
 }
 
 /**
- * A place in the config of OpenClaw, which may be empty. A value of another type than the one that is asked for is no value.
+ * A place in the config of OpenClaw, which may be empty. A value of another type than the one that is asked for is no value, and is told.
  *
  * @example
  * root.get('channels').get('telegram').get('dmPolicy').text(); // 'pairing'
@@ -84,29 +102,31 @@ export class Node {
   }
 
   entries(): readonly (readonly [string, Node])[] {
-    return isRecord(this.value) ? Object.keys(this.value).map((key) => [key, this.get(key)]) : [];
+    return Object.keys(this.#as('object', isRecord) ?? {}).map((key) => [key, this.get(key)]);
   }
 
   items(): readonly Node[] {
-    if (!Array.isArray(this.value)) return [];
-    return this.value.map((one, at) => new Node(one, [...this.path, at], this.reading));
+    return (this.#as('list', isList) ?? []).map(
+      (one, at) => new Node(one, [...this.path, at], this.reading),
+    );
   }
 
   flag(): boolean | undefined {
-    return typeof this.value === 'boolean' ? this.value : undefined;
+    return this.#as('flag', (value) => typeof value === 'boolean');
   }
 
   number(): number | undefined {
-    return typeof this.value === 'number' && Number.isFinite(this.value) ? this.value : undefined;
+    return this.#as('number', (value) => typeof value === 'number');
   }
 
   /** A text, with the variables of the environment that it names. A text that is a secret is none. */
   text(): string | undefined {
-    if (typeof this.value !== 'string') return undefined;
+    const written = this.#as('text', (value) => typeof value === 'string');
+    if (written === undefined) return undefined;
     let missing: string | undefined;
-    const filled = this.value.replace(/\$?\$\{([A-Z_][A-Z\d_]*)\}/g, (whole, name: string) => {
+    const filled = written.replace(variableIn, (whole, name: string) => {
       if (whole.startsWith('$$')) return whole.slice(1);
-      const found = secretKey.test(name) ? undefined : this.reading.env[name];
+      const found = secretName.test(name) ? undefined : this.reading.env[name];
       if (found === undefined) missing = name;
       return found ?? whole;
     });
@@ -120,7 +140,7 @@ export class Node {
     return undefined;
   }
 
-  /** The texts and whole numbers of a list, as texts. */
+  /** The texts and numbers of a list, as texts. */
   texts(): readonly string[] {
     return this.items().flatMap((one) =>
       typeof one.value === 'number' ? [String(one.value)] : (one.text() ?? []),
@@ -130,7 +150,8 @@ export class Node {
   /** The reference to a secret. Its value is in the environment already, or is to be put there by the operator. */
   secret(): SecretRef | undefined {
     const { value, path } = this;
-    if (!isRecord(value) && (typeof value !== 'string' || value === '')) return undefined;
+    if (!isRecord(value) && !['string', 'number'].includes(typeof value)) return undefined;
+    if (value === '') return undefined;
     const named =
       isRecord(value) && value['source'] === 'env'
         ? value['id']
@@ -145,24 +166,30 @@ export class Node {
     return { env: variable };
   }
 
-  /** The value as it is, for a plugin: each secret in it is a reference. */
-  verbatim(): unknown {
+  /** The value if it has a type; one of another type could be a restriction, and is told. */
+  #as<Value>(type: string, isOne: (value: unknown) => value is Value): Value | undefined {
+    if (isOne(this.value)) return this.value;
+    if (this.isThere) this.reading.onUnread(this.path, `it is no ${type}`);
+    return undefined;
+  }
+
+  /** The value as it is, for a plugin: each secret in it is a reference, and so is a text that names the environment. */
+  verbatim(isBelowSecret = false): unknown {
     const { value } = this;
-    if (Array.isArray(value)) return this.items().map((one) => one.verbatim());
+    const key = String(this.path.at(-1));
+    const isNamed = typeof value === 'number' ? secretNumber : secretKey;
+    const isSecret = isBelowSecret || isNamed.test(key);
+    if (Array.isArray(value)) return this.items().map((one) => one.verbatim(isSecret));
     if (isSecretRef(value)) return this.secret();
-    if (isRecord(value))
-      return Object.fromEntries(this.entries().map(([key, one]) => [key, one.verbatim()]));
-    if (typeof value !== 'string' || value === '') return value;
-    const inHeaders = this.path.at(-2) === 'headers' || this.path.at(-2) === 'env';
-    const isWhole = /^\$\{[A-Z][A-Z\d_]*\}$/.test(value);
-    if (
-      inHeaders ||
-      isWhole ||
-      secretKey.test(String(this.path.findLast((key) => typeof key === 'string'))) ||
-      secretText.test(value)
-    )
-      return this.secret();
-    return this.text();
+    if (isRecord(value)) {
+      const isAll = isSecret || key === 'headers' || key === 'env';
+      return Object.fromEntries(this.entries().map(([at, one]) => [at, one.verbatim(isAll)]));
+    }
+    if (typeof value !== 'string' && typeof value !== 'number') return value;
+    if (isSecret) return this.secret() ?? value;
+    if (typeof value === 'number') return value;
+    const named = [...value.matchAll(variableIn)].some(([whole]) => !whole.startsWith('$$'));
+    return named || secretText.test(value) ? this.secret() : this.text();
   }
 }
 

@@ -71,31 +71,36 @@ export function readJson5(file: string, folder: string): unknown {
   }
 }
 
-/** Puts the files that `$include` names in its place. The keys beside it win. */
+/** Puts the files that `$include` names in its place. Keys beside it win, and need objects there. */
 function included(value: unknown, file: string, root: string, above: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((one) => included(one, file, root, above));
   if (!isRecord(value)) return value;
   const { $include: named, ...own } = value;
+  const refuse = (why: string): never => {
+    throw new ImportError(
+      'unreadable-file',
+      `${relative(root, file)}: ${why}`,
+      'Nothing was written: a part that is left out could hold a restriction.',
+    );
+  };
+  if (Object.hasOwn(own, '__proto__')) refuse('"__proto__" is no key of a config');
   const rest = Object.fromEntries(
     Object.entries(own).map(([key, one]) => [key, included(one, file, root, above)]),
   );
   if (named === undefined) return rest;
-  const parts = (Array.isArray(named) ? named : [named]).map((one) => {
+  const parts = [named].flat().map((one: unknown) => {
     const at = resolve(dirname(file), String(one));
-    const refuse = (why: string): never => {
-      throw new ImportError(
-        'unreadable-file',
-        `${relative(root, file)}: "$include": ${JSON.stringify(one)} ${why}`,
-        'Nothing was read: a file that is left out could hold a restriction.',
-      );
-    };
-    if (typeof one !== 'string') refuse('is no path');
-    if (relative(root, at).startsWith('..')) refuse('leads out of the folder');
-    if (above.includes(at)) refuse('includes itself');
-    if (above.length > deepestInclude) refuse(`is nested deeper than ${deepestInclude} files`);
+    const refuseThis = (why: string) => refuse(`"$include": ${JSON.stringify(one)} ${why}`);
+    if (typeof one !== 'string') refuseThis('is no path');
+    if (relative(root, at).startsWith('..')) refuseThis('leads out of the folder');
+    if (above.includes(at)) refuseThis('includes itself');
+    if (above.length > deepestInclude) refuseThis(`is nested deeper than ${deepestInclude} files`);
     return included(readJson5(at, root), at, root, [...above, at]);
   });
-  return [...parts, rest].reduce((all, one) => merged(all, one));
+  const all = Object.keys(rest).length > 0 ? [...parts, rest] : parts;
+  if (!all.every(isRecord) && !all.every(Array.isArray))
+    refuse('what "$include" puts into one place is neither all objects nor all lists');
+  return all.reduce((one, next) => merged(one, next));
 }
 
 /** Merges as `$include` does: objects by their keys, lists one behind the other, and else the later one. */

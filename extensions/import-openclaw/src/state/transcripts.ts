@@ -1,50 +1,73 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { SqliteJournal } from 'sluice/host';
+import { readLines } from 'sluice/stream';
 import { agentsOf, type Draft } from '../convert/draft.js';
 import { isRecord } from '../source/node.js';
 import { readState } from './paired.js';
 
 type Entry = { readonly role: string } & Readonly<Record<string, unknown>>;
 
-/** A session with its transcript. */
+/** A session, with the file of its transcript. It is read line by line: a transcript can be of any length. */
 export interface ImportedSession {
   readonly sessionKey: string;
   readonly sessionId: string;
   readonly agentId: string;
-  readonly entries: readonly Entry[];
+  readonly startedAtMs: number;
+  readonly file: string;
 }
 
-/** Reads the sessions of all agents, each with its transcript. A line that is broken is named, and left out. */
-export function readSessions(draft: Draft): readonly ImportedSession[] {
-  const sessions = new Map<string, ImportedSession>();
+/** Finds the sessions of all agents, and reads each transcript once. A line that is broken is named, and left out. */
+export async function findSessions(
+  draft: Draft,
+  signal: AbortSignal,
+): Promise<readonly ImportedSession[]> {
+  const sessions = new Map<string, ImportedSession>(); // by their ids: runs of a job share one
   for (const { id: agentId } of agentsOf(draft.root)) {
     const folder = join('agents', agentId, 'sessions');
     const index = readState(draft, join(folder, 'sessions.json'));
     for (const [key, value] of Object.entries(isRecord(index) ? index : {})) {
       const { sessionId, sessionFile = `${sessionId}.jsonl` } = isRecord(value) ? value : {};
       const sessionKey = (key.startsWith('agent:') ? key : `agent:${agentId}:${key}`).toLowerCase();
-      const file = join(folder, basename(String(sessionFile)));
-      if (typeof sessionId !== 'string' || !existsSync(join(draft.folder, file))) continue;
-      const entries = readTranscript(draft, file);
-      draft.moved.set(file, `The history of ${sessionKey}: ${entries.length} messages.`);
-      if (entries.length > 0) sessions.set(sessionKey, { sessionKey, sessionId, agentId, entries });
+      const name = join(folder, basename(String(sessionFile)));
+      const file = join(draft.folder, name);
+      if (typeof sessionId !== 'string' || sessions.has(sessionId) || !existsSync(file)) continue;
+      const onBroken = (line: number) => draft.broken.push(`${name}:${line}: it is no JSON`);
+      let [messages, startedAtMs] = [0, 0];
+      for await (const { timestamp } of entriesOf(file, signal, onBroken)) {
+        messages++;
+        if (startedAtMs === 0 && typeof timestamp === 'number') startedAtMs = timestamp;
+      }
+      draft.moved.set(name, `The history of ${sessionKey}: ${messages} messages.`);
+      const session = { sessionKey, sessionId, agentId, startedAtMs, file };
+      if (messages > 0) sessions.set(sessionId, session);
     }
   }
   return [...sessions.values()];
 }
 
-function readTranscript({ folder, broken }: Draft, file: string): readonly Entry[] {
-  const lines = readFileSync(join(folder, file), 'utf8').split('\n');
-  return lines.flatMap((text, at) => {
-    try {
-      const line: unknown = text.trim() === '' ? {} : JSON.parse(text);
-      return isRecord(line) && line['type'] === 'message' ? entryOf(line) : [];
-    } catch (thrown) {
-      broken.push(`${file}:${at + 1}: ${String(thrown)}`);
-      return [];
-    }
-  });
+async function* entriesOf(
+  file: string,
+  signal: AbortSignal,
+  onBroken: (line: number) => void,
+): AsyncGenerator<Entry> {
+  let number = 0;
+  for await (const text of readLines(createReadStream(file))) {
+    signal.throwIfAborted();
+    number++;
+    const line = text.trim() === '' ? {} : jsonOf(text);
+    if (line === undefined) onBroken(number);
+    else if (isRecord(line) && line['type'] === 'message') yield* entryOf(line);
+  }
+}
+
+/** Parses JSON; nothing if it is none. The error would show the text. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Makes an entry of a line; none of one that is no message of a person, a model or a tool. */
@@ -85,9 +108,10 @@ function authored(text: string): Record<string, unknown> {
   let [content, sender] = [text, {}];
   for (let found = around.exec(content); found !== null; found = around.exec(content)) {
     const [block, title = '', json = ''] = found;
+    const about = jsonOf(json);
+    if (about === undefined) break;
     content = content.slice(block.length);
     if (!/^(Sender|Conversation info)/.test(title)) continue;
-    const about: unknown = JSON.parse(json);
     const {
       sender_id: senderId,
       sender: named,
@@ -99,6 +123,9 @@ function authored(text: string): Record<string, unknown> {
   return { content, ...(Object.keys(sender).length > 0 && { sender }) };
 }
 
+/** Entries that are written by one commit. Each by one of its own would take an hour for a long history. */
+const entriesAtOnce = 100;
+
 /** Writes the sessions into a journal, which nobody else has. */
 export async function writeSessions(
   { store, ownership }: SqliteJournal,
@@ -107,14 +134,22 @@ export async function writeSessions(
 ): Promise<void> {
   const fence = ownership.fenceOf(0);
   if (fence === undefined) throw new Error('the journal that was made belongs to another host');
-  for (const { entries, ...session } of sessions) {
-    signal.throwIfAborted();
-    const times = entries.map(({ timestamp }) => timestamp);
-    const startedAtMs = times.find((at): at is number => typeof at === 'number') ?? 0;
-    const record = { ...session, startedAtMs, context: {}, memoryKeys: [], metadata: {} };
+  for (const { file, ...session } of sessions) {
+    const record = { ...session, context: {}, memoryKeys: [], metadata: {} };
     await store.saveSession(record, { fence });
-    for (const entry of entries)
-      await store.appendMessage(session.sessionId, entry, { fence, mayWait: true });
+    let pending: Promise<void>[] = [];
+    const written = async () => {
+      store.hurry?.();
+      await Promise.all(pending);
+      pending = [];
+    };
+    try {
+      for await (const entry of entriesOf(file, signal, () => undefined)) {
+        pending.push(store.appendMessage(session.sessionId, entry, { fence, mayWait: true }));
+        if (pending.length >= entriesAtOnce) await written();
+      }
+    } finally {
+      await written();
+    }
   }
-  store.hurry?.();
 }
