@@ -13,7 +13,6 @@ const reviewed: readonly (readonly [path: string, lists: number, why: string])[]
   ['src/claude/bridge/bridged-run.ts', 1, 'it waits for work that has begun'],
   ['src/cli/pipeline/with-set.ts', 1, 'the extensions of a command: an operator names each'],
   ['src/host/ingress/end-update.ts', 1, 'the messages of a batch: at most 50'],
-  ['src/host/lanes/lanes.ts', 1, 'it waits for work that has begun'],
   ['src/host/transcript/turn-writes.ts', 1, 'it waits for work that has begun'],
   ['src/openclaw/agent-events/bridge-agent-events.ts', 1, 'it waits for work that has begun'],
   ['src/openclaw/gateway/bridge/bridge-gateway.ts', 1, 'it waits for work that has begun'],

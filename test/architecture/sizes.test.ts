@@ -9,25 +9,25 @@ import { sourceFiles } from '../support/source-tree.js';
 const budgets = {
   /** Code lines by package; what is not named is in `rest`. */
   lines: {
-    kernel: 9_329,
-    sdk: 6_773,
-    agent: 5_750,
+    kernel: 9_320,
+    sdk: 6_772,
+    agent: 5_815,
     journal: 4_641,
-    host: 12_871,
+    host: 13_031,
     testing: 1_718,
-    cli: 5_785,
-    openclaw: 16_152,
+    cli: 5_797,
+    openclaw: 16_974,
     claude: 5_616,
-    postgres: 1_934,
-    extensions: 12_902,
-    adapters: 1_065,
-    importer: 1_860,
+    postgres: 1_938,
+    extensions: 13_526,
+    adapters: 1_080,
+    importer: 1_977,
     rest: 82,
   },
   /** Lines of tests and of what supports them. */
-  testLines: 120_311,
+  testLines: 124_360,
   functionsAbove120Lines: 0,
-  functionsAbove60Lines: 83,
+  functionsAbove60Lines: 85,
   /** Fields of the widest type that is handed over as one; rows of catalogues are none. */
   widestBag: 33,
   /** A value that the compiler is told to take for another one. */

@@ -301,6 +301,7 @@ describe('a restriction that cannot be kept', () => {
       'agents.list[0].tools.exec.ask',
     ],
     [{ channels: { defaults: { dmPolicy: 'disabled' } } }, 'channels.defaults.dmPolicy'],
+    [{ agents: { list: [{ id: 'Main' }, { id: 'main' }] } }, 'agents.list[1].id'],
     [
       { channels: { telegram: { groupPolicy: 'open', groups: [{ enabled: false }] } } },
       'channels.telegram.groups[0].enabled',
@@ -326,6 +327,13 @@ describe('a restriction that cannot be kept', () => {
     const accepted = await importOpenClaw({ ...state, accept: lost });
     expect(accepted.status).toBe('written');
     expect(accepted.findings.find((one) => one.path === path)?.text).toContain('Accepted');
+  });
+
+  it('holds of a tool in whatever case its plugin writes the name', async () => {
+    const state = stateOf({ tools: { deny: ['Pigeon_send', 'dove_*'] } });
+    await importOpenClaw(state);
+    const rules = readFileSync(join(state.out, 'policies.yaml'), 'utf8');
+    expect(rules).toContain('re(toolName, "(?i)^pigeon_send$") || re(toolName, "(?i)^dove_.*$")');
   });
 
   it('is accepted by the path of what holds it, and an acceptance of nothing is refused', async () => {

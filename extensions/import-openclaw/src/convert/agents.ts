@@ -12,22 +12,33 @@ export function convertAgents(draft: Draft): void {
   const defaults = root.get('agents', 'defaults');
   const models: Record<string, unknown>[] = [];
   const seconds = defaults.get('timeoutSeconds').number();
-  const agents = agentsOf(root).map(({ id, node }) => {
-    const own = node.get('model').isThere ? node.get('model') : defaults.get('model');
-    const prompt = promptFiles(draft, node, id);
-    return {
-      id,
-      provider: providerOf(
-        draft,
+  const listed = agentsOf(root);
+  const isFirst = (id: string, at: number): boolean =>
+    listed.findIndex((one) => one.id === id) === at;
+  for (const [at, { id, node }] of listed.entries())
+    if (!isFirst(id, at))
+      draft.report.refuse(
+        node.get('id').path,
+        `Another agent has the id "${id}": give it its own.`,
+      );
+  const agents = listed
+    .filter(({ id }, at) => isFirst(id, at))
+    .map(({ id, node }) => {
+      const own = node.get('model').isThere ? node.get('model') : defaults.get('model');
+      const prompt = promptFiles(draft, node, id);
+      return {
         id,
-        own.get('primary').isThere ? own.get('primary') : own,
-        models,
-      ),
-      ...(prompt !== undefined && { systemPrompt: prompt }),
-      ...(seconds !== undefined &&
-        seconds > 0 && { timeoutMs: Math.min(seconds * 1_000, 2_147_483_647) }),
-    };
-  });
+        provider: providerOf(
+          draft,
+          id,
+          own.get('primary').isThere ? own.get('primary') : own,
+          models,
+        ),
+        ...(prompt !== undefined && { systemPrompt: prompt }),
+        ...(seconds !== undefined &&
+          seconds > 0 && { timeoutMs: Math.min(seconds * 1_000, 2_147_483_647) }),
+      };
+    });
   config['agents'] = agents;
   const first = defaultAgentOf(root);
   if (first !== agents[0]?.id) config['defaultAgent'] = first;

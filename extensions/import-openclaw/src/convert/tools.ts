@@ -63,17 +63,29 @@ function ruleOf(agentId: string, list: string, entries: readonly string[]) {
   const names = [...new Set(entries.flatMap(namesOf))];
   const globs = names.filter((name) => name.includes('*'));
   const plain = names.filter((name) => !name.includes('*'));
-  const isListed = [
-    `toolName in ${JSON.stringify(plain)}`,
-    ...globs.map((name) => `glob(toolName, ${JSON.stringify(name)})`),
-  ].join(' || ');
+  // a denial holds however a plugin writes the name of its tool; a name of an allow list is exact
+  const isListed = isDenied
+    ? [...new Set(names.map(patternOf))].map((one) => `re(toolName, ${JSON.stringify(one)})`)
+    : [
+        `toolName in ${JSON.stringify(plain)}`,
+        ...globs.map((name) => `glob(toolName, ${JSON.stringify(name)})`),
+      ];
+  const condition = isListed.join(' || ');
   const toolName = names[0]?.replaceAll('*', 'x') ?? '';
   return {
     id: `${agentId}-${list}`.replace(/[^\p{L}\p{N}._-]/gu, '_'),
     family: 'agent.tool.calling',
     match: { agentId },
-    'deny when': isDenied ? isListed : `!(${isListed})`,
+    'deny when': isDenied ? condition : `!(${condition})`,
     text: isDenied ? 'this tool is denied' : 'this tool is not allowed',
     expect: [{ payload: { agentId, toolName, params: {} }, is: isDenied ? 'denied' : 'allowed' }],
   };
+}
+
+/** The pattern of a name or of a list's entry with `*`, in any case. */
+function patternOf(name: string): string {
+  return `(?i)^${name
+    .toLowerCase()
+    .replace(/[^\w*]/g, '\\$&')
+    .replaceAll('*', '.*')}$`;
 }

@@ -54,12 +54,14 @@ export function isOpen(carried: Carried): boolean {
   return carried.account.open.has(carried);
 }
 
+const nothing = (): undefined => undefined;
+
 /** Closes a text, and all that it is a part of: somebody has it, it was told, or it was no message. */
 export function close(carried: Carried | undefined, texts?: readonly string[]): void {
   for (let one = carried; one !== undefined; one = one.within) {
     one.timer?.clear();
     one.account.open.delete(one);
-    one.raw = () => undefined; // code that goes on holds it
+    one.raw = nothing; // code that goes on holds it
     one.handed = texts && one.handed && [...one.handed, ...texts];
   }
 }
