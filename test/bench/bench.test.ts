@@ -79,12 +79,12 @@ describe('the benchmark', () => {
     const ofAlone = await stepsOfMessage(alone);
     expect(ofAlone.dispatches).toBe(33);
     // a store that lets no write wait is waited for, write by write (durability §6.12)
-    expect(ofAlone.promises).toBeLessThanOrEqual(417);
+    expect(ofAlone.promises).toBeLessThanOrEqual(329);
     await alone.host.stop();
     const kept = await lineHost(modules, { journal: modules.memoryJournal() });
     const ofKept = await stepsOfMessage(kept);
     expect(ofKept.dispatches).toBe(33);
-    expect(ofKept.promises).toBeLessThanOrEqual(466);
+    expect(ofKept.promises).toBeLessThanOrEqual(393);
     await kept.host.stop();
   });
 
