@@ -1,6 +1,7 @@
-import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { landingPage } from './landing.js';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 /** The pages that the site is built from: copies, and the pages of the API. It is not kept in git. */
@@ -28,7 +29,8 @@ export const placeOf = (source: string): string => (source === 'README.md' ? 'in
 export function stagePage(source: string): void {
   const target = join(staged, placeOf(source));
   mkdirSync(dirname(target), { recursive: true });
-  copyFileSync(join(root, source), target);
+  const text = readFileSync(join(root, source), 'utf8');
+  writeFileSync(target, source === 'README.md' ? landingPage(text) : text);
 }
 
 export function stagePages(): void {

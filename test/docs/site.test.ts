@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { landingPage } from '../../docs/site/landing.js';
 import { firstSentence, llmsText } from '../../docs/site/llms.js';
 import { apiPageOf, entryPoints, sidebar } from '../../docs/site/nav.js';
 import { placeOf, sources } from '../../docs/site/pages.js';
@@ -35,6 +36,22 @@ describe('the documentation site', () => {
         path === 'index.md' ? '# Home\n\nIt is home. More.' : '# A page\n\nIt [says](b.md) a. B.',
     );
     expect(text).toBe('# Home\n\n> It is home.\n\n## Begin\n\n- [A page](docs/a.md): It says a.\n');
+  });
+
+  it('begins with the README: its readers are cards, and the rest follows', () => {
+    const readme =
+      '# Home\n\nIt\nis home.\n\nA problem.\n\n- **You stay.** Sit\n  down. [Chairs](docs/chairs.md)\n\n## More\n\nText.\n';
+    const [, front = '', body = ''] = landingPage(readme).split(/^---$/m);
+    expect(JSON.parse(front)).toMatchObject({
+      layout: 'home',
+      hero: { name: 'Home', tagline: 'It is home.' },
+      features: [
+        { title: 'You stay', details: 'Sit down.', link: '/docs/chairs', linkText: 'Chairs' },
+      ],
+    });
+    expect(body.trim()).toBe('A problem.\n\n## More\n\nText.');
+    expect(() => landingPage('# Home\n\nText.\n')).toThrow('a list of its readers');
+    expect(landingPage(readProjectFile('README.md'))).toContain('"features":[{');
   });
 
   it('is built from a lock file that has the packages of every platform', () => {

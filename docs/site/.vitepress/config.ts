@@ -55,7 +55,9 @@ export default defineConfig({
       mkdirSync(dirname(join(outDir, page)), { recursive: true });
       copyFileSync(join(staged, page), join(outDir, page));
     }
-    const text = llmsText(sidebar, (path) => readFileSync(join(staged, path), 'utf8'));
+    const text = llmsText(sidebar, (path) =>
+      readFileSync(path === 'index.md' ? join(root, 'README.md') : join(staged, path), 'utf8'),
+    );
     writeFileSync(join(outDir, 'llms.txt'), text);
   },
 });
