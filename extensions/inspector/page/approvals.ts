@@ -45,7 +45,7 @@ function Card({ row, again }: { readonly row: Approval; readonly again: () => vo
     <h3><${Text} of=${question.title} /></h3>
     <p>
       <${Status} of=${state} /> <b><${Text} of=${subject} /></b> asked by
-      ${' '}<${Text} of=${nameOf(question.asker)} /> in ${plain(family)}, ${span(Date.now() - askedAtMs)} ago${
+      <${Text} of=${nameOf(question.asker)} /> in ${plain(family)}, ${span(Date.now() - askedAtMs)} ago${
         isOpen ? `, for ${span(Math.max(0, dueAtMs - Date.now()))} more` : ''
       }. May answer: <${Text} of=${who} />. Message <${IdLink} id=${row.correlationId} />
     </p>

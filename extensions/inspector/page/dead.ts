@@ -3,6 +3,7 @@ import { about, post } from './client.js';
 import {
   Action,
   Behind,
+  counted,
   IdLink,
   LongText,
   plain,
@@ -52,7 +53,7 @@ export function DeadLetters() {
           <p>
             <${Time} ms=${one.endedAtMs ?? one.acceptedAtMs} /> <${IdLink} id=${one.eventId} />
             ${plain(`${one.channel}/${one.accountId}`)} <${Status} of=${one.outcome ?? 'dead'} />
-            <span class="quiet">begun ${one.attempts} ${one.attempts === 1 ? 'time' : 'times'}</span>
+            <span class="quiet">begun ${counted(one.attempts, 'time')}</span>
           </p>
           <p class="bad"><${Text} of=${one.reason ?? 'no reason is known'} /></p>
           <div class="bar">

@@ -1,6 +1,6 @@
 import { html } from '../vendor/preact.js';
 import { about, post } from './client.js';
-import { Action, nameOf, plain, Status, Text, useLoaded, View } from './parts.js';
+import { Action, counted, nameOf, plain, Status, Text, useLoaded, View } from './parts.js';
 import type { ExtensionInfo, Finding } from './shapes.js';
 
 /** The extensions of the host, and what the doctor finds. */
@@ -14,25 +14,25 @@ export function Extensions() {
         (one) => html`<li key=${one.extensionId}>
           <h3>
             <${Text} of=${one.extensionId} /> <${Status} of=${one.status} />
-            ${one.isAudited && html` <span class="status odd">in audit mode</span>`}
+            ${one.isAudited && html`<span class="status odd">in audit mode</span>`}
           </h3>
           <p class="quiet">
             ${plain(`${one.version ?? 'no version'}, from ${one.source}`)}${
-              one.reloads > 0 ? `, reloaded ${one.reloads} times` : ''
+              one.reloads > 0 ? `, reloaded ${counted(one.reloads, 'time')}` : ''
             }
           </p>
           ${
             one.error !== undefined &&
             html`<p class="bad">
                 <code>${plain(one.error.code)}</code> <${Text} of=${one.error.message} />
-                ${' '}<${Text} of=${one.error.hint} />
+                <${Text} of=${one.error.hint} />
               </p>`
           }
           ${one.quarantined.map(
             (handler) =>
               html`<p class="bad">
                 <${Status} of=${handler.state} /> <${Text} of=${nameOf(handler)} /> in
-                ${' '}${plain(handler.family)}: <${Text} of=${handler.lastFailure} />
+                ${plain(handler.family)}: <${Text} of=${handler.lastFailure} />
               </p>`,
           )}
           ${
@@ -67,8 +67,8 @@ export function Extensions() {
         ({ severity, check, what, whose, hint }) =>
           html`<li>
             <${Status} of=${severity} /> <span class="quiet">${plain(check)}</span>
-            ${whose !== undefined && html` <b><${Text} of=${whose} /></b>`} <${Text} of=${what} />
-            ${hint !== undefined && html` <span class="quiet"><${Text} of=${hint} /></span>`}
+            ${whose !== undefined && html`<b><${Text} of=${whose} /></b>`} <${Text} of=${what} />
+            ${hint !== undefined && html`<span class="quiet"><${Text} of=${hint} /></span>`}
           </li>`,
       )}
     </ul>

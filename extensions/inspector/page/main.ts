@@ -19,7 +19,10 @@ interface ViewProps {
 const views: Readonly<
   Record<string, { readonly title?: string; draw(props: ViewProps): unknown }>
 > = {
-  messages: { title: 'Messages', draw: () => html`<${Messages} of="messages" query="" />` },
+  messages: {
+    title: 'Messages',
+    draw: ({ id }) => html`<${Messages} of="messages" query=${id} />`,
+  },
   facts: { draw: ({ id }) => html`<${Messages} of="list" query=${id} />` },
   why: { draw: ({ id }) => html`<${Why} id=${id} />` },
   now: { title: 'Now', draw: () => html`<${Now} />` },
@@ -52,10 +55,10 @@ function App() {
             >`,
         )}
       </nav>
-      <span class="quiet"
-        >${plain(about.value?.name ?? '')} ${about.value?.write ? 'may change things' : 'read-only'},${' '}
-        ${isConnected.value ? 'live' : 'not connected'}</span
-      >
+      <span class="quiet" title=${plain(about.value?.name ?? '')}>
+        ${plain(about.value?.name.replace(/^.*[\\/]/, '') ?? '')} · ${about.value?.write ? 'you may change things' : 'read-only'} ·
+        ${isConnected.value ? 'connected' : 'not connected'}
+      </span>
     </header>
     <main>${view?.draw({ id: textOf(argument) })}</main>`;
 }

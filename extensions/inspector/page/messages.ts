@@ -1,11 +1,23 @@
 import { html, useEffect, useRef, useState } from '../vendor/preact.js';
 import { about, get, listen } from './client.js';
-import { linkTo, messageOf, plain, Status, span, Text, Time, typed, View } from './parts.js';
-import type { MessagePart, Row } from './shapes.js';
+import {
+  counted,
+  linkTo,
+  messageOf,
+  plain,
+  Status,
+  span,
+  Text,
+  Time,
+  typed,
+  View,
+} from './parts.js';
+import type { Message, Row } from './shapes.js';
+import { stateOf } from './states.js';
 import { VirtualList } from './virtual-list.js';
 
 interface Found {
-  readonly rows: readonly (Row | MessagePart)[];
+  readonly rows: readonly (Row | Message)[];
   readonly before?: number;
   readonly last: number;
 }
@@ -45,7 +57,7 @@ function useFound(of: 'messages' | 'list', query: string) {
     try {
       const part = await get<Found>(of, { q: query, ...place });
       if (shown.current !== key || now.current !== known) return;
-      now.current = known === undefined ? part : joined(known, part, isNewer);
+      now.current = joined(known ?? { rows: [], last: 0 }, part, isNewer);
       setFound(now.current);
       if (isNewer || known === undefined) setFresh(0);
       setProblem('');
@@ -103,21 +115,22 @@ export function Messages({
   const { setWords, isLooking, isAtTop, load } = search;
 
   const { rows = [], before } = found ?? {};
-  const lines = rows.filter((one) => 'seq' in one || one.state !== undefined);
   const row = (at: number) => {
-    const one = lines[at];
+    const one = rows[at];
     if (one === undefined) return null;
-    return 'seq' in one ? html`<${EntryLine} row=${one} />` : html`<${MessageLine} row=${one} />`;
+    return 'kind' in one ? html`<${FactLine} row=${one} />` : html`<${MessageLine} row=${one} />`;
   };
-  const name = of === 'list' ? 'fact' : 'message';
-  const count = `${lines.length} ${name}${lines.length === 1 ? '' : 's'}`;
+  const isFacts = of === 'list';
+  const all = counted(rows.length, isFacts ? 'fact' : 'message');
+  const count = `${all}${before === undefined ? '' : ' so far'}${query === '' ? '' : ` for ${query}`}`;
+  const mayText = about.value?.text === true;
   return html`<${View} title="Messages" problem=${problem}>
     <form
       role="search"
       class="bar"
       onSubmit=${(event: Event) => {
         event.preventDefault();
-        location.hash = words.trim() === '' ? '#/messages' : linkTo('facts', words);
+        location.hash = linkTo(isFacts ? 'facts' : 'messages', words.trim());
       }}
     >
       <label for="search">Search</label>
@@ -126,12 +139,16 @@ export function Messages({
         type="search"
         autocomplete="off"
         spellcheck="false"
-        placeholder="an id, or session: family: extension: code: status: kind:${about.value?.text ? ' text:' : ''}"
+        placeholder="a name, ${mayText ? 'a word that was said, ' : ''}an id, or session: family: extension: code: status: kind:${mayText ? ' text:' : ''}"
         value=${words}
         onInput=${typed(setWords)}
       />
       <button>Find</button>
-      ${of === 'list' ? html`<a href="#/messages">Messages alone</a>` : html`<a href="#/facts/">All facts</a>`}
+      ${
+        isFacts
+          ? html`<a href=${linkTo('messages', query)}>Messages alone</a>`
+          : html`<a href=${linkTo('facts', query)}>${query === '' ? 'All facts' : 'Facts that fit'}</a>`
+      }
       ${
         fresh > 0 &&
         !isAtTop.current &&
@@ -143,18 +160,14 @@ export function Messages({
         html`<button type="button" onClick=${() => load('older')}>Look further back</button>`
       }
     </form>
-    <p class="quiet" role="status">
-      ${
-        isLooking || found === undefined
-          ? 'Looking…'
-          : plain(
-              `${count}${before === undefined ? '' : ' so far'}${query === '' ? '' : ` for ${query}`}`,
-            )
-      }
+    <p class="quiet">
+      <span role="status">${isLooking || found === undefined ? 'Looking…' : plain(count)}</span>
+      ${!isFacts && !mayText && html`<span>To see what was said, start it with --inspect-text.</span>`}
     </p>
     <${VirtualList}
-      count=${lines.length}
-      label="${of === 'list' ? 'Facts' : 'Messages'}, newest first"
+      count=${rows.length}
+      label="${isFacts ? 'Facts' : 'Messages'}, newest first"
+      kind=${isFacts ? 'facts' : 'messages'}
       row=${row}
       onEnd=${() => before !== undefined && !isLooking && void load('older')}
       onTop=${(is: boolean) => {
@@ -165,60 +178,53 @@ export function Messages({
   <//>`;
 }
 
-/** Puts a part beside what is known. Entries are apart; what two parts know of a message is added up. */
+/** Puts a part beside what is known. Of a message that both have, the newer part knows more. */
 function joined(known: Found, part: Found, isNewer: boolean): Found {
   const [newer, older] = isNewer ? [part, known] : [known, part];
-  const rows = new Map<string | number, Row | MessagePart>();
-  for (const one of [...newer.rows, ...older.rows]) {
-    const key = 'seq' in one ? one.seq : one.id;
-    const before = rows.get(key);
-    rows.set(
-      key,
-      before === undefined || 'seq' in before || 'seq' in one ? one : sumOf(one, before),
-    );
-  }
-  const all = [...rows.values()];
-  if (part.rows.some((one) => !('seq' in one)))
-    all.sort((one, other) => beganOf(other) - beganOf(one));
+  const rows = new Map([...older.rows, ...newer.rows].map((one) => [one.seq, one]));
+  const all = [...rows.values()].sort((one, other) => other.seq - one.seq);
   const { before } = isNewer ? known : part;
   const last = Math.max(known.last, part.last);
   const kept = isNewer ? all.slice(0, keptAtMost) : all;
-  const end = kept.at(-1);
-  // what fell out of a list of entries can be read again; messages are small, and come once
-  const from = kept.length < all.length && end !== undefined && 'seq' in end ? end.seq : before;
+  const from = kept.length < all.length ? kept.at(-1)?.seq : before; // what fell out can be read again
   return { rows: kept, last, ...(from !== undefined && { before: from }) };
 }
 
-function sumOf(older: MessagePart, newer: MessagePart): MessagePart {
-  const { fromMs = newer.fromMs } = older;
-  return {
-    ...{ ...older, ...newer },
-    ...(fromMs !== undefined && { fromMs }),
-    cancels: older.cancels + newer.cancels,
-    failures: older.failures + newer.failures,
-  };
-}
-
-function beganOf(row: Row | MessagePart): number {
-  return 'seq' in row ? row.atMs : (row.fromMs ?? 0);
-}
-
-function MessageLine({ row }: { readonly row: MessagePart }) {
-  const { id, fromMs = 0, toMs = fromMs, state = '', channel, cancels, failures } = row;
-  const isOpen = /^(?:accepted|begun|given-back|left)$/.test(state);
-  const counted = (count: number, name: string): string =>
-    count === 0 ? '' : `${count} ${name}${count === 1 ? '' : 's'}`;
-  const trouble = [counted(cancels, 'cancel'), counted(failures, 'failure')].filter(Boolean);
-  return html`<a class="line" href=${linkTo('why', id)}>
-    <${Time} ms=${fromMs} /> <span class="kind"><${Text} of=${channel} /></span>
-    <span class="name">${isOpen ? 'since then' : `took ${span(toMs - fromMs)}`}</span>
-    <${Status} of=${state} />
-    <span class="who bad">${trouble.join(', ')}</span>
-    <span class="id"><${Text} of=${id} /></span>
+function MessageLine({ row }: { readonly row: Message }) {
+  const { id, fromMs, toMs, channel, sender, conversation, agentId, text } = row;
+  const { words, why, tone, isOpen } = stateOf(row);
+  const place = [conversation ?? channel, agentId && `agent ${agentId}`]
+    .filter(Boolean)
+    .join(' · ');
+  const trouble = [
+    ...(why === undefined ? [] : [why]),
+    ...(row.cancels === 0 ? [] : [counted(row.cancels, 'cancel')]),
+    ...(row.failures === 0 ? [] : [counted(row.failures, 'failure')]),
+  ];
+  return html`<a class="line message" href=${linkTo('why', id)}>
+    <${Time} ms=${fromMs} />
+    <span class="from">
+      ${sender === undefined ? html`<span class="quiet">not read yet</span>` : html`<b><${Text} of=${sender} /></b>`}
+    </span>
+    <span class="said"><${Text} of=${text} /></span>
+    <span class="state ${tone}">${plain(words)}</span>
+    <span class="took">${!isOpen && html`<${ModelTime} ms=${toMs - fromMs} modelMs=${row.modelMs} />`}</span>
+    <span class="quiet"><${Text} of=${place} /></span>
+    <span class="trouble bad" title=${plain(trouble.join(', '))}>${plain(trouble.join(', '))}</span>
   </a>`;
 }
 
-function EntryLine({ row }: { readonly row: Row }) {
+/** The time that a message took, with the part of its model as a bar. */
+function ModelTime({ ms, modelMs }: { readonly ms: number; readonly modelMs: number }) {
+  const share = ms === 0 ? 0 : Math.max(0, Math.min(100, (100 * modelMs) / ms));
+  const model = modelMs > 0 ? `, model ${span(modelMs)}` : '';
+  return html`<span class="track" aria-hidden="true"
+      ><span class="fill model" style=${{ width: `${share}%` }}></span
+    ></span>
+    ${span(ms)}${model}`;
+}
+
+function FactLine({ row }: { readonly row: Row }) {
   const { atMs, kind, id, name, status, who, code, correlationId } = row;
   const target = kind === 'dispatch' ? id : correlationId || id;
   return html`<a class="line" href=${linkTo('why', target)}>

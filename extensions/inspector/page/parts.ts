@@ -1,17 +1,8 @@
 import { type ComponentChildren, html, useEffect, useState } from '../vendor/preact.js';
 import { get } from './client.js';
-import type { Author } from './shapes.js';
+import { clockOf, type Finer, plain } from './words.js';
 
-/** Controls, marks of direction and other characters without a look of their own. */
-const unseen = /(?![\n\t\u200d])[\p{Cc}\p{Cf}]/gu;
-
-/** Makes a text from outside plain: what would act on a screen is written out. */
-export function plain(text: string): string {
-  return text.replace(
-    unseen,
-    (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
-  );
-}
+export { counted, nameOf, plain, span } from './words.js';
 
 const shownAtOnce = 20_000;
 
@@ -35,25 +26,15 @@ export function Text({ of }: { readonly of: string | undefined }) {
   return html`<bdi>${plain(of ?? '')}</bdi>`;
 }
 
-/** Names an author. */
-export function nameOf({ extensionId, contributionId }: Author): string {
-  return extensionId === undefined ? 'the stage' : `${extensionId}/${contributionId ?? ''}`;
-}
-
-/** A length of time. */
-export function span(ms: number): string {
-  if (ms < 1) return ms === 0 ? '0 ms' : '<1 ms';
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
-}
-
-/** A time of day, with the whole of it as a hint. */
-export function Time({ ms }: { readonly ms: number }) {
+/** A time, with the whole of it as a hint. */
+export function Time({ ms, isExact = false }: { readonly ms: number; readonly isExact?: boolean }) {
   const date = new Date(ms);
   if (Number.isNaN(date.getTime())) return html`<span>no time</span>`;
   const iso = date.toISOString();
-  return html`<time datetime=${iso} title=${iso}>${iso.slice(11, 23)}</time>`;
+  const finer: Finer = isExact
+    ? { second: '2-digit', fractionalSecondDigits: 3 }
+    : { second: '2-digit' };
+  return html`<time datetime=${iso} title=${iso}>${clockOf(ms, finer)}</time>`;
 }
 
 /** How something ended, in its color. */

@@ -5,7 +5,7 @@ import type { InspectorSource } from '../src/source.js';
 import type { timelineView } from '../src/timeline-view.js';
 
 export type { Minute } from '../src/figures.js';
-export type { MessagePart } from '../src/message-parts.js';
+export type { Message } from '../src/message.js';
 export type { Row } from '../src/row.js';
 export type { ReplayReport as Replayed } from '../src/source.js';
 

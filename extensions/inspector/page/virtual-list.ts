@@ -9,12 +9,15 @@ export function VirtualList({
   count,
   row,
   label,
+  kind,
   onEnd,
   onTop,
 }: {
   readonly count: number;
   readonly row: (at: number) => ComponentChildren;
   readonly label: string;
+  /** A name for the style, which has the height of a row. */
+  readonly kind: string;
   /** The last rows are in sight. */
   readonly onEnd: () => void;
   readonly onTop: (isAtTop: boolean) => void;
@@ -35,7 +38,7 @@ export function VirtualList({
     const watch = new ResizeObserver(measure);
     watch.observe(element);
     return () => watch.disconnect();
-  }, []);
+  }, [kind]);
 
   const first = Math.max(0, Math.floor(top / size.row) - overscan);
   const shown = Math.min(rowsAtMost, Math.ceil(size.height / size.row) + 2 * overscan);
@@ -78,7 +81,7 @@ export function VirtualList({
 
   const rows = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
   return html`<div
-    class="virtual"
+    class="virtual ${kind}"
     ref=${box}
     tabindex="0"
     role="region"

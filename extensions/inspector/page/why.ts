@@ -1,7 +1,8 @@
-import { type ComponentChildren, html, useEffect } from '../vendor/preact.js';
-import { plain, Status, span, Text, Time, useLoaded, View } from './parts.js';
-import type { Timeline } from './shapes.js';
+import { type ComponentChildren, html, useEffect, useState } from '../vendor/preact.js';
+import { counted, IdLink, plain, Status, span, Text, Time, useLoaded, View } from './parts.js';
+import type { Message, Stage, Timeline } from './shapes.js';
 import { StageDetails } from './stage-details.js';
+import { stateOf } from './states.js';
 
 /** One entry of the timeline: a bar from a time on, as long as it took. */
 interface Entry {
@@ -13,62 +14,94 @@ interface Entry {
   readonly note: ComponentChildren;
   readonly details?: ComponentChildren;
   readonly isOpen?: boolean;
+  /** Nothing happened in it. */
+  readonly isQuiet?: boolean;
 }
 
-/** The timeline of one message: all that happened to it, in order, and why. */
+/** The page of one message: who wrote what, what came of it, and all that happened to it, in order, and why. */
 export function Why({ id }: { readonly id: string }) {
   const { value: timeline, problem, again } = useLoaded<Timeline>('way', { id });
+  const [isAll, setAll] = useState(false);
+  const event = id === timeline?.correlationId ? '' : id; // the message has the id of its first event
   useEffect(() => {
     if (timeline !== undefined)
-      document.getElementById(`event-${id}`)?.scrollIntoView({ block: 'center' });
-  }, [timeline, id]);
-  if (timeline === undefined || timeline.correlationId === '')
-    return html`<${View} title="Why" problem=${problem}>
-      <p>${timeline === undefined ? 'Reading…' : 'The journal has nothing of this id.'}</p>
-    <//>`;
-  const entries = entriesOf(timeline, id);
-  const from = Math.min(...entries.map((one) => one.atMs));
-  const to = Math.max(...entries.map((one) => one.atMs + one.tookMs), from + 1);
-  const { end, waitedMs, begun, missing } = timeline;
+      document.getElementById(`event-${event}`)?.scrollIntoView({ block: 'center' });
+  }, [timeline, event]);
+  if (timeline === undefined)
+    return html`<${View} title="Why" problem=${problem}><p>${problem === '' && 'Reading…'}</p><//>`;
+  const { message, correlationId, waitedMs, begun, missing } = timeline;
+  const all = entriesOf(timeline, event);
+  const from = Math.min(...all.map((one) => one.atMs));
+  const to = Math.max(...all.map((one) => one.atMs + one.tookMs), from + 1);
+  const quiet = all.filter(({ isQuiet }) => isQuiet).length;
+  const shown = isAll ? all : all.filter(({ isQuiet }) => !isQuiet);
   return html`<${View} title="Why" problem=${problem}>
+    ${message !== undefined && html`<${Head} message=${message} />`}
     <div class="bar">
-      <span class="id"><${Text} of=${timeline.correlationId} /></span>
-      ${end === undefined ? html`<${Status} of="open" />` : html`<${Status} of=${end.outcome ?? end.state} />`}
-      ${end?.reason !== undefined && html`<span><${Text} of=${end.reason} /></span>`}
-      <span class="quiet">
-        took ${span(to - from)}, waited ${span(waitedMs)}${begun > 1 ? `, begun ${begun} times` : ''}
-        ${missing > 0 ? `, ${missing} records are missing` : ''}
-      </span>
+      <span class="quiet">took ${span(to - from)}${waitedMs < 1 ? '' : `, waited ${span(waitedMs)}`}${
+        begun > 1 ? `, begun ${begun} times` : ''
+      }${missing > 0 ? `, ${counted(missing, 'record')} missing` : ''}</span>
+      <${IdLink} id=${correlationId} />
+      ${
+        quiet > 0 &&
+        html`<button type="button" aria-pressed=${isAll} onClick=${() => setAll(!isAll)}>
+          ${isAll ? 'Hide' : 'Show'} ${counted(quiet, 'stage')} in which nothing happened
+        </button>`
+      }
       <button type="button" onClick=${again}>Read again</button>
     </div>
     <ol class="timeline">
-      ${entries.map((entry) => html`<${Bar} key=${entry.key} entry=${entry} from=${from} to=${to} />`)}
+      ${shown.map((entry) => html`<${Bar} key=${entry.key} entry=${entry} from=${from} to=${to} />`)}
     </ol>
   <//>`;
 }
 
-const tones = { update: 'calm', lane: 'wait', question: 'odd', attempt: 'send', send: 'send' };
+/** The writer, what was said, what came of it, and what an operator can do now. */
+function Head({ message }: { readonly message: Message }) {
+  const { state, sender, conversation, agentId, text, question } = message;
+  const { words, why, tone } = stateOf(message);
+  const isAsked = question?.state === 'pending' && question.of === 'approval';
+  return html`<div class="head">
+    ${
+      sender !== undefined &&
+      html`<p>
+        <b><${Text} of=${sender} /></b> wrote in <${Text} of=${conversation} />${agentId && html`, to the agent <${Text} of=${agentId} />`}
+      </p>`
+    }
+    ${text !== undefined && html`<blockquote><${Text} of=${text} /></blockquote>`}
+    <p>
+      It <span class="status ${tone}">${plain(words)}</span>${why && html`: <${Text} of=${why} />`}.
+      ${isAsked && html`<a href="#/approvals">Answer the question</a>`}
+      ${state === 'dead' && html`<a href="#/dead">Look at the dead letter</a>`}
+    </p>
+  </div>`;
+}
 
-function entriesOf(timeline: Timeline, id: string): readonly Entry[] {
+function entriesOf(timeline: Timeline, event: string): readonly Entry[] {
   const entries: Entry[] = [
-    ...timeline.rows.map(({ kind, name, status, code, reason, sessionId, tookMs, atMs }, at) => ({
-      ...{ key: `${kind}-${at}`, atMs: atMs - tookMs, tookMs, tone: tones[kind], label: name },
-      note: html`${status !== undefined && html`<${Status} of=${status} /> `}${
-        tookMs > 0 ? span(tookMs) : ''
-      } <${Text} of=${[code, reason].filter(Boolean).join(': ')} />
-        <span class="quiet"><${Text} of=${sessionId ?? undefined} /></span>`,
+    ...timeline.told.map(({ kind, name, status, note, tookMs, atMs }, at) => ({
+      ...{ key: `${kind}-${at}`, atMs, tookMs, tone: kind },
+      label: html`<b><${Text} of=${name} /></b>`,
+      note: html`${status !== undefined && html`<${Status} of=${status} />`}
+        ${tookMs > 0 && span(tookMs)} <${Text} of=${note} />`,
     })),
     ...timeline.stages.map((stage) => ({
       ...{ key: stage.id, atMs: stage.atMs, tookMs: stage.tookMs, tone: stage.status },
       label: html`<span id=${`event-${stage.id}`}>${plain(stage.family)}</span>`,
       note: html`<${Status} of=${stage.status} />
         ${stage.status !== 'passed' && html`<span class="bad"><${Text} of=${stage.verdict} /></span>`}
-        ${stage.tookMs > 0 ? span(stage.tookMs) : ''}`,
+        ${stage.tookMs > 0 && span(stage.tookMs)}`,
       details: html`<${StageDetails} stage=${stage} />`,
-      isOpen: stage.id === id || stage.status !== 'passed' || stage.changes.length > 0,
+      isOpen: stage.id === event || stage.status !== 'passed' || stage.changes.length > 0,
+      isQuiet: stage.id !== event && isQuiet(stage),
     })),
   ];
   return entries.sort((one, other) => one.atMs - other.atMs);
+}
+
+/** No handler was there, and nothing else is to be told of the stage. */
+function isQuiet({ status, steps, changes, lines }: Stage): boolean {
+  return status === 'passed' && steps.length + changes.length + lines.length === 0;
 }
 
 function Bar({
@@ -82,7 +115,7 @@ function Bar({
 }) {
   const { atMs, tookMs, tone, label, note, details, isOpen = false } = entry;
   const share = (ms: number): string => `${(100 * ms) / (to - from)}%`;
-  const line = html`<${Time} ms=${atMs} /> <span class="name">${label}</span>
+  const line = html`<${Time} ms=${atMs} isExact /> <span class="name">${label}</span>
     <span class="track" aria-hidden="true"
       ><span
         class="fill ${tone}"

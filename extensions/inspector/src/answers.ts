@@ -46,8 +46,9 @@ export function answersOf(source: InspectorSource, allowed: Allowed): Answers {
     }),
     list: async ({ q = '', ...part }) =>
       search(reader, { words: String(q), text, ...partIn(part) }),
-    messages: async (part) => messages(reader, partIn(part)),
-    way: async ({ id }) => timelineView(await knownMessage(reader, textIn(id, 'id'))),
+    messages: async ({ q = '', ...part }) =>
+      messages(reader, { words: String(q), text, ...partIn(part) }),
+    way: async ({ id }) => timelineView(await knownMessage(reader, textIn(id, 'id')), text),
     payload: async ({ id }) =>
       payloadView(await knownMessage(reader, textIn(id, 'id')), String(id)),
     now: async () => {

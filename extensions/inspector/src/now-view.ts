@@ -1,5 +1,6 @@
 import type { Clock } from 'sluice';
 import { readTimeline } from 'sluice/host';
+import { laneWords } from './conversation.js';
 import type { Figures } from './figures.js';
 import type { InspectorSource } from './source.js';
 
@@ -32,7 +33,7 @@ export async function nowView(
   return {
     state: host?.health().state,
     lanes: [...new Set(jobs.map(({ lane }) => lane))].map((lane) => ({
-      lane,
+      lane: laneWords(lane),
       jobs: jobs.filter((one) => one.lane === lane),
     })),
     /** Handlers that belong to no message of a lane, or that were given up and run on. */

@@ -5,7 +5,7 @@ import {
   readTimeline,
   type TimelineEntry,
 } from 'sluice/host';
-import { type MessagePart, MessageParts } from './message-parts.js';
+import { lineOf, type Message, messageOf, payloadOf } from './message.js';
 import { RequestProblem } from './problem.js';
 import { type Row, rowOf } from './row.js';
 
@@ -25,9 +25,9 @@ export interface Part {
 
 /** A search, newest first. */
 interface Query extends Part {
-  /** Words, all of which must fit: `session:`, `family:`, `extension:`, `code:`, `kind:`, `status:`, `text:`, or an id. */
+  /** Words, all of which must fit: `session:`, `family:`, `extension:`, `code:`, `kind:`, `status:`, `text:`, an id, or others. */
   readonly words: string;
-  /** Texts may be searched. */
+  /** Texts may be shown and searched. */
   readonly text: boolean;
 }
 
@@ -49,16 +49,15 @@ const readAtOnce = 500;
 /** Records that one request looks through at most: the page asks again for more. */
 const lookedAtMost = 10_000;
 const rowsAtMost = 500;
+/** Messages after which a request stops: each is read as a whole. */
+const foundAtMost = 100;
 
-/** Looks through a journal from its end. An id is looked up, and finds all of its message. */
+/** Looks for entries from the end of a journal. An id is looked up, and finds all of its message. */
 export async function search(reader: Reader, { words, text, ...part }: Query): Promise<Found> {
-  const terms = words.split(/\s+/).filter((word) => word !== '');
-  const [id] = terms;
-  if (terms.length === 1 && id !== undefined && !/^\w+:/.test(id) && part.before === undefined) {
-    const entries = part.after === undefined ? await messageOf(reader, id) : [];
-    const last = Math.max(...entries.map(({ seq }) => seq));
-    if (entries.length > 0) return { rows: entries.map(rowOf).reverse(), last };
-  }
+  const terms = termsOf(words);
+  const entries = await ownOf(reader, terms, part);
+  if (entries.length > 0)
+    return { rows: entries.map(rowOf).reverse(), last: Math.max(...entries.map(({ seq }) => seq)) };
   const fits = terms.map((term) => fitOf(term, text));
   const rows: Row[] = [];
   let found: Found = { rows, last: part.after ?? 0 };
@@ -73,18 +72,61 @@ export async function search(reader: Reader, { words, text, ...part }: Query): P
 }
 
 /**
- * Puts a part of a journal together by message. A message may lie in several parts: the page adds them up, since each entry is in
- * one part.
+ * Finds messages, the one with the newest step first: those of which one entry fits all words with a key, and of which each other word
+ * fits some entry. Each is whole, also if it began before the part, so the page keeps the newest of what it gets.
  */
-export async function messages(reader: Reader, part: Part): Promise<Found<MessagePart>> {
-  const parts = new MessageParts();
-  let found: Found<MessagePart> = { rows: [], last: part.after ?? 0 };
+export async function messages(
+  reader: Reader,
+  { words, text, ...part }: Query,
+): Promise<Found<Message>> {
+  const terms = termsOf(words);
+  const own = messageOf(await ownOf(reader, terms, part), text);
+  if (own !== undefined) return { rows: [own], last: own.seq };
+  const keyed = terms.filter(hasKey).map((term) => fitOf(term, text));
+  const others = terms.filter((term) => !hasKey(term)).map((term) => fitOf(term, text));
+  const isStep: Fit = ({ kind }) => terms.length > 0 || kind === 'update';
+  const fits: readonly Fit[] = [
+    (...line) => [isStep, ...keyed].every((isFit) => isFit(...line)),
+    ...others,
+  ];
+  const fitted = new Map<string, Set<Fit>>();
+  const rows: Message[] = [];
+  let found: Found<Message> = { rows, last: part.after ?? 0 };
   for await (const { records, ...place } of blocksOf(reader, part)) {
-    for (const record of records.toReversed()) parts.add(record);
-    found = { rows: parts.all(), ...place };
-    if (parts.known >= rowsAtMost) break;
+    for (const record of records.toReversed()) {
+      const row = rowOf(record);
+      const of = fitted.get(record.correlationId) ?? new Set();
+      fitted.set(record.correlationId, of);
+      if (of.size === fits.length) continue;
+      for (const isFit of fits) if (isFit(row, record)) of.add(isFit);
+      if (of.size < fits.length) continue;
+      const message = messageOf(await entriesOf(reader, record.correlationId), text);
+      if (message !== undefined) rows.push(message);
+    }
+    found = { rows, ...place };
+    if (rows.length >= foundAtMost) break;
   }
   return found;
+}
+
+const keys = ['session', 'family', 'extension', 'code', 'kind', 'status', 'text'] as const;
+
+function hasKey(term: string): boolean {
+  return keys.some((key) => term.startsWith(`${key}:`));
+}
+
+function termsOf(words: string): readonly string[] {
+  return words.split(/\s+/).filter((word) => word !== '');
+}
+
+/** The entries of a message, if the only word is its id or that of any dispatch of it. */
+async function ownOf(
+  reader: Reader,
+  [id, ...others]: readonly string[],
+  { before, after }: Part,
+): Promise<readonly TimelineEntry[]> {
+  const isId = id !== undefined && others.length === 0 && !hasKey(id);
+  return isId && before === undefined && after === undefined ? entriesOf(reader, id) : [];
 }
 
 /** Reads on from a record, or back from one. */
@@ -115,7 +157,7 @@ async function recordsOf(reader: Reader, after: number, to: number): Promise<Tim
 }
 
 /** The entries of a message, by its id or by that of any dispatch of it. */
-async function messageOf(reader: Reader, id: string): Promise<readonly TimelineEntry[]> {
+async function entriesOf(reader: Reader, id: string): Promise<readonly TimelineEntry[]> {
   const [own] = await readTimeline(reader, { eventId: id, limit: 1 });
   const correlationId = own?.correlationId ?? id;
   return readTimeline(reader, { correlationId, limit: lookedAtMost });
@@ -123,7 +165,7 @@ async function messageOf(reader: Reader, id: string): Promise<readonly TimelineE
 
 /** @throws RequestProblem if the journal has no message of this id. */
 export async function knownMessage(reader: Reader, id: string): Promise<readonly TimelineEntry[]> {
-  const entries = await messageOf(reader, id);
+  const entries = await entriesOf(reader, id);
   if (entries.length > 0) return entries;
   throw new RequestProblem('the journal has no such message', 404);
 }
@@ -136,7 +178,7 @@ async function lastSeq(reader: Reader): Promise<number> {
 type Fit = (row: Row, record: TimelineEntry) => boolean;
 
 function fitOf(term: string, mayText: boolean): Fit {
-  const [, key = '', value = ''] = /^(\w+):(.*)$/.exec(term) ?? [];
+  const [, key = '', value = ''] = (hasKey(term) && /^(\w+):(.*)$/.exec(term)) || [];
   const wanted = value.toLowerCase();
   const has = (text: string | undefined): boolean => text?.toLowerCase().includes(wanted) ?? false;
   switch (key) {
@@ -155,8 +197,22 @@ function fitOf(term: string, mayText: boolean): Fit {
     case 'text':
       return (_, record) => mayText && has(JSON.stringify(record));
     default:
-      return (row) => row.id.startsWith(term) || row.correlationId.startsWith(term);
+      return (row, record) =>
+        row.id.startsWith(term) ||
+        row.correlationId.startsWith(term) ||
+        saidIn(record, mayText).some((said) => said?.toLowerCase().includes(term.toLowerCase()));
   }
+}
+
+/** The texts of an entry that a person would search for: names, and what was said if that may be searched. */
+function saidIn(record: TimelineEntry, mayText: boolean): readonly (string | undefined)[] {
+  if (record.kind === 'update') return [record.channel, record.agentId];
+  if (record.kind === 'question') return mayText ? [record.title] : [];
+  if (record.kind !== 'dispatch') return [];
+  const { content, sender, channelName, conversationId } = payloadOf(record);
+  const { name, username, id }: Readonly<Record<string, unknown>> = { ...Object(sender) };
+  const said = mayText && typeof content === 'string' ? [content] : [];
+  return [...[name, username, id, channelName, conversationId].map(lineOf), ...said];
 }
 
 function authorsOf(record: TimelineEntry): readonly string[] {

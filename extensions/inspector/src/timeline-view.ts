@@ -1,41 +1,27 @@
 import { type AuditRecord, canonicalStages, explain } from 'sluice';
 import { type DispatchEntry, foldTimeline, type TimelineEntry } from 'sluice/host';
+import { messageOf, payloadAfter } from './message.js';
 import { RequestProblem } from './problem.js';
-import { detailsOf } from './row.js';
-
-type Recorded = DispatchEntry['outcome'];
+import { storyOf } from './story.js';
 
 /** Characters of a value that a difference shows. */
 const shownOfValue = 2_000;
 /** Characters of a payload that is asked for. */
 const shownOfPayload = 1_000_000;
 
-/** Puts the entries of a message together for the view of its timeline. All of it is what `foldTimeline` says. */
-export function timelineView(entries: readonly TimelineEntry[]) {
-  const { dispatches, audits, update, lanes, questions, sends, ...timeline } =
-    foldTimeline(entries);
-  const steps = sends.flatMap(({ last, attempts }) => [...attempts, last]);
-  const [first] = entries;
+/** Puts the entries of a message together for its page: who wrote what, what came of it, and the timeline. */
+export function timelineView(entries: readonly TimelineEntry[], mayText: boolean) {
+  const { dispatches, audits, waitedMs, begun, missing } = foldTimeline(entries);
+  const { correlationId = '' } = entries[0] ?? {};
   return {
-    correlationId: first?.correlationId ?? '',
-    ...timeline,
-    rows: [...update, ...lanes, ...questions, ...steps].map((entry) => ({
-      ...{ ...detailsOf(entry), kind: entry.kind, atMs: entry.atMs },
-      /** A reason, or else the channel. */
-      reason:
-        ('reason' in entry ? entry.reason : undefined) ??
-        ('channel' in entry ? entry.channel : undefined),
-      tookMs:
-        entry.kind === 'lane' ? entry.waitedMs : entry.kind === 'attempt' ? entry.durationMs : 0,
-    })),
+    ...{ correlationId, message: messageOf(entries, mayText), waitedMs, begun, missing },
+    told: storyOf(entries, mayText),
     stages: dispatches.map((entry) => stageView(entry, audits.get(entry.id) ?? [])),
   };
 }
 
-function stageView(
-  { id, atMs, outcome }: DispatchEntry,
-  audits: readonly { readonly record: AuditRecord }[],
-) {
+function stageView(entry: DispatchEntry, audits: readonly { readonly record: AuditRecord }[]) {
+  const { id, atMs, outcome } = entry;
   const { event, status, steps } = outcome;
   const stage = canonicalStages.find(({ family }) => family === event.family);
   const times = steps.map(({ durationMs = 0 }) => durationMs);
@@ -49,14 +35,14 @@ function stageView(
     /** The time of its handlers: of the slowest, if they run at once. */
     tookMs:
       stage?.mode === 'parallel' ? Math.max(0, ...times) : times.reduce((sum, ms) => sum + ms, 0),
-    changes: changesOf(outcome),
+    changes: changesOf(entry),
   };
 }
 
 /** Each field that was written, with its authors in order, and what was and is there. */
-function changesOf(outcome: Recorded) {
-  const { changes, event } = outcome;
-  const after = 'payload' in outcome ? outcome.payload : event.payload;
+function changesOf(entry: DispatchEntry) {
+  const { changes, event } = entry.outcome;
+  const after = payloadAfter(entry);
   return [...new Set(changes.map(({ path }) => path))].map((path) => {
     const writes = changes.filter((one) => one.path === path);
     return {
@@ -83,10 +69,9 @@ export function payloadView(entries: readonly TimelineEntry[], id: string) {
   const { omitted } = outcome;
   if (omitted !== undefined)
     throw new RequestProblem(`the journal has kept it without its payload: ${omitted}`);
-  const after = 'payload' in outcome ? outcome.payload : outcome.event.payload;
   return {
     before: textOf(outcome.event.payload, shownOfPayload),
-    after: textOf(after, shownOfPayload),
+    after: textOf(payloadAfter(entry), shownOfPayload),
   };
 }
 

@@ -1,28 +1,34 @@
-import { cancel, defineExtension } from 'sluice';
+import { allow, ask as askHuman, cancel, defineExtension } from 'sluice';
 import { keepTimeline, memoryJournal, type NewEntry, timelineRecorder } from 'sluice/host';
-import { startTestHost, virtualClock } from 'sluice/testing';
+import { fakeChannel, scriptedAgent, startTestHost, virtualClock } from 'sluice/testing';
 import { expect, it } from 'vitest';
+import { stateOf } from '../page/states.js';
 import { type Inspector, startInspector } from '../src/index.js';
+import type { Message } from '../src/message.js';
+import type { Told } from '../src/story.js';
 import { ask, knowing } from './ask.js';
 
-interface Found {
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
+interface Found<Line> {
+  readonly rows: readonly Line[];
   readonly before?: number;
   readonly last: number;
 }
 
-async function found(inspector: Inspector, path: string): Promise<Found> {
+async function got<T>(inspector: Inspector, path: string): Promise<T> {
   const { body } = await ask(inspector, `/api/${path}`, { headers: knowing(inspector) });
-  return JSON.parse(body) as Found;
+  return JSON.parse(body) as T; // as the server writes it
 }
 
+const found = (inspector: Inspector, path: string) =>
+  got<Found<Readonly<Record<string, unknown>>>>(inspector, path);
+
 /** A journal that keeps entries, and a page on it. */
-async function lab() {
+async function lab({ text = false } = {}) {
   const clock = virtualClock(1_000);
   const journal = memoryJournal({ clock, keepRows: 40_000 });
   const timeline = timelineRecorder({ clock });
   timeline.listen(keepTimeline(journal));
-  const inspector = await startInspector({ name: 'a test', reader: journal });
+  const inspector = await startInspector({ name: 'a test', reader: journal }, { text });
   return {
     ...{ clock, journal, timeline, inspector },
     tell: (entry: NewEntry) => timeline.record(() => entry),
@@ -59,9 +65,8 @@ it('a message is one line with its channel, its end, its time and its cancels an
   });
   await host.say('hello');
   const { rows, before } = await found(test.inspector, 'messages');
-  const messages = rows.filter(({ state }) => state !== undefined);
-  expect(messages).toMatchObject([{ channel: 'fake', cancels: 1, failures: 1 }]);
-  expect(messages[0]?.['state']).not.toBe('accepted');
+  expect(rows).toMatchObject([{ channel: 'fake', cancels: 1, failures: 1 }]);
+  expect(rows[0]?.['state']).not.toBe('accepted');
   expect(before).toBeUndefined();
 });
 
@@ -72,6 +77,7 @@ it('a message that has not ended is in the list with its newest step', async () 
   test.tell(update('u-1', 'begun'));
   expect((await found(test.inspector, 'messages')).rows).toEqual([
     {
+      seq: 1,
       id: 'u-1',
       channel: 'fake',
       state: 'begun',
@@ -79,18 +85,19 @@ it('a message that has not ended is in the list with its newest step', async () 
       toMs: 1_050,
       cancels: 0,
       failures: 0,
+      modelMs: 0,
     },
   ]);
 });
 
-it('what is newer than a record is read alone, so that nothing is counted twice', async () => {
+it('what is newer than a record is read alone, and each message of it is whole', async () => {
   await using test = await lab();
   test.tell(update('u-1', 'accepted'));
   const { last } = await found(test.inspector, 'messages');
   await test.clock.advance(50);
   test.tell(update('u-1', 'ended', { outcome: 'answered' }));
   const newer = await found(test.inspector, `messages?after=${last}`);
-  expect(newer.rows).toMatchObject([{ id: 'u-1', state: 'answered', fromMs: 1_050 }]);
+  expect(newer.rows).toMatchObject([{ id: 'u-1', seq: 1, state: 'answered', fromMs: 1_000 }]);
   expect(await found(test.inspector, `messages?after=${newer.last}`)).toEqual({
     ...{ rows: [], last: newer.last },
   });
@@ -130,3 +137,133 @@ it.each(['__proto__', 'constructor', 'nobody'])(
     }
   },
 );
+
+/** A host whose tool needs the sender's leave, on the journal of a lab. Its model thinks for 300 ms, before the tool and after. */
+async function hostOf({ journal, timeline, clock }: Awaited<ReturnType<typeof lab>>) {
+  const judge = defineExtension({
+    id: 'judge',
+    setup(api) {
+      api.veto('egress.preparing', 'guard', ({ payload }) =>
+        payload.content.includes('secret') ? cancel('unsafe') : allow(),
+      );
+      api.veto('agent.tool.calling', 'human', () =>
+        askHuman({ title: 'Ring the bell?', of: 'principal' }),
+      );
+    },
+  });
+  const until = () => new Promise<void>((done) => clock.setTimeout(done, 300));
+  const turns = [
+    [{ until }, { tool: 'bell', result: () => 'rung' }, { until }, 'It rang.'],
+    [{ until }, 'the secret'],
+  ];
+  return startTestHost({
+    ...{ journal: { opened: journal, closes: false }, timeline, clock, extensions: [judge] },
+    agents: [{ id: 'main', provider: scriptedAgent(turns) }],
+    channel: fakeChannel({ interactive: ['buttons'] }),
+  });
+}
+
+const linesOf = async (inspector: Inspector, words = '') =>
+  (await got<Found<Message>>(inspector, `messages?q=${encodeURIComponent(words)}`)).rows;
+
+const ada = { sender: { id: 'ada', name: 'Ada' } };
+
+it('a message says who wrote it, where, to which agent, and what it waits for in words', async () => {
+  await using test = await lab({ text: true });
+  await using host = await hostOf(test);
+  const said = host.say({ text: 'ring the bell\nplease', message: ada });
+  await test.clock.advance(300);
+  const [asked] = await linesOf(test.inspector);
+  expect(asked).toMatchObject({ sender: 'Ada', conversation: 'fake, chat ada', agentId: 'main' });
+  expect(asked).toMatchObject({ text: 'ring the bell', cancels: 0 });
+  expect(asked && stateOf(asked).words).toMatch(
+    /^waits for Ada's approval since [\w ,]*\d\d:\d\d$/,
+  );
+  await host.press('Allow');
+  await test.clock.advance(300);
+  const { correlationId } = await said;
+  const [done] = await linesOf(test.inspector, correlationId);
+  expect(done).toMatchObject({ state: 'answered', modelMs: 600 });
+  expect(done && stateOf(done).words).toBe('was answered');
+});
+
+it('the page of a message is one timeline with its model, its tools, its questions and its sends', async () => {
+  await using test = await lab({ text: true });
+  await using host = await hostOf(test);
+  const said = host.say({ text: 'ring the bell', message: ada });
+  await test.clock.advance(300);
+  await host.press('Allow');
+  await test.clock.advance(300);
+  const { correlationId = '' } = await said;
+  const { told } = await got<{ told: readonly Told[] }>(test.inspector, `way?id=${correlationId}`);
+  const lines = told.map(({ name, tookMs, status }) => [name, tookMs, status]);
+  expect(lines.filter(([name]) => /model|tool|human/.test(String(name)))).toEqual([
+    ['model scripted', 300, undefined],
+    ['tool bell', 0, 'ok'],
+    ['model scripted', 300, undefined],
+    ['asked a human', 0, 'allowed'],
+  ]);
+  const sends = told.filter(({ name }) => name === 'send of reply');
+  expect(sends).toMatchObject([{ status: 'sent', note: 'It rang.' }]);
+});
+
+it('a search finds whole messages: by a name, by what was said, and by what one of its facts tells', async () => {
+  await using test = await lab({ text: true });
+  await using host = await hostOf(test);
+  const first = host.say({ text: 'ring the BELL', message: ada });
+  await test.clock.advance(300);
+  await host.press('Allow');
+  await test.clock.advance(300);
+  await first;
+  const second = host.say({ text: 'tell it', from: 'grace', conversation: 'ops' });
+  await test.clock.advance(300);
+  await second;
+  const find = async (words: string) =>
+    (await linesOf(test.inspector, words)).map((one) => one.text);
+  expect(await find('bell ada')).toEqual(['ring the BELL']);
+  expect(await find('rang')).toEqual(['ring the BELL']);
+  expect(await find('code:unsafe')).toEqual(['tell it']);
+  expect(await find('code:unsafe grace')).toEqual(['tell it']);
+  expect(await find('code:unsafe bell')).toEqual([]);
+  expect(await find('family:agent.completed')).toEqual(['tell it', 'ring the BELL']);
+  const [stopped] = await linesOf(test.inspector, 'code:unsafe');
+  expect(stopped && stateOf(stopped)).toMatchObject({
+    ...{ words: 'was stopped by a rule', why: 'judge/guard: unsafe' },
+  });
+});
+
+it('without leave for texts no message shows or is found by what was said, and names are found', async () => {
+  await using test = await lab();
+  await using host = await hostOf(test);
+  const said = host.say({ text: 'ring the bell', message: ada });
+  await test.clock.advance(300);
+  expect(await linesOf(test.inspector, 'bell')).toEqual([]);
+  expect(await linesOf(test.inspector, 'text:bell')).toEqual([]);
+  const [one] = await linesOf(test.inspector, 'Ada');
+  expect(one).toMatchObject({ sender: 'Ada' });
+  expect(one).not.toHaveProperty('text');
+  await host.press('Allow');
+  await test.clock.advance(300);
+  await said;
+});
+
+const nothing = { seq: 1, id: 'u', fromMs: 0, toMs: 0, cancels: 0, failures: 0, modelMs: 0 };
+
+it('each state of a message has words of its own, and none is a word of the journal', () => {
+  const words = [
+    ...['accepted', 'begun', 'given-back', 'left', 'answered', 'silent', 'command', 'interaction'],
+    ...[
+      'answer',
+      'joined',
+      'job',
+      'cancelled',
+      'aborted',
+      'failed',
+      'undecodable',
+      'ignored',
+      'dead',
+    ],
+  ].map((state) => stateOf({ ...nothing, state }).words);
+  expect(new Set(words).size).toBe(words.length);
+  expect(words.filter((one) => !one.includes(' ') && one !== 'failed')).toEqual([]);
+});

@@ -39,7 +39,32 @@ export async function openPage(browser: Browser, url: string): Promise<Page> {
 /** The errors of all pages: a test that is done expects none. */
 export const problems: string[] = [];
 
-/** Expects that axe finds nothing serious in what the page shows. */
+/** Finds words that stand in one line without a space between them, and signs with a space before them. */
+const gluedTexts = `(() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [];
+  let last;
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const boxes = [...range.getClientRects()];
+    if (node.data.trim() === '' || boxes.length === 0) {
+      if (last && /^\\s+$/.test(node.data)) last.text += ' ';
+      continue;
+    }
+    const [first] = boxes;
+    if (last && Math.abs(last.box.top - first.top) < 6) {
+      const gap = first.left - last.box.right;
+      const isGlued = /[\\w).]$/.test(last.text) && /^[\\w(]/.test(node.data) && gap < 2;
+      const isLoose = /^\\s*[.,;]/.test(node.data) && gap > 1;
+      if (isGlued || isLoose) found.push(last.text.slice(-30) + '|' + node.data.slice(0, 30));
+    }
+    last = { text: node.data, box: boxes.at(-1) };
+  }
+  return found;
+})()`;
+
+/** Expects that axe finds nothing serious in what the page shows, and that no words of it are glued together. */
 export async function expectAccessible(page: Page): Promise<void> {
   const found = await page.evaluate(
     `(() => { ${axe.source}; return axe.run(document); })()`, // evaluated: the page may load nothing
@@ -47,6 +72,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   const { violations } = found as axe.AxeResults;
   const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
   expect(grave.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  expect(await page.evaluate(gluedTexts)).toEqual([]);
 }
 
 /** A real command in a folder of its own, with the demo extension in it. */
@@ -115,6 +141,6 @@ export function demoFolder(): { readonly path: string } & Disposable {
 export function runHost(folder: string, ...more: readonly string[]): Command {
   return new Command(folder, [
     ...['run', '--no-config', '--quiet', '--journal', 'sluice.db', '--extension', './demo.mjs'],
-    ...['--agent', 'parrot', '--inspect', ...more],
+    ...['--agent', 'parrot', '--channel', 'post', '--inspect', ...more],
   ]);
 }
