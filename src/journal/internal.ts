@@ -1,5 +1,6 @@
 // The names of this package that only the other packages here use.
 
+export * from './backup/backup-journal.js';
 export * from './commit/commit-queue.js';
 export { databaseJournal, writtenKeyValues } from './commit/database-journal.js';
 export { againMs, logJournalFailure, mayPass, patiently } from './commit/journal-failure.js';

@@ -17,6 +17,8 @@ interface MemorySurroundings extends CliSurroundings {
   readonly screen?: TerminalScreen;
   /** What is added to the command line; by default what `sluice` adds. */
   readonly additions?: readonly Addition[];
+  /** Aborts as the first Ctrl-C does. */
+  readonly stop?: AbortSignal;
 }
 
 const ofSluice = [claudeAddition, openclawAddition];
@@ -25,7 +27,13 @@ const ofSluice = [claudeAddition, openclawAddition];
 export async function runInMemory(
   args: readonly string[],
   input: string | Readable = '',
-  { cwd = root, env = {}, screen, additions = ofSluice }: MemorySurroundings = {},
+  {
+    cwd = root,
+    env = {},
+    screen,
+    additions = ofSluice,
+    stop = new AbortController().signal,
+  }: MemorySurroundings = {},
 ): Promise<Ended> {
   const written = { stdout: '', stderr: '' };
   const outputFor = (name: keyof typeof written) =>
@@ -54,7 +62,7 @@ export async function runInMemory(
     screen,
     width: 80,
     palettes: { stdout: plainPalette, stderr: plainPalette },
-    stop: new AbortController().signal,
+    stop,
     onInterrupt: () => undefined,
     onHangup: () => undefined,
   });

@@ -13,6 +13,7 @@ type CommandErrorCode =
   | 'unusable-port'
   | 'unknown-event'
   | 'file-exists'
+  | 'interrupted'
   | 'unwritable-file'
   | 'install-failed'
   | 'bad-plugin';

@@ -42,19 +42,8 @@ export function addJournalOptions(command: Command, json: string): Command {
  *
  * @throws CommandError `bad-arguments` if neither names one, `missing-file` or `unreadable-file`; the errors of the config.
  */
-export async function journalPlace(
-  { journal: given, config }: JournalChoice,
-  shell: Shell,
-): Promise<JournalPlace> {
-  const place =
-    given === undefined || given === true
-      ? (await readSettings(config === undefined ? {} : { config }, shell)).place
-      : { path: resolve(shell.cwd, given) };
-  if (place === undefined)
-    throw badArguments(
-      'no journal is named',
-      'Name its file by --journal ./sluice.db, or write "journal" into the config file, with a "path" or a "url".',
-    );
+export async function journalPlace(choice: JournalChoice, shell: Shell): Promise<JournalPlace> {
+  const place = await namedPlace(choice, shell);
   if ('url' in place) return place;
   const { path } = place;
   const hint = 'Name the file of --journal, or of journal.path in the config.';
@@ -62,18 +51,39 @@ export async function journalPlace(
   throw new CommandError('unreadable-file', `"${path}" cannot be read: it is no file`, hint);
 }
 
+/** The place that an option names, or else the config; a file need not be there. */
+async function namedPlace(
+  { journal: given, config }: JournalChoice,
+  shell: Shell,
+): Promise<JournalPlace> {
+  const place =
+    given === undefined || given === true
+      ? (await readSettings(config === undefined ? {} : { config }, shell)).place
+      : { path: resolve(shell.cwd, given) };
+  if (place !== undefined) return place;
+  throw badArguments(
+    'no journal is named',
+    'Name its file by --journal ./sluice.db, or write "journal" into the config file, with a "path" or a "url".',
+  );
+}
+
 /**
  * Finds the file of the journal, for what is done with a file alone.
  *
+ * @param mayBeNew it need not be there.
  * @throws CommandError as `journalPlace`, and `bad-arguments` if the journal is in no file.
  */
-export async function journalFile(choice: JournalChoice, shell: Shell): Promise<string> {
-  const place = await journalPlace(choice, shell);
+export async function journalFile(
+  choice: JournalChoice,
+  shell: Shell,
+  mayBeNew = false,
+): Promise<string> {
+  const place = await (mayBeNew ? namedPlace : journalPlace)(choice, shell);
   if ('path' in place) return place.path;
   const { name } = place.kind;
   throw badArguments(
     `the journal is in ${name}, and this is for a file`,
-    `${name} looks after its tables itself; its own tools repair and compact them.`,
+    `${name} looks after its tables itself: its own tools repair, compact, copy and restore them, such as pg_dump.`,
   );
 }
 

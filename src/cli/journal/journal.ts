@@ -6,6 +6,7 @@ import { badArguments, type CommandError } from '../errors/command-error.js';
 import { type Answer, resource } from '../resource/resource.js';
 import { placeName } from '../settings/journal-place.js';
 import { counted, printable } from '../shell/text.js';
+import { backup, restore } from './backup.js';
 import {
   type JournalChoice,
   journalFile,
@@ -37,7 +38,9 @@ Examples:
   $ sluice journal list --since 2h --json
   $ sluice journal migrate --config ./sluice.config.ts
   $ sluice journal show u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f
-  $ sluice journal retry u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f`;
+  $ sluice journal retry u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f
+  $ sluice journal backup /var/backups/sluice-2026-03-15.db
+  $ sluice journal restore /var/backups/sluice-2026-03-15.db`;
 
 /** Adds `sluice journal`, which shows the messages and sends of a host, and looks after its dead letters. */
 export const addCommand = resource<JournalOptions>({
@@ -124,6 +127,8 @@ export const addCommand = resource<JournalOptions>({
         };
       },
     },
+    'backup <file>': backup,
+    'restore <file>': restore,
     repair: {
       summary:
         'make a damaged journal usable again, while no host uses it: the good rows stay, the others go to a file beside it, and so does a copy of it all',

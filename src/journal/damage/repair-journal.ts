@@ -1,18 +1,8 @@
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { isSluiceError } from 'sluice-kernel';
 import { logDamage } from '../database/log-damage.js';
 import { openSqlite, type SqliteDatabase } from '../database/open-sqlite.js';
-import { entryAt } from '../database/private-file.js';
+import { copyPrivately, entryAt } from '../database/private-file.js';
 import { journalError } from '../errors.js';
 import {
   checkHead,
@@ -237,13 +227,6 @@ function sideLine({ table, row = {}, problem }: Damage): string {
       : { base64: Buffer.from(value).toString('base64') },
   ]);
   return JSON.stringify({ table, problem, row: Object.fromEntries(columns) });
-}
-
-function copyPrivately(from: string, to: string): void {
-  if (!existsSync(from)) return;
-  closeSync(openSync(to, 'wx', 0o600)); // nobody else may read it, not even for a moment
-  copyFileSync(from, to);
-  chmodSync(to, 0o600);
 }
 
 function writeDurably(path: string, lines: readonly string[]): void {

@@ -1,4 +1,12 @@
-import { chmodSync, closeSync, existsSync, openSync, type Stats, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 
 /**
  * Makes the file of a database for its user alone (mode 0600), and takes rights from others where it and the files beside
@@ -31,6 +39,14 @@ export function entryAt(path: string): Stats | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Copies a file, if it is there, into a new one for this user alone: nobody else may read it, not even for a moment. */
+export function copyPrivately(from: string, to: string): void {
+  if (!existsSync(from)) return;
+  closeSync(openSync(to, 'wx', 0o600));
+  copyFileSync(from, to);
+  chmodSync(to, 0o600);
 }
 
 function tighten(path: string): void {

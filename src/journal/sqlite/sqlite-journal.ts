@@ -2,7 +2,7 @@ import { type Clock, isSluiceError, type SluiceError, systemClock } from 'sluice
 import { databaseJournal } from '../commit/database-journal.js';
 import { GroupCommit } from '../commit/group-commit.js';
 import { WaitingDispatches } from '../commit/waiting-dispatches.js';
-import { checkInChild } from '../database/check-in-child.js';
+import { checkInChild } from '../database/in-child.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { wholeOwnership } from '../fence.js';
 import { numberOf } from '../file/journal-file.js';

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { JournalCounts } from '@sluice/journal';
+import { backupJournal, restoreJournal } from '@sluice/journal/internal';
+import { isSluiceError } from 'sluice-kernel';
+import { CommandError } from '../errors/command-error.js';
+import { checkFile } from '../errors/file-error.js';
+import { unwritable } from '../print/write-file.js';
+import type { Action } from '../resource/resource.js';
+import { exitCodes } from '../shell/exit-codes.js';
+import type { Shell } from '../shell/shell.js';
+import { counted } from '../shell/text.js';
+import { type JournalChoice, journalFile } from './journal-of.js';
+
+/** The action that copies a journal, also while a host runs. */
+export const backup: Action<JournalChoice> = {
+  summary:
+    'copy a journal into a new file, also while a host uses it, and look at every row of the copy',
+  work: async ({ args: [file = ''], options, shell }) => {
+    const path = await journalFile(options, shell);
+    const to = resolve(shell.cwd, file);
+    if (existsSync(to)) throw alreadyThere(to);
+    const { bytes, counts } = await copying(to, shell, () => backupJournal(path, to, shell.stop));
+    const files = `${path}-state`;
+    return {
+      data: [{ journal: path, backup: to, bytes, ...counts }],
+      lines: () => [
+        `${to}: ${bytes} bytes, and every row of it is well; ${openIn(counts)}`,
+        ...(existsSync(files)
+          ? [`the files of extensions are not in it: copy the folder ${files}, too`]
+          : []),
+      ],
+    };
+  },
+};
+
+/** The action that puts a copy in the place of a journal. */
+export const restore: Action<JournalChoice> = {
+  summary:
+    'put a backup in the place of the journal, while no host uses it: the journal as it was stays beside it',
+  work: async ({ args: [file = ''], options, shell }) => {
+    const path = await journalFile(options, shell, true);
+    const from = resolve(shell.cwd, file);
+    checkFile(from, from, 'Name a file that `sluice journal backup` has made.');
+    const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
+    const { bytes, counts, kept } = await copying(path, shell, () =>
+      restoreJournal(path, from, stamp, shell.stop),
+    );
+    return {
+      data: [{ journal: path, backup: from, bytes, ...counts, kept }],
+      lines: () => [
+        `${path} is as ${from} has it; ${openIn(counts)}`,
+        ...(kept === undefined ? [] : [`the journal as it was: ${kept}`]),
+        'the next host goes on from there: what came to its end since then may be done again',
+      ],
+    };
+  },
+};
+
+function openIn({ updates: { accepted, handling }, sends }: JournalCounts): string {
+  const open = counted(accepted + handling, 'message', 'messages');
+  return `${open} and ${counted(sends.prepared + sends.sending, 'send', 'sends')} in it have not ended`;
+}
+
+/** Copies a journal, and names the file that is written in the errors of the file system. */
+async function copying<T>(to: string, { stop }: Shell, copy: () => Promise<T>): Promise<T> {
+  try {
+    return await copy();
+  } catch (error) {
+    if (stop.aborted)
+      throw new CommandError(
+        'interrupted',
+        `${String(stop.reason)} has stopped it: ${to} is as it was`,
+        'Run it again.',
+        { exitCode: exitCodes.failed },
+      );
+    if (isSluiceError(error)) throw error;
+    throw Object(error).code === 'EEXIST' ? alreadyThere(to, error) : unwritable(to, error);
+  }
+}
+
+function alreadyThere(to: string, cause?: unknown): CommandError {
+  const hint = `Name a new file, and remove ${to}.part if a copy was killed: nothing is replaced.`;
+  return new CommandError('file-exists', `${to} or ${to}.part is there already`, hint, { cause });
+}
