@@ -36,10 +36,13 @@ const licences = {
  */
 const parts = {
   logging: 'host/(logging/(?!pino)|config/place)[^/]*$', // what a command says of an error
+  'json-schema': 'sdk/extension/define/from-json-schema[.]ts$',
+  typebox: 'sdk/extension/define/from-typebox[.]ts$', // an extension asks for it
   extension: 'sdk/extension',
   stream: 'sdk/stream',
+  screen: 'sdk/channel/terminal/terminal-screen[.]ts$', // the widths of characters take 6 MB, and a pipe has none
   channel: 'sdk/channel',
-  receiver: 'sdk/chat/(?!index)[^/]*$', // a host takes in requests, and need not read Markdown
+  receiver: 'sdk/chat/(internal|receiver|strangers)[.]ts$', // a host takes in requests, and need not read Markdown
   chat: 'sdk/chat',
   run: 'agent/run',
   agent: 'agent',
@@ -88,6 +91,8 @@ const published = (dir, input, ...plugins) => ({
     dir,
     format: 'esm',
     chunkFileNames: 'chunks/[name]-[hash].js',
+    charset: 'ascii', // one other character makes V8 hold the whole file with two bytes for each
+    comments: { jsdoc: false }, // the declarations have them
     // one file for each package, or part of one, that others import: a start reads few files
     codeSplitting: { groups },
   },

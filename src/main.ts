@@ -12,7 +12,6 @@ import {
 } from '@sluice/cli';
 import { openclawAddition } from '@sluice/openclaw/internal';
 import { postgresJournals } from '@sluice/postgres/internal';
-import { TerminalScreen } from '@sluice/sdk/channel';
 import { sluiceVersion } from '@sluice/sdk/extension';
 
 // an extension or a plugin that prints by itself must not write into the output of a command, which a program may read
@@ -22,7 +21,7 @@ const stdout = outputTo(process.stdout);
 const stderr = outputTo(process.stderr);
 const canRedraw = process.stdout.isTTY === true && process.env['TERM'] !== 'dumb';
 const screen = canRedraw
-  ? new TerminalScreen({
+  ? new (await import('@sluice/sdk/channel')).TerminalScreen({
       write: (text) => stdout.write(text),
       size: () => ({ columns: process.stdout.columns, rows: process.stdout.rows }),
     })

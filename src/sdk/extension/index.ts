@@ -10,7 +10,8 @@ export {
   type ExtensionDefinition,
 } from './define/extension.js';
 export type * from './define/extension-host.js';
-export { fromJsonSchema, fromTypebox } from './define/from-typebox.js';
+export { fromJsonSchema } from './define/from-json-schema.js';
+export { fromTypebox } from './define/from-typebox.js';
 export type { Manifest } from './define/manifest.js';
 export type * from './define/provisions.js'; // as a whole: names of a list do not merge with those of an author
 export type * from './define/question.js';
