@@ -1,33 +1,46 @@
 import { signal } from '../vendor/preact.js';
 import type { About } from './shapes.js';
 
-const kept = 'sluice-inspector-token';
+/** The key of this browser's session. Other half of the login: a cookie that no script reads. */
+const kept = `sluice-inspector ${location.pathname}`;
 
-/** The token, which came in the fragment of the address: no server and no log gets it from there. */
-const given = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
-if (given !== undefined) {
-  sessionStorage.setItem(kept, given);
-  history.replaceState(null, '', '#/messages');
-}
-
-/** The server has refused the token, or there is none. */
-export const isLocked = signal(sessionStorage.getItem(kept) === null);
+/** The server has refused this browser, or it has never logged in. */
+export const isLocked = signal(localStorage.getItem(kept) === null);
 /** The stream of events stands. */
 export const isConnected = signal(false);
 /** The inspector's word on itself. */
 export const about = signal<About | undefined>(undefined);
 
-/** Takes a token that was typed, or an address with one. */
-export function unlock(text: string): void {
+/** Logs in with a token, or with an address that has one. */
+export async function login(text: string): Promise<void> {
   const token = /token=([\w-]+)/.exec(text)?.[1] ?? text.trim();
-  sessionStorage.setItem(kept, token);
+  const init = { method: 'POST', headers: { authorization: `Bearer ${token}` } };
+  const answer = await fetch('api/login', init);
+  if (answer.status === 401) localStorage.removeItem(kept);
+  localStorage.setItem(kept, (await dataOf<{ readonly key: string }>(answer)).key);
+  isLocked.value = false;
+}
+
+/** Ends the session of this browser. */
+export async function logout(): Promise<void> {
+  await post('logout', {});
+  localStorage.removeItem(kept);
   location.reload();
 }
 
+/** The address that was printed has the token in its fragment: no server and no log gets it from there. */
+export async function loginByLink(): Promise<void> {
+  if (!location.hash.startsWith('#token=')) return;
+  const link = location.hash;
+  history.replaceState(null, '', '#/messages');
+  await login(link).catch(() => {
+    isLocked.value = true;
+  });
+}
+
 async function asked(path: string, init: RequestInit = {}): Promise<Response> {
-  const token = sessionStorage.getItem(kept) ?? '';
-  const headers = { ...init.headers, authorization: `Bearer ${token}` };
-  const answer = await fetch(`/api/${path}`, { ...init, headers });
+  const headers = { 'x-sluice-page': localStorage.getItem(kept) ?? '' };
+  const answer = await fetch(`api/${path}`, { ...init, headers });
   if (answer.status === 401) isLocked.value = true;
   return answer;
 }
@@ -64,45 +77,20 @@ export function listen(listener: Listener): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** Follows the events for ever: after a break it goes on after the last one that it has. */
-export async function followEvents(): Promise<never> {
-  let last = '';
-  for (;;) {
-    try {
-      const since = last === '' ? {} : { headers: { 'last-event-id': last } };
-      const answer = await asked('events', since);
-      const reader = answer.ok ? answer.body?.getReader() : undefined;
-      isConnected.value = reader !== undefined;
-      const decoder = new TextDecoder();
-      let text = '';
-      for (
-        let part = await reader?.read();
-        part?.value !== undefined;
-        part = await reader?.read()
-      ) {
-        text += decoder.decode(part.value, { stream: true });
-        const events = text.split('\n\n');
-        text = events.pop() ?? '';
-        for (const event of events) last = heard(event) ?? last;
-      }
-    } catch {
-      // it is tried again
-    }
+/** Follows the events for ever. After a break it looks at once, since nobody tells what has happened meanwhile. */
+export function followEvents(): void {
+  const events = new EventSource('api/events');
+  const tell = (count: number): void => {
+    for (const listener of listeners) listener(count);
+  };
+  events.onopen = () => {
+    isConnected.value = true;
+    tell(0);
+  };
+  events.onmessage = ({ data }) => tell(Number(data));
+  events.onerror = () => {
     isConnected.value = false;
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
-  }
-}
-
-function heard(event: string): string | undefined {
-  const fields = new Map(
-    event.split('\n').map((line) => {
-      const at = line.indexOf(': ');
-      return [line.slice(0, at), line.slice(at + 2)] as const;
-    }),
-  );
-  const data = fields.get('data');
-  if (data === undefined) return undefined;
-  const { count = 1 } = JSON.parse(data) as { readonly count?: number }; // an entry, or a sum of entries
-  for (const listener of listeners) listener(count);
-  return fields.get('id');
+    if (events.readyState === EventSource.CLOSED && !isLocked.value)
+      setTimeout(followEvents, 2_000);
+  };
 }

@@ -1,12 +1,21 @@
 import { html, render, signal, useEffect, useState } from '../vendor/preact.js';
 import { Approvals } from './approvals.js';
-import { about, followEvents, get, isConnected, isLocked, unlock } from './client.js';
+import {
+  about,
+  followEvents,
+  get,
+  isConnected,
+  isLocked,
+  login,
+  loginByLink,
+  logout,
+} from './client.js';
 import { DeadLetters } from './dead.js';
 import { Differ } from './differ.js';
 import { Extensions } from './extensions.js';
 import { Messages } from './messages.js';
 import { Now } from './now.js';
-import { plain, typed } from './parts.js';
+import { Action, messageOf, plain, typed } from './parts.js';
 import { Pipeline } from './pipeline.js';
 import type { About } from './shapes.js';
 import { Why } from './why.js';
@@ -59,6 +68,7 @@ function App() {
         ${plain(about.value?.name.replace(/^.*[\\/]/, '') ?? '')} · ${about.value?.write ? 'you may change things' : 'read-only'} ·
         ${isConnected.value ? 'connected' : 'not connected'}
       </span>
+      <${Action} label="Log out" run=${logout} />
     </header>
     <main>${view?.draw({ id: textOf(argument) })}</main>`;
 }
@@ -74,24 +84,24 @@ function textOf(argument: string): string {
 
 function Locked() {
   const [text, setText] = useState('');
+  const [problem, setProblem] = useState('');
   return html`<main>
     <h1>Sluice inspector</h1>
-    <p>The token is missing or wrong. The command that started this page has printed its address.</p>
+    <p>Log in with the token that the command has printed, or open the address that it stands in.</p>
     <form
       class="bar"
       onSubmit=${(event: Event) => {
         event.preventDefault();
-        unlock(text);
+        login(text).then(
+          () => location.reload(),
+          (error: unknown) => setProblem(messageOf(error)),
+        );
       }}
     >
       <label for="token">Token or address</label>
-      <input
-        id="token"
-        autocomplete="off"
-        value=${text}
-        onInput=${typed(setText)}
-      />
-      <button>Open</button>
+      <input id="token" type="password" autocomplete="off" value=${text} onInput=${typed(setText)} />
+      <button>Log in</button>
+      ${problem !== '' && html`<span role="alert" class="bad">${plain(problem)}</span>`}
     </form>
   </main>`;
 }
@@ -99,7 +109,7 @@ function Locked() {
 /** Follows the events, and what the inspector says of itself. */
 function begin(): void {
   if (isLocked.value) return;
-  void followEvents();
+  followEvents();
   const look = (): void =>
     void get<About>('about').then(
       (value) => {
@@ -122,5 +132,7 @@ addEventListener('keydown', (event) => {
   if (document.getElementById('search') === null) location.hash = '#/messages';
   setTimeout(() => document.getElementById('search')?.focus());
 });
+await loginByLink();
+route.value = location.hash;
 render(html`<${App} />`, document.body);
 begin();

@@ -22,7 +22,6 @@ interface Found {
   readonly last: number;
 }
 
-const lookEveryMs = 1_000;
 /** Lines that the page holds; what is older is read again when it is scrolled to. */
 const keptAtMost = 20_000;
 
@@ -78,18 +77,10 @@ function useFound(of: 'messages' | 'list', query: string) {
     now.current = undefined;
     void load('older');
     if (query !== '') return;
-    let waiting: ReturnType<typeof setTimeout> | undefined;
-    const stop = listen((count) => {
+    return listen((count) => {
       setFresh((sum) => sum + count);
-      waiting ??= setTimeout(() => {
-        waiting = undefined;
-        if (isAtTop.current) void load('newer');
-      }, lookEveryMs);
+      if (isAtTop.current) void load('newer');
     });
-    return () => {
-      stop();
-      clearTimeout(waiting);
-    };
   }, [key]);
   return {
     found: isOf ? found : undefined,

@@ -8,8 +8,9 @@ import { type Exchange, isSameSecret, jsonOf, startReceiver } from 'sluice/chat'
 import { type HostNames, hostCheck } from 'sluice/host';
 import { type Answers, answersOf, type Given } from './answers.js';
 import { RequestProblem } from './problem.js';
+import { Sessions } from './sessions.js';
 import type { InspectorSource } from './source.js';
-import { streamEntries } from './stream.js';
+import { streamCounts } from './stream.js';
 
 /** How an inspector is served. */
 export interface InspectorOptions {
@@ -56,7 +57,12 @@ export async function startInspector(
   const { port = 0, address = '127.0.0.1', hosts: names = [], clock = systemClock } = options;
   const { write = false, text = false, log, connectionsPerAddress: places } = options;
   const token = randomBytes(24).toString('base64url');
-  const guard = guardOf(token, { address, names });
+  const sessions = new Sessions(clock);
+  const guard = guardOf({ address, names }, (request, path) =>
+    path === '/api/login' || request.headers.authorization !== undefined
+      ? isSameSecret(request.headers.authorization, `Bearer ${token}`)
+      : sessions.knows(request, path !== '/api/events'),
+  );
   const files = pageFiles();
   const ended = new AbortController();
   const answers = answersOf(source, { write, text, clock, signal: ended.signal });
@@ -69,15 +75,17 @@ export async function startInspector(
     const url = URL.canParse(given, 'http://localhost')
       ? new URL(given, 'http://localhost')
       : new URL('http://localhost/nothing'); // "//" is no address
-    const isData = url.pathname.startsWith('/api/');
-    const [status, why] = guard(request, isData);
+    const { pathname: path } = url;
+    const isData = path.startsWith('/api/');
+    const [status, why] = guard(request, path);
     if (why !== undefined) return exchange.refuse(status, why);
     if (isData) exchange.known();
+    if (request.method === 'POST' && (path === '/api/login' || path === '/api/logout'))
+      return enter(exchange, path === '/api/login');
     if (request.method !== 'POST') request.resume(); // nobody reads its body
-    if (url.pathname === '/api/events' && request.method === 'GET')
-      return stream(request, response);
+    if (path === '/api/events' && request.method === 'GET') return stream(response);
     if (isData) return answerData(answers, url, exchange);
-    const file = files.get(url.pathname);
+    const file = files.get(path);
     if (file === undefined || (request.method !== 'GET' && request.method !== 'HEAD'))
       return exchange.answer(404, { error: 'there is no such page' });
     const isPacked = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
@@ -86,7 +94,17 @@ export async function startInspector(
     response.end(isPacked ? file.packed : file.plain);
   };
 
-  const stream = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const enter = (exchange: Exchange, isEntry: boolean): void => {
+    const { request, response } = exchange;
+    request.resume(); // it has no body
+    const { cookie, ...answer } = isEntry
+      ? sessions.open(request)
+      : { cookie: sessions.close(request) };
+    response.setHeader('set-cookie', cookie);
+    exchange.answer(200, answer);
+  };
+
+  const stream = async (response: ServerResponse): Promise<void> => {
     const gone = new AbortController();
     const [oldest] = streams;
     if (streams.size >= streamsAtMost) oldest?.abort();
@@ -97,12 +115,13 @@ export async function startInspector(
       response.write(`retry: ${evictedRetryMs}\n\n`); // else pages take the places of each other without end
     });
     response.once('close', () => gone.abort());
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'x-accel-buffering': 'no', // a proxy hands each event on at once
+    });
     response.write(': here\n\n');
-    const last = request.headers['last-event-id'];
-    const from = typeof last === 'string' && /^\d{1,15}$/.test(last) ? last : 'now';
     const signal = AbortSignal.any([gone.signal, ended.signal]);
-    await streamEntries(response, source.reader, { from, signal, clock });
+    await streamCounts(response, source.reader, { signal, clock });
     response.end();
   };
 
@@ -158,20 +177,19 @@ type Refusal = readonly [status: number, why?: string];
 
 /**
  * Makes the guard of a server, which judges requests before anything of the journal is read for them. A request for data has to
- * know the token. Another page of the browser, also one whose name points to this address, gets nothing: the `Host`
- * that it asks by is no name of this server, or its `Origin` or `Sec-Fetch-Site` tell of it.
+ * know the token, or be of a browser that has logged in. Another page of the browser, also one whose name points to this address, gets
+ * nothing: the `Host` that it asks by is no name of this server, or its `Origin` or `Sec-Fetch-Site` tell of it.
  */
-function guardOf(token: string, served: HostNames) {
-  const isKnown = hostCheck(served);
-  return ({ headers }: Pick<IncomingMessage, 'headers'>, isData: boolean): Refusal => {
-    const { host, origin, authorization } = headers;
-    if (host === undefined || !isKnown(host))
+function guardOf(served: HostNames, isKnown: (request: IncomingMessage, path: string) => boolean) {
+  const isServed = hostCheck(served);
+  return (request: IncomingMessage, path: string): Refusal => {
+    const { host, origin, 'sec-fetch-site': site } = request.headers;
+    if (host === undefined || !isServed(host))
       return [421, 'this is not the host that was asked for'];
-    const site = headers['sec-fetch-site'];
     const isOther = site !== undefined && site !== 'same-origin' && site !== 'none';
     if (isOther || (origin !== undefined && !isOwn(origin, host)))
       return [403, 'another page may not ask here'];
-    if (isData && !isSameSecret(authorization, `Bearer ${token}`))
+    if (path.startsWith('/api/') && !isKnown(request, path))
       return [401, 'the token is missing or wrong'];
     return [200];
   };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -22,8 +22,9 @@ export function openBrowser(): Promise<Browser> {
 }
 
 /** A page that fails the test if its scripts throw, or anything of it was refused. */
-export async function openPage(browser: Browser, url: string): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
+export async function openPage(browser: Browser | BrowserContext, url: string): Promise<Page> {
+  const page = await browser.newPage();
+  await page.setViewportSize({ width: 1200, height: 800 });
   page.setDefaultTimeout(Number(process.env['WAIT_MS'] ?? 30_000));
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => {

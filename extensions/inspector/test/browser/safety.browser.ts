@@ -83,17 +83,6 @@ describe('another page of the same browser', () => {
     );
     expect(loaded).toEqual([403]);
   });
-
-  it('opens nothing with a wrong token, and asks for the right one', async () => {
-    const { origin, token } = partsOf(inspector);
-    const page = await openPage(browser, `${origin}/#token=wrong`);
-    await page.getByText('The token is missing or wrong.').waitFor();
-    problems.splice(0); // the browser tells of the refusals
-    await page.getByLabel('Token or address').fill(`${origin}/#token=${token}`);
-    await page.getByRole('button', { name: 'Open' }).click();
-    await page.getByText('a test · read-only').waitFor();
-    await page.close();
-  });
 });
 
 describe('hostile texts of a message', () => {
