@@ -38,7 +38,11 @@ const exitCode = await runCommandLine({
   version: sluiceVersion(),
   additions: [claudeAddition, openclawAddition],
   journals: [postgresJournals],
-  isTerminal: { stdin: process.stdin.isTTY === true, stdout: process.stdout.isTTY === true },
+  isTerminal: {
+    stdin: process.stdin.isTTY === true,
+    stdout: process.stdout.isTTY === true,
+    stderr: process.stderr.isTTY === true,
+  },
   screen,
   get width() {
     return Math.min(process.stdout.columns || defaultWidth, 100); // a person may resize it

@@ -12,6 +12,7 @@ const table: Readonly<Record<string, readonly [summary: string, load: CommandRow
   stages: ['show every stage with its handlers', () => import('./stages/stages.js')],
   replay: ['run recorded agent streams through the pipeline', () => import('./replay/replay.js')],
   explain: ['say who did what in a dispatch of the journal', () => import('./explain/explain.js')],
+  status: ['say in a few lines how a host is', () => import('./status/status.js')],
   doctor: ['check everything a host would run with', () => import('./doctor/doctor.js')],
   init: ['write a config, and a first extension with its test', () => import('./init/init.js')],
   journal: [

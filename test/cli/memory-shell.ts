@@ -58,7 +58,7 @@ export async function runInMemory(
     version: '0.0.0',
     additions,
     journals: [postgresJournals],
-    isTerminal: { stdin: false, stdout: screen !== undefined },
+    isTerminal: { stdin: false, stdout: screen !== undefined, stderr: false },
     screen,
     width: 80,
     palettes: { stdout: plainPalette, stderr: plainPalette },

@@ -40,7 +40,7 @@ describe('sluice run --agent openai:MODEL@URL (event-pipeline §13.13)', () => {
   it('says in one line that the server cannot be reached', async () => {
     const server = await modelServer();
     await server[Symbol.asyncDispose](); // nobody listens there any more
-    const args = ['run', '--no-config', '--agent', `openai:m@${server.url}`];
+    const args = ['run', '--way', '--no-config', '--agent', `openai:m@${server.url}`];
     const { stderr } = await runCli(args, 'hello\n');
     expect(stderr).toContain(`failed (unreachable: ${new URL(server.url).origin}: ECONNREFUSED)`);
   });

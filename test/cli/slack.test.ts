@@ -7,7 +7,7 @@ describe('sluice run --channel slack', () => {
   it('needs nothing but two tokens: it says its name, answers, and ends cleanly', async () => {
     await using server = await slackServer();
     const { botToken, appToken } = server.app;
-    const cli = new CliProcess(['run', '--channel', 'slack', '--api-root', server.url], {
+    const cli = new CliProcess(['run', '--way', '--channel', 'slack', '--api-root', server.url], {
       env: { SLACK_BOT_TOKEN: botToken, SLACK_APP_TOKEN: appToken },
     });
     await cli.until('@sluice takes messages');

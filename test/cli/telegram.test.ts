@@ -12,9 +12,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 describe('sluice run --channel telegram', () => {
   it('needs nothing but a token: it says who it is, answers, and ends cleanly', async () => {
     await using server = await botApiServer();
-    const cli = new CliProcess(['run', '--channel', 'telegram', '--api-root', server.url], {
-      env: { TELEGRAM_BOT_TOKEN: testToken },
-    });
+    const cli = new CliProcess(
+      ['run', '--way', '--channel', 'telegram', '--api-root', server.url],
+      {
+        env: { TELEGRAM_BOT_TOKEN: testToken },
+      },
+    );
     await cli.until('@lima_bot takes messages');
     await cli.until('anyone may write to @lima_bot');
     server.give(messageUpdate({ updateId: 101, text: 'hello' }));

@@ -1,25 +1,10 @@
-import { isIPv6 } from 'node:net';
 import { oneLine } from 'sluice-kernel/internal';
-import { z } from 'zod';
-import { badArguments } from '../errors/command-error.js';
 import type { Settings } from '../settings/settings.js';
 import { counted } from '../shell/text.js';
+import { askHost, type HostAnswer, healthUrl, whyNotReady } from '../status/ask-host.js';
 import { type Finding, findingsOf } from './finding.js';
 
 const findings = findingsOf('running');
-const timeoutMs = 5_000;
-
-const text = z.string().exactOptional();
-
-/** The part of the answer of `/readyz` that is looked at. */
-const answer = z.looseObject({
-  ready: z.boolean(),
-  state: z.string(),
-  journal: z.looseObject({ code: text }).exactOptional(),
-  degraded: z.array(
-    z.looseObject({ code: z.string(), whose: text, what: text, count: z.number() }),
-  ),
-});
 
 const cures: Readonly<Record<string, string>> = {
   'dead-letters': 'See `sluice journal list --state dead`, and retry or purge them.',
@@ -33,38 +18,25 @@ const cures: Readonly<Record<string, string>> = {
 /** Asks the host that runs how it is, at its health port. */
 export async function checkRunning(
   given: string | true,
-  { health }: Pick<Settings, 'health'>,
+  settings: Pick<Settings, 'health'>,
 ): Promise<Finding[]> {
-  if (given === true && (health === undefined || health.port === 0)) {
+  const url = healthUrl(given, settings);
+  if (url === undefined) {
     const hint = 'Name its address: `sluice doctor --running http://127.0.0.1:8080`.';
     return [findings.error('no fixed health port is in the config', undefined, hint)];
   }
-  const { address = '127.0.0.1', port } = health ?? {};
-  const name = isIPv6(address) ? `[${address}]` : address;
-  const url = given === true ? `http://${name}:${port}` : given;
-  if (!/^https?:/.test(url) || !URL.canParse(url))
-    throw badArguments(
-      `--running is "${url}", which is no address of a health port`,
-      'Write it so: --running http://127.0.0.1:8080.',
-    );
-  let body: z.infer<typeof answer>;
+  let body: HostAnswer;
   try {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const response = await fetch(new URL('/readyz', url), { signal });
-    body = answer.parse(await response.json());
+    body = await askHost(url);
   } catch (error) {
-    const { cause = error } = error as Error; // as all of these throw: `fetch` has the reason as its cause
-    const what = `no host of this version answers: ${oneLine(cause)}`;
+    const what = `no host of this version answers: ${oneLine(error)}`;
     return [findings.error(what, url, 'Start it with --health-port, or name its address.')];
   }
-  const { ready, state, journal, degraded } = body;
-  const code = journal?.code;
-  const why = code === undefined ? `it is ${state}` : `its journal takes nothing in (${code})`;
   return [
-    ready
+    body.ready
       ? findings.ok('takes messages', url)
-      : findings.error(`takes no messages: ${why}`, url, 'Its log says more.'),
-    ...degraded.map((one) => {
+      : findings.error(`takes no messages: ${whyNotReady(body)}`, url, 'Its log says more.'),
+    ...body.degraded.map((one) => {
       const what = `${one.code}: ${one.what ?? counted(one.count, 'time', 'times')}`;
       return findings.warning(what, one.whose ?? url, cures[one.code] ?? 'Its log says more.');
     }),

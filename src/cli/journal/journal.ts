@@ -16,6 +16,7 @@ import {
   sinceMsOf,
   tending,
 } from './journal-of.js';
+import { sendLine, updateLine } from './record-lines.js';
 
 const states = ['accepted', 'handling', 'ended', 'dead'] as const;
 
@@ -189,24 +190,6 @@ function unknownId(id: string): CommandError {
   );
 }
 
-/** Writes an update of the journal in one line: its time, its id, its channel, its state and the reason. */
-function updateLine(record: UpdateRecord): string {
-  const { eventId, channel, accountId, state, outcome, attempts, acceptedAtMs, reason } = record;
-  const times = attempts > 1 ? ` (begun ${attempts} times)` : '';
-  const where = state === 'ended' ? (outcome ?? state) : state;
-  const what = `${where}${times}${because(reason)}`;
-  return columns(timeOf(acceptedAtMs), eventId, `${channel}/${accountId}`, what);
-}
-
-/** Writes a send of the journal in one line. */
-function sendLine(record: SendRecord): string {
-  const { sendId, channel = '-', accountId = '-', preparedAtMs } = record;
-  const { kind, state, cause, reason } = record;
-  const how = cause === undefined ? state : `${state} (${cause})`;
-  const what = `${kind} ${how}${because(reason)}`;
-  return columns(timeOf(preparedAtMs), sendId, `${channel}/${accountId}`, what);
-}
-
 /** Writes the sends of an update, a line each. If an operator had it tried again, a mark follows the sends before that. */
 function sendLines(
   { retriedAfterSeq }: UpdateRecord,
@@ -217,18 +200,4 @@ function sendLines(
   const since = sends.filter(({ seq }) => seq > retriedAfterSeq);
   const mark = 'tried again by an operator: no send above is its answer';
   return [...before.map(sendLine), mark, ...since.map(sendLine)];
-}
-
-function columns(...texts: readonly string[]): string {
-  return texts.map(printable).join('  ');
-}
-
-function because(reason: string | undefined): string {
-  return reason === undefined ? '' : `: ${reason}`;
-}
-
-/** Writes a time. The clock may have been wrong, so a number that is no time is written as such. */
-function timeOf(ms: number): string {
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? 'no time' : date.toISOString();
 }

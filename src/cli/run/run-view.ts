@@ -47,13 +47,20 @@ const silentView: RunView = {
   render: ({ content }) => content,
 };
 
+/** The options that choose a view. */
+export interface ViewOptions {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  /** Shows the way of each message also if nobody looks at a terminal. */
+  readonly way?: boolean;
+}
+
 /** Gives the view that the options ask for. */
-export function viewFor(
-  { json, quiet }: { readonly json?: boolean; readonly quiet?: boolean },
-  shell: Shell,
-): RunView {
+export function viewFor({ json, quiet, way }: ViewOptions, shell: Shell): RunView {
   if (json === true) return jsonView(shell);
-  return quiet === true ? quietView(shell) : timelineView(shell);
+  if (quiet === true) return quietView(shell);
+  const { stdout, stderr } = shell.isTerminal; // the ways of a service would fill its log, with the names of people
+  return stdout || stderr || way === true ? timelineView(shell) : plainView(shell);
 }
 
 /** Shows each dispatch as a line of JSON. Its `egress.sent` holds a reply. */
@@ -81,6 +88,11 @@ function quietView(shell: Shell): RunView {
   };
 }
 
+/** Shows what a service says without the ways of its messages. */
+function plainView(shell: Shell): RunView {
+  return { ...quietView(shell), plugins: broughtTools };
+}
+
 /** Shows each reply, and under it the timeline of its message: on stderr if stdout is no terminal. */
 function timelineView(shell: Shell): RunView {
   const { stdout, stderr, palettes, isTerminal } = shell;
@@ -92,14 +104,13 @@ function timelineView(shell: Shell): RunView {
   const said = (text: string): string[] =>
     isTerminal.stdin ? laidOut(text, 0, palettes.stderr.quiet, shell.width) : [];
   return {
-    ...quietView(shell),
+    ...plainView(shell),
     hear: (entry) => {
       if (entry.kind === 'dispatch') ways.add(entry.outcome);
       else if (entry.kind === 'update' && entry.outcome !== undefined && !stdout.gone.aborted)
         ways.end(entry);
     },
     logLevel: 'error',
-    plugins: broughtTools,
     get greeting() {
       return said(invitation);
     },

@@ -26,12 +26,11 @@ import { openHealthPort } from './health-port.js';
 import { refuseMisspeltRoles } from './misspelt-roles.js';
 import { Progress } from './progress.js';
 import { reloadOn } from './reload-on.js';
-import { viewFor } from './run-view.js';
+import { type ViewOptions, viewFor } from './run-view.js';
 
-interface RunOptions extends PipelineOptions {
+interface RunOptions extends PipelineOptions, ViewOptions {
   readonly agent?: string;
   readonly channel?: string;
-  readonly quiet?: boolean;
   readonly help?: boolean;
   readonly watch?: boolean;
   readonly verbose: 'off' | 'on' | 'full';
@@ -41,7 +40,8 @@ interface RunOptions extends PipelineOptions {
 const help = `
 Each line that you type, or that comes by a pipe, is a message. Under its reply stands
 the way it took: its stages, their handlers in run order and what each of them did.
-If stdout is no terminal, it gets the replies, and stderr gets the timeline.
+If stdout is no terminal, it gets the replies, and stderr gets the ways. If neither is a
+terminal, as in a service, no way is printed: --way prints them all the same.
 
 Claude works in this folder with all its tools, runs what no veto refuses, and reads
 its key from the environment. It needs @anthropic-ai/claude-agent-sdk installed.
@@ -98,6 +98,7 @@ export const addCommand: AddCommand = (command, shell, done) => {
       ),
     )
     .option('-q, --quiet', 'print replies only')
+    .option('--way', 'print the way of each message also if nobody looks at a terminal')
     .option('-w, --watch', 'reload an extension when its files change')
     .addOption(
       new Option('--verbose <level>', 'show what tools do')

@@ -26,8 +26,8 @@ export interface Shell {
   readonly additions: readonly Addition[];
   /** The kinds of journals that a config may name by an address, beside those in a file. */
   readonly journals: readonly JournalKind[];
-  /** A person types into stdin; a person looks at stdout. */
-  readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean };
+  /** A person types into stdin; a person looks at stdout, or at stderr. */
+  readonly isTerminal: Readonly<Record<'stdin' | 'stdout' | 'stderr', boolean>>;
   /** The screen of a stdout that can redraw. The lines of stdout and stderr go by it, too. */
   readonly screen: TerminalScreen | undefined;
   /** Characters in a line, as the terminal is now. */

@@ -130,7 +130,7 @@ describe('the children of a host', () => {
   it('outlive a SIGINT and a SIGHUP to the whole group, each is used afterwards, and all end with it by kill -9 (§13.14)', async () => {
     await using server = await tellsThePid();
     using folder = withChildren(server.url);
-    await using host = new Group(process.execPath, [cliProgram, 'run'], folder.path);
+    await using host = new Group(process.execPath, [cliProgram, 'run', '--way'], folder.path);
     host.type('which\n');
     const pids = [await host.until(/pid \d+ <one>/)];
     host.type('pid\n');

@@ -6,8 +6,13 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 import { CliProcess, fixture, jsonLines, root, runCli } from '../cli.js';
 
 describe('sluice run', () => {
-  it('answers each line of a pipe, and tells the timeline on stderr', async () => {
-    const { code, stdout, stderr } = await runCli(['run'], 'hello\nthere\n');
+  it('tells no way of a message if nobody looks at a terminal', async () => {
+    const ended = await runCli(['run'], 'hello\nthere\n');
+    expect(ended).toEqual({ code: 0, stdout: 'hello\nthere\n', stderr: '' });
+  });
+
+  it('answers each line of a pipe, and tells its way on stderr with --way', async () => {
+    const { code, stdout, stderr } = await runCli(['run', '--way'], 'hello\nthere\n');
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'hello\nthere\n' });
     expect(stderr.match(/ingress\.received/g)).toHaveLength(2);
     expect(stderr.match(/^ {2}answered, \d+ dispatches, .* ms$/gm)).toHaveLength(2);
@@ -23,14 +28,20 @@ describe('sluice run', () => {
   });
 
   it('names who changed what', async () => {
-    const { stdout, stderr } = await runCli(['run', '--extension', fixture('shout.ts')], 'hi\n');
+    const { stdout, stderr } = await runCli(
+      ['run', '--way', '--extension', fixture('shout.ts')],
+      'hi\n',
+    );
     expect(stdout).toBe('HI\n');
     expect(stderr).toContain('content changed by shout/capitals');
     expect(stderr).toContain('shout/label  augmenter  annotated');
   });
 
   it('names who cancelled a reply, which is then not shown', async () => {
-    const { code, stdout, stderr } = await runCli(['run', '-e', fixture('hush.ts')], 'hi\n');
+    const { code, stdout, stderr } = await runCli(
+      ['run', '--way', '-e', fixture('hush.ts')],
+      'hi\n',
+    );
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toContain('egress.preparing cancelled by hush/all: quiet-hours, "until 07:00"');
     expect(stderr).toContain('egress.cancelled');

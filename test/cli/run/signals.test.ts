@@ -42,7 +42,7 @@ describe('a signal', () => {
   });
 
   it('SIGINT stops the answer that is being made and nothing else; the second one ends the host, with 0', async () => {
-    const cli = new CliProcess(['run', '--extension', fixture('until-signal.ts')]);
+    const cli = new CliProcess(['run', '--way', '--extension', fixture('until-signal.ts')]);
     cli.child.stdin.write('forever\n');
     await cli.until('waiting');
     cli.child.kill('SIGINT');
@@ -57,7 +57,7 @@ describe('a signal', () => {
   });
 
   it('SIGINT stops each answer anew', async () => {
-    const cli = new CliProcess(['run', '--extension', fixture('until-signal.ts')]);
+    const cli = new CliProcess(['run', '--way', '--extension', fixture('until-signal.ts')]);
     for (const word of ['forever', 'forever']) {
       const before = cli.count('waiting');
       cli.child.stdin.write(`${word}\n`);

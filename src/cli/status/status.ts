@@ -1,0 +1,165 @@
+import { approvalLine, questionKind, readItems } from '@sluice/host/internal';
+import type { TendedJournal } from '@sluice/journal';
+import { openUpdates } from '@sluice/journal/internal';
+import { definedFields, oneLine, systemClock } from 'sluice-kernel/internal';
+import { z } from 'zod';
+import { approvalsIn } from '../approvals/approvals.js';
+import { addJournalOptions, type JournalChoice, journalPlace } from '../journal/journal-of.js';
+import { sendLine, timeOf, updateLine } from '../journal/record-lines.js';
+import { printData } from '../print/print-data.js';
+import { placeName, tendPlace } from '../settings/journal-place.js';
+import { readSettings } from '../settings/settings.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
+import type { AddCommand, Shell } from '../shell/shell.js';
+import { counted, printable } from '../shell/text.js';
+import { askHost, type HostAnswer, healthUrl, whyNotReady } from './ask-host.js';
+
+interface StatusOptions extends JournalChoice {
+  readonly running?: string;
+}
+
+const help = `
+It asks the host that runs at its health port, and reads its journal. If no host answers,
+all is from the journal, and the first line says so. The exit code is 0 if a host takes
+messages in.
+
+Examples:
+  $ sluice status
+  $ sluice status --running http://127.0.0.1:8080 --json
+  $ sluice status --journal ./sluice.db`;
+
+/** Rows of a journal that are looked at, conversations that are shown, and failures. */
+const [mostRows, mostLanes, mostFailures] = [1_000, 5, 5];
+
+/** Adds `sluice status`, which says in a few lines how a host is. */
+export const addCommand: AddCommand = (command, shell, done) => {
+  addJournalOptions(command, 'print all of it as a line of JSON')
+    .option('--running <url>', 'the health port of the host (default: that of the config file)')
+    .addHelpText('after', help)
+    .action(async (options: StatusOptions) => done(await status(options, shell)));
+};
+
+async function status(options: StatusOptions, shell: Shell): Promise<ExitCode> {
+  const settings = await readSettings(definedFields({ config: options.config }), shell);
+  const url = healthUrl(options.running, settings);
+  const host = url === undefined ? 'no health port is named' : await askHost(url).catch(oneLine);
+  const isAway = typeof host === 'string';
+  const isNamed = options.journal !== undefined || settings.place !== undefined;
+  const place = isNamed || isAway ? await journalPlace(options, shell) : undefined;
+  const kept = place && (await inJournal(await tendPlace(place)));
+  const journal = place && placeName(place);
+  const told = isAway
+    ? { from: 'journal', ready: false, why: host }
+    : { from: 'host', ...host, sinceMs: systemClock.now() - (host.uptimeMs ?? 0) };
+  printData(
+    shell,
+    options,
+    [definedFields({ ...told, url, journalName: journal, ...kept?.data })],
+    () => [
+      ...(isAway
+        ? [`away: ${url ?? 'the host was not asked'}: ${host}. All of this is from ${journal}`]
+        : hostLines(host, `${url}`)),
+      ...(kept?.lines ?? []).map((line) => `${line.startsWith(' ') ? '  ' : ''}${printable(line)}`),
+    ],
+  );
+  return told.ready ? exitCodes.ok : exitCodes.failed;
+}
+
+function hostLines(host: HostAnswer, url: string): readonly string[] {
+  const {
+    ready,
+    uptimeMs = 0,
+    messages = 0,
+    turns = 0,
+    accounts = [],
+    starting = [],
+    degraded,
+  } = host;
+  const since = timeOf(systemClock.now() - uptimeMs);
+  const nameOf = ({ channel, accountId, code }: (typeof accounts)[number]): string =>
+    `${channel}/${accountId}${code === undefined ? '' : ` (${code})`}`;
+  return [
+    `${ready ? 'ready' : `not ready: ${whyNotReady(host)}`}, since ${since}, at ${url}`,
+    `accounts: ${accounts.map(nameOf).join(', ') || 'none'}`,
+    ...(starting.length === 0 ? [] : [`not started yet: ${starting.map(nameOf).join(', ')}`]),
+    `now: ${counted(messages, 'message', 'messages')}, ${counted(turns, 'turn', 'turns')}`,
+    ...degraded.map(
+      ({ code, whose, what, count }) =>
+        `look at: ${code}${whose === undefined ? '' : ` ${whose}`}: ${what ?? counted(count, 'time', 'times')}`,
+    ),
+  ].map(printable);
+}
+
+/** The part that a journal knows. It is closed then. */
+async function inJournal(opened: TendedJournal) {
+  await using journal = opened;
+  const { updates, sends } = await journal.counts();
+  const lanes = new Map<string, { lane: string; waiting: number; oldestAtMs: number }>();
+  const open = { states: openUpdates, limit: mostRows, withoutBody: true };
+  for (const { lane = '', acceptedAtMs } of await journal.updates(open)) {
+    const known = lanes.get(lane) ?? { lane, waiting: 0, oldestAtMs: acceptedAtMs };
+    lanes.set(lane, { ...known, waiting: known.waiting + 1 });
+  }
+  const near = { withinLast: mostRows, limit: mostRows };
+  const failed = (await journal.updates({ ...near, withoutBody: true }))
+    .filter(({ state, outcome = '' }) => state === 'dead' || /^(failed|undecodable)$/.test(outcome))
+    .slice(-mostFailures);
+  const unsent = (await journal.sends({ ...near, states: ['failed'] })).slice(-mostFailures);
+  const approvals = (await approvalsIn(journal.keyValues).load()).filter(
+    ({ state }) => state === 'pending',
+  );
+  const asked = (await readItems(journal.keyValues, questionKind)).filter(questionKind.isOpen);
+  const budget = await budgetOf(journal);
+  const shown = [...lanes.values()].sort((a, b) => b.waiting - a.waiting).slice(0, mostLanes);
+  const waiting = counted(updates.accepted + updates.handling, 'message', 'messages');
+  return {
+    data: { updates, sends, lanes: shown, failed, unsent, approvals, questions: asked, budget },
+    lines: [
+      `in the journal: ${waiting} open, ${counted(updates.dead, 'dead letter', 'dead letters')}`,
+      ...shown.map(
+        ({ lane, waiting, oldestAtMs }) =>
+          `  ${wordsOf(lane)}: ${waiting}, since ${timeOf(oldestAtMs)}`,
+      ),
+      `last failures: ${failed.length + unsent.length === 0 ? 'none' : ''}`,
+      ...[...failed.map(updateLine), ...unsent.map(sendLine)].map((line) => `  ${line}`),
+      `open questions: ${approvals.length + asked.length || 'none'}`,
+      ...approvals.map((row) => `  ${approvalLine(row, systemClock.now())}`),
+      ...asked.map(
+        ({ extensionId, name, dueAtMs }) => `  ${extensionId}/${name}, until ${timeOf(dueAtMs)}`,
+      ),
+      ...budget.map(
+        ({ day, of, name, tokens, usd }) =>
+          `used on ${day}: ${of} ${name}: ${tokens} tokens, $${usd}`,
+      ),
+    ],
+  };
+}
+
+/** The key of a lane in words: its channel, account, conversation and thread. */
+function wordsOf(lane: string): string {
+  return (
+    [...lane.matchAll(/"((?:[^"\\\\]|\\\\.)+)"/g)].map(([, part = '']) => part).join(' ') ||
+    'no lane'
+  );
+}
+
+/** An account of the extension `budget`, as its store has it. */
+const account = z.looseObject({
+  name: z.string(),
+  used: z.looseObject({ tokens: z.number(), microUsd: z.number() }),
+});
+
+/** What was used on the last day under the caps of all together and of each agent, if the extension `budget` counts it. */
+async function budgetOf({ keyValues }: Pick<TendedJournal, 'keyValues'>) {
+  const rows = await keyValues.list('budget', { prefix: '', limit: mostRows });
+  const last = rows
+    .map(({ key }) => key.split('/')[0] ?? '')
+    .sort()
+    .at(-1);
+  return rows.flatMap(({ key, body }) => {
+    const [day = '', of = ''] = key.split('/');
+    const { data } = account.safeParse(JSON.parse(body));
+    if (day !== last || !['total', 'perAgent'].includes(of) || data === undefined) return [];
+    return [{ day, of, name: data.name, tokens: data.used.tokens, usd: data.used.microUsd / 1e6 }];
+  });
+}
