@@ -10,10 +10,10 @@ const budgets = {
   /** Code lines by package; what is not named is in `rest`. */
   lines: {
     kernel: 9_320,
-    sdk: 6_772,
+    sdk: 6_960,
     agent: 5_815,
     journal: 4_641,
-    host: 13_031,
+    host: 13_390,
     testing: 1_718,
     cli: 5_797,
     openclaw: 16_974,
@@ -25,7 +25,7 @@ const budgets = {
     rest: 82,
   },
   /** Lines of tests and of what supports them. */
-  testLines: 124_360,
+  testLines: 124_900,
   functionsAbove120Lines: 0,
   functionsAbove60Lines: 85,
   /** Fields of the widest type that is handed over as one; rows of catalogues are none. */
