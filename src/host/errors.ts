@@ -60,7 +60,8 @@ export const hostError = errorMaker({
   },
   'key-conflict': {
     message: '{extensionId}: the key "{key}" names another message, which was kept before.',
-    cause: 'A key names one message: the same key was used with another address or another text.',
+    cause:
+      'A key names one message: the same key was used with another address, text, data or cron expression.',
     hint: 'Name the message in the key, such as "reminder/42/2026-03-15"; to say more, use a further key.',
   },
   'bad-injection': {
@@ -78,6 +79,16 @@ export const hostError = errorMaker({
     message: '{extensionId}: it was not taken in: {problem}.',
     cause: 'The journal takes nothing in, or the message is larger than it keeps.',
     hint: 'Send it again later; `sluice doctor` and the log say why the journal keeps nothing.',
+  },
+  'bad-time': {
+    message: '{extensionId}: nothing was kept for later under the key "{key}": {problem}.',
+    cause: 'A time cannot be read, has passed, or is too far ahead, or its data is not plain JSON.',
+    hint: 'Give a date, an ISO text or milliseconds since 1970, such as api.clock.now() + 600_000, at most ten years ahead.',
+  },
+  'schedule-full': {
+    message: '{extensionId}: nothing was kept for later: {keptAtMost} times and messages wait.',
+    cause: 'The extension keeps more for later than comes due.',
+    hint: 'Cancel what nobody needs any more: list() and cancel(key) of api.laterSends, and of the schedules.',
   },
   'question-open': {
     message: '{extensionId}: "{name}" was not asked: question {open} of that name is open there.',

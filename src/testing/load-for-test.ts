@@ -2,6 +2,7 @@ import { timelineRecorder } from '@sluice/host';
 import { extensionData, newCounts } from '@sluice/host/internal';
 import { memoryJournal } from '@sluice/journal';
 import {
+  type AddedRun,
   type Extension,
   type ExtensionStore,
   type Figures,
@@ -11,7 +12,6 @@ import {
   type ProvisionKind,
   type Provisions,
   type Registration,
-  type ScheduledRun,
   type UnloadReport,
 } from '@sluice/sdk/extension';
 import {
@@ -47,7 +47,7 @@ export interface LoadedForTest extends TestKernel, AsyncDisposable {
    *
    * @throws the error of the handler, or an error if there is no schedule of that name.
    */
-  runSchedule(name: string, run?: Partial<ScheduledRun>): Promise<void>;
+  runSchedule(name: string, run?: Partial<AddedRun<unknown>>): Promise<void>;
   /**
    * Dispatches the sample payload of a family, with some fields of your own. A custom family has no sample: its
    * payload is what you give.

@@ -10,7 +10,7 @@ const budgets = {
   /** Code lines by package; what is not named is in `rest`. */
   lines: {
     kernel: 9_320,
-    sdk: 6_772,
+    sdk: 6_960,
     agent: 5_815,
     journal: 4_744,
     host: 13_033,
@@ -25,7 +25,7 @@ const budgets = {
     rest: 86,
   },
   /** Lines of tests and of what supports them. */
-  testLines: 124_360,
+  testLines: 124_900,
   functionsAbove120Lines: 0,
   functionsAbove60Lines: 85,
   /** Fields of the widest type that is handed over as one; rows of catalogues are none. */

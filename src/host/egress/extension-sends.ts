@@ -5,6 +5,7 @@ import { Recent } from '@sluice/sdk/stream/internal';
 import { type Clock, definedFields, pause, sameData } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
 import { fingerprintOf, reportOfRecord } from '../outbox/report-of-record.js';
+import type { SendJob } from '../outbox/send-job.js';
 import type { HostParts } from '../parts/parts.js';
 import { failedReport } from './end-send.js';
 import type { JudgedSend, OwnMessage, sendOwn } from './own-send.js';
@@ -25,13 +26,13 @@ const lookEveryMs = 1_000;
  *
  * @param sendBy takes a message out, as `sendOwn` does.
  */
-export function extensionSends(parts: HostParts, sendBy: typeof sendOwn): ExtensionHost['send'] {
+export function extensionSends(parts: HostParts, sendBy: typeof sendOwn) {
   const { kernel, journal, clock, accounts } = parts;
   const count = countedSends(clock);
   const keyed = new Recent<string, Keyed>(keysInMemory);
 
-  return async (extensionId, given) => {
-    const { key, after, ...fields } = given;
+  const read = (extensionId: string, given: ExtensionMessage) => {
+    const { key: _, after, ...fields } = given;
     const { channel, to, threadId = '' } = fields;
     const accountId =
       fields.accountId ??
@@ -44,9 +45,30 @@ export function extensionSends(parts: HostParts, sendBy: typeof sendOwn): Extens
       ...definedFields({ correlationId, agentId, sessionId }),
       metadata: { extensionId, sendDepth: depth },
     };
-    const send = async (eventId?: string): Promise<KeptSend> => {
+    const counted = (): void => {
       const problem = count(extensionId, [channel, accountId, to, threadId], depth);
       if (problem !== undefined) throw hostError('too-many-sends', { extensionId, problem });
+    };
+    return { message, refs, counted };
+  };
+
+  /** Reads a message that goes out later, and finds whether its key has gone out before. */
+  const readLater = async (extensionId: string, key: string, given: ExtensionMessage) => {
+    const { message, refs, counted } = read(extensionId, given);
+    const { channel = '', accountId = '' } = message;
+    const sendId = sendIdOf(extensionId, key);
+    const [record] = await journal.sends({ eventId: sendId });
+    if (record !== undefined && !isPersisted(record, message, given))
+      throw hostError('key-conflict', { extensionId, key });
+    const job: SendJob = { kind: 'send', sendId, channel, accountId, message, refs };
+    return { job, isSent: record !== undefined, counted };
+  };
+
+  const send: ExtensionHost['send'] = async (extensionId, given) => {
+    const { key } = given;
+    const { message, refs, counted } = read(extensionId, given);
+    const sendNow = async (eventId?: string): Promise<KeptSend> => {
+      counted();
       const sent: JudgedSend = await sendBy(parts, message, {
         refs,
         ...definedFields({ eventId }),
@@ -56,7 +78,7 @@ export function extensionSends(parts: HostParts, sendBy: typeof sendOwn): Extens
         throw hostError('not-kept', { extensionId, problem: unpersisted });
       return { sendId, ended };
     };
-    if (key === undefined) return send();
+    if (key === undefined) return sendNow();
     const sendId = sendIdOf(extensionId, key);
     const known = keyed.get(sendId);
     if (known !== undefined) {
@@ -66,7 +88,7 @@ export function extensionSends(parts: HostParts, sendBy: typeof sendOwn): Extens
     }
     const persisted = (async () => {
       const [record] = await journal.sends({ eventId: sendId });
-      if (record === undefined) return send(sendId);
+      if (record === undefined) return sendNow(sendId);
       if (!isPersisted(record, message, given))
         throw hostError('key-conflict', { extensionId, key });
       return { sendId, ended: endOf(parts, record) };
@@ -78,6 +100,7 @@ export function extensionSends(parts: HostParts, sendBy: typeof sendOwn): Extens
     );
     return persisted;
   };
+  return { send, readLater };
 
   /** @throws SluiceError `bad-payload`: it comes from outside the types. */
   function checked(message: Omit<ExtensionMessage, 'key' | 'after'>): OwnMessage {

@@ -1,8 +1,8 @@
-import type { TrailRefs } from '@sluice/agent';
 import type { DecodedIngress, InboundUpdate } from '@sluice/sdk/channel';
 import type { QuestionOutcome, QuestionPlace } from '@sluice/sdk/extension';
 import { hasFields } from '@sluice/sdk/extension/internal';
 import type { ProvenSender } from 'sluice-kernel';
+import type { SendJob } from '../outbox/send-job.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { jobsChannel, type Named } from '../provided/jobs-channel.js';
 
@@ -17,6 +17,8 @@ export interface InjectJob {
 /** A run of a schedule. */
 export interface ScheduleJob extends Named<'schedule'> {
   readonly dueAt: number;
+  /** Of times that were added while a host ran: their key, their data, and the times as text. */
+  readonly added?: { readonly key: string; readonly data?: unknown; readonly spec: string };
 }
 
 /** The end of a question. */
@@ -27,17 +29,6 @@ export interface QuestionJob extends Named<'question'> {
   readonly end: QuestionOutcome;
   /** The sender of the answer, if his channel has proven who he is. */
   readonly by?: ProvenSender;
-}
-
-/** A message that answers nothing, for the host that connects its account. */
-export interface SendJob {
-  readonly kind: 'send';
-  readonly sendId: string;
-  readonly channel: string;
-  readonly accountId: string;
-  /** As `sendOwn` takes it. */
-  readonly message: { readonly to: string; readonly threadId?: string | number };
-  readonly refs?: TrailRefs;
 }
 
 /** A job of the host itself, kept as an update (extensions-that-act §5.1). */
@@ -62,7 +53,7 @@ const kinds: readonly unknown[] = [
   'question',
   'send',
 ] satisfies Job['kind'][];
-const isJob = (raw: unknown): raw is Job =>
+export const isJob = (raw: unknown): raw is Job =>
   hasFields<Job>({ kind: 'string' })(raw) && kinds.includes(raw.kind);
 
 /** Reads a job of an update; nothing if the update is of a channel, or is no job that this version knows. */
@@ -74,8 +65,8 @@ export function jobOf({ channel }: RunningAccount, { raw }: InboundUpdate): Job 
 export const atOnce = 'at once ';
 
 /**
- * The lane of a job: injections of one session are in order, and so are the jobs of one registration, and sends to one address. A
- * send waits for nothing else, since a turn may wait for it.
+ * The lane of a job: injections of one session are in order, and so are the jobs of one registration, the runs of one added time, and
+ * sends to one address. A send waits for nothing else, since a turn may wait for it.
  */
 export function laneOfJob(job: Job): string {
   if (job.kind === 'send') {
@@ -83,5 +74,6 @@ export function laneOfJob(job: Job): string {
     return `${atOnce}${JSON.stringify([channel, accountId, message.to, message.threadId ?? ''])}`;
   }
   if (job.kind === 'inject') return JSON.stringify([jobsChannel.id, job.kind, job.sessionKey]);
-  return JSON.stringify([jobsChannel.id, job.kind, job.extensionId, job.name]);
+  const added = job.kind === 'schedule' && job.added !== undefined ? [job.added.key] : [];
+  return JSON.stringify([jobsChannel.id, job.kind, job.extensionId, job.name, ...added]);
 }

@@ -12,12 +12,13 @@ import {
 import { endOf } from '../egress/extension-sends.js';
 import { type OwnMessage, sendOwn } from '../egress/own-send.js';
 import type { Place } from '../lanes/slots.js';
+import type { SendJob } from '../outbox/send-job.js';
 import { callWithin } from '../parts/attempt.js';
 import type { FencedParts } from '../parts/parts.js';
 import { asPrincipal } from '../provided/roles.js';
 import { inSession } from '../session/in-session.js';
 import { newSession } from '../session/sessions.js';
-import type { InjectJob, QuestionJob, ScheduleJob, SendJob, TakenJob } from './job.js';
+import type { InjectJob, QuestionJob, ScheduleJob, TakenJob } from './job.js';
 import { reportSchedule } from './report-schedule.js';
 
 /** Entries of a transcript that are searched for an injection whose job was begun before. */
@@ -134,16 +135,21 @@ function handlerOf(
   if (job.kind === 'schedule') {
     const live = claimed.registeredBy('schedule', account);
     if (live === undefined) return undefined;
-    const { handler, nextDue } = live.registration.value;
-    const { dueAt } = job;
-    const run = { id: eventId, dueAt, attempt };
+    const { handler, times } = live.registration.value;
+    const { dueAt, extensionId, name, added } = job;
+    const { key, data } = added ?? {};
+    const run = { id: eventId, dueAt, attempt, ...definedFields({ key, data }) };
     return {
       signal: live.signal,
       call: (signal) => handler({ ...run, signal }),
-      report: (told) => {
-        const next = definedFields({ nextDueAtMs: nextDue(clock.now()) });
+      report: async (told) => {
+        const { spec } = added ?? times ?? {};
+        if (spec === undefined) return; // of a version before, in which its times were registered
+        const nextDueAtMs = added === undefined ? times?.nextDue(clock.now()) : undefined;
+        const next = definedFields({ nextDueAtMs });
         const about = { runId: eventId, attempt, dueAtMs: dueAt, ...next, ...told };
-        return reportSchedule(parts, live, about, received);
+        const names = [extensionId, name, key ?? []].flat();
+        return reportSchedule(parts, { names, spec }, about, received);
       },
     };
   }
@@ -170,7 +176,12 @@ async function runSend(
   parts: FencedParts,
   { sendId: eventId, channel, accountId, message, refs }: SendJob,
 ): Promise<EarlyEnding> {
-  const { journal, accounts, clock, signal, fence } = parts;
+  const { journal, accounts, clock, signal, fence, kernel } = parts;
+  const by = refs?.metadata?.['extensionId'];
+  const grant = `send:${channel}`;
+  if (typeof by === 'string' && !kernel.may(by, grant))
+    // since it was kept
+    return { status: 'failed', reason: `${by} has no grant "${grant}"` };
   const untilMs = clock.monotonicMs() + waitMs;
   while (accounts.find(channel, accountId) === undefined && clock.monotonicMs() < untilMs)
     if (!(await pause(clock, lookEveryMs, signal))) return stopped;

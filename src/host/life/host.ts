@@ -240,7 +240,7 @@ export function createHost(config: HostOptions & HostProgram, program: HostProgr
     schedules: () =>
       claimed.registered('schedule').map(({ extensionId, registration: { name, value } }) => ({
         ...{ extensionId, name },
-        ...definedFields({ nextDueAt: value.nextDue(clock.now()) }),
+        ...definedFields({ nextDueAt: value.times?.nextDue(clock.now()) }),
       })),
     [Symbol.asyncDispose]: async () => void (await stop()),
   };

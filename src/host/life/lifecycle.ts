@@ -26,7 +26,9 @@ import {
 import { watchSchedules } from '../receive/due-schedules.js';
 import { extensionInjects } from '../receive/extension-injects.js';
 import { extensionQuestions } from '../receive/extension-questions.js';
+import { extensionTimes } from '../receive/extension-times.js';
 import { sendFromAny } from '../receive/hand-send.js';
+import { KeptTimes } from '../receive/kept-times.js';
 import { beginInquiries } from '../receive/left-inquiries.js';
 import { extensionUser } from './extension-user.js';
 import { watchJournal } from './watch-journal.js';
@@ -134,17 +136,19 @@ export async function startAll(
   parts.running.onTaken = () => void feed(parts);
   parts.shares.onRoom = (lane) => unblock(parts, lane);
   parts.backlog.turns.onTurn = (lane) => takeTurn(parts, lane);
-  const send = extensionSends(parts, sendFromAny);
+  const { send, readLater } = extensionSends(parts, sendFromAny);
+  const times = new KeptTimes(parts.journal.keyValues);
   watches.push(await beginInquiries(parts, send));
   await resumeAll(parts); // it takes its places in the lanes before anything new does
   watches.push(watchJournal(parts, send));
   running.acts = extensions.serve({
     send,
+    timesOf: extensionTimes(parts, times, readLater),
     inject: extensionInjects(parts),
     ask: extensionQuestions(parts, send),
   });
   open();
-  watches.push(watchSchedules(parts));
+  watches.push(watchSchedules(parts, times));
   const accounts = parts.accounts.offered();
   const isPending = parts.pendingStarts.list().length > 0;
   // an account that has not failed is connected by another host

@@ -1,11 +1,13 @@
-import { hasFields, WorkItems } from '@sluice/sdk/extension/internal';
+import { hasFields, readTimes, WorkItems } from '@sluice/sdk/extension/internal';
 import pLimit from 'p-limit';
 import { definedFields, type PayloadOf, Timer } from 'sluice-kernel/internal';
-import { laneOfJob, type ScheduleJob } from '../jobs/job.js';
+import { isJob, laneOfJob, type ScheduleJob } from '../jobs/job.js';
 import { reportSchedule } from '../jobs/report-schedule.js';
 import { attempt } from '../parts/attempt.js';
 import type { ClaimedRegistration } from '../parts/claimed-provisions.js';
 import type { HostParts } from '../parts/parts.js';
+import { accountOfJobs, sendAccount } from '../provided/jobs-channel.js';
+import type { KeptTime, KeptTimes } from './kept-times.js';
 import { receiveUpdate } from './receive-update.js';
 
 /** The namespace of the host in which it keeps how far each schedule has come. */
@@ -37,7 +39,7 @@ const isProgress = hasFields<Progress>({ spec: 'string', afterMs: 'number' });
  * Takes in the runs of schedules that are due, as updates of the host (extensions-that-act §6). One run of a schedule is under way
  * at a time; the next is taken in when that has ended.
  */
-export function watchSchedules(parts: HostParts): Disposable {
+export function watchSchedules(parts: HostParts, times: KeptTimes): Disposable {
   const { claimed, clock, logger, kernel } = parts;
   /** By the account of a schedule. */
   const known = new Map<string, Progress>();
@@ -52,8 +54,14 @@ export function watchSchedules(parts: HostParts): Disposable {
     });
   const look = async (reason?: PayloadOf<'schedule.reconciled'>['reason']): Promise<void> => {
     if (isOver) return;
-    const schedules = claimed.registered('schedule');
+    const all = claimed.registered('schedule');
+    const schedules = all.filter(({ registration }) => registration.value.times !== undefined);
     const waits = await pLimit(8).map(schedules, tendOne);
+    const laterMs = await tendKept(parts, times).catch((error: unknown) => {
+      logger.error('what is kept for later could not be looked at; it is tried again', { error });
+      return retryMs;
+    });
+    waits.push(laterMs);
     const waitMs = waits.reduce((least, wait) => Math.min(least, wait), longestWaitMs);
     if (reason !== undefined && !isOver)
       await attempt(parts, 'schedule.reconciled', () =>
@@ -67,11 +75,13 @@ export function watchSchedules(parts: HostParts): Disposable {
     last = last === undefined ? look(reason) : last.then(() => look(reason));
   };
   claimed.onClaimed = () => next('reload');
+  times.onAdded = next;
   next('startup');
   return {
     [Symbol.dispose]: () => {
       isOver = true;
       claimed.onClaimed = undefined;
+      times.onAdded = undefined;
       timer.clear();
     },
   };
@@ -86,10 +96,12 @@ async function tend(
   const { clock, backlog, logger } = parts;
   const { extensionId, account, registration, signal } = schedule;
   const { name, value } = registration;
+  if (value.times === undefined) return longestWaitMs;
+  const { spec, nextDue, misfire } = value.times;
   const about = { extensionId, schedule: name };
   const items = new WorkItems(parts.journal.keyValues, { isItem: isProgress, quota });
   const keep = async (afterMs: number): Promise<void> => {
-    const progress = { spec: value.spec, afterMs };
+    const progress = { spec, afterMs };
     known.set(account.accountId, progress);
     await items.write({ namespace: schedulesNamespace, key: account.accountId }, progress);
   };
@@ -98,17 +110,21 @@ async function tend(
     const nowMs = clock.now();
     const progress =
       known.get(account.accountId) ?? (await items.find(schedulesNamespace, account.accountId));
-    if (progress?.spec !== value.spec || progress.afterMs > nowMs + wrongClockMs) {
-      if (value.nextDue(nowMs) === undefined)
-        logger.error('a schedule never runs: its time has passed', { ...about, times: value.spec });
+    if (progress?.spec !== spec || progress.afterMs > nowMs + wrongClockMs) {
+      if (nextDue(nowMs) === undefined)
+        logger.error('a schedule never runs: its time has passed', { ...about, times: spec });
       await keep(nowMs);
       const action = progress === undefined ? 'added' : 'updated';
-      const nextDueAtMs = value.nextDue(nowMs);
-      await reportSchedule(parts, schedule, { action, ...definedFields({ nextDueAtMs }) });
+      const nextDueAtMs = nextDue(nowMs);
+      await reportSchedule(
+        parts,
+        { names: [extensionId, name], spec },
+        { action, ...definedFields({ nextDueAtMs }) },
+      );
       continue;
     }
     known.set(account.accountId, progress);
-    const dueAt = value.nextDue(progress.afterMs);
+    const dueAt = nextDue(progress.afterMs);
     if (dueAt === undefined) return longestWaitMs;
     if (dueAt > nowMs) return dueAt - nowMs;
     const job: ScheduleJob = { kind: 'schedule', extensionId, name, dueAt };
@@ -116,9 +132,45 @@ async function tend(
     if (backlog.lanes.has(lane)) return busyMs;
     const update = { raw: job, updateId: new Date(dueAt).toISOString() };
     const isMissed = nowMs - dueAt > graceMs;
-    if (isMissed && value.misfire === 'skip')
+    if (isMissed && misfire === 'skip')
       logger.warn('runs of a schedule were missed, and are left out', { ...about, dueAt });
     else if ((await receiveUpdate(parts, account, update)) === 'refused') return retryMs;
     await keep(isMissed ? nowMs - graceMs : dueAt); // after the run is persisted: a crash in between repeats it, under one id
   }
+}
+
+/**
+ * Takes in what extensions have kept for later and is due (extensions-that-act §6.7). Each host of a journal does so: the id of a
+ * job derives from the extension, the name, the key and the due time. @returns milliseconds until the next look.
+ */
+async function tendKept(parts: HostParts, times: KeptTimes): Promise<number> {
+  const entries = await times.first();
+  const nowMs = parts.clock.now();
+  const due = entries.filter(({ dueAtMs }) => dueAtMs <= nowMs);
+  const waits = await pLimit(8).map(due, async (entry) => {
+    const row = await times.find(entry);
+    if (row?.dueAtMs === entry.dueAtMs) return takeKept(parts, times, row);
+    await times.leave(entry); // its row was cancelled, or a host was killed before it was written
+    return longestWaitMs;
+  });
+  const [next] = entries.slice(due.length);
+  return Math.min(...waits, longestWaitMs, (next?.dueAtMs ?? Number.POSITIVE_INFINITY) - nowMs);
+}
+
+/** Takes in one job. @returns milliseconds until the next look at it. */
+async function takeKept(parts: HostParts, times: KeptTimes, row: KeptTime): Promise<number> {
+  const { dueAtMs, extensionId, name, id, spec } = row;
+  const nowMs = parts.clock.now();
+  const raw = { ...row.job, ...(name !== '' && { dueAt: dueAtMs }) };
+  if (name !== '' && isJob(raw) && parts.backlog.lanes.has(laneOfJob(raw))) return busyMs;
+  const { cron, ...zone } = JSON.parse(spec) as { readonly cron?: string }; // as readTimes has written it
+  const read = cron === undefined ? undefined : readTimes({ ...zone, cron });
+  const nextMs =
+    typeof read === 'object' ? read.nextDue(Math.max(dueAtMs, nowMs - graceMs)) : undefined;
+  const account =
+    name === '' ? sendAccount : accountOfJobs({ kind: 'schedule', extensionId, name });
+  const updateId = cron === undefined ? id : `${id}@${new Date(dueAtMs).toISOString()}`;
+  if ((await receiveUpdate(parts, account, { raw, updateId })) === 'refused') return retryMs;
+  await times.moveOn(row, nextMs); // after it is persisted: a crash in between repeats it, under one id
+  return (nextMs ?? Number.POSITIVE_INFINITY) - nowMs;
 }

@@ -10,8 +10,8 @@ import {
   type OwnSendOptions,
   sendOwn,
 } from '../egress/own-send.js';
-import type { SendJob } from '../jobs/job.js';
 import { reportOfRecord } from '../outbox/report-of-record.js';
+import type { SendJob } from '../outbox/send-job.js';
 import type { HostParts } from '../parts/parts.js';
 import { keyOfAccount } from '../provided/accounts.js';
 import { sendAccount } from '../provided/jobs-channel.js';

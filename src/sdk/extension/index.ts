@@ -1,5 +1,6 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
+export type * from './define/added-times.js';
 export type { ExtensionApi, Register } from './define/api.js';
 export type { ConfigIssue, ConfigSchema, ConfigVerdict } from './define/config-schema.js';
 export { sluiceVersion } from './define/copy.js';
@@ -16,14 +17,20 @@ export type { Manifest } from './define/manifest.js';
 export type * from './define/provisions.js'; // as a whole: names of a list do not merge with those of an author
 export type * from './define/question.js';
 export * from './define/scope.js';
-export type { ExtensionMessage, InjectOptions, KeptSend, SendReport } from './define/send.js';
+export type * from './define/send.js';
 export type * from './define/store.js';
 export { loadExtension } from './load/load.js';
 export { type LoadModuleOptions, loadExtensionModule } from './load/load-module.js';
 export type * from './load/load-result.js';
 export { inOwnGroup } from './load/own-group.js';
 export type { Registration, RegistrationKind, Registrations } from './named/registration.js';
-export type * from './named/schedule.js';
+export type {
+  Moment,
+  RegisteredSchedule,
+  ScheduledRun,
+  ScheduleHandler,
+  ScheduleTimes,
+} from './named/schedule.js';
 export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './set/extension-set.js';
 export type { ExtensionStatus, ReloadResult } from './set/extension-status.js';
 export { HandlerWatch, type HandlerWatchOptions } from './set/handler-watch.js';

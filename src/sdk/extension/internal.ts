@@ -14,6 +14,7 @@ export {
 export { moduleFiles } from './load/module-files.js';
 export { isDetached } from './load/own-group.js';
 export { tapRelayOf } from './load/tap-relay.js';
+export { readTimes } from './named/read-schedule.js';
 export { memoryKeyValues } from './store/memory-key-values.js';
 export { deleteValue, openStore } from './store/open-store.js';
 export { notPlain } from './store/plain-json.js';

@@ -13,7 +13,7 @@ import { createTestKernel, type TestKernelOptions } from '../../../src/testing/i
 const tea: Registration = {
   kind: 'schedule',
   name: 'tea',
-  value: { nextDue: () => undefined, misfire: 'skip', spec: '', handler: () => undefined },
+  value: { handler: () => undefined },
 };
 
 /** An extension that has registered `tea`, before it goes live. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { HostParts } from '../../../src/host/parts/parts.js';
 import { watchSchedules } from '../../../src/host/receive/due-schedules.js';
+import { KeptTimes } from '../../../src/host/receive/kept-times.js';
+import { memoryKeyValues } from '../../../src/sdk/extension/internal.js';
 import { createTestKernel } from '../../../src/testing/index.js';
 
 /** A host without schedules, as far as its watch of them reads it. @param dispatch stands for the kernel's. */
@@ -19,7 +21,8 @@ function watched(dispatch: (told: number, load: () => void) => Promise<void> | u
   };
   // the rest of a host is not read if there is no schedule
   const parts = { clock, logger: log, claimed, kernel } as unknown as HostParts;
-  return { clock, log, told, load, watch: watchSchedules(parts) };
+  const times = new KeptTimes(memoryKeyValues(clock));
+  return { clock, log, told, load, watch: watchSchedules(parts, times) };
 }
 
 describe('schedule.reconciled', () => {

@@ -8,11 +8,12 @@ import type {
   OptionsOf,
 } from 'sluice-kernel';
 import type { ScheduleHandler, ScheduleTimes } from '../named/schedule.js';
+import type { Added, AddedRun, Schedule } from './added-times.js';
 import type { ExtensionTap, TapListeners } from './extension-host.js';
 import type { ProvisionKind, Provisions } from './provisions.js';
 import type { Question, QuestionHandler } from './question.js';
 import type { Undo } from './scope.js';
-import type { ExtensionMessage, InjectOptions, KeptSend } from './send.js';
+import type { ExtensionMessage, InjectOptions, KeptSend, LaterMessage } from './send.js';
 import type { ExtensionStore } from './store.js';
 
 /**
@@ -118,7 +119,23 @@ export interface ExtensionApi {
    * const { ended } = await api.send({ channel: 'telegram', to: '42', content: 'Tea!', key: 'tea/2026-03-15' });
    * if ((await ended).status !== 'sent') api.log.warn('there is no tea');
    */
-  send(message: ExtensionMessage): Promise<KeptSend>;
+  send(message: ExtensionMessage & { readonly at?: never }): Promise<KeptSend>;
+  /**
+   * Keeps a message, and sends it at its time, also after a restart. A key that is kept already keeps its first time. No promise of
+   * the end is offered, because it would not outlive its process.
+   *
+   * @throws SluiceError (as a rejection) `bad-time` or `schedule-full`, and as without `at`.
+   * @example
+   * await api.send({ channel: 'telegram', to: '42', content: 'Tea!', at: api.clock.now() + 600_000, key: 'tea' });
+   */
+  send(message: LaterMessage): Promise<Added<ExtensionMessage>>;
+  /**
+   * The messages that wait for their time.
+   *
+   * @example
+   * for (const { key } of await api.laterSends.list()) await api.laterSends.cancel(key);
+   */
+  readonly laterSends: Omit<Schedule<ExtensionMessage>, 'add'>;
   /**
    * Registers a question that people are asked in their chats. The handler gets each answer, also after a restart: then in
    * the version that is loaded, so the name says what was asked. In setup only; `ask` may be called at any time.
@@ -142,6 +159,17 @@ export interface ExtensionApi {
    * await api.inject('main', 'The build of 14:02 has failed.', { key: 'build/1402' });
    */
   inject(sessionKey: string, text: string, options?: InjectOptions): Promise<void>;
+  /**
+   * Registers a schedule without times: they are added while the host runs, in a handler, a command or a tool.
+   *
+   * @example
+   * const reminders = api.schedule<{ text: string }>('remind', ({ data }) => api.inject('main', data.text));
+   * await reminders.add({ at: '2026-03-15T09:00Z', key: 'dentist', data: { text: 'The dentist at ten.' } }); // later
+   */
+  schedule<Data = undefined>(
+    name: string,
+    handler: (run: AddedRun<Data>) => unknown,
+  ): Schedule<Data>;
   /**
    * Runs something at times of the clock: again and again by a cron expression, or once. Registered in setup, live when setup
    * has ended. With a journal a run that was begun is not lost, and each due time is run once. Runs of one schedule never overlap.

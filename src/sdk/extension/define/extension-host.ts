@@ -1,4 +1,5 @@
 import type { Envelope, Tap } from 'sluice-kernel';
+import type { Schedule } from './added-times.js';
 import type { AskedQuestion, QuestionToAsk } from './question.js';
 import type { ExtensionMessage, InjectOptions, KeptSend } from './send.js';
 import type { ExtensionStore } from './store.js';
@@ -85,6 +86,8 @@ export interface ExtensionHost {
   ask(extensionId: string, question: QuestionToAsk): Promise<AskedQuestion>;
   /** Sends a message of an extension, and resolves when it is kept. */
   send(extensionId: string, message: ExtensionMessage): Promise<KeptSend>;
+  /** The times of a schedule that were added while the host runs; of an empty name the messages of the extension. */
+  timesOf(extensionId: string, name: string): Schedule<unknown>;
   /** Reads the figures of the host. */
   figures(): Promise<Figures>;
 }

@@ -1,4 +1,5 @@
 import type { CancelRecord, Envelope, PayloadOf } from 'sluice-kernel';
+import type { Moment } from '../named/schedule.js';
 
 type Outgoing = PayloadOf<'egress.preparing'>;
 
@@ -16,6 +17,12 @@ export interface ExtensionMessage
   readonly key?: string;
   /** The call or the outcome that it follows: the send gets its correlation, and counts as one step further. */
   readonly after?: { readonly event: Envelope };
+}
+
+/** A message that goes out at a time. */
+export interface LaterMessage extends ExtensionMessage {
+  /** When it goes out: ahead, and within ten years. A text without an offset is read in UTC. */
+  readonly at: Moment;
 }
 
 /** The end of one send, as its one terminal egress event tells it. */

@@ -7,13 +7,15 @@ import {
   silentLogger,
   systemClock,
 } from 'sluice-kernel/internal';
+import type { Added, Schedule } from '../define/added-times.js';
 import type { ExtensionApi } from '../define/api.js';
 import type { ExtensionHost } from '../define/extension-host.js';
 import type { Question } from '../define/question.js';
-import type { KeptSend } from '../define/send.js';
+import type { ExtensionMessage, KeptSend, LaterMessage } from '../define/send.js';
 import type { ExtensionStore } from '../define/store.js';
 import { extensionError } from '../errors.js';
-import { readSchedule } from '../named/read-schedule.js';
+import { readTimes } from '../named/read-schedule.js';
+import type { ScheduleHandler, ScheduleTimes } from '../named/schedule.js';
 import { dryStore } from '../store/dry-store.js';
 import { memoryKeyValues } from '../store/memory-key-values.js';
 import { openStore } from '../store/open-store.js';
@@ -21,7 +23,10 @@ import { type Asking, checkGrants } from './check-grants.js';
 import type { RegistrationWindow } from './registration-window.js';
 
 /** The part of the api that the host stands behind. */
-type Hosted = Pick<ExtensionApi, 'store' | 'send' | 'inject' | 'stateDir' | 'resolvePath'>;
+type Hosted = Pick<
+  ExtensionApi,
+  'store' | 'send' | 'laterSends' | 'inject' | 'stateDir' | 'resolvePath'
+>;
 
 /** The parts of the access of one extension to its host. */
 interface HostAccessParts extends Asking {
@@ -80,6 +85,7 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
     return found;
   };
   const store = (): ExtensionStore => host.storeOf?.(extensionId) ?? ownStore();
+  const timesOf = timesBy(member, extensionId);
   let stateDir: string | undefined;
   return {
     member,
@@ -97,15 +103,8 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
         window.tap(listeners);
         return { figures: async () => member('figures', 'the figures of api.tap', ['tap'])() };
       },
-    schedule: (window) => (name, times, handler) => {
-      const what = `${extensionId}: api.schedule("${String(name)}")`;
-      if (parts.host === undefined)
-        throw extensionError('no-host', { extensionId, what: 'api.schedule' });
-      const value = readSchedule(times, handler);
-      if (typeof value === 'string')
-        throw extensionError('bad-registration', { extensionId, what, problem: value });
-      window.register({ kind: 'schedule', name, value }, 'schedule');
-    },
+    // a schedule has the data that `add` of its name is given
+    schedule: (window) => scheduleBy(parts, window, timesOf) as ExtensionApi['schedule'],
     hosted: {
       store: Object.freeze<ExtensionStore>({
         get: async (key) => store().get(key),
@@ -114,8 +113,8 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
         list: async (prefix, options) => store().list(prefix, options),
         update: async (key, change, options) => store().update(key, change, options),
       }),
-      send: async (message) =>
-        member('send', 'api.send', [`send:${message.channel}`])(extensionId, message),
+      send: sendBy(member, extensionId),
+      laterSends: timesOf('', 'api.laterSends') as Schedule<ExtensionMessage>, // its name has messages
       inject: async (sessionKey, text, options) =>
         member('inject', 'api.inject', ['inject'])(extensionId, sessionKey, text, options),
       get stateDir() {
@@ -124,6 +123,54 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
       resolvePath: (path) => resolve(configDir, path),
     },
   };
+}
+
+/** Finds what an extension has added to a schedule, for an act in the words of an author. */
+type TimesOf = (name: string, what: string) => Schedule<unknown>;
+
+function timesBy(member: HostAccess['member'], extensionId: string): TimesOf {
+  return (name, what) => {
+    const kept = () => member('timesOf', what)(extensionId, name);
+    return {
+      add: async (times) => kept().add(times),
+      list: async () => kept().list(),
+      cancel: async (key) => kept().cancel(key),
+    };
+  };
+}
+
+/** Registers schedules, with their times or with a handler of times that are added later (extensions-that-act §6). */
+function scheduleBy(
+  { extensionId, host }: Pick<HostAccessParts, 'extensionId' | 'host'>,
+  window: Pick<RegistrationWindow, 'register'>,
+  timesOf: TimesOf,
+) {
+  return (name: string, given: ScheduleTimes | ScheduleHandler, timed?: ScheduleHandler) => {
+    const act = `api.schedule("${String(name)}")`;
+    const what = `${extensionId}: ${act}`;
+    if (host === undefined) throw extensionError('no-host', { extensionId, what: 'api.schedule' });
+    const [times, handler] =
+      typeof given === 'function' ? [undefined, given] : [readTimes(given), timed];
+    const problem = typeof handler === 'function' ? times : 'its handler must be a function';
+    if (handler === undefined || typeof problem === 'string')
+      throw extensionError('bad-registration', { extensionId, what, problem: String(problem) });
+    const value = { handler, ...definedFields({ times: problem }) };
+    window.register({ kind: 'schedule', name, value }, 'schedule');
+    return timesOf(name, act);
+  };
+}
+
+/** Sends the messages of an extension, now or at their times. */
+function sendBy(member: HostAccess['member'], extensionId: string): ExtensionApi['send'] {
+  function send(message: LaterMessage): Promise<Added<ExtensionMessage>>;
+  function send(message: ExtensionMessage): Promise<KeptSend>;
+  async function send({ at, ...data }: ExtensionMessage & Partial<LaterMessage>) {
+    const grants = [`send:${data.channel}`];
+    if (at === undefined) return member('send', 'api.send', grants)(extensionId, data);
+    const { add } = member('timesOf', 'api.send', grants)(extensionId, '');
+    return add({ at, data, ...definedFields({ key: data.key }) });
+  }
+  return send;
 }
 
 /** A host whose members may be missing, or come later. */
@@ -173,6 +220,14 @@ function dryHost({ extensionId, host, ownStore, clock, log }: DryHostParts): Hos
     return { id, sendId: `${id}-send` };
   };
   const inject: ExtensionHost['inject'] = async () => tell('inject');
+  const timesOf: ExtensionHost['timesOf'] = (_, name) => ({
+    add: async ({ key = '', data }) => {
+      tell(name === '' ? 'send' : 'schedule');
+      return { key, id: idOf('later', `${name}/${key}`), data };
+    },
+    list: async () => (await host.timesOf?.(extensionId, name).list()) ?? [],
+    cancel: async () => false,
+  });
   return {
     storeOf: () => store,
     get stateDirOf() {
@@ -189,6 +244,9 @@ function dryHost({ extensionId, host, ownStore, clock, log }: DryHostParts): Hos
     },
     get inject() {
       return host.inject && inject;
+    },
+    get timesOf() {
+      return host.timesOf && timesOf;
     },
   };
 }

@@ -1,17 +1,13 @@
 import { Cron } from 'croner';
 import { didYouMean, oneLine } from 'sluice-kernel/internal';
-import type { RegisteredSchedule, ScheduleHandler, ScheduleTimes } from './schedule.js';
+import type { Moment, ReadTimes, ScheduleTimes } from './schedule.js';
 
 const names = ['cron', 'at', 'timeZone', 'misfire'];
 const isoText = /^(?<day>\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d+)?)?(?<offset>Z|[+-]\d\d:\d\d)?$/;
 
 /** Reads the times of a schedule (extensions-that-act §6.1). @returns the problem, in words, if they are none. */
-export function readSchedule(
-  times: ScheduleTimes,
-  handler: ScheduleHandler,
-): RegisteredSchedule | string {
+export function readTimes(times: ScheduleTimes): ReadTimes | string {
   if (typeof times !== 'object' || times === null) return 'its times must be an object';
-  if (typeof handler !== 'function') return 'its handler must be a function';
   const unknown = Object.keys(times).find((name) => !names.includes(name));
   if (unknown !== undefined) return `there is no option "${unknown}"${didYouMean(unknown, names)}`;
   const { cron, at, timeZone = 'UTC', misfire = 'skip' } = times;
@@ -19,12 +15,14 @@ export function readSchedule(
   if (misfire !== 'skip' && misfire !== 'once')
     return `its misfire must be "skip" or "once", not ${JSON.stringify(misfire)}`;
   if ((cron === undefined) === (at === undefined)) return 'it needs either "cron" or "at"';
-  const given = { misfire, handler, spec: JSON.stringify({ cron, at, timeZone }) };
+  const given = { misfire, spec: JSON.stringify({ cron, at, timeZone }) };
   if (at !== undefined) {
     const atMs = momentOf(at, timeZone);
     if (atMs === undefined)
-      return `its "at" must be a date, or a text such as 2026-03-15T09:00, not ${JSON.stringify(at)}`;
-    return { ...given, nextDue: (afterMs) => (atMs > afterMs ? atMs : undefined) };
+      return `its "at" must be a date, or a text such as 2026-03-15T09:00, not ${typeof at === 'number' ? at : JSON.stringify(at)}`;
+    const spec =
+      typeof at === 'number' ? JSON.stringify({ at: new Date(at), timeZone }) : given.spec;
+    return { ...given, spec, nextDue: (afterMs) => (atMs > afterMs ? atMs : undefined) };
   }
   try {
     if (isoText.test(cron ?? '')) return 'its "cron" is a date: write it as "at"';
@@ -39,7 +37,8 @@ export function readSchedule(
 }
 
 /** The moment of an `at`, in milliseconds since 1970; nothing if it is none. */
-function momentOf(at: string | Date, timeZone: string): number | undefined {
+function momentOf(given: Moment, timeZone: string): number | undefined {
+  const at = typeof given === 'number' ? new Date(given) : given;
   if (at instanceof Date) return Number.isNaN(at.getTime()) ? undefined : at.getTime();
   const { day, offset } = isoText.exec(String(at))?.groups ?? {};
   const atMs = offset === undefined ? localMoment(String(at), timeZone) : Date.parse(String(at));

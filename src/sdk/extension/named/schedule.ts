@@ -1,3 +1,6 @@
+/** A moment: a date, its ISO text, or milliseconds since 1970. A text without an offset is a time of day. */
+export type Moment = string | Date | number;
+
 /** The times of a schedule: either again and again by a cron expression, or once. */
 export type ScheduleTimes = RepeatedTimes | OneTime;
 
@@ -15,16 +18,16 @@ interface TimesOptions {
 }
 
 /** Times by a cron expression. */
-interface RepeatedTimes extends TimesOptions {
+export interface RepeatedTimes extends TimesOptions {
   /** Five fields (minute, hour, day, month, weekday), or six with seconds before them. */
   readonly cron: string;
   readonly at?: never;
 }
 
 /** One time. */
-interface OneTime extends TimesOptions {
-  /** A date, or its ISO text. A text without an offset is a time of day in `timeZone`. */
-  readonly at: string | Date;
+export interface OneTime extends TimesOptions {
+  /** A text without an offset is a time of day in `timeZone`. */
+  readonly at: Moment;
   readonly cron?: never;
 }
 
@@ -43,12 +46,18 @@ export interface ScheduledRun {
 /** Does the work of a schedule. If it throws, or its promise rejects, the run goes to the dead letters. */
 export type ScheduleHandler = (run: ScheduledRun) => unknown;
 
-/** A schedule as its host takes it. */
-export interface RegisteredSchedule {
+/** Times as their reader gives them. */
+export interface ReadTimes {
   /** The next due time after a moment, both in milliseconds since 1970; nothing if there is none. */
   readonly nextDue: (afterMs: number) => number | undefined;
   readonly misfire: 'skip' | 'once';
-  /** Its times, as text: with others it begins anew. */
+  /** The times as text: with others a schedule begins anew. */
   readonly spec: string;
+}
+
+/** A schedule as its host takes it. */
+export interface RegisteredSchedule {
+  /** Absent if its times are added while the host runs. */
+  readonly times?: ReadTimes;
   readonly handler: ScheduleHandler;
 }
