@@ -20,6 +20,8 @@ export interface Account {
   /** How many runs were charged an estimate. */
   readonly guessed: number;
   readonly holds: { readonly [turn: string]: Hold };
+  /** The cap when it was last written, for those who look on. */
+  readonly cap?: Cap;
 }
 
 /** A cap that a reservation would break, with the figures of then. */

@@ -21,10 +21,13 @@ export function openAccounts(
   const of = (whose: Whose): readonly Place[] => placesOf(whose, settings, today());
   /** Changes an account in one step. @param by may run again; it returns nothing to leave all as it is. */
   const change = async (
-    { key, name }: Pick<Place, 'key' | 'name'>,
+    { key, name, cap }: Pick<Place, 'key' | 'name'> & Partial<Pick<Place, 'cap'>>,
     by: (account: Account, nowMs: number) => Account | undefined,
   ): Promise<void> => {
-    const changed = (before?: Account) => by(before ?? newAccount(name), clock.now());
+    const changed = (before?: Account) => {
+      const after = by(before ?? newAccount(name), clock.now());
+      return after && cap ? { ...after, cap } : after;
+    };
     await store.update<Account>(key, changed, { ttlMs: keptMs });
   };
   return {

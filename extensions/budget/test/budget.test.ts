@@ -55,7 +55,13 @@ describe('a cap of each principal', () => {
     await spend(test, { id: 'm-1', runId: 'r-1', sender: 'ann' }, 30);
     await spend(test, { id: 'm-2', runId: 'r-2', sender: 'ann' }, 119);
     expect(await accountsOf(test.store, 'perPrincipal')).toEqual([
-      { name: 'telegram:ann', used: { tokens: 149, microUsd: 0 }, guessed: 0, holds: {} },
+      {
+        name: 'telegram:ann',
+        used: { tokens: 149, microUsd: 0 },
+        guessed: 0,
+        holds: {},
+        cap: { tokens: 250 },
+      },
     ]);
     await spend(test, { id: 'm-3', runId: 'r-3', sender: 'ann' }, 500); // an estimate may be wrong
     expectCancelled(await arrive(test, { id: 'm-4', sender: 'ann' }), refused);

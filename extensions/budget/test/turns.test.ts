@@ -61,7 +61,13 @@ describe('a host with a budget', () => {
     expectReply(await test.say('1'), 'The budget of today is used up. /budget shows it.');
     expectDenied(await test.say('1'), refused);
     expect(await keptIn(test, 'perPrincipal')).toEqual([
-      { name: 'fake:ada', used: { tokens: 91, microUsd: 0 }, guessed: 0, holds: {} },
+      {
+        name: 'fake:ada',
+        used: { tokens: 91, microUsd: 0 },
+        guessed: 0,
+        holds: {},
+        cap: { tokens: 100 },
+      },
     ]);
     await test.clock.advance(24 * 3_600_000);
     expectReply(await test.say('2'), '2');

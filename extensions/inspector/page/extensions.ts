@@ -1,6 +1,6 @@
 import { html } from '../vendor/preact.js';
 import { about, post } from './client.js';
-import { Action, counted, nameOf, plain, Status, Text, useLoaded, View } from './parts.js';
+import { Action, Behind, counted, nameOf, plain, Status, Text, useLoaded, View } from './parts.js';
 import type { ExtensionInfo, Finding } from './shapes.js';
 
 /** The extensions of the host, and what the doctor finds. */
@@ -45,9 +45,21 @@ export function Extensions() {
                 )}
               </p>`
           }
-          <ul class="plain">
-            ${one.handlers.map((text) => html`<li><${Text} of=${text} /></li>`)}
-          </ul>
+          ${
+            one.provides.length > 0 &&
+            html`<p>Provides <${Text} of=${one.provides.join(', ')} />.</p>`
+          }
+          ${one.switchesOff.map(
+            (text) => html`<p class="odd">Switches off: <${Text} of=${text} />.</p>`,
+          )}
+          <${Behind} label=${`Show what it hears (${counted(one.handlers.length, 'stage')})`}>
+            <ul class="plain">
+              ${one.handlers.map(
+                ({ family, names }) =>
+                  html`<li>${plain(family)}: <${Text} of=${names.join(', ')} /></li>`,
+              )}
+            </ul>
+          <//>
           ${
             about.value?.write &&
             about.value.live &&

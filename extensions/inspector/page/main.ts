@@ -13,8 +13,8 @@ import {
 import { DeadLetters } from './dead.js';
 import { Differ } from './differ.js';
 import { Extensions } from './extensions.js';
+import { Live } from './live.js';
 import { Messages } from './messages.js';
-import { Now } from './now.js';
 import { Action, messageOf, plain, typed } from './parts.js';
 import { Pipeline } from './pipeline.js';
 import type { About } from './shapes.js';
@@ -34,7 +34,7 @@ const views: Readonly<
   },
   facts: { draw: ({ id }) => html`<${Messages} of="list" query=${id} />` },
   why: { draw: ({ id }) => html`<${Why} id=${id} />` },
-  now: { title: 'Now', draw: () => html`<${Now} />` },
+  now: { title: 'Live', draw: () => html`<${Live} />` },
   dead: { title: 'Dead letters', draw: () => html`<${DeadLetters} />` },
   approvals: { title: 'Approvals', draw: () => html`<${Approvals} />` },
   extensions: { title: 'Extensions', draw: () => html`<${Extensions} />` },

@@ -1,4 +1,4 @@
-import { type ComponentChildren, html, useEffect, useState } from '../vendor/preact.js';
+import { type ComponentChildren, html, useEffect, useRef, useState } from '../vendor/preact.js';
 import { get } from './client.js';
 import { clockOf, type Finer, plain } from './words.js';
 
@@ -121,32 +121,41 @@ export function messageOf(error: unknown): string {
 }
 
 /** Data of the server that is loaded, again each so many milliseconds if the view stays open, and when `again` is called. */
-export function useLoaded<T>(name: string, query: { readonly id?: string } = {}, everyMs?: number) {
-  const [value, setValue] = useState<T | undefined>(undefined);
+export function useLoaded<T>(
+  name: string,
+  query: Readonly<Record<string, string>> = {},
+  everyMs?: number,
+) {
+  const key = `${name} ${JSON.stringify(query)}`;
+  const shown = useRef(key);
+  shown.current = key;
+  const [loaded, setLoaded] = useState<{ readonly key: string; readonly value: T } | undefined>(
+    undefined,
+  );
   const [problem, setProblem] = useState('');
   const [round, setRound] = useState(0);
   const again = (): void => setRound((count) => count + 1);
   useEffect(() => {
-    let isOpen = true;
+    let isNewest = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
     get<T>(name, query)
       .then(
-        (loaded) => {
-          if (!isOpen) return;
-          setValue(() => loaded);
+        (value) => {
+          if (shown.current !== key) return;
+          setLoaded({ key, value }); // also if it is asked for again meanwhile: a slow answer is shown
           setProblem('');
         },
-        (error: unknown) => isOpen && setProblem(messageOf(error)),
+        (error: unknown) => isNewest && setProblem(messageOf(error)),
       )
       .finally(() => {
-        if (isOpen && everyMs !== undefined) timer = setTimeout(again, everyMs); // a slow answer is shown
+        if (isNewest && everyMs !== undefined) timer = setTimeout(again, everyMs);
       });
     return () => {
-      isOpen = false;
+      isNewest = false;
       clearTimeout(timer);
     };
-  }, [name, query.id, round]);
-  return { value, problem, again };
+  }, [key, round]);
+  return { value: loaded?.key === key ? loaded.value : undefined, problem, again };
 }
 
 /** A view with its heading, and the reason if its data could not be loaded. */

@@ -4,7 +4,7 @@ import { extensionsView, stagesView } from './extensions-view.js';
 import { Figures, followFigures } from './figures.js';
 import { nowView } from './now-view.js';
 import { RequestProblem } from './problem.js';
-import { knownMessage, messages, type Part, search } from './search.js';
+import { knownMessage, messages, search } from './search.js';
 import type { InspectorSource, ReplayRequest } from './source.js';
 import { payloadView, timelineView } from './timeline-view.js';
 
@@ -44,10 +44,8 @@ export function answersOf(source: InspectorSource, allowed: Allowed): Answers {
       replays: source.replay !== undefined,
       dead: (await reader.counts()).updates.dead,
     }),
-    list: async ({ q = '', ...part }) =>
-      search(reader, { words: String(q), text, ...partIn(part) }),
-    messages: async ({ q = '', ...part }) =>
-      messages(reader, { words: String(q), text, ...partIn(part) }),
+    list: async (given) => search(reader, { ...queryIn(given), text }),
+    messages: async (given) => messages(reader, { ...queryIn(given), text }),
     way: async ({ id }) => timelineView(await knownMessage(reader, textIn(id, 'id')), text),
     payload: async ({ id }) =>
       payloadView(await knownMessage(reader, textIn(id, 'id')), String(id)),
@@ -145,12 +143,9 @@ function idsIn(value: unknown): readonly string[] {
   throw new RequestProblem(`"ids" is a list of at most ${deadAtMost} ids`);
 }
 
-function partIn(given: Given): Part {
-  const at = (field: keyof Part): Part => {
-    const seq = Number(given[field] ?? Number.NaN);
-    return Number.isSafeInteger(seq) && seq >= 0 ? { [field]: seq } : {};
-  };
-  return { ...at('before'), ...at('after') };
+function queryIn({ q = '', before }: Given) {
+  const seq = Number(before || Number.NaN);
+  return { words: String(q), before: Number.isSafeInteger(seq) && seq >= 0 ? seq : undefined };
 }
 
 function replayIn({ eventId, family, last, payload }: Given): ReplayRequest {

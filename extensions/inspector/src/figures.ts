@@ -2,18 +2,22 @@ import type { Clock } from 'sluice';
 import { cursorOf, followJournal, type JournalReader, type TimelineEntry } from 'sluice/host';
 import { allKinds } from './search.js';
 
-/** One minute of a host. */
-export interface Minute {
-  readonly atMs: number;
-  /** Messages that have ended. */
-  ended: number;
-  /** Messages that failed or went to the dead letters, and stages that failed. */
-  failed: number;
-  /** Stages that a veto ended. */
-  cancelled: number;
-  /** Milliseconds from the receipt of those messages to their end. */
-  totalMs: number;
+/** The messages that ended in one minute, of one agent and one channel. */
+export interface Figure {
+  /** Minutes before now: 0 to 59. */
+  readonly ago: number;
+  readonly agentId: string;
+  readonly channel: string;
+  readonly ended: number;
+  /** Those that failed or went to the dead letters, and those that a rule stopped. */
+  readonly failed: number;
+  readonly cancelled: number;
+  /** Those that were answered, and milliseconds from their arrival to their end in all. */
+  readonly answered: number;
+  readonly answerMs: number;
 }
+
+type Counts = { -readonly [K in keyof Omit<Figure, 'ago'>]: Figure[K] };
 
 const minuteMs = 60_000;
 const minutes = 60;
@@ -22,52 +26,54 @@ const openAtMost = 10_000;
 /** Records of the last hour that are read at most, the newest. */
 const readAtMost = 50_000;
 
-/** The last hour of a host, as its entries tell of it: a figure for each minute. */
+/** The last hour of a host, as its entries tell of it. */
 export class Figures {
-  readonly #minutes = new Map<number, Minute>();
-  readonly #began = new Map<string, number>();
+  /** By minute, and in it by agent and channel. */
+  readonly #minutes = new Map<number, Map<string, Counts>>();
+  readonly #began = new Map<string, Pick<TimelineEntry, 'atMs'> & { readonly channel: string }>();
 
   /** Takes the next entry. */
   add(entry: TimelineEntry): void {
-    if (entry.kind === 'dispatch') {
-      const { status } = entry.outcome;
-      if (status === 'cancelled') this.#at(entry.atMs).cancelled++;
-      if (status === 'failed') this.#at(entry.atMs).failed++;
-    }
     if (entry.kind !== 'update') return;
-    const { state, correlationId, atMs, outcome } = entry;
+    const { state, correlationId, atMs, outcome, channel = 'unknown', agentId = 'none' } = entry;
     if (state === 'accepted') {
       if (this.#began.size >= openAtMost) this.#began.clear();
-      this.#began.set(correlationId, atMs);
+      this.#began.set(correlationId, { atMs, channel });
     } else if (state === 'ended' || state === 'dead') {
-      const minute = this.#at(atMs);
-      minute.ended++;
-      if (state === 'dead' || outcome === 'failed') minute.failed++;
-      minute.totalMs += atMs - (this.#began.get(correlationId) ?? atMs);
+      const began = this.#began.get(correlationId) ?? { atMs, channel };
       this.#began.delete(correlationId);
+      const counts = this.#at(atMs, agentId, began.channel);
+      counts.ended++;
+      if (state === 'dead' || outcome === 'failed') counts.failed++;
+      else if (outcome === 'cancelled') counts.cancelled++;
+      else if (outcome === 'answered') {
+        counts.answered++;
+        counts.answerMs += atMs - began.atMs;
+      }
     }
   }
 
-  /** The last 60 minutes, the oldest first. */
-  last(nowMs: number): readonly Minute[] {
-    const newest = Math.floor(nowMs / minuteMs);
-    return Array.from({ length: minutes }, (_, at) => {
-      const minute = newest - minutes + 1 + at;
-      return this.#minutes.get(minute) ?? emptyMinute(minute);
-    });
+  /** The figures of the last 60 minutes. */
+  last(nowMs: number): readonly Figure[] {
+    const now = Math.floor(nowMs / minuteMs);
+    return [...this.#minutes].flatMap(([minute, figures]) =>
+      minute <= now - minutes
+        ? []
+        : [...figures.values()].map((one) => ({ ...one, ago: now - minute })),
+    );
   }
 
-  #at(ms: number): Minute {
+  #at(ms: number, agentId: string, channel: string): Counts {
     const at = Math.floor(ms / minuteMs);
-    const minute = this.#minutes.get(at) ?? emptyMinute(at);
-    if (!this.#minutes.has(at)) this.#minutes.set(at, minute);
     for (const old of this.#minutes.keys()) if (old <= at - minutes) this.#minutes.delete(old); // nobody may look for weeks
-    return minute;
+    const minute = this.#minutes.get(at) ?? new Map<string, Counts>();
+    this.#minutes.set(at, minute);
+    const key = JSON.stringify([agentId, channel]);
+    const none = { ended: 0, failed: 0, cancelled: 0, answered: 0, answerMs: 0 };
+    const counts = minute.get(key) ?? { agentId, channel, ...none };
+    minute.set(key, counts);
+    return counts;
   }
-}
-
-function emptyMinute(minute: number): Minute {
-  return { atMs: minute * minuteMs, ended: 0, failed: 0, cancelled: 0, totalMs: 0 };
 }
 
 /** Reads the last hour of a journal, and goes on until the signal aborts. */

@@ -1,5 +1,6 @@
 import type { Clock } from 'sluice';
 import { readTimeline } from 'sluice/host';
+import { budgetView } from './budget-view.js';
 import { laneWords } from './conversation.js';
 import type { Figures } from './figures.js';
 import type { InspectorSource } from './source.js';
@@ -8,9 +9,9 @@ const jobsAtMost = 500;
 /** Messages under way whose sessions are looked up. */
 const lookedUpAtMost = 50;
 
-/** Tells what runs and what waits, lane by lane, and the last hour in figures. */
+/** Tells the last hour in figures, the budget of today, and what runs and waits, lane by lane. */
 export async function nowView(
-  { reader, host }: InspectorSource,
+  { reader, host, approvals }: InspectorSource,
   figures: Figures,
   { clock }: { readonly clock: Clock },
 ) {
@@ -40,6 +41,13 @@ export async function nowView(
     others: running.filter(
       ({ correlationId }) => !open.some((one) => one.eventId === correlationId),
     ),
-    minutes: figures.last(clock.now()),
+    figures: figures.last(clock.now()),
+    dead: (await reader.counts()).updates.dead,
+    questions: (await approvals?.list())?.filter(isPending).length ?? 0,
+    budget: reader.keyValues && (await budgetView(reader.keyValues, clock.now())),
   };
+}
+
+function isPending(approval: object): boolean {
+  return 'state' in approval && approval.state === 'pending';
 }

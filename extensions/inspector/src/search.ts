@@ -17,96 +17,93 @@ export const allKinds = [
   ...(['question', 'send', 'attempt', 'gap'] as const),
 ] as const satisfies readonly EntryKind[];
 
-/** A part of a journal: what is older than a record, or newer; the newest, if neither is named. */
-export interface Part {
-  readonly before?: number;
-  readonly after?: number;
-}
-
 /** A search, newest first. */
-interface Query extends Part {
+interface Query {
   /** Words, all of which must fit: `session:`, `family:`, `extension:`, `code:`, `kind:`, `status:`, `text:`, an id, or others. */
   readonly words: string;
   /** Texts may be shown and searched. */
   readonly text: boolean;
+  /** Only what is older than this record. */
+  readonly before?: number | undefined;
 }
 
 /** Lines that fit, newest first, and where to go on. */
-interface Found<Line = Row> {
+interface Found<Line> {
   readonly rows: readonly Line[];
   /** Absent if there is nothing older. */
   readonly before?: number;
-  /** The newest record that was looked at. */
-  readonly last: number;
-}
-
-/** Records in the order in which they were kept, the newest block first. */
-interface Block extends Omit<Found, 'rows'> {
-  readonly records: readonly TimelineEntry[];
 }
 
 const readAtOnce = 500;
 /** Records that one request looks through at most: the page asks again for more. */
 const lookedAtMost = 10_000;
-const rowsAtMost = 500;
-/** Messages after which a request stops: each is read as a whole. */
-const foundAtMost = 100;
+/** Lines of a page. */
+const rowsAtMost = 100;
 
-/** Looks for entries from the end of a journal. An id is looked up, and finds all of its message. */
-export async function search(reader: Reader, { words, text, ...part }: Query): Promise<Found> {
-  const terms = termsOf(words);
-  const entries = await ownOf(reader, terms, part);
-  if (entries.length > 0)
-    return { rows: entries.map(rowOf).reverse(), last: Math.max(...entries.map(({ seq }) => seq)) };
-  const fits = terms.map((term) => fitOf(term, text));
-  const rows: Row[] = [];
-  let found: Found = { rows, last: part.after ?? 0 };
-  for await (const { records, ...place } of blocksOf(reader, part)) {
-    const lines = records.map((record) => [rowOf(record), record] as const);
-    const fitting = lines.filter((line) => fits.every((isFit) => isFit(...line)));
-    rows.push(...fitting.map(([row]) => row).reverse());
-    found = { rows, ...place };
-    if (rows.length >= rowsAtMost) break;
-  }
-  return found;
+/** Looks for entries of which each fits all words. An id finds all of its message. */
+export async function search(reader: Reader, query: Query): Promise<Found<Row>> {
+  const terms = termsOf(query.words);
+  const entries = await ownOf(reader, terms);
+  if (entries.length > 0) return { rows: entries.map(rowOf).reverse() };
+  const fits = terms.map((term) => fitOf(term, query.text));
+  return find(reader, query.before, (record) => {
+    const row = rowOf(record);
+    return fits.every((isFit) => isFit(row, record)) ? row : undefined;
+  });
 }
 
 /**
- * Finds messages, the one with the newest step first: those of which one entry fits all words with a key, and of which each other word
- * fits some entry. Each is whole, also if it began before the part, so the page keeps the newest of what it gets.
+ * Looks for messages, each of them whole: those of which one entry fits all words with a key, and of which each other word fits some
+ * entry. Without words these are all, in the order in which they arrived.
  */
-export async function messages(
-  reader: Reader,
-  { words, text, ...part }: Query,
-): Promise<Found<Message>> {
+export async function messages(reader: Reader, query: Query): Promise<Found<Message>> {
+  const { words, text, before } = query;
   const terms = termsOf(words);
-  const own = messageOf(await ownOf(reader, terms, part), text);
-  if (own !== undefined) return { rows: [own], last: own.seq };
+  const own = messageOf(await ownOf(reader, terms), text);
+  if (own !== undefined) return { rows: [own] };
   const keyed = terms.filter(hasKey).map((term) => fitOf(term, text));
   const others = terms.filter((term) => !hasKey(term)).map((term) => fitOf(term, text));
-  const isStep: Fit = ({ kind }) => terms.length > 0 || kind === 'update';
   const fits: readonly Fit[] = [
-    (...line) => [isStep, ...keyed].every((isFit) => isFit(...line)),
+    (row, record) =>
+      (terms.length > 0 || isArrival(record)) && keyed.every((isFit) => isFit(row, record)),
     ...others,
   ];
   const fitted = new Map<string, Set<Fit>>();
-  const rows: Message[] = [];
-  let found: Found<Message> = { rows, last: part.after ?? 0 };
-  for await (const { records, ...place } of blocksOf(reader, part)) {
+  return find(reader, before, async (record) => {
+    const of = fitted.get(record.correlationId) ?? new Set();
+    fitted.set(record.correlationId, of);
+    if (of.size === fits.length) return undefined; // it is found
+    const row = rowOf(record);
+    for (const isFit of fits) if (isFit(row, record)) of.add(isFit);
+    if (of.size < fits.length) return undefined;
+    return messageOf(await entriesOf(reader, record.correlationId), text);
+  });
+}
+
+function isArrival(record: TimelineEntry): boolean {
+  return record.kind === 'update' && record.state === 'accepted';
+}
+
+/** Makes a page of lines of the records before one, the newest first. */
+async function find<Line>(
+  reader: Reader,
+  before: number | undefined,
+  lineOf: (record: TimelineEntry) => Line | undefined | Promise<Line | undefined>,
+): Promise<Found<Line>> {
+  const rows: Line[] = [];
+  let to = before ?? (await lastSeq(reader)) + 1;
+  for (let looked = 0; to > 1 && looked < lookedAtMost; looked += readAtOnce) {
+    const from = Math.max(0, to - 1 - readAtOnce);
+    const records = await recordsOf(reader, from, to - 1);
     for (const record of records.toReversed()) {
-      const row = rowOf(record);
-      const of = fitted.get(record.correlationId) ?? new Set();
-      fitted.set(record.correlationId, of);
-      if (of.size === fits.length) continue;
-      for (const isFit of fits) if (isFit(row, record)) of.add(isFit);
-      if (of.size < fits.length) continue;
-      const message = messageOf(await entriesOf(reader, record.correlationId), text);
-      if (message !== undefined) rows.push(message);
+      const line = await lineOf(record);
+      if (line !== undefined) rows.push(line);
+      if (rows.length === rowsAtMost) return { rows, before: record.seq };
     }
-    found = { rows, ...place };
-    if (rows.length >= foundAtMost) break;
+    const isThere = records.some((record) => record.kind !== 'gap' || record.why !== 'gone');
+    to = isThere ? from + 1 : 0; // what is older is gone
   }
-  return found;
+  return { rows, ...(to > 1 && { before: to }) };
 }
 
 const keys = ['session', 'family', 'extension', 'code', 'kind', 'status', 'text'] as const;
@@ -123,28 +120,8 @@ function termsOf(words: string): readonly string[] {
 async function ownOf(
   reader: Reader,
   [id, ...others]: readonly string[],
-  { before, after }: Part,
 ): Promise<readonly TimelineEntry[]> {
-  const isId = id !== undefined && others.length === 0 && !hasKey(id);
-  return isId && before === undefined && after === undefined ? entriesOf(reader, id) : [];
-}
-
-/** Reads on from a record, or back from one. */
-async function* blocksOf(reader: Reader, { before, after }: Part): AsyncGenerator<Block> {
-  if (after !== undefined) {
-    const records = await recordsOf(reader, after, after + lookedAtMost);
-    yield { records, last: records.at(-1)?.seq ?? after };
-    return;
-  }
-  const last = before === undefined ? await lastSeq(reader) : before - 1;
-  let to = last + 1;
-  for (let looked = 0; to > 1 && looked < lookedAtMost; looked += readAtOnce) {
-    const from = Math.max(0, to - 1 - readAtOnce);
-    const records = await recordsOf(reader, from, to - 1);
-    const isThere = records.some((record) => record.kind !== 'gap' || record.why !== 'gone');
-    to = isThere ? from + 1 : 0; // what is older is gone
-    yield { records, last, ...(to > 1 && { before: to }) };
-  }
+  return id !== undefined && others.length === 0 && !hasKey(id) ? entriesOf(reader, id) : [];
 }
 
 async function recordsOf(reader: Reader, after: number, to: number): Promise<TimelineEntry[]> {

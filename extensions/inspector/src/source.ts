@@ -52,7 +52,8 @@ export type InspectedHost = Pick<
 export interface InspectorSource {
   /** Stands in the title of the page. */
   readonly name: string;
-  readonly reader: Pick<JournalReader, 'updates' | 'sends' | 'dispatches' | 'counts'>;
+  readonly reader: Pick<JournalReader, 'updates' | 'sends' | 'dispatches' | 'counts'> &
+    Partial<Pick<JournalReader, 'keyValues'>>;
   /** Looks after dead letters; absent if the journal is open to be read only. */
   readonly tended?: Pick<Journal, 'retry' | 'purge'>;
   /** The running host; absent if the page shows a journal alone. */

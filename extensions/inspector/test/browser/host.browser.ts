@@ -44,7 +44,7 @@ async function find(words: string): Promise<number> {
 /** Goes to the timeline of the message that a search finds first. It may have to wait for that. */
 async function why(words: string): Promise<void> {
   await expect.poll(() => find(words)).toBeGreaterThan(0);
-  await page.locator('.virtual a').first().click();
+  await page.locator('.lines a').first().click();
   await page.getByRole('heading', { name: 'Why' }).waitFor();
 }
 
@@ -71,7 +71,7 @@ afterEach(() => {
 });
 
 describe('the page of a running host', () => {
-  const lines = () => page.locator('.virtual a');
+  const lines = () => page.locator('.lines a');
 
   it('takes the token out of the address, and lists a message: who, what, where, its end and its time', async () => {
     await lines().first().waitFor();
@@ -101,7 +101,7 @@ describe('the page of a running host', () => {
     await expect
       .poll(() => lines().first().innerText())
       .toMatch(/waits for an owner's approval since \d\d:\d\d/);
-    expect(await page.locator('.virtual').innerText()).not.toMatch(/given-back|\[""/);
+    expect(await page.locator('.lines').innerText()).not.toMatch(/given-back|\[""/);
     await expectAccessible(page);
     await picture('messages');
   });
@@ -195,13 +195,16 @@ describe('the page of a running host', () => {
 
   it('shows what runs and what waits, who holds it and for how long, and stops a turn', async () => {
     host.say('please hold');
-    await view('Now');
+    await view('Live');
     await page.getByText(/held by demo\/hold in agent\.prompt\.building for/).waitFor();
     host.say('behind it');
     await page.getByText(/waits for/).waitFor();
-    await page.getByRole('img', { name: /^messages a second:/ }).waitFor();
+    await page.getByRole('img', { name: /^Messages: \d+ in this minute, at most [1-9]/ }).waitFor();
+    await page.getByRole('row', { name: /^main .*[1-9] messages/ }).waitFor();
+    await page.getByRole('row', { name: /^post .*[1-9] messages/ }).waitFor();
+    await page.getByRole('heading', { name: 'post, chat ada' }).waitFor();
     await expectAccessible(page);
-    await picture('now');
+    await picture('live');
     await page.getByRole('button', { name: 'Stop the turn' }).click();
     await page.getByRole('button', { name: 'Really stop the turn?' }).click();
     await page.getByText('Nothing runs, and nothing waits.').waitFor();
@@ -239,9 +242,17 @@ describe('the page of a running host', () => {
     const card = page.locator('.cards > li', { hasText: 'demo' });
     await card.getByText('1.2.3').waitFor();
     await card.getByText('send:pigeon').waitFor();
-    await card.getByText('egress.preparing veto guard').waitFor();
+    const gives = ['channel post', 'command coo', 'tool almanac', 'route /demo/seeds'];
+    for (const thing of [...gives, 'agent parrot', 'schedule feed'])
+      await card.getByText(thing).waitFor();
+    await card
+      .getByText(/no answer is shown while it grows: early, shout, guard, human, sign of/)
+      .waitFor();
+    await card.getByRole('button', { name: 'Show what it hears' }).click();
+    await card.getByText(/egress\.preparing: .*veto guard/).waitFor();
     await page.getByText('demo/pigeons', { exact: true }).waitFor();
     await expectAccessible(page);
+    await picture('extensions');
     await card.getByRole('button', { name: 'Reload' }).click();
     await card.getByText('reloaded 1 time').waitFor();
   });
@@ -305,21 +316,18 @@ describe('the page of a running host', () => {
     await expect.poll(() => page.getByRole('searchbox', { name: 'Search' }).inputValue()).toBe('');
     await page.keyboard.press('/');
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('search');
-    await page.locator('.virtual a').nth(1).waitFor();
-    const isInList = () => page.evaluate('document.activeElement.matches(".virtual")');
-    for (let tabs = 0; tabs < 4 && !(await isInList()); tabs++) await page.keyboard.press('Tab');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('ArrowDown');
-    await expect
-      .poll(() => page.evaluate('document.activeElement.closest("li")?.dataset.at'))
-      .toBe('1');
+    await page.locator('.lines a').nth(1).waitFor();
+    const isSecond = () =>
+      page.evaluate('document.activeElement === document.querySelectorAll(".lines a")[1]');
+    for (let tabs = 0; tabs < 6 && !(await isSecond()); tabs++) await page.keyboard.press('Tab');
+    expect(await isSecond()).toBe(true);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Why' }).waitFor();
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.setViewportSize({ width: 380, height: 700 });
     for (const name of [
       'Messages',
-      'Now',
+      'Live',
       'Dead letters',
       'Approvals',
       'Extensions',

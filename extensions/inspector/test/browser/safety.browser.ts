@@ -144,7 +144,7 @@ describe('hostile texts of a message', () => {
 });
 
 describe('10,000 dispatches', () => {
-  it('are at most 100 rows in the page, and no task takes over 200 ms while one scrolls', async () => {
+  it('are at most 100 rows in the page, and no task takes over 200 ms while one goes back', async () => {
     const journal = memoryJournal({ keepRows: 20_000 });
     const timeline = timelineRecorder();
     timeline.listen(keepTimeline(journal));
@@ -155,30 +155,21 @@ describe('10,000 dispatches', () => {
     await using inspector = await startInspector({ name: 'many', reader: journal });
     const page = await openPage(browser, inspector.url);
     await page.getByRole('link', { name: 'All facts' }).click();
-    await page.locator('.virtual a').first().waitFor();
     await page.evaluate(
-      `globalThis.longest = 0; new PerformanceObserver((list) => {
-        for (const { duration } of list.getEntries()) globalThis.longest = Math.max(longest, duration);
+      `globalThis.longest = []; new PerformanceObserver((list) => {
+        globalThis.longest.push(...list.getEntries().map(({ duration }) => duration));
       }).observe({ type: 'longtask' })`,
     );
-    await page.locator('.virtual').hover();
-    let most = 0;
-    const longest: unknown[] = []; // a browser that gets no processor is slow once, and not each time
-    for (let round = 0; round < 3; round++) {
-      await page.evaluate('globalThis.longest = 0');
-      if (round > 0) await page.locator('.virtual').press('Home');
-      for (let turns = 0; turns < 40; turns++) {
-        await page.mouse.wheel(0, 8_000);
-        most = Math.max(most, await page.locator('.virtual li').count());
-      }
-      longest.push(await page.evaluate('globalThis.longest'));
+    for (let at = 9_999; at > 9_600; at -= 100) {
+      await page.getByText(`u-${at}`, { exact: true }).waitFor();
+      expect(await page.locator('.lines li').count()).toBe(100);
+      await page.getByRole('button', { name: 'Look further back' }).click();
     }
-    await page.getByText('10000 facts', { exact: true }).waitFor();
-    await page.locator('.virtual').press('End');
-    await page.getByText('u-0', { exact: true }).waitFor();
-    expect(most).toBeGreaterThan(10);
-    expect(most).toBeLessThanOrEqual(100);
-    expect(Math.min(...longest.map(Number))).toBeLessThanOrEqual(200);
+    const tasks = await page.evaluate('globalThis.longest');
+    const long = (tasks as readonly number[]).filter((ms) => ms > 200);
+    expect(long.length).toBeLessThan(4); // a browser that gets no processor is slow once, and not each time
+    await page.getByRole('button', { name: 'Back to the newest' }).click();
+    await page.getByText('u-9999', { exact: true }).waitFor();
     await page.close();
   });
 });

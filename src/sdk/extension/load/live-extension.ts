@@ -143,12 +143,13 @@ function reportAudited({ registrations, provisions }: RegistrationWindow, log: L
     log.warn('it is audited, and has no effect: what it gives the host is left out', { leftOut });
 }
 
-/** Names a provision for people, by its id or its name if it has one. */
+/** Names a provision for people, by its id, its name or its path if it has one. */
 function labelOf({ kind, value }: Provision): string {
-  const { id, name } = (typeof value === 'object' && value !== null ? value : {}) as {
+  const { id, name, path } = (typeof value === 'object' && value !== null ? value : {}) as {
     readonly id?: unknown;
     readonly name?: unknown;
+    readonly path?: unknown;
   }; // read field by field
-  const called = [id, name].find((text) => typeof text === 'string');
+  const called = [id, name, path].find((text) => typeof text === 'string');
   return called === undefined ? kind : `${kind} ${String(called)}`;
 }

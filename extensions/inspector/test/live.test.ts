@@ -1,0 +1,105 @@
+import { keepTimeline, memoryJournal, type NewEntry, timelineRecorder } from 'sluice/host';
+import { startTestHost, virtualClock } from 'sluice/testing';
+import { expect, it } from 'vitest';
+import budget from '../../budget/src/index.js';
+import type { BudgetLine } from '../src/budget-view.js';
+import type { Figure } from '../src/figures.js';
+import { startInspector } from '../src/index.js';
+import { ask, knowing } from './ask.js';
+
+interface Now {
+  readonly figures: readonly Figure[];
+  readonly budget: readonly BudgetLine[];
+  readonly questions: number;
+  readonly lanes: readonly { readonly lane: string }[];
+}
+
+async function lab() {
+  const clock = virtualClock(1_000 * 60_000);
+  const journal = memoryJournal({ clock, keepRows: 40_000 });
+  const timeline = timelineRecorder({ clock });
+  timeline.listen(keepTimeline(journal));
+  const open = { id: 'q-1', state: 'pending' };
+  const approvals = {
+    list: async () => [open, { ...open, state: 'used' }],
+    answer: async () => {},
+  };
+  const source = { name: 'it', reader: journal, approvals };
+  const inspector = await startInspector(source, { clock });
+  const now = async (): Promise<Now> => {
+    const { body } = await ask(inspector, '/api/now', { headers: knowing(inspector) });
+    return JSON.parse(body) as Now; // as the server writes it
+  };
+  const tell = (id: string, state: string, more: object = {}) =>
+    timeline.record(
+      () => ({ kind: 'update', id, correlationId: id, state, ...more }) as NewEntry, // a step of an update
+    );
+  const close = () => inspector[Symbol.asyncDispose]();
+  return { clock, journal, timeline, now, tell, [Symbol.asyncDispose]: close };
+}
+
+it('the last hour is counted by minute, agent and channel, with the time of answers', async () => {
+  await using test = await lab();
+  const handle = async (id: string, channel: string, agentId: string, end: object) => {
+    test.tell(id, 'accepted', { channel });
+    await test.clock.advance(500);
+    test.tell(id, 'ended', { agentId, ...end });
+  };
+  await handle('old', 'post', 'main', { outcome: 'answered' });
+  await test.clock.advance(60 * 60_000);
+  await handle('a', 'post', 'main', { outcome: 'answered' });
+  await handle('b', 'post', 'main', { outcome: 'answered' });
+  await handle('c', 'post', 'main', { outcome: 'cancelled' });
+  await handle('d', 'web', 'other', { outcome: 'failed', state: 'dead' });
+  await test.clock.advance(2 * 60_000);
+  await handle('e', 'web', 'other', { outcome: 'silent' });
+  await test.now(); // the first look begins to read
+  await expect
+    .poll(async () => {
+      await test.clock.advance(1);
+      return (await test.now()).figures;
+    })
+    .toEqual([
+      {
+        ...{ ago: 2, agentId: 'main', channel: 'post', ended: 3, failed: 0, cancelled: 1 },
+        ...{ answered: 2, answerMs: 1_000 },
+      },
+      {
+        ...{ ago: 2, agentId: 'other', channel: 'web', ended: 1, failed: 1, cancelled: 0 },
+        ...{ answered: 0, answerMs: 0 },
+      },
+      {
+        ...{ ago: 0, agentId: 'other', channel: 'web', ended: 1, failed: 0, cancelled: 0 },
+        ...{ answered: 0, answerMs: 0 },
+      },
+    ]);
+  expect((await test.now()).questions).toBe(1);
+});
+
+it('the budget of today is told as the extension keeps it, with what is used and the cap', async () => {
+  await using test = await lab();
+  const { journal, timeline, clock } = test;
+  const config = { total: { tokens: 50_000 }, perAgent: { tokens: 20_000 } };
+  await using host = await startTestHost({
+    ...{ journal: { opened: journal, closes: false }, timeline, clock },
+    extensions: [{ extension: budget, config }],
+  });
+  expect((await test.now()).budget).toEqual([]);
+  await host.say('hello');
+  expect((await test.now()).budget).toEqual([
+    { name: 'agent main', unit: 'tokens', used: expect.any(Number), reserved: 0, cap: 20_000 },
+    { name: 'all', unit: 'tokens', used: expect.any(Number), reserved: 0, cap: 50_000 },
+  ]);
+});
+
+it('a lane is told in words', async () => {
+  await using test = await lab();
+  const update = { eventId: 'u-1', channel: 'post', accountId: 'default', receivedAtMs: 0 };
+  await test.journal.accept({ ...update, lane: '["post","second","post:ada","7"]' });
+  await test.journal.accept({ ...update, eventId: 'u-2', lane: 'of an older host' });
+  const { lanes } = await test.now();
+  expect(lanes.map(({ lane }) => lane)).toEqual([
+    'post (second), chat ada, thread 7',
+    'of an older host',
+  ]);
+});
