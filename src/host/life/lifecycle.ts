@@ -28,6 +28,7 @@ import { extensionInjects } from '../receive/extension-injects.js';
 import { extensionQuestions } from '../receive/extension-questions.js';
 import { sendFromAny } from '../receive/hand-send.js';
 import { beginInquiries } from '../receive/left-inquiries.js';
+import { sharedTurns } from '../session/session-turn.js';
 import { extensionUser } from './extension-user.js';
 import { watchJournal } from './watch-journal.js';
 
@@ -134,6 +135,7 @@ export async function startAll(
   parts.running.onTaken = () => void feed(parts);
   parts.shares.onRoom = (lane) => unblock(parts, lane);
   parts.backlog.turns.onTurn = (lane) => takeTurn(parts, lane);
+  if (parts.journal.ownership.partitionCount > 1) parts.backlog.turns.shared = sharedTurns(parts);
   const send = extensionSends(parts, sendFromAny);
   watches.push(await beginInquiries(parts, send));
   await resumeAll(parts); // it takes its places in the lanes before anything new does

@@ -3,7 +3,6 @@ import { isParked, type Turn } from '../lanes/parked-turns.js';
 import type { Place } from '../lanes/slots.js';
 import type { AgentDefinition } from '../parts/options.js';
 import type { FencedParts } from '../parts/parts.js';
-import { sharedTurns } from './session-turn.js';
 
 /**
  * Runs something in the lane of a session and, for a turn, as one of those that its agent may run at once. A message that
@@ -25,13 +24,10 @@ export async function inSession<T>(
   },
   run: (place: Place) => Promise<T>,
 ): Promise<T> {
-  const { agentSlots, gate, clock, journal, backlog } = parts;
+  const { agentSlots, gate, clock, backlog } = parts;
   const { eventId, sessionKey, agent } = of;
   const sinceMs = clock.monotonicMs();
   const slots = agent && agentSlots(agent);
-  // a session of one partition has no turns at other hosts
-  const isShared = journal.ownership.partitionCount > 1;
-  backlog.turns.shared ??= isShared ? sharedTurns(parts) : undefined;
   const { shared: turns } = backlog.turns;
   const { fence, signal } = parts;
   const shared = turns && { turns, eventId, fence, signal };
