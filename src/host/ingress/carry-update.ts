@@ -115,7 +115,7 @@ async function carry(
   return { agentId: agent.id, sessionKey, ...ending };
 }
 
-async function answerOrRun(
+function answerOrRun(
   parts: FencedParts,
   trail: Trail,
   routing: Extract<Routing, { status: 'routed' }>,
@@ -126,7 +126,7 @@ async function answerOrRun(
   const { agent, sessionKey } = routing;
   const line = isJoined ? undefined : parseCommandLine(message.content);
   if (line !== undefined)
-    return (await runInSession(parts, trail, routing, message, line, place)).ending;
+    return runInSession(parts, trail, routing, message, line, place).then(({ ending }) => ending);
   const eventId = trail.correlationId ?? '';
   return inSession(parts, place, { eventId, sessionKey, agent }, (held) =>
     guarded(parts, trail, message, () => answerMessage(parts, trail, routing, message, held)),
