@@ -3,6 +3,7 @@ import { isParked, type Turn } from '../lanes/parked-turns.js';
 import type { Place } from '../lanes/slots.js';
 import type { AgentDefinition } from '../parts/options.js';
 import type { FencedParts } from '../parts/parts.js';
+import { reportLane } from '../timeline/report-update.js';
 
 /**
  * Runs something in the lane of a session and, for a turn, as one of those that its agent may run at once. A message that
@@ -56,10 +57,7 @@ export async function inSession<T>(
     },
     defer: () => place.defer?.(),
   };
-  parts.timeline.record(() => ({
-    ...{ kind: 'lane', of: 'session', id: eventId, correlationId: eventId },
-    ...{ lane: sessionKey, waitedMs: clock.monotonicMs() - sinceMs },
-  }));
+  reportLane(parts, 'session', eventId, sessionKey, () => clock.monotonicMs() - sinceMs);
   return await run(held);
 }
 
