@@ -105,7 +105,7 @@ function journalOf(
   const reading = { ...connections, query: sharedReadings(connections.query) };
   const journal = databaseJournal({
     ...{ ownership: member, clean, commits: batches, waiting },
-    changes: countedChanges(postgresChanges(batches), member),
+    changes: countedChanges(postgresChanges(batches), member.own),
     records: postgresRecords(reading),
     values: postgresValues(reading, () => clock.now()),
     sessions: postgresSessions(reading),

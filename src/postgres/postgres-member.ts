@@ -29,12 +29,13 @@ export class PostgresMember implements Ownership {
   readonly #clock: Clock;
   readonly #leaseMs: number;
   readonly #hostId = randomUUID();
-  readonly #own = new OwnPartitions(() => this.#hints.renewSoon());
   readonly #lease: OwnLease;
   readonly #late: string;
   readonly #hints: Hints;
   readonly #listeners = new Set<() => void>();
   readonly #losing = new AbortController();
+  /** The partitions that it has, with the work that it handles for each. */
+  readonly own = new OwnPartitions(() => this.#hints.renewSoon());
   /** 0 before it has joined. */
   partitionCount = 0;
   /** The changes that commands beside the hosts have made: a number that grows. */
@@ -54,7 +55,7 @@ export class PostgresMember implements Ownership {
     this.#leaseMs = leaseMs;
     this.#isTaking = isTaking;
     this.#late = `its lease of ${leaseMs} ms could not be renewed in time`;
-    this.#lease = new OwnLease(clock, leaseMs, () => this.#own.suspend(this.#removed(this.#late)));
+    this.#lease = new OwnLease(clock, leaseMs, () => this.own.suspend(this.#removed(this.#late)));
     this.#hints = new Hints(connections, clock, {
       partitions: this.partitions,
       wake: () => this.#wake(),
@@ -72,10 +73,10 @@ export class PostgresMember implements Ownership {
   }
 
   readonly slotOf = slotOf;
-  readonly partitions = (): readonly number[] => this.#own.partitions();
-  readonly epochOf = (partition: number): number | undefined => this.#own.epochOf(partition);
+  readonly partitions = (): readonly number[] => this.own.partitions();
+  readonly epochOf = (partition: number): number | undefined => this.own.epochOf(partition);
   readonly fenceOf = (slot: number): Fence | undefined => {
-    const fence = this.#own.fenceOf(slot % this.partitionCount);
+    const fence = this.own.fenceOf(slot % this.partitionCount);
     return fence && { ...fence, slot };
   };
 
@@ -86,7 +87,7 @@ export class PostgresMember implements Ownership {
   }
 
   onLeave(fence: Fence, leave: () => Promise<void>): Disposable {
-    return this.#own.onLeave(fence, leave);
+    return this.own.onLeave(fence, leave);
   }
 
   withdraw(): void {
@@ -94,14 +95,6 @@ export class PostgresMember implements Ownership {
     this.#isTaking = false;
     this.#isWithdrawn = true;
     void this.#renewNow();
-  }
-
-  begun(fence: Fence | undefined, id: string, attempt?: number): void {
-    this.#own.begun(fence, id, attempt);
-  }
-
-  ended(fence: Fence, id: string): void {
-    this.#own.ended(fence, id);
   }
 
   /**
@@ -164,16 +157,16 @@ export class PostgresMember implements Ownership {
     transaction: <T>(work: (query: PostgresQuery) => Promise<T>) => Promise<T>,
   ): Promise<void> {
     const fromMs = this.#clock.monotonicMs();
-    const before = new Set(this.partitions().map((partition) => this.#own.fenceOf(partition)));
-    const { suspensions } = this.#own;
+    const before = new Set(this.partitions().map((partition) => this.own.fenceOf(partition)));
+    const { suspensions } = this.own;
     const owned = await transaction((query) => this.#step(query));
     this.#lease.renewed(fromMs);
     if (this.#keep(owned)) this.#hints.give('hosts');
     const isOver = this.#lease.isOver && this.#timer !== undefined; // one that joins may be slow
-    if (isOver || suspensions !== this.#own.suspensions) return this.#hints.renewSoon();
-    for (const [partition, epoch] of owned) this.#own.take(partition, epoch);
+    if (isOver || suspensions !== this.own.suspensions) return this.#hints.renewSoon();
+    for (const [partition, epoch] of owned) this.own.take(partition, epoch);
     // a partition was taken, or is given up no more
-    if (this.partitions().some((partition) => !before.has(this.#own.fenceOf(partition))))
+    if (this.partitions().some((partition) => !before.has(this.own.fenceOf(partition))))
       this.#wake();
   }
 
@@ -186,12 +179,12 @@ export class PostgresMember implements Ownership {
     await this.#beHeard(query);
     const { owned, ...others } = await this.#look(query);
     const { take, drain } = planPartitions({
-      ...{ ...others, partitions: this.partitionCount, draining: this.#own.draining },
+      ...{ ...others, partitions: this.partitionCount, draining: this.own.draining },
       ...{ isTaking: this.#isTaking || !this.#isShared, isWithdrawn: this.#isWithdrawn },
-      owned: new Map([...owned.keys()].map((one) => [one, this.#own.workOf(one)])),
+      owned: new Map([...owned.keys()].map((one) => [one, this.own.workOf(one)])),
     });
-    this.#own.drain(drain); // from here on it begins nothing in them, whatever becomes of this transaction
-    const idle = drain.filter((partition) => this.#own.workOf(partition) === 0);
+    this.own.drain(drain); // from here on it begins nothing in them, whatever becomes of this transaction
+    const idle = drain.filter((partition) => this.own.workOf(partition) === 0);
     for (const partition of idle) owned.delete(partition);
     const release = 'DELETE FROM sluice_parts WHERE host_id = $1 AND part = ANY($2)';
     if (idle.length > 0) await query(release, [this.#hostId, idle]);
@@ -204,7 +197,7 @@ export class PostgresMember implements Ownership {
       );
       for (const { part, epoch } of got) owned.set(Number(part), Number(epoch));
     }
-    await releaseAttempts(query, this.#own.stalledIn(owned));
+    await releaseAttempts(query, this.own.stalledIn(owned));
     return owned;
   }
 
@@ -262,7 +255,7 @@ export class PostgresMember implements Ownership {
 
   /** Ends the fences of partitions that this host has no more, or in another epoch. @returns whether there are any. */
   #keep(epochs: ReadonlyMap<number, number>): boolean {
-    const hasLost = this.#own.keep(epochs, () => this.#removed());
+    const hasLost = this.own.keep(epochs, () => this.#removed());
     if (hasLost && !this.#isShared) this.#loseAll();
     return hasLost;
   }
@@ -275,7 +268,7 @@ export class PostgresMember implements Ownership {
   #loseAll(problem?: string): SluiceError {
     const error = this.#removed(problem);
     this.#lost ??= error;
-    this.#own.keep(new Map(), () => error);
+    this.own.keep(new Map(), () => error);
     this.#losing.abort(error);
     return error;
   }

@@ -272,7 +272,7 @@ describe('the partitions of hosts that start, sleep, die and leave', () => {
     const database = await timedDatabase();
     const first = await new Host(database.url).begin();
     for (const partition of first.member.partitions())
-      first.member.begun(first.member.fenceOf(partition), 'busy');
+      first.member.own.begun(first.member.fenceOf(partition), 'busy');
     const second = await new Host(database.url).begin();
     await first.pass(stepMs);
     expect(first.member.partitions()).toHaveLength(partitions - 1);

@@ -42,6 +42,8 @@ export interface SharedJournal {
   beforeValue: (host: string, body: string) => void | Promise<void>;
   /** Hears of each value that a host reads, before it does. */
   onRead: (host: string, namespace: string) => void;
+  /** Hears of each reading of the updates of a lane. */
+  onLane: (lane: string) => void;
   /** Hears of each send that has ended, once that is kept. */
   onSendEnd: (sendId: string) => void;
   /** A namespace in which there is no room for a value. */
@@ -131,6 +133,7 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
       onValue: () => undefined,
       beforeValue: () => undefined,
       onRead: () => undefined,
+      onLane: () => undefined,
       onSendEnd: () => undefined,
     },
     partitionOf: (key) => slotOf(key) % partitions,
@@ -162,7 +165,10 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
       ...{
         ...rows,
         keyValues: keyValuesOf(host),
-        updates: reads(rows.updates),
+        updates: reads(async (filter) => {
+          if (filter?.lane !== undefined) shared.onLane(filter.lane);
+          return rows.updates(filter);
+        }),
         sends: reads(rows.sends),
       },
       ownership: ownershipOf(() => host),

@@ -4,7 +4,7 @@ import { type Ending, stopped } from '@sluice/journal/internal';
 import { oneLine } from 'sluice-kernel/internal';
 import type { CancelTexts } from '../config/failure-text.js';
 import type { FencedParts } from '../parts/parts.js';
-import { conversationOf, type RoutedMessage } from '../session/routing.js';
+import { conversationOf, type RoutedMessage, type Routing } from '../session/routing.js';
 import { deliver } from './delivery.js';
 import { addressOf, endFailed } from './reply.js';
 
@@ -47,6 +47,21 @@ export async function withCancelReply<E extends Ending>(
   const eventId = `${correlationId}:reply`;
   const sent = await deliver(parts, trail.fork(), outgoing, parts.signal, eventId);
   return { ...ending, sends: [...ending.sends, sent] };
+}
+
+/** Ends a message that has no route, and tells its sender why. */
+export function endUnrouted(
+  parts: FencedParts,
+  trail: Trail,
+  message: RoutedMessage,
+  routing: Exclude<Routing, { status: 'routed' }>,
+): Promise<Ending> {
+  const { reason } = routing;
+  if (routing.status === 'failed')
+    return endFailed(parts, trail, message, { code: 'routing', message: reason });
+  parts.logger.info('a message was cancelled', { channel: message.channel, detail: reason });
+  const { cancel, ...cancelled } = routing;
+  return withCancelReply(parts, trail, message, { ...cancelled, sends: [] }, cancel);
 }
 
 /**

@@ -2,7 +2,7 @@ import { Trail } from '@sluice/agent';
 import type { MessageEnd } from '@sluice/journal';
 import { type EarlyEnding, fullReason, stopped } from '@sluice/journal/internal';
 import { definedFields, oneLine } from 'sluice-kernel/internal';
-import { guarded, withCancelReply } from '../egress/cancel-reply.js';
+import { endUnrouted, guarded } from '../egress/cancel-reply.js';
 import { endFailed } from '../egress/reply.js';
 import { runJob } from '../jobs/run-job.js';
 import type { Place } from '../lanes/slots.js';
@@ -21,7 +21,7 @@ import { takeAnswer } from './answers.js';
 import { mergeBatch, normalizedBy, reportNormalized, reportReceived } from './ingress-stages.js';
 import { carryInteraction } from './interactions.js';
 import { namesOf, type ReceivedUpdate } from './received-update.js';
-import { runChatCommand } from './run-chat-command.js';
+import { runInSession } from './run-chat-command.js';
 import type { Fate } from './when-full.js';
 
 /**
@@ -106,15 +106,7 @@ async function carry(
   if (answer !== undefined) return answer;
   const routing = await routeMessage(parts, trail, message, decoded.route);
   if (parts.signal.aborted) return stopped;
-  if (routing.status === 'failed') {
-    const failure = { code: 'routing', message: routing.reason } as const;
-    return endFailed(parts, trail, message, failure);
-  }
-  if (routing.status === 'cancelled') {
-    parts.logger.info('a message was cancelled', { channel, detail: routing.reason });
-    const { cancel, ...cancelled } = routing;
-    return withCancelReply(parts, trail, message, { ...cancelled, sends: [] }, cancel);
-  }
+  if (routing.status !== 'routed') return endUnrouted(parts, trail, message, routing);
   const { agent, sessionKey } = routing;
   const ending =
     fate === 'refused'
@@ -132,17 +124,11 @@ function answerOrRun(
   isJoined: boolean,
 ): Promise<EarlyEnding> {
   const { agent, sessionKey } = routing;
-  const eventId = trail.correlationId ?? '';
   const line = isJoined ? undefined : parseCommandLine(message.content);
-  if (line === undefined)
-    return inSession(parts, place, { eventId, sessionKey, agent }, (held) =>
-      guarded(parts, trail, message, () => answerMessage(parts, trail, routing, message, held)),
-    );
-  const run = () =>
-    guarded(parts, trail, message, async () => {
-      const by = { agentId: agent.id, sessionKey };
-      return (await runChatCommand(parts, trail, by, message, line)).ending;
-    });
-  if (parts.commands.get(line.name)?.runsAtOnce === true) return run();
-  return inSession(parts, place, { eventId, sessionKey }, run);
+  if (line !== undefined)
+    return runInSession(parts, trail, routing, message, line, place).then(({ ending }) => ending);
+  const eventId = trail.correlationId ?? '';
+  return inSession(parts, place, { eventId, sessionKey, agent }, (held) =>
+    guarded(parts, trail, message, () => answerMessage(parts, trail, routing, message, held)),
+  );
 }

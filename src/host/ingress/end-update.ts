@@ -21,34 +21,43 @@ export function isEndOfAll(status: MessageEnd['status']): boolean {
   return !ownEnds.includes(status);
 }
 
+/** How an update ends that is not the only one of its end. */
+interface Ending {
+  /** The journal has the end already. */
+  readonly isEnded?: boolean;
+  /** By default the end says it. */
+  readonly isDead?: boolean;
+  /** The update that it joined. */
+  readonly joinedTo?: string;
+}
+
 /**
  * Ends an update that the journal has, with those that joined it, and tells how. Its lane waits until the journal has the end, and
  * nobody is told before (durability §6.6). Never rejects.
  *
- * @param isEnded the journal has the end already.
  * @returns `blocked` if the journal has no end, and the update is left to the next reading of it, or to the next host.
  */
 export async function endUpdate(
   parts: FencedParts,
   received: EndingUpdate,
   end: MessageEnd,
-  isEnded = false,
+  how: Ending = {},
 ): Promise<Worked> {
   const { eventId, account, update, joined } = received;
   const { journal, fence, counts, backlog, room } = parts;
-  const { status, reason, channel, accountId, agentId, sessionKey } = end;
+  const { status, channel, accountId, agentId, sessionKey } = end;
+  const { isEnded = false, joinedTo } = how;
+  const { isDead = status === 'failed' || status === 'undecodable' } = how;
+  const reason = end.reason === undefined ? undefined : oneLine(end.reason);
   // the host had no time for it, or lost it: it has not ended
   const isLost = fence.signal.aborted || (status === 'aborted' && parts.signal.aborted);
   const isDeferred = isLost && !isEnded;
-  if (fence.signal.aborted) backlog.begun.delete(eventId);
-  const isDead = status === 'failed' || status === 'undecodable';
+  if (!isDeferred || fence.signal.aborted) backlog.begun.delete(eventId);
   let kept: Kept = isEnded ? 'kept' : 'open';
   if (!isDeferred) {
-    backlog.begun.delete(eventId);
     const told = acknowledge(parts, account, update, 'ended');
     if (told !== undefined) await told;
-    const why = reason === undefined ? {} : { reason: oneLine(reason) };
-    const persisted = { isDead, outcome: status, ...why };
+    const persisted = { isDead, outcome: status, ...(reason !== undefined && { reason }) };
     try {
       if (!isEnded) await journal.endUpdate({ ...fence, eventId }, persisted);
       kept = 'kept';
@@ -65,16 +74,28 @@ export async function endUpdate(
     if (parts.approvals.of(eventId).length > 0) await parts.approvals.settled(eventId);
   }
   reportUpdate(parts, eventId, isOpen ? 'left' : isDead ? 'dead' : 'ended', {
-    ...{ channel, accountId, agentId, sessionKey, outcome: status },
-    reason: reason === undefined ? undefined : oneLine(reason),
+    ...{ channel, accountId, agentId, sessionKey, outcome: status, reason, joinedTo },
   });
   if (kept !== 'open' || (isDeferred && !fence.signal.aborted)) reportMessageEnd(parts, end);
   if (isOpen) return isDeferred ? 'done' : 'blocked';
   if (joined === undefined || !isEndOfAll(status)) return 'done'; // they are handled on their own
-  const how = { isDead: status === 'failed', to: eventId };
-  const all = await Promise.all([...joined].map((one) => endAsJoined(parts, one, how, end)));
+  const leader = { isDead: status === 'failed', to: eventId };
+  const all = await Promise.all([...joined].map((one) => endAsJoined(parts, one, leader, end)));
   counts.joined += all.length;
   return all.includes('blocked') ? 'blocked' : 'done';
+}
+
+/** Ends an update that joined another. Never rejects. @param leader.isDead that one is a dead letter. @returns as `endUpdate`. */
+export function endAsJoined(
+  parts: FencedParts,
+  received: EndingUpdate,
+  { isDead, to }: { readonly isDead: boolean; readonly to: string },
+  { agentId, sessionKey }: Partial<Pick<MessageEnd, 'agentId' | 'sessionKey'>> = {},
+): Promise<Worked> {
+  const about = { ...namesOf(received), ...definedFields({ agentId, sessionKey }) };
+  const end = { ...about, status: 'joined', reason: joinedReason(to), sends: [] } as const;
+  const { eventId: correlationId } = received;
+  return endUpdate(parts, received, { ...end, correlationId }, { isDead, joinedTo: to });
 }
 
 /** `refused`: for good. `open`: the update is left to the next reading of the journal, or to the next host. */
@@ -96,33 +117,6 @@ async function keepEnd(
     logJournalFailure(logger, 'the end of an update was not persisted', { eventId, error });
     return mayPass(error) ? 'open' : 'refused';
   }
-}
-
-/** Ends an update that joined another. Never rejects. @param how.isDead that one is a dead letter. @returns as `endUpdate`. */
-export async function endAsJoined(
-  parts: FencedParts,
-  received: EndingUpdate,
-  { isDead, to }: { readonly isDead: boolean; readonly to: string },
-  named: Partial<Pick<MessageEnd, 'agentId' | 'sessionKey'>> = {},
-): Promise<Worked> {
-  const { journal, fence, counts, backlog, room } = parts;
-  const { eventId, account, update } = received;
-  const reason = joinedReason(to);
-  const end = { isDead, outcome: 'joined', reason } as const;
-  await acknowledge(parts, account, update, 'ended');
-  const kept = await journal.endUpdate({ ...fence, eventId }, end).then(
-    () => 'kept' as const,
-    (error: unknown) => keepEnd(parts, eventId, end, error), // if not, it ends when it is claimed
-  );
-  if (kept === 'kept') room.leave(eventId);
-  if (kept === 'kept' && isDead && backlog.mayDefer) counts.deadLetters++;
-  const { agentId, sessionKey } = named;
-  const state = kept !== 'kept' ? 'left' : isDead ? 'dead' : 'ended';
-  const about = { ...namesOf(received), ...definedFields({ agentId, sessionKey }), reason };
-  reportUpdate(parts, eventId, state, { ...about, outcome: 'joined', joinedTo: to });
-  if (kept !== 'open')
-    reportMessageEnd(parts, { ...about, status: 'joined', correlationId: eventId, sends: [] });
-  return kept === 'kept' ? 'done' : 'blocked';
 }
 
 /**

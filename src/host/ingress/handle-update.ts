@@ -1,6 +1,7 @@
 import type { SendRecord, UpdateFence } from '@sluice/journal';
 import type { Place } from '../lanes/slots.js';
 import type { FencedParts, HostParts } from '../parts/parts.js';
+import { reportLane } from '../timeline/report-update.js';
 import { alreadyBegun, beginUpdate, isDeferredToNext, releaseUpdate } from './begin-update.js';
 import { carryToEnd } from './carry-update.js';
 import { besideLane, laneOf, runsAtOnce, senderOf } from './decode-update.js';
@@ -32,15 +33,16 @@ export async function handleUpdate(
   received: ReceivedUpdate,
   how: { readonly place: Place; readonly earlier: readonly SendRecord[] },
 ): Promise<Worked> {
-  const { eventId, account, decoded } = received;
-  const { batches, backlog, outbox } = parts;
+  const { eventId, account, decoded, receivedAtMs } = received;
+  const { batches, backlog, outbox, clock } = parts;
   if (isDeferredToNext(parts)) return 'done';
   const lane = laneOf(parts, account, decoded);
   const sender = senderOf(received);
   using shared = parts.shares.placeOf(sender, how.place);
   if (shared?.takeNow(backlog.begun.has(eventId) || backlog.turns.hasCome(lane)) === false)
     return parkForShare(parts, lane, sender);
-  reportTurn(parts, received, lane);
+  const waitedMs = () => Math.max(0, clock.now() - receivedAtMs);
+  reportLane(parts, 'conversation', eventId, lane, waitedMs);
   if (lacksAccount(parts, received)) {
     const fence = backlog.begun.get(eventId);
     if (fence !== undefined) await releaseUpdate(parts, fence);
@@ -67,19 +69,6 @@ function parkForShare({ backlog, shares }: HostParts, lane: string, sender = '')
   backlog.blocked.set(lane, 'parked'); // before anybody is told that there is room
   shares.park(sender, lane);
   return 'done';
-}
-
-/** Records that the turn of an update has come in the lane of its conversation. */
-function reportTurn(
-  parts: HostParts,
-  { eventId, receivedAtMs }: ReceivedUpdate,
-  lane: string,
-): void {
-  parts.timeline.record(() => ({
-    ...{ kind: 'lane', of: 'conversation', id: eventId, correlationId: eventId },
-    lane,
-    waitedMs: Math.max(0, parts.clock.now() - receivedAtMs),
-  }));
 }
 
 /** Returns whether the extension of a job went while the job waited in its lane: then it waits for its account. */

@@ -2,18 +2,17 @@ import { Trail } from '@sluice/agent';
 import { type Ending, endOf, stopped } from '@sluice/journal/internal';
 import type { DecodedIngress, Interaction } from '@sluice/sdk/channel';
 import { definedFields, type Kernel, type Outcome, type PayloadOf } from 'sluice-kernel/internal';
-import { guarded, withCancelReply } from '../egress/cancel-reply.js';
-import { endFailed, replyTo } from '../egress/reply.js';
+import { endUnrouted, withCancelReply } from '../egress/cancel-reply.js';
+import { replyTo } from '../egress/reply.js';
 import type { Place } from '../lanes/slots.js';
 import type { FencedParts } from '../parts/parts.js';
 import { refsOf } from '../parts/refs.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { parseCommandLine } from '../provided/commands.js';
-import { inSession } from '../session/in-session.js';
 import { type RoutedMessage, routeMessage } from '../session/routing.js';
 import { takePress } from './answers.js';
 import { principalOf, provenSender } from './principal.js';
-import { runChatCommand } from './run-chat-command.js';
+import { runInSession } from './run-chat-command.js';
 
 type CommandUsed = Extract<DecodedIngress, { kind: 'command' }>;
 type Used = Extract<DecodedIngress, { kind: 'interaction' }> | CommandUsed;
@@ -91,13 +90,7 @@ async function doCommand(
   if (parts.signal.aborted) return failed(stopped);
   if (routing.status !== 'routed') {
     await trail.dispatch('interaction.resolved', { ...fields, resolution: 'ignored' });
-    if (routing.status === 'cancelled') {
-      const { cancel, ...cancelled } = routing;
-      const ending = { ...cancelled, sends: [] };
-      return failed(await withCancelReply(parts, trail, message, ending, cancel));
-    }
-    const failure = { code: 'routing', message: routing.reason } as const;
-    return failed(await endFailed(parts, trail, message, failure));
+    return failed(await endUnrouted(parts, trail, message, routing));
   }
   const { agent, sessionKey } = routing;
   const by = { agentId: agent.id, sessionKey };
@@ -108,17 +101,7 @@ async function doCommand(
     commandName: line.name,
     explicit: true,
   });
-  let success = false;
-  const run = (): Promise<Ending> =>
-    guarded(parts, trail, message, async () => {
-      const end = await runChatCommand(parts, trail, by, message, line);
-      success = end.success;
-      return end.ending;
-    });
-  const isAtOnce = parts.commands.get(line.name)?.runsAtOnce === true;
-  const ending = await (isAtOnce
-    ? run()
-    : inSession(parts, place, { eventId: trail.correlationId ?? '', sessionKey }, run));
+  const { ending, success } = await runInSession(parts, trail, routing, message, line, place);
   const { reason } = ending;
   return {
     ending: { ...ending, ...by },

@@ -1,12 +1,39 @@
 import type { Trail } from '@sluice/agent';
 import type { Ending } from '@sluice/journal/internal';
 import { definedFields, oneLine, type Principal } from 'sluice-kernel/internal';
+import { guarded } from '../egress/cancel-reply.js';
 import { replyTo } from '../egress/reply.js';
+import type { Place } from '../lanes/slots.js';
 import type { FencedParts } from '../parts/parts.js';
 import { type ChatAnswer, refusal } from '../provided/chat-commands.js';
 import { type parseCommandLine, runCommand } from '../provided/commands.js';
-import { laneOfPlace, type RoutedMessage } from '../session/routing.js';
+import { inSession } from '../session/in-session.js';
+import { laneOfPlace, type Route, type RoutedMessage } from '../session/routing.js';
 import { resetSession } from '../session/sessions.js';
+
+type CommandLine = NonNullable<ReturnType<typeof parseCommandLine>>;
+
+/** Runs a command in its turn in the session, or at once if it waits for no turn. Returns as `runChatCommand`. */
+export async function runInSession(
+  parts: FencedParts,
+  trail: Trail,
+  { agent: { id: agentId }, sessionKey }: Route,
+  message: RoutedMessage,
+  line: CommandLine,
+  place: Place,
+): Promise<{ readonly ending: Ending; readonly success: boolean }> {
+  let success = false;
+  const run = (): Promise<Ending> =>
+    guarded(parts, trail, message, async () => {
+      const end = await runChatCommand(parts, trail, { agentId, sessionKey }, message, line);
+      success = end.success;
+      return end.ending;
+    });
+  const isAtOnce = parts.commands.get(line.name)?.runsAtOnce === true;
+  const eventId = trail.correlationId ?? '';
+  const ending = await (isAtOnce ? run() : inSession(parts, place, { eventId, sessionKey }, run));
+  return { ending, success };
+}
 
 /**
  * Runs a command that came in a chat, and answers with what it says: through egress, like any reply. An unknown
@@ -14,12 +41,12 @@ import { resetSession } from '../session/sessions.js';
  *
  * @returns how its message ended, and whether the command did what it was asked: its answer may not have been sent.
  */
-export async function runChatCommand(
+async function runChatCommand(
   parts: FencedParts,
   trail: Trail,
   route: { readonly agentId: string; readonly sessionKey: string },
   message: RoutedMessage,
-  line: NonNullable<ReturnType<typeof parseCommandLine>>,
+  line: CommandLine,
 ): Promise<{ readonly ending: Ending; readonly success: boolean }> {
   const { agentId, sessionKey } = route;
   const surface = message.surface ?? message.channel;

@@ -1,5 +1,4 @@
 import type { Decoded } from '../jobs/job.js';
-import type { WhenFull } from '../lanes/room.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import type { ReceivedUpdate } from './received-update.js';
@@ -7,21 +6,16 @@ import type { ReceivedUpdate } from './received-update.js';
 /** The fate of an update: it is handled, or it is refused and its sender is told, or it is dropped and no one is told. */
 export type Fate = 'handled' | 'refused' | 'dropped';
 
-/** The policy for a conversation, or a host, that is full (durability §8.2). */
-function policyOf({ room }: HostParts, { channel }: RunningAccount): WhenFull {
-  return room.policyOf(channel.capabilities);
-}
-
 /** Says what becomes of an update of a lane, and counts it. Of a crowd that is refused one is told, until there is room again. */
 export function fateOf(parts: HostParts, account: RunningAccount, lane: string): Fate {
-  const policy = policyOf(parts, account);
+  const policy = parts.room.policyOf(account);
   const isRefused = policy === 'refuse' || policy === 'drop';
   return isRefused && parts.room.isFull(lane) ? fateInFull(parts, account, lane) : 'handled';
 }
 
 /** Returns whether an update may be refused, so that its sender is told before it was begun. */
 export function mayBeRefused(parts: HostParts, account: RunningAccount): boolean {
-  return policyOf(parts, account) === 'refuse';
+  return parts.room.policyOf(account) === 'refuse';
 }
 
 /** The fate of an update whose conversation, or whose host, is full: each host tells one sender. */
@@ -34,7 +28,7 @@ export function fateInFull(parts: HostParts, account: RunningAccount, lane: stri
     accountId: account.accountId,
     waiting: room.size,
   });
-  return policyOf(parts, account) === 'drop' ? 'dropped' : 'refused';
+  return parts.room.policyOf(account) === 'drop' ? 'dropped' : 'refused';
 }
 
 /**
@@ -46,7 +40,7 @@ export function mostOpenOf(
   account: RunningAccount,
   { kind }: Pick<Decoded, 'kind'>,
 ): number | undefined {
-  const isBounded = ['refuse', 'drop'].includes(policyOf(parts, account));
+  const isBounded = ['refuse', 'drop'].includes(parts.room.policyOf(account));
   const isCounted = isBounded && kind !== 'job' && kind !== 'ignored';
   return parts.journal.ownership.partitionCount > 1 && isCounted
     ? parts.room.rules.laneCapacity
@@ -61,7 +55,7 @@ export function enterRoom(
   isWhole: boolean,
 ): void {
   const isShared = parts.journal.ownership.partitionCount > 1; // it counts them itself, and another host may come to handle them
-  const isAlone = isWhole && (isShared || policyOf(parts, account) === 'park');
+  const isAlone = isWhole && (isShared || parts.room.policyOf(account) === 'park');
   if (!isAlone) parts.room.enter(eventId, lane, isWhole ? undefined : { account, update });
 }
 
@@ -71,5 +65,5 @@ export function roomFor(
   account: RunningAccount,
   lane: string,
 ): Promise<void> | undefined {
-  return policyOf(parts, account) === 'wait' ? parts.room.forLane(lane) : undefined;
+  return parts.room.policyOf(account) === 'wait' ? parts.room.forLane(lane) : undefined;
 }

@@ -28,11 +28,6 @@ export class ReloadGate {
     return this.#closed === undefined;
   }
 
-  /** Resolves when the gate is open. */
-  async opened(): Promise<void> {
-    while (this.#closed !== undefined) await this.#closed.promise;
-  }
-
   /** Does a job when the gate is open. */
   async pass<T>(job: () => Promise<T>): Promise<T> {
     await this.enter();
@@ -60,7 +55,7 @@ export class ReloadGate {
 
   /** It goes on, when the gate is open. */
   async enter(): Promise<void> {
-    while (!this.isOpen) await this.opened();
+    while (this.#closed !== undefined) await this.#closed.promise;
     this.#under++;
   }
 
@@ -74,7 +69,7 @@ export class ReloadGate {
   async enterWith(place: Place): Promise<void> {
     while (!this.enterNow()) {
       place.leave();
-      await this.opened();
+      await this.#closed?.promise;
       await place.enter();
     }
   }

@@ -225,9 +225,10 @@ export class ParkedTurns {
     return new Turn(places, this);
   }
 
-  /** A session waits for the next message of a lane: it is claimed, unless it waits here for another turn of its own. */
-  want(lane: string, eventId: string): void {
-    if (this.#parked.get(lane)?.places.shared?.eventId !== eventId) this.onTurn?.(lane);
+  /** A session waits for a message of a lane: it is claimed, unless it waits here for another turn of its own, or its lane is blocked. */
+  want(lane: string, eventId: string, isBlocked: boolean): void {
+    const parked = this.#parked.get(lane)?.places.shared;
+    if (parked === undefined ? !isBlocked : parked.eventId !== eventId) this.onTurn?.(lane);
   }
 
   /** The turn of a lane has come: its message has its places. */
@@ -238,6 +239,21 @@ export class ParkedTurns {
   /** Gives up the turns that have come: those whose messages have begun may need their places. They wait again. */
   giveUpCome(): void {
     for (const [lane, turn] of [...this.#parked]) if (turn.hasCome) this.giveUp(lane, turn);
+  }
+
+  /**
+   * Gives up the turns that are parked for the session of a lane, and that of the lane last: so the session is given back once.
+   *
+   * @returns their lanes.
+   */
+  giveUpSession(lane: string): readonly string[] {
+    const key = this.#parked.get(lane)?.places.sessionKey;
+    const others = [...this.#parked].flatMap(([one, { places }]) =>
+      places.sessionKey === key && one !== lane ? one : [],
+    );
+    const lanes = [...others.reverse(), lane];
+    for (const one of lanes) this.giveUp(one);
+    return lanes;
   }
 
   /** The turn that a lane has. It is given up when it is disposed, if the lane has it still. */

@@ -57,10 +57,13 @@ export class Room {
     return this.#updates.size;
   }
 
-  /** Returns the policy for a channel of this kind. */
-  policyOf({ canWait }: { readonly canWait?: boolean }): WhenFull {
+  /** Returns the policy for the updates of an account. */
+  policyOf({ channel }: Pick<RunningAccount, 'channel'>): WhenFull {
     const { whenFull, holdsUpdates } = this.rules;
-    return whenFull ?? (canWait === true ? 'wait' : holdsUpdates ? 'refuse' : 'park');
+    return (
+      whenFull ??
+      (channel.capabilities.canWait === true ? 'wait' : holdsUpdates ? 'refuse' : 'park')
+    );
   }
 
   has(eventId: string): boolean {

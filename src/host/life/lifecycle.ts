@@ -30,6 +30,7 @@ import { extensionTimes } from '../receive/extension-times.js';
 import { sendFromAny } from '../receive/hand-send.js';
 import { KeptTimes } from '../receive/kept-times.js';
 import { beginInquiries } from '../receive/left-inquiries.js';
+import { sharedTurns } from '../session/session-turn.js';
 import { extensionUser } from './extension-user.js';
 import { watchJournal } from './watch-journal.js';
 
@@ -136,6 +137,7 @@ export async function startAll(
   parts.running.onTaken = () => void feed(parts);
   parts.shares.onRoom = (lane) => unblock(parts, lane);
   parts.backlog.turns.onTurn = (lane) => takeTurn(parts, lane);
+  if (parts.journal.ownership.partitionCount > 1) parts.backlog.turns.shared = sharedTurns(parts);
   const { send, readLater } = extensionSends(parts, sendFromAny);
   const times = new KeptTimes(parts.journal.keyValues);
   watches.push(await beginInquiries(parts, send));

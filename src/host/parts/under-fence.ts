@@ -46,3 +46,18 @@ export function underAnyFence(parts: HostParts, slot: number): FencedParts | und
   const [own] = parts.journal.ownership.partitions();
   return underFenceOf(parts, slot) ?? (own === undefined ? own : underFenceOf(parts, own));
 }
+
+/**
+ * Finds the fences of the partitions that a host has taken since their signals were noted.
+ *
+ * @returns the one of a slot, if it is among them, and all of them.
+ */
+export function freshFences({ journal: { ownership } }: HostParts, noted: WeakSet<AbortSignal>) {
+  const now = ownership.partitions().flatMap((partition) => ownership.fenceOf(partition) ?? []);
+  const all = now.filter(({ signal }) => !noted.has(signal));
+  const freshFenceOf = (slot = 0): Fence | undefined => {
+    const fence = ownership.fenceOf(slot);
+    return all.some(({ signal }) => signal === fence?.signal) ? fence : undefined;
+  };
+  return { all, freshFenceOf };
+}

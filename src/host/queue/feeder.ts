@@ -122,8 +122,8 @@ export function unblock(parts: HostParts, lane: string): void {
 }
 
 /**
- * Claims the next message of a lane whose turn has come. While extensions are replaced it gives its turn up, since one that has begun
- * may need its places: a reading comes to it again, as it comes to others, when there is room.
+ * Claims the next message of a lane whose turn has come. While extensions are replaced it gives its turn up, with those behind it, since
+ * one that has begun may need its places: a reading comes to them again, as it comes to others, when there is room.
  */
 export function takeTurn(parts: HostParts, lane: string): void {
   const { backlog, gate } = parts;
@@ -131,11 +131,14 @@ export function takeTurn(parts: HostParts, lane: string): void {
     unblock(parts, lane);
     return;
   }
-  backlog.turns.giveUp(lane);
-  backlog.blocked.delete(lane);
-  const known = backlog.lanes.get(lane);
-  if (known === undefined) void rewind(parts);
-  else known.hasMore = true; // a reading passes over it as long as it is held
+  let isUnknown = false;
+  for (const one of backlog.turns.giveUpSession(lane)) {
+    backlog.blocked.delete(one);
+    const known = backlog.lanes.get(one);
+    if (known !== undefined) known.hasMore = true; // a reading passes over it as long as it is held
+    isUnknown ||= known === undefined;
+  }
+  if (isUnknown) void rewind(parts);
 }
 
 /**
@@ -158,11 +161,7 @@ export async function goOn(parts: HostParts, lane: string): Promise<void> {
   const { hasUnnamed } = known;
   if (hasUnnamed) Object.assign(known, { hasMore: false, hasUnnamed: false });
   known.isHeld = true; // until an update is claimed, or none is left: what comes meanwhile sets `hasMore`
-  let row: UpdateRecord | undefined;
-  while (known.hasMore && row === undefined) {
-    row = await ask(parts, lane, known);
-    if (known.arriving > 0 || backlog.blocked.has(lane) || isDeferredToNext(parts)) break; // an arrival asks again
-  }
+  const row = known.hasMore ? await nextOf(parts, lane, known) : undefined;
   if (row !== undefined) claim(parts, lane, row);
   else {
     known.isHeld = false;
@@ -173,8 +172,8 @@ export async function goOn(parts: HostParts, lane: string): Promise<void> {
   notifyIdle(backlog);
 }
 
-/** Asks the journal for the next update of a lane that is held. Never rejects. */
-async function ask(
+/** Asks the journal for the oldest open update of a lane that is held, and may begin. Never rejects. */
+async function nextOf(
   parts: HostParts,
   lane: string,
   known: ActiveLane,
@@ -182,35 +181,25 @@ async function ask(
   const { backlog, logger } = parts;
   backlog.asking++;
   try {
-    return await nextOf(parts, lane, known);
-  } catch (error) {
-    logger.error('the journal could not be read', { error });
-    backlog.blocked.set(lane, 'blocked'); // more of it waits in the journal
-    return undefined;
-  } finally {
-    backlog.asking--;
-  }
-}
-
-/** Asks the journal for the oldest open update of a lane that may begin. */
-async function nextOf(
-  parts: HostParts,
-  lane: string,
-  known: ActiveLane,
-): Promise<UpdateRecord | undefined> {
-  const { backlog } = parts;
-  while (known.hasMore && !backlog.blocked.has(lane) && !isDeferredToNext(parts)) {
-    known.hasMore = false; // until more comes
-    for (let afterSeq = 0, areLast = false; !areLast; ) {
-      const read = await readOpen(parts, { lane, afterSeq, limit: 2 });
-      const row = read.rows.find((one) => !isPassed(parts, one));
-      ({ areLast } = read);
-      afterSeq = read.rows.at(-1)?.seq ?? afterSeq;
-      if (row === undefined) continue;
-      if (laneOfRow(parts, row) === undefined || !mayBegin(parts, lane, row)) return undefined;
+    while (known.hasMore && !backlog.blocked.has(lane) && !isDeferredToNext(parts)) {
+      known.hasMore = false; // until more comes
+      let row: UpdateRecord | undefined;
+      for (let afterSeq = 0, areLast = false; row === undefined && !areLast; ) {
+        const read = await readOpen(parts, { lane, afterSeq, limit: 2 });
+        row = read.rows.find((one) => !isPassed(parts, one));
+        ({ areLast } = read);
+        afterSeq = read.rows.at(-1)?.seq ?? afterSeq;
+      }
+      if (row === undefined || laneOfRow(parts, row) === undefined) continue;
+      if (!mayBegin(parts, lane, row)) continue;
       known.hasMore = true;
       return backlog.arriving.has(row.eventId) ? undefined : row; // else its arrival asks again
     }
+  } catch (error) {
+    logger.error('the journal could not be read', { error });
+    backlog.blocked.set(lane, 'blocked'); // more of it waits in the journal
+  } finally {
+    backlog.asking--;
   }
   return undefined;
 }

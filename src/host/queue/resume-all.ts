@@ -1,7 +1,7 @@
 import type { SendRecord } from '@sluice/journal';
 import { openSends, openUpdates } from '@sluice/journal/internal';
 import type { HostParts } from '../parts/parts.js';
-import { underFenceOf } from '../parts/under-fence.js';
+import { freshFences, underFenceOf } from '../parts/under-fence.js';
 import type { Emitted } from '../recovery/settle-preview.js';
 import { settleSend } from '../recovery/settle-send.js';
 import { rewind, unblockAll } from './feeder.js';
@@ -47,22 +47,18 @@ export async function resumeWaiting(parts: HostParts): Promise<void> {
  */
 export async function resumeSends(parts: HostParts): Promise<number> {
   const { journal, outbox, backlog } = parts;
-  const { ownership } = journal;
-  const fences = ownership.partitions().flatMap((partition) => ownership.fenceOf(partition) ?? []);
-  const fresh = fences.flatMap(({ signal }) => (backlog.claimed.has(signal) ? [] : signal));
+  const { all: fresh, freshFenceOf } = freshFences(parts, backlog.claimed);
   const left: SendRecord[] = [];
   for (let afterSeq = 0, areLast = fresh.length === 0; !areLast; ) {
     const rows = await journal.sends({ states: openSends, afterSeq, limit: page });
     areLast = rows.length < page;
     for (const record of rows) {
       afterSeq = record.seq;
-      const fence = ownership.fenceOf(record.slot ?? 0);
-      if (fence === undefined || !fresh.includes(fence.signal)) continue;
-      if (outbox.isOpenHere(record.sendId)) continue;
+      if (freshFenceOf(record.slot) === undefined || outbox.isOpenHere(record.sendId)) continue;
       if (!(await hasOpenUpdate(parts, record))) left.push(record); // else its message settles it
     }
   }
-  for (const signal of fresh) backlog.claimed.add(signal); // not before all is read: the journal may fail
+  for (const { signal } of fresh) backlog.claimed.add(signal); // not before all is read: the journal may fail
   for (const record of left) settleLater(parts, record);
   return left.length;
 }

@@ -4,7 +4,7 @@ import type { ExtensionHost } from '@sluice/sdk/extension';
 import { notifyApprover, sendApproval, sendIdOfApproval, unsentEnd } from '../egress/ask-people.js';
 import { type ApprovalRow, shortIdOf } from '../inquiries/approval-row.js';
 import type { HostParts } from '../parts/parts.js';
-import { underFence, underOwnFence } from '../parts/under-fence.js';
+import { freshFences, underFence, underOwnFence } from '../parts/under-fence.js';
 import { unblock } from '../queue/feeder.js';
 import { settleSend } from '../recovery/settle-send.js';
 import { questionActs, takeQuestions } from './extension-questions.js';
@@ -42,21 +42,15 @@ export async function beginInquiries(
  * @throws as the journal does.
  */
 export async function takeInquiries(parts: HostParts, send: ExtensionHost['send']): Promise<void> {
-  const { approvals, journal, active, backlog } = parts;
+  const { approvals, active, backlog } = parts;
   for (const correlationId of approvals.lost()) {
     if (active.has(correlationId)) continue; // its run ends
     backlog.blocked.delete(approvals.release(correlationId) ?? '');
     approvals.forget(correlationId);
   }
-  const { ownership } = journal;
-  const fences = ownership.partitions().flatMap((partition) => ownership.fenceOf(partition) ?? []);
-  const fresh = fences.filter(({ signal }) => !backlog.asked.has(signal));
+  const { all: fresh, freshFenceOf } = freshFences(parts, backlog.asked);
   const [anyFence] = fresh;
   if (anyFence === undefined) return;
-  const freshFenceOf = (slot: number): Fence | undefined => {
-    const now = ownership.fenceOf(slot);
-    return fresh.some(({ signal }) => signal === now?.signal) ? now : undefined;
-  };
   await takeQuestions(parts, send, (slot) => freshFenceOf(slot) !== undefined);
   const open = await takeApprovals(parts, anyFence, freshFenceOf);
   for (const { signal } of fresh) backlog.asked.add(signal);

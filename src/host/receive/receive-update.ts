@@ -177,7 +177,7 @@ function refuse(
       const end = await carryToEnd(fenced, received, noPlace, fate);
       const persisted = { ...end, status: 'failed', reason: fullReason } as const;
       const isDead = isEnded || end.status === 'cancelled'; // as the journal has it; durability §8.3
-      const worked = await endUpdate(fenced, received, isDead ? persisted : end, isEnded);
+      const worked = await endUpdate(fenced, received, isDead ? persisted : end, { isEnded });
       parts.backlog.isToRewind ||= worked !== 'done'; // it is claimed again
     } finally {
       if (!parts.signal.aborted) active.delete(eventId);

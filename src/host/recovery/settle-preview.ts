@@ -2,11 +2,9 @@ import type { Trail } from '@sluice/agent';
 import type { SendRecord } from '@sluice/journal';
 import type { ChannelPreviews } from '@sluice/sdk/channel';
 import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
-import { type Attempt, deliverPrepared } from '../egress/delivery.js';
-import { endSend, failedSend } from '../egress/end-send.js';
-import { type PreparedSend, prepareSend } from '../egress/prepare-send.js';
+import type { Attempt } from '../egress/delivery.js';
+import type { PreparedSend } from '../egress/prepare-send.js';
 import { attemptSend } from '../egress/send-attempt.js';
-import { finalIdOf } from '../outbox/outbox.js';
 import { callWithin } from '../parts/attempt.js';
 import type { FencedParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
@@ -33,49 +31,18 @@ export function previewOf({ accounts }: FencedParts, record: SendRecord): Previe
   return account && previews && shown !== undefined ? { account, previews, shown } : undefined;
 }
 
-/**
- * Ends a streamed send whose preview a host before this one has left (spec durability §7.2). One that still grew is taken
- * back: nothing of it is out then, and its message is handled again. The preview of a final becomes that final, also where
- * it is it already.
- *
- * @returns whether it has ended.
- */
-export async function settlePreview(
+/** Makes the attempt that makes a preview the final that it grew to, also where it is that already. */
+export function completing(
   parts: FencedParts,
   trail: Trail,
-  record: SendRecord,
-  emitted: Emitted,
-  { account, previews, shown }: PreviewPlace,
-): Promise<boolean> {
-  const { signal } = parts;
-  const { state, attempts } = record;
-  const takeBack = () => takeBackPreview(parts, record, { account, previews, shown });
-
-  const { openedBy } = emitted;
-  if (openedBy === undefined) {
-    const isGone = await takeBack();
-    if (signal.aborted && !isGone) return false; // the next host tries
-    await giveUp(parts, trail, record, emitted, isGone ? takenBack : left);
-    return true;
-  }
-
-  const again = { streaming: false, signal, again: finalIdOf(openedBy) };
-  const prepared = await prepareSend(parts, trail, { ...emitted }, again);
-  const otherwise = whyNotAgain(prepared, account);
-  if (otherwise === undefined) {
-    const noteShown = noteShownOf(parts, prepared.outcome);
-    const complete: Attempt = (by, approval) =>
-      attemptSend(parts, trail, by, approval, signal, (permit) =>
-        previews.complete(permit, { shown, noteShown }),
-      );
-    await deliverPrepared(parts, trail, prepared, signal, complete);
-  } else if ((await takeBack()) || state === 'prepared')
-    await deliverPrepared(parts, trail, prepared, signal);
-  else {
-    const error = `${left.error}, and is not completed: ${otherwise}`;
-    await endSend(parts, trail, prepared, failedSend('ambiguous', error, attempts));
-  }
-  return true;
+  { outcome }: PreparedSend,
+  { previews, shown }: PreviewPlace,
+): Attempt {
+  const noteShown = noteShownOf(parts, outcome);
+  return (by, approval) =>
+    attemptSend(parts, trail, by, approval, parts.signal, (permit) =>
+      previews.complete(permit, { shown, noteShown }),
+    );
 }
 
 /**
@@ -103,7 +70,10 @@ export const takenBack = {
   cause: 'aborted',
   error: 'the host ended while it grew; what was shown of it was taken back',
 } as const;
-const left = { cause: 'ambiguous', error: 'it was being shown when the host ended' } as const;
+export const left = {
+  cause: 'ambiguous',
+  error: 'it was being shown when the host ended',
+} as const;
 
 /** A send as it was emitted: what the journal keeps of it. */
 export type Emitted = Omit<PayloadOf<'egress.preparing'>, 'accounts'>;

@@ -9,10 +9,11 @@ import { finalIdOf } from '../outbox/outbox.js';
 import type { FencedParts } from '../parts/parts.js';
 import { refOf } from '../parts/refs.js';
 import {
+  completing,
   type Emitted,
   giveUp,
+  left,
   previewOf,
-  settlePreview,
   shownOf,
   takeBackPreview,
   takenBack,
@@ -22,7 +23,8 @@ import {
 /**
  * Brings a send that a host before this one has left open to its end (spec durability §7.2). One that was prepared goes
  * out. Of one that its channel had, nobody knows the end: the channel's declared policy decides. Whatever goes out is
- * judged once more by `egress.preparing`, under the id that it had, which is its idempotency key.
+ * judged once more by `egress.preparing`, under the id that it had, which is its idempotency key. A preview that still grew is
+ * taken back: nothing of it is out then, and its message is handled again. The preview of a final becomes that final.
  *
  * @param principal of its update, if it has one (judgement §1.8).
  * @returns whether it has ended; not where its account does not run.
@@ -48,31 +50,40 @@ export async function settleSend(
     return false;
   }
   const preview = previewOf(parts, record);
-  if (preview !== undefined) return settlePreview(parts, trail, record, emitted, preview);
-  if (isLost) {
-    const error = 'it was being shown when the host ended';
-    await giveUp(parts, trail, record, emitted, { cause: 'ambiguous', error });
+  if (preview !== undefined && openedBy === undefined) {
+    const isGone = await takeBackPreview(parts, record, preview);
+    if (parts.signal.aborted && !isGone) return false; // the next host tries
+    await giveUp(parts, trail, record, emitted, isGone ? takenBack : left);
     return true;
   }
-  const wasSending = state === 'sending';
-  const why = 'the host ended before its channel had answered';
-  if (wasSending) {
-    const asked = { idempotencyKey: sendId, attempts };
-    if (account === undefined || !(await mayResend(parts, account, asked, why))) {
-      await giveUp(parts, trail, record, emitted, { cause: 'ambiguous', error: why });
-      return true;
-    }
+  const wasSending = state === 'sending' && preview === undefined;
+  const wasShown = isLost || preview !== undefined;
+  const why = wasShown ? left.error : 'the host ended before its channel had answered';
+  const asked = { idempotencyKey: sendId, attempts };
+  const mayGoOut = async (): Promise<boolean> =>
+    account !== undefined && (await mayResend(parts, account, asked, why));
+  if (preview === undefined && (isLost || (wasSending && !(await mayGoOut())))) {
+    await giveUp(parts, trail, record, emitted, { cause: 'ambiguous', error: why });
+    return true;
   }
   const id = openedBy === undefined ? sendId : finalIdOf(openedBy);
   const again = { streaming: false, signal: parts.signal, again: id };
   const prepared = await prepareSend(parts, trail, { ...emitted }, again);
-  const otherwise = wasSending ? whyNotAgain(prepared, account) : undefined;
+  const isFirst = !wasSending && preview === undefined;
+  const otherwise = isFirst ? undefined : whyNotAgain(prepared, account);
   if (otherwise === undefined) {
     if (wasSending) await parts.journal.sending(parts.fence, sendId); // if not, it stays as it is: it may be out
-    const left = { ...prepared, isSending: wasSending, mayBeOut: wasSending };
-    await deliverPrepared(parts, trail, left, parts.signal);
-  } else {
-    const error = `${why}, and it is not sent again: ${otherwise}`;
+    const open = { ...prepared, isSending: wasSending, mayBeOut: wasSending };
+    const first = preview && completing(parts, trail, prepared, preview);
+    await deliverPrepared(parts, trail, open, parts.signal, first);
+  } else if (
+    preview !== undefined &&
+    ((await takeBackPreview(parts, record, preview)) || state === 'prepared')
+  )
+    await deliverPrepared(parts, trail, prepared, parts.signal);
+  else {
+    const how = preview === undefined ? 'it is not sent again' : 'is not completed';
+    const error = `${why}, and ${how}: ${otherwise}`;
     await endSend(parts, trail, prepared, failedSend('ambiguous', error, attempts));
   }
   return true;

@@ -3,7 +3,7 @@ import { isParked, type Turn } from '../lanes/parked-turns.js';
 import type { Place } from '../lanes/slots.js';
 import type { AgentDefinition } from '../parts/options.js';
 import type { FencedParts } from '../parts/parts.js';
-import { sharedTurns } from './session-turn.js';
+import { reportLane } from '../timeline/report-update.js';
 
 /**
  * Runs something in the lane of a session and, for a turn, as one of those that its agent may run at once. A message that
@@ -25,13 +25,10 @@ export async function inSession<T>(
   },
   run: (place: Place) => Promise<T>,
 ): Promise<T> {
-  const { agentSlots, gate, clock, journal, backlog } = parts;
+  const { agentSlots, gate, clock, backlog } = parts;
   const { eventId, sessionKey, agent } = of;
   const sinceMs = clock.monotonicMs();
   const slots = agent && agentSlots(agent);
-  // a session of one partition has no turns at other hosts
-  const isShared = journal.ownership.partitionCount > 1;
-  backlog.turns.shared ??= isShared ? sharedTurns(parts) : undefined;
   const { shared: turns } = backlog.turns;
   const { fence, signal } = parts;
   const shared = turns && { turns, eventId, fence, signal };
@@ -60,10 +57,7 @@ export async function inSession<T>(
     },
     defer: () => place.defer?.(),
   };
-  parts.timeline.record(() => ({
-    ...{ kind: 'lane', of: 'session', id: eventId, correlationId: eventId },
-    ...{ lane: sessionKey, waitedMs: clock.monotonicMs() - sinceMs },
-  }));
+  reportLane(parts, 'session', eventId, sessionKey, () => clock.monotonicMs() - sinceMs);
   return await run(held);
 }
 

@@ -1,5 +1,5 @@
 import type { UpdateRecord } from '@sluice/journal';
-import { isOneOf, mayPass, openUpdates } from '@sluice/journal/internal';
+import { isOneOf, mayPass, openUpdates, patiently } from '@sluice/journal/internal';
 import { hasFields, WorkItems } from '@sluice/sdk/extension/internal';
 import { pause } from 'sluice-kernel/internal';
 import type { SharedTurn, SharedTurns } from '../lanes/parked-turns.js';
@@ -31,7 +31,7 @@ const inOrder = (waiting: Turns['waiting']): Turns['waiting'] =>
  * The turns of sessions that other hosts may have turns in, too: of the updates that wait, the one with the lowest number is next. The
  * turn of an update that has ended counts no more, whatever became of its host (durability §12.8).
  */
-export function sharedTurns({ journal, clock, logger, backlog }: HostParts): SharedTurns {
+export function sharedTurns({ journal, clock, logger, backlog, signal }: HostParts): SharedTurns {
   const items = new WorkItems(journal.keyValues, { isItem: isTurns });
   const recordOf = async (eventId: string): Promise<UpdateRecord | undefined> =>
     (await journal.updates({ eventId, withoutBody: true }))[0];
@@ -70,9 +70,9 @@ export function sharedTurns({ journal, clock, logger, backlog }: HostParts): Sha
         const isTaken =
           isFree && (await items.write({ namespace, key }, rowOf(turn), null)) === 'written';
         const { slot = 0, lane, ...first } = (!isTaken && (await askFor(key, turn))) || { eventId };
-        // this host may have no room for others
+        // this host may have had no room for it; one that is blocked is tried again by what it waits for
         if (lane !== undefined && journal.ownership.fenceOf(slot) !== undefined)
-          backlog.turns.want(lane, first.eventId);
+          backlog.turns.want(lane, first.eventId, backlog.blocked.has(lane));
         return first.eventId;
       } catch (error) {
         if (!mayPass(error)) throw error;
@@ -85,16 +85,12 @@ export function sharedTurns({ journal, clock, logger, backlog }: HostParts): Sha
     },
     release: async (key, turn, next) => {
       const { eventId, fence } = turn;
-      const { signal } = fence;
       const follows = next?.signal.aborted === false ? next : undefined;
-      if (signal.aborted) return false; // the message goes on elsewhere, before those that wait
-      try {
-        // as a rule no other host waits for it: then it goes with the end of the update, by one write
-        const at = { namespace, key, signal, mayWait: true };
-        if ((await items.write(at, follows && rowOf(follows), rowOf(turn))) === 'written')
-          return follows !== undefined;
+      if (fence.signal.aborted) return false; // the message goes on elsewhere, before those that wait
+      const at = { namespace, key, signal: fence.signal };
+      const giveBack = async (): Promise<void> => {
         const { seq } = (follows && (await recordOf(follows.eventId))) ?? {};
-        await items.change({ namespace, key }, (now) => {
+        await items.change(at, (now) => {
           if (now?.holder?.eventId !== eventId || now.holder.epoch !== fence.epoch)
             return undefined;
           const waiting = now.waiting.filter((one) => one.eventId !== follows?.eventId);
@@ -102,8 +98,21 @@ export function sharedTurns({ journal, clock, logger, backlog }: HostParts): Sha
             waiting.push({ eventId: follows.eventId, seq }); // before others that come later
           return waiting.length === 0 ? null : { waiting: inOrder(waiting) };
         });
+      };
+      try {
+        // as a rule no other host waits for it: then it goes with the end of the update, by one write
+        const written = await items.write(
+          { ...at, mayWait: true },
+          follows && rowOf(follows),
+          rowOf(turn),
+        );
+        if (written === 'written') return follows !== undefined;
+        await giveBack();
       } catch (error) {
         logger.debug('a turn in a session ends with its message', { sessionKey: key, error });
+        const mayGo = () => !fence.signal.aborted;
+        // else its row stays until the next message of the session, which may never come
+        void patiently(clock, signal, giveBack, mayGo).catch(() => undefined);
       }
       return false;
     },

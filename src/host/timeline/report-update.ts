@@ -19,3 +19,14 @@ export function reportUpdate(
     ...definedFields({ attempt, joinedTo }),
   }));
 }
+
+/** Records that the turn of an update has come in the lane of its conversation, or of its session. */
+export function reportLane(
+  { timeline }: { readonly timeline: TimelineRecorder },
+  of: 'conversation' | 'session',
+  id: string,
+  lane: string,
+  waitedMs: () => number,
+): void {
+  timeline.record(() => ({ kind: 'lane', of, id, correlationId: id, lane, waitedMs: waitedMs() }));
+}

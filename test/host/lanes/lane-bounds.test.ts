@@ -28,6 +28,7 @@ describe('lanes', () => {
     const lanes = new Lanes();
     await Promise.all(Array.from({ length: 1_000 }, (_, at) => lanes.run(`${at}`, async () => at)));
     expect([lanes.size, lanes.jobs]).toEqual([0, 0]);
+    await lanes.idle();
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Lanes } from '../../../src/host/lanes/lanes.js';
+import { select } from '../../../src/kernel/internal.js';
 import type { AgentProvider, AgentRequest } from '../../../src/sdk/stream/index.js';
 import { hostLab } from '../../support/host-lab.js';
 
@@ -48,16 +49,9 @@ describe('messages', () => {
       agents: [{ id: 'main', provider }],
       contribute: (kernel) =>
         kernel.contribute({
+          ...{ extensionId: 'test', id: 'shared', class: 'resolver' },
           family: 'routing.resolving',
-          class: 'resolver',
-          extensionId: 'test',
-          id: 'shared',
-          handler: () => ({
-            kind: 'select',
-            target: { agentId: 'main', sessionKey: 'shared' },
-            explicit: false,
-            rank: 0,
-          }),
+          handler: () => select({ agentId: 'main', sessionKey: 'shared' }),
         }),
     });
     const one = lab.say({ text: 'one', conversation: 'a' });
@@ -94,13 +88,6 @@ describe('messages', () => {
 });
 
 describe('lanes', () => {
-  it('are dropped when idle', async () => {
-    const lanes = new Lanes();
-    await Promise.all([lanes.run('a', async () => 1), lanes.run('b', async () => 2)]);
-    expect([lanes.size, lanes.jobs]).toEqual([0, 0]);
-    await lanes.idle();
-  });
-
   it('go on after a job that fails', async () => {
     const lanes = new Lanes();
     const failed = lanes.run('a', async () => Promise.reject(new Error('no')));

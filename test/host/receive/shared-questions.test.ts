@@ -128,7 +128,7 @@ describe('a question to a human of two hosts on one journal', () => {
     expect((await hosts.states()).slice(0, 2)).toEqual(['v1 answered', 'v2 answered']);
   });
 
-  it('holds its session, also while its partition moves (durability §12.8, durability §12.10)', async () => {
+  it('holds its session, also while its partition moves, and its lane is read when it is answered (durability §12.8, durability §12.10)', async () => {
     await using hosts = await askingHosts({ isOneSession: true });
     const { shared, clock, ran, one } = hosts;
     await hosts.deploy('v1', 'one');
@@ -137,6 +137,9 @@ describe('a question to a human of two hosts on one journal', () => {
     shared.give('a', [one]);
     await clock.advance(5_000);
     expect(hosts.asked()).toEqual([0, 1]);
+    shared.onLane = (lane) => expect.fail(`${lane} was read, though nobody has answered`);
+    await clock.advance(60_000);
+    shared.onLane = () => undefined;
     await hosts.press();
     await clock.advance(2_000);
     expect([ran, hosts.asked()]).toEqual([['v1'], [1, 1]]);
