@@ -15,7 +15,7 @@ const budgets = {
     journal: 4_744,
     host: 13_033,
     testing: 1_718,
-    cli: 6_070,
+    cli: 6_054,
     openclaw: 16_974,
     claude: 5_616,
     postgres: 1_938,
