@@ -54,6 +54,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Errors', 'spec/errors.md'],
   ]),
   group('Operate a host', [
+    ['Deploy one host', 'docs/deploying.md'],
     ['Operating', 'docs/operating.md'],
     ['Observability', 'docs/observability.md'],
     ['Inspector', 'docs/inspector.md'],

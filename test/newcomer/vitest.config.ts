@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /**
- * Every command of the first pages, in a new clone and an empty folder beside it: `npm run test:newcomer`. It installs packages, so
- * `npm test` leaves it out. It builds nothing here, and does not need the shared configuration.
+ * Every command of the first pages, in a new clone and an empty folder beside it, and the day of an operator: `npm run
+ * test:newcomer`. It installs packages, so `npm test` leaves it out. It does not need the shared configuration.
  */
 export default defineConfig({
   root: fileURLToPath(new URL('../../', import.meta.url)),

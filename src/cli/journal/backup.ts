@@ -67,7 +67,7 @@ async function copying<T>(to: string, { stop }: Shell, copy: () => Promise<T>): 
   try {
     return await copy();
   } catch (error) {
-    if (stop.aborted)
+    if (stop.aborted && error === stop.reason)
       throw new CommandError(
         'interrupted',
         `${String(stop.reason)} has stopped it: ${to} is as it was`,

@@ -11,11 +11,11 @@ const account = z.looseObject({ channel: z.string(), accountId: z.string(), code
 const answer = z.looseObject({
   ready: z.boolean(),
   state: z.string(),
-  uptimeMs: z.number().exactOptional(),
-  messages: z.number().exactOptional(),
-  turns: z.number().exactOptional(),
-  accounts: z.array(account).exactOptional(),
-  starting: z.array(account).exactOptional(),
+  uptimeMs: z.number().default(0),
+  messages: z.number().default(0),
+  turns: z.number().default(0),
+  accounts: z.array(account).default([]),
+  starting: z.array(account).default([]),
   journal: z.looseObject({ code: text }).exactOptional(),
   degraded: z.array(
     z.looseObject({ code: z.string(), whose: text, what: text, count: z.number() }),

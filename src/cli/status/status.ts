@@ -50,44 +50,31 @@ async function status(options: StatusOptions, shell: Shell): Promise<ExitCode> {
   const journal = place && placeName(place);
   const told = isAway
     ? { from: 'journal', ready: false, why: host }
-    : { from: 'host', ...host, sinceMs: systemClock.now() - (host.uptimeMs ?? 0) };
-  printData(
-    shell,
-    options,
-    [definedFields({ ...told, url, journalName: journal, ...kept?.data })],
-    () => [
-      ...(isAway
-        ? [`away: ${url ?? 'the host was not asked'}: ${host}. All of this is from ${journal}`]
-        : hostLines(host, `${url}`)),
-      ...(kept?.lines ?? []).map((line) => `${line.startsWith(' ') ? '  ' : ''}${printable(line)}`),
-    ],
-  );
+    : { from: 'host', ...host, sinceMs: systemClock.now() - host.uptimeMs };
+  const lines = isAway
+    ? [printable(`away: ${url ?? 'it was not asked'}: ${host}. All of this is from ${journal}`)]
+    : hostLines(host, `${url}`);
+  const data = definedFields({ ...told, url, journalName: journal, ...kept?.data });
+  printData(shell, options, [data], () => [...lines, ...(kept?.lines ?? [])]);
   return told.ready ? exitCodes.ok : exitCodes.failed;
 }
 
 function hostLines(host: HostAnswer, url: string): readonly string[] {
-  const {
-    ready,
-    uptimeMs = 0,
-    messages = 0,
-    turns = 0,
-    accounts = [],
-    starting = [],
-    degraded,
-  } = host;
+  const { ready, uptimeMs, messages, turns, accounts, starting, degraded } = host;
   const since = timeOf(systemClock.now() - uptimeMs);
-  const nameOf = ({ channel, accountId, code }: (typeof accounts)[number]): string =>
-    `${channel}/${accountId}${code === undefined ? '' : ` (${code})`}`;
+  const names = [
+    ...accounts.map(({ channel, accountId }) => `${channel}/${accountId}`),
+    ...starting.map((one) => `${one.channel}/${one.accountId} (not started: ${one.code ?? '?'})`),
+  ];
   return [
     `${ready ? 'ready' : `not ready: ${whyNotReady(host)}`}, since ${since}, at ${url}`,
-    `accounts: ${accounts.map(nameOf).join(', ') || 'none'}`,
-    ...(starting.length === 0 ? [] : [`not started yet: ${starting.map(nameOf).join(', ')}`]),
+    `accounts: ${names.join(', ') || 'none'}`,
     `now: ${counted(messages, 'message', 'messages')}, ${counted(turns, 'turn', 'turns')}`,
     ...degraded.map(
-      ({ code, whose, what, count }) =>
-        `look at: ${code}${whose === undefined ? '' : ` ${whose}`}: ${what ?? counted(count, 'time', 'times')}`,
+      ({ code, whose = '', what, count }) =>
+        `look at: ${code} ${whose}: ${what ?? counted(count, 'time', 'times')}`,
     ),
-  ].map(printable);
+  ].map((line) => printable(line).replace(' :', ':'));
 }
 
 /** The part that a journal knows. It is closed then. */
@@ -112,54 +99,50 @@ async function inJournal(opened: TendedJournal) {
   const budget = await budgetOf(journal);
   const shown = [...lanes.values()].sort((a, b) => b.waiting - a.waiting).slice(0, mostLanes);
   const waiting = counted(updates.accepted + updates.handling, 'message', 'messages');
+  const under = (text: string): string => `  ${printable(text)}`;
   return {
     data: { updates, sends, lanes: shown, failed, unsent, approvals, questions: asked, budget },
     lines: [
       `in the journal: ${waiting} open, ${counted(updates.dead, 'dead letter', 'dead letters')}`,
-      ...shown.map(
-        ({ lane, waiting, oldestAtMs }) =>
-          `  ${wordsOf(lane)}: ${waiting}, since ${timeOf(oldestAtMs)}`,
+      ...shown.map(({ lane, ...of }) =>
+        under(
+          `${lane.replace(/[[\]",]+/g, ' ').trim()}: ${of.waiting}, since ${timeOf(of.oldestAtMs)}`,
+        ),
       ),
-      `last failures: ${failed.length + unsent.length === 0 ? 'none' : ''}`,
-      ...[...failed.map(updateLine), ...unsent.map(sendLine)].map((line) => `  ${line}`),
+      `last failures: ${failed.length + unsent.length || 'none'}`,
+      ...[...failed.map(updateLine), ...unsent.map(sendLine)].map(under),
       `open questions: ${approvals.length + asked.length || 'none'}`,
-      ...approvals.map((row) => `  ${approvalLine(row, systemClock.now())}`),
-      ...asked.map(
-        ({ extensionId, name, dueAtMs }) => `  ${extensionId}/${name}, until ${timeOf(dueAtMs)}`,
+      ...approvals.map((row) => under(approvalLine(row, systemClock.now()))),
+      ...asked.map(({ name, ...of }) =>
+        under(`${of.extensionId}/${name}, until ${timeOf(of.dueAtMs)}`),
       ),
-      ...budget.map(
-        ({ day, of, name, tokens, usd }) =>
-          `used on ${day}: ${of} ${name}: ${tokens} tokens, $${usd}`,
+      ...budget.map(({ key, name, used }) =>
+        printable(`used: ${key}: ${name}: ${used.tokens} tokens, $${used.microUsd / 1e6}`),
       ),
     ],
   };
 }
 
-/** The key of a lane in words: its channel, account, conversation and thread. */
-function wordsOf(lane: string): string {
-  return (
-    [...lane.matchAll(/"((?:[^"\\\\]|\\\\.)+)"/g)].map(([, part = '']) => part).join(' ') ||
-    'no lane'
-  );
-}
-
 /** An account of the extension `budget`, as its store has it. */
-const account = z.looseObject({
+const account = z.object({
   name: z.string(),
-  used: z.looseObject({ tokens: z.number(), microUsd: z.number() }),
+  used: z.object({ tokens: z.number(), microUsd: z.number() }),
 });
 
-/** What was used on the last day under the caps of all together and of each agent, if the extension `budget` counts it. */
+/** The accounts of all together and of each agent for the day that it is in the time zone of the extension `budget`, if it counts. */
 async function budgetOf({ keyValues }: Pick<TendedJournal, 'keyValues'>) {
-  const rows = await keyValues.list('budget', { prefix: '', limit: mostRows });
-  const last = rows
-    .map(({ key }) => key.split('/')[0] ?? '')
-    .sort()
-    .at(-1);
-  return rows.flatMap(({ key, body }) => {
-    const [day = '', of = ''] = key.split('/');
-    const { data } = account.safeParse(JSON.parse(body));
-    if (day !== last || !['total', 'perAgent'].includes(of) || data === undefined) return [];
-    return [{ day, of, name: data.name, tokens: data.used.tokens, usd: data.used.microUsd / 1e6 }];
-  });
+  for (const hours of [14, 0, -12]) {
+    const day = new Date(systemClock.now() + hours * 3_600_000).toISOString().slice(0, 10);
+    const found = [];
+    for (const key of [`${day}/total`, `${day}/perAgent`])
+      for (const { body } of await keyValues.list('budget', {
+        prefix: `${key}/`,
+        limit: mostRows,
+      })) {
+        const { data } = account.safeParse(JSON.parse(body));
+        if (data !== undefined) found.push({ key, ...data });
+      }
+    if (found.length > 0) return found;
+  }
+  return [];
 }

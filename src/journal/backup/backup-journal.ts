@@ -67,13 +67,17 @@ export async function restoreJournal(
   const part = `${path}.restored`;
   rmSync(part, { force: true }); // of a restore that was killed: nobody else has the lock
   const copy = await copied(from, part, signal);
-  const kept = `${path}.before-${stamp}`;
-  const isThere = existsSync(path);
-  if (isThere) foldLog(path);
-  for (const suffix of ['', '-wal']) copyPrivately(path + suffix, kept + suffix);
-  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true }); // it would be read into the new file
-  renameSync(part, path);
-  return { ...copy, ...(isThere && { kept }) };
+  try {
+    const kept = `${path}.before-${stamp}`;
+    const isThere = existsSync(path);
+    if (isThere) foldLog(path);
+    for (const suffix of ['', '-wal']) copyPrivately(path + suffix, kept + suffix);
+    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true }); // it would be read into the new file
+    renameSync(part, path);
+    return { ...copy, ...(isThere && { kept }) };
+  } finally {
+    rmSync(part, { force: true });
+  }
 }
 
 /** Takes what is in the log of a journal into its file: until the new one is in its place, this one is whole without it. */
