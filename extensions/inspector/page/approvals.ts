@@ -39,7 +39,8 @@ function Card({ row, again }: { readonly row: Approval; readonly again: () => vo
     again();
   };
   const { of } = question;
-  const who = typeof of === 'string' ? of : `role ${of.role}`;
+  const who =
+    typeof of === 'object' ? `the role ${of.role}` : of === 'owner' ? 'an owner' : 'the sender';
   const isOpen = state === 'pending' && !isAnswered;
   return html`<li>
     <h3><${Text} of=${question.title} /></h3>

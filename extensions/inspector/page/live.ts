@@ -23,6 +23,8 @@ const sumOf = (figures: readonly Figure[], of: Counted): number =>
 const answerMs = (figures: readonly Figure[]): number =>
   sumOf(figures, 'answerMs') / Math.max(1, sumOf(figures, 'answered'));
 
+const spanOf = (ms: number): string => (ms === 0 ? 'none' : span(ms));
+
 /** A value for each of the last 60 minutes, the oldest first. */
 function minutesOf(figures: readonly Figure[], value: (of: readonly Figure[]) => number) {
   return Array.from({ length: 60 }, (_, at) => value(figures.filter(({ ago }) => ago === 59 - at)));
@@ -52,11 +54,11 @@ export function Live() {
     <h2>The last hour</h2>
     <div class="plots">
       ${plot('Messages', (some) => sumOf(some, 'ended'))}
-      ${plot('Answer time', answerMs, span)}
+      ${plot('Answer time', answerMs, spanOf)}
       ${plot('Failures', (some) => sumOf(some, 'failed'))}
       ${plot('Stopped by a rule', (some) => sumOf(some, 'cancelled'))}
     </div>
-    <div class="two">
+    <div class="two half">
       <${Shares} of="agentId" title="By agent" figures=${figures} />
       <${Shares} of="channel" title="By channel" figures=${figures} />
     </div>
@@ -160,7 +162,7 @@ function Shares({
           <th scope="row"><${Text} of=${name} /></th>
           <td class="small"><${Line} values=${values} label="messages a minute" /></td>
           <td>${counted(sumOf(own, 'ended'), 'message')}</td>
-          <td>${span(answerMs(own))}</td>
+          <td>${spanOf(answerMs(own))}</td>
           <td class=${failed > 0 ? 'bad' : 'quiet'}>${counted(failed, 'failure')}</td>
         </tr>`;
       })}

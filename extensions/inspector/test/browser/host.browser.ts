@@ -18,10 +18,11 @@ let host: Command;
 const folder = demoFolder();
 
 /** The pictures of docs/inspector.md, made anew if a folder for them is named. */
-async function picture(name: string): Promise<void> {
+async function picture(name: string, height = 480): Promise<void> {
   const folderOfPictures = process.env['PICTURES'];
   if (folderOfPictures === undefined) return;
-  await page.setViewportSize({ width: 900, height: 480 });
+  await page.setViewportSize({ width: 900, height });
+  await page.evaluate('scrollTo(0, 0)');
   await page.screenshot({ path: join(folderOfPictures, `inspector-${name}.png`) });
   await page.setViewportSize({ width: 1200, height: 800 });
 }
@@ -171,7 +172,7 @@ describe('the page of a running host', () => {
     await preparing.getByRole('button', { name: 'Payload' }).click();
     await preparing.getByRole('heading', { name: 'Emitted' }).waitFor();
     await expectAccessible(page);
-    await picture('why');
+    await picture('why', 700);
   });
 
   it('shows a cancel in red, with its author, its text and its code', async () => {
@@ -204,7 +205,7 @@ describe('the page of a running host', () => {
     await page.getByRole('row', { name: /^post .*[1-9] messages/ }).waitFor();
     await page.getByRole('heading', { name: 'post, chat ada' }).waitFor();
     await expectAccessible(page);
-    await picture('live');
+    await picture('live', 700);
     await page.getByRole('button', { name: 'Stop the turn' }).click();
     await page.getByRole('button', { name: 'Really stop the turn?' }).click();
     await page.getByText('Nothing runs, and nothing waits.').waitFor();
@@ -283,7 +284,7 @@ describe('the page of a running host', () => {
     await page.getByRole('button', { name: 'Try this dispatch' }).click();
     await page.getByText(/^was .*, would be cancelled by demo\/guard: unsafe$/).waitFor();
     await expectAccessible(page);
-    await picture('differ');
+    await picture('differ', 800);
 
     const copy = join(folder.path, 'demo.mjs');
     writeFileSync(copy, readFileSync(copy, 'utf8').replace('-- demo', '-- changed'));
@@ -311,7 +312,7 @@ describe('the page of a running host', () => {
     await page.getByText(/^\d+ facts for weather$/).waitFor();
   });
 
-  it('is used by keyboard alone, on a narrow screen, and in the dark', async () => {
+  it('is used by keyboard alone, on a narrow screen, at a zoom of 200 % and in the dark', async () => {
     await view('Messages');
     await expect.poll(() => page.getByRole('searchbox', { name: 'Search' }).inputValue()).toBe('');
     await page.keyboard.press('/');
@@ -323,9 +324,7 @@ describe('the page of a running host', () => {
     expect(await isSecond()).toBe(true);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Why' }).waitFor();
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await page.setViewportSize({ width: 380, height: 700 });
-    for (const name of [
+    const views = [
       'Messages',
       'Live',
       'Dead letters',
@@ -333,11 +332,24 @@ describe('the page of a running host', () => {
       'Extensions',
       'Pipeline',
       'What would differ',
-    ]) {
-      await view(name);
-      await page.getByRole('heading', { name, level: 1 }).waitFor();
+    ];
+    // a phone, and a window of 1280 pixels at a zoom of 200 %
+    for (const width of [380, 640]) {
+      await page.setViewportSize({ width, height: 700 });
+      await page.emulateMedia({ colorScheme: width === 380 ? 'dark' : 'light' });
+      for (const name of views) {
+        await view(name);
+        await page.getByRole('heading', { name, level: 1 }).waitFor();
+        await expectAccessible(page);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+          width,
+        );
+      }
+      await why('weather');
       await expectAccessible(page);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(380);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+        width,
+      );
     }
   });
 });
