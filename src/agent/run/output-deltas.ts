@@ -4,6 +4,7 @@ import type {
   SessionEvent,
   ToolExecutionUpdate,
 } from '@sluice/sdk/stream';
+import { grownBy } from '@sluice/sdk/stream/internal';
 import { type Clock, getOrMake, type PayloadOf } from 'sluice-kernel/internal';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
@@ -51,7 +52,7 @@ export class OutputDeltas {
   #grow(kind: 'text' | 'thinking' | 'error', delta: string): void {
     const nowMs = this.#clock.now();
     const grown = getOrMake(this.#grown, kind, () => ({ text: '', sinceMs: nowMs }));
-    grown.text += delta;
+    grown.text = grownBy(grown.text, delta);
     // The run comes last: V8 adds fields to a spread object one by one, at some microseconds together.
     this.#emit({
       kind,
