@@ -5,6 +5,7 @@ import { workOfFrames } from './frames.mjs';
 import { hiddenClassesOfMessage } from './hidden-classes.mjs';
 import { lineHost, stepsOfMessage } from './line-host.mjs';
 import { runOnce } from './once.mjs';
+import { bytesOfStreams } from './open-streams.mjs';
 import { stepsOf } from './steps.mjs';
 
 const contenders = ['sluice', 'tapable', 'hookable', 'openclaw-style'];
@@ -107,6 +108,21 @@ describe('the benchmark', () => {
       const bytes = oldBytesOfMessage(agent);
       expect(bytes).toBeGreaterThan(1_000); // of its conversation: else nothing was counted
       expect(bytes).toBeLessThanOrEqual(most);
+    },
+  );
+
+  it.each([
+    ['text', 6_000], // the text itself, and its copies
+    ['thinking', 6_000],
+    ['progress', 200], // of which only the newest is kept
+  ] as const)(
+    'an open stream of %s keeps at most %i bytes for 1,000 more pieces, and gives them back',
+    (kind, most) => {
+      const { grown, left, updates } = bytesOfStreams(kind);
+      expect(grown).toBeLessThanOrEqual(most);
+      expect(left).toBeLessThan(60_000); // of what all of them have made once, too
+      expect(updates > 1_000).toBe(kind !== 'progress'); // it was shown while it grew
+      expect(bytesOfStreams(kind, true).grown).toBeGreaterThan(20 * most);
     },
   );
 

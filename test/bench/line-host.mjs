@@ -1,11 +1,16 @@
 import { createHook } from 'node:async_hooks';
 
-/** A channel of a process: it gives a line to the host, and takes each reply. */
-function lineChannel() {
+/**
+ * A channel of a process: it gives a line to the host, and takes each reply.
+ *
+ * @param streamed if given, a reply is shown while it grows, and this is called for each piece.
+ */
+function lineChannel(streamed) {
   const channel = {
     id: 'lines',
     accounts: ['one'],
-    capabilities: {},
+    capabilities: streamed === undefined ? {} : { canStreamResponse: true },
+    ...(streamed && { createStreamSender: (permits) => growingLine(permits, streamed) }),
     resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
     startAccount: async (_account, inbox) => {
       channel.inbox = inbox;
@@ -29,6 +34,28 @@ function lineChannel() {
     },
   };
   return channel;
+}
+
+/** Shows a reply while it grows: of a line, the newest text is there. */
+function growingLine(permits, streamed) {
+  let shown = '';
+  const show = async (text) => {
+    shown = text;
+    streamed(shown);
+    if (permits.opening.used) return;
+    permits.opening.take();
+    await permits.noteShown({});
+  };
+  return {
+    onThinkingDelta: ({ thinking }) => show(thinking),
+    onContentDelta: ({ content }) => show(content),
+    onFinal: async () => {
+      permits.final()?.take();
+      permits.report({ status: 'sent', receipt: {} });
+    },
+    onError: async () => void (await permits.mayTakeBack()),
+    abort: async () => void (await permits.mayTakeBack()),
+  };
 }
 
 /** An agent that says one whole message. */
@@ -56,8 +83,11 @@ export const agentNamed = (name, { echoProvider }) =>
  *
  * @param modules `createHost`, `echoProvider` and `silentLogger`, of the sources or of a build.
  */
-export async function lineHost({ createHost, echoProvider, silentLogger }, options = {}) {
-  const channel = lineChannel();
+export async function lineHost(
+  { createHost, echoProvider, silentLogger },
+  { streamed, ...options } = {},
+) {
+  const channel = lineChannel(streamed);
   let wake = () => undefined;
   let said = 0;
   let ended = 0;

@@ -1,4 +1,5 @@
 import type { AssistantMessage, AssistantMessageEvent, MessageUpdate } from '@sluice/sdk/stream';
+import { grownBy } from '@sluice/sdk/stream/internal';
 import { blockReplies, type ReplyScope } from './block-replies.js';
 import { partialReplies } from './partial-replies.js';
 import { type ReasoningReplies, reasoningReplies } from './reasoning-replies.js';
@@ -75,11 +76,8 @@ export class AssistantReplies {
   end(message: AssistantMessage): void {
     if (this.#isAsking) return;
     const { enforceFinalTag, reasoningMode } = this.#scope.options;
-    const read = readMessage(
-      message,
-      enforceFinalTag === true,
-      this.#scope.wording.formatErroredText,
-    );
+    const { formatErroredText } = this.#scope.wording;
+    const read = readMessage(message, enforceFinalTag === true, formatErroredText);
     const text = this.#orWhatWasSent(read.text);
     const formatted = reasoningMode === 'on' ? formatReasoning(read.thinking) : '';
     this.#showWhole(text);
@@ -141,7 +139,7 @@ export class AssistantReplies {
       this.#showThoughts('');
       this.blocks.cut();
     } else if (event.type === 'text_delta') {
-      this.#whole += event.delta;
+      this.#whole = grownBy(this.#whole, event.delta);
       this.#append(this.#tail.push(event.delta), false);
     } else if (event.type === 'text_end') {
       const piece = this.#newIn(event.content);

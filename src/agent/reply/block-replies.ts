@@ -1,3 +1,4 @@
+import { grownBy } from '@sluice/sdk/stream/internal';
 import { definedFields } from 'sluice-kernel/internal';
 import { BlockChunker } from './block-chunker.js';
 import type { BlockReply } from './emit/reply-payload.js';
@@ -32,12 +33,7 @@ export function blockReplies(scope: ReplyScope) {
   function endMessage(): void {
     pending = '';
     chunker?.clear();
-    closeTags();
-  }
-
-  /** Forgets the open tags: their message, or the run, is over. */
-  function closeTags(): void {
-    tags = noTags;
+    tags = noTags; // the message, or the run, is over
   }
 
   function handOver(block: string): void {
@@ -69,7 +65,7 @@ export function blockReplies(scope: ReplyScope) {
       endMessage();
     },
     append(text: string): void {
-      if (chunker === undefined) pending += text;
+      if (chunker === undefined) pending = grownBy(pending, text);
       else chunker.append(text);
     },
     /** Hands over what can be cut off by now. */
@@ -80,13 +76,9 @@ export function blockReplies(scope: ReplyScope) {
     /** Hands over all that is left. */
     flush(): void {
       if (!isWanted) return;
-      if (chunker !== undefined) {
-        for (const block of chunker.drain(true)) handOver(block);
-      } else if (pending !== '') {
-        const text = pending;
-        pending = '';
-        handOver(text);
-      }
+      const left = chunker?.drain(true) ?? [pending];
+      pending = '';
+      for (const block of left) handOver(block);
     },
     /** Hands the whole text of a message over, unless it was sent. */
     sendWhole(text: string): void {
@@ -107,7 +99,9 @@ export function blockReplies(scope: ReplyScope) {
       isSilenced = true;
     },
     endMessage,
-    closeTags,
+    closeTags(): void {
+      tags = noTags;
+    },
   };
 }
 

@@ -4,11 +4,12 @@ import type {
   SessionEvent,
   ToolExecutionUpdate,
 } from '@sluice/sdk/stream';
-import { type Clock, getOrMake, type PayloadOf } from 'sluice-kernel/internal';
+import { grownBy } from '@sluice/sdk/stream/internal';
+import { type Clock, getOrMake } from 'sluice-kernel/internal';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
 
-type DeltaPayload = PayloadOf<'agent.output.delta'>;
+const family = 'agent.output.delta';
 
 /** Returns whether an event says that something grew: such an event is dispatched at once. */
 export function isGrowth({ type }: SessionEvent): boolean {
@@ -43,17 +44,19 @@ export class OutputDeltas {
     else if (event.type === 'thinking_delta') this.#grow('thinking', event.delta);
   }
 
-  toolProgress(event: ToolExecutionUpdate): void {
-    const { toolName, toolCallId, partialResult } = event;
-    this.#emit({ kind: 'tool-progress', toolName, toolCallId, partialResult, ...this.#run });
+  toolProgress({ toolName, toolCallId, partialResult }: ToolExecutionUpdate): void {
+    if (this.#trail.passes(family)) return;
+    const kind = 'tool-progress';
+    this.#trail.dispatchSync(family, { kind, toolName, toolCallId, partialResult, ...this.#run });
   }
 
   #grow(kind: 'text' | 'thinking' | 'error', delta: string): void {
     const nowMs = this.#clock.now();
     const grown = getOrMake(this.#grown, kind, () => ({ text: '', sinceMs: nowMs }));
-    grown.text += delta;
+    grown.text = grownBy(grown.text, delta);
+    if (this.#trail.passes(family)) return;
     // The run comes last: V8 adds fields to a spread object one by one, at some microseconds together.
-    this.#emit({
+    this.#trail.dispatchSync(family, {
       kind,
       text: grown.text,
       delta,
@@ -61,10 +64,6 @@ export class OutputDeltas {
       elapsedMs: Math.max(0, nowMs - grown.sinceMs),
       ...this.#run,
     });
-  }
-
-  #emit(payload: DeltaPayload): void {
-    this.#trail.dispatchSync('agent.output.delta', payload);
   }
 }
 

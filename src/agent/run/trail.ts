@@ -87,8 +87,13 @@ export class Trail {
     make: () => PayloadOf<F>,
     signal?: Given['signal'],
   ): Promise<Outcome<F>> | undefined {
-    if (passesUnmade(this.kernel, this.#last, family, signal)) return undefined;
+    if (this.passes(family, signal)) return undefined;
     return this.dispatch(family, make(), signal && { signal });
+  }
+
+  /** Counts a dispatch that nobody hears now, which need not be made. */
+  passes(family: AsyncFamily | SyncFamily, signal?: Given['signal']): boolean {
+    return passesUnmade(this.kernel, this.#last, family, signal);
   }
 
   /** The same for a sync-sequential family. Such an outcome adds nothing downstream, so the trail stays put. */

@@ -51,7 +51,7 @@ export class CoderMessageWriter implements MessageWriter {
     const block = this.#open?.call(callId);
     if (block === undefined) return;
     block.closed = true;
-    const args = block.json.length === 0 ? undefined : argumentsOf(block);
+    const args = block.json === '' ? undefined : argumentsOf(block);
     this.#listener.call(callId, block.name, args);
   }
 
@@ -125,15 +125,14 @@ export class CoderMessageWriter implements MessageWriter {
 
   #completeAll(): void {
     for (const block of this.#open?.blocks ?? [])
-      if (this.#isPending(block)) this.#complete(block, block.grown.read());
+      if (this.#isPending(block)) this.#complete(block, block.grown);
   }
 
   #wholeSpeech(message: OpenMessage, block: SpeechBlock): void {
-    const { grown, whole: text = '' } = block;
-    const streamed = grown.read();
+    const { grown: streamed, whole: text = '' } = block;
     const rest = text.startsWith(streamed) ? text.slice(streamed.length) : '';
     if (rest !== '') {
-      grown.append(rest);
+      block.grown += rest;
       this.grew(message, block, rest);
     }
     // If it was told as whole before this frame came, what is missing is a whole of its own.
@@ -151,7 +150,7 @@ export class CoderMessageWriter implements MessageWriter {
 
   /** People saw pieces of a text that nothing has completed. */
   #isPending(block: OpenBlock): block is Extract<OpenBlock, { kind: 'text' }> {
-    return block.kind === 'text' && !this.#told.has(block) && block.grown.length > 0;
+    return block.kind === 'text' && !this.#told.has(block) && block.grown !== '';
   }
 
   #isHalfTold({ blocks }: OpenMessage): boolean {

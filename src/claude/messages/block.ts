@@ -1,4 +1,3 @@
-import { GrowingText } from '@sluice/sdk/stream/internal';
 import { type CsdkBlock, type Fields, isFields, textField } from '../frames/frame.js';
 
 interface Common {
@@ -12,7 +11,7 @@ interface Common {
 
 interface Speech<Kind extends 'text' | 'thinking'> extends Common {
   readonly kind: Kind;
-  readonly grown: GrowingText;
+  grown: string;
   readonly redacted: boolean;
   signature: string | undefined;
   /** The text of the block's complete frame. */
@@ -39,7 +38,7 @@ export interface CallBlock extends Common {
   readonly id: string;
   readonly name: string;
   /** The pieces of its arguments. */
-  readonly json: GrowingText;
+  json: string;
   /** The arguments, once a complete frame or the block's start has them. */
   input: Fields | undefined;
 }
@@ -72,7 +71,7 @@ export function openBlock(
     case 'thinking': {
       const redacted = raw.type === 'redacted_thinking';
       const signature = redacted ? (textField(raw, 'data') ?? '') : undefined;
-      const speech = { grown: new GrowingText(), redacted, signature, whole: undefined };
+      const speech = { grown: '', redacted, signature, whole: undefined };
       const passage = joined ?? { blocks: [], isSealed: kind === 'thinking', hasBegun: false };
       const block = { kind, ...speech, passage, ...common };
       passage.blocks.push(block);
@@ -84,7 +83,7 @@ export function openBlock(
         byServer: raw.type !== 'tool_use',
         id: textField(raw, 'id') ?? '',
         name: textField(raw, 'name') ?? 'unknown',
-        json: new GrowingText(),
+        json: '',
         input: isFields(raw.input) ? raw.input : undefined,
         ...common,
       };
@@ -114,7 +113,7 @@ export function blockKind(raw: CsdkBlock): OpenBlock['kind'] {
 
 /** The text of a passage, as the complete frames have it. */
 export function wholeText({ blocks }: Passage): string {
-  return blocks.map(({ whole, grown }) => whole ?? grown.read()).join('');
+  return blocks.map(({ whole, grown }) => whole ?? grown).join('');
 }
 
 /** Says if people can read a block of this kind. */
@@ -124,9 +123,9 @@ export function isSpeech(kind: OpenBlock['kind']): kind is SpeechBlock['kind'] {
 
 /** The arguments of a call, as far as they are known. Nothing if their JSON was cut off. */
 export function argumentsOf({ json, input }: CallBlock): Fields | undefined {
-  if (json.length === 0) return input ?? {};
+  if (json === '') return input ?? {};
   try {
-    const value: unknown = JSON.parse(json.read());
+    const value: unknown = JSON.parse(json);
     return isFields(value) ? value : undefined;
   } catch {
     return undefined; // the complete frame, if one comes, has the arguments

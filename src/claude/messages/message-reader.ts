@@ -1,4 +1,4 @@
-import { Recent } from '@sluice/sdk/stream/internal';
+import { grownBy, Recent } from '@sluice/sdk/stream/internal';
 import {
   blockIndex,
   type CsdkBlock,
@@ -222,7 +222,7 @@ export class MessageReader {
 
   #grow(message: OpenMessage, block: SpeechBlock, piece: string): void {
     if (piece === '') return;
-    block.grown.append(piece);
+    block.grown = grownBy(block.grown, piece);
     this.#writer.grew(message, block, piece);
   }
 
@@ -234,7 +234,7 @@ export class MessageReader {
     else if (delta.type === 'input_json_delta') {
       const block = message.streamed(index);
       const piece = textField(delta, 'partial_json') ?? '';
-      if (block?.kind === 'call' && !block.closed) block.json.append(piece);
+      if (block?.kind === 'call' && !block.closed) block.json = grownBy(block.json, piece);
     } else if (delta.type === 'signature_delta') {
       const block = message.streamed(index);
       if (block?.kind === 'thinking')
@@ -271,7 +271,7 @@ export class MessageReader {
     if (block.kind === 'call') {
       if (isFields(raw.input)) {
         block.input = raw.input;
-        block.json.clear();
+        block.json = '';
       }
     } else if (block.kind === 'text' || block.kind === 'thinking') {
       block.whole = textField(raw, block.kind) ?? '';

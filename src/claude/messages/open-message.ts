@@ -112,5 +112,5 @@ export class OpenMessage {
 }
 
 function textOf(block: OpenBlock): string {
-  return block.kind === 'text' || block.kind === 'thinking' ? block.grown.read() : '';
+  return block.kind === 'text' || block.kind === 'thinking' ? block.grown : '';
 }

@@ -171,11 +171,11 @@ export class SessionMessageWriter implements MessageWriter {
 
   /** The missing text comes as a delta. Nothing that was shown is taken back (csdk §3.6). */
   #reconcile(message: OpenMessage, block: SpeechBlock): void {
-    const streamed = block.grown.read();
+    const streamed = block.grown;
     const whole = block.whole ?? '';
     if (!block.closed && whole.startsWith(streamed)) {
       const delta = whole.slice(streamed.length);
-      block.grown.append(delta);
+      block.grown += delta;
       if (delta !== '') this.grew(message, block, delta);
     } else if (whole !== streamed)
       this.#sink.report({
@@ -207,7 +207,7 @@ export class SessionMessageWriter implements MessageWriter {
     const { blocks, isSealed, hasBegun } = passage;
     if (!isSealed || !hasBegun || blocks.at(-1) !== block) return;
     const type = kind === 'text' ? 'text_end' : 'thinking_end';
-    const content = blocks.map(({ grown }) => grown.read()).join('');
+    const content = blocks.map(({ grown }) => grown).join('');
     this.#update({ type, contentIndex, content, partial: this.#message });
   }
 
@@ -229,7 +229,7 @@ function liveContent(block: OpenBlock): AssistantContent | undefined {
     return {
       type: 'thinking',
       get thinking() {
-        return block.grown.read();
+        return block.grown;
       },
     };
   return finalContent(block);
@@ -243,7 +243,7 @@ function finalContent(block: OpenBlock): AssistantContent | undefined {
     case 'thinking': {
       const { whole, grown, signature, redacted } = block;
       const more = definedFields({ thinkingSignature: signature });
-      const thinking = whole ?? grown.read();
+      const thinking = whole ?? grown;
       return { type: 'thinking', thinking, ...more, ...(redacted && { redacted }) };
     }
     case 'call': {

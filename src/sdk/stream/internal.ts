@@ -4,7 +4,7 @@ export { stopOf } from './agent-trigger.js';
 export { streamError } from './errors.js';
 export { traceEvent } from './event-trace.js';
 export { Backlog } from './flow/backlog.js';
-export { GrowingText } from './flow/growing-text.js';
+export { grownBy } from './flow/growing-text.js';
 export { inOrder } from './flow/in-order.js';
 export { Recent } from './flow/recent.js';
 export { anySignal, nodeSignal, Stop, type StopSignal } from './flow/stop.js';

@@ -1,3 +1,4 @@
+import { grownBy } from './flow/growing-text.js';
 import type { SessionEvent } from './session-event.js';
 import type { AssistantContent, AssistantMessage, ToolCallContent } from './session-message.js';
 
@@ -49,7 +50,7 @@ export class MessageWriter {
       events.push(update(growing, { type: `${type}_start`, ...at(growing) }));
     }
     if (delta === '') return events;
-    growing.block.text += delta;
+    growing.block.text = grownBy(growing.block.text, delta);
     growing.content[growing.content.length - 1] = pieceOf(growing.block);
     events.push(update(growing, { type: `${type}_delta`, delta, ...at(growing) }));
     return events;

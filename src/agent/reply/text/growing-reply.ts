@@ -1,3 +1,4 @@
+import { grownBy } from '@sluice/sdk/stream/internal';
 import { closesFence, type FenceLine, fenceLine } from './directives/fence-line.js';
 import { longestMediaLine, mayBeMediaLine, readMediaLine } from './directives/media-line.js';
 import { OpenDirective } from './directives/open-directive.js';
@@ -78,7 +79,7 @@ export class GrowingReply {
   }
 
   #take(piece: string, media: boolean): void {
-    this.#source += piece;
+    this.#source = grownBy(this.#source, piece);
     const rules = rulesWith(this.#rules, piece, media);
     if (rules === this.#rules) {
       const grown = this.#collapsed.push(piece);

@@ -1,3 +1,5 @@
+import { grownBy } from '@sluice/sdk/stream/internal';
+
 const title = 'Reasoning:';
 
 /** How a growing text of reasoning changed. */
@@ -41,7 +43,7 @@ export class GrowingReasoning {
       added += `${isOpen ? '_' : ''}\n${line === '' ? '' : `_${line}`}`;
       isOpen = line !== '';
     }
-    this.#text += added;
+    this.#text = grownBy(this.#text, added);
     const whole = `${this.#text}_`;
     const closed = `${added}_`;
     return { text: whole, delta: !isFirst && closed.startsWith('_') ? closed.slice(1) : whole };

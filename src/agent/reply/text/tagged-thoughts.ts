@@ -1,3 +1,4 @@
+import { grownBy } from '@sluice/sdk/stream/internal';
 import { mayBecomeTag, thinkRule } from './tag-stage.js';
 
 const wholeTag = thinkRule.tag;
@@ -46,7 +47,7 @@ export class GrowingThoughts {
     let added: string | undefined = '';
     let from = 0;
     const think = (text: string): void => {
-      this.#open += text;
+      this.#open = grownBy(this.#open, text);
       if (!this.#hasClosed && added !== undefined) added += text;
     };
     for (const tag of piece.includes('<') ? piece.matchAll(thinkTags) : []) {

@@ -1,4 +1,4 @@
-import { GrowingText } from '../flow/growing-text.js';
+import { grownBy } from '../flow/growing-text.js';
 import type { AssistantMessageEvent, SessionEvent } from '../session-event.js';
 import type { OrderingRule, OrderingViolation } from './ordering-violation.js';
 
@@ -128,21 +128,21 @@ class RunChecker implements OrderingChecker {
           'block-started-twice',
           `${event.type} of block ${contentIndex}, which has started`,
         );
-      open.set(contentIndex, { kind, text: new GrowingText(), isOpen: true });
+      open.set(contentIndex, { kind, text: '', isOpen: true });
       return;
     }
     if (block?.isOpen !== true || block.kind !== kind)
       this.#report('block-not-open', `${event.type} of block ${contentIndex}, which is not open`);
     if (block?.isOpen !== true) return;
-    if ('delta' in event) block.text.append(event.delta);
+    if ('delta' in event) block.text = grownBy(block.text, event.delta);
     if (!('content' in event)) return;
     block.isOpen = false;
-    if (block.text.read() !== event.content)
+    if (block.text !== event.content)
       this.#report(
         'block-content',
         `block ${contentIndex} ends with ${event.content.length} characters that are not its deltas'`,
       );
-    block.text.clear();
+    block.text = '';
   }
 
   /** Everything has to be closed at `agent_end`. */
@@ -162,6 +162,6 @@ class RunChecker implements OrderingChecker {
 
 interface CheckedBlock {
   readonly kind: string;
-  readonly text: GrowingText;
+  text: string;
   isOpen: boolean;
 }

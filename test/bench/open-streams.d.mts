@@ -1,0 +1,3 @@
+type Grown = { readonly grown: number; readonly left: number; readonly updates: number };
+
+export function bytesOfStreams(kind: string, isLeaking?: boolean): Grown;
