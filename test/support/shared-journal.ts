@@ -40,10 +40,8 @@ export interface SharedJournal {
   onValue: (host: string, namespace: string) => void | Promise<void>;
   /** Hears of each value that a host is to write, before it does. */
   beforeValue: (host: string, body: string) => void | Promise<void>;
-  /** Hears of each value that a host reads, before it does. */
-  onRead: (host: string, namespace: string) => void;
-  /** Hears of each reading of the updates of a lane. */
-  onLane: (lane: string) => void;
+  /** Hears of each value that a host reads, and of the lane of updates, before it does. */
+  onRead: (host: string, of: string) => void;
   /** Hears of each send that has ended, once that is kept. */
   onSendEnd: (sendId: string) => void;
   /** A namespace in which there is no room for a value. */
@@ -133,7 +131,6 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
       onValue: () => undefined,
       beforeValue: () => undefined,
       onRead: () => undefined,
-      onLane: () => undefined,
       onSendEnd: () => undefined,
     },
     partitionOf: (key) => slotOf(key) % partitions,
@@ -166,7 +163,7 @@ export function sharedJournal(clock: VirtualClock, partitions = 8): SharedJourna
         ...rows,
         keyValues: keyValuesOf(host),
         updates: reads(async (filter) => {
-          if (filter?.lane !== undefined) shared.onLane(filter.lane);
+          shared.onRead(host, filter?.lane ?? '');
           return rows.updates(filter);
         }),
         sends: reads(rows.sends),

@@ -8,12 +8,11 @@ import { type HostLabOptions, hostLab } from '../../support/host-lab.js';
 
 /** A host with extensions to replace, whose agent waits with the answers to some words. */
 function waiting(until: (prompt: string) => Promise<void> | undefined, more: HostLabOptions) {
-  const echo = echoProvider();
   const provider: AgentProvider = {
-    ...echo,
+    ...echoProvider(),
     async *run(request) {
       await until(request.prompt);
-      yield* echo.run(request);
+      yield* echoProvider().run(request);
     },
   };
   const extension = defineExtension({ id: 'replaced', setup: () => undefined });
