@@ -10,11 +10,11 @@ const budgets = {
   /** Code lines by package; what is not named is in `rest`. */
   lines: {
     kernel: 9_320,
-    sdk: 6_960,
+    sdk: 7_050,
     agent: 5_815,
     journal: 4_641,
     host: 13_390,
-    testing: 1_718,
+    testing: 1_780,
     cli: 5_797,
     openclaw: 16_974,
     claude: 5_616,
@@ -22,7 +22,7 @@ const budgets = {
     extensions: 13_526,
     adapters: 1_080,
     importer: 1_977,
-    rest: 82,
+    rest: 85,
   },
   /** Lines of tests and of what supports them. */
   testLines: 124_900,

@@ -1,7 +1,9 @@
 import type { Trail } from '@sluice/agent';
 import type { Ending } from '@sluice/journal/internal';
+import { placeOf } from '@sluice/sdk/extension';
+import { nodeSignal } from '@sluice/sdk/stream/internal';
 import { definedFields, oneLine, type Principal } from 'sluice-kernel/internal';
-import { replyTo } from '../egress/reply.js';
+import { type Reply, replyTo } from '../egress/reply.js';
 import type { FencedParts } from '../parts/parts.js';
 import { type ChatAnswer, refusal } from '../provided/chat-commands.js';
 import { type parseCommandLine, runCommand } from '../provided/commands.js';
@@ -29,6 +31,8 @@ export async function runChatCommand(
   const session = await parts.store.loadSession(sessionKey);
   if (session !== undefined) trail.carry({ sessionId: session.sessionId });
 
+  const reply = (said: Pick<Reply, 'content' | 'attachments' | 'metadata'>) =>
+    replyTo(parts, trail, message, { kind: 'reply', agentId, sessionKey, ...said }, parts.signal);
   const run = async (principal: Principal | undefined): Promise<ChatAnswer> => {
     const command = parts.commands.get(line.name);
     if (command === undefined) return refusal(`There is no command "/${line.name}". Try /help.`);
@@ -41,6 +45,9 @@ export async function runChatCommand(
       accountId,
       eventId: trail.correlationId ?? '',
       message,
+      place: placeOf({ ...message, accountId }),
+      signal: nodeSignal(parts.signal),
+      reply: (text) => reply({ content: text }),
       isAuthorized,
       ...definedFields({ principal }),
       resetSession: (reason) =>
@@ -97,20 +104,11 @@ export async function runChatCommand(
   const { attachments = [], metadata } = value ?? {};
   if (content === '' && attachments.length === 0)
     return { ending: { status: 'command', sends: [] }, success };
-  const send = await replyTo(
-    parts,
-    trail,
-    message,
-    {
-      kind: 'reply',
-      content,
-      attachments,
-      agentId,
-      sessionKey,
-      ...(metadata !== undefined && { metadata: { ...metadata } }),
-    },
-    parts.signal,
-  );
+  const send = await reply({
+    content,
+    attachments,
+    ...(metadata !== undefined && { metadata: { ...metadata } }),
+  });
   const why = value === undefined ? `"/${line.name}" failed: ${oneLine(error)}` : undefined;
   const ending = {
     status:
