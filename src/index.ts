@@ -7,12 +7,15 @@ export type {} from '@sluice/openclaw/errors';
 export type {} from '@sluice/openclaw/gateway/errors';
 export type { ChannelPlugin } from '@sluice/sdk/channel';
 export {
+  defineCommand,
   defineExtension,
+  defineTool,
   type Extension,
   type ExtensionApi,
   type ExtensionDefinition,
   fromTypebox,
   // open to merging, as Families is
   type Provisions,
+  placeOf,
 } from '@sluice/sdk/extension';
 export * from 'sluice-kernel';

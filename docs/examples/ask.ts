@@ -13,9 +13,7 @@ export default defineExtension({
     api.provide('command', {
       name: 'deploy',
       description: 'Asks, and deploys a build.',
-      run: async ({ args: [build = 'latest'], message }) => {
-        const { channel, conversationId: to = '', threadId } = message;
-        const place = { channel, to, ...(threadId !== undefined && { threadId }) };
+      run: async ({ args: [build = 'latest'], place }) => {
         await confirm.ask(place, question, { data: { build }, timeoutMs: 3_600_000 });
         return '';
       },

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { defineExtension } from 'sluice';
 
 type Poll = { question: string; options: string[]; votes: Record<string, number> };
@@ -15,13 +15,9 @@ export default defineExtension({
     api.provide('command', {
       name: 'poll',
       description: 'Asks everybody here: /poll QUESTION? ONE, ANOTHER. Without them it counts.',
-      run: async ({ args, message }) => {
-        const { channel, accountId, threadId, from, messageId = randomUUID() } = message;
-        const to = message.conversationId ?? from;
-        const place = [channel, accountId, to, threadId]
-          .filter((part) => part !== undefined)
-          .join('/');
-        const newest = `newest/${place}`;
+      run: async ({ args, place, eventId }) => {
+        const { channel, accountId, to, threadId = '' } = place;
+        const newest = `newest/${channel}/${accountId}/${to}/${threadId}`;
         const [, question, choices = ''] = /^(.+?\?)\s+(.+)$/.exec(args.join(' ')) ?? [];
         const options = choices.split(',').flatMap((choice) => choice.trim() || []);
         if (question === undefined || options.length === 0) {
@@ -29,16 +25,13 @@ export default defineExtension({
           const poll = id === undefined ? undefined : await api.store.get<Poll>(`poll/${id}`);
           return poll === undefined ? 'For instance: /poll Lunch? Soup, Pizza' : resultOf(poll);
         }
-        const digest = createHash('sha256').update(`${place}/${messageId}`).digest('hex');
+        const digest = createHash('sha256').update(eventId).digest('hex');
         const id = digest.slice(0, 32); // a button of Telegram has 64 bytes for its id
         const poll = { question, options, votes: {} };
         await api.store.update<Poll>(`poll/${id}`, (before) => before ?? poll); // it may run again
         await api.store.set(newest, id);
         const buttons = options.map((label, at) => ({ id: `${at}/${id}`, label }));
-        const account = accountId === undefined ? {} : { accountId };
-        const thread = threadId === undefined ? {} : { threadId };
-        const asked = { content: question, interactive: { buttons }, key: id };
-        await api.send({ channel, ...account, to, ...thread, ...asked });
+        await api.send({ ...place, content: question, interactive: { buttons }, key: id });
         return '';
       },
     });

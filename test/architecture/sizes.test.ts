@@ -10,7 +10,7 @@ const budgets = {
   /** Code lines by package; what is not named is in `rest`. */
   lines: {
     kernel: 9_320,
-    sdk: 6_960,
+    sdk: 7_050,
     agent: 5_815,
     journal: 4_748,
     host: 13_033,

@@ -194,7 +194,10 @@ describe('the recipe of a reminder', () => {
   it('reminds once when the time has come', async () => {
     await using test = await startTestHost({ extensions: [reminder] });
     expectReply(await test.say('/remind 10 drink tea'), 'I will remind you in 10 minutes.');
-    expectReply(await test.say('/remind soon'), 'For instance: /remind 10 tea');
+    expectReply(
+      await test.say('/remind soon tea'),
+      /^minutes: .*Write: \/remind <minutes> <text...>$/,
+    );
     await test.clock.advance(9 * 60_000);
     expect(test.replies()).toHaveLength(2);
     await test.clock.advance(60 * 60_000);
@@ -217,7 +220,7 @@ describe('the recipe of a reminder', () => {
 
   it('is late for nobody because of a time that another has given', async () => {
     await using test = await startTestHost({ extensions: [reminder] });
-    expectReply(await test.say('/remind 1e300 nothing'), 'For instance: /remind 10 tea');
+    expectReply(await test.say('/remind 1e300 nothing'), /^minutes: /);
     await test.say('/remind 10.00001 coffee');
     await test.say('/remind 20 tea');
     await test.clock.advance(15 * 60_000);

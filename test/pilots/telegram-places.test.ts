@@ -184,7 +184,7 @@ describe('a group that moves', () => {
     const values = new Map<string, unknown>();
     const moves = {
       set: async (key: string, value: unknown) => void values.set(key, value),
-      list: async () => [...values].map(([key, value]) => ({ key, value })),
+      list: async <T>() => [...values].map(([key, value]) => ({ key, value: value as T })),
     };
     const kept = memoryJournal();
     const mortal = mortalJournal(kept);

@@ -1,8 +1,10 @@
 import type { Trail } from '@sluice/agent';
 import type { Ending } from '@sluice/journal/internal';
+import { placeOf } from '@sluice/sdk/extension';
+import { nodeSignal } from '@sluice/sdk/stream/internal';
 import { definedFields, oneLine, type Principal } from 'sluice-kernel/internal';
 import { guarded } from '../egress/cancel-reply.js';
-import { replyTo } from '../egress/reply.js';
+import { type Reply, replyTo } from '../egress/reply.js';
 import type { Place } from '../lanes/slots.js';
 import type { FencedParts } from '../parts/parts.js';
 import { type ChatAnswer, refusal } from '../provided/chat-commands.js';
@@ -56,6 +58,8 @@ async function runChatCommand(
   const session = await parts.store.loadSession(sessionKey);
   if (session !== undefined) trail.carry({ sessionId: session.sessionId });
 
+  const reply = (said: Pick<Reply, 'content' | 'attachments' | 'metadata'>) =>
+    replyTo(parts, trail, message, { kind: 'reply', agentId, sessionKey, ...said }, parts.signal);
   const run = async (principal: Principal | undefined): Promise<ChatAnswer> => {
     const command = parts.commands.get(line.name);
     if (command === undefined) return refusal(`There is no command "/${line.name}". Try /help.`);
@@ -68,6 +72,9 @@ async function runChatCommand(
       accountId,
       eventId: trail.correlationId ?? '',
       message,
+      place: placeOf({ ...message, accountId }),
+      signal: nodeSignal(parts.signal),
+      reply: (text) => reply({ content: text }),
       isAuthorized,
       ...definedFields({ principal }),
       resetSession: (reason) =>
@@ -124,20 +131,11 @@ async function runChatCommand(
   const { attachments = [], metadata } = value ?? {};
   if (content === '' && attachments.length === 0)
     return { ending: { status: 'command', sends: [] }, success };
-  const send = await replyTo(
-    parts,
-    trail,
-    message,
-    {
-      kind: 'reply',
-      content,
-      attachments,
-      agentId,
-      sessionKey,
-      ...(metadata !== undefined && { metadata: { ...metadata } }),
-    },
-    parts.signal,
-  );
+  const send = await reply({
+    content,
+    attachments,
+    ...(metadata !== undefined && { metadata: { ...metadata } }),
+  });
   const why = value === undefined ? `"/${line.name}" failed: ${oneLine(error)}` : undefined;
   const ending = {
     status:

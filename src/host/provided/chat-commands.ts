@@ -1,3 +1,4 @@
+import type { MessagePlace, SendReport } from '@sluice/sdk/extension';
 import type { PayloadOf, Principal } from 'sluice-kernel';
 
 /** An answer that is more than a text. */
@@ -21,6 +22,12 @@ export interface ChatCommandContext {
   readonly eventId: string;
   /** The message that it came in. */
   readonly message: PayloadOf<'routing.resolving'>['message'];
+  /** The place of that message, as `api.send` and `ask` of a question take it. */
+  readonly place: MessagePlace;
+  /** Aborts when nobody may wait for the command any longer: the host stops, or has lost the message to another host. */
+  readonly signal: AbortSignal;
+  /** Answers before the command has ended: that it works on it, say. Resolves with the end of the send. */
+  reply(text: string): Promise<SendReport>;
   /** Its sender, if the channel has proven who he is. */
   readonly principal?: Principal;
   /** True if its sender may give commands. It matters only for a command for anyone. */
@@ -44,6 +51,8 @@ export interface ChatCommand {
   readonly name: string;
   /** One sentence, for `/help`. */
   readonly description: string;
+  /** The words that it takes, such as `<minutes> <text...>`; `/help` shows them. */
+  readonly usage?: string;
   /** The command does not wait for the turn that runs, because it is about that turn. */
   readonly runsAtOnce?: boolean;
   /** Senders who may not give commands may give this one. */
@@ -83,6 +92,11 @@ export const builtInCommands: readonly ChatCommand[] = [
     name: 'help',
     description: 'Lists the commands.',
     run: ({ commands }) =>
-      commands.map(({ name, description }) => `/${name}  ${description}`).join('\n'),
+      commands
+        .map(
+          ({ name, usage, description }) =>
+            `/${[name, usage ?? []].flat().join(' ')}  ${description}`,
+        )
+        .join('\n'),
   },
 ];

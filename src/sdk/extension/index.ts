@@ -14,11 +14,13 @@ export type * from './define/extension-host.js';
 export { fromJsonSchema } from './define/from-json-schema.js';
 export { fromTypebox } from './define/from-typebox.js';
 export type { Manifest } from './define/manifest.js';
+export * from './define/place.js';
 export type * from './define/provisions.js'; // as a whole: names of a list do not merge with those of an author
 export type * from './define/question.js';
 export * from './define/scope.js';
 export type * from './define/send.js';
 export type * from './define/store.js';
+export { defineCommand, defineTool, type TypedCommand, type TypedTool } from './define/typed.js';
 export { loadExtension } from './load/load.js';
 export { type LoadModuleOptions, loadExtensionModule } from './load/load-module.js';
 export type * from './load/load-result.js';

@@ -1,6 +1,6 @@
 // The names of this layer that other layers and tests use. They are no part of the package.
 
-export { readConfig } from './define/config-schema.js';
+export { checkedBy, readConfig } from './define/config-schema.js';
 export { type PackageCopy, thisCopy } from './define/copy.js';
 export { compilerUrl } from './load/compiler.js';
 export { homeFolder } from './load/home-folder.js';

@@ -11,7 +11,7 @@ import type {
 } from '@sluice/sdk/stream';
 import { checkOrdering } from '@sluice/sdk/stream/internal';
 import { silentLogger, systemClock } from 'sluice-kernel';
-import { broken, type ConformanceCheck, must, within } from './check.js';
+import { broken, type ConformanceCheck, checksOf, isAbout, must, needs, within } from './check.js';
 import { unjudged } from './unjudged.js';
 
 /** An agent provider, and prompts that make it do what a check is about. Each check asks for a new one. */
@@ -19,8 +19,8 @@ export interface AgentUnderTest extends Partial<AsyncDisposable> {
   readonly provider: AgentProvider;
   /** A prompt that it answers with a text, without a tool. */
   readonly text: string;
-  /** A prompt that makes it call a tool; without it the checks of the gate are left out. */
-  readonly tool?: string;
+  /** A prompt that makes it call a tool; without it the checks of the gate are left out. `false` if it never calls one. */
+  readonly tool?: string | false;
   /** How often a tool has run; without it a denied call is judged by its `tool_execution_end` alone. */
   readonly toolRuns?: () => number;
   /** The arguments with which tools have run, in order; without it nobody looks at them. */
@@ -35,6 +35,8 @@ export interface AgentUnderTest extends Partial<AsyncDisposable> {
 export interface AgentConformanceOptions {
   /** Milliseconds of the real clock that a run may take before it counts as hung; 5 000 by default. */
   readonly timeoutMs?: number;
+  /** A check that is left out, because the subject lacks what it needs, is broken. Set it for what you publish. */
+  readonly complete?: boolean;
 }
 
 /** A run, as a check has seen it. */
@@ -68,19 +70,16 @@ interface Subject extends AgentUnderTest {
  */
 export function agentConformance(
   make: () => AgentUnderTest | Promise<AgentUnderTest>,
-  { timeoutMs = 5_000 }: AgentConformanceOptions = {},
+  { timeoutMs = 5_000, complete = false }: AgentConformanceOptions = {},
 ): readonly ConformanceCheck[] {
-  return Object.entries(rules).map(([name, rule]) => ({
-    name,
-    run: async () => {
-      const made = await make();
-      try {
-        await rule({ ...made, take: (prompt, how) => take(made.provider, prompt, timeoutMs, how) });
-      } finally {
-        await made[Symbol.asyncDispose]?.();
-      }
-    },
-  }));
+  return checksOf(rules, complete, async (rule) => {
+    const made = await make();
+    try {
+      await rule({ ...made, take: (prompt, how) => take(made.provider, prompt, timeoutMs, how) });
+    } finally {
+      await made[Symbol.asyncDispose]?.();
+    }
+  });
 }
 
 async function take(
@@ -171,6 +170,16 @@ function checkWhole({ events, thrown }: Seen): void {
   must(fault === undefined, `its events are out of order: ${fault?.message}`);
 }
 
+/** Leaves a check of the gate out if there is no gate, or no prompt for a tool. */
+function mustCallTools(
+  { toolGate }: AgentProvider,
+  tool: string | false | undefined,
+): asserts tool is string {
+  isAbout(toolGate === 'enforce', 'its tools pass no gate');
+  isAbout(tool !== false, 'it calls no tool');
+  needs(tool !== undefined, 'tool');
+}
+
 const denied = 'not in a test';
 
 const rules: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
@@ -199,7 +208,7 @@ const rules: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     take: run,
     tool,
   }) => {
-    if (tool === undefined || provider.toolGate !== 'enforce') return;
+    mustCallTools(provider, tool);
     const seen = await run(tool);
     checkWhole(seen);
     const ended = seen.events.flatMap((event, at) =>
@@ -215,7 +224,7 @@ const rules: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
   },
 
   'does not run a tool that the gate denies': async ({ provider, take: run, tool, toolRuns }) => {
-    if (tool === undefined || provider.toolGate !== 'enforce') return;
+    mustCallTools(provider, tool);
     const seen = await run(tool, { gate: () => ({ allowed: false, reason: denied }) });
     checkWhole(seen);
     must(seen.asked.length > 0, 'the gate was not asked');
@@ -232,7 +241,8 @@ const rules: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     tool,
     toolArgs,
   }) => {
-    if (tool === undefined || toolArgs === undefined || provider.toolGate !== 'enforce') return;
+    mustCallTools(provider, tool);
+    needs(toolArgs !== undefined, 'toolArgs');
     const given: unknown[] = [];
     const seen = await run(tool, {
       gate: ({ args }) => {
@@ -256,7 +266,7 @@ const rules: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     take: run,
     tool,
   }) => {
-    if (tool === undefined || provider.toolGate !== 'enforce') return;
+    mustCallTools(provider, tool);
     const { call } = (await run(tool)).asked[0] ?? broken('the gate was not asked');
     const { toolCallId, toolName, args } = call;
     const work = { begun: [], callsAgain: [{ toolCallId, toolName, args }] };
@@ -269,14 +279,14 @@ const rules: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
   },
 
   'ends soon when its turn is stopped': async ({ take: run, endless }) => {
-    if (endless === undefined) return;
+    needs(endless !== undefined, 'endless');
     const { events } = await run(endless, { stop: 'abort' });
     const ends = events.filter(({ type }) => type === 'agent_end').length;
     must(ends <= 1, `it has ${ends} agent_end events`);
   },
 
   'lets go when its reader leaves': async ({ take: run, endless }) => {
-    if (endless === undefined) return;
+    needs(endless !== undefined, 'endless');
     const { thrown } = await run(endless, { stop: 'return' });
     must(thrown === undefined, `return() of its iterator threw: ${String(thrown)}`);
   },
@@ -285,7 +295,7 @@ const rules: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     take: run,
     failure,
   }) => {
-    if (failure === undefined) return;
+    needs(failure !== undefined, 'failure');
     const { events, thrown } = await run(failure);
     const ends = events.filter(({ type }) => type === 'agent_end').length;
     if (thrown !== undefined) {

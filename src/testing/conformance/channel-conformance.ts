@@ -1,5 +1,5 @@
 import type { SendResult } from '@sluice/sdk/channel';
-import { type ConformanceCheck, must } from './check.js';
+import { type ConformanceCheck, checksOf, isAbout, must, needs } from './check.js';
 import {
   type ChannelConformanceOptions,
   type ChannelUnderTest,
@@ -17,16 +17,13 @@ import {
  */
 export function channelConformance(
   make: () => ChannelUnderTest | Promise<ChannelUnderTest>,
-  { timeoutMs = 5_000 }: ChannelConformanceOptions = {},
+  { timeoutMs = 5_000, complete = false }: ChannelConformanceOptions = {},
 ): readonly ConformanceCheck[] {
-  return Object.entries(channelRules).map(([name, rule]) => ({
-    name,
-    run: async () => {
-      await using subject = runningChannel(await make(), timeoutMs);
-      if (subject.channel.accounts.length > 0) await subject.start(); // a rule of its own tells of none
-      await rule(subject);
-    },
-  }));
+  return checksOf(channelRules, complete, async (rule) => {
+    await using subject = runningChannel(await make(), timeoutMs);
+    if (subject.channel.accounts.length > 0) await subject.start(); // a rule of its own tells of none
+    await rule(subject);
+  });
 }
 
 /** Milliseconds that a check waits for something that must not come. */
@@ -110,7 +107,7 @@ const channelRules: Readonly<Record<string, (subject: RunningChannel) => Promise
   },
 
   'waits for `receive` before it brings more, if it says that it can wait': async (subject) => {
-    if (subject.channel.capabilities.canWait !== true) return;
+    isAbout(subject.channel.capabilities.canWait === true, 'it cannot wait');
     let let1: () => void = () => undefined;
     subject.answer = () =>
       new Promise((resolve) => {
@@ -130,6 +127,7 @@ const channelRules: Readonly<Record<string, (subject: RunningChannel) => Promise
     await subject.arrived(1);
     const [update] = subject.updates;
     must(update !== undefined, 'the host got no update');
+    isAbout(channel.ack !== undefined, 'it has no ack');
     for (const name of ['ack', 'ack, called again'])
       await subject.step(name, async () => channel.ack?.(accountId, update));
   },
@@ -177,7 +175,7 @@ const channelRules: Readonly<Record<string, (subject: RunningChannel) => Promise
   'shows a message once that is sent again under its key, if it says that it drops doubles': async (
     subject,
   ) => {
-    if (subject.channel.capabilities.deduplicatesSends !== true) return;
+    isAbout(subject.channel.capabilities.deduplicatesSends === true, 'it drops no doubles');
     const approval = await subject.approve({ content: 'Twice.' });
     await subject.send(approval.mintPermit());
     await subject.send(approval.mintPermit());
@@ -186,9 +184,9 @@ const channelRules: Readonly<Record<string, (subject: RunningChannel) => Promise
   },
 
   'makes stream senders if it says that it can stream': async ({ channel }) => {
-    const can = channel.capabilities.canStreamResponse === true;
+    isAbout(channel.capabilities.canStreamResponse === true, 'it does not stream');
     const has = channel.createStreamSender !== undefined;
-    must(!can || has, 'canStreamResponse is true, and there is no createStreamSender');
+    must(has, 'canStreamResponse is true, and there is no createStreamSender');
   },
 
   'takes nothing more in after `stopIntake`, and still sends': async (subject) => {
@@ -213,8 +211,9 @@ async function failed(
   subject: RunningChannel,
   how: 'ambiguous' | 'rejected' | 'retry-after',
 ): Promise<void> {
-  if (subject.failNext === undefined) return;
-  subject.failNext(how);
+  const { failNext } = subject;
+  needs(failNext !== undefined, 'failNext');
+  failNext(how);
   const permit = (await subject.approve({ content: 'Not now.' })).mintPermit();
   const result = await subject.step('send', () =>
     // a send that throws counts as ambiguous

@@ -1,4 +1,5 @@
 import type { ChatCommandContext } from '@sluice/host';
+import { placeOf } from '@sluice/sdk/extension';
 import { samplePayload } from '../samples.js';
 
 /**
@@ -17,6 +18,9 @@ export function commandContext(fields: Partial<ChatCommandContext> = {}): ChatCo
     accountId: 'default',
     eventId: 'fake/default/1',
     message,
+    place: placeOf({ ...message, accountId: 'default' }),
+    signal: new AbortController().signal,
+    reply: async (content) => ({ status: 'sent', content, attempts: 1, indexKeys: [] }),
     isAuthorized: true,
     resetSession: async () => undefined,
     stopTurn: () => false,

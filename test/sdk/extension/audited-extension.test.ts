@@ -121,7 +121,7 @@ describe('an extension that is audited as a whole', () => {
   it('reads the values that are kept, and its own over them (judgement §3.8)', async () => {
     const { extension, api } = acme();
     const kept = new Map<string, unknown>([['limit', 7]]);
-    const list = async () => [...kept].map(([key, value]) => ({ key, value }));
+    const list = async <T>() => [...kept].map(([key, value]) => ({ key, value: value as T }));
     const { kernel } = createTestKernel({ audit, grants });
     await using set = new ExtensionSet(kernel);
     const refuse = async (): Promise<never> => {

@@ -10,6 +10,7 @@ import type {
 import type { ScheduleHandler, ScheduleTimes } from '../named/schedule.js';
 import type { Added, AddedRun, Schedule } from './added-times.js';
 import type { ExtensionTap, TapListeners } from './extension-host.js';
+import type { CallWithMessage, MessagePlace } from './place.js';
 import type { ProvisionKind, Provisions } from './provisions.js';
 import type { Question, QuestionHandler } from './question.js';
 import type { Undo } from './scope.js';
@@ -129,6 +130,17 @@ export interface ExtensionApi {
    * await api.send({ channel: 'telegram', to: '42', content: 'Tea!', at: api.clock.now() + 600_000, key: 'tea' });
    */
   send(message: LaterMessage): Promise<Added<ExtensionMessage>>;
+  /**
+   * Answers the message of a call in its place, after the call: as `api.send` to `placeOf` of its message.
+   *
+   * @throws SluiceError (as a rejection) as `send`.
+   * @example
+   * api.observe('routing.resolved', 'hello', async (call) => void (await api.reply(call, 'One moment, please.')));
+   */
+  reply(
+    call: CallWithMessage,
+    said: string | Omit<ExtensionMessage, keyof MessagePlace | 'after'>,
+  ): Promise<KeptSend>;
   /**
    * The messages that wait for their time.
    *

@@ -52,6 +52,27 @@ export function readConfig<Output>(
   throw badConfig(extensionId, verdict.issues);
 }
 
+/** Reads a value by a schema, which may be async. @returns the value, or its problems in one line. */
+export async function checkedBy<Output>(
+  schema: ConfigSchema<Output>,
+  given: unknown,
+): Promise<{ readonly value?: { readonly read: Output }; readonly problem?: string }> {
+  const verdict = await schema['~standard'].validate(given);
+  return verdict.issues === undefined
+    ? { value: { read: verdict.value } }
+    : { problem: linesOf(verdict.issues, '').join('; ') };
+}
+
+/** The mistakes in words, each with its path; the first few of them. */
+function linesOf(issues: readonly ConfigIssue[], root: string): readonly string[] {
+  const lines = issues.map((issue) => {
+    const path = pathOf(issue, root);
+    return `${path}${path === '' ? '' : ': '}${oneLine(issue.message)}`;
+  });
+  const rest = lines.length - shownIssues;
+  return rest > 0 ? [...lines.slice(0, shownIssues), `and ${rest} more`] : lines;
+}
+
 function judge<Output>(
   extensionId: string,
   schema: ConfigSchema<Output>,
@@ -73,25 +94,22 @@ function judge<Output>(
 }
 
 function badConfig(extensionId: string, issues: readonly ConfigIssue[]): SluiceError {
-  const lines = issues.map((issue) => `${pathOf(issue)}: ${oneLine(issue.message)}`);
-  const rest = lines.length - shownIssues;
-  const shown = rest > 0 ? [...lines.slice(0, shownIssues), `and ${rest} more`] : lines;
   const [first] = issues;
   return extensionError('bad-config', {
     extensionId,
-    problems: shown.join('; ') || 'config: it does not fit',
-    path: first === undefined ? 'config' : pathOf(first),
+    problems: linesOf(issues, 'config').join('; ') || 'config: it does not fit',
+    path: first === undefined ? 'config' : pathOf(first, 'config'),
   });
 }
 
 /** Writes the path of an issue as a program would: `config.days[0].from`. */
-function pathOf(issue: ConfigIssue): string {
-  let path = 'config';
+function pathOf(issue: ConfigIssue, root: string): string {
+  let path = root;
   for (const segment of issue.path ?? []) {
     const key = typeof segment === 'object' ? segment.key : segment;
     const name = String(key);
     if (typeof key === 'number' || /^\d+$/.test(name)) path += `[${name}]`;
-    else path += /^[\w$-]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+    else path += /^[\w$-]+$/.test(name) ? `${path && '.'}${name}` : `[${JSON.stringify(name)}]`;
   }
   return path;
 }

@@ -1,9 +1,10 @@
 import type { Principal } from 'sluice-kernel';
+import type { MessagePlace } from './place.js';
 import type { ExtensionMessage } from './send.js';
 import type { Storable } from './store.js';
 
 /** The conversation that is asked: the one that answers. `to` is the id of the conversation, as messages of it have it. */
-export type QuestionPlace = Pick<ExtensionMessage, 'channel' | 'accountId' | 'to' | 'threadId'>;
+export type QuestionPlace = MessagePlace;
 
 /** An answer to choose: a button, or a numbered line if the channel shows none. */
 export interface QuestionOption {

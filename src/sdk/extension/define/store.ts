@@ -25,9 +25,9 @@ export interface StoreListOptions {
 }
 
 /** A value with its key. */
-export interface StoreEntry {
+export interface StoreEntry<T = unknown> {
   readonly key: string;
-  readonly value: unknown;
+  readonly value: T;
   /** When it is gone, in milliseconds since 1970; absent if it stays. */
   readonly expiresAtMs?: number;
 }
@@ -51,8 +51,8 @@ export interface ExtensionStore {
   set<T>(key: string, value: T & Storable<T>, options?: StoreSetOptions): Promise<void>;
   /** Drops a value. @returns whether there was one. */
   delete(key: string): Promise<boolean>;
-  /** The entries whose keys begin with a prefix, in the order of their keys by code point; by default all. */
-  list(prefix?: string, options?: StoreListOptions): Promise<readonly StoreEntry[]>;
+  /** The entries whose keys begin with a prefix, in the order of their keys by code point; by default all. `T` as of `get`. */
+  list<T = unknown>(prefix?: string, options?: StoreListOptions): Promise<readonly StoreEntry<T>[]>;
   /**
    * Changes a value as one step: if somebody else has changed it meanwhile, `change` runs again with the value of then.
    *

@@ -10,6 +10,7 @@ import {
 import type { Added, Schedule } from '../define/added-times.js';
 import type { ExtensionApi } from '../define/api.js';
 import type { ExtensionHost } from '../define/extension-host.js';
+import { placeOf } from '../define/place.js';
 import type { Question } from '../define/question.js';
 import type { ExtensionMessage, KeptSend, LaterMessage } from '../define/send.js';
 import type { ExtensionStore } from '../define/store.js';
@@ -25,7 +26,7 @@ import type { RegistrationWindow } from './registration-window.js';
 /** The part of the api that the host stands behind. */
 type Hosted = Pick<
   ExtensionApi,
-  'store' | 'send' | 'laterSends' | 'inject' | 'stateDir' | 'resolvePath'
+  'store' | 'send' | 'reply' | 'laterSends' | 'inject' | 'stateDir' | 'resolvePath'
 >;
 
 /** The parts of the access of one extension to its host. */
@@ -86,6 +87,7 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
   };
   const store = (): ExtensionStore => host.storeOf?.(extensionId) ?? ownStore();
   const timesOf = timesBy(member, extensionId);
+  const send = sendBy(member, extensionId);
   let stateDir: string | undefined;
   return {
     member,
@@ -113,7 +115,8 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
         list: async (prefix, options) => store().list(prefix, options),
         update: async (key, change, options) => store().update(key, change, options),
       }),
-      send: sendBy(member, extensionId),
+      send,
+      reply: replyBy(send),
       laterSends: timesOf('', 'api.laterSends') as Schedule<ExtensionMessage>, // its name has messages
       inject: async (sessionKey, text, options) =>
         member('inject', 'api.inject', ['inject'])(extensionId, sessionKey, text, options),
@@ -171,6 +174,16 @@ function sendBy(member: HostAccess['member'], extensionId: string): ExtensionApi
     return add({ at, data, ...definedFields({ key: data.key }) });
   }
   return send;
+}
+
+/** Answers the message of a call. */
+function replyBy(send: ExtensionApi['send']): ExtensionApi['reply'] {
+  return async (call, said) => {
+    const { payload } = call;
+    const place = placeOf('message' in payload ? payload.message : payload);
+    const message = typeof said === 'string' ? { content: said } : said;
+    return send({ ...message, ...place, after: call });
+  };
 }
 
 /** A host whose members may be missing, or come later. */

@@ -81,6 +81,7 @@ export async function startExtension(
       own: resources.add.bind(resources),
       store: hosted.store,
       send: hosted.send,
+      reply: hosted.reply,
       laterSends: hosted.laterSends,
       question: questionsOf(window, access),
       inject: hosted.inject,

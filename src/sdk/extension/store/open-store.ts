@@ -74,14 +74,14 @@ export function openStore(
       checkKey(key);
       return (await deleteValue({ values, namespace: extensionId, key, quota })) !== undefined;
     },
-    list: async (
+    list: async <T>(
       prefix = '',
       { after, limit = Number.MAX_SAFE_INTEGER }: StoreListOptions = {},
     ) => {
       for (const part of [prefix, after ?? '']) checkKey(part, partPattern);
       const most = limit >= 1 ? Math.floor(limit) : 0; // also if it is no number
       const given = { prefix, limit: most, ...definedFields({ after }) };
-      return (await values.list(extensionId, given)).map(entryOf);
+      return (await values.list(extensionId, given)).map((row) => entryOf<T>(row));
     },
     update: async <T>(
       key: string,
@@ -120,8 +120,8 @@ function read<T>(value: KeptValue | undefined): T | undefined {
   return value === undefined ? undefined : (JSON.parse(value.body) as T); // the caller's word
 }
 
-function entryOf({ key, body, expiresAtMs }: KeptValue): StoreEntry {
-  return { key, value: JSON.parse(body), ...definedFields({ expiresAtMs }) };
+function entryOf<T>({ key, body, expiresAtMs }: KeptValue): StoreEntry<T> {
+  return { key, value: JSON.parse(body) as T, ...definedFields({ expiresAtMs }) }; // the type is the caller's word
 }
 
 function full(
