@@ -99,7 +99,13 @@ export function legacyChannel(
         const failed = plugin.intake
           .troublesOf(id, accountId)
           .failed.map((member) => `${member} has failed`);
-        return [started?.trouble() ?? [], failed].flat().map((what) => ({ accountId, what }));
+        const stuck = 'messages wait in its queue, and its plugin takes none';
+        const all = [
+          started?.trouble() ?? [],
+          failed,
+          plugin.state.isStuck(accountId) ? stuck : [],
+        ];
+        return all.flat().map((what) => ({ accountId, what }));
       }),
     updateEnded: (accountId, end) => activeMessages.end(accountId, end),
     decodeIngress: (raw, accountId) =>

@@ -190,7 +190,7 @@ function apiOf(plugin: Registering): object {
     ...definedFields({ rootDir: plugin.rootDir }),
     config,
     pluginConfig,
-    logger: plugin.legacyLogger,
+    logger: plugin.intake.watch('api.logger', plugin.legacyLogger),
     ...plugin.intake.watch('api', { resolvePath, ...registrations }),
     ...standInsOf('api', plugin.refusals.method),
     get runtime() {
@@ -203,15 +203,20 @@ function apiOf(plugin: Registering): object {
 
 /** Adds the members that profile 2026.9 has. */
 function withLaterMembers(api: object, plugin: Registering): object {
-  const { refusals } = plugin;
+  const { refusals, intake } = plugin;
   const groups = laterStandInsOf('groups', refusals.part) as Readonly<Record<string, object>>; // each is a proxy
   const { session = {} } = groups;
   const injections = { enqueueNextTurnInjection: nextTurnInjections(plugin) };
-  const workflow = withStandIns(injections, () => Reflect.get(session, 'workflow'));
+  const workflow = withStandIns(intake.watch('api.session.workflow', injections), () =>
+    Reflect.get(session, 'workflow'),
+  );
   const served = {
     ...groups,
     session: withStandIns({ workflow }, () => session),
-    lifecycle: withStandIns(lifecycleOf(plugin), () => groups['lifecycle'] ?? {}),
+    lifecycle: withStandIns(
+      intake.watch('api.lifecycle', lifecycleOf(plugin)),
+      () => groups['lifecycle'] ?? {},
+    ),
   };
   for (const [name, group] of Object.entries(served))
     Object.defineProperty(api, name, {
@@ -221,7 +226,9 @@ function withLaterMembers(api: object, plugin: Registering): object {
       },
     });
   const functions = laterStandInsOf('functions', refusals.method);
-  return Object.assign(api, functions, injections, { registrationMode: 'full' });
+  return Object.assign(api, functions, intake.watch('api', injections), {
+    registrationMode: 'full',
+  });
 }
 
 /** `api.lifecycle`: the life of the plugin as it is loaded. What it has disposed of goes with it. */

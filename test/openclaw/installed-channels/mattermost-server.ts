@@ -31,6 +31,11 @@ export async function mattermostStandIn() {
   sockets.on('connection', (socket) => socket.once('message', () => connect(socket)));
   return {
     ...{ posted, connected, url: provider.url },
+    account: {
+      ...{ baseUrl: provider.url, botToken: 'a-dummy-token', chatmode: 'oncall' },
+      ...{ dmPolicy: 'open', allowFrom: ['*'], groupPolicy: 'open', groupAllowFrom: ['*'] },
+      ...{ commands: { native: false }, network: { dangerouslyAllowPrivateNetwork: true } },
+    },
     post: (
       socket: WebSocket,
       said: {

@@ -7,13 +7,8 @@ const openclaw = inject('openClawWithChannels');
 describe.skipIf(openclaw === undefined)('the unmodified mattermost of OpenClaw 2026.9', () => {
   it('takes a direct post in through its debouncer, and answers by a request (event-pipeline §17.35)', async () => {
     await using server = await mattermostStandIn();
-    const channel = {
-      ...{ baseUrl: server.url, botToken: 'a-dummy-token', chatmode: 'oncall' },
-      ...{ dmPolicy: 'open', allowFrom: ['*'], groupPolicy: 'open', groupAllowFrom: ['*'] },
-      ...{ commands: { native: false }, network: { dangerouslyAllowPrivateNetwork: true } },
-    };
     await using lab = await laterLab('@openclaw/mattermost@2026.9.5', {
-      channels: { mattermost: channel },
+      channels: { mattermost: server.account },
     });
     const host = await lab.begin();
     server.post(await server.connected, { id: 'p1', channel: direct, type: 'D', message: 'hello' });

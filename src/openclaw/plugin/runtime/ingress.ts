@@ -1,4 +1,3 @@
-import { isFields } from 'sluice-kernel/internal';
 import type { Registering } from '../api/registering.js';
 import { moduleOf } from '../sdk/sdk-module.js';
 
@@ -19,16 +18,5 @@ export function ingressOf({ openclaw, intake: way }: Registering): object | unde
   if (module === undefined) return undefined;
   const owner = 'api.runtime.channel.inbound.ingress';
   const there = Object.entries(names).map(([name, theirs]) => [name, module[theirs]] as const);
-  const members = way.watch(owner, Object.fromEntries(there.filter(([, run]) => isFunction(run))));
-  const { createResolver } = members;
-  if (!isFunction(createResolver)) return members;
-  const create = (...given: readonly unknown[]): unknown => {
-    const made = createResolver(...given);
-    return isFields(made) ? way.watch(`${owner}.createResolver`, made) : made;
-  };
-  return { ...members, createResolver: create };
-}
-
-function isFunction(value: unknown): value is (...given: readonly unknown[]) => unknown {
-  return typeof value === 'function';
+  return way.watch(owner, Object.fromEntries(there.filter(([, run]) => typeof run === 'function')));
 }

@@ -29,7 +29,9 @@ export function runtimeOf(plugin: Registering): object {
       return plugin.channelRuntime();
     },
     events: {
-      onAgentEvent: (listener: AgentEventListener) => onAgentEvent(plugin, listener),
+      ...plugin.intake.watch('api.runtime.events', {
+        onAgentEvent: (listener: AgentEventListener) => onAgentEvent(plugin, listener),
+      }),
       ...standInsOf('api.runtime.events', method),
     },
   };

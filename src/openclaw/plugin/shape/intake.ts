@@ -62,4 +62,6 @@ export interface LegacyState {
    * @param lost aborts when another host has the account: no event is taken in for it any more.
    */
   reread(accountId: string, lost?: AbortSignal): void;
+  /** Returns whether events of an account wait and its plugin has not taken one for long. */
+  isStuck(accountId: string): boolean;
 }

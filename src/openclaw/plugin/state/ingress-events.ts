@@ -74,6 +74,13 @@ export class IngressEvents {
     this.#isStale = true;
   }
 
+  /** Returns whether an event has waited for longer than some milliseconds while nobody works on any. */
+  isStuck(forMs: number): boolean {
+    const beforeMs = this.clock.now() - forMs;
+    const [first] = this.claims.size > 0 ? [] : this.#open.values(); // the oldest, but for those that came out of order
+    return first !== undefined && first.updatedAt < beforeMs;
+  }
+
   /** All events, ended ones included. */
   async all(): Promise<readonly Open[]> {
     const rows = await this.#items.list(this.#namespace);

@@ -14,6 +14,9 @@ import { IngressEvents, type IngressParts, type Open } from './ingress-events.js
 /** Events that a call looks at, if it does not say. */
 const usualScan = 100;
 
+/** Milliseconds that an event waits, while nobody works on any, until its account is in trouble. */
+const stuckAfterMs = 60_000;
+
 /** `state.openChannelIngressQueue`: the events of an account that its plugin has taken over, each until it is a message. */
 export type IngressQueue = ReturnType<typeof ingressQueue>['queue'];
 
@@ -24,6 +27,7 @@ export function ingressQueue(parts: IngressParts) {
     queue: { ...intake(events), ...listings(events), ...claims(events), ...ends(events) },
     /** Has what is kept read again: another host may have changed it meanwhile. Claims of this process stay. */
     reread: () => void events.run(async () => events.forget()),
+    isStuck: () => events.isStuck(stuckAfterMs),
   };
 }
 

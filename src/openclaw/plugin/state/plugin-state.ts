@@ -57,6 +57,7 @@ export function pluginState(extensionId: string, parts: StateParts) {
       lost.set(accountOf(accountId), signal);
       queues.get(accountOf(accountId))?.reread();
     },
+    isStuck: (accountId: string) => queues.get(accountOf(accountId))?.isStuck() === true,
     openKeyedStore: (options: KeyedStoreOptions) =>
       getOrMake(stores, JSON.stringify(options), () =>
         keyedStore({ store, clock, remove }, options),
@@ -72,11 +73,11 @@ export function pluginState(extensionId: string, parts: StateParts) {
     openChannelIngressQueue: ({ accountId }: { readonly accountId?: string } = {}) => {
       const account = accountOf(accountId);
       return getOrMake(queues, account, () => {
-        const { queue, reread } = ingressQueue({
+        const { queue, ...more } = ingressQueue({
           ...{ channelId: extensionId, accountId: account, clock, values: late },
           lost: () => lost.get(account),
         });
-        return { queue: watchedQueue(way, account, queue), reread };
+        return { queue: watchedQueue(way, account, queue), ...more };
       }).queue;
     },
   };

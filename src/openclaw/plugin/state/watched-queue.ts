@@ -28,7 +28,7 @@ export function watchedQueue(
     working.delete(idOf(name));
     return true;
   };
-  return way.watch(owner, {
+  return {
     ...queue,
     enqueue: async (...given) => {
       const result = await queue.enqueue(...given);
@@ -51,5 +51,5 @@ export function watchedQueue(
         error: message ?? reason,
       });
     },
-  } satisfies IngressQueue);
+  } satisfies IngressQueue;
 }

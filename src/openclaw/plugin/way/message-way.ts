@@ -1,5 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Clock, fieldsOf, isSluiceError, isThenable, Timer } from 'sluice-kernel/internal';
+import {
+  type Clock,
+  fieldsOf,
+  getOrMake,
+  isFields,
+  isSluiceError,
+  isThenable,
+  Timer,
+} from 'sluice-kernel/internal';
 import { legacyError } from '../../errors.js';
 import type { LegacyInbound, LegacyIntake } from '../shape/intake.js';
 import {
@@ -18,6 +26,10 @@ const graceMs = 10_000;
 /** Milliseconds after its end in which code may still fail with a text that it had. */
 const lateMs = 60_000;
 const noTexts: readonly string[] = [];
+/** The member that an event of a provider is handed to: its second argument is all that is known of a text. */
+const takesIn = 'api.runtime.state.openChannelIngressQueue.enqueue';
+/** Members that make an object: its functions are watched, too. */
+const isMaker = /\.(?:open|create|getChild)[A-Z]\w*$/;
 /** Members of one account that are named at once. */
 const mostFailures = 20;
 
@@ -53,6 +65,8 @@ export class MessageWay implements LegacyIntake {
   readonly #at = new AsyncLocalStorage<At>();
   readonly #accounts = new Map<string, AccountWay>();
   readonly #takers = new Map<string, Taker>();
+  /** The objects that members have made, as they are watched. */
+  readonly #made = new WeakMap<object, object>();
 
   constructor(parts: WayParts) {
     this.#parts = parts;
@@ -108,12 +122,17 @@ export class MessageWay implements LegacyIntake {
     const texts = textsIn(given, member).filter((text) => handed?.includes(text) === false);
     const isOf = (text: string): boolean => texts.includes(text);
     if (carried !== undefined && isOpen(carried)) this.#note(carried, because);
+    else if (member === takesIn)
+      this.#note(
+        openText(account, () => given[1], { isOf: isIn(given[1]), isOver: true }),
+        because,
+      );
     else if (texts.length > 0)
       this.#note(
         openWith(account, texts)[0] ?? openText(account, () => ({ texts }), { isOf, isOver: true }),
         because,
       );
-    else if (carried === undefined) account.astray = because;
+    else if (carried?.handed === undefined) account.astray = because; // the queue has its text
   }
 
   async carry<T>(raw: () => unknown, work: (isLost: () => boolean) => Promise<T> | T): Promise<T> {
@@ -142,11 +161,7 @@ export class MessageWay implements LegacyIntake {
     const account = this.#named(accountId);
     if (account === undefined) return () => undefined;
     const { astray } = account;
-    const form = JSON.stringify(payload ?? null);
-    const carried = openText(account, () => payload, {
-      isOf: (text, isExact) =>
-        form.includes(isExact ? JSON.stringify(text) : JSON.stringify(text).slice(1, -1)),
-    });
+    const carried = openText(account, () => payload, { isOf: isIn(payload) });
     return (failure) => {
       const isAdopted = this.#at.getStore()?.isHosts === true;
       if (failure === 'given back' || isAdopted) return close(carried);
@@ -231,7 +246,9 @@ export class MessageWay implements LegacyIntake {
         const result = run(...given);
         if (isThenable(result))
           result.then(undefined, (error: unknown) => this.failed(member, error, given));
-        return result;
+        return isMaker.test(member) && isFields(result)
+          ? getOrMake(this.#made, result, () => this.watch(member, result))
+          : result;
       } catch (error) {
         this.failed(member, error, given);
         throw error;
@@ -265,4 +282,16 @@ type Run = (...given: readonly unknown[]) => unknown;
 
 function keyOf(channelId: string, accountId: string): string {
   return JSON.stringify([channelId, accountId.toLowerCase()]);
+}
+
+/** Tells whether an event has a text, as a whole or as a part. */
+function isIn(event: unknown): (text: string, isExact: boolean) => boolean {
+  let form = '';
+  try {
+    form = JSON.stringify(event ?? null);
+  } catch {
+    // it holds itself: it is known by nothing
+  }
+  return (text, isExact) =>
+    form.includes(isExact ? JSON.stringify(text) : JSON.stringify(text).slice(1, -1));
 }
