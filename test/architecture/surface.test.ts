@@ -94,7 +94,7 @@ describe('the budget of names', () => {
     './channel': [8, 38],
     './chat': [18, 45], // what every channel of a chat provider needs, once: how its start has failed, and its accounts, too
     './stream': [10, 67], // 7, and three for agents that speak a protocol: a writer of messages, a prompt as one text, and messages as any model takes them
-    './extension': [12, 81], // 11, and the group of a process that a library starts
+    './extension': [12, 85], // 11, and the group of a process that a library starts
     './gateway': [6, 32],
     './agent': [14, 63],
     './host': [25, 138], // 15, the two rules that tell a command and a session before the host does, seven of the ways, and a journal that is no file

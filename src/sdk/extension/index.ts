@@ -17,6 +17,7 @@ export type * from './define/question.js';
 export * from './define/scope.js';
 export type { ExtensionMessage, InjectOptions, KeptSend, SendReport } from './define/send.js';
 export type * from './define/store.js';
+export type * from './define/texts.js';
 export { loadExtension } from './load/load.js';
 export { type LoadModuleOptions, loadExtensionModule } from './load/load-module.js';
 export type * from './load/load-result.js';

@@ -10,6 +10,7 @@ import {
 import type { ExtensionApi } from '../define/api.js';
 import type { ExtensionHost } from '../define/extension-host.js';
 import type { Question } from '../define/question.js';
+import { sayIn } from '../define/say-in.js';
 import type { KeptSend } from '../define/send.js';
 import type { ExtensionStore } from '../define/store.js';
 import { extensionError } from '../errors.js';
@@ -21,7 +22,10 @@ import { type Asking, checkGrants } from './check-grants.js';
 import type { RegistrationWindow } from './registration-window.js';
 
 /** The part of the api that the host stands behind. */
-type Hosted = Pick<ExtensionApi, 'store' | 'send' | 'inject' | 'stateDir' | 'resolvePath'>;
+type Hosted = Pick<
+  ExtensionApi,
+  'store' | 'send' | 'inject' | 'texts' | 'stateDir' | 'resolvePath'
+>;
 
 /** The parts of the access of one extension to its host. */
 interface HostAccessParts extends Asking {
@@ -118,6 +122,7 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
         member('send', 'api.send', [`send:${message.channel}`])(extensionId, message),
       inject: async (sessionKey, text, options) =>
         member('inject', 'api.inject', ['inject'])(extensionId, sessionKey, text, options),
+      texts: (rows) => given.textsOf?.(extensionId, rows) ?? (() => sayIn(rows)),
       get stateDir() {
         return (stateDir ??= member('stateDirOf', 'api.stateDir')(extensionId));
       },

@@ -83,6 +83,7 @@ export async function startExtension(
       send: hosted.send,
       question: questionsOf(window, access),
       inject: hosted.inject,
+      texts: hosted.texts,
       schedule: access.schedule(window),
       tap: access.tap(window),
       get stateDir() {
