@@ -61,6 +61,7 @@ export const sidebar: readonly PageGroup[] = [
     ['sluice-inspector', 'extensions/inspector/README.md'],
     ['The command line', 'docs/command-line.md'],
     ['Settings of a host', 'spec/config.md'],
+    ['Sentences of a host', 'spec/texts.md'],
     ['Performance', 'docs/performance.md'],
     ['Limits', 'docs/limits.md'],
     ['Changes', 'CHANGELOG.md'],

@@ -26,4 +26,5 @@ export { contributeDefaultChoices, hostExtensionId } from './provided/default-ch
 export { rolesOf } from './provided/roles.js';
 export { nameOfRoute, routeProblem } from './provided/routes.js';
 export { suspendedNames } from './receive/suspended.js';
+export { Texts } from './texts/texts.js';
 export { type RecordedOutcome, recordedOutcome } from './timeline/recorded-outcome.js';

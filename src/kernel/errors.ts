@@ -92,6 +92,7 @@ function bare(code: ErrorCode, details: ErrorDetails): string {
   return `${code}: ${said.join(', ')}`;
 }
 
-function fill(text: string, details: ErrorDetails): string {
+/** Puts values into a text, where it has their names in braces. */
+export function fill(text: string, details: ErrorDetails): string {
   return text.replace(/\{(\w+)\}/g, (_, name: string) => String(details[name] ?? ''));
 }

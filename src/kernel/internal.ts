@@ -4,7 +4,7 @@ export type { GivenAnswer } from './catalog/agent-start.js';
 export { mayMatch, previewNotice } from './contract/may-match.js';
 export { type OpenContribution, type OpenKernel, openKernel } from './contract/open-kernel.js';
 export { perKernel } from './contract/per-kernel.js';
-export { type ErrorMaker, errorMaker, kernelError, type RowsOf } from './errors.js';
+export { type ErrorMaker, errorMaker, fill, kernelError, type RowsOf } from './errors.js';
 export * from './index.js';
 export { matchFields } from './match/match-fields.js';
 export { nameOf } from './outcome/entry.js';

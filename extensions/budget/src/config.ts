@@ -69,7 +69,7 @@ export const config = z
     timeZone: timeZone.default('UTC'),
     reply: z
       .union([z.string().trim().min(1), z.literal(false)], 'must be a text or false')
-      .default('The budget of today is used up. /budget shows it.'),
+      .optional(),
     failClosed: z.boolean().default(false),
   })
   .superRefine((settings, issues) => {

@@ -22,6 +22,7 @@ export default defineExtension({
   config,
   setup(api, settings) {
     const accounts = openAccounts(api, settings);
+    const sayTo = api.texts({ 'used-up': 'The budget of today is used up. /budget shows it.' });
     const runs = runningRuns();
     const { estimate, failClosed } = settings;
 
@@ -49,7 +50,9 @@ export default defineExtension({
       if (parseCommandLine(call.payload.message.content) !== undefined) return allow();
       const places = accounts.of(whoseMessage(call));
       const refusal = await reserveAll(places, digest(call.event.correlationId));
-      return refusal === undefined ? allow() : refused(refusal, settings, accounts.today());
+      if (refusal === undefined) return allow();
+      const { reply = sayTo(call.payload.message)('used-up') } = settings;
+      return refused(refusal, settings, accounts.today(), reply);
     });
 
     api.observe('agent.starting', 'begin', async ({ event, payload, principal }) => {
@@ -92,8 +95,9 @@ function whoseMessage(call: Call<'routing.resolving'>): Whose {
 
 function refused(
   { place, excess }: { readonly place: Place; readonly excess: Excess },
-  { reply, estimate, timeZone }: Settings,
+  { estimate, timeZone }: Settings,
   day: string,
+  reply: string | false,
 ) {
   const { unit, limit, used, reserved } = excess;
   const reason = {

@@ -118,6 +118,7 @@ export function readChat(
       text: words,
       images: content.flatMap((part) => (part.type === 'image_url' ? [part.image_url.url] : [])),
       ...(agent !== undefined && { agent }),
+      ...spokenBy(headers),
     },
   };
 }
@@ -151,12 +152,20 @@ export function readPress(
   return {
     ...{ kind: 'press', conversationId: idOfConversation(senderId, conversation) },
     ...{ interactionId: newUpdateId(), senderId, isProven, button: data.button },
+    ...spokenBy(headers),
   };
 }
 
 /** The name of a conversation. The header that answers name it in counts beside that of the config: the page has no other. */
 function namedBy(headers: Headers, { conversationHeader }: HttpConfig): string | null {
   return headers.get(conversationHeader) ?? headers.get('x-sluice-conversation');
+}
+
+/** The language that the client asks for first. */
+function spokenBy(headers: Headers): { readonly locale?: string } {
+  const [locale] =
+    /^[a-z]{2,3}(-[a-z0-9]{1,8}){0,3}/i.exec(headers.get('accept-language') ?? '') ?? [];
+  return locale === undefined ? {} : { locale };
 }
 
 function idOfConversation(senderId: string, conversation: string): string {

@@ -10,6 +10,8 @@ const message = z.strictObject({
   answerTo: z.string().min(1),
   messageId: z.string().min(1),
   senderId: z.string().min(1),
+  /** The language that the client has asked for. */
+  locale: z.string().min(1).optional(),
   /** A key or a signature has proven the sender. */
   isProven: z.boolean(),
   /** The sender may give commands. */
@@ -25,6 +27,7 @@ const press = z.strictObject({
   conversationId: z.string().min(1),
   interactionId: z.string().min(1),
   senderId: z.string().min(1),
+  locale: z.string().min(1).optional(),
   isProven: z.boolean(),
   button: z.string().min(1),
 });
@@ -73,7 +76,7 @@ export function decodeUpdate(raw: unknown, accountId: string): DecodedIngress {
     return { kind: 'undecodable', problem, ...(path !== '' && { path }) };
   }
   if (data.kind === 'press') return decodePress(data, accountId);
-  const { conversationId, messageId, senderId, isProven, mayCommand, agent, text, images } = data;
+  const { conversationId, messageId, isProven, mayCommand, agent, text, images } = data;
   if (text.trim() === '' && images.length === 0)
     return { kind: 'undecodable', problem: 'the message is empty' };
   return {
@@ -83,21 +86,25 @@ export function decodeUpdate(raw: unknown, accountId: string): DecodedIngress {
     message: {
       ...{ channel: 'http', accountId, provider: 'http', surface: 'http' },
       ...{ from: conversationId, conversationId, originatingTo: data.answerTo, messageId },
-      ...{ sender: { id: senderId }, isGroup: false, content: text, metadata: {} },
+      ...{ sender: senderOf(data), isGroup: false, content: text, metadata: {} },
       attachments: images.map((url) => ({ kind: 'image' as const, url })),
       commandAuthorized: mayCommand, // of each text: the host may read it as a command
     },
   };
 }
 
+function senderOf({ senderId: id, locale }: Pick<HttpPress, 'senderId' | 'locale'>) {
+  return { id, ...(locale !== undefined && { locale }) };
+}
+
 function decodePress(press: HttpPress, accountId: string): DecodedIngress {
-  const { interactionId, button, conversationId, senderId, isProven } = press;
+  const { interactionId, button, conversationId, isProven } = press;
   return {
     kind: 'interaction',
     ...(isProven && { senderProof: 'account' as const }),
     interaction: {
       ...{ interactionId, kind: 'button' as const, name: button, values: [] },
-      ...{ channel: 'http', accountId, conversationId, isGroup: false, sender: { id: senderId } },
+      ...{ channel: 'http', accountId, conversationId, isGroup: false, sender: senderOf(press) },
     },
   };
 }

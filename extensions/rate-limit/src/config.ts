@@ -19,7 +19,7 @@ export const config = z
     perConversation: limit.optional(),
     reply: z
       .union([z.string().trim().min(1), z.literal(false)], 'must be a text or false')
-      .default('Too many messages at once. Please wait a little.'),
+      .optional(),
     exemptRoles: z.array(z.string().min(1, 'must not be blank')).default([]),
     failClosed: z.boolean().default(false),
   })

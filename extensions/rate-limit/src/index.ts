@@ -17,8 +17,9 @@ export default defineExtension({
   id: 'rate-limit',
   manifest: { version: '0.2.0', sluice: '~0.2.0', grants: ['veto:routing.resolving'] },
   config,
-  setup(api, { reply, exemptRoles, failClosed, ...limits }) {
+  setup(api, { reply: given, exemptRoles, failClosed, ...limits }) {
     const turns = inTurn();
+    const sayTo = api.texts({ 'too-many': 'Too many messages at once. Please wait a little.' });
 
     const isExempt = ({ principal }: Call<'routing.resolving'>): boolean =>
       principal !== undefined &&
@@ -55,6 +56,7 @@ export default defineExtension({
         text: `${name}: at most ${limit.count} in ${limit.windowMs} ms; the next in ${retryAfterMs} ms`,
         details: { limit: name, ...limit, retryAfterMs },
       };
+      const reply = given ?? sayTo(call.payload.message)('too-many');
       return reply === false
         ? cancel('rate-limited', reason)
         : cancel('rate-limited', { ...reason, reply });

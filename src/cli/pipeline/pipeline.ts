@@ -1,4 +1,4 @@
-import { type ExtensionData, extensionData, hostExtensionId } from '@sluice/host/internal';
+import { type ExtensionData, extensionData, hostExtensionId, Texts } from '@sluice/host/internal';
 import { memoryJournal } from '@sluice/journal';
 import { ExtensionSet, type HandlerWatch, moduleSource } from '@sluice/sdk/extension';
 import {
@@ -64,9 +64,10 @@ export async function openPipeline(
   );
   watch?.watch(kernel);
   const { setupTimeoutMs } = budgets;
+  const texts = new Texts(settings);
   const loading = {
     logger: withoutRefusals(logger),
-    host: { storeOf: data.storeOf, stateDirOf: data.stateDirOf },
+    host: { storeOf: data.storeOf, stateDirOf: data.stateDirOf, textsOf: texts.textsOf },
     ...definedFields({ setupTimeoutMs, around: watch?.around }),
   };
   const extensions = new ExtensionSet(kernel, loading);
@@ -109,6 +110,8 @@ export async function openPipeline(
   errors.push(...unmatched(kernel, Object.keys(overrides)));
   const ids = extensions.statuses.map(({ extensionId }) => extensionId);
   errors.push(...doubtfulSets(settings.setConfig, ids));
+  const hint = 'See its README for the sentences of an extension.';
+  errors.push(...texts.problems().map((what) => new CommandError('bad-config', what, hint)));
   const unaudited = audit.filter((id) => !ids.includes(id));
   const pluginIds = plugins.map(({ pluginId }) => pluginId);
   errors.push(...unaudited.map((id) => notAudited(id, ids, pluginIds)));

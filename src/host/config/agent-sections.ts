@@ -1,7 +1,8 @@
 import { canonicalStages } from 'sluice-kernel';
 import { z } from 'zod';
+import { isLocale, textProblems } from '../texts/texts.js';
 import type { CancelReplyCode, FailureTexts } from './failure-text.js';
-import { atOnce, milliseconds, name, setting } from './setting.js';
+import { atOnce, milliseconds, name, setting, settingOr } from './setting.js';
 
 /**
  * The agents that packages bring: the beginning of a name, and the form of the text behind its colon. `openai:MODEL@URL` comes from
@@ -103,6 +104,31 @@ export const failureText = z.strictObject({
   'timed-out': onFailure('if the turn took longer than it may'),
   other: onFailure('for each code that has no text here'),
 } satisfies Record<keyof FailureTexts, z.ZodType>);
+
+const language = z.string().refine(isLocale, 'expected a language, such as "de" or "pt-BR"');
+
+/** The language of the host's sentences for people, and its words for them (event-pipeline §16.25). */
+export const speech = {
+  locale: setting(
+    language,
+    'the language of those whose channel does not say theirs, such as "de"; by default English',
+  ),
+  texts: settingOr(
+    {},
+    z
+      .record(
+        language,
+        z
+          .record(z.string(), z.string().regex(/\S/, 'expected a text that is not empty'))
+          .describe('an object: by its key, the sentence; see spec/texts.md'),
+      )
+      .superRefine((tables, check) => {
+        for (const { path, problem } of textProblems(tables))
+          check.addIssue({ code: 'custom', path, message: problem });
+      }),
+    'an object: by language, the sentences of the host and of extensions for people',
+  ),
+};
 
 const onCancel = (code: string) =>
   setting(

@@ -26,17 +26,20 @@ export type FailureTexts = { readonly [code in FailureCode | 'other']?: string |
 export type FailureTextOption = FailureTexts | ((failure: AnswerFailure) => string | undefined);
 
 /**
- * Gives the text for the sender of a message (event-pipeline §16.19); `undefined` sends nothing. The default names the code
- * alone: the message of a failure may hold what a sender should not see.
+ * Gives the text for the sender of a message (event-pipeline §16.19); `undefined` sends nothing. It does not hold the message
+ * of the failure, which a sender should not see.
+ *
+ * @param otherwise the text if the option has none.
  */
 export function failureTextOf(
   failure: AnswerFailure,
   option: FailureTextOption = {},
+  otherwise?: string,
 ): string | undefined {
   if (typeof option === 'function') return option(failure);
   const { [failure.code]: text = option.other } = option;
   if (text === false) return undefined;
-  return text ?? `This message could not be answered (${failure.code}).`;
+  return text ?? otherwise;
 }
 
 /** A code of a cancel of which the sender of a message may be told. */

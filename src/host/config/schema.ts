@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { agent, cancelText, failureText, gateway, provider, session } from './agent-sections.js';
+import {
+  agent,
+  cancelText,
+  failureText,
+  gateway,
+  provider,
+  session,
+  speech,
+} from './agent-sections.js';
 import {
   approvals,
   budgets,
@@ -201,6 +209,7 @@ export const configSchema = z
     ingress: settingOr({}, ingress, 'an object: how messages come in'),
     lanes: settingOr({}, lanes, 'an object with the bounds of what waits'),
     session: settingOr({}, session, 'an object: what agents get of their sessions'),
+    ...speech,
     failureText: settingOr(
       {},
       failureText,

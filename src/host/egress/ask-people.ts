@@ -19,7 +19,8 @@ import {
 } from '../inquiries/approval-text.js';
 import { buttonOf } from '../inquiries/question-row.js';
 import type { PeopleWait } from '../lanes/people-wait.js';
-import type { FencedParts } from '../parts/parts.js';
+import type { FencedParts, HostParts } from '../parts/parts.js';
+import type { HostSay } from '../texts/texts.js';
 import { boundedJson, secretKeys } from '../timeline/bounded-json.js';
 import { deliver } from './delivery.js';
 import type { OutgoingMessage } from './prepare-send.js';
@@ -37,6 +38,8 @@ const isSecret = secretKeys();
 interface AskingMessage {
   /** The place of its questions, unless the config says otherwise; absent if it has no conversation. */
   readonly address?: ApprovalAddress;
+  /** The language of its sender, if its channel says it. */
+  readonly locale?: string | undefined;
   /** Its waits for people; absent if it leaves no place and no slot meanwhile. */
   readonly people?: PeopleWait;
   /** Returns whether the transcript has the result of a tool call. */
@@ -136,7 +139,7 @@ export function askPeople(parts: FencedParts, message: AskingMessage): Approvals
     const row = newApproval(request, {
       ...{ id, mayHaveRun, askedAtMs, dueAtMs },
       payload: cleanOf(parts)(shown.json),
-      ...definedFields({ address: message.address }),
+      ...definedFields({ address: message.address, locale: message.locale }),
     });
     return (await patiently(clock, request.signal, () => approvals.add(row, parts.fence)))
       ? row
@@ -166,12 +169,13 @@ export async function notifyApprover(
 export async function sendApproval(parts: FencedParts, row: ApprovalRow): Promise<void> {
   const { approvals, logger, signal } = parts;
   const { id } = row;
-  const buttons = approvalButtons(row).map(({ at, label }) => ({
+  const say = sayToApprover(parts, row);
+  const buttons = approvalButtons(row, say).map(({ at, label }) => ({
     id: buttonOf('a', id, at),
     label,
   }));
   const sent = await notifyApprover(parts, row, sendIdOfApproval(row), {
-    content: approvalText(row, cleanOf(parts)),
+    content: approvalText(row, cleanOf(parts), say),
     interactive: { buttons },
     metadata: { approvalId: id },
   });
@@ -184,6 +188,11 @@ export async function sendApproval(parts: FencedParts, row: ApprovalRow): Promis
     await patiently(parts.clock, signal, withdraw); // it is asked anew when its message is claimed again
   else if (status === 'sent') await approvals.noteSent(row);
   else await withdraw();
+}
+
+/** Speaks to whoever is asked: in the language of the message if it is asked there, and else in the operator's. */
+export function sayToApprover({ texts, options }: HostParts, { locale }: ApprovalRow): HostSay {
+  return texts.to(options.approvals?.to === undefined ? { sender: definedFields({ locale }) } : {});
 }
 
 /** The id of the send that asks. */

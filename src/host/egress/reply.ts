@@ -75,7 +75,8 @@ export async function endFailed(
     detail: reason,
     channel: message.channel,
   });
-  const content = failureTextOf(failure, parts.options.failureText);
+  const usual = parts.texts.to(message)('message-failed', failure);
+  const content = failureTextOf(failure, parts.options.failureText, usual);
   if (content === undefined) return { status: 'failed', reason, sends: [] };
   const told = await replyTo(parts, trail, message, { kind: 'error', content }, parts.signal);
   return { status: 'failed', reason, sends: [told] };

@@ -19,6 +19,7 @@ import {
 } from '../inquiries/question-row.js';
 import type { FencedParts } from '../parts/parts.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
+import type { HostSay } from '../texts/texts.js';
 import { provenSender } from './principal.js';
 import type { ReceivedUpdate } from './received-update.js';
 
@@ -30,9 +31,6 @@ interface By {
 }
 
 const answered: Ending = { status: 'answer', sends: [] };
-
-/** The text for a press of a question that is not open. */
-const notOpenText = 'This question is not open any more.';
 
 /** Takes a message as the answer to an open question (extensions-that-act §7.4). @returns its end, if it is one. */
 export async function takeAnswer(
@@ -85,12 +83,12 @@ export async function takePress(
   const { id: questionId } = button;
   const place = { channel, accountId, conversationId };
   return patiently(clock, signal, async () => {
-    if (button.kind === 'a') return pressApproval(parts, by, button);
+    if (button.kind === 'a') return pressApproval(parts, by, button, parts.texts.to(pressed));
     const there = await questions.at(place, questionId);
     if (isAnsweredBy(there, by.eventId)) return { questionId };
     const found = pressedOf(there, button);
     const isOpen = found !== undefined && (await close(parts, found, by, sender, conversationId));
-    return isOpen ? { questionId } : { text: notOpenText };
+    return isOpen ? { questionId } : { text: parts.texts.to(pressed)('question-closed') };
   });
 }
 
@@ -99,12 +97,13 @@ async function pressApproval(
   { approvals }: FencedParts,
   { eventId, principal }: By,
   { id: questionId, at }: { readonly id: string; readonly at: number },
+  say: HostSay,
 ): Promise<AnswerPress> {
   const answer = buttonAnswers[at];
   const row = answer && (await approvals.byId(questionId));
   const by = definedFields({ answeredBy: principal, answeredIn: eventId });
   const given = { ...(answer ?? { state: 'denied' as const }), ...by };
-  const { ended, text } = await answerApproval(approvals, row, given);
+  const { ended, text } = await answerApproval(approvals, row, given, say);
   return ended === undefined ? { text } : { questionId, text };
 }
 

@@ -51,6 +51,7 @@ async function runChatCommand(
   line: CommandLine,
 ): Promise<{ readonly ending: Ending; readonly success: boolean }> {
   const { agentId, sessionKey } = route;
+  const say = parts.texts.to(message);
   const surface = message.surface ?? message.channel;
   const isAuthorized = message.commandAuthorized !== false;
   const senderId = message.sender?.id;
@@ -62,9 +63,8 @@ async function runChatCommand(
     replyTo(parts, trail, message, { kind: 'reply', agentId, sessionKey, ...said }, parts.signal);
   const run = async (principal: Principal | undefined): Promise<ChatAnswer> => {
     const command = parts.commands.get(line.name);
-    if (command === undefined) return refusal(`There is no command "/${line.name}". Try /help.`);
-    if (!isAuthorized && command.forAnyone !== true)
-      return refusal(`You may not use "/${line.name}".`);
+    if (command === undefined) return refusal(say('command-unknown', line));
+    if (!isAuthorized && command.forAnyone !== true) return refusal(say('command-refused', line));
     const answer = await command.run({
       args: line.args,
       sessionKey,
@@ -125,7 +125,7 @@ async function runChatCommand(
     },
   );
   // §16.18: what was thrown is for the log and the journal
-  const text = value?.text ?? `"/${line.name}" failed.`;
+  const text = value?.text ?? say('command-failed', line);
   const content = [text, ...replies].filter((part) => part !== '').join('\n\n');
   if (value === undefined) parts.logger.error(`"/${line.name}" failed`, { surface, error });
   const { attachments = [], metadata } = value ?? {};

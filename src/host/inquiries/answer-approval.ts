@@ -1,11 +1,9 @@
 import type { ApprovalScope, Approver, Principal } from 'sluice-kernel';
+import { type HostSay, inEnglish } from '../texts/texts.js';
 import { type AnsweredBy, type ApprovalEnd, type ApprovalRow, shortIdOf } from './approval-row.js';
 import { scopeText } from './approval-text.js';
 import { type GrantRow, offeredScopes } from './grants.js';
 import type { PersistedApprovals } from './persisted-approvals.js';
-
-/** The text for an answer to a question that is not open. */
-const notPendingText = 'This approval is not open any more.';
 
 /** An answer, by a channel or by an operator at the journal. */
 export interface GivenAnswer extends ApprovalEnd {
@@ -34,8 +32,9 @@ export async function answerApproval(
   approvals: PersistedApprovals,
   row: ApprovalRow | undefined,
   end: GivenAnswer,
+  say = inEnglish,
 ): Promise<Answered> {
-  if (row === undefined) return { text: notPendingText };
+  if (row === undefined) return { text: say('approval-closed') };
   const id = shortIdOf(row);
   const { question, principal, family } = row;
   const { state, answeredBy, answeredIn, always } = end;
@@ -43,48 +42,48 @@ export async function answerApproval(
   const isAgain = answeredIn !== undefined && row.answeredIn === answeredIn;
   const problem = isAgain
     ? undefined
-    : (whyNotAnswer({ of: question.of, principal }, answeredBy) ?? whyNotAlways(row, always));
+    : (whyNotAnswer({ of: question.of, principal }, answeredBy, say) ??
+      whyNotAlways(row, always, say));
   if (problem !== undefined) return { text: problem };
   const ended = isAgain ? row : await approvals.end(row, end);
-  if (ended === undefined) return { text: notPendingText };
-  if (always === undefined) return { text: `${id} is ${state}.`, ended };
+  if (ended === undefined) return { text: say('approval-closed') };
+  if (always === undefined) return { text: say(`approval-${state}`, { id }), ended };
   await approvals.grants.keep(ended);
   const grant = await approvals.grants.for(ended);
-  if (grant === undefined)
-    return { text: `${id} is ${state}, this once: "always" could not be kept.`, ended };
+  if (grant === undefined) return { text: say('approval-allowed-once', { id }), ended };
   const revoking = `/approvals revoke ${shortIdOf(grant)}`;
-  const scope = scopeText(always, family);
-  return {
-    text: `${id} is ${state}, and for 30 days always ${scope} (${revoking}).`,
-    ended,
-    grant,
-  };
+  const scope = scopeText(say, always, family);
+  return { text: say('approval-allowed-always', { id, scope, revoking }), ended, grant };
 }
 
 /** Says why a question cannot be answered with "always" for a scope; nothing if it can. */
-function whyNotAlways(row: ApprovalRow, always: ApprovalScope | undefined): string | undefined {
+function whyNotAlways(
+  row: ApprovalRow,
+  always: ApprovalScope | undefined,
+  say: HostSay,
+): string | undefined {
   const offered = offeredScopes(row);
   if (always === undefined || offered.includes(always)) return undefined;
-  if (offered.length === 0) return 'This approval cannot be given for always: allow or deny it.';
-  return `This approval can be given for always with: ${offered.join(', ')}.`;
+  if (offered.length === 0) return say('approval-not-always');
+  return say('approval-scopes', { scopes: offered.join(', ') });
 }
 
 /** Says why somebody may not answer a question; nothing if he may (judgement §4.18). */
 export function whyNotAnswer(
   { of, principal }: { readonly of: Approver; readonly principal?: Principal | undefined },
   by: AnsweredBy | undefined,
+  say = inEnglish,
 ): string | undefined {
   if (by === 'operator') return undefined;
-  if (by === undefined) return 'You may not answer this: your channel has not proven who you are.';
-  if (of === 'owner')
-    return by.isOwner ? undefined : 'You may not answer this: an owner of this host has to.';
+  if (by === undefined) return say('approval-unproven');
+  if (of === 'owner') return by.isOwner ? undefined : say('approval-of-owner');
   if (of === 'principal') {
     const isSame =
       principal?.senderId === by.senderId &&
       principal.channel === by.channel &&
       principal.accountId === by.accountId;
-    return isSame ? undefined : 'You may not answer this: the one who asked the agent has to.';
+    return isSame ? undefined : say('approval-of-principal');
   }
   if (by.roles.includes(of.role)) return undefined;
-  return `You may not answer this: somebody with the role "${of.role}" has to.`;
+  return say('approval-of-role', of);
 }

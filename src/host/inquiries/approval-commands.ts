@@ -1,14 +1,15 @@
 import { patiently } from '@sluice/journal/internal';
 import { approvalScopes, type Clock, definedFields, type Principal } from 'sluice-kernel/internal';
 import type { ChatCommand, ChatCommandContext } from '../provided/chat-commands.js';
+import { hostTexts } from '../texts/host-texts.js';
+import type { Texts } from '../texts/texts.js';
 import { answerApproval, whyNotAnswer } from './answer-approval.js';
 import { shortIdOf } from './approval-row.js';
-import { approvalLine, grantLine } from './approval-text.js';
+import { approvalLine, grantLine, scopeWords } from './approval-text.js';
 import type { GrantRow } from './grants.js';
 import type { PersistedApprovals } from './persisted-approvals.js';
 
 const isId = (id: string): boolean => /^[0-9a-f]{4,}$/i.test(id);
-const noIdText = 'Name the approval by its id: see /approvals.';
 
 /**
  * The commands `/approve`, `/deny` and `/approvals`. Anyone may give them: the question says who may answer it. They wait for no
@@ -16,6 +17,7 @@ const noIdText = 'Name the approval by its id: see /approvals.';
  */
 export function approvalCommands(
   approvals: PersistedApprovals,
+  texts: Texts,
   clock: Clock,
 ): readonly ChatCommand[] {
   const common = { runsAtOnce: true, forAnyone: true } as const;
@@ -31,36 +33,41 @@ export function approvalCommands(
 
   const answerOnce = async (
     state: 'allowed' | 'denied',
-    { args, principal, eventId }: ChatCommandContext,
+    { args, principal, eventId, message }: ChatCommandContext,
   ): Promise<string> => {
+    const say = texts.to(message);
     const [id = '', ...words] = args;
-    if (!isId(id)) return noIdText;
+    if (!isId(id)) return say('approval-no-id');
     const [row, other] = await approvals.load(id.toLowerCase());
-    if (other !== undefined) return severalText(id);
+    if (other !== undefined) return say('approval-several', { id });
     const answeredIn = eventId === '' ? undefined : eventId;
     const given = { state, ...definedFields({ answeredBy: principal, answeredIn }) };
     const reason = words.join(' ');
     const because = reason !== '' && { reason };
-    if (state === 'denied' || words[0] !== 'always')
-      return (await answerApproval(approvals, row, { ...given, ...because })).text;
-    const always = approvalScopes.find((scope) => scope === words[1]);
-    if (always === undefined) return `Say for which: ${approvalScopes.join(', ')}.`;
-    return (await answerApproval(approvals, row, { ...given, always })).text;
+    if (state === 'denied' || !texts.isWord('word-always', words[0]))
+      return (await answerApproval(approvals, row, { ...given, ...because }, say)).text;
+    const always = approvalScopes.find((scope) => texts.isWord(`word-${scope}`, words[1]));
+    if (always === undefined)
+      return say('approval-no-scope', { scopes: scopeWords(say, approvalScopes) });
+    return (await answerApproval(approvals, row, { ...given, always }, say)).text;
   };
 
-  const revoke = async (id: string, by: Principal | undefined): Promise<string> => {
-    if (!isId(id)) return noIdText;
+  const revoke = async (
+    id: string,
+    { principal: by, message }: ChatCommandContext,
+  ): Promise<string> => {
+    const say = texts.to(message);
+    if (!isId(id)) return say('approval-no-id');
     const all = (await listed()).filter((grant) => mayRevoke(grant, by));
     const [grant, other] = all.filter((one) => one.id.startsWith(id.toLowerCase()));
-    if (other !== undefined) return severalText(id);
+    if (other !== undefined) return say('approval-several', { id });
     const isRevoked =
       grant !== undefined && (await patient((isAgain) => approvals.grants.revoke(grant, isAgain)));
-    return isRevoked
-      ? `${shortIdOf(grant)} is revoked.`
-      : 'You have no such "always": see /approvals.';
+    return isRevoked ? say('grant-revoked', { id: shortIdOf(grant) }) : say('grant-unknown');
   };
 
-  const list = async (by: Principal | undefined): Promise<string> => {
+  const list = async ({ principal: by, message }: ChatCommandContext): Promise<string> => {
+    const say = texts.to(message);
     const now = clock.now();
     const open = (await patient(() => approvals.load())).filter(
       ({ state, question: { of }, principal }) =>
@@ -68,39 +75,35 @@ export function approvalCommands(
     );
     const grants = (await listed()).filter((grant) => mayRevoke(grant, by) || isFor(grant, by));
     return [
-      ...(open.length === 0 ? ['No approval waits for you.'] : []),
-      ...open.map((row) => approvalLine(row, now)),
-      ...grants.map((grant) => grantLine(grant, now)),
+      ...(open.length === 0 ? [say('approvals-none')] : []),
+      ...open.map((row) => approvalLine(row, now, say)),
+      ...grants.map((grant) => grantLine(grant, now, say)),
     ].join('\n');
   };
 
   return [
     {
       name: 'approve',
-      description:
-        'Allows what an approval asks about: /approve ID [always tool|session|principal].',
+      description: hostTexts['about-approve'],
       ...common,
       run: answer('allowed'),
     },
     {
       name: 'deny',
-      description: 'Denies what an approval asks about: /deny ID [reason].',
+      description: hostTexts['about-deny'],
       ...common,
       run: answer('denied'),
     },
     {
       name: 'approvals',
-      description:
-        'Lists the approvals that you may answer, and what is always allowed: /approvals [revoke ID].',
+      description: hostTexts['about-approvals'],
       ...common,
-      run: ({ args: [action, id = ''], principal }) =>
-        action === 'revoke' ? revoke(id, principal) : list(principal),
+      run: (context) => {
+        const [action, id = ''] = context.args;
+        return action === 'revoke' ? revoke(id, context) : list(context);
+      },
     },
   ];
-}
-
-function severalText(id: string): string {
-  return `Several approvals begin with ${id}: write more of the id.`;
 }
 
 /** Returns whether a grant lets actions go on somebody's behalf: he sees who gave it, also if he may not revoke it. */

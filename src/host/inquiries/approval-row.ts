@@ -8,6 +8,7 @@ import {
   type PayloadOf,
   type Principal,
 } from 'sluice-kernel/internal';
+import { inEnglish } from '../texts/texts.js';
 import type { KeptItem } from './kept-items.js';
 
 /** The states of a question to a human (judgement §4.14). */
@@ -57,6 +58,8 @@ export interface ApprovalRow extends KeptItem {
   readonly mayHaveRun?: true;
   /** The conversation that it belongs to; absent if there is none. */
   readonly address?: ApprovalAddress;
+  /** The language of the message's sender. */
+  readonly locale?: string;
   /** Its message is not known to be sent. */
   readonly isUnsent?: true;
   readonly answeredBy?: AnsweredBy;
@@ -99,23 +102,23 @@ function sorted(value: unknown): unknown {
   return entries.map(([key, item]) => [key, sorted(item)]);
 }
 
-/** The tool that is asked about, the agent that is to start, or where a message goes. */
+/** The tool that is asked about, the agent that is to start, or where a message goes: in English, since grants are found by it. */
 export function aboutOf({ family, payload }: Pick<ApprovalRequest, 'family' | 'payload'>): string {
   const { toolName, agentId, channel, to } = payload as Readonly<Record<string, unknown>>; // its family says which are there
   switch (family) {
     case 'agent.tool.calling':
-      return `tool ${String(toolName)}`;
+      return inEnglish('asked-tool', { name: String(toolName) });
     case 'subagent.spawning':
-      return `subagent ${String(agentId)}`;
+      return inEnglish('asked-subagent', { name: String(agentId) });
     case 'egress.preparing':
-      return `message to ${String(channel)} ${String(to)}`;
+      return inEnglish('asked-message', { name: `${String(channel)} ${String(to)}` });
   }
 }
 
 /** Makes the row of a question that nobody was asked yet. */
 export function newApproval(
   request: ApprovalRequest,
-  given: Pick<ApprovalRow, 'id' | 'payload' | 'askedAtMs' | 'dueAtMs' | 'address'> & {
+  given: Pick<ApprovalRow, 'id' | 'payload' | 'askedAtMs' | 'dueAtMs' | 'address' | 'locale'> & {
     readonly mayHaveRun: boolean;
   },
 ): ApprovalRow {

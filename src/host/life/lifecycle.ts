@@ -5,7 +5,7 @@ import {
   givenSource,
   moduleSource,
 } from '@sluice/sdk/extension';
-import { deferred, definedFields, previewNotice } from 'sluice-kernel/internal';
+import { deferred, definedFields, kernelError, previewNotice } from 'sluice-kernel/internal';
 import { extensionSends } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import { releaseUpdates } from '../ingress/begin-update.js';
@@ -78,8 +78,9 @@ export async function loadAll(
   parts: HostParts,
   figures: ExtensionHost['figures'],
 ): Promise<Running> {
-  const { kernel, clock, extensions, claimed, options } = parts;
-  const served = extensions.serve({ ...parts.extensionData, figures });
+  const { kernel, clock, extensions, claimed, options, texts } = parts;
+  const { textsOf } = texts;
+  const served = extensions.serve({ ...parts.extensionData, textsOf, figures });
   try {
     if (!(options.extensions instanceof ExtensionSet))
       for (const one of options.extensions ?? []) {
@@ -88,6 +89,9 @@ export async function loadAll(
         const { error } = await extensions.add(source);
         if (one.required === true && error !== undefined) throw error;
       }
+    if (!(options.extensions instanceof ExtensionSet))
+      for (const problem of texts.problems())
+        throw kernelError('bad-option', { option: 'texts', problem });
     for (const extension of extensions.live) claimed.take(parts, extension);
     const { defaultAgentId, agents } = parts;
     if (!agents.has(defaultAgentId)) throw hostError('unknown-agent', { what: defaultAgentId });

@@ -5,8 +5,8 @@ import type { HostJournal, HostOptions, HostProgram } from './options.js';
 /** The names of the options: of the config, and of the program. */
 const optionNames = new Set(
   `about agents approvals audit budgets cancelText channels clock commands defaultAgent extensions failureText grants ingress
-  journal kernel lanes leastPrivilege logger newId onAmbiguousSend onEvent onMessageEnd overrides plugins providers quarantine
-  replies roles session stateDir store timeline`.split(/\s+/),
+  journal kernel lanes leastPrivilege locale logger newId onAmbiguousSend onEvent onMessageEnd overrides plugins providers quarantine
+  replies roles session stateDir store texts timeline`.split(/\s+/),
 );
 
 /** The options of a host among the settings of a config file and of its reader. */

@@ -34,6 +34,7 @@ import type { HostPlugin, PluginHost, PluginOffer } from '../provided/plugins.js
 import { rolesOf } from '../provided/roles.js';
 import { Routes } from '../provided/routes.js';
 import { Tools } from '../provided/tools.js';
+import { Texts } from '../texts/texts.js';
 import { keepTimeline } from '../timeline/keep-timeline.js';
 import { type TimelineRecorder, timelineRecorder } from '../timeline/timeline-recorder.js';
 import { Histories } from '../transcript/histories.js';
@@ -82,9 +83,10 @@ export function partsOf(options: GivenOptions, signal: AbortSignal): HostParts {
   noneTwice('duplicate-channel', channels);
   const kept = { keyValues: journal.keyValues, clock, logger, timeline };
   const approvals = new PersistedApprovals(kept, journal.ownership);
+  const texts = new Texts(options);
   const ownCommands = [
-    ...builtInCommands,
-    ...approvalCommands(approvals, clock),
+    ...builtInCommands(texts),
+    ...approvalCommands(approvals, texts, clock),
     ...(options.commands ?? []),
   ];
   const counts = newCounts();
@@ -109,6 +111,7 @@ export function partsOf(options: GivenOptions, signal: AbortSignal): HostParts {
     backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs, mayDefer }),
     counts,
     troubles: new Troubles({ kernel, logger, journal, counts, extensions, agents, channels }),
+    texts,
     mayReplyToCancel: onceAMinute(clock),
     channels,
     commands: commandsOf(ownCommands, brought),

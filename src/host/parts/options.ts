@@ -67,7 +67,15 @@ export interface HostJournal
 /** The settings of a config that a host takes as they are. */
 type HostSettings = Pick<
   SluiceConfig,
-  'defaultAgent' | 'stateDir' | 'session' | 'ingress' | 'lanes' | 'budgets' | 'cancelText'
+  | 'defaultAgent'
+  | 'stateDir'
+  | 'session'
+  | 'ingress'
+  | 'lanes'
+  | 'budgets'
+  | 'cancelText'
+  | 'locale'
+  | 'texts'
 >;
 
 /** The settings of a config that are those of the host's own kernel. */

@@ -16,6 +16,7 @@ import type { Outbox } from '../outbox/outbox.js';
 import type { Accounts } from '../provided/accounts.js';
 import type { PendingStarts } from '../provided/pending-starts.js';
 import type { RolesOf } from '../provided/roles.js';
+import type { Texts } from '../texts/texts.js';
 import type { TimelineRecorder } from '../timeline/timeline-recorder.js';
 import type { Histories } from '../transcript/histories.js';
 import type { ActiveStreams } from './active-streams.js';
@@ -111,6 +112,8 @@ interface Registry extends Offers {
 /** The owners of a host's state, as the steps of a message get them. `createHost` makes them once. */
 export interface HostParts extends Omit<SendParts, 'fence'>, Intake, Turns, Registry {
   readonly counts: Counts;
+  /** The sentences that people get. */
+  readonly texts: Texts;
   /** All that an operator should look at. */
   readonly troubles: Troubles;
   /** Aborted when the host may not wait any longer; of `FencedParts` also when the fence is lost. */

@@ -1,5 +1,7 @@
 import type { MessagePlace, SendReport } from '@sluice/sdk/extension';
 import type { PayloadOf, Principal } from 'sluice-kernel';
+import { hostTexts } from '../texts/host-texts.js';
+import type { Texts } from '../texts/texts.js';
 
 /** An answer that is more than a text. */
 export interface ChatAnswer {
@@ -73,29 +75,29 @@ export function refusal(text: string): ChatAnswer {
 }
 
 /** The commands of every host. */
-export const builtInCommands: readonly ChatCommand[] = [
+export const builtInCommands = (texts: Texts): readonly ChatCommand[] => [
   {
     name: 'new',
-    description: 'Begins a new session.',
-    run: async ({ resetSession }) => {
+    description: hostTexts['about-new'],
+    run: async ({ resetSession, message }) => {
       await resetSession('new');
-      return 'A new session begins with your next message.';
+      return texts.to(message)('session-new');
     },
   },
   {
     name: 'stop',
-    description: 'Stops the answer that is being made.',
+    description: hostTexts['about-stop'],
     runsAtOnce: true,
-    run: ({ stopTurn }) => (stopTurn() ? 'Stopped.' : 'There is nothing to stop.'),
+    run: ({ stopTurn, message }) => texts.to(message)(stopTurn() ? 'stopped' : 'nothing-to-stop'),
   },
   {
     name: 'help',
-    description: 'Lists the commands.',
-    run: ({ commands }) =>
+    description: hostTexts['about-help'],
+    run: ({ commands, message }) =>
       commands
         .map(
-          ({ name, usage, description }) =>
-            `/${[name, usage ?? []].flat().join(' ')}  ${description}`,
+          (one) =>
+            `/${[one.name, one.usage ?? []].flat().join(' ')}  ${texts.describe(one, message)}`,
         )
         .join('\n'),
   },

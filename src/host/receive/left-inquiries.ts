@@ -1,7 +1,13 @@
 import type { Fence } from '@sluice/journal';
 import { isOneOf, openSends, openUpdates } from '@sluice/journal/internal';
 import type { ExtensionHost } from '@sluice/sdk/extension';
-import { notifyApprover, sendApproval, sendIdOfApproval, unsentEnd } from '../egress/ask-people.js';
+import {
+  notifyApprover,
+  sayToApprover,
+  sendApproval,
+  sendIdOfApproval,
+  unsentEnd,
+} from '../egress/ask-people.js';
 import { type ApprovalRow, shortIdOf } from '../inquiries/approval-row.js';
 import type { HostParts } from '../parts/parts.js';
 import { freshFences, underFence, underOwnFence } from '../parts/under-fence.js';
@@ -114,6 +120,7 @@ function goOn(parts: HostParts, { correlationId }: ApprovalRow): void {
 async function reportUnused(host: HostParts, row: ApprovalRow): Promise<void> {
   const parts = underOwnFence(host, host.journal.ownership.slotOf(row.correlationId));
   if (parts.signal.aborted) return;
-  const content = `${shortIdOf(row)} was allowed, and was not used: ${row.about} did not come again ("${row.question.title}").`;
+  const told = { id: shortIdOf(row), about: row.about, title: row.question.title };
+  const content = sayToApprover(parts, row)('approval-unused', told);
   await notifyApprover(parts, row, `${sendIdOfApproval(row)}-unused`, { content });
 }

@@ -99,10 +99,13 @@ async function takeTurn(
   const asking = askPeople(parts, {
     people,
     address: addressOf(message),
+    locale: message.sender?.locale,
     hasResult: (toolCallId) => hasResultOf(history, toolCallId),
   });
   const sink = replySink({ ...parts, turnPersisted, asking }, trail, message, run, signal);
-  const replies = new TurnReplies(parts.options.replies ?? {}, sink);
+  const { replies: shown = {} } = parts.options;
+  const wording = shown.verboseLevel && { cutMark: parts.texts.to(message)('text-cut') };
+  const replies = new TurnReplies({ ...shown, ...definedFields({ wording }) }, sink);
   /** The run alone is stopped when its message is suspended: a send that a channel has comes to its end. */
   const active = {
     begin: (_: unknown, stop: (why: unknown) => void) => {

@@ -19,6 +19,8 @@ interface Held {
 /** A text that grows: `undefined` before anybody has asked whether it may be shown, `null` where it may not. */
 type Growing = StreamedReply | null | undefined;
 
+type ShownOptions = ReplyOptions & Pick<AgentTurnCallbacks, 'wording'>;
+
 type Work = () => Promise<readonly SendReport[] | SendReport | undefined>;
 
 /** The words of an agent that has nothing to say. */
@@ -34,7 +36,7 @@ export class TurnReplies {
   /** The place where the message came from. */
   readonly #home: ReplySink;
   #sink: ReplySink;
-  readonly #options: ReplyOptions;
+  readonly #options: ShownOptions;
   /** A message is one block: only then its text, as it grows, is that of the block that it becomes. */
   readonly #isOneBlock: boolean;
   /** The replies that are not sent yet: at most one block, first, and the reasoning after it. */
@@ -51,7 +53,7 @@ export class TurnReplies {
   readonly #answers: SendReport[] = [];
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(options: ReplyOptions, sink: ReplySink) {
+  constructor(options: ShownOptions, sink: ReplySink) {
     this.#options = options;
     this.#home = sink;
     this.#sink = sink;

@@ -20,6 +20,7 @@ export type * from './define/question.js';
 export * from './define/scope.js';
 export type * from './define/send.js';
 export type * from './define/store.js';
+export type * from './define/texts.js';
 export { defineCommand, defineTool, type TypedCommand, type TypedTool } from './define/typed.js';
 export { loadExtension } from './load/load.js';
 export { type LoadModuleOptions, loadExtensionModule } from './load/load-module.js';

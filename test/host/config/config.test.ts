@@ -41,6 +41,7 @@ describe('a config (§20.1)', () => {
       quarantine: {},
       handlerWatch: {},
       strict: false,
+      texts: {},
       overrides: {},
       budgets: {},
       ingress: {},

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { cut } from '../../../src/host/inquiries/approval-text.js';
+import { inEnglish } from '../../../src/host/texts/texts.js';
 
 it('L1: shows the head and the tail of a text, and says how much of it is not shown (judgement §4.16)', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
-      const shown = cut(text, 100);
+      const shown = cut(text, inEnglish, 100);
       if (text.length <= 100) {
         expect(shown).toBe(text);
         return;

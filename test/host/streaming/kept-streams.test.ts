@@ -13,7 +13,7 @@ import {
 } from '../../support/streaming-channel.js';
 import { end, said, start } from '../../support/turn-lab.js';
 
-interface Options extends Omit<HostLabOptions, 'channel' | 'journal'> {
+interface Options extends Omit<HostLabOptions, 'channel' | 'journal' | 'texts'> {
   readonly stream?: StreamingChannelOptions;
   readonly failing?: Parameters<typeof mortalJournal>[1];
   readonly texts?: readonly string[];

@@ -29,11 +29,19 @@ export function proofOf({ from, sender_chat: chat }: Message): { senderProof?: S
 
 /** A person. */
 export function personOf(user: User): Sender {
-  const { id, first_name: first, last_name: last, username, is_bot: isBot } = user;
+  const {
+    id,
+    first_name: first,
+    last_name: last,
+    username,
+    is_bot: isBot,
+    language_code: locale,
+  } = user;
   return {
     id: String(id),
     name: [first, last].filter((part) => part !== undefined && part !== '').join(' '),
     ...(username !== undefined && { username }),
     ...(isBot && { isBot }),
+    ...(locale !== undefined && { locale }),
   };
 }

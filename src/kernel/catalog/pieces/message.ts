@@ -28,6 +28,9 @@ export const sender = f.object(
     username: f.optional(f.text('The handle, without a leading sign.')),
     e164: f.optional(f.text('The phone number in E.164 form.')),
     isBot: f.optional(f.flag('It is a program.')),
+    locale: f.optional(
+      f.text('The language in which texts of the host are for them, such as `pt-BR`.'),
+    ),
   },
   'Who wrote it.',
 );

@@ -16,6 +16,7 @@ import type { Question, QuestionHandler } from './question.js';
 import type { Undo } from './scope.js';
 import type { ExtensionMessage, InjectOptions, KeptSend, LaterMessage } from './send.js';
 import type { ExtensionStore } from './store.js';
+import type { SayTo, TextRows } from './texts.js';
 
 /**
  * Registers a handler of one class. Only families whose stage allows the class compile, and on a sync-sequential
@@ -213,6 +214,17 @@ export interface ExtensionApi {
    * const { stats } = await watched.figures(); // later, while the host runs
    */
   tap(listeners?: TapListeners): ExtensionTap;
+  /**
+   * Takes the sentences that the extension says to people, in English. An operator may replace each of them by language, in `texts` of
+   * the config under `extension/key`. In setup, once.
+   *
+   * @returns the function that speaks to the sender of a message, in his language if his channel says it.
+   * @example
+   * const sayTo = api.texts({ 'too-long': 'Please write at most {count} words.' });
+   * api.veto('routing.resolving', 'short', { failClosed: true }, ({ payload: { message } }) =>
+   *   message.content.length < 900 ? allow() : cancel('policy', { reply: sayTo(message)('too-long', { count: 150 }) }));
+   */
+  texts<const Rows extends TextRows>(rows: Rows): SayTo<Rows>;
   /**
    * A folder for the files of this extension alone, made when it is first read. It lies beside the journal; a host without
    * a journal removes it when it stops.

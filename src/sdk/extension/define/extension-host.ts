@@ -3,6 +3,7 @@ import type { Schedule } from './added-times.js';
 import type { AskedQuestion, QuestionToAsk } from './question.js';
 import type { ExtensionMessage, InjectOptions, KeptSend } from './send.js';
 import type { ExtensionStore } from './store.js';
+import type { SayTo, TextRows } from './texts.js';
 
 /**
  * The figures of a host, as they are when they are asked for. The host's layer adds its own by declaration merging.
@@ -75,6 +76,8 @@ export interface ExtensionHost {
   storeOf(extensionId: string): ExtensionStore;
   /** The folder of an extension for its files, which is there when this returns. */
   stateDirOf(extensionId: string): string;
+  /** Takes the sentences of an extension, which an operator may replace by language. */
+  textsOf<Rows extends TextRows>(extensionId: string, rows: Rows): SayTo<Rows>;
   /** Takes a text for the transcript of a session, and resolves when it is kept. */
   inject(
     extensionId: string,

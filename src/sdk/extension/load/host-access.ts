@@ -12,6 +12,7 @@ import type { ExtensionApi } from '../define/api.js';
 import type { ExtensionHost } from '../define/extension-host.js';
 import { placeOf } from '../define/place.js';
 import type { Question } from '../define/question.js';
+import { sayIn } from '../define/say-in.js';
 import type { ExtensionMessage, KeptSend, LaterMessage } from '../define/send.js';
 import type { ExtensionStore } from '../define/store.js';
 import { extensionError } from '../errors.js';
@@ -26,7 +27,7 @@ import type { RegistrationWindow } from './registration-window.js';
 /** The part of the api that the host stands behind. */
 type Hosted = Pick<
   ExtensionApi,
-  'store' | 'send' | 'reply' | 'laterSends' | 'inject' | 'stateDir' | 'resolvePath'
+  'store' | 'send' | 'reply' | 'laterSends' | 'inject' | 'texts' | 'stateDir' | 'resolvePath'
 >;
 
 /** The parts of the access of one extension to its host. */
@@ -120,6 +121,7 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
       laterSends: timesOf('', 'api.laterSends') as Schedule<ExtensionMessage>, // its name has messages
       inject: async (sessionKey, text, options) =>
         member('inject', 'api.inject', ['inject'])(extensionId, sessionKey, text, options),
+      texts: (rows) => given.textsOf?.(extensionId, rows) ?? (() => sayIn(rows)),
       get stateDir() {
         return (stateDir ??= member('stateDirOf', 'api.stateDir')(extensionId));
       },
