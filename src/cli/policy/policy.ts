@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { recordedOutcome } from '@sluice/host/internal';
 import { Option } from 'commander';
 import type { Given as GivenDispatch } from 'sluice-kernel';
+import { checkFile } from '../errors/file-error.js';
 import { ownPackage } from '../installed/own-package.js';
 import {
   allDispatches,
@@ -66,6 +67,8 @@ function withPolicies(
       'policies are',
       cwd,
     );
+    for (const file of files)
+      checkFile(resolve(cwd, file), file, 'Name a file with policies, such as ./policies.yaml.');
     try {
       return await work(await readPolicies(files.map((file) => resolve(cwd, file))), given);
     } catch (thrown) {

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { oneLine } from 'sluice-kernel/internal';
 import { CommandError } from '../errors/command-error.js';
+import { cureOf } from '../errors/file-error.js';
 import { exitCodes } from '../shell/exit-codes.js';
 
 /**
@@ -21,6 +22,6 @@ export async function writeTextFile(path: string, text: string): Promise<void> {
 /** The error of a file that cannot be written. */
 export function unwritable(path: string, cause: unknown): CommandError {
   const what = `"${path}" cannot be written: ${oneLine(cause)}`;
-  const hint = 'Check the folder and its permissions.';
-  return new CommandError('unwritable-file', what, hint, { cause, exitCode: exitCodes.failed });
+  const exitCode = exitCodes.failed;
+  return new CommandError('unwritable-file', what, cureOf(cause), { cause, exitCode });
 }
