@@ -16,7 +16,7 @@ const budgets = {
     host: 13_031,
     testing: 1_718,
     cli: 5_797,
-    openclaw: 17_010,
+    openclaw: 17_096,
     claude: 5_616,
     postgres: 1_938,
     extensions: 13_526,
