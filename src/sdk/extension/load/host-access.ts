@@ -95,7 +95,10 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
       (window) =>
       (listeners = {}) => {
         window.tap(listeners);
-        return { figures: async () => member('figures', 'the figures of api.tap', ['tap'])() };
+        return {
+          figures: async () => member('figures', 'the figures of api.tap', ['tap'])(),
+          scrub: (text) => given.scrub?.(text) ?? text,
+        };
       },
     schedule: (window) => (name, times, handler) => {
       const what = `${extensionId}: api.schedule("${String(name)}")`;
