@@ -56,6 +56,7 @@ export const sidebar: readonly PageGroup[] = [
   group('Operate a host', [
     ['Deploy one host', 'docs/deploying.md'],
     ['Operating', 'docs/operating.md'],
+    ['Privacy', 'docs/privacy.md'],
     ['Observability', 'docs/observability.md'],
     ['Inspector', 'docs/inspector.md'],
     ['sluice-inspector', 'extensions/inspector/README.md'],

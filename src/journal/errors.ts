@@ -77,6 +77,12 @@ export const journalError = errorMaker({
     cause: 'The path names another database, or a journal that another version of sluice has made.',
     hint: 'Name another file, or use the version that has made it.',
   },
+  'letter-scrubbed': {
+    message: 'Dead letter "{id}" cannot be tried again: its text was scrubbed.',
+    cause:
+      'The config scrubs what is kept (`journal.scrub`), or `sluice journal forget` was asked to: the text is no longer what its sender wrote.',
+    hint: 'Purge it, and ask its sender to write again.',
+  },
   'journal-state': {
     message: 'Journal: {what} "{id}" cannot be {wanted}: it is {state}.',
     cause: 'Something ends twice, or goes on after its end.',

@@ -14,10 +14,11 @@ export { entryKinds, kindOf } from './entry-kinds.js';
 export { journalError } from './errors.js';
 export * from './event-id.js';
 export { noFence, slotOf, wholeOwnership } from './fence.js';
-export { defaultLimit, isOneOf, leftBehind, openSends, openUpdates } from './journal.js';
+export { defaultLimit, isOneOf, openSends, openUpdates } from './journal.js';
 export * from './journal-changes.js';
 export type * from './kinds/journal-kind.js';
 export * from './message-end.js';
+export { badPattern, both, type Scrub, scrubber } from './privacy/scrub.js';
 export { type CleanText, cleanTexts } from './rows/clean-body.js';
 export { countRows } from './rows/count-rows.js';
 export * from './rows/done-rows.js';
@@ -26,5 +27,12 @@ export * as tables from './rows/journal-rows.js';
 export { journalTable, type RecordTable } from './rows/journal-rows.js';
 export { isNotEnded, isOpenSend, isOpenUpdate } from './rows/journal-schema.js';
 export { damageLine, isRefusedForGood } from './rows/table-rows.js';
+export { markedOutcome, unmarkedOutcome } from './scrub-mark.js';
+export {
+  type ChangeableRows,
+  type FieldChanges,
+  leftBehind,
+  type Standing,
+} from './send-changes.js';
 export { usualKeepForMs } from './sqlite/retention.js';
 export { withoutSecrets } from './without-secrets.js';

@@ -1,10 +1,9 @@
 import type { KeyValues, WriteResult } from '@sluice/sdk/extension';
 import { type Clock, definedFields } from 'sluice-kernel/internal';
 import { journalError } from './errors.js';
-import { checkedFence, type Fence, noFence, type Ownership, type UpdateFence } from './fence.js';
+import { checkedFence, noFence, type Ownership, type UpdateFence } from './fence.js';
 import {
   type Journal,
-  openSends,
   openUpdates,
   type SendRecord,
   type SendState,
@@ -12,30 +11,14 @@ import {
   type UpdateState,
 } from './journal.js';
 import { fullReason, joinedReason } from './message-end.js';
-
-/** The part of a row that decides whether a change is allowed. */
-export interface Standing<State extends string> {
-  readonly state: State;
-  readonly attempts: number;
-}
-
-/** New values of some fields of a record. */
-export type FieldChanges<Record> = {
-  readonly [Field in keyof Record]?: Record[Field] | undefined;
-};
+import type { Scrub } from './privacy/scrub.js';
+import { isScrubbed } from './scrub-mark.js';
+import { type ChangeableRows, inState, type Standing, sendChanges } from './send-changes.js';
 
 /** The same of an update, with its slot, if it has one. */
 interface StandingUpdate extends Standing<UpdateState> {
   readonly slot?: unknown;
-}
-
-/** The rows of one kind in a store. `Row` is a row as the store reads it. */
-export interface ChangeableRows<Record, Row> {
-  find(id: string): Row | undefined;
-  /** Adds a record with the next number. @returns the row that has its id already: then nothing is added. */
-  add(record: Omit<Record, 'seq'>): Row | undefined;
-  /** Gives some fields of a row that was just found new values. A field that becomes `undefined` goes. */
-  change(row: Row, fields: FieldChanges<Record>): void;
+  readonly outcome?: unknown;
 }
 
 /** The rows that a journal changes. */
@@ -78,6 +61,8 @@ export interface SessionChanges {
   save(sessionKey: string, sessionId: string, body: string): void;
   /** Adds to a transcript. */
   append(sessionId: string, isPrompt: boolean, body: string): void;
+  /** Cleans the messages of a transcript that came after so many. */
+  scrub(sessionId: string, before: number, scrub: Scrub): void | Promise<void>;
 }
 
 /** The changes of key values, as `KeyValues` says them. */
@@ -89,6 +74,7 @@ export interface ValueChanges {
 /**
  * The transitions of updates and sends, the same for each store. A transition that is refused changes nothing: `journal-state`.
  *
+ * @param scrub cleans the texts of a row with the write that ends it, which nobody needs to go on then (durability §13.2).
  * @example
  * const changes = journalChanges({ updates, sends, openIn, dead, lastSend }, systemClock, wholeOwnership());
  * const attempts = database.transaction(() => changes.begin('u-1').attempts);
@@ -97,18 +83,22 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
   rows: JournalRows<Update, Send>,
   clock: Clock,
   ownership: Ownership,
+  scrub?: Scrub,
 ): JournalChanges {
-  const { updates, sends } = rows;
+  const { updates } = rows;
+  const clean = <T extends string | undefined>(text: T) =>
+    scrub === undefined || text === undefined ? text : scrub(text);
+  /** The body of a dead letter. If that is no longer what came in, it cannot be tried again. */
+  const letter = (body: string | undefined) => {
+    const cleaned = clean(body);
+    return cleaned === body ? {} : { body: cleaned, scrubbedAtMs: clock.now() };
+  };
   const fenceOf = (eventId: string, slot: unknown, attempt: number): UpdateFence | undefined => {
     const fence = ownership.fenceOf(Number(slot ?? 0));
     return fence && { eventId, attempt, ...fence };
   };
   const update = (id: string, from: readonly UpdateState[], wanted: string): Update =>
     inState({ what: 'update', id, wanted }, updates.find(id), from);
-  const send = (fence: Fence, id: string, from: readonly SendState[], wanted: string): Send => {
-    checkedFence(fence);
-    return inState({ what: 'send', id, wanted }, sends.find(id), from);
-  };
   const again = {
     state: 'accepted',
     attempts: 0,
@@ -131,7 +121,8 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
           ? ({ state: 'accepted', attempts: 0 } as const)
           : ({ state: 'handling', attempts: 1 } as const);
       const ended = isFull ? { endedAtMs: acceptedAtMs } : {};
-      const known = updates.add(Object.assign({ acceptedAtMs }, ended, standing, given));
+      const kept = isFull ? letter(given.body) : undefined;
+      const known = updates.add(Object.assign({ acceptedAtMs }, ended, standing, given, kept));
       if (known !== undefined)
         return { status: 'known', state: known.state, attempts: known.attempts };
       if (isFull) return { status: 'full' };
@@ -156,22 +147,25 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
     },
     endUpdate: (fence, { isDead, outcome, reason }) => {
       const { eventId } = checkedFence(fence);
-      updates.change(update(eventId, openUpdates, 'ended'), {
+      const was = update(eventId, openUpdates, 'ended');
+      updates.change(was, {
         state: isDead ? 'dead' : 'ended',
         outcome,
-        reason,
+        reason: outcome === 'joined' ? reason : clean(reason),
         endedAtMs: clock.now(),
         retriedAfterSeq: undefined,
         joinedTo: undefined,
-        ...(!isDead && { body: undefined }), // people's words are kept no longer than they must be
+        // people's words are kept no longer than they must be
+        ...(!isDead ? { body: undefined } : scrub && letter(updates.bodyOf(was))),
       });
     },
     retry: (eventId) => {
       const was = updates.find(eventId);
       if (was?.state !== 'dead') return false;
+      const joined = rows.dead(joinedReason(eventId));
+      if ([was, ...joined].some(isScrubbed)) throw journalError('letter-scrubbed', { id: eventId });
       updates.change(was, { ...again, retriedAfterSeq: rows.lastSend(eventId) });
-      for (const one of rows.dead(joinedReason(eventId)))
-        updates.change(one, { ...again, joinedTo: eventId });
+      for (const one of joined) updates.change(one, { ...again, joinedTo: eventId });
       return true;
     },
     purge: (eventId) => {
@@ -180,36 +174,7 @@ export function journalChanges<Update extends StandingUpdate, Send extends Stand
       for (const row of dead) updates.change(row, { state: 'ended', body: undefined });
       return dead.length;
     },
-    prepare: (fence, given, isSending = false) => {
-      const { slot } = checkedFence(fence);
-      const { sendId: id } = given;
-      const own = definedFields({ slot });
-      const judgement = judged(isSending, 0);
-      const known = sends.add(Object.assign({ preparedAtMs: clock.now() }, own, judgement, given));
-      if (known === undefined) return;
-      const { state } = known;
-      throw journalError('journal-state', { what: 'send', id, wanted: 'prepared', state });
-    },
-    final: (fence, { sendId, kind, fingerprint, channel, accountId, body }, isSending = false) => {
-      const was = send(fence, sendId, ['prepared'], 'made final');
-      const said = { kind, fingerprint, channel, accountId, body };
-      sends.change(was, { ...judged(isSending, was.attempts), ...said });
-    },
-    sending: (fence, sendId) => {
-      const was = send(fence, sendId, openSends, 'sent');
-      sends.change(was, judged(true, was.attempts));
-    },
-    unsent: (fence, sendId) => {
-      sends.change(send(fence, sendId, ['sending'], 'released'), { state: 'prepared' });
-    },
-    shown: (fence, sendId, shown) => {
-      const was = send(fence, sendId, openSends, 'shown');
-      if (shown !== undefined) sends.change(was, { shown });
-    },
-    endSend: (fence, sendId, { state, providerMessageId, cause, reason }) => {
-      const end = { state, providerMessageId, cause, reason, endedAtMs: clock.now() };
-      sends.change(send(fence, sendId, openSends, state), end);
-    },
+    ...sendChanges(rows.sends, clock, scrub),
   };
 }
 
@@ -265,18 +230,4 @@ export function noteTending({ retry, purge }: Pick<Journal, 'retry' | 'purge'>) 
 export function isDead({ state, outcome, reason }: UpdateRecord, joinedReason?: string): boolean {
   const isWanted = joinedReason === undefined || (outcome === 'joined' && reason === joinedReason);
   return state === 'dead' && isWanted;
-}
-
-/** The state of a send that was judged: with one more attempt, if it goes to its channel with the same write. */
-function judged(isSending: boolean, attempts: number): Standing<SendState> {
-  return isSending ? { state: 'sending', attempts: attempts + 1 } : { state: 'prepared', attempts };
-}
-
-function inState<State extends string, Row extends Standing<State>>(
-  change: { readonly what: 'update' | 'send'; readonly id: string; readonly wanted: string },
-  row: Row | undefined,
-  from: readonly State[],
-): Row {
-  if (row !== undefined && from.includes(row.state)) return row;
-  throw journalError('journal-state', { ...change, state: row?.state ?? 'not known' });
 }

@@ -4,6 +4,7 @@ import type { EntryKind, RecordMark } from './entry-kinds.js';
 import type { Fence, Ownership, UpdateFence } from './fence.js';
 import type { JournalCounts, JournalStats } from './journal-counts.js';
 import type { MessageEnd } from './message-end.js';
+import type { Scrub } from './privacy/scrub.js';
 
 /**
  * The state of an accepted update. `accepted`: it waits. `handling`: it was begun, and has not ended. `ended`: it is done with.
@@ -47,6 +48,8 @@ export interface UpdateRecord extends NewUpdate {
   /** The end of its message. */
   readonly outcome?: MessageEnd['status'];
   readonly reason?: string;
+  /** When the text of a dead letter was changed (durability §13.3). */
+  readonly scrubbedAtMs?: number;
 }
 
 /** The end of an update's message. */
@@ -88,13 +91,12 @@ export interface SendEndRecord {
   readonly cause?: string;
   /** The reason in one line; of a cancel, its author. */
   readonly reason?: string;
+  /** The payload that `egress.preparing` has passed, if it differs: it takes the place of the one that was emitted. */
+  readonly body?: string;
 }
 
-/** The cause of a send that failed because its host stopped before its channel had it: nothing of it is out. */
-export const leftBehind = 'left-behind';
-
 /** The record of a send. */
-export interface SendRecord extends NewSend, Omit<SendEndRecord, 'state'> {
+export interface SendRecord extends NewSend, Omit<SendEndRecord, 'state' | 'body'> {
   readonly seq: number;
   /** The slot of the fence that it was prepared under; 0 if absent. */
   readonly slot?: number;
@@ -198,6 +200,8 @@ export interface Journal extends JournalReader {
   readonly lost?: AbortSignal;
   /** The file, if it is in one. */
   readonly path?: string;
+  /** Cleans texts that are kept elsewhere, too (durability §13); absent if nothing is scrubbed. */
+  readonly scrub?: Scrub;
   /**
    * Takes an update in, unless it is known: then nothing changes, and its state is told.
    *
@@ -271,7 +275,7 @@ export interface Journal extends JournalReader {
   endSend(fence: Fence, sendId: string, end: SendEndRecord): Promise<void>;
   /** Keeps a dispatch with the next write. Never fails: what cannot be persisted is counted. */
   dispatched(dispatch: NewDispatch): void;
-  /** Has a dead letter handled again, from its first attempt, with those that had joined it. @returns whether it was one. */
+  /** Has a dead letter handled again, with those that had joined it. @returns whether it was one. @throws `letter-scrubbed`. */
   retry(eventId: string): Promise<boolean>;
   /** Drops dead letters: this one, or all. @returns how many. */
   purge(eventId?: string): Promise<number>;
@@ -292,6 +296,5 @@ export const openSends = ['prepared', 'sending'] as const satisfies readonly Sen
 export const defaultLimit = 1_000;
 
 /** Returns whether a state is one of these. */
-export function isOneOf(states: readonly string[], state: string): boolean {
-  return states.includes(state);
-}
+export const isOneOf = (states: readonly string[], state: string): boolean =>
+  states.includes(state);

@@ -11,15 +11,11 @@ import {
   type SendRecord,
   type UpdateRecord,
 } from './journal.js';
-import {
-  type ChangeableRows,
-  isDead,
-  journalChanges,
-  noteTending,
-  writtenChanges,
-} from './journal-changes.js';
+import { isDead, journalChanges, noteTending, writtenChanges } from './journal-changes.js';
 import type { JournalCounts } from './journal-counts.js';
 import { InOrder, MemoryRows, newest } from './memory-rows.js';
+import type { Scrub } from './privacy/scrub.js';
+import type { ChangeableRows } from './send-changes.js';
 
 /** The options of a journal in memory. */
 export interface MemoryJournalOptions {
@@ -33,6 +29,8 @@ export interface MemoryJournalOptions {
   readonly keepRows?: number;
   /** The partitions of the lanes that its host handles: all of them, if absent. */
   readonly ownership?: Ownership;
+  /** Cleans texts that are kept for reading (durability §13): see `scrubber`. */
+  readonly scrub?: Scrub;
 }
 
 /**
@@ -49,6 +47,7 @@ export function memoryJournal({
   acknowledge = 'persisted',
   keepRows = acknowledge === 'persisted' ? 10_000 : 0,
   ownership = { ...wholeOwnership(), slotOf: () => 0 }, // nothing of it is ever moved
+  scrub,
 }: MemoryJournalOptions = {}): Journal {
   const { updates, sends } = emptyRows();
   const dispatches = new InOrder<DispatchRecord>();
@@ -81,6 +80,7 @@ export function memoryJournal({
     },
     clock,
     ownership,
+    scrub,
   );
 
   const written = writtenChanges(async (run) => run({ changes }));
@@ -88,6 +88,7 @@ export function memoryJournal({
 
   return {
     ...{ acknowledge, ownership },
+    ...definedFields({ scrub }),
     keyValues: memoryKeyValues(clock),
     ...written,
     ...tending,
@@ -107,7 +108,8 @@ export function memoryJournal({
       if (updates.get(correlationId) === undefined) endedSends.add(sendId);
     },
     dispatched: (dispatch) => {
-      dispatches.set({ ...dispatch, seq: ++counted.dispatches });
+      const clean = scrub && { body: scrub(dispatch.body) };
+      dispatches.set({ ...dispatch, ...clean, seq: ++counted.dispatches });
       if (dispatches.size > keepRows) dispatches.dropFirst(Math.max(1, keepRows >> 3)); // many at once cost as much as one
     },
     updates: async (filter = {}) => {
@@ -177,12 +179,13 @@ function countsOf(updates: MemoryRows<UpdateRecord>, sends: MemoryRows<SendRecor
 }
 
 /** The rows as changes see them. */
-function changeable<Row extends { readonly seq: number }>(
+function changeable<Row extends { readonly seq: number; readonly body?: string }>(
   rows: MemoryRows<Row>,
   nextSeq: () => number,
 ): ChangeableRows<Row, Row> {
   return {
     find: (id) => rows.get(id),
+    bodyOf: ({ body }) => body,
     add: (record) => {
       const row = { seq: nextSeq(), ...record } as Row; // a record is a row without its number
       return rows.add(row);

@@ -1,8 +1,10 @@
 import type { Journal, JournalReader, NewDispatch, Store, TendedJournal } from '@sluice/journal';
 import {
+  both,
   type DoneRows,
   databaseJournal,
   doneRows,
+  type Scrub,
   Sweep,
   usualKeepForMs,
   WaitingDispatches,
@@ -29,6 +31,8 @@ export interface PostgresJournalOptions {
   readonly clock?: Clock;
   /** Texts that no record may quote, such as the secrets of a config (spec §20.8). */
   readonly secrets?: readonly string[];
+  /** Cleans texts that are kept for reading (durability §13): see `scrubber`. */
+  readonly scrub?: Scrub | undefined;
   /** Milliseconds for which the end of an update or a send is persisted, by default 7 days. */
   readonly keepForMs?: number;
   /** Milliseconds for which a host that is not heard of keeps the journal, by default 5 000. */
@@ -88,13 +92,13 @@ function journalOf(
   member: PostgresMember,
   options: PostgresJournalOptions & Required<Pick<PostgresJournalOptions, 'clock' | 'leaseMs'>>,
 ): PostgresJournal {
-  const { clock, leaseMs, secrets = [], keepForMs, listen = true } = options;
+  const { clock, leaseMs, secrets = [], scrub, keepForMs, listen = true } = options;
   const clean = withoutSecrets(secrets);
   const taken: NewDispatch[] = [];
   const take = (dispatches: readonly NewDispatch[]) => void taken.push(...dispatches);
-  const waiting = new WaitingDispatches(take, clock, () => batches.carry(), clean);
+  const waiting = new WaitingDispatches(take, clock, () => batches.carry(), both(clean, scrub));
   const batches: PostgresBatches = new PostgresBatches(connections, {
-    ...{ clock, clean, ownership: member, unknownForMs: leaseMs },
+    ...{ clock, clean, scrub, ownership: member, unknownForMs: leaseMs },
     fence: (query) => member.fence(query),
     isLate: () => member.problem() !== undefined,
     passengers: { waiting, taken: () => taken.splice(0) },
@@ -104,7 +108,7 @@ function journalOf(
   const sweep = sweepPostgres(connections, batches, clock, keepForMs);
   const reading = { ...connections, query: sharedReadings(connections.query) };
   const journal = databaseJournal({
-    ...{ ownership: member, clean, commits: batches, waiting },
+    ...{ ownership: member, clean, scrub, commits: batches, waiting },
     changes: countedChanges(postgresChanges(batches), member.own),
     records: postgresRecords(reading),
     values: postgresValues(reading, () => clock.now()),

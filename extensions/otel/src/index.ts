@@ -58,7 +58,11 @@ export function otel(providers: OtelProviders = {}): Extension<OtelConfig> {
     setup(api, settings) {
       const now = (): number => api.clock.now();
       const spans = settings.traces
-        ? new MessageSpans({ ...settings, now, tracer: tracers().getTracer('sluice', version) })
+        ? new MessageSpans({
+            ...settings,
+            ...{ now, scrub: (text) => tap.scrub(text) },
+            tracer: tracers().getTracer('sluice', version),
+          })
         : undefined;
       api.own('sending', () => inTime(Promise.all([tracers(), meters()].map(sendRest)), api.clock));
       if (spans !== undefined) api.own('spans', spans);

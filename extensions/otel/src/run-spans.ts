@@ -103,7 +103,7 @@ export class RunSpans {
           'gen_ai.provider.name': provider,
           'gen_ai.request.model': model,
           ...(this.#options.captureContent && {
-            'gen_ai.input.messages': messages('user', [prompt]),
+            'gen_ai.input.messages': this.#options.scrub(messages('user', [prompt])),
           }),
         },
       },
@@ -125,7 +125,7 @@ export class RunSpans {
       ...used,
       ...(stopReason !== undefined && { 'gen_ai.response.finish_reasons': [stopReason] }),
       ...(this.#options.captureContent && {
-        'gen_ai.output.messages': messages('assistant', assistantTexts),
+        'gen_ai.output.messages': this.#options.scrub(messages('assistant', assistantTexts)),
       }),
     });
     if (error !== undefined && chat !== undefined) fail(chat, '_OTHER');
@@ -143,8 +143,8 @@ export class RunSpans {
     const span = tool.span ?? this.#execute(run, toolName, toolCallId, tool.startedAtMs);
     if (this.#options.captureContent)
       span.setAttributes({
-        'gen_ai.tool.call.arguments': JSON.stringify(params),
-        'gen_ai.tool.call.result': JSON.stringify(result) ?? '',
+        'gen_ai.tool.call.arguments': this.#options.scrub(JSON.stringify(params)),
+        'gen_ai.tool.call.result': this.#options.scrub(JSON.stringify(result) ?? ''),
       });
     if (isError === true) fail(span, 'tool_error');
     span.end(timeOf(event.occurredAt));

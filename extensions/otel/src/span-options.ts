@@ -7,6 +7,8 @@ export interface SpanOptions {
   readonly now: () => number;
   /** Texts of messages, prompts, answers and tools are attributes. */
   readonly captureContent: boolean;
+  /** Cleans such a text, or JSON of texts, as the host cleans what it keeps. */
+  readonly scrub: (text: string) => string;
   /** Milliseconds from which on a handler has a span of its own. */
   readonly handlersFromMs: number;
 }

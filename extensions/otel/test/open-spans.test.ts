@@ -24,7 +24,7 @@ function lab() {
   provider.register();
   const spans = new MessageSpans({
     ...{ tracer: provider.getTracer('test'), now: () => 2_000 },
-    ...{ captureContent: false, handlersFromMs: 0 },
+    ...{ captureContent: false, scrub: String, handlersFromMs: 0 },
   });
   const update = (state: 'accepted' | 'begun' | 'ended'): Fact => ({
     ...{ kind: 'update', id: 'u-1', correlationId: 'u-1', atMs: 1_000, state, channel: 'fake' },

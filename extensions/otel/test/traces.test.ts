@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { context, propagation, trace } from '@opentelemetry/api';
 import { defineExtension } from 'sluice';
-import { memoryJournal, timelineRecorder } from 'sluice/host';
+import { memoryJournal, scrubber, timelineRecorder } from 'sluice/host';
 import { fakeChannel, startTestHost } from 'sluice/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { otel } from '../src/index.js';
@@ -155,6 +155,20 @@ describe('the trace of a message', () => {
     expect(attributesOf(find(spans, 'execute_tool weather').attributes)).toMatchObject({
       'gen_ai.tool.call.arguments': '{"city":"Rome"}',
       'error.type': 'tool_error',
+    });
+  });
+
+  it('has such texts as the journal of its host scrubs them (durability §13.1)', async () => {
+    const journal = memoryJournal({ scrub: scrubber({ patterns: { city: 'Rome|Lima' } }) });
+    await using lab = await otelLab({ captureContent: true }, { agents, journal });
+    await lab.test.say('tool for Lima');
+    const spans = await lab.spans();
+    expect(attributesOf(find(spans, 'chat acme-1').attributes)).toMatchObject({
+      'gen_ai.input.messages': expect.stringContaining('tool for [city]'),
+      'gen_ai.output.messages': expect.stringContaining('answer to tool for [city]'),
+    });
+    expect(attributesOf(find(spans, 'execute_tool weather').attributes)).toMatchObject({
+      'gen_ai.tool.call.arguments': '{"city":"[city]"}',
     });
   });
 

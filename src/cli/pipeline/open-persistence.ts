@@ -1,7 +1,7 @@
 import { keepTimeline, type TimelineRecorder } from '@sluice/host';
 import { extensionData } from '@sluice/host/internal';
 import { memoryJournal } from '@sluice/journal';
-import type { AddressedJournal } from '@sluice/journal/internal';
+import type { AddressedJournal, Scrub } from '@sluice/journal/internal';
 import { definedFields } from 'sluice-kernel/internal';
 import { openPlace } from '../settings/journal-place.js';
 import type { Settings } from '../settings/settings.js';
@@ -19,15 +19,16 @@ const shownRows = 10_000;
 export async function openPersistence(
   { journal: setting = {}, secrets, stateDir, place, inspect }: Settings,
   timeline: TimelineRecorder,
+  scrub?: Scrub,
 ) {
-  const { leaseMs, listen, keepForMs, keepBytes, dispatches = true, ...kept } = setting;
+  const { leaseMs, listen, keepForMs, keepBytes, scrub: _, dispatches = true, ...kept } = setting;
   const isInspected = inspect !== undefined;
   const opened =
     place === undefined
       ? memoryJournal({ acknowledge: 'ended', keepRows: isInspected ? shownRows : 0 })
       : await openPlace(place, {
           secrets,
-          ...definedFields({ keepForMs, keepBytes, leaseMs, listen }),
+          ...definedFields({ keepForMs, keepBytes, leaseMs, listen, scrub }),
         });
   if (place === undefined ? isInspected : dispatches) timeline.listen(keepTimeline(opened, kept));
   const { announce }: Partial<AddressedJournal> = opened;

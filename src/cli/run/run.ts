@@ -1,7 +1,7 @@
 import { pid } from 'node:process';
 import { createHost, type Host, type HostOptions, timelineRecorder } from '@sluice/host';
 import { hostSettings } from '@sluice/host/internal';
-import { withoutSecrets } from '@sluice/journal/internal';
+import { type Scrub, scrubber, withoutSecrets } from '@sluice/journal/internal';
 import { type ChannelPlugin, consoleChannel } from '@sluice/sdk/channel';
 import { HandlerWatch, Scope } from '@sluice/sdk/extension';
 import { type Command, Option } from 'commander';
@@ -19,6 +19,7 @@ import { readSettings, type Settings } from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import { holdProcess } from '../shell/hold-process.js';
+import { scrubbedShell } from '../shell/output.js';
 import type { AddCommand, Shell } from '../shell/shell.js';
 import { announced } from './announced.js';
 import { consoleInput } from './console-input.js';
@@ -124,20 +125,24 @@ export const addCommand: AddCommand = (command, shell, done) => {
     });
 };
 
-async function run(options: RunOptions, command: Command, shell: Shell): Promise<ExitCode> {
-  const settings = await withChannelOptions(await readSettings(options, shell), command);
+async function run(options: RunOptions, command: Command, given: Shell): Promise<ExitCode> {
+  const settings = await withChannelOptions(await readSettings(options, given), command);
+  const scrub = scrubOf(settings, (problem) =>
+    log.logger.error('a text could not be scrubbed, and is left out', { detail: problem }),
+  );
+  const shell = scrubbedShell(given, scrub, options.json === true);
   const progress = new Progress(shell, options.debug === true);
   const view = viewFor(options, shell);
   const hasConsole = settings.channels?.includes('console') ?? true;
   const isSeen = hasConsole || options.quiet === true;
   const level = isSeen ? view.logLevel : 'info'; // nobody sees the messages of other channels here
-  await using log = openLog(settings, shell, { level, debug: options.debug === true });
+  await using log = openLog(settings, shell, { level, scrub, debug: options.debug === true });
   const { logger } = log;
   warnOfSettings(options, settings, shell);
   await using scope = new Scope('agents', logger); // what they hold open goes after the host
   const timeline = timelineRecorder({ logger });
   if (view.hear !== undefined) timeline.listen(view.hear);
-  await using kept = await openPersistence(settings, timeline);
+  await using kept = await openPersistence(settings, timeline, scrub);
   const { quarantine, handlerWatch } = settings;
   using watch = handlerWatch === false ? undefined : new HandlerWatch({ ...handlerWatch, logger });
   await using pipeline = await openPipeline(settings, logger, {
@@ -194,6 +199,17 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     });
     return progress.exitCode(isDone, opened.lost);
   });
+}
+
+/** Makes the scrub of the settings, if they have one. @param tell hears once of each reason why texts are left out. */
+function scrubOf({ journal }: Settings, tell: (problem: string) => void): Scrub | undefined {
+  const told = new Set<string>();
+  const onLeftOut = (problem: string): void => {
+    if (told.has(problem)) return;
+    told.add(problem); // before: the log passes the scrub, too
+    tell(problem);
+  };
+  return journal?.scrub && scrubber({ onLeftOut, ...journal.scrub });
 }
 
 /**

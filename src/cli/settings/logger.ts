@@ -6,7 +6,7 @@ import {
   pinoLogger,
   publicFields,
 } from '@sluice/host/internal';
-import { makePrivate } from '@sluice/journal/internal';
+import { makePrivate, type Scrub } from '@sluice/journal/internal';
 import { definedFields, type Logger, loggerWith, oneLine } from 'sluice-kernel/internal';
 import { jsonLine } from '../print/json-line.js';
 import { type Output, outputTo } from '../shell/output.js';
@@ -25,7 +25,11 @@ const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly Lo
 export function openLog(
   { logging, secrets }: Settings,
   { stderr, stdout, isTerminal }: Pick<Shell, 'stderr' | 'stdout' | 'isTerminal'>,
-  { level: usual, debug }: { readonly level: LogLevel; readonly debug: boolean },
+  {
+    level: usual,
+    debug,
+    scrub,
+  }: { readonly level: LogLevel; readonly debug: boolean; readonly scrub?: Scrub | undefined },
 ): AsyncDisposable & { readonly logger: Logger } {
   const { format = 'text', file } = logging;
   const level = debug
@@ -40,7 +44,7 @@ export function openLog(
     output.gone.addEventListener('abort', warnOnce, { once: true });
     const write = (line: string): void => void output.write(line).catch(() => undefined);
     return {
-      logger: pinoLogger({ level, write, secrets }),
+      logger: pinoLogger({ level, write, secrets, scrub }),
       [Symbol.asyncDispose]: () => output.flush(),
     };
   }

@@ -71,3 +71,18 @@ export function secretKeeper(output: Output) {
     },
   };
 }
+
+/** Puts a scrub before the outputs that may be kept: the log, and the timelines of messages (durability §13.1). */
+export function scrubbedShell<Outputs extends { readonly stdout: Output; readonly stderr: Output }>(
+  shell: Outputs,
+  scrub: ((text: string) => string) | undefined,
+  isJson: boolean,
+): Outputs {
+  if (scrub === undefined) return shell;
+  const scrubbed = (output: Output): Output => ({
+    ...output,
+    lines: (lines) => output.lines(lines.map(scrub)),
+  });
+  const { stdout, stderr } = shell;
+  return { ...shell, stderr: scrubbed(stderr), stdout: isJson ? scrubbed(stdout) : stdout };
+}

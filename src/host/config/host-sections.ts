@@ -1,3 +1,4 @@
+import { badPattern } from '@sluice/journal/internal';
 import { z } from 'zod';
 import { atOnce, count, duration, name, setting } from './setting.js';
 
@@ -76,6 +77,22 @@ export const approvals = z.strictObject({
   ),
 });
 
+/** The patterns of texts that are not kept. */
+const scrub = z.strictObject({
+  patterns: setting(
+    z
+      .record(name, z.union([z.literal(true), z.string()]))
+      .refine((all) => badPattern(all) === undefined, {
+        error: ({ input }) => `expected a regular expression of "${badPattern(Object(input))}"`,
+      }),
+    'an object: by the name that takes its place, a regular expression; or true for "email", "card", "iban", "phone"',
+  ),
+  fn: setting(
+    z.unknown().refine((fn) => typeof fn === 'function', 'expected a function'),
+    'a function, which a config in TypeScript or JavaScript may hold: it gets each text after the patterns, and returns it cleaned at once',
+  ),
+});
+
 /** The file of the journal, or its database. */
 const journalSettings = z.strictObject({
   path: setting(name, 'the path of the journal, a file that is made where it is missing'),
@@ -122,6 +139,10 @@ const journalSettings = z.strictObject({
   redact: setting(
     z.array(name),
     'a list of field names whose values are never written, besides those of secrets',
+  ),
+  scrub: setting(
+    scrub,
+    'an object: what is taken out of all texts that are kept for reading, here, in the log and in traces; what is needed to go on stays until its end',
   ),
 });
 

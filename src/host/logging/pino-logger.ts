@@ -1,4 +1,4 @@
-import { withoutSecrets } from '@sluice/journal/internal';
+import { both, type Scrub, withoutSecrets } from '@sluice/journal/internal';
 import { pino } from 'pino';
 import { inertJson, type Logger, loggerWith } from 'sluice-kernel/internal';
 import { allFields, publicFields } from './public-fields.js';
@@ -14,6 +14,8 @@ export interface PinoLoggerOptions {
   readonly write: (line: string) => void;
   /** Texts that no line holds at any level, such as a token from the environment. */
   readonly secrets?: readonly string[];
+  /** Cleans texts that are kept for reading (durability §13): see `scrubber`. */
+  readonly scrub?: Scrub | undefined;
 }
 
 /**
@@ -24,8 +26,13 @@ export interface PinoLoggerOptions {
  * const logger = pinoLogger({ write: (line) => process.stderr.write(line) });
  * const host = createHost({ agents, channels, logger });
  */
-export function pinoLogger({ level = 'info', write, secrets = [] }: PinoLoggerOptions): Logger {
-  const clean = withoutSecrets(secrets);
+export function pinoLogger({
+  level = 'info',
+  write,
+  secrets = [],
+  scrub,
+}: PinoLoggerOptions): Logger {
+  const clean = both(withoutSecrets(secrets), scrub);
   const log = pino(
     { level, base: null, formatters: { level: (label) => ({ level: label }) } },
     { write: (line: string) => write(inertJson(clean(line))) },

@@ -15,10 +15,13 @@ import type { Suspension } from '../lanes/suspension.js';
 import { boundedJson } from '../timeline/bounded-json.js';
 import {
   fingerprintOf,
+  maxBodyLength,
   mayBeOut,
   numberOf,
   reportOfRecord,
   type Said,
+  sendIdOf,
+  withWords,
 } from './report-of-record.js';
 
 /** The sends of one message that is being handled. */
@@ -53,8 +56,6 @@ interface End {
 
 type Prepared = Outcome<'egress.preparing'>;
 type Payload = PayloadOf<'egress.preparing'>;
-/** A body is what is sent again after a restart: it is persisted whole, or the send does not go out. */
-const maxBodyLength = 16 * 1024 * 1024;
 const maxNoteLength = 16 * 1024;
 
 /**
@@ -207,7 +208,8 @@ export class Outbox {
     const { correlationId } = prepared.event;
     // what is not out is left to who has the partition, unless its message is claimed again here
     const isOwed = end.state === 'sent' || suspension?.isSuspended === true;
-    const ended = { fence, end, correlationId, isOwed, isDoubtful, isWriting: false };
+    const about = { correlationId, isOwed, isDoubtful, isWriting: false };
+    const ended = { fence, end: withWords(prepared, end), ...about };
     const persisted = this.#end(sendIdOf(prepared), ended);
     return isHeard || !this.#messages.has(correlationId) ? persisted : undefined;
   }
@@ -287,11 +289,6 @@ export class Outbox {
       return `the journal could not keep it: ${oneLine(error)}`;
     }
   }
-}
-
-/** The id under which the journal has a send: the final of a stream ends what the stream has opened. */
-function sendIdOf({ event }: Prepared): string {
-  return event.payload.openedBy ?? event.eventId;
 }
 
 /** The id under which the final of a stream is judged, and its idempotency key. */

@@ -1,12 +1,32 @@
-import type { SendRecord, SendReport } from '@sluice/journal';
+import type { SendEndRecord, SendRecord, SendReport } from '@sluice/journal';
 import { digestOf } from '@sluice/journal/internal';
-import { definedFields, type PayloadOf } from 'sluice-kernel/internal';
+import { definedFields, type Outcome, type PayloadOf } from 'sluice-kernel/internal';
+import { boundedJson } from '../timeline/bounded-json.js';
 
 type Payload = PayloadOf<'egress.preparing'>;
+
+/** A body is what is sent again after a restart: it is persisted whole, or the send does not go out. */
+export const maxBodyLength = 16 * 1024 * 1024;
+
+/** The end of a send, with the words that `egress.preparing` has passed if it has changed them (durability §13.5). */
+export function withWords(
+  { event, payload }: Pick<Outcome<'egress.preparing'>, 'event' | 'payload'>,
+  end: SendEndRecord,
+): SendEndRecord {
+  if (payload === event.payload) return end;
+  const { accounts: _, ...passed } = payload;
+  const body = boundedJson(passed, { maxLength: maxBodyLength });
+  return 'json' in body ? { ...end, body: body.json } : end;
+}
 
 /** The words of a send. */
 export type Said = Pick<Payload, 'content'> &
   Partial<Pick<Payload, 'attachments' | 'interactive' | 'kind' | 'metadata'>>;
+
+/** The id under which the journal has a send: the final of a stream ends what the stream has opened. */
+export function sendIdOf({ event }: Pick<Outcome<'egress.preparing'>, 'event'>): string {
+  return event.payload.openedBy ?? event.eventId;
+}
 
 /** A send of the journal as its message's end tells of it. */
 export function reportOfRecord(record: SendRecord): SendReport {

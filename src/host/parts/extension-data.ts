@@ -4,11 +4,13 @@ import { join, resolve } from 'node:path';
 import type { Journal } from '@sluice/journal';
 import type { ExtensionHost, ExtensionStore } from '@sluice/sdk/extension';
 import { openStore } from '@sluice/sdk/extension/internal';
-import { type Clock, getOrMake, oneLine, systemClock } from 'sluice-kernel/internal';
+import { type Clock, definedFields, getOrMake, oneLine, systemClock } from 'sluice-kernel/internal';
 import { hostError } from '../errors.js';
 
 /** The data of extensions: their stores, and their folders. To dispose it removes folders that are temporary. */
-export interface ExtensionData extends Pick<ExtensionHost, 'storeOf' | 'stateDirOf'>, Disposable {}
+export interface ExtensionData
+  extends Pick<ExtensionHost, 'storeOf' | 'stateDirOf' | 'scrub'>,
+    Disposable {}
 
 /** The options of the data of extensions. */
 interface ExtensionDataOptions {
@@ -25,15 +27,16 @@ interface ExtensionDataOptions {
  * const extensions = new ExtensionSet(kernel, { host: data });
  */
 export function extensionData(
-  journal: Pick<Journal, 'keyValues' | 'path'>,
+  journal: Pick<Journal, 'keyValues' | 'path' | 'scrub'>,
   { clock = systemClock, stateDir }: ExtensionDataOptions = {},
 ): ExtensionData {
-  const { keyValues: values, path } = journal;
+  const { keyValues: values, path, scrub } = journal;
   const stores = new Map<string, ExtensionStore>();
   const isInFile = path !== undefined && path !== ':memory:';
   const lasting = stateDir ?? (isInFile ? `${path}-state` : undefined);
   let temporary: string | undefined;
   return {
+    ...definedFields({ scrub }),
     storeOf: (extensionId) =>
       getOrMake(stores, extensionId, () =>
         openStore(extensionId, { values, now: () => clock.now() }),

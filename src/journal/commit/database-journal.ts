@@ -1,10 +1,13 @@
 import type { KeyValueReader, KeyValues } from '@sluice/sdk/extension';
+import { definedFields } from 'sluice-kernel/internal';
 import type { Ownership } from '../fence.js';
 import type { Journal, JournalReader } from '../journal.js';
 import { type Changing, type JournalTransaction, noteTending } from '../journal-changes.js';
+import type { Scrub } from '../privacy/scrub.js';
 import type { CleanText } from '../rows/clean-body.js';
 import type { Store } from '../store.js';
 import type { CommitQueue } from './commit-queue.js';
+import { openTranscripts } from './open-transcripts.js';
 import { type SessionReader, sessionStore } from './session-store.js';
 import type { WaitingDispatches } from './waiting-dispatches.js';
 
@@ -12,6 +15,7 @@ import type { WaitingDispatches } from './waiting-dispatches.js';
 interface DatabaseJournalParts<At extends JournalTransaction> {
   readonly ownership: Ownership;
   readonly clean: CleanText;
+  readonly scrub: Scrub | undefined;
   readonly commits: CommitQueue<At>;
   readonly waiting: WaitingDispatches;
   readonly changes: Pick<Journal, Changing>;
@@ -32,14 +36,18 @@ export function databaseJournal<At extends JournalTransaction>(
 ): Journal & { readonly store: Store } {
   const { commits, waiting, changes, records, ownership, problem, grows = () => {} } = parts;
   const { tending, wasTended } = noteTending(changes);
+  const keyValues = writtenKeyValues(parts.values, commits);
+  const { scrub } = parts;
+  const open = scrub && openTranscripts((run) => commits.later(run), keyValues, scrub);
   const counted = { accepted: 0, duplicates: 0 };
   let version = parts.version();
   let closed: Promise<void> | undefined;
   return {
     acknowledge: 'persisted',
     ...{ ownership, problem, ...records, ...changes, ...tending },
-    store: sessionStore(commits, parts.sessions, parts.clean),
-    keyValues: writtenKeyValues(parts.values, commits),
+    store: sessionStore(commits, parts.sessions, parts.clean, open),
+    keyValues,
+    ...definedFields({ scrub }),
     accept: async (update, isBegun, mostOpen) => {
       grows(update.body?.length ?? 0);
       const accepted = await changes.accept(update, isBegun, mostOpen);
@@ -47,6 +55,12 @@ export function databaseJournal<At extends JournalTransaction>(
       if (accepted.status === 'accepted') ownership.hint(update.slot ?? 0);
       return accepted;
     },
+    ...(open && {
+      endUpdate: async (fence, end) => {
+        await open.ending(fence.eventId);
+        return changes.endUpdate(fence, end);
+      },
+    }),
     prepare: (fence, send, isSending) => {
       grows(send.body.length);
       return changes.prepare(fence, send, isSending);

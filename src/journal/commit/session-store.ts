@@ -6,6 +6,7 @@ import { type CleanText, cleanBody } from '../rows/clean-body.js';
 import { transcriptsTable } from '../rows/journal-rows.js';
 import type { SessionRecord, Store, TranscriptPart } from '../store.js';
 import type { CommitQueue } from './commit-queue.js';
+import type { openTranscripts } from './open-transcripts.js';
 
 /** A message as it is in the database: its JSON, and the size of its transcript up to it. */
 export interface KeptMessage extends TranscriptSize {
@@ -32,6 +33,7 @@ export function sessionStore<At extends Pick<JournalTransaction, 'sessions'>>(
   commits: CommitQueue<At>,
   reader: SessionReader,
   clean: CleanText,
+  open?: ReturnType<typeof openTranscripts>,
 ): Store {
   /** The last write that waits, by the session that it belongs to: its id, or its key. */
   const waiting = new Map<string, Promise<void>>();
@@ -71,13 +73,18 @@ export function sessionStore<At extends Pick<JournalTransaction, 'sessions'>>(
     saveSession: async (record, how) => {
       const { sessionKey, sessionId } = record;
       const body = JSON.stringify(record);
+      open?.saving(record, how.fence);
       await reader.replacing?.(sessionKey, sessionId, (drop) => commits.write(drop));
       await write(sessionKey, (sessions) => sessions.save(sessionKey, sessionId, body), how);
     },
     appendMessage: async (sessionId, message, how) => {
       const body = cleanBody(transcriptsTable.name, JSON.stringify(message), clean);
-      const isPrompted = isPrompt(message);
-      await write(sessionId, (sessions) => sessions.append(sessionId, isPrompted, body), how);
+      const kept = open === undefined ? body : open.adding(sessionId, body, how.fence);
+      await write(
+        sessionId,
+        (sessions) => sessions.append(sessionId, isPrompt(message), kept),
+        how,
+      );
     },
     readTranscript: async (sessionId, part) => {
       await written(sessionId);

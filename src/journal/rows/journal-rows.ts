@@ -1,6 +1,7 @@
 import type { SqliteValue } from '../database/sqlite-values.js';
 import { journalError } from '../errors.js';
 import type { DispatchRecord, SendRecord, UpdateRecord } from '../journal.js';
+import { markedOutcome, unmarkedOutcome } from '../scrub-mark.js';
 import type { RowValues, SummedTable } from './row-sums.js';
 
 /** The columns of a table of records that a filter asks for. */
@@ -37,10 +38,9 @@ export const updateFields = {
   slot: slotColumn,
 };
 
-const plainUpdates = journalTable<Omit<UpdateRecord, 'retriedAfterSeq' | 'joinedTo'>>(
-  'updates',
-  updateFields,
-);
+const plainUpdates = journalTable<
+  Omit<UpdateRecord, 'retriedAfterSeq' | 'joinedTo' | 'scrubbedAtMs'>
+>('updates', updateFields);
 
 export const updatesTable: RecordTable<UpdateRecord> = {
   ...plainUpdates,
@@ -48,7 +48,7 @@ export const updatesTable: RecordTable<UpdateRecord> = {
   correlationColumn: 'event_id',
   timeColumn: 'accepted_at_ms',
   row: ({ retriedAfterSeq, joinedTo, ...fields }) => {
-    const row = plainUpdates.row(fields);
+    const row = plainUpdates.row(markedOutcome(fields));
     if (retriedAfterSeq !== undefined)
       return { ...row, outcome: `retried after send ${retriedAfterSeq}` };
     return joinedTo === undefined ? row : { ...row, outcome: `joined to ${joinedTo}` };
@@ -57,7 +57,7 @@ export const updatesTable: RecordTable<UpdateRecord> = {
     const { outcome, ended_at_ms: endedAtMs } = row;
     const mark = endedAtMs === null ? markOf(outcome) : undefined;
     return mark === undefined
-      ? plainUpdates.record(row)
+      ? unmarkedOutcome(plainUpdates.record(row))
       : { ...plainUpdates.record({ ...row, outcome: null }), ...mark };
   },
 };

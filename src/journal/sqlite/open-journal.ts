@@ -43,6 +43,7 @@ export async function openJournal(
     let database: SqliteDatabase | undefined;
     try {
       database = openJournalFile(path, how);
+      if (options.scrub !== undefined) database.exec('PRAGMA secure_delete = ON'); // free pages keep nothing
       const journal = fileJournal(database, lock, options);
       database.exec('PRAGMA busy_timeout = 0'); // from now on another process is waited for without blocking
       if (!isWhole) journal.checkLater();

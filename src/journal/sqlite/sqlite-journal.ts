@@ -8,6 +8,7 @@ import { wholeOwnership } from '../fence.js';
 import { numberOf } from '../file/journal-file.js';
 import type { Journal } from '../journal.js';
 import { journalChanges, writtenChanges } from '../journal-changes.js';
+import { both, type Scrub } from '../privacy/scrub.js';
 import { examineRows } from '../rows/examine-rows.js';
 import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
 import { damageError } from '../rows/table-rows.js';
@@ -28,16 +29,21 @@ export function fileJournal(
   lock: Disposable | undefined,
   options: JournalOptions,
 ): SqliteJournal & { checkLater(): void } {
-  const { clock = systemClock, secrets = [] } = options;
+  const { clock = systemClock, secrets = [], scrub } = options;
   const clean = withoutSecrets(secrets);
   const ownership = wholeOwnership();
   const at = {
-    changes: journalChanges(sqliteRows(database, { clean }), clock, ownership),
+    changes: journalChanges(sqliteRows(database, { clean }), clock, ownership, scrub),
     sessions: new SqliteSessions(database),
     values: new SqliteKeyValues(database, () => clock.now()),
   };
   const dispatches = sqliteDispatches(database);
-  const waiting = new WaitingDispatches(dispatches, clock, () => commits.carry(), clean);
+  const waiting = new WaitingDispatches(
+    dispatches,
+    clock,
+    () => commits.carry(),
+    both(clean, scrub),
+  );
   const guard = journalGuard(database);
   const commits: GroupCommit<typeof at> = new GroupCommit(database, at, {
     ...{ clock, passenger: waiting, guard },
@@ -47,7 +53,7 @@ export function fileJournal(
   const closing = new AbortController();
   const problem = (): SluiceError | undefined => guard.look() ?? commits.failure;
   const journal = databaseJournal({
-    ...{ ownership, clean, commits, waiting, problem },
+    ...{ ownership, clean, commits, waiting, problem, scrub },
     changes: writtenChanges((run) => commits.write(run)),
     records: sqliteRecords(database),
     ...{ values: at.values, sessions: at.sessions },
@@ -121,6 +127,8 @@ export interface JournalOptions extends Retention {
   readonly clock?: Clock;
   /** Texts that no record may quote, such as the secrets of a config (spec §20.8). */
   readonly secrets?: readonly string[];
+  /** Cleans texts that are kept for reading (durability §13): see `scrubber`. */
+  readonly scrub?: Scrub | undefined;
   /** The most pages of 4,096 bytes that the file may have, by default as many as the disk takes. */
   readonly maxPages?: number;
   /** Bytes of a file that are looked at before it is used, by default 32 MiB. A larger file is looked at meanwhile. */

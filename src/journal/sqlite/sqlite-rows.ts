@@ -2,7 +2,7 @@ import type { AddDispatches } from '../commit/waiting-dispatches.js';
 import type { SqliteDatabase, SqliteRow } from '../database/open-sqlite.js';
 import type { SqliteValue } from '../database/sqlite-values.js';
 import { openSends, openUpdates, type SendState, type UpdateState } from '../journal.js';
-import type { ChangeableRows, FieldChanges, JournalRows, Standing } from '../journal-changes.js';
+import type { JournalRows } from '../journal-changes.js';
 import type { CleanText } from '../rows/clean-body.js';
 import {
   dispatchesTable,
@@ -13,6 +13,7 @@ import {
 import { isNotEnded, isOpenUpdate } from '../rows/journal-schema.js';
 import { packedMark, packedRow } from '../rows/packed-dispatches.js';
 import { tableRows } from '../rows/table-rows.js';
+import type { ChangeableRows, FieldChanges, Standing } from '../send-changes.js';
 import { Held } from './held.js';
 
 type StandingRow<State extends string> = SqliteRow & Standing<State>;
@@ -43,9 +44,13 @@ export function sqliteRows(
       const rows =
         reason === undefined
           ? updates.read(isDead, [])
-          : updates.read(`${isDead} AND outcome = 'joined' AND reason = ?`, [reason], {
-              withoutBody: true,
-            });
+          : updates.read(
+              `${isDead} AND (outcome = 'joined' OR outcome LIKE 'scrubbed at %: joined') AND reason = ?`,
+              [reason],
+              {
+                withoutBody: true,
+              },
+            );
       return rows as StandingRow<UpdateState>[]; // the table's own check
     },
     lastSend: (eventId) => Number(lastSend.get(eventId)?.['seq'] ?? 0),
@@ -76,6 +81,10 @@ function changeable<
     held.get(id) ?? (rows.find(`${idColumn} = ?`, id) as StandingRow<State> | undefined); // the same
   return {
     find,
+    bodyOf: (row) => {
+      const [whole] = rows.read('seq = ?', [Number(row['seq'])]);
+      return typeof whole?.['body'] === 'string' ? whole['body'] : undefined;
+    },
     add: (record) => {
       const fields = table.row(record as FieldChanges<Record>); // some of its fields
       const row = rows.add(fields, { unlessIn: idColumn });

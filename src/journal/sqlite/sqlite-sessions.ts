@@ -4,6 +4,7 @@ import { type SessionReader, storedEntry } from '../commit/session-store.js';
 import type { SqliteDatabase, SqliteRow } from '../database/open-sqlite.js';
 import { slotOf } from '../fence.js';
 import type { SessionChanges } from '../journal-changes.js';
+import type { Scrub } from '../privacy/scrub.js';
 import { sessionsTable, transcriptsTable } from '../rows/journal-rows.js';
 import { tableRows } from '../rows/table-rows.js';
 import type { TranscriptPart } from '../store.js';
@@ -110,6 +111,14 @@ export class SqliteSessions implements SessionReader, SessionChanges {
     const size = { messages: messages + 1, prompts: prompts + (isPrompt ? 1 : 0) };
     this.#transcripts.add(transcriptsTable.row({ sessionId, ...size, body }));
     this.#tails.added(sessionId, { ...size, body });
+  }
+
+  scrub(sessionId: string, before: number, scrub: Scrub): void {
+    const last = Math.max(0, this.#sizeOf(sessionId).messages - before);
+    const newest = 'session_id = ? ORDER BY seq DESC LIMIT ?';
+    for (const row of this.#transcripts.read(newest, [sessionId, last]))
+      this.#transcripts.change(row, { body: scrub(String(row['body'])) });
+    this.#tails.forget(sessionId);
   }
 
   #find(sessionKey: string): SqliteRow | undefined {

@@ -8,6 +8,7 @@ import {
   journalChanges,
   type NeededRows,
   openUpdates,
+  type Scrub,
 } from '@sluice/journal/internal';
 import type { Clock } from 'sluice-kernel';
 import type { PostgresQuery } from './connections.js';
@@ -25,6 +26,7 @@ export interface SharedTransaction extends JournalTransaction {
 export interface RowOptions {
   readonly clock: Clock;
   readonly clean?: CleanText | undefined;
+  readonly scrub?: Scrub | undefined;
   /** The partitions of the lanes in which it may begin updates. */
   readonly ownership: Ownership;
 }
@@ -40,14 +42,14 @@ const openOfLanes = `SELECT wanted.key AS open_in, one.event_id AS open_id
 export async function workingRows(
   query: PostgresQuery,
   needs: readonly NeededRows[],
-  { clock, clean, ownership }: RowOptions,
+  { clock, clean, scrub, ownership }: RowOptions,
 ) {
-  const updates = new WorkingRows(updatesTable, clean);
-  const sends = new WorkingRows(sendsTable, clean);
+  const updates = new WorkingRows(updatesTable, clean, scrub !== undefined);
+  const sends = new WorkingRows(sendsTable, clean, scrub !== undefined);
   const idsOf = (kind: 'updates' | 'sends') => needs.flatMap((one) => one[kind] ?? []);
   const [updateIds, sendIds] = [idsOf('updates'), idsOf('sends')];
   const isOfDead = needs.some((one) => one.isOfDead);
-  const sessions = new WorkingSessions();
+  const sessions = new WorkingSessions(query);
   const values = new WorkingValues(query, clock.now());
   const lanes = new Map<string, number>();
   for (const { lane: { key, most } = {} } of needs)
@@ -75,7 +77,7 @@ export async function workingRows(
   };
   const dead = (reason?: string) => updates.all.filter((one) => isDead(one, reason));
   const rows = { updates, sends, openIn, dead, lastSend: () => Number(last?.['seq'] ?? 0) };
-  const changes = journalChanges(rows, clock, ownership);
+  const changes = journalChanges(rows, clock, ownership, scrub);
   const at: SharedTransaction = { query, changes, sessions, values };
   const flush = (writes: JoinedWrites): void => {
     for (const one of [updates, sends, sessions, values]) one.flush(writes);

@@ -1,5 +1,11 @@
 import type { UpdateRecord } from '@sluice/journal';
-import { journalTable, type RecordTable, tables } from '@sluice/journal/internal';
+import {
+  journalTable,
+  markedOutcome,
+  type RecordTable,
+  tables,
+  unmarkedOutcome,
+} from '@sluice/journal/internal';
 import type { PostgresQuery, PostgresValue } from './connections.js';
 
 /** The types of columns by their names. */
@@ -41,13 +47,20 @@ function postgresTable<Row>(
   };
 }
 
-const updates = journalTable<UpdateRecord>('updates', {
+const updates = journalTable<Omit<UpdateRecord, 'scrubbedAtMs'>>('updates', {
   ...tables.updateFields,
   retriedAfterSeq: 'retried_after_seq int8',
   joinedTo: 'joined_to TEXT',
 });
 
-export const updatesTable = postgresTable({ ...tables.updatesTable, ...updates }, 'eventId');
+export const updatesTable = postgresTable<UpdateRecord>(
+  {
+    ...{ ...tables.updatesTable, ...updates },
+    row: (fields) => updates.row(markedOutcome(fields)),
+    record: (row) => unmarkedOutcome(updates.record(row)),
+  },
+  'eventId',
+);
 export const sendsTable = postgresTable(tables.sendsTable, 'sendId');
 
 /** It is divided by days. A column of a table that is divided cannot number its rows before PostgreSQL 17. */

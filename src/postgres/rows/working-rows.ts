@@ -17,23 +17,26 @@ import {
  * The rows that one transaction looks at: locked and read first, changed in memory, and written together. Two transitions of one row in one
  * transaction see each other here, and not in the database: so a transaction takes as many statements, however many messages share it.
  */
-export class WorkingRows<Record extends { readonly seq: number }>
+export class WorkingRows<Record extends { readonly seq: number; readonly body?: string }>
   implements ChangeableRows<Record, Record>
 {
   readonly #table: PostgresTable<Record>;
   readonly #clean: CleanText;
+  readonly #withBodies: boolean;
   readonly #rows = new Map<string, Record>();
   readonly #added = new Set<string>();
   /** The rows that were changed, and whether their bodies were. */
   readonly #changed = new Map<string, boolean>();
 
-  constructor(table: PostgresTable<Record>, clean: CleanText = (text) => text) {
+  /** @param withBodies reads the bodies, too: their rows may end. */
+  constructor(table: PostgresTable<Record>, clean: CleanText = (text) => text, withBodies = false) {
     this.#table = table;
     this.#clean = clean;
+    this.#withBodies = withBodies;
   }
 
   /**
-   * Reads rows without their bodies, in the order of their numbers: two transactions never wait for each other.
+   * Reads rows, as a rule without their bodies, in the order of their numbers: two transactions never wait for each other.
    *
    * @param beside another reading, which goes along with it.
    * @returns the rows of that one.
@@ -45,7 +48,7 @@ export class WorkingRows<Record extends { readonly seq: number }>
     beside?: string,
   ): Promise<Awaited<ReturnType<PostgresQuery>>> {
     const { name } = this.#table;
-    const fields = columnsOf(this.#table, true);
+    const fields = columnsOf(this.#table, !this.#withBodies);
     const locked = `SELECT ${fields} FROM ${name} WHERE ${condition} ORDER BY seq FOR UPDATE`;
     const both = `WITH locked AS (${locked})
       SELECT * FROM locked FULL JOIN (${beside}) AS beside ON false ORDER BY locked.seq`;
@@ -61,6 +64,10 @@ export class WorkingRows<Record extends { readonly seq: number }>
 
   find(id: string): Record | undefined {
     return this.#rows.get(id);
+  }
+
+  bodyOf({ body }: Record): string | undefined {
+    return body;
   }
 
   add(record: Omit<Record, 'seq'>): Record | undefined {

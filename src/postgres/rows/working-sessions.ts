@@ -1,4 +1,5 @@
-import { type SessionChanges, slotOf } from '@sluice/journal/internal';
+import { type Scrub, type SessionChanges, slotOf } from '@sluice/journal/internal';
+import type { PostgresQuery } from './connections.js';
 import type { JoinedWrites } from './postgres-tables.js';
 
 /** The last row of a transcript has its size, so that nothing is counted. @param sessionId an expression. */
@@ -14,8 +15,13 @@ export class WorkingSessions implements SessionChanges {
   readonly #added: {
     readonly session_id: string;
     readonly prompts: number;
-    readonly body: string;
+    body: string;
   }[] = [];
+  readonly #query: PostgresQuery;
+
+  constructor(query: PostgresQuery) {
+    this.#query = query;
+  }
 
   save(sessionKey: string, sessionId: string, body: string): void {
     const before = this.#saved.get(sessionKey)?.session_id;
@@ -25,6 +31,20 @@ export class WorkingSessions implements SessionChanges {
 
   append(sessionId: string, isPrompt: boolean, body: string): void {
     this.#added.push({ session_id: sessionId, prompts: isPrompt ? 1 : 0, body });
+  }
+
+  async scrub(sessionId: string, before: number, scrub: Scrub): Promise<void> {
+    for (const one of this.#added) if (one.session_id === sessionId) one.body = scrub(one.body);
+    const rows = await this.#query(
+      `SELECT seq, body FROM sluice_transcripts WHERE session_id = $1 ORDER BY seq DESC
+        LIMIT greatest(0, (SELECT messages FROM (${lastOf('$1')}) AS last) - $2::int4)`,
+      [sessionId, before],
+    );
+    await this.#query(
+      `UPDATE sluice_transcripts AS kept SET body = given.body
+        FROM unnest($1::int8[], $2::text[]) AS given (seq, body) WHERE kept.seq = given.seq`,
+      [rows.map(({ seq }) => Number(seq)), rows.map(({ body }) => scrub(String(body)))],
+    );
   }
 
   flush(writes: JoinedWrites): void {

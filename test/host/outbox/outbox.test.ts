@@ -22,7 +22,8 @@ it('persists the ends of 10,000 sends that the journal could not take, and no mo
     ...{ attachments: [], metadata: {}, streaming: false, accounts: [] },
   });
   for (let at = 0; at < 10_000; at++) {
-    const one = { ...prepared, event: { ...prepared.event, eventId: `send-${at}` } };
+    const event = { ...prepared.event, eventId: `send-${at}` };
+    const one = { ...prepared, payload: event.payload, event };
     await outbox.end({ fence }, one, { state: 'sent' }, { isHeard: true, isDoubtful: false });
   }
   expect(outbox.isOwing).toBe(true);

@@ -64,6 +64,11 @@ export interface ExtensionTap {
    * @throws SluiceError (as a rejection) `not-granted`, or `no-host` where no host runs.
    */
   figures(): Promise<Figures>;
+  /**
+   * Cleans a text, or a line of JSON, as the journal of the host does with all that it keeps (durability §13). A tap that hands texts on
+   * passes them through it. A host that scrubs nothing gives the text as it is.
+   */
+  scrub(text: string): string;
 }
 
 /**
@@ -93,4 +98,6 @@ export interface ExtensionHost {
   timesOf(extensionId: string, name: string): Schedule<unknown>;
   /** Reads the figures of the host. */
   figures(): Promise<Figures>;
+  /** Cleans a text that is kept somewhere; absent if nothing is scrubbed. */
+  readonly scrub?: (text: string) => string;
 }

@@ -104,7 +104,10 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
       (window) =>
       (listeners = {}) => {
         window.tap(listeners);
-        return { figures: async () => member('figures', 'the figures of api.tap', ['tap'])() };
+        return {
+          figures: async () => member('figures', 'the figures of api.tap', ['tap'])(),
+          scrub: (text) => given.scrub?.(text) ?? text,
+        };
       },
     // a schedule has the data that `add` of its name is given
     schedule: (window) => scheduleBy(parts, window, timesOf) as ExtensionApi['schedule'],
