@@ -37,19 +37,22 @@ export async function openJournal(
   const lock = path === ':memory:' ? undefined : lockJournal(path);
   const bounds = definedFields({ maxPages, wholeCheckBytes });
   const how = { isOwner: true, busyTimeoutMs: openBusyMs, ...bounds };
-  const untilMs = clock.monotonicMs() + openLockWaitMs;
   const isWhole = isCheckedWhole(path, wholeCheckBytes);
+  let database: SqliteDatabase | undefined;
+  /** The time by which it was found locked: the look at a large file before that takes long, and is no wait. */
+  let lockedSinceMs: number | undefined;
   for (;;) {
-    let database: SqliteDatabase | undefined;
     try {
-      database = openJournalFile(path, how);
+      database ??= openJournalFile(path, how);
       const journal = fileJournal(database, lock, options);
       database.exec('PRAGMA busy_timeout = 0'); // from now on another process is waited for without blocking
       if (!isWhole) journal.checkLater();
       return journal;
     } catch (error) {
-      database?.close();
-      if (!isSluiceError(error, 'database-busy') || clock.monotonicMs() >= untilMs) {
+      const nowMs = clock.monotonicMs();
+      lockedSinceMs ??= nowMs;
+      if (!isSluiceError(error, 'database-busy') || nowMs - lockedSinceMs >= openLockWaitMs) {
+        database?.close();
         lock?.[Symbol.dispose]();
         throw error;
       }
