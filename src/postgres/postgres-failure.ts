@@ -38,3 +38,8 @@ export function withFailures(connections: PostgresConnections): PostgresConnecti
     close: () => connections.close(),
   };
 }
+
+/** Returns whether the database has ended a transaction because this process said nothing in it for too long. */
+export function isStall(error: unknown): boolean {
+  return isSluiceError(error) && Object(error.cause).code === '25P03';
+}

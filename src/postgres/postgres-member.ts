@@ -7,6 +7,7 @@ import { OwnLease } from './members/own-lease.js';
 import { OwnPartitions } from './members/own-partitions.js';
 import { planPartitions } from './members/partition-plan.js';
 import type { PostgresBatches } from './postgres-batches.js';
+import { isStall } from './postgres-failure.js';
 import { releaseAttempts, stalledAfter } from './postgres-fence.js';
 import { postgresSchemaVersion } from './postgres-schema.js';
 import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
@@ -14,6 +15,9 @@ import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
 /** The renewals of one lease: it outlives some that are late or lost. A long lease is renewed each second, too. */
 const renewalsPerLease = 5;
 const longestRenewalMs = 1_000;
+
+/** How often a host that joins may be stalled within a transaction, as on a machine that is busy. */
+const mostStalls = 10;
 
 /** Milliseconds between two tries to take a journal of one partition that another host has. */
 const takeAgainMs = 50;
@@ -105,9 +109,14 @@ export class PostgresMember implements Ownership {
    */
   async join(wanted?: number): Promise<void> {
     const untilMs = this.#clock.monotonicMs() + this.#leaseMs + 2 * takeAgainMs;
-    for (;;) {
+    for (let stalls = 0; ; ) {
       const isLast = this.#clock.monotonicMs() >= untilMs; // a try may take longer than a lease
-      await this.renew((work) => this.#connections.transaction(work));
+      try {
+        await this.renew((work) => this.#connections.transaction(work));
+      } catch (error) {
+        if (!isStall(error) || ++stalls > mostStalls) throw error;
+        continue;
+      }
       if (wanted !== undefined && wanted !== this.partitionCount) {
         await this.leave();
         const problem = `it has ${this.partitionCount} partitions, and the config says ${wanted}; \`sluice journal migrate\` changes it when no host runs`;

@@ -288,8 +288,14 @@ describe('the partitions of hosts that start, sleep, die and leave', () => {
     await database.own.close();
   });
 
-  it('are taken by a host whose lease ends while it renews it: it removes other hosts, and not itself (durability §11.3)', async () => {
-    const connections = withFailures(connect(await newDatabase()));
+  it('are taken by a host whose lease ends while it renews it, and that was stalled twice: it removes other hosts, and not itself (durability §11.3)', async () => {
+    const own = connect(await newDatabase());
+    let stalls = 2;
+    const transaction: typeof own.transaction = async (work) => {
+      if (stalls-- > 0) throw Object.assign(new Error('it said nothing'), { code: '25P03' });
+      return own.transaction(work);
+    };
+    const connections = withFailures({ ...own, transaction });
     await connections.query(`UPDATE sluice_journal SET partitions = ${partitions}`);
     const member = new PostgresMember(connections, virtualClock(), 0); // it has ended when it is written
     await member.join();

@@ -16,7 +16,7 @@ import { sqliteRecords } from './sqlite-reader.js';
 import { sqliteRows } from './sqlite-rows.js';
 
 /** Milliseconds that opening waits for another process, and for which one step of it may block. */
-const openLockWaitMs = 5_000;
+const openLockWaitMs = 20_000;
 const openBusyMs = 50;
 
 /**
@@ -37,20 +37,23 @@ export async function openJournal(
   const lock = path === ':memory:' ? undefined : lockJournal(path);
   const bounds = definedFields({ maxPages, wholeCheckBytes });
   const how = { isOwner: true, busyTimeoutMs: openBusyMs, ...bounds };
-  const untilMs = clock.monotonicMs() + openLockWaitMs;
   const isWhole = isCheckedWhole(path, wholeCheckBytes);
+  let database: SqliteDatabase | undefined;
+  /** The time by which it was found locked: the look at a large file before that takes long, and is no wait. */
+  let lockedSinceMs: number | undefined;
   for (;;) {
-    let database: SqliteDatabase | undefined;
     try {
-      database = openJournalFile(path, how);
+      database ??= openJournalFile(path, how);
       if (options.scrub !== undefined) database.exec('PRAGMA secure_delete = ON'); // free pages keep nothing
       const journal = fileJournal(database, lock, options);
       database.exec('PRAGMA busy_timeout = 0'); // from now on another process is waited for without blocking
       if (!isWhole) journal.checkLater();
       return journal;
     } catch (error) {
-      database?.close();
-      if (!isSluiceError(error, 'database-busy') || clock.monotonicMs() >= untilMs) {
+      const nowMs = clock.monotonicMs();
+      lockedSinceMs ??= nowMs;
+      if (!isSluiceError(error, 'database-busy') || nowMs - lockedSinceMs >= openLockWaitMs) {
+        database?.close();
         lock?.[Symbol.dispose]();
         throw error;
       }

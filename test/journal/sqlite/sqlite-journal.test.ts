@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { openJournal, openSqlite, readJournal, tendJournal } from '../../../src/journal/index.js';
+import { type Clock, systemClock } from '../../../src/kernel/index.js';
 import { compiled } from '../../support/compiled.js';
 import { fence, fenceOf } from '../../support/fences.js';
 import { testFolder } from '../../support/folder.js';
@@ -199,6 +200,18 @@ describe('fault 35: a journal that cannot be used', () => {
     damage(path, readFileSync(path));
     await expect(openJournal(path)).rejects.toThrow(code('database-damaged'));
     await expect(openJournal(path)).rejects.toThrow(code('database-damaged')); // and no lock is left
+  });
+
+  it('that another process locks for a moment is opened, however long the look at the file took (durability §1.8)', async () => {
+    using other = openSqlite(await filledJournal());
+    other.exec('BEGIN IMMEDIATE');
+    let nowMs = 0;
+    const setTimeout: Clock['setTimeout'] = (run) => {
+      if (other.inTransaction) other.exec('COMMIT');
+      return systemClock.setTimeout(run, 0);
+    };
+    const clock = { ...systemClock, setTimeout, monotonicMs: () => (nowMs += 6_000) };
+    await (await openJournal(other.path, { clock })).close();
   });
 
   it('a full one keeps what it has, refuses what it cannot keep, and says so', async () => {
