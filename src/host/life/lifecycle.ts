@@ -139,14 +139,15 @@ export async function startAll(
   const { send, readLater } = extensionSends(parts, sendFromAny);
   const times = new KeptTimes(parts.journal.keyValues);
   watches.push(await beginInquiries(parts, send));
+  // a run that is resumed may act at once; what it asks for waits until all that is left has its place
+  running.acts = extensions.serve({
+    send: after(opened, send),
+    inject: after(opened, extensionInjects(parts)),
+    ask: after(opened, extensionQuestions(parts, send)),
+    timesOf: extensionTimes(parts, times, readLater),
+  });
   await resumeAll(parts); // it takes its places in the lanes before anything new does
   watches.push(watchJournal(parts, send));
-  running.acts = extensions.serve({
-    send,
-    timesOf: extensionTimes(parts, times, readLater),
-    inject: extensionInjects(parts),
-    ask: extensionQuestions(parts, send),
-  });
   open();
   watches.push(watchSchedules(parts, times));
   const accounts = parts.accounts.offered();
@@ -175,6 +176,17 @@ export async function startAll(
   watches.push(watchAccounts(parts, openAccounts));
   parts.extensions.use(extensionUser(parts, openAccounts));
   return { extensions: parts.extensions.statuses, accounts, failed };
+}
+
+/** Makes an act that waits for a moment. */
+function after<Given extends unknown[], Result>(
+  moment: Promise<unknown>,
+  act: (...given: Given) => Promise<Result>,
+) {
+  return async (...given: Given): Promise<Result> => {
+    await moment;
+    return act(...given);
+  };
 }
 
 /**
