@@ -10,7 +10,7 @@ import { extensionSends } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import { releaseUpdates } from '../ingress/begin-update.js';
 import { backlogIdle, closeBacklog, isBusy } from '../lanes/backlog.js';
-import { attempt, callWithin } from '../parts/attempt.js';
+import { after, attempt, callWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { contributeDefaultChoices } from '../provided/default-choices.js';
 import { injectAccount, sendAccount } from '../provided/jobs-channel.js';
@@ -176,17 +176,6 @@ export async function startAll(
   watches.push(watchAccounts(parts, openAccounts));
   parts.extensions.use(extensionUser(parts, openAccounts));
   return { extensions: parts.extensions.statuses, accounts, failed };
-}
-
-/** Makes an act that waits for a moment. */
-function after<Given extends unknown[], Result>(
-  moment: Promise<unknown>,
-  act: (...given: Given) => Promise<Result>,
-) {
-  return async (...given: Given): Promise<Result> => {
-    await moment;
-    return act(...given);
-  };
 }
 
 /**
