@@ -63,7 +63,7 @@ function wrongOf(lines: readonly (readonly string[])[]): readonly string[] {
   return wrong;
 }
 
-it(`hosts that are killed run each due time of their schedules once (extensions-that-act §6.2, §6.3, ${rounds} rounds)`, {
+it(`hosts that are killed run each due time of their schedules once (extensions-that-act §4.8, §6.2, §6.3, §6.7, ${rounds} rounds)`, {
   timeout: 60_000 + rounds * 10_000,
 }, async () => {
   using folder = temporaryFolder();
@@ -73,13 +73,14 @@ it(`hosts that are killed run each due time of their schedules once (extensions-
     const lines = await killed(path, join(folder.path, `${at}.log`), kills);
     const reader = await readJournal(path);
     try {
-      return { lines, updates: await reader.updates({ limit: 1_000_000 }) };
+      const sends = await reader.sends({ limit: 1_000_000 });
+      return { lines, sends, updates: await reader.updates({ limit: 1_000_000 }) };
     } finally {
       await reader.close();
     }
   });
   const killedAt = new Set<string>();
-  for (const { lines, updates } of await Promise.all(besides)) {
+  for (const { lines, updates, sends } of await Promise.all(besides)) {
     expect(updates.filter(({ state }) => state !== 'ended')).toEqual([]);
     for (const line of lines) if (line.startsWith('killed')) killedAt.add(line);
     for (const [name, stepMs] of Object.entries(everyMs)) {
@@ -95,6 +96,22 @@ it(`hosts that are killed run each due time of their schedules once (extensions-
       const ended = runs.filter(([told]) => told === 'end').map(([, , due]) => Number(due));
       expect([...new Set(ended)]).toEqual(dues);
     }
+    // what its runs have added: each time is taken in once, and each message is one send
+    const words = lines.map((line) => line.split(' '));
+    const lastMs = Number(words.findLast(([told]) => told === 'at')?.[1]);
+    const added = words.filter(([told, name]) => told === 'end' && name === 'slow');
+    const come = [...new Set(added.map(([, , due]) => Number(due)))].filter(
+      (due) => due + 2_000 < lastMs,
+    );
+    expect(come.length).toBeGreaterThan(0);
+    const later = words.filter(([told, name]) => told === 'end' && name === 'later');
+    expect(later.map(([, , due]) => Number(due))).toEqual(expect.arrayContaining(come));
+    const ofLater = updates.filter(({ accountId }) => accountId === 'schedule:ticker/later');
+    const ids = ofLater.map(({ updateId }) => updateId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const said = sends.map(({ body }) => JSON.parse(body).content);
+    expect(new Set(said).size).toBe(said.length);
+    expect(said).toEqual(expect.arrayContaining(come.map((due) => `m${due}`)));
   }
   expect([...killedAt].sort()).toEqual([
     'killed after',

@@ -1,4 +1,4 @@
-// A host with three schedules, in a process that is killed: schedule-host.mjs JOURNAL LOG [POINT NTH]. POINT is `begin` or `end` of a
+// A host with three schedules, one of which adds a time and a message by each run, in a process that is killed: schedule-host.mjs JOURNAL LOG [POINT NTH]. POINT is `begin` or `end` of a
 // run, `before` or `after` a call of the journal, or `never`: then the host stops by itself when it is up to date.
 //
 // Its clock goes on from the newest time of the log, as fast as the host keeps up with it, so no second is missed however
@@ -69,10 +69,11 @@ const channel = {
 };
 
 const run =
-  (name, takesMs) =>
+  (name, takesMs, more = async () => undefined) =>
   async ({ dueAt, attempt }) => {
     write('begin', name, dueAt, attempt);
     passes('begin');
+    await more(dueAt);
     await new Promise((resolve) => clock.setTimeout(resolve, takesMs));
     write('end', name, dueAt);
     passes('end');
@@ -82,7 +83,22 @@ const extension = defineExtension({
   id: 'ticker',
   setup: (api) => {
     api.schedule('quick', { cron: '* * * * * *' }, run('quick', 100));
-    api.schedule('slow', { cron: '*/2 * * * * *' }, run('slow', 500));
+    const later = api.schedule('later', ({ key, data, attempt }) => {
+      write('begin', 'later', data, attempt);
+      write('end', 'later', data, key);
+    });
+    const addMore = async (dueAt) => {
+      const to = String(dueAt % 7_000);
+      await later.add({ at: dueAt + 700, key: `k${dueAt}`, data: dueAt });
+      await api.send({
+        channel: 'far',
+        to,
+        content: `m${dueAt}`,
+        at: dueAt + 900,
+        key: `s${dueAt}`,
+      });
+    };
+    api.schedule('slow', { cron: '*/2 * * * * *' }, run('slow', 500, addMore));
     api.schedule('rare', { cron: '*/5 * * * * *', misfire: 'once' }, run('rare', 300));
   },
 });

@@ -10,7 +10,7 @@ import { extensionSends } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import { releaseUpdates } from '../ingress/begin-update.js';
 import { backlogIdle, closeBacklog, isBusy } from '../lanes/backlog.js';
-import { attempt, callWithin } from '../parts/attempt.js';
+import { after, attempt, callWithin } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { contributeDefaultChoices } from '../provided/default-choices.js';
 import { injectAccount, sendAccount } from '../provided/jobs-channel.js';
@@ -145,14 +145,15 @@ export async function startAll(
   const { send, readLater } = extensionSends(parts, sendFromAny);
   const times = new KeptTimes(parts.journal.keyValues);
   watches.push(await beginInquiries(parts, send));
+  // a run that is resumed may act at once; what it asks for waits until all that is left has its place
+  running.acts = extensions.serve({
+    send: after(opened, send),
+    inject: after(opened, extensionInjects(parts)),
+    ask: after(opened, extensionQuestions(parts, send)),
+    timesOf: extensionTimes(parts, times, readLater),
+  });
   await resumeAll(parts); // it takes its places in the lanes before anything new does
   watches.push(watchJournal(parts, send));
-  running.acts = extensions.serve({
-    send,
-    timesOf: extensionTimes(parts, times, readLater),
-    inject: extensionInjects(parts),
-    ask: extensionQuestions(parts, send),
-  });
   open();
   watches.push(watchSchedules(parts, times));
   const accounts = parts.accounts.offered();

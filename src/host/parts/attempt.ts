@@ -69,3 +69,14 @@ export function callWithin<T>(
     }
   });
 }
+
+/** Makes an act that waits for a moment. */
+export function after<Given extends unknown[], Result>(
+  moment: Promise<unknown>,
+  act: (...given: Given) => Promise<Result>,
+) {
+  return async (...given: Given): Promise<Result> => {
+    await moment;
+    return act(...given);
+  };
+}

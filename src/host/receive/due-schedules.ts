@@ -20,6 +20,8 @@ const graceMs = 60_000;
 const longestWaitMs = 30_000;
 /** Milliseconds until the next look if the journal failed. */
 const retryMs = 1_000;
+/** Milliseconds after which an entry without a row has none. */
+const unwrittenMs = 600_000;
 /** Milliseconds until the next look if a run is under way. */
 const busyMs = 250;
 /** A kept time that is further ahead than this was written by a clock that was wrong. */
@@ -57,16 +59,16 @@ export function watchSchedules(parts: HostParts, times: KeptTimes): Disposable {
     const all = claimed.registered('schedule');
     const schedules = all.filter(({ registration }) => registration.value.times !== undefined);
     const waits = await pLimit(8).map(schedules, tendOne);
-    const laterMs = await tendKept(parts, times).catch((error: unknown) => {
-      logger.error('what is kept for later could not be looked at; it is tried again', { error });
-      return retryMs;
-    });
-    waits.push(laterMs);
-    const waitMs = waits.reduce((least, wait) => Math.min(least, wait), longestWaitMs);
     if (reason !== undefined && !isOver)
       await attempt(parts, 'schedule.reconciled', () =>
         kernel.dispatch('schedule.reconciled', { reason, schedules: schedules.length }),
       );
+    if (isOver) return;
+    const laterMs = await tendKept(parts, times).catch((error: unknown) => {
+      logger.error('what is kept for later could not be looked at; it is tried again', { error });
+      return retryMs;
+    });
+    const waitMs = waits.reduce((least, wait) => Math.min(least, wait), laterMs);
     if (!isOver) timer.setIdly(waitMs, () => next());
   };
   let last: Promise<void> | undefined;
@@ -150,7 +152,8 @@ async function tendKept(parts: HostParts, times: KeptTimes): Promise<number> {
   const waits = await pLimit(8).map(due, async (entry) => {
     const row = await times.find(entry);
     if (row?.dueAtMs === entry.dueAtMs) return takeKept(parts, times, row);
-    await times.leave(entry); // its row was cancelled, or a host was killed before it was written
+    // its row is written after it; if it is not there for long, it was cancelled, or its host was killed in between
+    if (nowMs - entry.dueAtMs > unwrittenMs) await times.leave(entry);
     return longestWaitMs;
   });
   const [next] = entries.slice(due.length);

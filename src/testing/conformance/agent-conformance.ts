@@ -4,15 +4,23 @@ import type {
   AgentProvider,
   AgentRequest,
   SessionEvent,
-  SessionMessage,
   ToolCall,
   ToolDecision,
   ToolGate,
 } from '@sluice/sdk/stream';
 import { checkOrdering } from '@sluice/sdk/stream/internal';
 import { silentLogger, systemClock } from 'sluice-kernel';
-import { broken, type ConformanceCheck, checksOf, isAbout, must, needs, within } from './check.js';
+import {
+  broken,
+  type ConformanceCheck,
+  checksOf,
+  must,
+  mustCallTools,
+  needs,
+  within,
+} from './check.js';
 import { unjudged } from './unjudged.js';
+import { writtenIn } from './written-in.js';
 
 /** An agent provider, and prompts that make it do what a check is about. Each check asks for a new one. */
 export interface AgentUnderTest extends Partial<AsyncDisposable> {
@@ -143,18 +151,6 @@ async function take(
   return { events, asked, thrown };
 }
 
-/** The messages that a turn would have written. */
-function writtenIn(events: readonly SessionEvent[]): readonly SessionMessage[] {
-  return events.flatMap((event): SessionMessage[] => {
-    if (event.type === 'message_end') return [event.message];
-    if (event.type !== 'tool_execution_end') return [];
-    const { toolCallId, toolName, result, isError } = event;
-    const text = typeof result === 'string' ? result : JSON.stringify(result);
-    const content = [{ type: 'text' as const, text }];
-    return [{ role: 'toolResult', toolCallId, toolName, content, isError }];
-  });
-}
-
 /** Throws unless a run has begun once, ended once, and kept the order of seed 001. */
 function checkWhole({ events, thrown }: Seen): void {
   must(thrown === undefined, `it threw: ${String(thrown)}`);
@@ -168,16 +164,6 @@ function checkWhole({ events, thrown }: Seen): void {
   must(events.every(isWhole), 'a message_update has no assistantMessageEvent');
   const [fault] = checkOrdering(events);
   must(fault === undefined, `its events are out of order: ${fault?.message}`);
-}
-
-/** Leaves a check of the gate out if there is no gate, or no prompt for a tool. */
-function mustCallTools(
-  { toolGate }: AgentProvider,
-  tool: string | false | undefined,
-): asserts tool is string {
-  isAbout(toolGate === 'enforce', 'its tools pass no gate');
-  isAbout(tool !== false, 'it calls no tool');
-  needs(tool !== undefined, 'tool');
 }
 
 const denied = 'not in a test';

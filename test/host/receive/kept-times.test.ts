@@ -17,13 +17,20 @@ const later = (minutes: number, more: Partial<LaterMessage> = {}): LaterMessage 
   ...more,
 });
 
+interface RemindOptions extends ActingLabOptions {
+  readonly handler?: (api: ExtensionApi) => unknown;
+}
+
 /** A host whose extension has the schedule `remind` without times. */
-async function remindLab(options: ActingLabOptions = {}) {
+async function remindLab({ handler, ...options }: RemindOptions = {}) {
   const runs: AddedRun<string>[] = [];
   let reminders: Schedule<string> | undefined;
   const setup = (api: ExtensionApi): void => {
     options.setup?.(api);
-    reminders = api.schedule<string>('remind', (run) => void runs.push(run));
+    reminders = api.schedule<string>('remind', (run) => {
+      runs.push(run);
+      return handler?.(api);
+    });
   };
   const lab = await actingLab({ ...options, setup });
   if (reminders === undefined) throw new Error('there is no schedule');
@@ -35,7 +42,7 @@ async function pass(lab: Awaited<ReturnType<typeof remindLab>>, minutes: number)
   for (let step = 0; step < minutes * 4; step++) await lab.clock.advance(minute / 4);
 }
 
-const next = (journal: Journal, minutes: number, more: ActingLabOptions = {}) =>
+const next = (journal: Journal, minutes: number, more: RemindOptions = {}) =>
   remindLab({ journal, clock: virtualClock(at(minutes)), ...more });
 
 describe('times that are added while the host runs', () => {
@@ -207,6 +214,25 @@ describe('times that are added while the host runs', () => {
       ),
       { numRuns: 15 },
     );
+  });
+});
+
+describe('a run that is resumed', () => {
+  it('may send and add times at once (extensions-that-act §6.2)', async () => {
+    const journal = memoryJournal();
+    const lab = await remindLab({ journal, handler: () => new Promise(() => undefined) });
+    await lab.reminders.add({ at: at(1), key: 'a', data: 'x' });
+    await pass(lab, 2);
+    expect(lab.runs).toHaveLength(1);
+    await lab.kill();
+    const handler = async (acting: ExtensionApi): Promise<void> => {
+      await acting.send({ channel: 'scripted', to: 'ada', content: 'Tea!' });
+    };
+    await using second = await next(journal, 2, { handler });
+    await pass(second, 1);
+    expect(second.runs).toMatchObject([{ key: 'a', attempt: 2 }]);
+    expect(second.of('egress.sent')).toHaveLength(1);
+    expect(await journal.updates({ states: ['dead'] })).toEqual([]);
   });
 });
 
