@@ -9,7 +9,6 @@ export type { ChannelPlugin } from '@sluice/sdk/channel';
 export {
   defineCommand,
   defineExtension,
-  defineTool,
   type Extension,
   type ExtensionApi,
   type ExtensionDefinition,
@@ -18,4 +17,5 @@ export {
   type Provisions,
   placeOf,
 } from '@sluice/sdk/extension';
+export { defineTool } from '@sluice/sdk/stream';
 export * from 'sluice-kernel';

@@ -40,8 +40,7 @@ export class PostgresMember implements Ownership {
   readonly #losing = new AbortController();
   /** The partitions that it has, with the work that it handles for each. */
   readonly own = new OwnPartitions(() => this.#hints.renewSoon());
-  /** 0 before it has joined. */
-  partitionCount = 0;
+  partitionCount = 0; // before it has joined
   /** The changes that commands beside the hosts have made: a number that grows. */
   touched = 0;
   #lost: SluiceError | undefined;

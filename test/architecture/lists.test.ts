@@ -8,6 +8,7 @@ const reviewed: readonly (readonly [path: string, lists: number, why: string])[]
   ['extensions/budget/src/budget-command.ts', 1, 'one line for each kind of cap'],
   ['extensions/http/src/server.ts', 1, 'it listens, and does no work'],
   ['extensions/import-openclaw/src/state/transcripts.ts', 1, 'the entries of one commit'],
+  ['extensions/inspector/src/live/budget-view.ts', 1, 'one list for each kind of cap'],
   ['extensions/otel/src/index.ts', 1, 'one provider of traces and one of metrics'],
   ['src/agent/run/tool-calls.ts', 1, 'it waits for work that has begun'],
   ['src/claude/bridge/bridged-run.ts', 1, 'it waits for work that has begun'],
@@ -18,6 +19,7 @@ const reviewed: readonly (readonly [path: string, lists: number, why: string])[]
   ['src/openclaw/gateway/bridge/bridge-gateway.ts', 1, 'it waits for work that has begun'],
   ['src/openclaw/parity/compare-parity.ts', 1, 'the steps of a scenario: a test has written each'],
   ['src/openclaw/parity/divergence-of.ts', 1, 'the answers of a scenario: a test has written each'],
+  ['src/openclaw/parity/parity-suite.ts', 1, 'it waits for work that has begun'],
   ['src/openclaw/plugin/runtime/web-media.ts', 1, 'the folders that a plugin names'],
   ['src/openclaw/runner/hook-runner.ts', 3, 'they wait for work that has begun'],
 ];

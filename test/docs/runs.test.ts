@@ -113,7 +113,9 @@ describe('the blocks of the pages', () => {
         ({ 1: tag }) => tag,
       ),
     );
-    expect([...new Set(tags)].toSorted()).toEqual(['js', 'mermaid', 'sh', 'text', 'ts', 'yaml']);
+    expect([...new Set(tags)].toSorted()).toEqual([
+      ...['dockerfile', 'ini', 'js', 'json', 'mermaid', 'nginx', 'sh', 'text', 'ts', 'yaml'],
+    ]);
   });
 
   it('show of plain text what an agent is told around a message, to the letter (§15.13)', () => {

@@ -4,8 +4,8 @@ import type { nowView } from '../src/now-view.js';
 import type { InspectorSource } from '../src/source.js';
 import type { timelineView } from '../src/timeline-view.js';
 
-export type { BudgetLine } from '../src/budget-view.js';
-export type { Figure } from '../src/figures.js';
+export type { BudgetLine } from '../src/live/budget-view.js';
+export type { Figure } from '../src/live/figures.js';
 export type { Message } from '../src/message.js';
 export type { Row } from '../src/row.js';
 export type { ReplayReport as Replayed } from '../src/source.js';

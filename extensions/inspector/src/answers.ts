@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { Clock } from 'sluice';
 import { extensionsView, stagesView } from './extensions-view.js';
-import { Figures, followFigures } from './figures.js';
+import { Figures, followFigures } from './live/figures.js';
 import { nowView } from './now-view.js';
 import { RequestProblem } from './problem.js';
 import { knownMessage, messages, search } from './search.js';

@@ -1,8 +1,8 @@
 import type { Clock } from 'sluice';
 import { readTimeline } from 'sluice/host';
-import { budgetView } from './budget-view.js';
 import { laneWords } from './conversation.js';
-import type { Figures } from './figures.js';
+import { budgetView } from './live/budget-view.js';
+import type { Figures } from './live/figures.js';
 import type { InspectorSource } from './source.js';
 
 const jobsAtMost = 500;

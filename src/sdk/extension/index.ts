@@ -1,6 +1,5 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
-export type * from './define/added-times.js';
 export type { ExtensionApi, Register } from './define/api.js';
 export type { ConfigIssue, ConfigSchema, ConfigVerdict } from './define/config-schema.js';
 export { sluiceVersion } from './define/copy.js';
@@ -21,19 +20,22 @@ export * from './define/scope.js';
 export type * from './define/send.js';
 export type * from './define/store.js';
 export type * from './define/texts.js';
-export { defineCommand, defineTool, type TypedCommand, type TypedTool } from './define/typed.js';
 export { loadExtension } from './load/load.js';
 export { type LoadModuleOptions, loadExtensionModule } from './load/load-module.js';
 export type * from './load/load-result.js';
 export { inOwnGroup } from './load/own-group.js';
+export type * from './named/added-times.js';
 export type { Registration, RegistrationKind, Registrations } from './named/registration.js';
 export type {
   Moment,
+  OneTime,
   RegisteredSchedule,
+  RepeatedTimes,
   ScheduledRun,
   ScheduleHandler,
   ScheduleTimes,
 } from './named/schedule.js';
+export { type CommandRun, defineCommand, type TypedCommand } from './named/typed-command.js';
 export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './set/extension-set.js';
 export type { ExtensionStatus, ReloadResult } from './set/extension-status.js';
 export { HandlerWatch, type HandlerWatchOptions } from './set/handler-watch.js';

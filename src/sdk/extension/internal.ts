@@ -2,7 +2,7 @@
 
 export { checkedBy, readConfig } from './define/config-schema.js';
 export { type PackageCopy, thisCopy } from './define/copy.js';
-export { sayIn } from './define/say-in.js';
+export { sayIn } from './define/texts.js';
 export { compilerUrl } from './load/compiler.js';
 export { homeFolder } from './load/home-folder.js';
 export {

@@ -256,7 +256,7 @@ describe('a message with a time', () => {
     expect(lab.of('egress.sent')[0]?.event.metadata).toMatchObject({ extensionId: 'acting' });
   });
 
-  it('is the same message under the same key, also when it has gone out (extensions-that-act §4.4, §4.8)', async () => {
+  it('is the same message under the same key, also when it has gone out (extensions-that-act §4.4, extensions-that-act §4.8)', async () => {
     await using lab = await remindLab({ journal: memoryJournal() });
     const { id } = await lab.api.send(later(3));
     expect(await lab.api.send(later(5))).toEqual({
@@ -297,7 +297,7 @@ describe('a message with a time', () => {
     ]);
   });
 
-  it('is judged as a message when it is kept: a wrong one is refused at once (extensions-that-act §4.1, §4.8)', async () => {
+  it('is judged as a message when it is kept: a wrong one is refused at once (extensions-that-act §4.1, extensions-that-act §4.8)', async () => {
     await using lab = await remindLab();
     const wrong = lab.api.send(later(3, { content: 7 as unknown as string }));
     await expect(wrong).rejects.toMatchObject({ code: 'bad-payload' });

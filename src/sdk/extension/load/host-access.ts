@@ -7,15 +7,15 @@ import {
   silentLogger,
   systemClock,
 } from 'sluice-kernel/internal';
-import type { Added, Schedule } from '../define/added-times.js';
 import type { ExtensionApi } from '../define/api.js';
 import type { ExtensionHost } from '../define/extension-host.js';
 import { placeOf } from '../define/place.js';
 import type { Question } from '../define/question.js';
-import { sayIn } from '../define/say-in.js';
 import type { ExtensionMessage, KeptSend, LaterMessage } from '../define/send.js';
 import type { ExtensionStore } from '../define/store.js';
+import { sayIn } from '../define/texts.js';
 import { extensionError } from '../errors.js';
+import type { Added, Schedule } from '../named/added-times.js';
 import { readTimes } from '../named/read-schedule.js';
 import type { ScheduleHandler, ScheduleTimes } from '../named/schedule.js';
 import { dryStore } from '../store/dry-store.js';

@@ -1,12 +1,12 @@
 import { Cron } from 'croner';
 import { didYouMean, oneLine } from 'sluice-kernel/internal';
-import type { Moment, ReadTimes, ScheduleTimes } from './schedule.js';
+import type { Moment, RegisteredSchedule, ScheduleTimes } from './schedule.js';
 
 const names = ['cron', 'at', 'timeZone', 'misfire'];
 const isoText = /^(?<day>\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d+)?)?(?<offset>Z|[+-]\d\d:\d\d)?$/;
 
 /** Reads the times of a schedule (extensions-that-act §6.1). @returns the problem, in words, if they are none. */
-export function readTimes(times: ScheduleTimes): ReadTimes | string {
+export function readTimes(times: ScheduleTimes): NonNullable<RegisteredSchedule['times']> | string {
   if (typeof times !== 'object' || times === null) return 'its times must be an object';
   const unknown = Object.keys(times).find((name) => !names.includes(name));
   if (unknown !== undefined) return `there is no option "${unknown}"${didYouMean(unknown, names)}`;

@@ -46,18 +46,15 @@ export interface ScheduledRun {
 /** Does the work of a schedule. If it throws, or its promise rejects, the run goes to the dead letters. */
 export type ScheduleHandler = (run: ScheduledRun) => unknown;
 
-/** Times as their reader gives them. */
-export interface ReadTimes {
-  /** The next due time after a moment, both in milliseconds since 1970; nothing if there is none. */
-  readonly nextDue: (afterMs: number) => number | undefined;
-  readonly misfire: 'skip' | 'once';
-  /** The times as text: with others a schedule begins anew. */
-  readonly spec: string;
-}
-
 /** A schedule as its host takes it. */
 export interface RegisteredSchedule {
   /** Absent if its times are added while the host runs. */
-  readonly times?: ReadTimes;
+  readonly times?: {
+    /** The next due time after a moment, both in milliseconds since 1970; nothing if there is none. */
+    readonly nextDue: (afterMs: number) => number | undefined;
+    readonly misfire: 'skip' | 'once';
+    /** The times as text: with others a schedule begins anew. */
+    readonly spec: string;
+  };
   readonly handler: ScheduleHandler;
 }

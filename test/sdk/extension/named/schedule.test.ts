@@ -3,8 +3,8 @@ import {
   defineExtension,
   type ExtensionApi,
   loadExtension,
-} from '../../../src/sdk/extension/index.js';
-import { createTestKernel, loadForTest } from '../../../src/testing/index.js';
+} from '../../../../src/sdk/extension/index.js';
+import { createTestKernel, loadForTest } from '../../../../src/testing/index.js';
 
 type Times = Parameters<ExtensionApi['schedule']>[1];
 

@@ -8,9 +8,9 @@ import {
   type ExtensionApi,
   fromTypebox,
   placeOf,
-} from '../../../src/index.js';
-import type { ToolUse } from '../../../src/sdk/stream/index.js';
-import { commandContext, expectReply, startTestHost } from '../../../src/testing/index.js';
+} from '../../../../src/index.js';
+import type { ToolUse } from '../../../../src/sdk/stream/index.js';
+import { commandContext, expectReply, startTestHost } from '../../../../src/testing/index.js';
 
 const sides = z.object({ sides: z.coerce.number().int().min(2), note: z.string().optional() });
 const roll = defineCommand({

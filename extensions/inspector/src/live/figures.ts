@@ -1,6 +1,6 @@
 import type { Clock } from 'sluice';
 import { cursorOf, followJournal, type JournalReader, type TimelineEntry } from 'sluice/host';
-import { allKinds } from './search.js';
+import { allKinds } from '../search.js';
 
 /** The messages that ended in one minute, of one agent and one channel. */
 export interface Figure {

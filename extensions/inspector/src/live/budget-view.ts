@@ -1,6 +1,6 @@
 import type { JournalReader } from 'sluice/host';
 
-/** What one account of `sluice-budget` has used today. Money is in millionths of a dollar. */
+/** The use of one account of `sluice-budget` today. Money is in millionths of a dollar. */
 export interface BudgetLine {
   readonly name: string;
   readonly unit: 'tokens' | 'microUsd';

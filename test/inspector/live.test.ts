@@ -1,11 +1,11 @@
 import { keepTimeline, memoryJournal, type NewEntry, timelineRecorder } from 'sluice/host';
 import { startTestHost, virtualClock } from 'sluice/testing';
 import { expect, it } from 'vitest';
-import budget from '../../budget/src/index.js';
-import type { BudgetLine } from '../src/budget-view.js';
-import type { Figure } from '../src/figures.js';
-import { startInspector } from '../src/index.js';
-import { ask, knowing } from './ask.js';
+import budget from '../../extensions/budget/src/index.js';
+import { startInspector } from '../../extensions/inspector/src/index.js';
+import type { BudgetLine } from '../../extensions/inspector/src/live/budget-view.js';
+import type { Figure } from '../../extensions/inspector/src/live/figures.js';
+import { ask, knowing } from '../../extensions/inspector/test/ask.js';
 
 interface Now {
   readonly figures: readonly Figure[];
