@@ -75,7 +75,7 @@ function ofNpm([verb = '', ...rest]: readonly string[]):
   | undefined {
   const at = rest.indexOf('--');
   const given = at < 0 ? [] : rest.slice(at + 1);
-  if (['ci', 'install'].includes(verb)) return undefined;
+  if (['ci', 'install', 'pkg'].includes(verb)) return undefined;
   if (verb === 'create') return ofCreate(rest);
   if (verb === 'start') return ofSluice(['run', ...given]);
   const script = verb === 'run' ? rest[0] : verb;
@@ -103,7 +103,7 @@ function ofNpx([tool = '', ...rest]: readonly string[]):
   if (tool === 'sluice') return ofSluice(rest);
   if (tool === '--yes' && rest[2] === 'create-sluice')
     return ofCreate(['sluice', ...rest.slice(3)]);
-  if (tool === 'tsx') return undefined;
+  if (tool === 'tsx' || tool === 'tsc') return undefined;
   if (tool !== 'vitest') return `unknown tool: ${tool}`;
   const paths = rest.filter((word) => word.includes('/'));
   const missing = paths.find((path) => !existsSync(join(root, path)));

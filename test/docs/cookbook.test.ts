@@ -204,6 +204,21 @@ describe('the recipe of a reminder', () => {
     expect(test.replies().slice(2)).toEqual(['You wanted to know: drink tea']);
   });
 
+  it('lists the reminders of a conversation, and cancels those alone', async () => {
+    await using test = await startTestHost({ extensions: [reminder] });
+    await test.say('/remind 10 drink tea');
+    const { content } = expectReply(await test.say('/reminders'), /You wanted to know: drink tea$/);
+    const [id = ''] = content.split(' ');
+    const ben = { from: 'ben', conversation: 'fake:ben' };
+    expectReply(await test.say({ text: '/reminders', ...ben }), 'There is none.');
+    expectReply(await test.say({ text: `/forget-reminder ${id}`, ...ben }), 'There is none.');
+    expectReply(await test.say(`/forget-reminder ${id}`), 'It is cancelled.');
+    expectReply(await test.say('/reminders'), 'There is none.');
+    const before = test.replies().length;
+    await test.clock.advance(3_600_000);
+    expect(test.replies()).toHaveLength(before);
+  });
+
   it('reminds in the thread in which it was asked for, and after a restart', async () => {
     const journal = memoryJournal();
     {

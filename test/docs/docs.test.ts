@@ -179,6 +179,18 @@ describe('the other examples', () => {
     await import('../../docs/examples/report-test.js');
   });
 
+  it('run: the test of a restart finds the reminder', async () => {
+    await import('../../docs/examples/restart-test.js');
+  });
+
+  it('run: the test of a scrub finds no mail address in the journal', async () => {
+    await import('../../docs/examples/scrub-test.js');
+  });
+
+  it('run: the test of a tool that asks presses Allow and Deny', async () => {
+    await import('../../docs/examples/pay-test.js');
+  });
+
   it('run: the exporter of metrics tells what the host has done', async () => {
     const { default: exporter } = await import('../../docs/examples/exporter.js');
     const breaks = defineExtension({
