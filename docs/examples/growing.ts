@@ -26,10 +26,11 @@ export const growing: AgentProvider = {
     for (const { toolCallId, toolName, args } of calls) {
       yield { type: 'tool_execution_start', toolCallId, toolName, args };
       const tool = all.find(({ name }) => name === toolName);
-      const result = await tool?.call({ toolCallId, args, signal }); // asks the gate, and never rejects
+      const result = await tool?.call({ toolCallId, args, signal }); // it asks the gate, and never rejects
       const isError = result?.isError ?? true;
       yield { type: 'tool_execution_end', toolCallId, toolName, result, isError };
-      answer = `The tool says: ${result?.content.map((part) => (part.type === 'text' ? part.text : '')).join('')}`;
+      const texts = result?.content.map((part) => (part.type === 'text' ? part.text : '[image]'));
+      answer = `The tool says: ${texts?.join('\n')}`;
     }
     for (const delta of answer.split(/(?<= )/)) {
       signal.throwIfAborted();
