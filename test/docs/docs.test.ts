@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -5,6 +6,7 @@ import shout from '../../docs/examples/shout.js';
 import { defineExtension } from '../../src/index.js';
 import {
   agentConformance,
+  channelConformance,
   commandContext,
   expectCancelled,
   expectPassed,
@@ -12,6 +14,7 @@ import {
   startTestHost,
 } from '../../src/testing/index.js';
 import { readProjectFile, root } from '../support/source-tree.js';
+import { loopbackServer } from './loopback-server.js';
 import { anchorsOf, codeBlocks, inlineCodeOf, linksOf, proseOf, riddles } from './pages.js';
 
 const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
@@ -38,6 +41,9 @@ function isMeasured(page: string): boolean {
 function unindented(text: string): string {
   return text.replace(/^[ \t]+/gm, '');
 }
+
+const hmacOf = (secret: string, text: string): string =>
+  createHmac('sha256', secret).update(text).digest('hex');
 
 describe('the pages', () => {
   it('begin with a README of at most 8 KB', () => {
@@ -224,10 +230,61 @@ describe('the other examples', () => {
     await import('../../docs/examples/conformance-test.js');
   });
 
-  it('run: an agent whose answer grows passes the checks of conformance', async () => {
-    const { growing } = await import('../../docs/examples/growing.js');
-    const grown = agentConformance(() => ({ provider: growing, text: 'one two' }));
+  it('run: an agent whose answer grows and who runs tools passes the checks of conformance', async () => {
+    const { growing: provider } = await import('../../docs/examples/growing.js');
+    const grown = agentConformance(() => ({ provider, text: 'one two', tool: 'throw it' }));
     for (const { run } of grown) await run();
+    await using test = await startTestHost({ agents: [{ id: 'main', provider }] });
+    await test.say('throw it');
+    expect(test.replies()).toEqual([expect.stringMatching(/^The tool says: a [1-6]$/)]);
+  });
+
+  it('run: a channel that takes messages in by a route passes all checks of conformance', async () => {
+    const { hook, default: extension } = await import('../../docs/examples/hook.js');
+    const secret = 'sixteen characters';
+    const post = (body: string, signature = hmacOf(secret, body)): Request => {
+      const headers = { 'x-signature': signature };
+      return new Request('http://localhost/hooks/hook', { method: 'POST', headers, body });
+    };
+    const updateOf = (text: string, id: string): string =>
+      JSON.stringify({ id, room: 'kitchen', user: 'ada', text });
+    const failures = { ambiguous: 500, rejected: 400, 'retry-after': 429 } as const;
+    const begin = async () => {
+      const shown = new Map<unknown, string>();
+      const answers: number[] = [];
+      const receiver = await loopbackServer(({ headers, body }) => {
+        const status = answers.shift() ?? 200;
+        if (status === 200) shown.set(headers['idempotency-key'], String(body['text']));
+        return { status };
+      });
+      return { shown, answers, receiver };
+    };
+    const checks = channelConformance(
+      async () => {
+        const { shown, answers, receiver } = await begin();
+        const [channel, { handler }] = hook({ secret, replyTo: receiver.url });
+        return {
+          channel,
+          to: 'kitchen',
+          deliver: (text, id) => handler(post(updateOf(text, id))),
+          shown: () => [...shown.values()],
+          failNext: (how) => void answers.push(failures[how]),
+          [Symbol.asyncDispose]: () => receiver[Symbol.asyncDispose](),
+        };
+      },
+      { complete: true },
+    );
+    for (const { run } of checks) await run();
+
+    const { shown, receiver } = await begin();
+    await using _ = receiver;
+    const config = { secret, replyTo: receiver.url };
+    await using test = await startTestHost({ extensions: [{ extension, config }] });
+    const { routes } = test.host;
+    expect((await routes.answer(post(updateOf('hello', '1'), 'none'))).status).toBe(401);
+    expect((await routes.answer(post('{}'))).status).toBe(400);
+    expect((await routes.answer(post(updateOf('hello', '1')))).status).toBe(202);
+    await expect.poll(() => [...shown.values()]).toEqual(['hello']);
   });
 
   it('run: a command gets its arguments', async () => {
