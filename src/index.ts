@@ -13,6 +13,7 @@ export {
   type ExtensionApi,
   type ExtensionDefinition,
   fromTypebox,
+  type MessagePlace,
   // open to merging, as Families is
   type Provisions,
   placeOf,
