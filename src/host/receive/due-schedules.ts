@@ -7,7 +7,7 @@ import { attempt } from '../parts/attempt.js';
 import type { ClaimedRegistration } from '../parts/claimed-provisions.js';
 import type { HostParts } from '../parts/parts.js';
 import { accountOfJobs, sendAccount } from '../provided/jobs-channel.js';
-import type { KeptTime, KeptTimes } from './kept-times.js';
+import type { DueEntry, KeptTime, KeptTimes } from './kept-times.js';
 import { receiveUpdate } from './receive-update.js';
 
 /** The namespace of the host in which it keeps how far each schedule has come. */
@@ -24,6 +24,8 @@ const retryMs = 1_000;
 const busyMs = 250;
 /** A kept time that is further ahead than this was written by a clock that was wrong. */
 const wrongClockMs = 86_400_000;
+/** Milliseconds for which an entry whose time is not kept is left: another host may be about to keep it. */
+const emptyEntryMs = 3_600_000;
 
 /** How far a schedule has come. */
 interface Progress {
@@ -45,6 +47,9 @@ export function watchSchedules(parts: HostParts, times: KeptTimes): Disposable {
   const known = new Map<string, Progress>();
   const timer = new Timer(clock);
   let isOver = false;
+  /** The next look is at this time, or before. */
+  let lookAtMs = Number.NEGATIVE_INFINITY;
+  let left: LeftTimes = noneLeft;
   const tendOne = (schedule: ClaimedRegistration<'schedule'>) =>
     tend(parts, schedule, known).catch((error: unknown) => {
       const { extensionId, registration } = schedule;
@@ -54,20 +59,23 @@ export function watchSchedules(parts: HostParts, times: KeptTimes): Disposable {
     });
   const look = async (reason?: PayloadOf<'schedule.reconciled'>['reason']): Promise<void> => {
     if (isOver) return;
+    lookAtMs = Number.POSITIVE_INFINITY; // it may have passed over what is added from now on
     const all = claimed.registered('schedule');
     const schedules = all.filter(({ registration }) => registration.value.times !== undefined);
     const waits = await pLimit(8).map(schedules, tendOne);
-    const laterMs = await tendKept(parts, times).catch((error: unknown) => {
+    left = await tendKept(parts, times, left).catch((error: unknown) => {
       logger.error('what is kept for later could not be looked at; it is tried again', { error });
-      return retryMs;
+      return { ...noneLeft, waitMs: retryMs };
     });
-    waits.push(laterMs);
+    waits.push(left.after === '' ? left.waitMs : 0);
     const waitMs = waits.reduce((least, wait) => Math.min(least, wait), longestWaitMs);
     if (reason !== undefined && !isOver)
       await attempt(parts, 'schedule.reconciled', () =>
         kernel.dispatch('schedule.reconciled', { reason, schedules: schedules.length }),
       );
-    if (!isOver) timer.setIdly(waitMs, () => next());
+    if (isOver) return;
+    timer.setIdly(waitMs, () => next());
+    lookAtMs = Math.min(lookAtMs, clock.now() + waitMs);
   };
   let last: Promise<void> | undefined;
   /** Looks when the looks before have ended. */
@@ -75,7 +83,11 @@ export function watchSchedules(parts: HostParts, times: KeptTimes): Disposable {
     last = last === undefined ? look(reason) : last.then(() => look(reason));
   };
   claimed.onClaimed = () => next('reload');
-  times.onAdded = next;
+  times.onAdded = (dueAtMs) => {
+    if (dueAtMs >= lookAtMs) return;
+    lookAtMs = Number.NEGATIVE_INFINITY; // one look for all that are added until it begins
+    next();
+  };
   next('startup');
   return {
     [Symbol.dispose]: () => {
@@ -139,22 +151,44 @@ async function tend(
   }
 }
 
+/** Where the next look at kept times goes on. */
+interface LeftTimes {
+  /** The key of the last entry that was looked at; empty to begin with the first one. */
+  readonly after: string;
+  /** Milliseconds until the look that begins with the first one. */
+  readonly waitMs: number;
+}
+
+const noneLeft: LeftTimes = { after: '', waitMs: longestWaitMs };
+
 /**
- * Takes in what extensions have kept for later and is due (extensions-that-act §6.7). Each host of a journal does so: the id of a
- * job derives from the extension, the name, the key and the due time. @returns milliseconds until the next look.
+ * Takes in what extensions have kept for later and is due, a page in each look (extensions-that-act §6.7). Each host of a journal does
+ * so: the id of a job derives from the extension, the name, the key and the due time.
  */
-async function tendKept(parts: HostParts, times: KeptTimes): Promise<number> {
-  const entries = await times.first();
-  const nowMs = parts.clock.now();
+async function tendKept(parts: HostParts, times: KeptTimes, left: LeftTimes): Promise<LeftTimes> {
+  const { clock, logger } = parts;
+  const { entries, after } = await times.page(left.after);
+  const nowMs = clock.now();
   const due = entries.filter(({ dueAtMs }) => dueAtMs <= nowMs);
-  const waits = await pLimit(8).map(due, async (entry) => {
+  const tendEntry = async (entry: DueEntry): Promise<number> => {
     const row = await times.find(entry);
     if (row?.dueAtMs === entry.dueAtMs) return takeKept(parts, times, row);
-    await times.leave(entry); // its row was cancelled, or a host was killed before it was written
+    if (entry.dueAtMs + emptyEntryMs < nowMs) await times.leave(entry); // a host was killed before it kept the time
     return longestWaitMs;
-  });
-  const [next] = entries.slice(due.length);
-  return Math.min(...waits, longestWaitMs, (next?.dueAtMs ?? Number.POSITIVE_INFINITY) - nowMs);
+  };
+  const waits = await pLimit(8).map(due, (entry) =>
+    tendEntry(entry).catch((error: unknown) => {
+      const { extensionId, name } = entry;
+      logger.error('a kept time could not be looked at; it is tried again', {
+        ...{ extensionId, schedule: name, error },
+      });
+      return retryMs;
+    }),
+  );
+  const waitMs = Math.min(left.waitMs, ...waits);
+  const next = entries[due.length];
+  if (next !== undefined) return { after: '', waitMs: Math.min(waitMs, next.dueAtMs - nowMs) };
+  return { after, waitMs };
 }
 
 /** Takes in one job. @returns milliseconds until the next look at it. */

@@ -71,7 +71,8 @@ export function extensionTimes(
           refuse(`it is too long: a job has ${maxLength} characters at most`);
         counted?.();
         const row = { ...names, key, job, spec, digest, dueAtMs, ...definedFields({ data }) };
-        const { dueAtMs: dueAt } = await times.add(row);
+        const { dueAtMs: dueAt, digest: kept } = await times.add(row);
+        if (kept !== digest) throw hostError('key-conflict', { extensionId, key }); // added meanwhile
         if (!parts.backlog.mayDefer && when.cron === undefined) known.set(id, true);
         return { key, id, dueAt, data };
       },
@@ -79,10 +80,9 @@ export function extensionTimes(
         const rows = await times.list(extensionId, name);
         return rows.map(({ key, id, dueAtMs: dueAt, data }) => ({ key, id, dueAt, data }));
       },
-      cancel: async (key) => {
-        const row = await times.find(namesOf(key));
+      cancel: (key) => {
         known.delete(idOf(key));
-        return row !== undefined && times.moveOn(row);
+        return times.cancel(namesOf(key));
       },
     };
   };

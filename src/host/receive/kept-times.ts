@@ -12,7 +12,7 @@ interface TimeName {
 }
 
 /** An entry in the order of due times, in milliseconds since 1970. */
-interface DueEntry extends TimeName {
+export interface DueEntry extends TimeName {
   readonly dueAtMs: number;
 }
 
@@ -35,8 +35,8 @@ const dueNamespace = '/times-due';
 const keptAtMost = 10_000;
 const quota = { maxKeys: keptAtMost, maxBytes: 64 * 1024 * 1024 };
 const dueQuota = { maxKeys: 1_000_000, maxBytes: 1024 * 1024 * 1024 };
-/** Rows that are read in one look. */
-const dueAtOnce = 1_000;
+/** Entries of one page. */
+const pageLength = 1_000;
 
 const entryFields = {
   ...({ extensionId: 'string', name: 'string', id: 'string', dueAtMs: 'number' } as const),
@@ -53,7 +53,7 @@ export class KeptTimes {
   readonly #items: WorkItems<KeptTime>;
   readonly #due: WorkItems<DueEntry>;
   /** Called when there is a new due time. */
-  onAdded: (() => void) | undefined;
+  onAdded: ((dueAtMs: number) => void) | undefined;
 
   constructor(keyValues: KeyValues) {
     this.#items = new WorkItems(keyValues, { isItem: isKeptTime, quota });
@@ -68,9 +68,13 @@ export class KeptTimes {
     if (was !== undefined && was.dueAtMs !== row.dueAtMs) await this.leave(row);
     const isThere = entered === 'written' && (await this.find(row)) !== undefined;
     const { extensionId } = row;
-    if (!isThere) throw hostError('schedule-full', { extensionId, keptAtMost });
-    this.onAdded?.();
-    return was ?? row;
+    if (!isThere) {
+      await this.leave(row);
+      throw hostError('schedule-full', { extensionId, keptAtMost });
+    }
+    const kept = was ?? row;
+    this.onAdded?.(kept.dueAtMs);
+    return kept;
   }
 
   find({ extensionId, name, id }: TimeName): Promise<KeptTime | undefined> {
@@ -84,19 +88,26 @@ export class KeptTimes {
     return own.sort((a, b) => a.dueAtMs - b.dueAtMs);
   }
 
-  /** The entries that are due first, in the order of their times. */
-  async first(): Promise<readonly DueEntry[]> {
-    return (await this.#due.list(dueNamespace, { limit: dueAtOnce })).map(({ item }) => item);
+  /** A page of the entries, in the order of their times. @returns the key after which the next page begins; empty if it is the last. */
+  async page(after: string): Promise<{ readonly entries: DueEntry[]; readonly after: string }> {
+    const rows = await this.#due.list(dueNamespace, { after, limit: pageLength });
+    const last = rows.length < pageLength ? undefined : rows.at(-1);
+    return { entries: rows.map(({ item }) => item), after: last?.key ?? '' };
   }
 
-  /** Notes that a due time is done with, or is cancelled. @param dueAtMs the next one, if there is one. @returns whether it was there. */
-  async moveOn(row: KeptTime, dueAtMs?: number): Promise<boolean> {
+  /** Notes that a due time is done with. @param dueAtMs the next one, if there is one. */
+  async moveOn(row: KeptTime, dueAtMs?: number): Promise<void> {
     const next = dueAtMs === undefined ? null : { ...row, dueAtMs };
     if (next !== null) await this.#enter(next);
-    const isSame = (now?: KeptTime) => now?.dueAtMs === row.dueAtMs;
-    const { status } = await this.change(row, (now) => (isSame(now) ? next : undefined));
+    await this.change(row, (now) => (now?.dueAtMs === row.dueAtMs ? next : undefined));
     await this.leave(row);
-    return status === 'written';
+  }
+
+  /** Takes a time out, whichever is its due time now. @returns whether it was there. */
+  async cancel(name: TimeName): Promise<boolean> {
+    const { was } = await this.change(name, (now) => now && null);
+    if (was !== undefined) await this.leave(was);
+    return was !== undefined;
   }
 
   /** Drops an entry. */

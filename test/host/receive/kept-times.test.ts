@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Journal, memoryJournal } from '../../../src/journal/index.js';
+import { deferred } from '../../../src/kernel/internal.js';
 import type {
   AddedRun,
   ExtensionApi,
@@ -34,6 +35,11 @@ async function remindLab(options: ActingLabOptions = {}) {
 async function pass(lab: Awaited<ReturnType<typeof remindLab>>, minutes: number): Promise<void> {
   for (let step = 0; step < minutes * 4; step++) await lab.clock.advance(minute / 4);
 }
+
+const withValues = (journal: Journal, keyValues: Partial<Journal['keyValues']>): Journal => ({
+  ...journal,
+  keyValues: { ...journal.keyValues, ...keyValues },
+});
 
 const next = (journal: Journal, minutes: number, more: ActingLabOptions = {}) =>
   remindLab({ journal, clock: virtualClock(at(minutes)), ...more });
@@ -149,6 +155,71 @@ describe('times that are added while the host runs', () => {
       await journal.keyValues.write('/times/acting', `x/${row}`, { body: '{}' }, {});
     const adding = lab.reminders.add({ at: at(3), data: 'x' });
     await expect(adding).rejects.toMatchObject({ code: 'schedule-full' });
+  });
+
+  it('leave nothing behind if they are refused because there are too many (extensions-that-act §6.9)', async () => {
+    const journal = memoryJournal();
+    await using lab = await remindLab({ journal });
+    for (let row = 0; row < 10_000; row++)
+      await journal.keyValues.write('/times/acting', `x/${row}`, { body: '{}' }, {});
+    await expect(lab.reminders.add({ at: at(99), data: 'x' })).rejects.toThrow('10000');
+    expect(await journal.keyValues.list('/times-due', { prefix: '', limit: 9 })).toEqual([]);
+  });
+
+  it('come also if another host looks while they are being kept (extensions-that-act §6.7)', async () => {
+    const journal = memoryJournal();
+    const kept = deferred<void>();
+    const { keyValues } = journal;
+    const write: typeof keyValues.write = async (...given) => {
+      if (given[0] === '/times/acting') await kept.promise;
+      return keyValues.write(...given);
+    };
+    await using first = await remindLab({ journal: withValues(journal, { write }) });
+    const adding = first.reminders.add({ at: at(0), data: 'x' });
+    await first.clock.advance(1);
+    await using second = await next(journal, 0.5);
+    await pass(second, 1);
+    kept.resolve();
+    await adding;
+    await pass(first, 1);
+    expect([...first.runs, ...second.runs]).toHaveLength(1);
+  });
+
+  it('are cancelled also in the moment in which they come (extensions-that-act §6.8)', async () => {
+    const journal = memoryJournal();
+    const { keyValues } = journal;
+    let isCancelling = false;
+    const get: typeof keyValues.get = async (...given) => {
+      const row = await keyValues.get(...given);
+      if (!isCancelling) return row;
+      isCancelling = false;
+      await pass(lab, 2); // the time that was read is over
+      return row;
+    };
+    await using lab = await remindLab({ journal: withValues(journal, { get }) });
+    await lab.reminders.add({ cron: '*/2 * * * *', key: 'each', data: 'x' });
+    isCancelling = true;
+    expect(await lab.reminders.cancel('each')).toBe(true);
+    await pass(lab, 6);
+    expect(lab.runs).toHaveLength(1);
+    expect(await lab.reminders.list()).toEqual([]);
+  });
+
+  it('cost no look at the others when they are added, and come within seconds if many come together (extensions-that-act §6.7)', async () => {
+    const journal = memoryJournal();
+    const { keyValues } = journal;
+    let looks = 0;
+    const list: typeof keyValues.list = (...given) => {
+      if (given[0] === '/times-due') looks++;
+      return keyValues.list(...given);
+    };
+    await using lab = await remindLab({ journal: withValues(journal, { list }) });
+    for (let time = 0; time < 1_200; time++)
+      await lab.reminders.add({ at: at(60), key: `${time}`, data: 'x' });
+    expect(looks).toBeLessThan(5);
+    await lab.clock.advance(60 * minute);
+    for (let second = 0; second < 3; second++) await lab.clock.advance(1_000);
+    expect(await lab.reminders.list()).toEqual([]);
   });
 
   it('wait for their extension, and are run by the version that is loaded then (extensions-that-act §6.10)', async () => {
