@@ -151,7 +151,7 @@ async function tend(
   }
 }
 
-/** Where the next look at kept times goes on. */
+/** The place at which the next look at kept times goes on. */
 interface LeftTimes {
   /** The key of the last entry that was looked at; empty to begin with the first one. */
   readonly after: string;
