@@ -39,7 +39,16 @@ export function withFailures(connections: PostgresConnections): PostgresConnecti
   };
 }
 
-/** Returns whether the database has ended a transaction because this process said nothing in it for too long. */
-export function isStall(error: unknown): boolean {
-  return isSluiceError(error) && Object(error.cause).code === '25P03';
+/** How often a transaction may be ended because this process said nothing in it for too long, as on a machine that is busy. */
+const mostStalls = 10;
+
+/** Does something again if the database has ended its transaction for that reason, unless it is to stop. */
+export async function overStalls<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (let stalls = 0; ; )
+    try {
+      return await work();
+    } catch (error) {
+      const isStall = isSluiceError(error) && Object(error.cause).code === '25P03';
+      if (!isStall || ++stalls > mostStalls || signal?.aborted === true) throw error;
+    }
 }

@@ -33,6 +33,8 @@ export interface PostgresJournalOptions {
   readonly secrets?: readonly string[];
   /** Cleans texts that are kept for reading (durability §13): see `scrubber`. */
   readonly scrub?: Scrub | undefined;
+  /** Ends the wait for another host while the journal is opened. */
+  readonly signal?: AbortSignal;
   /** Milliseconds for which the end of an update or a send is persisted, by default 7 days. */
   readonly keepForMs?: number;
   /** Milliseconds for which a host that is not heard of keeps the journal, by default 5 000. */
@@ -78,7 +80,7 @@ export async function openPostgresJournal(
   const member = new PostgresMember(connections, clock, leaseMs, options.announces !== true);
   try {
     await checkPostgresSchema(connections);
-    await member.join(options.partitions);
+    await member.join(options.partitions, options.signal);
     await makeDays(connections.query, clock.now()).catch(() => undefined); // as with each sweep
   } catch (error) {
     await connections.close().catch(() => undefined);

@@ -7,7 +7,7 @@ import { OwnLease } from './members/own-lease.js';
 import { OwnPartitions } from './members/own-partitions.js';
 import { planPartitions } from './members/partition-plan.js';
 import type { PostgresBatches } from './postgres-batches.js';
-import { isStall } from './postgres-failure.js';
+import { overStalls } from './postgres-failure.js';
 import { releaseAttempts, stalledAfter } from './postgres-fence.js';
 import { postgresSchemaVersion } from './postgres-schema.js';
 import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
@@ -15,9 +15,6 @@ import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
 /** The renewals of one lease: it outlives some that are late or lost. A long lease is renewed each second, too. */
 const renewalsPerLease = 5;
 const longestRenewalMs = 1_000;
-
-/** How often a host that joins may be stalled within a transaction, as on a machine that is busy. */
-const mostStalls = 10;
 
 /** Milliseconds between two tries to take a journal of one partition that another host has. */
 const takeAgainMs = 50;
@@ -104,27 +101,22 @@ export class PostgresMember implements Ownership {
    * Joins the hosts of the journal. If it has one partition, it waits for one lease for a host that has it: that host may have died.
    *
    * @param wanted the partitions that it is to have.
+   * @param signal ends the wait, as if the time were over.
    * @throws SluiceError (as a rejection) `journal-in-use` if that one lives; `not-a-journal` if it has other partitions.
    */
-  async join(wanted?: number): Promise<void> {
+  async join(wanted?: number, signal?: AbortSignal): Promise<void> {
     const untilMs = this.#clock.monotonicMs() + this.#leaseMs + 2 * takeAgainMs;
-    for (let stalls = 0; ; ) {
-      const isLast = this.#clock.monotonicMs() >= untilMs; // a try may take longer than a lease
-      try {
-        await this.renew((work) => this.#connections.transaction(work));
-      } catch (error) {
-        if (!isStall(error) || ++stalls > mostStalls) throw error;
-        continue;
-      }
-      if (wanted !== undefined && wanted !== this.partitionCount) {
+    for (;;) {
+      const isLast = signal?.aborted === true || this.#clock.monotonicMs() >= untilMs; // a try may take longer than a lease
+      await overStalls(() => this.renew((work) => this.#connections.transaction(work)), signal);
+      const isOther = wanted !== undefined && wanted !== this.partitionCount;
+      if (!isOther && (this.#isShared || this.partitions().length > 0)) return;
+      if (isOther || isLast) {
         await this.leave();
+        const path = this.#connections.address;
+        if (!isOther) throw journalError('journal-in-use', { path });
         const problem = `it has ${this.partitionCount} partitions, and the config says ${wanted}; \`sluice journal migrate\` changes it when no host runs`;
-        throw journalError('not-a-journal', { path: this.#connections.address, problem });
-      }
-      if (this.#isShared || this.partitions().length > 0) return;
-      if (isLast) {
-        await this.leave();
-        throw journalError('journal-in-use', { path: this.#connections.address });
+        throw journalError('not-a-journal', { path, problem });
       }
       await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, takeAgainMs));
     }

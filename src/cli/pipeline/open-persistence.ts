@@ -19,7 +19,7 @@ const shownRows = 10_000;
 export async function openPersistence(
   { journal: setting = {}, secrets, stateDir, place, inspect }: Settings,
   timeline: TimelineRecorder,
-  scrub?: Scrub,
+  { scrub, signal }: { readonly scrub?: Scrub | undefined; readonly signal?: AbortSignal },
 ) {
   const { leaseMs, listen, keepForMs, keepBytes, scrub: _, dispatches = true, ...kept } = setting;
   const isInspected = inspect !== undefined;
@@ -28,7 +28,7 @@ export async function openPersistence(
       ? memoryJournal({ acknowledge: 'ended', keepRows: isInspected ? shownRows : 0 })
       : await openPlace(place, {
           secrets,
-          ...definedFields({ keepForMs, keepBytes, leaseMs, listen, scrub }),
+          ...definedFields({ keepForMs, keepBytes, leaseMs, listen, scrub, signal }),
         });
   if (place === undefined ? isInspected : dispatches) timeline.listen(keepTimeline(opened, kept));
   const { announce }: Partial<AddressedJournal> = opened;

@@ -142,7 +142,7 @@ async function run(options: RunOptions, command: Command, given: Shell): Promise
   await using scope = new Scope('agents', logger); // what they hold open goes after the host
   const timeline = timelineRecorder({ logger });
   if (view.hear !== undefined) timeline.listen(view.hear);
-  await using kept = await openPersistence(settings, timeline, scrub);
+  await using kept = await openPersistence(settings, timeline, { scrub, signal: shell.stop });
   const { quarantine, handlerWatch } = settings;
   using watch = handlerWatch === false ? undefined : new HandlerWatch({ ...handlerWatch, logger });
   await using pipeline = await openPipeline(settings, logger, {

@@ -33,6 +33,8 @@ const inOrder = (waiting: Turns['waiting']): Turns['waiting'] =>
  */
 export function sharedTurns({ journal, clock, logger, backlog, signal }: HostParts): SharedTurns {
   const items = new WorkItems(journal.keyValues, { isItem: isTurns });
+  /** Updates whose session is being given back. One that is begun again takes it after that: its row would be the same. */
+  const givingBack = new Set<string>();
   const recordOf = async (eventId: string): Promise<UpdateRecord | undefined> =>
     (await journal.updates({ eventId, withoutBody: true }))[0];
   const openOf = async (eventId: string): Promise<UpdateRecord | undefined> => {
@@ -66,6 +68,7 @@ export function sharedTurns({ journal, clock, logger, backlog, signal }: HostPar
     pause: ({ signal }) => pause(clock, lookEveryMs, signal),
     take: async (key, turn, isFree) => {
       const { eventId } = turn;
+      if (givingBack.has(eventId)) return undefined;
       try {
         const isTaken =
           isFree && (await items.write({ namespace, key }, rowOf(turn), null)) === 'written';
@@ -88,6 +91,8 @@ export function sharedTurns({ journal, clock, logger, backlog, signal }: HostPar
       const follows = next?.signal.aborted === false ? next : undefined;
       if (fence.signal.aborted) return false; // the message goes on elsewhere, before those that wait
       const at = { namespace, key, signal: fence.signal };
+      givingBack.add(eventId);
+      const over = (): void => void givingBack.delete(eventId);
       const giveBack = async (): Promise<void> => {
         const { seq } = (follows && (await recordOf(follows.eventId))) ?? {};
         await items.change(at, (now) => {
@@ -106,15 +111,16 @@ export function sharedTurns({ journal, clock, logger, backlog, signal }: HostPar
           follows && rowOf(follows),
           rowOf(turn),
         );
-        if (written === 'written') return follows !== undefined;
-        await giveBack();
+        if (written !== 'written') await giveBack();
+        over();
+        return written === 'written' && follows !== undefined;
       } catch (error) {
         logger.debug('a turn in a session ends with its message', { sessionKey: key, error });
         const mayGo = () => !fence.signal.aborted;
         // else its row stays until the next message of the session, which may never come
-        void patiently(clock, signal, giveBack, mayGo).catch(() => undefined);
+        void patiently(clock, signal, giveBack, mayGo).then(over, over);
+        return false;
       }
-      return false;
     },
   };
 }

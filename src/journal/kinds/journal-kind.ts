@@ -38,7 +38,8 @@ export interface JournalAddress {
 }
 
 /** The terms on which a host has a journal at an address. */
-export interface JournalTerms extends Pick<JournalOptions, 'secrets' | 'scrub' | 'keepForMs'> {
+export interface JournalTerms
+  extends Pick<JournalOptions, 'secrets' | 'scrub' | 'keepForMs' | 'signal'> {
   /** Milliseconds for which a host that is not heard of keeps it. */
   readonly leaseMs?: number;
   /** Hosts that share it tell each other of their work. */

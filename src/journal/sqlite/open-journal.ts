@@ -15,7 +15,7 @@ import { fileJournal, type JournalOptions, type SqliteJournal } from './sqlite-j
 import { sqliteRecords } from './sqlite-reader.js';
 import { sqliteRows } from './sqlite-rows.js';
 
-/** Milliseconds that opening waits for another process, and for which one step of it may block. */
+/** Milliseconds that opening waits for another process (durability §1.8), and for which one step of it may block. */
 const openLockWaitMs = 20_000;
 const openBusyMs = 50;
 
@@ -33,7 +33,7 @@ export async function openJournal(
   path: string,
   options: JournalOptions = {},
 ): Promise<SqliteJournal> {
-  const { maxPages, wholeCheckBytes, clock = systemClock } = options;
+  const { maxPages, wholeCheckBytes, clock = systemClock, signal } = options;
   const lock = path === ':memory:' ? undefined : lockJournal(path);
   const bounds = definedFields({ maxPages, wholeCheckBytes });
   const how = { isOwner: true, busyTimeoutMs: openBusyMs, ...bounds };
@@ -52,7 +52,8 @@ export async function openJournal(
     } catch (error) {
       const nowMs = clock.monotonicMs();
       lockedSinceMs ??= nowMs;
-      if (!isSluiceError(error, 'database-busy') || nowMs - lockedSinceMs >= openLockWaitMs) {
+      const mayWait = nowMs - lockedSinceMs < openLockWaitMs && signal?.aborted !== true;
+      if (!isSluiceError(error, 'database-busy') || !mayWait) {
         database?.close();
         lock?.[Symbol.dispose]();
         throw error;

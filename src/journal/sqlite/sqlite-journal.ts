@@ -129,6 +129,8 @@ export interface JournalOptions extends Retention {
   readonly secrets?: readonly string[];
   /** Cleans texts that are kept for reading (durability §13): see `scrubber`. */
   readonly scrub?: Scrub | undefined;
+  /** Ends the wait for another process while the journal is opened. */
+  readonly signal?: AbortSignal;
   /** The most pages of 4,096 bytes that the file may have, by default as many as the disk takes. */
   readonly maxPages?: number;
   /** Bytes of a file that are looked at before it is used, by default 32 MiB. A larger file is looked at meanwhile. */

@@ -1,4 +1,4 @@
-import { grownBy } from './flow/growing-text.js';
+import { grownBy } from './growing-text.js';
 import type { SessionEvent } from './session-event.js';
 import type { AssistantContent, AssistantMessage, ToolCallContent } from './session-message.js';
 

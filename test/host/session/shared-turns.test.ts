@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
+import { sharedTurns } from '../../../src/host/session/session-turn.js';
+import { journalError } from '../../../src/journal/errors.js';
+import { memoryJournal } from '../../../src/journal/index.js';
 import { select } from '../../../src/kernel/internal.js';
 import { pause } from '../../../src/sdk/chat/index.js';
 import { defineExtension } from '../../../src/sdk/extension/index.js';
 import type { AgentProvider } from '../../../src/sdk/stream/index.js';
+import { portLab } from '../../support/port-lab.js';
 import { twoHosts } from '../../support/two-hosts.js';
 
 /** What happens beside the messages: extensions are replaced, or all partitions of a conversation go to another host. */
@@ -318,5 +322,32 @@ describe('messages that wait for a session of several hosts', () => {
     expect(all.b.log.messages('warn')).toEqual([]);
     expect(inNumbers(await all.states())).toEqual(answered(9));
     expect(all.begun[0]).toBe('0');
+  });
+
+  it('keep it if they are begun again before the journal has heard that they gave it back (durability §12.8)', async () => {
+    const inner = memoryJournal();
+    let isAway = false;
+    const write: typeof inner.keyValues.write = async (...given) => {
+      if (isAway) throw journalError('database-io', { path: 'test', problem: 'it is away' });
+      return inner.keyValues.write(...given);
+    };
+    const journal = { ...inner, keyValues: { ...inner.keyValues, write } };
+    const { parts, clock, stop } = await portLab({ journal });
+    const turns = sharedTurns(parts);
+    const fence = parts.journal.ownership.fenceOf(0);
+    if (fence === undefined) throw new Error('it has no partition');
+    const turn = { turns, eventId: 'u', fence, signal: fence.signal };
+    const rows = () => inner.keyValues.list('/session-turns', rowsOf);
+    expect(await turns.take('s', turn, true)).toBe('u');
+    isAway = true;
+    expect(await turns.release('s', turn, undefined)).toBe(false);
+    await clock.advance(10); // the next try comes later
+    isAway = false;
+    while ((await turns.take('s', turn, true)) !== 'u') await clock.advance(10);
+    await clock.advance(1_000);
+    expect(await rows()).toHaveLength(1);
+    expect(await turns.release('s', turn, undefined)).toBe(false);
+    expect(await rows()).toEqual([]);
+    await stop();
   });
 });

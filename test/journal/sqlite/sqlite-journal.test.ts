@@ -214,6 +214,26 @@ describe('fault 35: a journal that cannot be used', () => {
     await (await openJournal(other.path, { clock })).close();
   });
 
+  it.each([
+    ['for 20 seconds', 20_000],
+    ['until it is told to stop', 3_000],
+  ])('that another process keeps locked is waited for %s (durability §1.8)', async (_, endsMs) => {
+    using other = openSqlite(await filledJournal());
+    other.exec('BEGIN IMMEDIATE');
+    const stop = new AbortController();
+    let nowMs = 0;
+    const setTimeout: Clock['setTimeout'] = (run) => {
+      nowMs += 1_000;
+      if (endsMs < 20_000 && nowMs >= endsMs) stop.abort();
+      return systemClock.setTimeout(run, 0);
+    };
+    const clock = { ...systemClock, setTimeout, monotonicMs: () => nowMs };
+    const opening = openJournal(other.path, { clock, signal: stop.signal });
+    await expect(openJournal(other.path)).rejects.toThrow(code('journal-in-use')); // and at once
+    await expect(opening).rejects.toThrow(code('database-busy'));
+    expect(nowMs).toBe(endsMs);
+  });
+
   it('a full one keeps what it has, refuses what it cannot keep, and says so', async () => {
     const path = newPath();
     const journal = await openJournal(path, { maxPages: 60 });

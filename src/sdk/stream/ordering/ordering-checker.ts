@@ -1,4 +1,4 @@
-import { grownBy } from '../flow/growing-text.js';
+import { grownBy } from '../growing-text.js';
 import type { AssistantMessageEvent, SessionEvent } from '../session-event.js';
 import type { OrderingRule, OrderingViolation } from './ordering-violation.js';
 
