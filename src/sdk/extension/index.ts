@@ -27,13 +27,7 @@ export { type LoadModuleOptions, loadExtensionModule } from './load/load-module.
 export type * from './load/load-result.js';
 export { inOwnGroup } from './load/own-group.js';
 export type { Registration, RegistrationKind, Registrations } from './named/registration.js';
-export type {
-  Moment,
-  RegisteredSchedule,
-  ScheduledRun,
-  ScheduleHandler,
-  ScheduleTimes,
-} from './named/schedule.js';
+export type * from './named/schedule.js';
 export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './set/extension-set.js';
 export type { ExtensionStatus, ReloadResult } from './set/extension-status.js';
 export { HandlerWatch, type HandlerWatchOptions } from './set/handler-watch.js';

@@ -1,10 +1,12 @@
-import type { ToolDefinition, ToolUse } from '../../stream/index.js';
 import { type ConfigSchema, checkedBy } from './config-schema.js';
-import type { Provisions } from './provisions.js';
+import type { Provided } from './provisions.js';
 
 /** A chat command and its context, as the layer above has declared them. */
-type Command = Provisions extends { command: infer C } ? C : never;
+type Command = Provided<'command'>;
 type Run = Command extends { run: infer R extends (context: never) => unknown } ? R : never;
+/** A tool, and its run. */
+type Tool = Provided<'tool'>;
+type Execute = Tool extends { execute: infer E extends (...given: never) => unknown } ? E : never;
 
 /** A command whose arguments have names, and the types of their schema. */
 export type TypedCommand<Args> = Omit<Command, 'run' | 'usage'> & {
@@ -30,7 +32,10 @@ export type TypedCommand<Args> = Omit<Command, 'run' | 'usage'> & {
  *   run: ({ args: { minutes, text } }) => `${text}, in ${minutes} minutes.`,
  * }));
  */
-export function defineCommand<Args>({ args: schema, ...command }: TypedCommand<Args>) {
+export function defineCommand<Args>({
+  args: schema,
+  ...command
+}: TypedCommand<Args>): Provided<'command'> {
   const { name, usage } = command;
   const names = [...usage.matchAll(/[<[]([\w-]+)(\.\.\.)?[>\]]/g)];
   const mayBeLong = names.at(-1)?.[2] !== undefined;
@@ -63,13 +68,12 @@ interface ArgumentSchema<Args> extends ConfigSchema<Args> {
 }
 
 /** A tool whose arguments have the types of their schema. */
-export interface TypedTool<Args>
-  extends Pick<ToolDefinition, 'name' | 'description' | 'timeoutMs'> {
+export interface TypedTool<Args> extends Pick<Tool, 'name' | 'description' | 'timeoutMs'> {
   readonly args: ArgumentSchema<Args>;
   /** The JSON Schema of the arguments, for the model; that which `args` tells if absent. */
-  readonly inputSchema?: ToolDefinition['inputSchema'];
+  readonly inputSchema?: Tool['inputSchema'];
   /** As that of a `ToolDefinition`, with the arguments as `args` has read them. */
-  execute(args: Args, use: ToolUse): unknown;
+  execute(args: Args, use: Parameters<Execute>[1]): unknown;
 }
 
 /**
@@ -80,7 +84,7 @@ export interface TypedTool<Args>
  * const args = z.object({ sides: z.int().min(2) });
  * api.provide('tool', defineTool({ name: 'dice', description: 'Throws a die.', args, execute: ({ sides }) => throwDie(sides) }));
  */
-export function defineTool<Args>(tool: TypedTool<Args>): ToolDefinition {
+export function defineTool<Args>(tool: TypedTool<Args>): Provided<'tool'> {
   const { args, execute, inputSchema, ...rest } = tool;
   const told = inputSchema ?? args['~standard'].jsonSchema?.input({ target: 'draft-2020-12' });
   if (told === undefined)
