@@ -1,8 +1,10 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
+export type { ConfigIssue, ConfigSchema, ConfigVerdict } from './config/config-schema.js';
+export { fromJsonSchema } from './config/from-json-schema.js';
+export { fromTypebox } from './config/from-typebox.js';
 export type * from './define/added-times.js';
 export type { ExtensionApi, Register } from './define/api.js';
-export type { ConfigIssue, ConfigSchema, ConfigVerdict } from './define/config-schema.js';
 export { sluiceVersion } from './define/copy.js';
 export type { Declarations } from './define/declarations.js';
 export {
@@ -11,8 +13,6 @@ export {
   type ExtensionDefinition,
 } from './define/extension.js';
 export type * from './define/extension-host.js';
-export { fromJsonSchema } from './define/from-json-schema.js';
-export { fromTypebox } from './define/from-typebox.js';
 export type { Manifest } from './define/manifest.js';
 export * from './define/place.js';
 export type * from './define/provisions.js'; // as a whole: names of a list do not merge with those of an author

@@ -1,4 +1,4 @@
-import { type ConfigSchema, checkedBy } from './config-schema.js';
+import { type ConfigSchema, checkedBy } from '../config/config-schema.js';
 import type { Provided } from './provisions.js';
 
 /** A chat command and its context, as the layer above has declared them. */
