@@ -38,11 +38,15 @@ export interface ParityOptions<H extends string, P extends LegacyProfile = '2026
   readonly watch?: Readonly<Record<string, ParityWatch>>;
   /** Is awaited before the watches of a side end: for work that goes on when the runner's method has ended. */
   readonly settle?: () => Promise<unknown>;
+  /** What is left out makes the report unequal. */
+  readonly complete?: boolean;
 }
 
 /** The comparison of two runs of one scenario. */
 export interface ParityReport {
   readonly equal: boolean;
+  /** What was not compared, in words: no handler was called, say. */
+  readonly leftOut: readonly string[];
   /** The differences, field by field. */
   readonly differences: readonly ParityDifference[];
   /** The differences whose row the options allow. */
@@ -84,13 +88,27 @@ export async function compareParity<
   const isAllowed = ({ row }: ParityDifference): boolean =>
     row !== undefined && allow.includes(row);
   const differences = found.filter((one) => !isAllowed(one));
+  const leftOut = [
+    ...leftOutOf(theirs.run),
+    ...(sameHandlers
+      ? []
+      : ['the calls, the log and their order: the pipeline has other handlers']),
+  ];
   return {
-    equal: differences.length === 0,
+    equal: differences.length === 0 && (options.complete !== true || leftOut.length === 0),
     differences,
+    leftOut,
     allowed: found.filter(isAllowed),
     legacy: theirs.run,
     pipeline: ours.run,
   };
+}
+
+/** The calls of a run that reached no handler: both sides do nothing then, and are equal. */
+export function leftOutOf({ calls, next = [] }: ParityRun): readonly string[] {
+  return [calls, ...next.map((step) => step.calls)].flatMap((one, at) =>
+    one.length > 0 ? [] : [`call ${at}: no handler was called`],
+  );
 }
 
 interface Side {
