@@ -5,6 +5,7 @@ import type { LegacyHookName, LegacyProfile } from '../profiles/index.js';
 import { createLegacyHookRunner } from '../runner/hook-runner.js';
 import { type ParityDifference, parityDifferences } from './differences.js';
 import { answersOf, type ComparedStep, divergenceOf } from './divergence-of.js';
+import { leftOutOf } from './left-out.js';
 import {
   type MakeLegacyRunner,
   type ParityHandler,
@@ -102,13 +103,6 @@ export async function compareParity<
     legacy: theirs.run,
     pipeline: ours.run,
   };
-}
-
-/** The calls of a run that reached no handler: both sides do nothing then, and are equal. */
-export function leftOutOf({ calls, next = [] }: ParityRun): readonly string[] {
-  return [calls, ...next.map((step) => step.calls)].flatMap((one, at) =>
-    one.length > 0 ? [] : [`call ${at}: no handler was called`],
-  );
 }
 
 interface Side {

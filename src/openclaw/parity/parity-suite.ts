@@ -2,8 +2,9 @@ import { inspect } from 'node:util';
 import { type ConformanceCheck, createTestKernel } from '@sluice/testing';
 import { definedFields, isFields } from 'sluice-kernel/internal';
 import type { LegacyProfile } from '../profiles/index.js';
-import { compareRuns, leftOutOf } from './compare-parity.js';
+import { compareRuns } from './compare-parity.js';
 import type { ParityDifference } from './differences.js';
+import { leftOutOf } from './left-out.js';
 import {
   type AnyParityStep,
   type MakeLegacyRunner,
