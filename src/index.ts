@@ -9,6 +9,7 @@ export type { ChannelPlugin } from '@sluice/sdk/channel';
 export {
   defineCommand,
   defineExtension,
+  defineTool,
   type Extension,
   type ExtensionApi,
   type ExtensionDefinition,
@@ -18,5 +19,4 @@ export {
   type Provisions,
   placeOf,
 } from '@sluice/sdk/extension';
-export { defineTool } from '@sluice/sdk/stream';
 export * from 'sluice-kernel';

@@ -1,4 +1,5 @@
 import { defineExtension } from 'sluice';
+import { isSessionMessage } from 'sluice/stream';
 
 const secret = /sk-[A-Za-z0-9]{16,}|(?<!\d)\d{4}(?:[ -]?\d{4}){3}(?!\d)/g; // API keys, card numbers
 
@@ -22,8 +23,14 @@ export default defineExtension({
     api.mutate('egress.preparing', 'answer', last, ({ payload: { content } }) => ({
       content: redacted(content),
     }));
-    api.mutate('transcript.message.writing', 'kept', last, ({ payload: { message } }) => ({
-      message: redacted(message), // also the results of tools
-    }));
+    api.mutate('transcript.message.writing', 'kept', last, ({ payload: { message } }) => {
+      if (!isSessionMessage(message) || message.role !== 'assistant')
+        return { message: redacted(message) }; // a question, the result of a tool
+      const content = message.content.filter(
+        (block) => block.type !== 'thinking' || redacted(block) === block, // its signature is of its very words
+      );
+      const isWhole = content.length === message.content.length;
+      return { message: redacted(isWhole ? message : { ...message, content }) };
+    });
   },
 });

@@ -94,7 +94,7 @@ describe('the budget of names', () => {
     './channel': [8, 38],
     './chat': [18, 45], // what every channel of a chat provider needs, once: how its start has failed, and its accounts, too
     './stream': [10, 67], // 7, and three for agents that speak a protocol: a writer of messages, a prompt as one text, and messages as any model takes them
-    './extension': [15, 96], // 11, and the group of a process that a library starts; types of what is kept for later
+    './extension': [15, 103], // 11, and the group of a process that a library starts; types of what is kept for later, and of typed commands and tools
     './gateway': [6, 32],
     './agent': [14, 63],
     './host': [26, 142], // 16 with a scrub, the two rules that tell a command and a session before the host does, seven of the ways, and a journal that is no file

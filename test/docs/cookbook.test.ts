@@ -22,6 +22,7 @@ import {
   expectReply,
   fakeChannel,
   loadForTest,
+  samplePayload,
   scriptedAgent,
   startTestHost,
   virtualClock,
@@ -88,6 +89,20 @@ describe('the recipe of a redaction', () => {
     expect(kept).not.toContain(key);
     expect(kept).toContain('1732300000000000');
     expect(test.outcomes.flatMap(({ failures }) => failures)).toEqual([]);
+  });
+
+  it('takes a thought with a secret out as a whole, since its signature is of its very words', async () => {
+    await using loaded = await loadForTest(redact);
+    const thought = (thinking: string) => ({ type: 'thinking', thinking, thinkingSignature: 's' });
+    const content = [thought('Easy.'), thought(`The key is ${key}.`), { type: 'text', text: key }];
+    const outcome = loaded.kernel.dispatchSync('transcript.message.writing', {
+      ...samplePayload('transcript.message.writing'),
+      message: { role: 'assistant', content },
+    });
+    expect(outcome.payload.message.content).toEqual([
+      thought('Easy.'),
+      { type: 'text', text: '[redacted]' },
+    ]);
   });
 
   it('changes nothing else', async () => {

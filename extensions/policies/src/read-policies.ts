@@ -17,6 +17,8 @@ export interface Policies {
   readonly texts: readonly PolicyText[];
   /** The examples that were tried. */
   readonly exampleCount: number;
+  /** The ids of rules that deny, ask or fail in none of their examples. */
+  readonly unmet: readonly string[];
 }
 
 /**
@@ -44,6 +46,7 @@ export async function policiesOf(texts: readonly PolicyText[]): Promise<Policies
   const problems: Problem[] = [];
   const rules: Rule[] = [];
   const places = new Map<string, string>();
+  const unmetRules: string[] = [];
   let exampleCount = 0;
   for (const { file, text } of texts)
     for (const { raw, at, lineOf } of rawRules(file, text, problems)) {
@@ -59,6 +62,7 @@ export async function policiesOf(texts: readonly PolicyText[]): Promise<Policies
       try {
         const rule = ruleOf(raw);
         rules.push(rule);
+        if (raw.expect.every(({ is }) => is === 'allowed')) unmetRules.push(raw.id);
         for (const [index, example] of raw.expect.entries()) {
           exampleCount++;
           const failed = await unmet(rule, example);
@@ -69,7 +73,7 @@ export async function policiesOf(texts: readonly PolicyText[]): Promise<Policies
       }
     }
   if (problems.length > 0) throw new PolicyError(problems);
-  return { rules, texts, exampleCount };
+  return { rules, texts, exampleCount, unmet: unmetRules };
 }
 
 interface Found {

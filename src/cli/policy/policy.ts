@@ -17,6 +17,7 @@ import { exitCodes } from '../shell/exit-codes.js';
 import { counted, printable } from '../shell/text.js';
 
 interface PolicyOptions extends JournalChoice {
+  readonly complete?: boolean;
   readonly since?: string;
 }
 
@@ -36,11 +37,14 @@ export const addCommand = resource<PolicyOptions>({
   actions: {
     'test <file...>': {
       summary: 'check the rules, and try their examples',
-      work: withPolicies(async ({ rules, exampleCount }) => ({
-        data: rules.map(({ id, family }) => ({ id, family })),
-        lines: () => [
+      options: [new Option('--complete', 'fail if a rule acts in none of its examples')],
+      work: withPolicies(async ({ rules, exampleCount, unmet }, { options }) => ({
+        data: rules.map(({ id, family }) => ({ id, family, isMet: unmet?.includes(id) === false })),
+        lines: ({ palette }) => [
+          ...(unmet ?? []).map((id) => palette.warning(`${id} acts in none of its examples`)),
           `${counted(rules.length, 'rule', 'rules')} checked, and ${counted(exampleCount, 'example', 'examples')} met`,
         ],
+        ...(options.complete === true && unmet?.length !== 0 && { code: exitCodes.failed }),
       })),
     },
     'try <file...>': {
@@ -158,6 +162,8 @@ interface PolicyPackage {
   readPolicies(files: readonly string[]): Promise<{
     readonly rules: readonly PolicyRule[];
     readonly exampleCount: number;
+    /** Absent in versions before. */
+    readonly unmet?: readonly string[];
   }>;
   readonly PolicyError: new (...args: never[]) => Error;
 }

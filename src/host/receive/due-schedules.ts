@@ -1,3 +1,4 @@
+import { openUpdates } from '@sluice/journal/internal';
 import { hasFields, readTimes, WorkItems } from '@sluice/sdk/extension/internal';
 import pLimit from 'p-limit';
 import { definedFields, type PayloadOf, Timer } from 'sluice-kernel/internal';
@@ -7,7 +8,7 @@ import { attempt } from '../parts/attempt.js';
 import type { ClaimedRegistration } from '../parts/claimed-provisions.js';
 import type { HostParts } from '../parts/parts.js';
 import { accountOfJobs, sendAccount } from '../provided/jobs-channel.js';
-import type { KeptTime, KeptTimes } from './kept-times.js';
+import { dueAtOnce, type KeptTime, type KeptTimes } from './kept-times.js';
 import { receiveUpdate } from './receive-update.js';
 
 /** The namespace of the host in which it keeps how far each schedule has come. */
@@ -20,8 +21,6 @@ const graceMs = 60_000;
 const longestWaitMs = 30_000;
 /** Milliseconds until the next look if the journal failed. */
 const retryMs = 1_000;
-/** Milliseconds after which an entry without a row has none. */
-const unwrittenMs = 600_000;
 /** Milliseconds until the next look if a run is under way. */
 const busyMs = 250;
 /** A kept time that is further ahead than this was written by a clock that was wrong. */
@@ -72,9 +71,16 @@ export function watchSchedules(parts: HostParts, times: KeptTimes): Disposable {
     if (!isOver) timer.setIdly(waitMs, () => next());
   };
   let last: Promise<void> | undefined;
+  let isNext = false;
   /** Looks when the looks before have ended. */
   const next = (reason?: Parameters<typeof look>[0]): void => {
-    last = last === undefined ? look(reason) : last.then(() => look(reason));
+    if (isNext && reason === undefined) return;
+    isNext = true;
+    const begin = () => {
+      isNext = false;
+      return look(reason);
+    };
+    last = last === undefined ? begin() : last.then(begin);
   };
   claimed.onClaimed = () => next('reload');
   times.onAdded = next;
@@ -146,18 +152,21 @@ async function tend(
  * job derives from the extension, the name, the key and the due time. @returns milliseconds until the next look.
  */
 async function tendKept(parts: HostParts, times: KeptTimes): Promise<number> {
-  const entries = await times.first();
   const nowMs = parts.clock.now();
-  const due = entries.filter(({ dueAtMs }) => dueAtMs <= nowMs);
-  const waits = await pLimit(8).map(due, async (entry) => {
-    const row = await times.find(entry);
-    if (row?.dueAtMs === entry.dueAtMs) return takeKept(parts, times, row);
-    // its row is written after it; if it is not there for long, it was cancelled, or its host was killed in between
-    if (nowMs - entry.dueAtMs > unwrittenMs) await times.leave(entry);
-    return longestWaitMs;
-  });
-  const [next] = entries.slice(due.length);
-  return Math.min(...waits, longestWaitMs, (next?.dueAtMs ?? Number.POSITIVE_INFINITY) - nowMs);
+  let leastMs = longestWaitMs;
+  for (let last: Awaited<ReturnType<KeptTimes['some']>>[number] | undefined; ; ) {
+    const entries = await times.some(last);
+    const due = entries.filter(({ dueAtMs }) => dueAtMs <= nowMs);
+    const waits = await pLimit(8).map(due, async (entry) => {
+      const row = await times.of(entry);
+      return row === undefined ? longestWaitMs : takeKept(parts, times, row);
+    });
+    leastMs = Math.min(leastMs, ...waits);
+    const next = entries[due.length];
+    if (next !== undefined) return Math.min(leastMs, next.dueAtMs - nowMs);
+    if (entries.length < dueAtOnce) return leastMs;
+    last = entries.at(-1);
+  }
 }
 
 /** Takes in one job. @returns milliseconds until the next look at it. */
@@ -165,7 +174,8 @@ async function takeKept(parts: HostParts, times: KeptTimes, row: KeptTime): Prom
   const { dueAtMs, extensionId, name, id, spec } = row;
   const nowMs = parts.clock.now();
   const raw = { ...row.job, ...(name !== '' && { dueAt: dueAtMs }) };
-  if (name !== '' && isJob(raw) && parts.backlog.lanes.has(laneOfJob(raw))) return busyMs;
+  const lane = name !== '' && isJob(raw) ? laneOfJob(raw) : undefined;
+  if (lane !== undefined && parts.backlog.lanes.has(lane)) return busyMs;
   const { cron, ...zone } = JSON.parse(spec) as { readonly cron?: string }; // as readTimes has written it
   const read = cron === undefined ? undefined : readTimes({ ...zone, cron });
   const nextMs =
@@ -173,7 +183,15 @@ async function takeKept(parts: HostParts, times: KeptTimes, row: KeptTime): Prom
   const account =
     name === '' ? sendAccount : accountOfJobs({ kind: 'schedule', extensionId, name });
   const updateId = cron === undefined ? id : `${id}@${new Date(dueAtMs).toISOString()}`;
-  if ((await receiveUpdate(parts, account, { raw, updateId })) === 'refused') return retryMs;
+  const isLeft =
+    cron !== undefined && parts.claimed.registeredBy('schedule', account) === undefined;
+  const open = { states: openUpdates, limit: 1, withoutBody: true, ...definedFields({ lane }) };
+  const waiting = isLeft ? await parts.journal.updates(open) : []; // one run for all that nobody could begin
+  if (
+    waiting.length === 0 &&
+    (await receiveUpdate(parts, account, { raw, updateId })) === 'refused'
+  )
+    return retryMs;
   await times.moveOn(row, nextMs); // after it is persisted: a crash in between repeats it, under one id
   return (nextMs ?? Number.POSITIVE_INFINITY) - nowMs;
 }

@@ -43,7 +43,7 @@ export function extensionTimes(
         const refuse = (problem: string): never => {
           throw hostError('bad-time', { extensionId, key, problem });
         };
-        const read = readTimes(when);
+        const read = 'misfire' in when ? 'there is no option "misfire"' : readTimes(when);
         const { spec, nextDue } = typeof read === 'string' ? refuse(read) : read;
         const wrong = given === undefined || name === '' ? undefined : notPlain(given, 'data');
         if (wrong !== undefined) refuse(`${wrong.path}: ${wrong.problem}`);
@@ -57,10 +57,12 @@ export function extensionTimes(
         const names = namesOf(key);
         const { id } = names;
         const digest = digestOf([data ?? null, when.cron ?? null]);
+        const asKept = (kept: KeptTime) => {
+          if (kept.digest !== digest) throw hostError('key-conflict', { extensionId, key });
+          return { key, id, dueAt: kept.dueAtMs, data };
+        };
         const there = await times.find(names);
-        if (there !== undefined && there.digest !== digest)
-          throw hostError('key-conflict', { extensionId, key });
-        if (there !== undefined) return { key, id, dueAt: there.dueAtMs, data };
+        if (there !== undefined) return asKept(there);
         const before = isSent || known.has(id) ? [id] : await takenIn(parts, account, id);
         if (before.length > 0) return { key, id, data };
         const nowMs = clock.now();
@@ -71,18 +73,18 @@ export function extensionTimes(
           refuse(`it is too long: a job has ${maxLength} characters at most`);
         counted?.();
         const row = { ...names, key, job, spec, digest, dueAtMs, ...definedFields({ data }) };
-        const { dueAtMs: dueAt } = await times.add(row);
+        const added = asKept(await times.add(row)); // another call with its key may have come first
         if (!parts.backlog.mayDefer && when.cron === undefined) known.set(id, true);
-        return { key, id, dueAt, data };
+        return added;
       },
       list: async () => {
         const rows = await times.list(extensionId, name);
         return rows.map(({ key, id, dueAtMs: dueAt, data }) => ({ key, id, dueAt, data }));
       },
       cancel: async (key) => {
-        const row = await times.find(namesOf(key));
-        known.delete(idOf(key));
-        return row !== undefined && times.moveOn(row);
+        const isCancelled = await times.cancel(namesOf(key));
+        if (isCancelled) known.delete(idOf(key)); // one that has come keeps its key
+        return isCancelled;
       },
     };
   };

@@ -35,8 +35,8 @@ const dueNamespace = '/times-due';
 const keptAtMost = 10_000;
 const quota = { maxKeys: keptAtMost, maxBytes: 64 * 1024 * 1024 };
 const dueQuota = { maxKeys: 1_000_000, maxBytes: 1024 * 1024 * 1024 };
-/** Rows that are read in one look. */
-const dueAtOnce = 1_000;
+/** Entries that are read at once. */
+export const dueAtOnce = 100;
 
 const entryFields = {
   ...({ extensionId: 'string', name: 'string', id: 'string', dueAtMs: 'number' } as const),
@@ -63,14 +63,16 @@ export class KeptTimes {
 
   /** Keeps a time, unless its key is there. @returns what is there then. @throws SluiceError `schedule-full`. */
   async add(row: KeptTime): Promise<KeptTime> {
-    const entered = await this.#enter(row);
-    const { was } = await this.change(row, (now) => (now === undefined ? row : undefined));
-    if (was !== undefined && was.dueAtMs !== row.dueAtMs) await this.leave(row);
-    const isThere = entered === 'written' && (await this.find(row)) !== undefined;
+    const isEntered = (await this.#enter(row)) === 'written';
+    const keep = () => this.#change(row, (now) => (now === undefined ? row : undefined));
+    const { was, status } = isEntered ? await keep() : {};
+    if (was?.dueAtMs !== row.dueAtMs && status !== 'written') await this.#drop(row);
+    if (was !== undefined) return was;
     const { extensionId } = row;
-    if (!isThere) throw hostError('schedule-full', { extensionId, keptAtMost });
+    if (status !== 'written') throw hostError('schedule-full', { extensionId, keptAtMost });
+    await this.#enter(row); // a look may have dropped it before its row was there
     this.onAdded?.();
-    return was ?? row;
+    return row;
   }
 
   find({ extensionId, name, id }: TimeName): Promise<KeptTime | undefined> {
@@ -84,27 +86,37 @@ export class KeptTimes {
     return own.sort((a, b) => a.dueAtMs - b.dueAtMs);
   }
 
-  /** The entries that are due first, in the order of their times. */
-  async first(): Promise<readonly DueEntry[]> {
-    return (await this.#due.list(dueNamespace, { limit: dueAtOnce })).map(({ item }) => item);
+  /** Some entries in the order of their times, behind one of them. */
+  async some(behind?: DueEntry): Promise<readonly DueEntry[]> {
+    const after = behind && { after: entryAt(behind).key };
+    const rows = await this.#due.list(dueNamespace, { ...after, limit: dueAtOnce });
+    return rows.map(({ item }) => item);
   }
 
-  /** Notes that a due time is done with, or is cancelled. @param dueAtMs the next one, if there is one. @returns whether it was there. */
-  async moveOn(row: KeptTime, dueAtMs?: number): Promise<boolean> {
+  /** The row of an entry. An entry that has none is dropped: its row was cancelled, or a host was killed before it was written. */
+  async of(entry: DueEntry): Promise<KeptTime | undefined> {
+    const row = await this.find(entry);
+    return row?.dueAtMs === entry.dueAtMs ? row : this.#drop(entry);
+  }
+
+  /** Notes that a due time is done with. @param dueAtMs the next one, if there is one. */
+  async moveOn(row: KeptTime, dueAtMs?: number): Promise<void> {
     const next = dueAtMs === undefined ? null : { ...row, dueAtMs };
     if (next !== null) await this.#enter(next);
     const isSame = (now?: KeptTime) => now?.dueAtMs === row.dueAtMs;
-    const { status } = await this.change(row, (now) => (isSame(now) ? next : undefined));
-    await this.leave(row);
-    return status === 'written';
+    await this.#change(row, (now) => (isSame(now) ? next : undefined));
+    if (next !== null) await this.#enter(next); // as in `add`: another host looks meanwhile
+    await this.#drop(row);
   }
 
-  /** Drops an entry. */
-  leave(entry: DueEntry) {
-    return this.#due.write(entryAt(entry));
+  /** Takes a time out. @returns whether it was there. */
+  async cancel(named: TimeName): Promise<boolean> {
+    const { was } = await this.#change(named, (now) => (now === undefined ? undefined : null));
+    if (was !== undefined) await this.#drop(was);
+    return was !== undefined;
   }
 
-  change(
+  #change(
     { extensionId, name, id }: TimeName,
     next: (now?: KeptTime) => KeptTime | null | undefined,
   ) {
@@ -112,6 +124,15 @@ export class KeptTimes {
       { namespace: `${timesPrefix}${extensionId}`, key: `${name}/${id}` },
       next,
     );
+  }
+
+  /** Drops an entry, unless another call is writing its row. @returns that row. */
+  async #drop(entry: DueEntry): Promise<KeptTime | undefined> {
+    await this.#due.write(entryAt(entry));
+    const row = await this.find(entry);
+    if (row?.dueAtMs !== entry.dueAtMs) return undefined;
+    await this.#enter(row);
+    return row;
   }
 
   #enter({ extensionId, name, id, dueAtMs }: DueEntry) {

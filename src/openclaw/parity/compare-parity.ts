@@ -5,6 +5,7 @@ import type { LegacyHookName, LegacyProfile } from '../profiles/index.js';
 import { createLegacyHookRunner } from '../runner/hook-runner.js';
 import { type ParityDifference, parityDifferences } from './differences.js';
 import { answersOf, type ComparedStep, divergenceOf } from './divergence-of.js';
+import { leftOutOf } from './left-out.js';
 import {
   type MakeLegacyRunner,
   type ParityHandler,
@@ -38,11 +39,15 @@ export interface ParityOptions<H extends string, P extends LegacyProfile = '2026
   readonly watch?: Readonly<Record<string, ParityWatch>>;
   /** Is awaited before the watches of a side end: for work that goes on when the runner's method has ended. */
   readonly settle?: () => Promise<unknown>;
+  /** What is left out makes the report unequal. */
+  readonly complete?: boolean;
 }
 
 /** The comparison of two runs of one scenario. */
 export interface ParityReport {
   readonly equal: boolean;
+  /** What was not compared, in words: no handler was called, say. */
+  readonly leftOut: readonly string[];
   /** The differences, field by field. */
   readonly differences: readonly ParityDifference[];
   /** The differences whose row the options allow. */
@@ -84,9 +89,16 @@ export async function compareParity<
   const isAllowed = ({ row }: ParityDifference): boolean =>
     row !== undefined && allow.includes(row);
   const differences = found.filter((one) => !isAllowed(one));
+  const leftOut = [
+    ...leftOutOf(theirs.run),
+    ...(sameHandlers
+      ? []
+      : ['the calls, the log and their order: the pipeline has other handlers']),
+  ];
   return {
-    equal: differences.length === 0,
+    equal: differences.length === 0 && (options.complete !== true || leftOut.length === 0),
     differences,
+    leftOut,
     allowed: found.filter(isAllowed),
     legacy: theirs.run,
     pipeline: ours.run,

@@ -1,9 +1,10 @@
 import { inspect } from 'node:util';
-import { createTestKernel } from '@sluice/testing';
+import { type ConformanceCheck, createTestKernel } from '@sluice/testing';
 import { definedFields, isFields } from 'sluice-kernel/internal';
 import type { LegacyProfile } from '../profiles/index.js';
 import { compareRuns } from './compare-parity.js';
 import type { ParityDifference } from './differences.js';
+import { leftOutOf } from './left-out.js';
 import {
   type AnyParityStep,
   type MakeLegacyRunner,
@@ -26,11 +27,13 @@ export interface ParitySuite<P extends LegacyProfile = '2026.3'> {
   readonly handlers: () => readonly ParityHandler<never, P>[];
   /** The differences that you know, by names of your own. Each must be met by the recording. */
   readonly known?: Readonly<Record<string, (difference: ParityDifference) => boolean>>;
+  /** A call that no handler is called for fails its check. */
+  readonly complete?: boolean;
 }
 
 /**
  * Makes checks for any test runner: each name of a recording, through two runners. A check fails with the differences that nobody has
- * named; the last one, with a name that no difference bears.
+ * named; the last one, with a name that no difference bears. One whose calls reach no handler says so in `skipped`.
  *
  * @throws TypeError (as a rejection of a check) if a call of the recording is none, or a runner has no method for its hook.
  * @example
@@ -42,7 +45,8 @@ export function paritySuite<P extends LegacyProfile = '2026.3'>({
   handlers,
   profile,
   known = {},
-}: ParitySuite<P>): readonly { readonly name: string; readonly run: () => Promise<void> }[] {
+  complete = false,
+}: ParitySuite<P>): readonly ConformanceCheck[] {
   const ours: MakeLegacyRunner = (registry, options) =>
     pipelineRunner(
       createTestKernel().kernel,
@@ -61,21 +65,27 @@ export function paritySuite<P extends LegacyProfile = '2026.3'>({
     started.push(running);
     return running;
   };
-  const checks = Object.entries(recording).map(([name, calls]) => ({
-    name: `${name}: both runners do the same`,
-    run: () =>
-      start(async () => {
-        const sides: ParityRun[] = [];
-        for (const runner of [runners[0], runners[1] ?? ours])
-          sides.push(await recorded(runner, name, calls, handlers()));
-        const [one, other] = sides;
-        const left = one && other ? compareRuns(one, other).filter(isUnknown) : [];
-        const lines = left.map(
-          ({ path, legacy, pipeline }) => `${path}: ${inspect(legacy)} and ${inspect(pipeline)}`,
-        );
-        if (lines.length > 0) throw new Error(`${name} differs:\n${lines.join('\n')}`);
-      }),
-  }));
+  const checks = Object.entries(recording).map(([name, calls]) => {
+    const check: ConformanceCheck & { skipped?: string } = {
+      name: `${name}: both runners do the same`,
+      run: () => start(compare),
+    };
+    const compare = async (): Promise<void> => {
+      const sides: ParityRun[] = [];
+      for (const runner of [runners[0], runners[1] ?? ours])
+        sides.push(await recorded(runner, name, calls, handlers()));
+      const [one, other] = sides;
+      const left = one && other ? compareRuns(one, other).filter(isUnknown) : [];
+      const lines = left.map(
+        ({ path, legacy, pipeline }) => `${path}: ${inspect(legacy)} and ${inspect(pipeline)}`,
+      );
+      if (lines.length > 0) throw new Error(`${name} differs:\n${lines.join('\n')}`);
+      const leftOut = one === undefined ? '' : leftOutOf(one).join('; ');
+      if (complete && leftOut !== '') throw new Error(`${name} was left out: ${leftOut}`);
+      if (leftOut !== '') check.skipped = leftOut;
+    };
+    return check;
+  });
   const last = async (): Promise<void> => {
     await Promise.allSettled(started); // also if a test runner does not wait for one before it starts the next
     const never = Object.keys(known).filter((name) => !met.has(name));

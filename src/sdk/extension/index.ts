@@ -1,7 +1,9 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
+export type { ConfigIssue, ConfigSchema, ConfigVerdict } from './config/config-schema.js';
+export { fromJsonSchema } from './config/from-json-schema.js';
+export { fromTypebox } from './config/from-typebox.js';
 export type { ExtensionApi, Register } from './define/api.js';
-export type { ConfigIssue, ConfigSchema, ConfigVerdict } from './define/config-schema.js';
 export { sluiceVersion } from './define/copy.js';
 export type { Declarations } from './define/declarations.js';
 export {
@@ -10,8 +12,6 @@ export {
   type ExtensionDefinition,
 } from './define/extension.js';
 export type * from './define/extension-host.js';
-export { fromJsonSchema } from './define/from-json-schema.js';
-export { fromTypebox } from './define/from-typebox.js';
 export type { Manifest } from './define/manifest.js';
 export * from './define/place.js';
 export type * from './define/provisions.js'; // as a whole: names of a list do not merge with those of an author
@@ -20,22 +20,14 @@ export * from './define/scope.js';
 export type * from './define/send.js';
 export type * from './define/store.js';
 export type * from './define/texts.js';
+export { defineCommand, defineTool, type TypedCommand, type TypedTool } from './define/typed.js';
 export { loadExtension } from './load/load.js';
 export { type LoadModuleOptions, loadExtensionModule } from './load/load-module.js';
 export type * from './load/load-result.js';
 export { inOwnGroup } from './load/own-group.js';
 export type * from './named/added-times.js';
 export type { Registration, RegistrationKind, Registrations } from './named/registration.js';
-export type {
-  Moment,
-  OneTime,
-  RegisteredSchedule,
-  RepeatedTimes,
-  ScheduledRun,
-  ScheduleHandler,
-  ScheduleTimes,
-} from './named/schedule.js';
-export { type CommandRun, defineCommand, type TypedCommand } from './named/typed-command.js';
+export type * from './named/schedule.js';
 export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './set/extension-set.js';
 export type { ExtensionStatus, ReloadResult } from './set/extension-status.js';
 export { HandlerWatch, type HandlerWatchOptions } from './set/handler-watch.js';

@@ -1,6 +1,6 @@
 // The names of this layer that other layers and tests use. They are no part of the package.
 
-export { checkedBy, readConfig } from './define/config-schema.js';
+export { checkedBy, readConfig } from './config/config-schema.js';
 export { type PackageCopy, thisCopy } from './define/copy.js';
 export { sayIn } from './define/texts.js';
 export { compilerUrl } from './load/compiler.js';

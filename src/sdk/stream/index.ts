@@ -17,6 +17,5 @@ export * from './session-message.js';
 export type { StreamDelta, StreamSender } from './stream-delta.js';
 export type * from './subagent-fact.js';
 export type * from './tool/agent-tool.js';
-export { defineTool, type TypedTool } from './tool/define-tool.js';
 export type { ToolCall, ToolDecision, ToolGate } from './tool/tool-call.js';
 export { hasReachedAgent, unreachedError } from './unreached.js';

@@ -1,26 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { givenTools } from '@sluice/agent/internal';
-import type {
-  AgentProvider,
-  AgentRequest,
-  SessionEvent,
-  ToolCall,
-  ToolDecision,
-  ToolGate,
-} from '@sluice/sdk/stream';
+import type { AgentProvider, SessionEvent } from '@sluice/sdk/stream';
 import { checkOrdering } from '@sluice/sdk/stream/internal';
-import { silentLogger, systemClock } from 'sluice-kernel';
-import {
-  broken,
-  type ConformanceCheck,
-  checksOf,
-  must,
-  mustCallTools,
-  needs,
-  within,
-} from './check.js';
-import { unjudged } from './unjudged.js';
-import { writtenIn } from './written-in.js';
+import { type RunOptions, type Seen, take } from './agent-run.js';
+import { broken, type ConformanceCheck, checksOf, isAbout, must, needs } from './check.js';
 
 /** An agent provider, and prompts that make it do what a check is about. Each check asks for a new one. */
 export interface AgentUnderTest extends Partial<AsyncDisposable> {
@@ -45,22 +27,6 @@ export interface AgentConformanceOptions {
   readonly timeoutMs?: number;
   /** A check that is left out, because the subject lacks what it needs, is broken. Set it for what you publish. */
   readonly complete?: boolean;
-}
-
-/** A run, as a check has seen it. */
-interface Seen {
-  readonly events: readonly SessionEvent[];
-  /** The calls that the gate was asked about, with the number of events that had come then. */
-  readonly asked: readonly { readonly call: ToolCall; readonly at: number }[];
-  /** The error that the run threw. */
-  readonly thrown: unknown;
-}
-
-interface RunOptions extends Pick<AgentRequest, 'begun' | 'callsAgain'> {
-  readonly gate?: (call: ToolCall) => ToolDecision;
-  /** Stops the turn at the first event of a message, or after a while if none comes. */
-  readonly stop?: 'abort' | 'return';
-  readonly runId?: string;
 }
 
 /** A subject with the limit of its runs. */
@@ -90,67 +56,6 @@ export function agentConformance(
   });
 }
 
-async function take(
-  provider: AgentProvider,
-  prompt: string,
-  timeoutMs: number,
-  options: RunOptions = {},
-): Promise<Seen> {
-  const {
-    gate = ({ args }) => ({ allowed: true, args }),
-    stop,
-    runId = 'run-1',
-    ...work
-  } = options;
-  const events: SessionEvent[] = [];
-  const asked: { call: ToolCall; at: number }[] = [];
-  const turn = new AbortController();
-  let thrown: unknown;
-  const ids = { runId, agentId: 'main', sessionId: `session-${runId}` };
-  const run = { ...ids, sessionKey: `agent:main:${runId}`, trigger: 'user' };
-  const judged: ToolGate = async (call) => {
-    asked.push({ call, at: events.length });
-    return gate(call);
-  };
-  const request: AgentRequest = {
-    ...run,
-    ...work,
-    model: provider.models[0] ?? broken('it offers no model'),
-    prompt,
-    ...{ attachments: [], history: [] },
-    session: { context: {}, memoryKeys: [], metadata: {} },
-    keepSession: () => undefined,
-    gate: judged,
-    offer: (tools) =>
-      givenTools(tools, {
-        ...{ run, gate: judged, clock: systemClock, logger: silentLogger, signal: turn.signal },
-        judge: { returning: unjudged.toolReturning, judgesResults: false },
-        around: (work) => work(),
-      }),
-    written: () => writtenIn(events),
-    ...unjudged,
-    tell: () => undefined,
-    signal: turn.signal,
-  };
-  await within(`a run of ${JSON.stringify(prompt)}`, timeoutMs, async () => {
-    // an agent that has nothing to say yet is stopped all the same
-    const late = systemClock.setTimeout(() => stop !== undefined && turn.abort(), timeoutMs / 2);
-    try {
-      for await (const event of provider.run(request)) {
-        events.push(event);
-        if (stop === undefined || event.type !== 'message_start') continue;
-        if (stop === 'return') break;
-        turn.abort();
-      }
-    } catch (error) {
-      if (stop !== 'return' || !turn.signal.aborted) thrown = error;
-    } finally {
-      systemClock.clearTimeout(late);
-    }
-  });
-  return { events, asked, thrown };
-}
-
 /** Throws unless a run has begun once, ended once, and kept the order of seed 001. */
 function checkWhole({ events, thrown }: Seen): void {
   must(thrown === undefined, `it threw: ${String(thrown)}`);
@@ -164,6 +69,16 @@ function checkWhole({ events, thrown }: Seen): void {
   must(events.every(isWhole), 'a message_update has no assistantMessageEvent');
   const [fault] = checkOrdering(events);
   must(fault === undefined, `its events are out of order: ${fault?.message}`);
+}
+
+/** Leaves a check of the gate out if there is no gate, or no prompt for a tool. */
+function mustCallTools(
+  { toolGate }: AgentProvider,
+  tool: string | false | undefined,
+): asserts tool is string {
+  isAbout(toolGate === 'enforce', 'its tools pass no gate');
+  isAbout(tool !== false, 'it calls no tool');
+  needs(tool !== undefined, 'tool');
 }
 
 const denied = 'not in a test';

@@ -1,4 +1,3 @@
-import type { AgentProvider } from '@sluice/sdk/stream';
 import { systemClock, withTimeout } from 'sluice-kernel/internal';
 
 /** One check of a conformance kit. */
@@ -89,14 +88,4 @@ export async function within<T>(step: string, limitMs: number, work: () => Promi
     if (error instanceof Broken) throw error;
     throw new Broken(`${step} threw: ${String(error)}`, { cause: error });
   }
-}
-
-/** Leaves a check of the gate out if there is no gate, or no prompt for a tool. */
-export function mustCallTools(
-  { toolGate }: AgentProvider,
-  tool: string | false | undefined,
-): asserts tool is string {
-  isAbout(toolGate === 'enforce', 'its tools pass no gate');
-  isAbout(tool !== false, 'it calls no tool');
-  needs(tool !== undefined, 'tool');
 }

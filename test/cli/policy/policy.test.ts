@@ -34,6 +34,18 @@ describe('sluice policy', () => {
     );
   });
 
+  it('test names the rules that act in no example, and fails on them if it is to be complete', async () => {
+    const path = file(rule.replace(/.*is: denied.*\n/, ''));
+    const told = 'no-bye acts in none of its examples\n1 rule checked, and 1 example met\n';
+    const plain = await runInMemory(['policy', 'test', path]);
+    expect([plain.code, plain.stdout]).toEqual([0, told]);
+    const complete = await runInMemory(['policy', 'test', path, '--complete']);
+    expect([complete.code, complete.stdout]).toEqual([1, told]);
+    expect((await runInMemory(['policy', 'test', file(rule), '--complete'])).code).toBe(0);
+    const { stdout } = await runInMemory(['policy', 'test', path, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ id: 'no-bye', isMet: false });
+  });
+
   it('refuses another action', async () => {
     const { code, stderr } = await runInMemory(['policy', 'check', file(rule)]);
     expect(code).toBe(2);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { KeptTimes } from '../../../src/host/receive/kept-times.js';
 import { type Journal, memoryJournal } from '../../../src/journal/index.js';
 import type {
   AddedRun,
@@ -9,6 +10,7 @@ import type {
 } from '../../../src/sdk/extension/index.js';
 import { virtualClock, virtualStartMs } from '../../../src/testing/index.js';
 import { type ActingLabOptions, actingLab } from '../../support/acting-lab.js';
+import { hostLab } from '../../support/host-lab.js';
 
 const minute = 60_000;
 const at = (minutes: number) => virtualStartMs + minutes * minute;
@@ -114,6 +116,41 @@ describe('times that are added while the host runs', () => {
     },
   );
 
+  it('are one if two calls of one moment give the same, and in conflict if not (extensions-that-act §6.8)', async () => {
+    await using lab = await remindLab();
+    const add = (data: string, minutes = 3) =>
+      lab.reminders.add({ at: at(minutes), key: 'a', data });
+    const [first, same] = await Promise.all([add('x'), add('x', 4)]);
+    expect(same).toEqual(first);
+    await lab.reminders.cancel('a');
+    const ends = await Promise.allSettled([add('x'), add('y')]);
+    expect(ends).toMatchObject([
+      { status: 'fulfilled', value: { data: 'x' } },
+      { status: 'rejected', reason: { code: 'key-conflict' } },
+    ]);
+    await lab.clock.advance(10 * minute);
+    expect(lab.runs.map(({ data }) => data)).toEqual(['x']);
+  });
+
+  it('keep their key if they are cancelled too late (extensions-that-act §6.8)', async () => {
+    await using lab = await remindLab();
+    const add = () => lab.reminders.add({ at: at(1), key: 'a', data: 'x' });
+    await add();
+    await lab.clock.advance(1.5 * minute);
+    expect(await lab.reminders.cancel('a')).toBe(false);
+    await add();
+    await lab.clock.advance(minute);
+    expect(lab.runs).toHaveLength(1);
+  });
+
+  it('all come in their minute, however many they are (extensions-that-act §6.7)', async () => {
+    await using lab = await remindLab({ journal: memoryJournal() });
+    for (let one = 0; one < 250; one++)
+      await lab.reminders.add({ at: at(1), key: `${one}`, data: '' });
+    await pass(lab, 1.5);
+    expect(lab.runs).toHaveLength(250);
+  });
+
   it('name another schedule if another key, or another cron expression, is given (extensions-that-act §6.8)', async () => {
     await using lab = await remindLab();
     await lab.reminders.add({ cron: '0 9 * * *', key: 'a', data: 'x' });
@@ -128,7 +165,13 @@ describe('times that are added while the host runs', () => {
     [{ at: at(6_000_000), data: '' }, 'its time is more than ten years ahead'],
     [{ at: Number.NaN, data: '' }, 'its "at" must be a date'],
     [{ at: 'soon', data: '' }, 'its "at" must be a date'],
+    [{ at: '', data: '' }, 'its "at" must be a date'],
+    [{ at: new Date(Number.NaN), data: '' }, 'its "at" must be a date'],
+    [{ at: Number.POSITIVE_INFINITY, data: '' }, 'its "at" must be a date'],
+    [{ at: '2026-02-30T09:00', data: '' }, 'its "at" must be a date'],
+    [{ at: virtualStartMs / 1_000, data: '' }, 'its time has passed'], // seconds
     [{ cron: 'x', data: '' }, 'its "cron" cannot be read'],
+    [{ at: at(1), data: '', ...{ misfire: 'skip' } }, 'there is no option "misfire"'],
     [{ at: at(1), data: new Date() as unknown as string }, 'data: it is an instance of Date'],
     [{ at: at(1), data: 'x'.repeat(2_000_000) }, 'it is too long'],
   ])(
@@ -156,6 +199,22 @@ describe('times that are added while the host runs', () => {
       await journal.keyValues.write('/times/acting', `x/${row}`, { body: '{}' }, {});
     const adding = lab.reminders.add({ at: at(3), data: 'x' });
     await expect(adding).rejects.toMatchObject({ code: 'schedule-full' });
+    const used = (await journal.keyValues.namespaces()).map(({ namespace }) => namespace);
+    expect(used).toEqual(['/times/acting']); // the refused one has left nothing
+  });
+
+  it('by a cron expression have one run that waits while their extension is gone (extensions-that-act §6.10)', async () => {
+    const journal = memoryJournal();
+    const lab = await remindLab({ journal });
+    await lab.reminders.add({ cron: '* * * * *', key: 'a', data: 'x' });
+    await lab.kill();
+    const without = await actingLab({ journal, clock: virtualClock(at(2)) });
+    for (let step = 0; step < 40; step++) await without.clock.advance(minute / 4);
+    expect(await journal.updates({ states: ['accepted', 'handling'] })).toHaveLength(1);
+    await without.kill();
+    await using last = await next(journal, 12.5);
+    await pass(last, 1);
+    expect(last.runs.map(({ dueAt }) => dueAt)).toEqual([at(1), at(13)]);
   });
 
   it('wait for their extension, and are run by the version that is loaded then (extensions-that-act §6.10)', async () => {
@@ -174,7 +233,7 @@ describe('times that are added while the host runs', () => {
     expect(last.runs).toMatchObject([{ key: 'a', data: 'x', dueAt: at(3) }]);
   });
 
-  it('are taken in once for each due time, whenever hosts are killed (extensions-that-act §6.2, §6.7)', async () => {
+  it('are taken in once for each due time, whenever hosts are killed (extensions-that-act §6.7)', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 4 }),
@@ -236,6 +295,54 @@ describe('a run that is resumed', () => {
   });
 });
 
+describe('the times that a journal keeps', () => {
+  it('are found when they are due, however the calls of several hosts interleave (extensions-that-act §6.7)', async () => {
+    const call = fc.oneof(
+      fc.record({ does: fc.constant('add' as const), dueAtMs: fc.integer({ min: 1, max: 3 }) }),
+      fc.record({ does: fc.constant('look' as const), dueAtMs: fc.integer({ min: 2, max: 4 }) }),
+      fc.record({ does: fc.constant('cancel' as const) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.array(call, { minLength: 2, maxLength: 5 }),
+        async (scheduler, calls) => {
+          const { keyValues } = memoryJournal();
+          const later = <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
+            scheduler.scheduleFunction(work);
+          const { get, list, write, namespaces, clear } = keyValues;
+          const own = [get, list, write].map((work) => work.bind(keyValues)) as [
+            typeof get,
+            typeof list,
+            typeof write,
+          ];
+          const [slowGet, slowList, slowWrite] = [later(own[0]), later(own[1]), later(own[2])];
+          const times = new KeptTimes({
+            ...{ get: slowGet, list: slowList, write: slowWrite, namespaces, clear },
+          });
+          const name = { extensionId: 'acting', name: 'remind', id: 'a' };
+          const row = { ...name, key: 'a', job: {}, spec: '{}', digest: 'x' };
+          const work = calls.map(async (one) => {
+            if (one.does === 'cancel') await times.cancel(name);
+            else if (one.does === 'add') await times.add({ ...row, dueAtMs: one.dueAtMs });
+            else
+              for (const entry of await times.some()) {
+                const found = await times.of(entry);
+                if (found !== undefined) await times.moveOn(found, one.dueAtMs);
+              }
+          });
+          await scheduler.waitFor(Promise.all(work));
+          const left = await new KeptTimes(keyValues).find(name);
+          const entries = await new KeptTimes(keyValues).some();
+          if (left !== undefined)
+            expect(entries.map(({ dueAtMs }) => dueAtMs)).toContain(left.dueAtMs);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
 describe('a message with a time', () => {
   it('goes out when it comes, once, and can be listed and cancelled (extensions-that-act §4.8)', async () => {
     await using lab = await remindLab();
@@ -256,7 +363,7 @@ describe('a message with a time', () => {
     expect(lab.of('egress.sent')[0]?.event.metadata).toMatchObject({ extensionId: 'acting' });
   });
 
-  it('is the same message under the same key, also when it has gone out (extensions-that-act §4.4, extensions-that-act §4.8)', async () => {
+  it('is the same message under the same key, also when it has gone out (extensions-that-act §4.8)', async () => {
     await using lab = await remindLab({ journal: memoryJournal() });
     const { id } = await lab.api.send(later(3));
     expect(await lab.api.send(later(5))).toEqual({
@@ -297,7 +404,24 @@ describe('a message with a time', () => {
     ]);
   });
 
-  it('is judged as a message when it is kept: a wrong one is refused at once (extensions-that-act §4.1, extensions-that-act §4.8)', async () => {
+  it('goes out once if its extension is gone (extensions-that-act §4.8)', async () => {
+    const journal = memoryJournal();
+    const lab = await remindLab({ journal });
+    await lab.api.send(later(3));
+    await lab.kill();
+    await using second = await hostLab({
+      ...{ journal: { opened: journal }, clock: virtualClock(at(2)) },
+    });
+    for (let step = 0; step < 8; step++) await second.clock.advance(minute / 4);
+    expect(second.of('egress.sent')).toHaveLength(1);
+  });
+
+  it('is kept by `send` alone, which asks for the grant (extensions-that-act §4.8)', async () => {
+    await using lab = await remindLab();
+    expect(Object.keys(lab.api.laterSends)).toEqual(['list', 'cancel']);
+  });
+
+  it('is judged as a message when it is kept: a wrong one is refused at once (extensions-that-act §4.8)', async () => {
     await using lab = await remindLab();
     const wrong = lab.api.send(later(3, { content: 7 as unknown as string }));
     await expect(wrong).rejects.toMatchObject({ code: 'bad-payload' });

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type MakeLegacyRunner, paritySuite } from '../../../src/openclaw/parity/index.js';
+import {
+  compareParity,
+  type MakeLegacyRunner,
+  paritySuite,
+} from '../../../src/openclaw/parity/index.js';
 
 const call = { hook: 'message_sending', event: { to: 'C1', content: 'hi ' }, ctx: {} };
 const trim = ({ content }: { content: string }) => ({ content: content.trim() });
@@ -48,6 +52,30 @@ describe('a parity suite over a recording (docs/testing)', () => {
     const ends = await endsOf(paritySuite({ recording: broken, runners, handlers }));
     const kinds = ends.map((end) => end.split(':')[0]);
     expect(kinds).toEqual(['TypeError', 'TypeError', 'TypeError', 'passed']);
+  });
+
+  it('says of a call that reaches no handler that it was left out, and fails if all is to be compared', async () => {
+    const idle: MakeLegacyRunner = () => ({ runMessageSending: async () => undefined });
+    const given = { recording, runners: [idle, idle] as const, handlers };
+    const checks = paritySuite(given);
+    expect(await endsOf(checks)).toEqual(['passed', 'passed', 'passed']);
+    const reason = 'call 0: no handler was called';
+    expect(checks.map(({ skipped }) => skipped)).toEqual([reason, reason, undefined]);
+    const ends = await endsOf(paritySuite({ ...given, complete: true }));
+    expect(ends.slice(0, 2)).toEqual([
+      `Error: one was left out: ${reason}`,
+      `Error: two was left out: ${reason}`,
+    ]);
+  });
+
+  it('says of a comparison what was left out, and is unequal if all is to be compared', async () => {
+    const scenario = { ...call, hook: 'message_sending' as const, ctx: { channelId: 'x' } };
+    const idle = { ...scenario, handlers: [], pipeline: () => undefined };
+    const report = await compareParity(idle);
+    expect([report.equal, report.leftOut.length]).toEqual([true, 2]);
+    expect((await compareParity({ ...idle, complete: true })).equal).toBe(false);
+    const whole = await compareParity({ ...scenario, handlers: handlers(), complete: true });
+    expect([whole.equal, whole.leftOut]).toEqual([true, []]);
   });
 
   it('has Sluice’s own runner on the other side by default, anew for each name', async () => {

@@ -1,11 +1,15 @@
 import type {
+  AnnotationsOf,
+  ClassOf,
   Clock,
   FamilyAllowing,
+  FamilyName,
   Handler,
   HandlerClass,
   HandlerOf,
   Logger,
   OptionsOf,
+  PatchOf,
 } from 'sluice-kernel';
 import type { Added, AddedRun, Schedule } from '../named/added-times.js';
 import type { ScheduleHandler, ScheduleTimes } from '../named/schedule.js';
@@ -18,20 +22,62 @@ import type { ExtensionMessage, InjectOptions, KeptSend, LaterMessage } from './
 import type { ExtensionStore } from './store.js';
 import type { SayTo, TextRows } from './texts.js';
 
+/** Never made: an error of the compiler shows the words, and the names that there are. */
+interface Unfit<Words extends string, Names> {
+  readonly unfit: [Words, Names];
+}
+
+/** A family whose stage allows the class. */
+type FamilyFor<F extends string, C extends HandlerClass> = F extends FamilyName
+  ? C extends ClassOf<F>
+    ? F
+    : Unfit<`${F} has no ${C}`, ClassOf<F>>
+  : Unfit<
+      `there is no family ${F}`,
+      F extends `${infer Area}.${infer Rest}`
+        ? FamilyName & (`${Area}.${string}` | `${string}.${Rest}`)
+        : FamilyName
+    >;
+
+/** The names of what a handler of a class may return for a family. */
+type Names<F extends FamilyName, C extends HandlerClass> = C extends 'mutator'
+  ? keyof PatchOf<F>
+  : C extends 'augmenter'
+    ? keyof AnnotationsOf<F>
+    : PropertyKey;
+
+/** The names of a result that are none of these. */
+type Surplus<Result, Allowed> = Result extends object
+  ? Exclude<keyof Result, Allowed> & string
+  : never;
+
+/** A handler whose result has the names of its family: the compiler itself lets others pass beside one that fits. */
+type Fit<F extends FamilyName, C extends HandlerClass, H, R> = [
+  Surplus<Awaited<R>, Names<F, C>>,
+] extends [never]
+  ? H
+  : (
+      ...given: never
+    ) => R & Unfit<`${F} has no .${Surplus<Awaited<R>, Names<F, C>>}`, `.${Names<F, C> & string}`>;
+
 /**
- * Registers a handler of one class. Only families whose stage allows the class compile, and on a sync-sequential
- * family an async handler does not.
+ * Registers a handler of one class. Only families whose stage allows the class compile, and results whose names the family has; on a
+ * sync-sequential family an async handler does not.
  *
  * @param id the contribution's name, unique within the extension.
  * @throws SluiceError `bad-options`, or `setup-ended` once setup has ended.
  */
 export interface Register<C extends HandlerClass> {
-  <F extends FamilyAllowing<C>>(family: F, id: string, handler: Handler<F, C>): void;
-  <F extends FamilyAllowing<C>, X extends boolean = false>(
-    family: F,
+  <F extends string, R = unknown>(
+    family: FamilyAllowing<C> | FamilyFor<F, C>,
     id: string,
-    options: OptionsOf<F, C, X>,
-    handler: HandlerOf<F, C, X>,
+    handler: Fit<F & FamilyName, C, Handler<F & FamilyName, C>, R>,
+  ): void;
+  <F extends string, X extends boolean = false, R = unknown>(
+    family: FamilyAllowing<C> | FamilyFor<F, C>,
+    id: string,
+    options: OptionsOf<F & FamilyName, C, X>,
+    handler: Fit<F & FamilyName, C, HandlerOf<F & FamilyName, C, X>, R>,
   ): void;
 }
 

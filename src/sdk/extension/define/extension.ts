@@ -1,7 +1,7 @@
 import { definedFields } from 'sluice-kernel/internal';
+import type { ConfigSchema } from '../config/config-schema.js';
 import { extensionError } from '../errors.js';
 import type { ExtensionApi } from './api.js';
-import type { ConfigSchema } from './config-schema.js';
 import { markCopy } from './copy.js';
 import type { Declarations } from './declarations.js';
 import { type Manifest, manifestProblem } from './manifest.js';

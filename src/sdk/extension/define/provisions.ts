@@ -12,3 +12,8 @@ export interface Provisions {}
 
 /** A kind of thing that `api.provide` takes. */
 export type ProvisionKind = keyof Provisions & string;
+
+/** The value of a kind that a layer above has declared; `never` in a program without that layer. */
+export type Provided<Kind extends string> = Provisions extends { readonly [K in Kind]: infer Value }
+  ? Value
+  : never;

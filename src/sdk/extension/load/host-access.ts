@@ -89,6 +89,7 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
   const store = (): ExtensionStore => host.storeOf?.(extensionId) ?? ownStore();
   const timesOf = timesBy(member, extensionId);
   const send = sendBy(member, extensionId);
+  const { list, cancel } = timesOf('', 'api.laterSends'); // what is added passes `send`, which asks for the grant
   let stateDir: string | undefined;
   return {
     member,
@@ -121,7 +122,7 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
       }),
       send,
       reply: replyBy(send),
-      laterSends: timesOf('', 'api.laterSends') as Schedule<ExtensionMessage>, // its name has messages
+      laterSends: { list, cancel } as Omit<Schedule<ExtensionMessage>, 'add'>, // of messages
       inject: async (sessionKey, text, options) =>
         member('inject', 'api.inject', ['inject'])(extensionId, sessionKey, text, options),
       texts: (rows) => given.textsOf?.(extensionId, rows) ?? (() => sayIn(rows)),

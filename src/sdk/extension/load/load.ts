@@ -9,8 +9,8 @@ import {
   systemClock,
   withTimeout,
 } from 'sluice-kernel/internal';
+import { readConfig } from '../config/config-schema.js';
 import type { ExtensionApi } from '../define/api.js';
-import { readConfig } from '../define/config-schema.js';
 import { otherCopyOf, type PackageCopy, thisCopy } from '../define/copy.js';
 import { type Extension, extensionProblem, idOf } from '../define/extension.js';
 import { checkSluice } from '../define/manifest.js';

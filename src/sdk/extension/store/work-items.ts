@@ -102,10 +102,10 @@ export async function listItems<Item extends object>(
   values: Pick<KeyValueReader, 'list'>,
   options: WorkItemsOptions<Item>,
   namespace: string,
-  { prefix = '', limit = Number.POSITIVE_INFINITY } = {},
+  { prefix = '', after: begin = '', limit = Number.POSITIVE_INFINITY } = {},
 ): Promise<{ readonly key: string; readonly item: Item }[]> {
   const found: { readonly key: string; readonly item: Item }[] = [];
-  for (let after = ''; ; ) {
+  for (let after = begin; ; ) {
     const most = Math.min(pageLength, limit - found.length);
     const page = await values.list(namespace, { prefix, after, limit: most });
     for (const row of page) {

@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createKernel } from '../../../src/kernel/internal.js';
+import { createKernel } from '../../../../src/kernel/internal.js';
 import {
   type ConfigSchema,
   defineExtension,
   fromTypebox,
   loadExtension,
-} from '../../../src/sdk/extension/index.js';
+} from '../../../../src/sdk/extension/index.js';
 
 /** Loads an extension with a config schema, and gives what its setup saw, or what it was disabled with. */
 async function read(config: ConfigSchema, given: unknown) {
