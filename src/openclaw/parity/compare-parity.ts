@@ -39,14 +39,14 @@ export interface ParityOptions<H extends string, P extends LegacyProfile = '2026
   readonly watch?: Readonly<Record<string, ParityWatch>>;
   /** Is awaited before the watches of a side end: for work that goes on when the runner's method has ended. */
   readonly settle?: () => Promise<unknown>;
-  /** What is left out makes the report unequal. */
+  /** A part that is left out makes the report unequal. */
   readonly complete?: boolean;
 }
 
 /** The comparison of two runs of one scenario. */
 export interface ParityReport {
   readonly equal: boolean;
-  /** What was not compared, in words: no handler was called, say. */
+  /** The parts that were not compared, in words: no handler was called, say. */
   readonly leftOut: readonly string[];
   /** The differences, field by field. */
   readonly differences: readonly ParityDifference[];
