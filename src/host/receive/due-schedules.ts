@@ -155,7 +155,7 @@ async function tend(
 interface LeftTimes {
   /** The key of the last entry that was looked at; empty to begin with the first one. */
   readonly after: string;
-  /** Milliseconds until the look that begins with the first one. */
+  /** Milliseconds until the look that begins with the first one, by the pages so far. */
   readonly waitMs: number;
 }
 
@@ -185,7 +185,7 @@ async function tendKept(parts: HostParts, times: KeptTimes, left: LeftTimes): Pr
       return retryMs;
     }),
   );
-  const waitMs = Math.min(left.waitMs, ...waits);
+  const waitMs = Math.min(left.after === '' ? longestWaitMs : left.waitMs, ...waits);
   const next = entries[due.length];
   if (next !== undefined) return { after: '', waitMs: Math.min(waitMs, next.dueAtMs - nowMs) };
   return { after, waitMs };

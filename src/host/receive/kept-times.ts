@@ -63,15 +63,14 @@ export class KeptTimes {
 
   /** Keeps a time, unless its key is there. @returns what is there then. @throws SluiceError `schedule-full`. */
   async add(row: KeptTime): Promise<KeptTime> {
-    const entered = await this.#enter(row);
-    const { was } = await this.change(row, (now) => (now === undefined ? row : undefined));
-    if (was !== undefined && was.dueAtMs !== row.dueAtMs) await this.leave(row);
-    const isThere = entered === 'written' && (await this.find(row)) !== undefined;
     const { extensionId } = row;
-    if (!isThere) {
-      await this.leave(row);
+    const isEntered = (await this.#enter(row)) === 'written';
+    const { was, status } = isEntered
+      ? await this.change(row, (now) => (now === undefined ? row : undefined))
+      : {};
+    if (was?.dueAtMs !== row.dueAtMs && status !== 'written') await this.leave(row);
+    if (was === undefined && status !== 'written')
       throw hostError('schedule-full', { extensionId, keptAtMost });
-    }
     const kept = was ?? row;
     this.onAdded?.(kept.dueAtMs);
     return kept;
