@@ -4,6 +4,7 @@ import {
   fieldsOf,
   getOrMake,
   isFields,
+  isPlain,
   isSluiceError,
   isThenable,
   Timer,
@@ -28,7 +29,7 @@ const lateMs = 60_000;
 const noTexts: readonly string[] = [];
 /** The member that an event of a provider is handed to: its second argument is all that is known of a text. */
 const takesIn = 'api.runtime.state.openChannelIngressQueue.enqueue';
-/** Members that make an object: its functions are watched, too. */
+/** Members that make an object: its functions are watched, too, unless it is of a class. */
 const isMaker = /\.(?:open|create|getChild)[A-Z]\w*$/;
 /** Members of one account that are named at once. */
 const mostFailures = 20;
@@ -246,7 +247,7 @@ export class MessageWay implements LegacyIntake {
         const result = run(...given);
         if (isThenable(result))
           result.then(undefined, (error: unknown) => this.failed(member, error, given));
-        return isMaker.test(member) && isFields(result)
+        return isMaker.test(member) && isFields(result) && isPlain(result)
           ? getOrMake(this.#made, result, () => this.watch(member, result))
           : result;
       } catch (error) {

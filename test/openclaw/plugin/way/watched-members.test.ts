@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { loadLegacyPlugin } from '../../../../src/openclaw/index.js';
 import { MessageWay } from '../../../../src/openclaw/plugin/way/message-way.js';
-import { createTestKernel } from '../../../../src/testing/index.js';
+import { createTestKernel, virtualClock } from '../../../../src/testing/index.js';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -44,6 +44,20 @@ describe('the members of the api (event-pipeline §17.36)', () => {
       expect(plugin.error).toBeUndefined();
     },
   );
+
+  it('give what they make as it is, if it is a promise or an object of a class', async () => {
+    const parts = {
+      ...{ extensionId: 'p', clock: virtualClock() },
+      ...{ onTrouble: () => undefined, onFailure: () => undefined },
+    };
+    const made = new Map([['a', 1]]);
+    const watched = new MessageWay(parts).watch('api.runtime', {
+      createMap: () => made,
+      openLater: async () => made,
+    });
+    expect(watched.createMap()).toBe(made);
+    expect(await watched.openLater()).toBe(made);
+  });
 });
 
 /** The error of a call. */
