@@ -45,15 +45,16 @@ async function status(options: StatusOptions, shell: Shell): Promise<ExitCode> {
   const host = url === undefined ? 'no health port is named' : await askHost(url).catch(oneLine);
   const isAway = typeof host === 'string';
   const isNamed = options.journal !== undefined || settings.place !== undefined;
-  const place = isNamed || isAway ? await journalPlace(options, shell) : undefined;
+  // without both, it says what it needs
+  const place = isNamed || url === undefined ? await journalPlace(options, shell) : undefined;
   const kept = place && (await inJournal(await tendPlace(place)));
   const journal = place && placeName(place);
   const told = isAway
-    ? { from: 'journal', ready: false, why: host }
+    ? { ...(place && { from: 'journal' }), ready: false, why: host }
     : { from: 'host', ...host, sinceMs: systemClock.now() - host.uptimeMs };
-  const lines = isAway
-    ? [printable(`away: ${url ?? 'it was not asked'}: ${host}. All of this is from ${journal}`)]
-    : hostLines(host, `${url}`);
+  const why = url === undefined ? `not asked: ${host}` : `away: ${url}: ${host}`;
+  const source = journal === undefined ? 'No journal is named' : `All of this is from ${journal}`;
+  const lines = isAway ? [printable(`${why}. ${source}`)] : hostLines(host, `${url}`);
   const data = definedFields({ ...told, url, journalName: journal, ...kept?.data });
   printData(shell, options, [data], () => [...lines, ...(kept?.lines ?? [])]);
   return told.ready ? exitCodes.ok : exitCodes.failed;
