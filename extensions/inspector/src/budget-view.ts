@@ -1,7 +1,9 @@
 import type { JournalReader } from 'sluice/host';
 
-/** What one account of `sluice-budget` has used today. Money is in millionths of a dollar. */
+/** What one account of `sluice-budget` has used on a day. Money is in millionths of a dollar. */
 export interface BudgetLine {
+  /** Such as `2026-03-15`: the newest day of which there are figures. */
+  readonly day: string;
   readonly name: string;
   readonly unit: 'tokens' | 'microUsd';
   readonly used: number;
@@ -28,7 +30,7 @@ export async function budgetView(
     const lists = Object.entries(kinds).map(async ([kind, word]) => {
       const given = { prefix: `${day}/${kind}/`, limit: readAtMost };
       const accounts = await keyValues.list('budget', given);
-      return accounts.flatMap(({ body }) => linesOf(JSON.parse(body), word));
+      return accounts.flatMap(({ body }) => linesOf(JSON.parse(body), word, day));
     });
     const lines = (await Promise.all(lists)).flat();
     const share = ({ used, cap = Number.POSITIVE_INFINITY }: BudgetLine) => used / cap;
@@ -38,7 +40,7 @@ export async function budgetView(
 }
 
 /** A line for each unit in which an account has used something or has a cap. */
-function linesOf(account: unknown, word: string): readonly BudgetLine[] {
+function linesOf(account: unknown, word: string, day: string): readonly BudgetLine[] {
   const { name, used, holds, cap } = Object(account);
   const figure = (of: unknown, unit: string) => Number(Object(of)[unit]) || 0;
   return (['tokens', 'microUsd'] as const).flatMap((unit) => {
@@ -46,7 +48,7 @@ function linesOf(account: unknown, word: string): readonly BudgetLine[] {
       (sum, hold) => sum + figure(hold, unit),
       0,
     );
-    const line = { name: `${word}${name}`, unit, used: figure(used, unit), reserved };
+    const line = { day, name: `${word}${name}`, unit, used: figure(used, unit), reserved };
     const most = figure(cap, unit);
     if (line.used + reserved + most === 0) return [];
     return [{ ...line, ...(most > 0 && { cap: most }) }];

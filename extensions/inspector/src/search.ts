@@ -140,6 +140,20 @@ async function entriesOf(reader: Reader, id: string): Promise<readonly TimelineE
   return readTimeline(reader, { correlationId, limit: lookedAtMost });
 }
 
+/** Puts the message that each row is of beside it, as far as the journal tells of it: for the rows that a page shows. */
+export function withMessages<R extends object>(
+  reader: Reader,
+  rows: readonly R[],
+  idOf: (row: R) => unknown,
+  mayText: boolean,
+): Promise<(R & { readonly message?: Message | undefined })[]> {
+  const told = rows.map(async (row, at) => {
+    if (at >= rowsAtMost) return row;
+    return { ...row, message: messageOf(await entriesOf(reader, String(idOf(row))), mayText) };
+  });
+  return Promise.all(told);
+}
+
 /** @throws RequestProblem if the journal has no message of this id. */
 export async function knownMessage(reader: Reader, id: string): Promise<readonly TimelineEntry[]> {
   const entries = await entriesOf(reader, id);
@@ -147,7 +161,8 @@ export async function knownMessage(reader: Reader, id: string): Promise<readonly
   throw new RequestProblem('the journal has no such message', 404);
 }
 
-async function lastSeq(reader: Reader): Promise<number> {
+/** The number of the newest record; 0 if there is none. */
+export async function lastSeq(reader: Reader): Promise<number> {
   const [last] = (await reader.dispatches({ kinds: allKinds, withinLast: 1 })).slice(-1);
   return last?.seq ?? 0;
 }
