@@ -1,6 +1,6 @@
 import type { JournalReader } from 'sluice/host';
 
-/** What one account of `sluice-budget` has used on a day. Money is in millionths of a dollar. */
+/** The figures of one account of `sluice-budget` on a day. Money is in millionths of a dollar. */
 export interface BudgetLine {
   /** Such as `2026-03-15`: the newest day of which there are figures. */
   readonly day: string;
@@ -27,12 +27,12 @@ export async function budgetView(
   // a day begins where the settings say: the newest of three has begun
   for (const ahead of [1, 0, -1]) {
     const day = new Date(nowMs + ahead * dayMs).toISOString().slice(0, 10);
-    const lists = Object.entries(kinds).map(async ([kind, word]) => {
+    const lines: BudgetLine[] = [];
+    for (const [kind, word] of Object.entries(kinds)) {
       const given = { prefix: `${day}/${kind}/`, limit: readAtMost };
-      const accounts = await keyValues.list('budget', given);
-      return accounts.flatMap(({ body }) => linesOf(JSON.parse(body), word, day));
-    });
-    const lines = (await Promise.all(lists)).flat();
+      for (const { body } of await keyValues.list('budget', given))
+        lines.push(...linesOf(JSON.parse(body), word, day));
+    }
     const share = ({ used, cap = Number.POSITIVE_INFINITY }: BudgetLine) => used / cap;
     if (lines.length > 0) return lines.sort((one, other) => share(other) - share(one));
   }

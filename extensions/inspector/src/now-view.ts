@@ -1,8 +1,8 @@
 import type { Clock } from 'sluice';
 import { readTimeline } from 'sluice/host';
 import { budgetView } from './budget-view.js';
-import { laneWords } from './conversation.js';
 import type { Figures } from './figures.js';
+import { laneWords } from './message.js';
 import type { InspectorSource } from './source.js';
 
 const jobsAtMost = 500;

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import {
   type EntryKind,
   followJournal,
@@ -39,6 +40,8 @@ const readAtOnce = 500;
 const lookedAtMost = 10_000;
 /** Lines of a page. */
 const rowsAtMost = 100;
+/** Messages that are read side by side. */
+const messagesAtOnce = 8;
 
 /** Looks for entries of which each fits all words. An id finds all of its message. */
 export async function search(reader: Reader, query: Query): Promise<Found<Row>> {
@@ -147,11 +150,10 @@ export function withMessages<R extends object>(
   idOf: (row: R) => unknown,
   mayText: boolean,
 ): Promise<(R & { readonly message?: Message | undefined })[]> {
-  const told = rows.map(async (row, at) => {
+  return pLimit(messagesAtOnce).map(rows, async (row, at) => {
     if (at >= rowsAtMost) return row;
     return { ...row, message: messageOf(await entriesOf(reader, String(idOf(row))), mayText) };
   });
-  return Promise.all(told);
 }
 
 /** @throws RequestProblem if the journal has no message of this id. */

@@ -1,7 +1,6 @@
 import { keepTimeline, memoryJournal, type NewEntry, timelineRecorder } from 'sluice/host';
-import { startTestHost, virtualClock } from 'sluice/testing';
+import { virtualClock } from 'sluice/testing';
 import { expect, it } from 'vitest';
-import budget from '../../budget/src/index.js';
 import type { BudgetLine } from '../src/budget-view.js';
 import type { Figure } from '../src/figures.js';
 import { startInspector } from '../src/index.js';
@@ -38,7 +37,7 @@ async function lab() {
       () => ({ kind: 'update', id, correlationId: id, state, ...more }) as NewEntry, // a step of an update
     );
   const close = () => inspector[Symbol.asyncDispose]();
-  return { clock, journal, timeline, now, tell, [Symbol.asyncDispose]: close };
+  return { clock, journal, now, tell, [Symbol.asyncDispose]: close };
 }
 
 it('the last hour is counted by minute, agent and channel, with the time of answers', async () => {
@@ -81,34 +80,23 @@ it('the last hour is counted by minute, agent and channel, with the time of answ
     .toBe(2);
 });
 
-it('the budget of today is told as the extension keeps it, with what is used and the cap', async () => {
+it('the budget is told with its day, what is used and reserved, and the cap; the fullest account first', async () => {
   await using test = await lab();
-  const { journal, timeline, clock } = test;
-  const config = { total: { tokens: 50_000 }, perAgent: { tokens: 20_000 } };
-  await using host = await startTestHost({
-    ...{ journal: { opened: journal, closes: false }, timeline, clock },
-    extensions: [{ extension: budget, config }],
-  });
+  const write = async (key: string, account: object): Promise<void> => {
+    const body = JSON.stringify(account); // as the store of `sluice-budget` has it
+    const quota = { maxKeys: 100, maxBytes: 100_000 };
+    await test.journal.keyValues.write('budget', key, { body }, { quota });
+  };
   expect((await test.now()).budget).toEqual([]);
-  await host.say('hello');
+  const [holds, used] = [{ 'u-1': { tokens: 100, microUsd: 0 } }, { tokens: 900, microUsd: 0 }];
+  await write('1970-01-01/total/a', { name: 'all', used, holds, cap: { tokens: 50_000 } });
+  await write('1970-01-01/perAgent/b', { name: 'main', used, holds: {}, cap: { tokens: 1_000 } });
   expect((await test.now()).budget).toEqual([
-    {
-      day: '1970-01-01',
-      name: 'agent main',
-      unit: 'tokens',
-      used: expect.any(Number),
-      reserved: 0,
-      cap: 20_000,
-    },
-    {
-      day: '1970-01-01',
-      name: 'all',
-      unit: 'tokens',
-      used: expect.any(Number),
-      reserved: 0,
-      cap: 50_000,
-    },
+    { day: '1970-01-01', name: 'agent main', unit: 'tokens', used: 900, reserved: 0, cap: 1_000 },
+    { day: '1970-01-01', name: 'all', unit: 'tokens', used: 900, reserved: 100, cap: 50_000 },
   ]);
+  await test.clock.advance(24 * 3_600_000);
+  expect((await test.now()).budget).toMatchObject([{ day: '1970-01-01' }, {}]); // nothing is used today
 });
 
 it('a lane is told in words, and a message of it that waits for a human', async () => {
