@@ -8,7 +8,6 @@ const reviewed: readonly (readonly [path: string, lists: number, why: string])[]
   ['extensions/budget/src/budget-command.ts', 1, 'one line for each kind of cap'],
   ['extensions/http/src/server.ts', 1, 'it listens, and does no work'],
   ['extensions/import-openclaw/src/state/transcripts.ts', 1, 'the entries of one commit'],
-  ['extensions/inspector/src/live/budget-view.ts', 1, 'one list for each kind of cap'],
   ['extensions/otel/src/index.ts', 1, 'one provider of traces and one of metrics'],
   ['src/agent/run/tool-calls.ts', 1, 'it waits for work that has begun'],
   ['src/claude/bridge/bridged-run.ts', 1, 'it waits for work that has begun'],

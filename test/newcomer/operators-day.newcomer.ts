@@ -13,16 +13,8 @@ import process from 'node:process';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readProjectFile, root } from '../support/source-tree.js';
-import {
-  built,
-  folderOfDay,
-  freePorts,
-  type Image,
-  type Ran,
-  Service,
-  said,
-  sh,
-} from './operators-host.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { built, freePorts, type Image, type Ran, Service, said, sh } from './operators-host.js';
 
 const page = readProjectFile('docs/deploying.md');
 
@@ -36,7 +28,7 @@ function block(name: string): string {
 }
 
 describe('the day of an operator, as "Deploy one host" has it (child processes)', () => {
-  const folder = folderOfDay();
+  const folder = temporaryFolder();
   const backups = join(folder.path, 'backups');
   let image: Image;
   let service: Service | undefined;

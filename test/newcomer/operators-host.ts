@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 
@@ -85,12 +84,6 @@ export async function freePorts(count: number): Promise<readonly number[]> {
   const ports = servers.map((server) => (server.address() as AddressInfo).port); // they listen at ports
   await Promise.all(servers.map((server) => once(server.close(), 'close')));
   return ports;
-}
-
-/** A folder that is gone with the process of the tests. */
-export function folderOfDay(): Disposable & { readonly path: string } {
-  const path = mkdtempSync(join(tmpdir(), 'sluice-operator-'));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 /** A service that runs: its process, as a supervisor has it. */

@@ -2,10 +2,12 @@ import { html, useState } from '../vendor/preact.js';
 import { about, post } from './client.js';
 import {
   Action,
+  Behind,
   IdLink,
   LongText,
   nameOf,
   plain,
+  Said,
   Status,
   span,
   Text,
@@ -14,6 +16,7 @@ import {
   View,
 } from './parts.js';
 import type { Approval } from './shapes.js';
+import { type Field, fieldsOf } from './words.js';
 
 /** The questions that wait for a human, those that are open first. */
 export function Approvals() {
@@ -39,11 +42,13 @@ function Card({ row, again }: { readonly row: Approval; readonly again: () => vo
     again();
   };
   const { of } = question;
+  const fields = fieldsOf(payload);
   const who =
     typeof of === 'object' ? `the role ${of.role}` : of === 'owner' ? 'an owner' : 'the sender';
   const isOpen = state === 'pending' && !isAnswered;
   return html`<li>
     <h3><${Text} of=${question.title} /></h3>
+    <${Said} message=${row.message} />
     <p>
       <${Status} of=${state} /> <b><${Text} of=${subject} /></b> asked by
       <${Text} of=${nameOf(question.asker)} /> in ${plain(family)}, ${span(Date.now() - askedAtMs)} ago${
@@ -52,7 +57,8 @@ function Card({ row, again }: { readonly row: Approval; readonly again: () => vo
     </p>
     ${question.text !== undefined && html`<p><${Text} of=${question.text} /></p>`}
     ${row.reason !== undefined && html`<p>Reason: <${Text} of=${row.reason} /></p>`}
-    <${LongText} text=${payload} />
+    <${Fields} of=${fields.filter(({ isInner }) => !isInner)} />
+    <${Behind} label="Ids and marks"><${Fields} of=${fields.filter(({ isInner }) => isInner)} /><//>
     ${
       isOpen &&
       about.value?.write &&
@@ -77,4 +83,16 @@ function Card({ row, again }: { readonly row: Approval; readonly again: () => vo
         </div>`
     }
   </li>`;
+}
+
+/** The data that is acted on, field by field. */
+function Fields({ of }: { readonly of: readonly Field[] }) {
+  return html`<table>
+    ${of.map(
+      ({ path, text }) => html`<tr key=${path}>
+        <th scope="row">${plain(path)}</th>
+        <td>${/\n|.{200}/.test(text) ? html`<${LongText} text=${text} />` : html`<${Text} of=${text} />`}</td>
+      </tr>`,
+    )}
+  </table>`;
 }

@@ -7,6 +7,7 @@ import {
   IdLink,
   LongText,
   plain,
+  Said,
   Status,
   Text,
   Time,
@@ -21,8 +22,10 @@ export function DeadLetters() {
   const [filter, setFilter] = useState('');
   const { value: all = [], problem, again } = useLoaded<DeadLetter[]>('dead', {}, 5_000);
   const wanted = filter.toLowerCase();
-  const shown = all.filter(({ eventId, channel, accountId, reason = '' }) =>
-    `${eventId} ${channel}/${accountId} ${reason}`.toLowerCase().includes(wanted),
+  const shown = all.filter(({ eventId, channel, accountId, reason = '', message }) =>
+    `${eventId} ${channel}/${accountId} ${reason} ${message?.sender ?? ''}`
+      .toLowerCase()
+      .includes(wanted),
   );
   const ids = shown.map(({ eventId }) => eventId);
   const each = (action: 'retry' | 'purge', some: readonly string[]) => () =>
@@ -34,7 +37,7 @@ export function DeadLetters() {
       <input
         id="filter"
         type="search"
-        placeholder="a part of the id, the channel or the reason"
+        placeholder="a part of the writer, the id, the channel or the reason"
         value=${filter}
         onInput=${typed(setFilter)}
       />
@@ -55,6 +58,7 @@ export function DeadLetters() {
             ${plain(`${one.channel}/${one.accountId}`)} <${Status} of=${one.outcome ?? 'dead'} />
             <span class="quiet">begun ${counted(one.attempts, 'time')}</span>
           </p>
+          <${Said} message=${one.message} />
           <p class="bad"><${Text} of=${one.reason ?? 'no reason is known'} /></p>
           <div class="bar">
             <${Behind} label="Body"><${Body} id=${one.eventId} /><//>

@@ -40,8 +40,8 @@ export function Extensions() {
             html`<p>
                 Grants:
                 ${one.grants.map(
-                  ({ grant, isGiven }) =>
-                    html` <code>${plain(grant)}</code> <${Status} of=${isGiven ? 'allowed' : 'refused'} />`,
+                  ({ grant, isGiven }, at) =>
+                    html`${at > 0 && ', '}<code>${plain(grant)}</code> <${Status} of=${isGiven ? 'allowed' : 'refused'} />`,
                 )}
               </p>`
           }

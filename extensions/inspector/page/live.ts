@@ -71,13 +71,18 @@ export function Live() {
           <h3><${Text} of=${lane} /></h3>
           <ul class="plain">
             ${jobs.map(
-              ({ eventId, state, forMs, sessionKey, handlers }) => html`<li key=${eventId}>
+              ({ eventId, state, forMs, isAsked, sessionKey, handlers }) => html`<li key=${eventId}>
                 <${IdLink} id=${eventId} />
-                ${state === 'handling' ? 'runs' : 'waits'} for ${span(forMs)}
+                ${
+                  isAsked
+                    ? html`came ${span(forMs)} ago, and <a href="#/approvals">waits for an answer</a>`
+                    : `${state === 'handling' ? 'runs' : 'waits'} for ${span(forMs)}`
+                }
                 <${Held} handlers=${handlers} />
                 ${
                   about.value?.write &&
                   about.value.live &&
+                  !isAsked &&
                   sessionKey !== undefined &&
                   html`<${Action}
                       label="Stop the turn"
@@ -170,11 +175,11 @@ function Shares({
   </section>`;
 }
 
-/** What is used of the caps of today, the fullest first. */
+/** What is used of the caps of a day, the fullest first. */
 function Budget({ lines }: { readonly lines: readonly BudgetLine[] }) {
   const show = (figure: number, unit: BudgetLine['unit']): string =>
     unit === 'tokens' ? `${figure.toLocaleString('en')} tokens` : `$${(figure / 1e6).toFixed(2)}`;
-  return html`<h2>The budget of today</h2>
+  return html`<h2>The budget of ${lines[0]?.day}</h2>
     <table>
       ${lines.slice(0, 20).map(({ name, unit, used, reserved, cap }) => {
         const share = cap === undefined ? 0 : Math.min(100, (100 * (used + reserved)) / cap);

@@ -1,4 +1,4 @@
-import { html, useEffect, useState } from '../vendor/preact.js';
+import { html, useEffect, useLayoutEffect, useState } from '../vendor/preact.js';
 import { about, listen } from './client.js';
 import {
   counted,
@@ -31,7 +31,8 @@ export function Messages({
   const [words, setWords] = useState(query);
   const [before, setBefore] = useState('');
   const { value, problem, again } = useLoaded<Found>(of, { q: query, before });
-  useEffect(() => {
+  // before the next key: it would write over what is typed meanwhile
+  useLayoutEffect(() => {
     setWords(query);
     setBefore('');
   }, [query, of]);

@@ -1,5 +1,6 @@
 import { type ComponentChildren, html, useEffect, useRef, useState } from '../vendor/preact.js';
 import { get } from './client.js';
+import type { Message } from './shapes.js';
 import { clockOf, type Finer, plain } from './words.js';
 
 export { counted, nameOf, plain, span } from './words.js';
@@ -57,6 +58,16 @@ export function linkTo(view: string, argument: string): string {
 /** A link to the timeline of a message, or to one event on it. */
 export function IdLink({ id }: { readonly id: string }) {
   return html`<a class="id" href=${linkTo('why', id)}>${plain(id)}</a>`;
+}
+
+/** The writer of a message, and what was said. */
+export function Said({ message }: { readonly message: Message | undefined }) {
+  const { sender, conversation, agentId, text } = message ?? {};
+  if (sender === undefined) return null;
+  return html`<p>
+      <b><${Text} of=${sender} /></b> wrote in <${Text} of=${conversation} />${agentId && html`, to the agent <${Text} of=${agentId} />`}
+    </p>
+    ${text !== undefined && html`<blockquote><${Text} of=${text} /></blockquote>`}`;
 }
 
 /** A button for a change. A grave one asks again, in its own place. */

@@ -1,14 +1,15 @@
 // The data that the server sends: its own types, and the lines of commands as far as the page shows them.
 import type { extensionsView } from '../src/extensions-view.js';
+import type { Message } from '../src/message.js';
 import type { nowView } from '../src/now-view.js';
 import type { InspectorSource } from '../src/source.js';
 import type { timelineView } from '../src/timeline-view.js';
 
-export type { BudgetLine } from '../src/live/budget-view.js';
-export type { Figure } from '../src/live/figures.js';
-export type { Message } from '../src/message.js';
+export type { BudgetLine } from '../src/budget-view.js';
+export type { Figure } from '../src/figures.js';
 export type { Row } from '../src/row.js';
 export type { ReplayReport as Replayed } from '../src/source.js';
+export type { Message };
 
 export type Timeline = ReturnType<typeof timelineView>;
 export type Stage = Timeline['stages'][number];
@@ -16,7 +17,9 @@ export type Step = Stage['steps'][number];
 export type Change = Stage['changes'][number];
 export type Now = Awaited<ReturnType<typeof nowView>>;
 export type RunningHandler = Now['others'][number];
-export type DeadLetter = Awaited<ReturnType<InspectorSource['reader']['updates']>>[number];
+export type DeadLetter = Awaited<ReturnType<InspectorSource['reader']['updates']>>[number] & {
+  readonly message?: Message;
+};
 export type ExtensionInfo = ReturnType<typeof extensionsView>[number];
 
 export interface About {
@@ -44,6 +47,8 @@ export interface Approval {
   readonly askedAtMs: number;
   readonly dueAtMs: number;
   readonly reason?: string;
+  /** The message that it belongs to, as far as the journal tells. */
+  readonly message?: Message;
   readonly question: {
     readonly title: string;
     readonly text?: string;

@@ -1,5 +1,16 @@
 import { type ComponentChildren, html, useEffect, useState } from '../vendor/preact.js';
-import { counted, IdLink, plain, Status, span, Text, Time, useLoaded, View } from './parts.js';
+import {
+  counted,
+  IdLink,
+  plain,
+  Said,
+  Status,
+  span,
+  Text,
+  Time,
+  useLoaded,
+  View,
+} from './parts.js';
 import type { Message, Stage, Timeline } from './shapes.js';
 import { StageDetails } from './stage-details.js';
 import { stateOf } from './states.js';
@@ -29,16 +40,17 @@ export function Why({ id }: { readonly id: string }) {
   }, [timeline, event]);
   if (timeline === undefined)
     return html`<${View} title="Why" problem=${problem}><p>${problem === '' && 'Reading…'}</p><//>`;
-  const { message, correlationId, waitedMs, begun, missing } = timeline;
+  const { message, correlationId, untilMs, waitedMs, begun, missing } = timeline;
   const all = entriesOf(timeline, event);
   const from = Math.min(...all.map((one) => one.atMs));
-  const to = Math.max(...all.map((one) => one.atMs + one.tookMs), from + 1);
+  const to = Math.max(...all.map((one) => one.atMs + one.tookMs), untilMs, from + 1);
+  const isOpen = message !== undefined && stateOf(message).isOpen;
   const quiet = all.filter(({ isQuiet }) => isQuiet).length;
   const shown = isAll ? all : all.filter(({ isQuiet }) => !isQuiet);
   return html`<${View} title="Why" problem=${problem}>
     ${message !== undefined && html`<${Head} message=${message} />`}
     <div class="bar">
-      <span class="quiet">took ${span(to - from)}${waitedMs < 1 ? '' : `, waited ${span(waitedMs)}`}${
+      <span class="quiet">${isOpen ? 'open for' : 'took'} ${span(to - from)}${waitedMs < 1 ? '' : `, waited ${span(waitedMs)}`}${
         begun > 1 ? `, begun ${begun} times` : ''
       }${missing > 0 ? `, ${counted(missing, 'record')} missing` : ''}</span>
       <${IdLink} id=${correlationId} />
@@ -58,17 +70,11 @@ export function Why({ id }: { readonly id: string }) {
 
 /** The writer, what was said, what came of it, and what an operator can do now. */
 function Head({ message }: { readonly message: Message }) {
-  const { state, sender, conversation, agentId, text, question } = message;
+  const { state, question } = message;
   const { words, why, tone } = stateOf(message);
   const isAsked = question?.state === 'pending' && question.of === 'approval';
   return html`<div class="head">
-    ${
-      sender !== undefined &&
-      html`<p>
-        <b><${Text} of=${sender} /></b> wrote in <${Text} of=${conversation} />${agentId && html`, to the agent <${Text} of=${agentId} />`}
-      </p>`
-    }
-    ${text !== undefined && html`<blockquote><${Text} of=${text} /></blockquote>`}
+    <${Said} message=${message} />
     <p>
       It <span class="status ${tone}">${plain(words)}</span>${why && html`: <${Text} of=${why} />`}.
       ${isAsked && html`<a href="#/approvals">Answer the question</a>`}

@@ -1,10 +1,10 @@
 import pLimit from 'p-limit';
 import type { Clock } from 'sluice';
 import { extensionsView, stagesView } from './extensions-view.js';
-import { Figures, followFigures } from './live/figures.js';
+import { type Figures, readFigures } from './figures.js';
 import { nowView } from './now-view.js';
 import { RequestProblem } from './problem.js';
-import { knownMessage, messages, search } from './search.js';
+import { knownMessage, messages, search, withMessages } from './search.js';
 import type { InspectorSource, ReplayRequest } from './source.js';
 import { payloadView, timelineView } from './timeline-view.js';
 
@@ -32,9 +32,9 @@ const writesAtOnce = 8;
 
 /** Makes the answers to the questions of the page. One that changes something is a `POST`, and needs the operator's leave. */
 export function answersOf(source: InspectorSource, allowed: Allowed): Answers {
-  const { write, text } = allowed;
+  const { write, text, clock } = allowed;
   const { reader, host, tended, approvals } = source;
-  let figures: Figures | undefined;
+  let figures: Promise<Figures> | undefined;
   let replaying = false;
   const dead = { states: ['dead'], limit: deadAtMost } as const;
 
@@ -46,25 +46,31 @@ export function answersOf(source: InspectorSource, allowed: Allowed): Answers {
     }),
     list: async (given) => search(reader, { ...queryIn(given), text }),
     messages: async (given) => messages(reader, { ...queryIn(given), text }),
-    way: async ({ id }) => timelineView(await knownMessage(reader, textIn(id, 'id')), text),
+    way: async ({ id }) =>
+      timelineView(await knownMessage(reader, textIn(id, 'id')), text, clock.now()),
     payload: async ({ id }) =>
       payloadView(await knownMessage(reader, textIn(id, 'id')), String(id)),
     now: async () => {
-      if (figures === undefined) {
-        figures = new Figures();
-        void followFigures(figures, reader, allowed).catch(() => {
-          figures = undefined; // the next look begins again
-        });
-      }
-      return nowView(source, figures, allowed);
+      const lose = (): void => {
+        figures = undefined; // the next look begins again
+      };
+      figures ??= readFigures(reader, allowed, lose);
+      figures.catch(lose);
+      return nowView(source, await figures, allowed);
     },
-    dead: async () => reader.updates({ ...dead, withoutBody: true }),
+    dead: async () => {
+      const rows = await reader.updates({ ...dead, withoutBody: true });
+      return withMessages(reader, rows, ({ eventId }) => eventId, text);
+    },
     body: async ({ id }) => {
       const [update] = await reader.updates({ eventId: textIn(id, 'id') });
       if (update === undefined) throw new RequestProblem('the journal has no such message', 404);
       return { body: update.body };
     },
-    approvals: async () => approvals?.list() ?? [],
+    approvals: async () => {
+      const rows: readonly Given[] = (await approvals?.list())?.map((row) => ({ ...row })) ?? [];
+      return withMessages(reader, rows, ({ correlationId }) => correlationId, text);
+    },
     extensions: async () => (host === undefined ? undefined : extensionsView(host)),
     findings: async () => source.findings?.() ?? [],
     stages: async () => (host === undefined ? source.stages?.() : stagesView(host)) ?? [],

@@ -1,8 +1,8 @@
 import type { Clock } from 'sluice';
 import { readTimeline } from 'sluice/host';
-import { laneWords } from './conversation.js';
-import { budgetView } from './live/budget-view.js';
-import type { Figures } from './live/figures.js';
+import { budgetView } from './budget-view.js';
+import type { Figures } from './figures.js';
+import { laneWords } from './message.js';
 import type { InspectorSource } from './source.js';
 
 const jobsAtMost = 500;
@@ -26,8 +26,12 @@ export async function nowView(
     for (const turn of turns)
       if (turn.kind === 'lane' && turn.of === 'session') sessions.set(correlationId, turn.lane);
   }
+  const pending = (await approvals?.list())?.filter(isPending) ?? [];
+  const asked = new Set(pending.map((row) => Object(row).correlationId));
   const jobs = open.map(({ eventId, lane = '', state, acceptedAtMs }) => ({
     ...{ eventId, lane, state, forMs: Math.max(0, clock.now() - acceptedAtMs) },
+    /** It waits for a human. */
+    isAsked: asked.has(eventId),
     sessionKey: sessions.get(eventId),
     handlers: running.filter(({ correlationId }) => correlationId === eventId),
   }));
@@ -43,7 +47,7 @@ export async function nowView(
     ),
     figures: figures.last(clock.now()),
     dead: (await reader.counts()).updates.dead,
-    questions: (await approvals?.list())?.filter(isPending).length ?? 0,
+    questions: pending.length,
     budget: reader.keyValues && (await budgetView(reader.keyValues, clock.now())),
   };
 }

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import {
   type EntryKind,
   followJournal,
@@ -39,6 +40,8 @@ const readAtOnce = 500;
 const lookedAtMost = 10_000;
 /** Lines of a page. */
 const rowsAtMost = 100;
+/** Messages that are read side by side. */
+const messagesAtOnce = 8;
 
 /** Looks for entries of which each fits all words. An id finds all of its message. */
 export async function search(reader: Reader, query: Query): Promise<Found<Row>> {
@@ -140,6 +143,19 @@ async function entriesOf(reader: Reader, id: string): Promise<readonly TimelineE
   return readTimeline(reader, { correlationId, limit: lookedAtMost });
 }
 
+/** Puts the message that each row is of beside it, as far as the journal tells of it: for the rows that a page shows. */
+export function withMessages<R extends object>(
+  reader: Reader,
+  rows: readonly R[],
+  idOf: (row: R) => unknown,
+  mayText: boolean,
+): Promise<(R & { readonly message?: Message | undefined })[]> {
+  return pLimit(messagesAtOnce).map(rows, async (row, at) => {
+    if (at >= rowsAtMost) return row;
+    return { ...row, message: messageOf(await entriesOf(reader, String(idOf(row))), mayText) };
+  });
+}
+
 /** @throws RequestProblem if the journal has no message of this id. */
 export async function knownMessage(reader: Reader, id: string): Promise<readonly TimelineEntry[]> {
   const entries = await entriesOf(reader, id);
@@ -147,7 +163,8 @@ export async function knownMessage(reader: Reader, id: string): Promise<readonly
   throw new RequestProblem('the journal has no such message', 404);
 }
 
-async function lastSeq(reader: Reader): Promise<number> {
+/** The number of the newest record; 0 if there is none. */
+export async function lastSeq(reader: Reader): Promise<number> {
   const [last] = (await reader.dispatches({ kinds: allKinds, withinLast: 1 })).slice(-1);
   return last?.seq ?? 0;
 }

@@ -21,17 +21,24 @@ type Step = FoldedTimeline['update'][number];
 type Question = FoldedTimeline['questions'][number];
 type Send = FoldedTimeline['sends'][number];
 
-/** Tells the entries of a message as a story: its steps, its waits, the model, the tools, questions and sends. */
-export function storyOf(entries: readonly TimelineEntry[], mayText: boolean): readonly Told[] {
+/**
+ * Tells the entries of a message as a story: its steps, its waits, the model, the tools, questions and sends.
+ *
+ * @param untilMs the time up to which what is open has taken.
+ */
+export function storyOf(
+  entries: readonly TimelineEntry[],
+  mayText: boolean,
+  untilMs: number,
+): readonly Told[] {
   const { update, lanes, dispatches, questions, sends } = foldTimeline(entries);
-  const lastMs = Math.max(...entries.map(({ atMs }) => atMs));
-  /** From the first entry of a thing to its newest, or to now if it is open. */
+  /** From the first entry of a thing to its end. */
   const during = (id: string, endMs: number) => {
     const atMs = entries.find((one) => one.id === id)?.atMs ?? endMs;
     return { atMs, tookMs: endMs - atMs };
   };
   const question = ({ id, state, title, atMs }: Question): Told => ({
-    ...{ kind: 'question', ...during(id, state === 'pending' ? lastMs : atMs) },
+    ...{ kind: 'question', ...during(id, state === 'pending' ? untilMs : atMs) },
     ...{ name: 'asked a human', status: state === 'used' ? 'allowed' : state, note: title },
   });
   const send = ({ id, last, attempts }: Send): Told => {
@@ -50,7 +57,7 @@ export function storyOf(entries: readonly TimelineEntry[], mayText: boolean): re
       const name = `waited for its ${of}`;
       return { kind: 'wait', atMs: atMs - waitedMs, tookMs: waitedMs, name };
     }),
-    ...modelAndTools(dispatches, lastMs),
+    ...modelAndTools(dispatches, untilMs),
     ...questions.map(question),
     ...sends.map(send),
   ];
@@ -72,7 +79,7 @@ function stepOf({ atMs, state, outcome, reason, attempt = 1, channel }: Step): T
 }
 
 /** A model works from when it is asked until it wants a tool or is done, and again when its tools have answered. */
-function modelAndTools(dispatches: readonly DispatchEntry[], lastMs: number): readonly Told[] {
+function modelAndTools(dispatches: readonly DispatchEntry[], untilMs: number): readonly Told[] {
   const told: Told[] = [];
   let model: { readonly atMs: number; readonly name: string } | undefined;
   let name = 'the model';
@@ -105,6 +112,6 @@ function modelAndTools(dispatches: readonly DispatchEntry[], lastMs: number): re
       open.clear();
     }
   }
-  close(lastMs, 'open'); // it works still, or its host has died
+  close(untilMs, 'open'); // it works still, or its host has died
   return told;
 }

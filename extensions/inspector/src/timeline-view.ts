@@ -10,12 +10,17 @@ const shownOfValue = 2_000;
 const shownOfPayload = 1_000_000;
 
 /** Puts the entries of a message together for its page: who wrote what, what came of it, and the timeline. */
-export function timelineView(entries: readonly TimelineEntry[], mayText: boolean) {
-  const { dispatches, audits, waitedMs, begun, missing } = foldTimeline(entries);
+export function timelineView(entries: readonly TimelineEntry[], mayText: boolean, nowMs: number) {
+  const { update, dispatches, audits, waitedMs, begun, missing } = foldTimeline(entries);
+  const newest = update.at(-1);
+  const isOpen = newest !== undefined && newest.state !== 'ended' && newest.state !== 'dead';
+  const untilMs = Math.max(...entries.map(({ atMs }) => atMs), ...(isOpen ? [nowMs] : []));
   const { correlationId = '' } = entries[0] ?? {};
   return {
     ...{ correlationId, message: messageOf(entries, mayText), waitedMs, begun, missing },
-    told: storyOf(entries, mayText),
+    /** Its end, or now if it is open. */
+    untilMs,
+    told: storyOf(entries, mayText, untilMs),
     stages: dispatches.map((entry) => stageView(entry, audits.get(entry.id) ?? [])),
   };
 }

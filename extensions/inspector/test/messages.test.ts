@@ -27,7 +27,7 @@ async function lab({ text = false } = {}) {
   const journal = memoryJournal({ clock, keepRows: 40_000 });
   const timeline = timelineRecorder({ clock });
   timeline.listen(keepTimeline(journal));
-  const inspector = await startInspector({ name: 'a test', reader: journal }, { text });
+  const inspector = await startInspector({ name: 'a test', reader: journal }, { text, clock });
   return {
     ...{ clock, journal, timeline, inspector },
     tell: (entry: NewEntry) => timeline.record(() => entry),
@@ -194,6 +194,11 @@ it('the page of a message is one timeline with its model, its tools, its questio
   await using host = await hostOf(test);
   const said = host.say({ text: 'ring the bell', message: ada });
   await test.clock.advance(300);
+  await test.clock.advance(60_000);
+  const [asked] = await linesOf(test.inspector);
+  const open = await got<{ told: readonly Told[] }>(test.inspector, `way?id=${asked?.id}`);
+  const pending = open.told.find(({ kind }) => kind === 'question');
+  expect(pending).toMatchObject({ status: 'pending', tookMs: 60_000 }); // up to now
   await host.press('Allow');
   await test.clock.advance(300);
   const { correlationId = '' } = await said;
@@ -201,9 +206,9 @@ it('the page of a message is one timeline with its model, its tools, its questio
   const lines = told.map(({ name, tookMs, status }) => [name, tookMs, status]);
   expect(lines.filter(([name]) => /model|tool|human/.test(String(name)))).toEqual([
     ['model scripted', 300, undefined],
-    ['tool bell', 0, 'ok'],
+    ['tool bell', 60_000, 'ok'], // with its human
     ['model scripted', 300, undefined],
-    ['asked a human', 0, 'allowed'],
+    ['asked a human', 60_000, 'allowed'],
   ]);
   const sends = told.filter(({ name }) => name === 'send of reply');
   expect(sends).toMatchObject([{ status: 'sent', note: 'It rang.' }]);

@@ -3,7 +3,7 @@ import { html as htm } from 'htm/preact';
 
 export { computed, effect, type Signal, signal } from '@preact/signals';
 export { type ComponentChildren, render } from 'preact';
-export { useEffect, useRef, useState } from 'preact/hooks';
+export { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 const written = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
 

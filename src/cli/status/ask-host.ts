@@ -1,14 +1,21 @@
 import { isIPv6 } from 'node:net';
+import { jsonOf } from '@sluice/sdk/chat';
 import { z } from 'zod';
 import { badArguments } from '../errors/command-error.js';
 import type { Settings } from '../settings/settings.js';
 
 const timeoutMs = 5_000;
 const text = z.string().exactOptional();
-const account = z.looseObject({ channel: z.string(), accountId: z.string(), code: text });
+const count = z.number().exactOptional();
+const account = z.object({
+  channel: z.string(),
+  accountId: z.string(),
+  code: text,
+  failures: count,
+});
 
-/** The part of the answer of `/readyz` that is looked at. */
-const answer = z.looseObject({
+/** The part of the answer of `/readyz` that is told on: the rest is for those who ask there. */
+const answer = z.object({
   ready: z.boolean(),
   state: z.string(),
   uptimeMs: z.number().default(0),
@@ -16,10 +23,8 @@ const answer = z.looseObject({
   turns: z.number().default(0),
   accounts: z.array(account).default([]),
   starting: z.array(account).default([]),
-  journal: z.looseObject({ code: text }).exactOptional(),
-  degraded: z.array(
-    z.looseObject({ code: z.string(), whose: text, what: text, count: z.number() }),
-  ),
+  journal: z.object({ code: text }).exactOptional(),
+  degraded: z.array(z.object({ code: z.string(), whose: text, what: text, count: z.number() })),
 });
 
 /** How a host says that it is. */
@@ -50,10 +55,12 @@ export async function askHost(url: string): Promise<HostAnswer> {
     const response = await fetch(new URL('/readyz', url), {
       signal: AbortSignal.timeout(timeoutMs),
     });
-    return answer.parse(await response.json());
+    const { data } = answer.safeParse(jsonOf(await response.text()));
+    if (data !== undefined) return data;
   } catch (error) {
-    throw (error as Error).cause ?? error; // as all of these throw: `fetch` has the reason as its cause
+    throw (error as Error).cause ?? error; // as `fetch` throws: it has the reason as its cause
   }
+  throw new Error('what answers there is no health port of a host of this version');
 }
 
 /** Says why a host takes no messages in. */

@@ -45,29 +45,30 @@ async function status(options: StatusOptions, shell: Shell): Promise<ExitCode> {
   const host = url === undefined ? 'no health port is named' : await askHost(url).catch(oneLine);
   const isAway = typeof host === 'string';
   const isNamed = options.journal !== undefined || settings.place !== undefined;
-  const place = isNamed || isAway ? await journalPlace(options, shell) : undefined;
+  // without both, it says what it needs
+  const place = isNamed || url === undefined ? await journalPlace(options, shell) : undefined;
   const kept = place && (await inJournal(await tendPlace(place)));
   const journal = place && placeName(place);
+  const sinceMs = systemClock.now() - (isAway ? 0 : host.uptimeMs);
   const told = isAway
-    ? { from: 'journal', ready: false, why: host }
-    : { from: 'host', ...host, sinceMs: systemClock.now() - host.uptimeMs };
-  const lines = isAway
-    ? [printable(`away: ${url ?? 'it was not asked'}: ${host}. All of this is from ${journal}`)]
-    : hostLines(host, `${url}`);
+    ? { ...(place && { from: 'journal' }), ready: false, why: host }
+    : { from: 'host', ...host, sinceMs };
+  const why = url === undefined ? `not asked: ${host}` : `away: ${url}: ${host}`;
+  const source = journal === undefined ? 'No journal is named' : `All of this is from ${journal}`;
+  const lines = isAway ? [printable(`${why}. ${source}`)] : hostLines(host, `${url}`, sinceMs);
   const data = definedFields({ ...told, url, journalName: journal, ...kept?.data });
   printData(shell, options, [data], () => [...lines, ...(kept?.lines ?? [])]);
   return told.ready ? exitCodes.ok : exitCodes.failed;
 }
 
-function hostLines(host: HostAnswer, url: string): readonly string[] {
-  const { ready, uptimeMs, messages, turns, accounts, starting, degraded } = host;
-  const since = timeOf(systemClock.now() - uptimeMs);
+function hostLines(host: HostAnswer, url: string, sinceMs: number): readonly string[] {
+  const { ready, messages, turns, accounts, starting, degraded } = host;
   const names = [
     ...accounts.map(({ channel, accountId }) => `${channel}/${accountId}`),
     ...starting.map((one) => `${one.channel}/${one.accountId} (not started: ${one.code ?? '?'})`),
   ];
   return [
-    `${ready ? 'ready' : `not ready: ${whyNotReady(host)}`}, since ${since}, at ${url}`,
+    `${ready ? 'ready' : `not ready: ${whyNotReady(host)}`}, since ${timeOf(sinceMs)}, at ${url}`,
     `accounts: ${names.join(', ') || 'none'}`,
     `now: ${counted(messages, 'message', 'messages')}, ${counted(turns, 'turn', 'turns')}`,
     ...degraded.map(

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { isSluiceError } from 'sluice-kernel';
 import { checkInChild, runInChild } from '../database/in-child.js';
 import { openSqlite } from '../database/open-sqlite.js';
@@ -38,11 +48,22 @@ export async function backupJournal(
   const part = `${to}.part`;
   const copy = await copied(path, part, signal);
   try {
-    closeSync(openSync(to, 'wx', 0o600)); // nothing that is there is replaced
-    renameSync(part, to);
+    nameNew(part, to);
+    syncFolder(to);
     return copy;
   } finally {
     rmSync(part, { force: true });
+  }
+}
+
+/** Gives a file its name at one moment. Nothing that is there is replaced. */
+function nameNew(part: string, to: string): void {
+  try {
+    linkSync(part, to);
+  } catch (error) {
+    if (!/^(EPERM|ENOSYS|ENOTSUP|EOPNOTSUPP|EMLINK)$/.test(Object(error).code)) throw error;
+    closeSync(openSync(to, 'wx', 0o600)); // this file system has no second name for a file
+    renameSync(part, to);
   }
 }
 
@@ -50,6 +71,7 @@ export async function backupJournal(
  * Puts a copy in the place of a journal that no host uses: the copy is looked at first, and the journal as it was is kept beside it. A
  * process that is killed in it leaves one of the two in its place.
  *
+ * @param named its path: of a link, the file that it names is replaced.
  * @param stamp a part of the name under which the journal is kept as it was.
  * @param signal ends it before anything has changed.
  * @returns `kept` if there was a journal.
@@ -58,22 +80,28 @@ export async function backupJournal(
  * const { kept, counts } = await restoreJournal('./sluice.db', './sluice-2026-03-15.db', '20260316T090000Z', signal);
  */
 export async function restoreJournal(
-  path: string,
+  named: string,
   from: string,
   stamp: string,
   signal: AbortSignal,
 ): Promise<JournalCopy & { readonly kept?: string }> {
-  using _lock = lockJournal(path);
+  using _lock = lockJournal(named);
+  const path = existsSync(named) ? realpathSync(named) : named; // a link to a journal stays one
+  const isThere = hasBytes(path);
   const part = `${path}.restored`;
   rmSync(part, { force: true }); // of a restore that was killed: nobody else has the lock
   const copy = await copied(from, part, signal);
   try {
     const kept = `${path}.before-${stamp}`;
-    const isThere = existsSync(path);
     if (isThere) foldLog(path);
-    for (const suffix of ['', '-wal']) copyPrivately(path + suffix, kept + suffix);
+    for (const suffix of ['', '-wal']) {
+      if (!hasBytes(path + suffix)) continue;
+      copyPrivately(path + suffix, kept + suffix);
+      syncFile(kept + suffix);
+    }
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true }); // it would be read into the new file
     renameSync(part, path);
+    syncFolder(path);
     return { ...copy, ...(isThere && { kept }) };
   } finally {
     rmSync(part, { force: true });
@@ -94,6 +122,7 @@ function foldLog(path: string): void {
 async function copied(path: string, to: string, signal: AbortSignal): Promise<JournalCopy> {
   openJournalFile(path, { readonly: true, wholeCheckBytes: 0 }).close(); // it is a journal, of this version
   closeSync(openSync(to, 'wx', 0o600));
+  rmSync(`${to}-journal`, { force: true }); // of a copy that was killed: SQLite would take it for one of this file
   try {
     const end = await runInChild(path, ['VACUUM INTO ?', to], signal);
     signal.throwIfAborted();
@@ -119,11 +148,20 @@ async function copied(path: string, to: string, signal: AbortSignal): Promise<Jo
   }
 }
 
-function syncFile(path: string): void {
-  const file = openSync(path, 'r+');
+function hasBytes(path: string): boolean {
+  return (entryAt(path)?.size ?? 0) > 0;
+}
+
+function syncFile(path: string, flags = 'r+'): void {
+  const file = openSync(path, flags);
   try {
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
+}
+
+/** A new name outlives a loss of power from here on. */
+function syncFolder(path: string): void {
+  if (process.platform !== 'win32') syncFile(dirname(path), 'r');
 }

@@ -60,7 +60,10 @@ describe('sluice status', () => {
       starting: [{ channel: 'slack', accountId: 'acme', failures: 2, code: 'invalid_auth' }],
       degraded: [{ code: 'dead-letters', count: 1 }],
     };
-    const server = createServer((_, response) => void response.end(JSON.stringify(told)));
+    const inside = { kernel: { plansBuilt: 51 } };
+    const server = createServer(
+      (_, response) => void response.end(JSON.stringify({ ...told, ...inside })),
+    );
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo; // it listens at a port
     const url = `http://127.0.0.1:${port}`;
@@ -79,6 +82,7 @@ describe('sluice status', () => {
       ...found,
     ]);
     const [data] = jsonLines<object>((await status('--json')).stdout);
+    expect(data).not.toHaveProperty('kernel'); // figures of the inside are not for programs
     expect(data).toMatchObject({
       ...{ from: 'host', url, ...told, updates: { accepted: 2, dead: 1 } },
       lanes: [{ waiting: 2 }],
@@ -100,6 +104,26 @@ describe('sluice status', () => {
     ]);
     const [journal] = jsonLines<object>((await status('--json')).stdout);
     expect(journal).toMatchObject({ from: 'journal', ready: false, updates: { dead: 1 } });
+  });
+
+  it('says why no host answers, also without a journal, and when another program does', async () => {
+    const away = await runInMemory(['status', '--no-config', '--running', 'http://127.0.0.1:1']);
+    const reason = /^away: http:\/\/127\.0\.0\.1:1: .+\. No journal is named\n$/;
+    expect([away.code, away.stdout]).toEqual([1, expect.stringMatching(reason)]);
+    for (const text of ['{}', '<p>hello</p>']) {
+      const server = createServer((_, response) => void response.end(text));
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const { port } = server.address() as AddressInfo; // it listens at a port
+      const url = `http://127.0.0.1:${port}`;
+      const other = await runInMemory(['status', '--no-config', '--running', url]);
+      const what = 'what answers there is no health port of a host of this version';
+      expect([other.code, other.stdout]).toEqual([
+        1,
+        `away: ${url}: ${what}. No journal is named\n`,
+      ]);
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    }
   });
 
   it('says what it needs if it is told of neither a host nor a journal', async () => {

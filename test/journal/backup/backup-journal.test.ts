@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -116,6 +124,29 @@ describe('a backup of a journal', () => {
     expect(await idsOf(kept)).toEqual(['u-0', 'u-1', 'u-2', 'later']);
     const files = [path, kept].map((file) => (statSync(file).mode & 0o777).toString(8));
     expect(files).toEqual(['600', '600']);
+  });
+
+  it('takes nothing from a copy that was killed, and goes through a link to the journal (durability §5.6, §5.7)', async () => {
+    const path = await journalWith(2);
+    const folder = dirname(path);
+    const copy = join(folder, 'copy.db');
+    const named = join(testFolder(), 'link.db');
+    symlinkSync(path, named);
+    writeFileSync(`${copy}.part-journal`, 'of a copy that was killed');
+    await backupJournal(path, copy, forever);
+    {
+      await using journal = await hostedJournal(path);
+      await journal.accept(anUpdate('later'));
+    }
+    for (const suffix of ['', '-journal']) writeFileSync(`${path}.restored${suffix}`, 'killed');
+    const { kept = '' } = await restoreJournal(named, copy, 'then', forever);
+    expect(lstatSync(named).isSymbolicLink()).toBe(true);
+    expect([await idsOf(path), await idsOf(kept)]).toEqual([
+      ['u-0', 'u-1'],
+      ['u-0', 'u-1', 'later'],
+    ]);
+    const left = readdirSync(folder).filter((name) => /part|restored/.test(name));
+    expect(left).toEqual([]);
   });
 
   it('is put where no journal is, and beside the log of a host that was killed (durability §5.7)', async () => {

@@ -30,7 +30,7 @@ const post = {
 /** The host of the tests: each of its handlers does one of the things that the page shows. */
 export default defineExtension({
   id: 'demo',
-  manifest: { version: '1.2.3', grants: ['send:pigeon'] },
+  manifest: { version: '1.2.3', grants: ['send:pigeon', 'provide:command'] },
   setup(api) {
     api.veto('egress.preparing', 'early', { priority: 90, recheck: false }, () => allow());
     api.mutate('egress.preparing', 'shout', { priority: 50 }, ({ payload }) => ({

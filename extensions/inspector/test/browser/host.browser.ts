@@ -127,6 +127,9 @@ describe('the page of a running host', () => {
     await view('Approvals');
     await page.getByRole('heading', { name: 'Send the word deploy?' }).waitFor();
     await page.getByText('pending').waitFor();
+    await page.getByText('Linus wrote in post, chat linus, to the agent main').waitFor();
+    await page.getByRole('row', { name: 'content DEPLOY IT -- demo' }).waitFor();
+    expect(await page.locator('.cards').innerText()).not.toContain('{');
     await expectAccessible(page);
     let release = (): void => undefined;
     const isReleased = new Promise<void>((resolve) => {
@@ -221,9 +224,10 @@ describe('the page of a running host', () => {
     const cards = page.locator('.cards > li');
     await expect.poll(() => cards.count()).toBe(2);
     await cards.first().getByText('the parrot is <b>dead</b>').waitFor();
-    expect(await page.getByText('die again').count()).toBe(0);
+    await cards.first().getByText('Ada wrote in post, chat ada, to the agent main').waitFor();
+    expect(await page.getByText('"die again"').count()).toBe(0);
     await cards.nth(1).getByRole('button', { name: 'Body' }).click();
-    await page.getByText(/die again/).waitFor();
+    await page.getByText('"die again"').waitFor();
     await expectAccessible(page);
     await picture('dead-letters');
     const deathOf = () => cards.locator('time').first().getAttribute('title');

@@ -1,7 +1,9 @@
 import type { JournalReader } from 'sluice/host';
 
-/** The use of one account of `sluice-budget` today. Money is in millionths of a dollar. */
+/** The figures of one account of `sluice-budget` on a day. Money is in millionths of a dollar. */
 export interface BudgetLine {
+  /** Such as `2026-03-15`: the newest day of which there are figures. */
+  readonly day: string;
   readonly name: string;
   readonly unit: 'tokens' | 'microUsd';
   readonly used: number;
@@ -25,12 +27,12 @@ export async function budgetView(
   // a day begins where the settings say: the newest of three has begun
   for (const ahead of [1, 0, -1]) {
     const day = new Date(nowMs + ahead * dayMs).toISOString().slice(0, 10);
-    const lists = Object.entries(kinds).map(async ([kind, word]) => {
+    const lines: BudgetLine[] = [];
+    for (const [kind, word] of Object.entries(kinds)) {
       const given = { prefix: `${day}/${kind}/`, limit: readAtMost };
-      const accounts = await keyValues.list('budget', given);
-      return accounts.flatMap(({ body }) => linesOf(JSON.parse(body), word));
-    });
-    const lines = (await Promise.all(lists)).flat();
+      for (const { body } of await keyValues.list('budget', given))
+        lines.push(...linesOf(JSON.parse(body), word, day));
+    }
     const share = ({ used, cap = Number.POSITIVE_INFINITY }: BudgetLine) => used / cap;
     if (lines.length > 0) return lines.sort((one, other) => share(other) - share(one));
   }
@@ -38,7 +40,7 @@ export async function budgetView(
 }
 
 /** A line for each unit in which an account has used something or has a cap. */
-function linesOf(account: unknown, word: string): readonly BudgetLine[] {
+function linesOf(account: unknown, word: string, day: string): readonly BudgetLine[] {
   const { name, used, holds, cap } = Object(account);
   const figure = (of: unknown, unit: string) => Number(Object(of)[unit]) || 0;
   return (['tokens', 'microUsd'] as const).flatMap((unit) => {
@@ -46,7 +48,7 @@ function linesOf(account: unknown, word: string): readonly BudgetLine[] {
       (sum, hold) => sum + figure(hold, unit),
       0,
     );
-    const line = { name: `${word}${name}`, unit, used: figure(used, unit), reserved };
+    const line = { day, name: `${word}${name}`, unit, used: figure(used, unit), reserved };
     const most = figure(cap, unit);
     if (line.used + reserved + most === 0) return [];
     return [{ ...line, ...(most > 0 && { cap: most }) }];

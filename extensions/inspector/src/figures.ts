@@ -1,6 +1,6 @@
 import type { Clock } from 'sluice';
 import { cursorOf, followJournal, type JournalReader, type TimelineEntry } from 'sluice/host';
-import { allKinds } from '../search.js';
+import { allKinds, lastSeq } from './search.js';
 
 /** The messages that ended in one minute, of one agent and one channel. */
 export interface Figure {
@@ -76,17 +76,30 @@ export class Figures {
   }
 }
 
-/** Reads the last hour of a journal, and goes on until the signal aborts. */
-export async function followFigures(
-  figures: Figures,
+/**
+ * Reads the last hour of a journal, and then follows it until the signal aborts.
+ *
+ * @param onLost hears that the journal could not be followed.
+ */
+export async function readFigures(
   reader: Pick<JournalReader, 'dispatches'>,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<void> {
+  onLost: () => void,
+): Promise<Figures> {
+  const figures = new Figures();
   const sinceMs = clock.now() - minutes * minuteMs;
   const [first] = await reader.dispatches({
     ...{ kinds: allKinds, sinceMs, withinLast: readAtMost, limit: 1 },
   });
-  const from = first === undefined ? 'now' : cursorOf({ seq: Math.max(0, first.seq - 1) });
-  for await (const entry of followJournal(reader, { from, signal, clock, pollMs: 1_000 }))
-    figures.add(entry);
+  let from = cursorOf({ seq: Math.max(0, (first?.seq ?? (await lastSeq(reader)) + 1) - 1) });
+  const read = async (follow: boolean): Promise<void> => {
+    const options = { from, follow, signal, clock, pollMs: 1_000 };
+    for await (const entry of followJournal(reader, options)) {
+      figures.add(entry);
+      from = cursorOf(entry);
+    }
+  };
+  await read(false);
+  void read(true).catch(onLost);
+  return figures;
 }
