@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { memoryJournal, openJournal, readJournal } from '../../../src/journal/index.js';
-import { entryKinds } from '../../../src/journal/internal.js';
+import { entryKinds, forgetInFile } from '../../../src/journal/internal.js';
 import { scrubber } from '../../../src/journal/privacy/scrub.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { fence, fenceOf } from '../../support/fences.js';
@@ -34,6 +34,7 @@ describeScrub('a journal in a file', async () => {
   const path = join(folder, 'sluice.db');
   return {
     open: (given) => openJournal(path, given),
+    forget: (whose, isDry) => forgetInFile(path, whose, isDry),
     all: async (journal) => {
       await journal.close();
       await using reader = await readJournal(path);
