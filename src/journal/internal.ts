@@ -14,6 +14,8 @@ export { entryKinds, kindOf } from './entry-kinds.js';
 export { journalError } from './errors.js';
 export * from './event-id.js';
 export { noFence, slotOf, wholeOwnership } from './fence.js';
+export { forgetInFile } from './forget/forget-file.js';
+export * from './forget/forget-texts.js';
 export { defaultLimit, isOneOf, openSends, openUpdates } from './journal.js';
 export * from './journal-changes.js';
 export type * from './kinds/journal-kind.js';

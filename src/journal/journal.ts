@@ -120,7 +120,7 @@ export interface NewDispatch {
   /** Milliseconds since 1970. */
   readonly occurredAtMs: number;
   /** The reason why its payloads are left out; or its kind, if it is no record of a dispatch. */
-  readonly omitted?: 'hot-path' | 'too-large' | 'not-json' | RecordMark;
+  readonly omitted?: 'hot-path' | 'too-large' | 'not-json' | 'forgotten' | RecordMark;
   /** The `outcome.toJSON()` as JSON, without secrets; `payload` is there only if it differs from `event.payload`. */
   readonly body: string;
 }

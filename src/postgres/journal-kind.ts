@@ -19,6 +19,10 @@ export const postgresJournals: JournalKind = {
     const { readPostgresHosts } = await import('./postgres-reader.js');
     return withConnections(at, {}, readPostgresHosts);
   },
+  forget: async (at, whose, isDry) => {
+    const { forgetInPostgres } = await import('./forget-postgres.js');
+    return forgetInPostgres(await connectTo(at), whose, isDry);
+  },
   migrate: async (at) => {
     const { migratePostgres } = await import('./postgres-schema.js');
     return withConnections(at, { timeoutMs: migrationMs }, (connections) =>

@@ -1,4 +1,5 @@
 import { connect } from '../../extensions/postgres/src/index.js';
+import { forgetInPostgres } from '../../src/postgres/forget-postgres.js';
 import { openPostgresJournal } from '../../src/postgres/index.js';
 import { describeScrub } from '../journal/privacy/scrub-contract.js';
 import { newDatabase } from './databases.js';
@@ -10,6 +11,7 @@ describeScrub('a journal in PostgreSQL', async () => {
   const url = await newDatabase();
   return {
     open: (given) => openPostgresJournal(connect(url), given),
+    forget: (whose, isDry = false) => forgetInPostgres(connect(url), whose, isDry),
     all: async (journal) => {
       await journal.close();
       const { query, close } = connect(url);

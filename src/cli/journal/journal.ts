@@ -7,8 +7,8 @@ import { type Answer, resource } from '../resource/resource.js';
 import { placeName } from '../settings/journal-place.js';
 import { counted, printable } from '../shell/text.js';
 import { backup, restore } from './backup.js';
+import { type ForgetOptions, forget } from './forget.js';
 import {
-  type JournalChoice,
   journalFile,
   journalOptions,
   journalPlace,
@@ -20,7 +20,7 @@ import { sendLine, updateLine } from './record-lines.js';
 
 const states = ['accepted', 'handling', 'ended', 'dead'] as const;
 
-interface JournalOptions extends JournalChoice {
+interface JournalOptions extends ForgetOptions {
   readonly state?: (typeof states)[number];
   readonly since?: string;
   readonly limit: string;
@@ -40,6 +40,8 @@ Examples:
   $ sluice journal migrate --config ./sluice.config.ts
   $ sluice journal show u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f
   $ sluice journal retry u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f
+  $ sluice journal forget --sender 4711 --dry-run
+  $ sluice journal forget --conversation telegram:-1001234
   $ sluice journal backup /var/backups/sluice-2026-03-15.db
   $ sluice journal restore /var/backups/sluice-2026-03-15.db`;
 
@@ -115,6 +117,7 @@ export const addCommand = resource<JournalOptions>({
         return told(`${counted(await open.purge(), 'dead letter is', 'dead letters are')} dropped`);
       }),
     },
+    forget,
     'compact [file]': {
       summary:
         'write the file anew without its free pages, while no host uses it: a file of an early version of Sluice does not shrink by itself',

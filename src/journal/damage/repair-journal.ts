@@ -10,6 +10,7 @@ import {
   lockJournal,
   numberOf,
   openJournalFile,
+  writeAnew,
 } from '../file/journal-file.js';
 import { examineRows } from '../rows/examine-rows.js';
 import { journalTables } from '../rows/journal-rows.js';
@@ -266,8 +267,7 @@ export function compactJournal(path: string): CompactReport {
   const bytesBefore = bytesOf(path);
   {
     using database = openJournalFile(path, { wholeCheckBytes: Number.POSITIVE_INFINITY });
-    database.exec('VACUUM'); // with the free pages' list of a file of today: openSqlite asks for it
-    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    writeAnew(database);
   }
   return { bytesBefore, bytesAfter: bytesOf(path) };
 }

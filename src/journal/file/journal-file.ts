@@ -79,6 +79,12 @@ export function numberOf(database: SqliteDatabase, sql: string): number {
   return Number(Object.values(database.prepare(sql).get() ?? {})[0] ?? 0);
 }
 
+/** Writes a file anew without its free pages, and takes its log into it: nothing that was deleted is left in either. */
+export function writeAnew(database: SqliteDatabase): void {
+  database.exec('VACUUM'); // with the free pages' list of a file of today: openSqlite asks for it
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+}
+
 /**
  * Lets one process at a time use a journal. The lock is one of the operating system on a file beside the journal, so it
  * is gone with the process, however that ends; the file stays, and is empty.

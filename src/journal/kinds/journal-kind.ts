@@ -1,3 +1,4 @@
+import type { Forgotten, Whose } from '../forget/forget-texts.js';
 import type { Journal, JournalReader } from '../journal.js';
 import type { TendedJournal } from '../sqlite/open-journal.js';
 import type { JournalOptions } from '../sqlite/sqlite-journal.js';
@@ -20,6 +21,8 @@ export interface JournalKind {
   tend(at: JournalAddress): Promise<TendedJournal>;
   /** Reads the hosts that have a journal, the oldest first. */
   hosts(at: JournalAddress): Promise<readonly JournalHost[]>;
+  /** Removes the texts of a sender or a conversation, as `forgetInFile` does. */
+  forget(at: JournalAddress, whose: Whose, isDry: boolean): Promise<Forgotten>;
   /** Makes the tables of a journal, or brings them up to this version. */
   migrate(at: JournalAddress): Promise<JournalMigration>;
 }

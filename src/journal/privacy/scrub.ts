@@ -114,21 +114,30 @@ const named =
   /(?:^|[a-z])(?:id|Id|ids|Ids|Key|Ms|At|Seq|Signature)$|^(?:seq|time|timestamp|role|type|kind|family|status|state|class|channel|omitted|toolName)$/;
 const word = /^[\w:./+=-]*$/;
 
-/** Replaces each text of plain data; also a key that is no name, and a number that is as long as one of a card. */
-function mapped(value: unknown, of: (text: string) => string, key = ''): unknown {
-  if (typeof value === 'string') return named.test(key) && word.test(value) ? value : of(value);
+/**
+ * Replaces each text of plain data; also a key that is no name, and a number that is as long as one of a card.
+ *
+ * @param kept names of fields in which one word stays.
+ */
+export function mapped(
+  value: unknown,
+  of: (text: string) => string,
+  key = '',
+  kept = named,
+): unknown {
+  if (typeof value === 'string') return kept.test(key) && word.test(value) ? value : of(value);
   if (typeof value === 'number') {
-    if (Math.abs(value) < 1e11 || named.test(key)) return value;
+    if (Math.abs(value) < 1e11 || kept.test(key)) return value;
     const text = of(String(value));
     return text === String(value) ? value : text;
   }
-  if (Array.isArray(value)) return value.map((one) => mapped(one, of, key));
+  if (Array.isArray(value)) return value.map((one) => mapped(one, of, key, kept));
   if (typeof value !== 'object' || value === null) return value;
   const found = new Map<string, unknown>();
   for (const [name, one] of Object.entries(value)) {
     let to = /^[A-Za-z_]\w*$/.test(name) ? name : of(name);
     while (found.has(to)) to += '+';
-    found.set(to, isGrowing(value, name) ? leftOut : mapped(one, of, name));
+    found.set(to, isGrowing(value, name) ? leftOut : mapped(one, of, name, kept));
   }
   const { thinking, thinkingSignature } = value as Readonly<Record<string, unknown>>; // of a model's thought
   if (thinkingSignature !== undefined && found.get('thinking') !== thinking)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Journal, Store } from '../../../src/journal/index.js';
+import type { Forgotten, Whose } from '../../../src/journal/internal.js';
 import type { Changing } from '../../../src/journal/journal-changes.js';
 import { type Scrub, scrubber } from '../../../src/journal/privacy/scrub.js';
 import { definedFields } from '../../../src/kernel/internal.js';
@@ -17,11 +18,15 @@ export interface ScrubbedPlace {
   }): Promise<Opened>;
   /** All that is kept, as text. The journal is closed if it lasts. */
   all(journal: Opened): Promise<string>;
+  /** Removes texts when the journal is closed; absent if nothing of it lasts. */
+  readonly forget?: (whose: Whose, isDry?: boolean) => Promise<Forgotten>;
 }
 
 const mail = 'canary@leak.example';
 const words = JSON.stringify({ content: `write to ${mail}`, [mail]: 1, args: { to: [mail] } });
 const update = (id: string, more = {}) => anUpdate(id, { body: words, ...more });
+const lane = '["telegram","default","telegram:-100",""]';
+const occurredAtMs = virtualClock().now();
 const ofMessage = (id: string) => ({ ...fenceOf(id), attempt: 1 });
 const clean = scrubber({ patterns: { email: true } });
 
@@ -44,7 +49,7 @@ const writers: {
     journal: Opened,
   ) => Promise<unknown>;
 } = {
-  accept: (journal) => journal.accept(update('u-1', { lane: 'l' }), true),
+  accept: (journal) => journal.accept(update('u-1', { lane }), true),
   appendMessage: async ({ store }) => {
     await store?.saveSession(sessionOf('u-1'), { fence: ofMessage('u-1') });
     const entry = { role: 'user', content: `write to ${mail}` } as const;
@@ -53,14 +58,17 @@ const writers: {
     const asked = { role: 'assistant', content: [call] } as const;
     void store?.appendMessage('s-1', asked, { fence: ofMessage('u-1'), mayWait: true });
   },
-  prepare: (journal) => journal.prepare(ofMessage('u-1'), aSend('u-1.1', { body: words })),
+  prepare: (journal) =>
+    journal.prepare(ofMessage('u-1'), aSend('u-1.1', { correlationId: 'u-1', body: words })),
   shown: (journal) => journal.shown(ofMessage('u-1'), 'u-1.1', '{"messageIds":[1]}'),
   final: (journal) => journal.final(ofMessage('u-1'), aSend('u-1.1', { body: words }), true),
   unsent: (journal) => journal.unsent(ofMessage('u-1'), 'u-1.1'),
   sending: (journal) => journal.sending(ofMessage('u-1'), 'u-1.1'),
   dispatched: async (journal) => {
-    journal.dispatched(aDispatch('u-1', { body: words }));
-    journal.dispatched(aDispatch('u-1.2', { correlationId: 'u-1', body: words, omitted: 'audit' }));
+    journal.dispatched(aDispatch('u-1', { body: words, occurredAtMs }));
+    journal.dispatched(
+      aDispatch('u-1.2', { occurredAtMs, correlationId: 'u-1', body: words, omitted: 'audit' }),
+    );
     await journal.dispatches();
   },
   endSend: (journal) =>
@@ -101,6 +109,56 @@ export function describeScrub(name: string, newPlace: () => Promise<ScrubbedPlac
       const journal = await place.open({ clock: virtualClock() });
       for (const write of Object.values(writers)) await write(journal);
       expect(await place.all(journal)).toContain(mail);
+    });
+
+    it('forget leaves no text of a conversation behind, and the shape of all (durability §13.6)', async ({
+      skip,
+    }) => {
+      const place = await newPlace();
+      const forget = place.forget ?? skip();
+      const journal = await place.open({ clock: virtualClock() });
+      for (const write of Object.values(writers)) await write(journal);
+      await writers.endUpdate(journal);
+      await journal.accept(update('u-open', { lane }), true);
+      const other = { body: '{"content":"whole","sender":{"id":"7"},"address":{"to":"-1001"}}' };
+      await journal.accept(anUpdate('u-other', other));
+      await journal.prepare(
+        fenceOf('u-other'),
+        aSend('u-other.1', { ...other, correlationId: 'u-other' }),
+      );
+      journal.dispatched(
+        aDispatch('u-other', { ...other, occurredAtMs, correlationId: 'u-other' }),
+      );
+      const question = (correlationId: string) =>
+        JSON.stringify({ correlationId, about: mail, address: { to: 'telegram:-100' } });
+      const quota = { maxKeys: 9, maxBytes: 9_999 };
+      for (const id of ['u-1', 'u-open'])
+        await journal.keyValues.write('/approvals/', id, { body: question(id) }, { quota });
+      const before = await place.all(journal);
+      const whose = { of: 'conversation', id: '-100' } as const;
+      const counts = { messages: 1, sends: 1, sessions: 1, questions: 1, open: 1 };
+      expect(await forget(whose, true)).toEqual(counts);
+      expect(await place.all(journal)).toBe(before);
+      expect(await forget(whose)).toEqual(counts);
+      const gone = { messages: 0, sends: 0, sessions: 0, questions: 0, open: 1 };
+      expect(await forget(whose)).toEqual(gone);
+      const again = await place.open({ clock: virtualClock() });
+      expect((await again.updates()).map((one) => [one.eventId, one.state, one.body])).toEqual([
+        ['u-1', 'dead', undefined],
+        ['u-open', 'handling', words],
+        ['u-other', 'accepted', other.body],
+      ]);
+      await expect(again.retry('u-1')).rejects.toMatchObject({ code: 'letter-scrubbed' });
+      expect(await again.dispatches({ correlationId: 'u-1' })).toMatchObject([
+        { eventId: 'u-1', status: 'passed', omitted: 'forgotten' },
+      ]);
+      expect((await again.dispatches({ eventId: 'u-other' }))[0]?.body).toBe(other.body);
+      const { fence } = await again.begin('u-open');
+      await again.endUpdate(fence, { isDead: false, outcome: 'answered' });
+      await place.all(again);
+      expect(await forget(whose)).toMatchObject({ messages: 1, questions: 1, open: 0 });
+      expect(await place.all(again)).not.toContain(mail);
+      expect(await forget({ of: 'sender', id: '7' })).toMatchObject({ messages: 0, open: 1 });
     });
 
     it('what is needed to go on stays as it is until the end (durability §13.2)', async () => {

@@ -1,10 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { memoryJournal, openJournal, readJournal } from '../../../src/journal/index.js';
-import { entryKinds } from '../../../src/journal/internal.js';
+import { entryKinds, forgetInFile } from '../../../src/journal/internal.js';
 import { scrubber } from '../../../src/journal/privacy/scrub.js';
 import { virtualClock } from '../../../src/testing/index.js';
+import { compiled } from '../../support/compiled.js';
 import { fence, fenceOf } from '../../support/fences.js';
 import { testFolder } from '../../support/folder.js';
 import { anUpdate } from '../journal-contract.js';
@@ -34,6 +38,7 @@ describeScrub('a journal in a file', async () => {
   const path = join(folder, 'sluice.db');
   return {
     open: (given) => openJournal(path, given),
+    forget: (whose, isDry) => forgetInFile(path, whose, isDry),
     all: async (journal) => {
       await journal.close();
       await using reader = await readJournal(path);
@@ -63,6 +68,25 @@ it('a message that the next host ends is scrubbed with all that the host before 
   expect(next.stats().commits).toBe(commits + 1); // no further sync
   const held = JSON.stringify(await next.store.readTranscript('s-1', { last: 9 }));
   expect(held.match(/\[email\]|plain/g)).toEqual(['[email]', 'plain', 'plain', '[email]']);
+  await next.close();
+  expect(bytesIn(folder)).not.toContain('leak.example');
+});
+
+it('what a host that was killed has left in the file and its log is scrubbed by the next host that ends it (durability §13.2)', async () => {
+  const folder = testFolder();
+  const path = join(folder, 'sluice.db');
+  const child = await compiled(fileURLToPath(new URL('../fixtures/is-killed.ts', import.meta.url)));
+  const running = spawn(process.execPath, [child, path], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  expect((await once(running, 'exit'))[1]).toBe('SIGKILL');
+  expect(bytesIn(folder)).toContain('leak.example');
+  const next = await openJournal(path, { scrub: scrubber({ patterns: { email: true } }) });
+  const { fence: own } = await next.begin('u-1');
+  await next.endSend(own, 'u-1.1', { state: 'failed', cause: 'unknown' });
+  await next.endUpdate(own, { isDead: true, outcome: 'failed', reason: 'it was begun too often' });
+  expect(await next.store.readTranscript('s-1')).toEqual([{ role: 'user', content: '[email]' }]);
+  expect((await next.updates())[0]?.body).toBe('{"content":"[email]"}');
   await next.close();
   expect(bytesIn(folder)).not.toContain('leak.example');
 });
