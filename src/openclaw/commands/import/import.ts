@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { asWord, CommandError, counted, exitCodes, printable } from '@sluice/cli';
+import { asWord, CommandError, counted, interrupted, printable } from '@sluice/cli';
 import { type Action, ownPackage, resource } from '@sluice/cli/internal';
 import { Option } from 'commander';
 
@@ -55,21 +55,22 @@ export const addCommand = resource<ImportOptions>({
 async function importHost({
   args: [path = ''],
   options: { out, accept },
-  shell: { cwd, env, stop: signal, stderr },
+  shell,
 }: Parameters<Action<ImportOptions>['work']>[0]): ReturnType<Action<ImportOptions>['work']> {
+  const { cwd, env, stderr } = shell;
   const name = 'sluice-import-openclaw';
   const { importOpenClaw, ImportError } = await ownPackage<ImporterPackage>(
     name,
     'the importer is',
     cwd,
   );
+  const signal = shell.takeStop();
   const given = { path: resolve(cwd, path), out: resolve(cwd, out), accept, env, signal };
   const imported = await importOpenClaw(given).catch((cause: unknown): never => {
     if (cause instanceof ImportError)
       throw new CommandError(cause.code, cause.message, cause.hint, { cause });
     if (!signal.aborted) throw cause;
-    const ended = { exitCode: exitCodes.failed };
-    throw new CommandError('bad-arguments', 'it was stopped', 'Nothing was written.', ended);
+    throw interrupted(signal, 'nothing was written');
   });
   const { status, findings, broken, variables } = imported;
   stderr.lines(broken.map((one) => `sluice: warn: not read: ${printable(one)}`));
