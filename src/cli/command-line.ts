@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { isSluiceError } from 'sluice-kernel';
-import { badArguments, CommandError } from './errors/command-error.js';
+import { badArguments, CommandError, interrupted } from './errors/command-error.js';
 import { errorLine } from './errors/error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './shell/exit-codes.js';
 import { secretKeeper } from './shell/output.js';
@@ -38,7 +38,7 @@ function commandRows(additions: readonly Addition[]): readonly CommandRow[] {
 }
 
 /** The parts of the process that a command line runs with. */
-export type Surroundings = Omit<Shell, 'keepSecrets'>;
+export type Surroundings = Omit<Shell, 'keepSecrets' | 'takeStop'>;
 
 /**
  * Runs a command line: everything after `sluice`. Never rejects: an error is one line on stderr, and an exit code.
@@ -47,8 +47,13 @@ export async function runCommandLine(surroundings: Surroundings): Promise<ExitCo
   const { args } = surroundings;
   const stderr = secretKeeper(surroundings.stderr);
   const stdout = secretKeeper(surroundings.stdout); // the timeline of a message, and lines of JSON (spec §20.8)
+  let isTaken = false;
   const shell: Shell = {
     ...surroundings,
+    takeStop: () => {
+      isTaken = true;
+      return surroundings.stop;
+    },
     stdout: stdout.output,
     stderr: stderr.output,
     keepSecrets: (secrets) => {
@@ -69,7 +74,8 @@ export async function runCommandLine(surroundings: Surroundings): Promise<ExitCo
         code = ended;
       });
     }
-    await program.parseAsync(args, { from: 'user' });
+    const ended = program.parseAsync(args, { from: 'user' });
+    await Promise.race([ended, stopped(shell, () => isTaken)]);
     return code;
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.ok; // help, or the version
@@ -78,6 +84,16 @@ export async function runCommandLine(surroundings: Surroundings): Promise<ExitCo
     if (isSluiceError(error, 'database-not-opened')) return exitCodes.usage; // its file is opened before anything runs
     return error instanceof CommandError ? error.exitCode : exitCodes.failed;
   }
+}
+
+/** Rejects when a signal has to end a command that does not end itself: such a one has nothing that could be half done. */
+function stopped({ stop, stdout }: Shell, isTaken: () => boolean): Promise<never> {
+  return new Promise((_, reject) => {
+    const end = (): void => {
+      if (!isTaken() && !stdout.gone.aborted) reject(interrupted(stop, ''));
+    };
+    stop.addEventListener('abort', end, { once: true });
+  });
 }
 
 function programFor(shell: Shell, rows: readonly CommandRow[]): Command {

@@ -1,7 +1,12 @@
 // The names with which a package adds to the command line, and with which a program runs it.
 
 export { runCommandLine, type Surroundings } from './command-line.js';
-export { badArguments, CommandError } from './errors/command-error.js';
+export {
+  badArguments,
+  CommandError,
+  checkNotStopped,
+  interrupted,
+} from './errors/command-error.js';
 export { errorLine } from './errors/error-line.js';
 export { jsonLine } from './print/json-line.js';
 export { defaultWidth, type Layout, laidOut } from './print/layout.js';

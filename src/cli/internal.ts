@@ -5,6 +5,7 @@ export { devDependencies, json, tsconfigOf } from './init/project-files.js';
 export { ownCommand } from './inspect/own-command.js';
 export { ownPackage } from './installed/own-package.js';
 export { packageSource } from './installed/package-source.js';
+export { withProgress } from './print/progress-bar.js';
 export { unwritable, writeTextFile } from './print/write-file.js';
 export { trapEffects } from './replay/effects-trap.js';
 export { type Action, resource } from './resource/resource.js';

@@ -49,6 +49,20 @@ export function badArguments(what: string, hint: string, options?: ErrorOptions)
   return new CommandError('bad-arguments', what, hint, options);
 }
 
+/** The error of a command that a signal has ended. @param left says how it has left things. */
+export function interrupted({ reason }: AbortSignal, left: string): CommandError {
+  const what = `${String(reason)} has stopped it${left === '' ? '' : `: ${left}`}`;
+  return new CommandError('interrupted', what, 'Run it again.', { exitCode: exitCodes.failed });
+}
+
+/** @throws CommandError `interrupted` if a signal has stopped a command, and not the end of the reader of its output. */
+export function checkNotStopped(
+  { stop, stdout }: { readonly stop: AbortSignal; readonly stdout: { readonly gone: AbortSignal } },
+  left: string,
+): void {
+  if (stop.aborted && !stdout.gone.aborted) throw interrupted(stop, left);
+}
+
 /** The error of a config file that cannot be used, with every problem of it. */
 export class ConfigError extends CommandError {
   /** One error for each problem: each is a line of its own. */

@@ -50,9 +50,9 @@ export const addCommand: AddCommand = (command, shell, done) => {
 
 async function events(options: EventsOptions, shell: Shell): Promise<ExitCode> {
   const { follow = false, consumer, from, kind: kinds, source } = options;
-  const { stdout, stop: signal } = shell;
+  const { stdout } = shell;
   const place = await journalPlace(options, shell);
-  const how = { follow, signal, ...definedFields({ from, kinds }) };
+  const how = { follow, signal: shell.takeStop(), ...definedFields({ from, kinds }) };
   const { records, close } = await recordsOf(place, how, consumer);
   await using _journal = { [Symbol.asyncDispose]: close };
   try {

@@ -42,6 +42,7 @@ async function inspect({ port, ...options }: InspectOptions, shell: Shell): Prom
   await using page = await openInspector({ place }, options, settings, shell);
   if (options.json === true) shell.stdout.lines([jsonLine({ url: page.url })]);
   using _held = holdProcess();
-  if (!shell.stop.aborted) await once(shell.stop, 'abort');
+  const stop = shell.takeStop();
+  if (!stop.aborted) await once(stop, 'abort');
   return exitCodes.ok;
 }

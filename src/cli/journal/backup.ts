@@ -1,13 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { JournalCounts } from '@sluice/journal';
 import { backupJournal, restoreJournal } from '@sluice/journal/internal';
 import { isSluiceError } from 'sluice-kernel';
-import { CommandError } from '../errors/command-error.js';
+import { CommandError, interrupted } from '../errors/command-error.js';
 import { checkFile } from '../errors/file-error.js';
+import { withProgress } from '../print/progress-bar.js';
 import { unwritable } from '../print/write-file.js';
 import type { Action } from '../resource/resource.js';
-import { exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { counted } from '../shell/text.js';
 import { type JournalChoice, journalFile } from './journal-of.js';
@@ -20,7 +20,10 @@ export const backup: Action<JournalChoice> = {
     const path = await journalFile(options, shell);
     const to = resolve(shell.cwd, file);
     if (existsSync(to)) throw alreadyThere(to);
-    const { bytes, counts } = await copying(to, shell, () => backupJournal(path, to, shell.stop));
+    const { bytes, counts } = await copying(
+      { from: path, to, part: `${to}.part`, options, shell },
+      (stop) => backupJournal(path, to, stop),
+    );
     const files = `${path}-state`;
     return {
       data: [{ journal: path, backup: to, bytes, ...counts }],
@@ -43,8 +46,9 @@ export const restore: Action<JournalChoice> = {
     const from = resolve(shell.cwd, file);
     checkFile(from, from, 'Name a file that `sluice journal backup` has made.');
     const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
-    const { bytes, counts, kept } = await copying(path, shell, () =>
-      restoreJournal(path, from, stamp, shell.stop),
+    const { bytes, counts, kept } = await copying(
+      { from, to: path, part: `${path}.restored`, options, shell },
+      (stop) => restoreJournal(path, from, stamp, stop),
     );
     return {
       data: [{ journal: path, backup: from, bytes, ...counts, kept }],
@@ -62,21 +66,29 @@ function openIn({ updates: { accepted, handling }, sends }: JournalCounts): stri
   return `${open} and ${counted(sends.prepared + sends.sending, 'send', 'sends')} in it have not ended`;
 }
 
-/** Copies a journal, and names the file that is written in the errors of the file system. */
-async function copying<T>(to: string, { stop }: Shell, copy: () => Promise<T>): Promise<T> {
+interface Copying extends Readonly<Record<'from' | 'to' | 'part', string>> {
+  readonly options: JournalChoice;
+  readonly shell: Shell;
+}
+
+/** Copies a journal, shows how much of it is copied, and names the file that is written in the errors of the file system. */
+async function copying<T>(
+  { from, to, part, options, shell }: Copying,
+  copy: (stop: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = shell.takeStop();
   try {
-    return await copy();
+    const copied = (): number => sizeOf(part) / sizeOf(from);
+    return await withProgress(shell, options, 'copied', () => copy(stop), copied);
   } catch (error) {
-    if (stop.aborted && error === stop.reason)
-      throw new CommandError(
-        'interrupted',
-        `${String(stop.reason)} has stopped it: ${to} is as it was`,
-        'Run it again.',
-        { exitCode: exitCodes.failed },
-      );
+    if (stop.aborted && error === stop.reason) throw interrupted(stop, `${to} is as it was`);
     if (isSluiceError(error)) throw error;
     throw Object(error).code === 'EEXIST' ? alreadyThere(to, error) : unwritable(to, error);
   }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function alreadyThere(to: string, cause?: unknown): CommandError {

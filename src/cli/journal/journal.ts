@@ -3,6 +3,7 @@ import { compactJournal, repairJournal } from '@sluice/journal/internal';
 import { Option } from 'commander';
 import { definedFields, inertJson } from 'sluice-kernel/internal';
 import { badArguments, type CommandError } from '../errors/command-error.js';
+import { withProgress } from '../print/progress-bar.js';
 import { type Answer, resource } from '../resource/resource.js';
 import { placeName } from '../settings/journal-place.js';
 import { counted, printable } from '../shell/text.js';
@@ -161,7 +162,8 @@ export const addCommand = resource<JournalOptions>({
             'the journal is in a file, which has no tables to make',
             'The host that opens a file makes it itself.',
           );
-        const { from, to } = await place.kind.migrate(place);
+        const made = () => place.kind.migrate(place);
+        const { from, to } = await withProgress(shell, options, 'making the tables', made);
         const journal = placeName(place);
         return {
           data: [{ journal, from, to }],

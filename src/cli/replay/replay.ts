@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { runAgentTurn } from '@sluice/agent';
+import { cutOff, runAgentTurn } from '@sluice/agent';
 import { contributeDefaultChoices } from '@sluice/host/internal';
 import type { DispatchRecord, JournalReader } from '@sluice/journal';
 import type { AgentProvider, TranscriptEntry } from '@sluice/sdk/stream';
@@ -13,7 +13,7 @@ import {
   type Logger,
   openKernel,
 } from 'sluice-kernel/internal';
-import { badArguments } from '../errors/command-error.js';
+import { badArguments, checkNotStopped } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import { checkFile } from '../errors/file-error.js';
 import { allDispatches, openJournalOf, unknownEvent } from '../journal/journal-of.js';
@@ -100,14 +100,16 @@ async function replay(
   await using pipeline = await openPipeline(settings, logger, { tap: printer.tap, trace: true });
   const { kernel, errors } = pipeline;
   errors.forEach(report);
+  const stop = shell.takeStop();
   const exitCode = await asCliCommand(kernel, 'replay', shell, async () => {
     for (const file of files) {
-      if (shell.stop.aborted) break;
-      const runs = recordedRuns(recordingLines(file, shell), (line) =>
+      if (stop.aborted) break;
+      const runs = recordedRuns(cutOff(recordingLines(file, shell), stop), (line) =>
         report(lineError(file, line)),
       );
-      await replayRecording({ kernel, logger, name: basename(file), runs, stop: shell.stop });
+      await replayRecording({ kernel, logger, name: basename(file), runs, stop });
     }
+    checkNotStopped(shell, 'not all of it was replayed');
     return failed ? exitCodes.failed : exitCodes.ok;
   });
   printer.finish();
@@ -200,12 +202,12 @@ async function replayFromJournal(
   shell.stderr.lines(errors.map((error) => errorLine(error, debug)));
   contributeDefaultChoices(kernel); // the last resort of a host, without which a selection would fail closed
   const isOff = options.observers === true ? () => false : observersOf(kernel);
-  const { differing } = await replayJournal(kernel, shell, {
-    json: options.json === true,
-    isOff,
-    records: await chosenDispatches({ dispatches }, kernel, options, shell),
-  });
+  const records = await chosenDispatches({ dispatches }, kernel, options, shell);
+  shell.takeStop();
+  const json = options.json === true;
+  const { differing } = await replayJournal(kernel, shell, { json, isOff, records });
   reportAttempts(trap, shell);
+  checkNotStopped(shell, 'not all of it was replayed');
   return differing === 0 && errors.length === 0 ? exitCodes.ok : exitCodes.failed;
 }
 

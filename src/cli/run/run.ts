@@ -177,6 +177,7 @@ async function run(options: RunOptions, command: Command, given: Shell): Promise
     },
   );
   progress.host = host;
+  given.takeStop(); // the host finishes what has begun
   shell.onInterrupt(() => input.interrupted());
   const { opened } = kept.journal;
   await using _health = await openHealthPort(host, settings, shell, { journal: opened, logger });

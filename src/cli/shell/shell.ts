@@ -35,6 +35,8 @@ export interface Shell {
   readonly palettes: { readonly stdout: Palette; readonly stderr: Palette };
   /** Aborted by the first Ctrl-C or SIGTERM, and when nobody reads stdout any more. */
   readonly stop: AbortSignal;
+  /** Gives `stop` to a command that ends itself by it: until then a Ctrl-C or SIGTERM ends the command where it is. */
+  takeStop(): AbortSignal;
   /** Keeps secrets out of stdout and stderr from now on: a reader of a config names the secrets in it. */
   keepSecrets(secrets: readonly string[]): void;
   /** Sets the function that is asked about a Ctrl-C before `stop` aborts: `true` says that it has served its purpose. */

@@ -105,7 +105,9 @@ export class Texts {
     message: Spoken,
   ): string {
     const key = `${about}${name}`;
-    return this.#sayIn<TextRows>({ [key]: description }, '', message)(key);
+    // the words of an extension may have braces
+    const rows: Readonly<Record<string, '{description}'>> = { [key]: '{description}' };
+    return this.#sayIn(rows, '', message)(key, { description });
   }
 
   /** Returns whether a word is that of a key, in any language: who writes it may have read another one than his own. */

@@ -1,10 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../src/journal/index.js';
 import { testFolder } from '../../support/folder.js';
-import { type Ended, root, runCli } from '../cli.js';
+import { CliProcess, type Ended, fixture, root, runCli } from '../cli.js';
 
 /** An answer of a command to a trouble: the code of its error, or that it does its work all the same. */
 type Answer = string | null;
@@ -17,6 +24,8 @@ interface Row {
   readonly locked?: Answer;
   /** Nothing more can be written where it works; absent if it writes nothing. */
   readonly full?: Answer;
+  /** Arguments with which it works for a while, if its config is not what it waits for; `null` if it never waits. */
+  readonly slow?: string | null;
 }
 
 const none = 'missing-file';
@@ -27,14 +36,14 @@ const beside = { missing: none, locked: 'bad-arguments', full } as const; // the
 const rows: Readonly<Record<string, Row>> = {
   run: { args: 'run -c {config}', missing: none, locked: 'journal-in-use', full },
   stages: { args: 'stages -c {config}', missing: none },
-  replay: { args: 'replay {input}', missing: none },
+  replay: { args: 'replay {input}', missing: none, slow: 'replay - --json' },
   explain: { args: 'explain x -j {journal}', missing: none, locked: 'unknown-event' },
-  normalize: { args: 'normalize {input}', missing: none },
+  normalize: { args: 'normalize {input}', missing: none, slow: 'normalize -' },
   'check-plugin': { args: 'check-plugin {input}', missing: none },
   'plugin list': { args: 'plugin list -c {config}', missing: none },
   'plugin add': { args: 'plugin add {input}', missing: none },
   'plugin remove': { args: 'plugin remove x -c {config}', missing: none },
-  'plugin run': { args: 'plugin run x -c {config}', missing: 'bad-arguments' },
+  'plugin run': { args: 'plugin run -c {config} x', missing: none },
   'plugin call': { args: 'plugin call x -c {config}', missing: none },
   'plugin check': { args: 'plugin check {input}', missing: none },
   migrate: { args: 'migrate {input} --out {out}', missing: none },
@@ -42,9 +51,10 @@ const rows: Readonly<Record<string, Row>> = {
     args: 'import openclaw {input} --out {out}',
     missing: none,
     full: 'unwritable-file',
+    slow: null, // its own test has it
   },
   doctor: { args: 'doctor -c {config}', missing: null, locked: null },
-  init: { args: 'init {out}', missing: null, full: 'unwritable-file' },
+  init: { args: 'init {out}', missing: null, full: 'unwritable-file', slow: null },
   'journal list': { args: 'journal list -j {journal}', missing: none, locked: null },
   'journal show': { args: 'journal show x -j {journal}', missing: none, locked: 'bad-arguments' },
   'journal retry': { args: 'journal retry x -j {journal}', ...beside },
@@ -54,6 +64,7 @@ const rows: Readonly<Record<string, Row>> = {
     missing: none,
     locked: 'journal-in-use',
     full,
+    slow: 'journal compact -c {config}',
   },
   'journal repair': {
     args: 'journal repair -j {journal}',
@@ -74,8 +85,12 @@ const rows: Readonly<Record<string, Row>> = {
   'approvals approve': { args: 'approvals approve x -j {journal}', ...beside },
   'approvals deny': { args: 'approvals deny x -j {journal}', ...beside },
   'approvals revoke': { args: 'approvals revoke x -j {journal}', ...beside },
-  'policy test': { args: 'policy test {input}', missing: none },
-  'policy try': { args: 'policy try {input} -j {journal}', missing: none },
+  'policy test': { args: 'policy test {input}', missing: none, slow: null },
+  'policy try': {
+    args: 'policy try {input} -j {journal}',
+    missing: none,
+    slow: 'policy try ./p.yaml -c {config}',
+  },
 };
 
 /** A folder with a config, a journal that a host has used, and the packages that commands look for. */
@@ -124,6 +139,12 @@ async function each(names: readonly string[], run: (row: Row) => Promise<void>):
 
 const having = (key: 'locked' | 'full') =>
   Object.keys(rows).filter((name) => rows[name]?.[key] !== undefined);
+
+/** The files of a folder with their bytes, but for what the databases of SQLite have beside them. */
+const filesIn = (folder: string) =>
+  readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && !/-(wal|shm|lock)$/.test(entry.name))
+    .map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name), 'base64')]);
 
 /** Runs a program in a small disk of its own, if a user may have one here. */
 const onSmallDisk = (folder: string, script: string) =>
@@ -177,6 +198,41 @@ describe('each command', { timeout: 240_000 }, () => {
     });
     expect(await journal.updates()).toEqual([]);
     await journal.close();
+  });
+
+  it('ends by Ctrl-C with one line while it works, and leaves all as it was (§20.15)', async () => {
+    const own = await surroundings();
+    const wait =
+      "console.error('it works'); setInterval(() => {}, 1_000); await new Promise(() => {});";
+    writeFileSync(join(own.cwd, 'slow.mjs'), wait);
+    mkdirSync(join(own.cwd, 'slow'));
+    writeFileSync(join(own.cwd, 'slow/openclaw.plugin.json'), '{"id":"slow","configSchema":{}}');
+    writeFileSync(
+      join(own.cwd, 'slow/package.json'),
+      '{"openclaw":{"extensions":["./index.mjs"]}}',
+    );
+    writeFileSync(join(own.cwd, 'slow/index.mjs'), wait);
+    writeFileSync(join(own.cwd, 'p.yaml'), '[]');
+    const [first, second] = readFileSync(fixture('recording.jsonl'), 'utf8').split('\n');
+    const begun = `${first}\n${second}\n`;
+    const before = filesIn(own.cwd);
+    await each(
+      Object.keys(rows),
+      async ({ args, slow = args.replace('-j {journal}', '-c {config}') }) => {
+        if (slow === null) return;
+        const values = { config: 'slow.mjs', input: './slow', out: 'new' };
+        const cli = new CliProcess(filled(slow, values), { cwd: own.cwd, env: { HOME: own.cwd } });
+        if (/ -( |$)/.test(slow)) cli.child.stdin.write(begun); // a recording that goes on
+        await cli.until(/ -( |$)/.test(slow) ? '{"' : 'it works');
+        cli.child.kill('SIGINT');
+        const { stderr, ...ended } = await cli.ended;
+        const told = stderr.replace(/^.*it works\n/m, '');
+        expectOneLine({ ...ended, stderr: told }, 'interrupted', slow);
+        expect(told, slow).toContain('SIGINT has stopped it');
+        expect(ended.code, slow).toBe(1);
+      },
+    );
+    expect(filesIn(own.cwd)).toEqual(before);
   });
 
   const hasDisk = onSmallDisk('/mnt', 'true').status === 0;

@@ -58,6 +58,61 @@ describe('sluice run reloads (§13.9)', () => {
   });
 });
 
+describe('an error of an extension in sluice run (§20.3)', () => {
+  /** Writes an extension that fails in a command, too late in a second one, in a handler, and maybe in its setup. */
+  const writeFaulty = (setup: string): string => {
+    const file = join(folder, 'bad.mjs');
+    writeFileSync(
+      file,
+      `export default {
+  kind: 'sluice-extension', id: 'bad', config: undefined,
+  setup(api) {
+    ${setup}
+    const command = (name, run) => api.provide('command', { name, description: 'Fails.', run });
+    command('remind', () => { throw new TypeError('no such day'); });
+    command('late', () => { api.observe('egress.sent', 'late', () => undefined); });
+    api.mutate('egress.preparing', 'sign', ({ payload }) => {
+      if (payload.content === 'boom') throw new RangeError('said by Ada');
+    });
+  },
+};
+`,
+    );
+    return file;
+  };
+
+  it('has its code, the text of an error of Sluice and the place in the code of its author', async () => {
+    const file = writeFaulty('');
+    const cli = new CliProcess(['run', '--way', '-e', file]);
+    cli.child.stdin.write('/remind\n');
+    await cli.until(`"/remind" failed (surface: console; TypeError at ${file}:6:`);
+    await cli.until('failed ("/remind" failed: TypeError: no such day)'); // its way
+    cli.child.stdin.write('/late\n');
+    await cli.until('setup-ended: bad/late: api.observe("egress.sent") came after setup had ended');
+    await cli.until(`at ${file}:7:`);
+    cli.child.stdin.write('boom\n');
+    await cli.until('bad/sign failed open: threw, RangeError: said by Ada');
+    writeFaulty("throw new Error('no key');");
+    cli.child.kill('SIGHUP');
+    await cli.until(`bad was not reloaded, and runs as it was (setup-failed at ${file}:4:`);
+    await cli.until('sluice: setup-failed: bad: setup failed: no key.');
+    cli.child.stdin.end();
+    const { stderr } = await cli.ended;
+    expect(stderr).toContain('--debug shows more');
+    expect(stderr).not.toMatch(/ at [^ ]*\/dist\//);
+  });
+
+  it('has the text of any error with --debug, and without it none', async () => {
+    const file = writeFaulty('');
+    const stderrOf = async (...more: readonly string[]) =>
+      (await runCli(['run', '--quiet', '-e', file, ...more], 'boom\n')).stderr;
+    const quiet = await stderrOf();
+    expect(quiet).toContain(`RangeError at ${file}:9:`);
+    expect(quiet).not.toContain('said by Ada');
+    expect(await stderrOf('--debug')).toContain('said by Ada');
+  });
+});
+
 describe('sluice run --strict (§13.10)', () => {
   it('does not start where an extension cannot be loaded', async () => {
     const { code, stdout, stderr } = await runCli(

@@ -79,6 +79,20 @@ describe('a host that speaks German', () => {
     expect(help.split('\n')).toContain('/lot  Wirft eine Münze.');
   });
 
+  it('lists a command of an extension whose words have braces as they are (§20.13)', async () => {
+    const description = 'Takes {name} and {toString}.';
+    const commands = [{ name: 'lot', description, run: () => 'heads' }];
+    const [help = ''] = await said(['de: /help'], { commands });
+    expect(help.split('\n')).toContain(`/lot  ${description}`);
+  });
+
+  it.each(['__proto__', 'd', 'xx'.repeat(5_000)])(
+    'says its sentences in the language of the config to a sender who speaks %s (§20.13)',
+    async (tag) => {
+      expect(await said([`${tag}: /stop`])).toEqual(['There is nothing to stop.']);
+    },
+  );
+
   it('says the sentences of an extension as the operator has them (§20.13)', async () => {
     const extensions = [{ extension: guard }];
     const spoken = { de: { 'guard/too-long': 'Höchstens {count} Wörter, bitte.' } };

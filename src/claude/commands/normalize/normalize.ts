@@ -2,6 +2,7 @@ import { cutOff } from '@sluice/agent';
 import {
   type AddCommand,
   CommandError,
+  checkNotStopped,
   type ExitCode,
   errorLine,
   exitCodes,
@@ -80,7 +81,7 @@ async function normalize(file: string, options: NormalizeOptions, shell: Shell):
     shell.stderr.lines([errorLine(error, options.debug === true)]);
   };
   const lines = readFrames(recordingLines(file, shell), (line) => report(lineError(file, line)));
-  const frames = cutOff(lines, shell.stop);
+  const frames = cutOff(lines, shell.takeStop());
   const printer = batchPrinter(shell.stdout);
   try {
     for await (const line of linesOf(frames, options, file, report)) {
@@ -91,6 +92,7 @@ async function normalize(file: string, options: NormalizeOptions, shell: Shell):
   } finally {
     printer.finish();
   }
+  checkNotStopped(shell, 'not all of it was read');
   return failed ? exitCodes.failed : exitCodes.ok;
 }
 

@@ -1,17 +1,18 @@
 import { resolve } from 'node:path';
-import { asWord, CommandError, counted, exitCodes, printable } from '@sluice/cli';
-import { type Action, ownPackage, resource } from '@sluice/cli/internal';
+import { asWord, CommandError, counted, interrupted, printable } from '@sluice/cli';
+import { type Action, ownPackage, resource, withProgress } from '@sluice/cli/internal';
 import { Option } from 'commander';
 
 interface ImportOptions {
   readonly out: string;
   readonly accept: readonly string[];
+  readonly json?: boolean;
 }
 
 /** The package of the importer, as far as the command line needs it: `Imported` and `ImportError` of the package. */
 interface ImporterPackage {
   importOpenClaw(
-    options: ImportOptions & { readonly path: string } & Record<string, unknown>,
+    options: Omit<ImportOptions, 'json'> & { readonly path: string } & Record<string, unknown>,
   ): Promise<{
     readonly status: 'written' | 'unchanged' | 'refused';
     readonly findings: readonly Readonly<
@@ -54,22 +55,26 @@ export const addCommand = resource<ImportOptions>({
 
 async function importHost({
   args: [path = ''],
-  options: { out, accept },
-  shell: { cwd, env, stop: signal, stderr },
+  options,
+  shell,
 }: Parameters<Action<ImportOptions>['work']>[0]): ReturnType<Action<ImportOptions>['work']> {
+  const { cwd, env, stderr } = shell;
+  const { out, accept } = options;
   const name = 'sluice-import-openclaw';
   const { importOpenClaw, ImportError } = await ownPackage<ImporterPackage>(
     name,
     'the importer is',
     cwd,
   );
+  const signal = shell.takeStop();
   const given = { path: resolve(cwd, path), out: resolve(cwd, out), accept, env, signal };
-  const imported = await importOpenClaw(given).catch((cause: unknown): never => {
+  const imported = await withProgress(shell, options, 'importing', () =>
+    importOpenClaw(given),
+  ).catch((cause: unknown): never => {
     if (cause instanceof ImportError)
       throw new CommandError(cause.code, cause.message, cause.hint, { cause });
     if (!signal.aborted) throw cause;
-    const ended = { exitCode: exitCodes.failed };
-    throw new CommandError('bad-arguments', 'it was stopped', 'Nothing was written.', ended);
+    throw interrupted(signal, 'nothing was written');
   });
   const { status, findings, broken, variables } = imported;
   stderr.lines(broken.map((one) => `sluice: warn: not read: ${printable(one)}`));

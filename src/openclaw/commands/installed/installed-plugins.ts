@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { kill, pid, platform } from 'node:process';
-import { CommandError, exitCodes, type Shell } from '@sluice/cli';
+import { CommandError, exitCodes, interrupted, type Shell } from '@sluice/cli';
 import { isDetached } from '@sluice/sdk/extension/internal';
 import { isSluiceError, onAbort } from 'sluice-kernel/internal';
 import { manifestName } from '../../plugin/shape/manifest.js';
@@ -223,8 +223,7 @@ async function npmInstall(
     npm.once('error', (error) => resolve('code' in error ? String(error.code) : error.message));
     npm.once('close', resolve);
   });
-  if (stop.aborted)
-    throw failed(`the installation of ${wanted} was stopped`, 'Nothing was added. Run it again.');
+  if (stop.aborted) throw interrupted(stop, 'nothing was added');
   if (code === 0) return;
   if (code === 'ENOENT') throw failed('there is no npm', 'Install npm, or name a folder instead.');
   throw reasonOf(wanted, said);

@@ -5,6 +5,7 @@ import {
   CommandError,
   type ExitCode,
   exitCodes,
+  interrupted,
   jsonLine,
   printable,
   type Shell,
@@ -43,8 +44,9 @@ export async function addPlugin(
   shell: Shell,
 ): Promise<ExitCode> {
   const place = await pluginConfig(options, shell);
+  const stop = shell.takeStop();
   let report: PluginReport | undefined;
-  const stopped = new CommandError('install-failed', `${wanted} was not added`, 'It was stopped.');
+  const stopped = () => interrupted(stop, `${wanted} was not added`);
   const judge = async ({ folder, manifest }: PluginFolder): Promise<string> => {
     const other = pluginEntries(place).find(({ id }) => id === manifest.id);
     const isOwn = other?.folder !== undefined && isWithin(other.folder, place, manifest.id);
@@ -55,7 +57,7 @@ export async function addPlugin(
         `Nothing was added. Run \`sluice plugin remove ${manifest.id}\` first.`,
       );
     report = await inspectPlugin(folder, options, place.config, shell).catch((thrown: unknown) => {
-      throw shell.stop.aborted ? stopped : thrown;
+      throw stop.aborted ? stopped() : thrown;
     });
     const { error } = report;
     if (error !== undefined && error.code !== 'bad-config') {
@@ -64,7 +66,7 @@ export async function addPlugin(
         exitCode: exitCodes.failed,
       });
     }
-    if (shell.stop.aborted) throw stopped;
+    if (stop.aborted) throw stopped();
     return manifest.id;
   };
   const found = await foundPlugin(wanted, place, shell, judge);

@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import {
   badArguments,
   CommandError,
+  checkNotStopped,
   type ExitCode,
   errorLine,
   exitCodes,
@@ -90,17 +91,18 @@ export async function runPluginCommand(
   });
   try {
     const program = await programOf(plugin, shell);
-    const stopped = new Promise<'stopped'>((resolve) => {
-      shell.stop.addEventListener('abort', () => resolve('stopped'), { once: true });
-      if (shell.stop.aborted) resolve('stopped');
+    const stop = shell.takeStop();
+    const stopped = new Promise<void>((resolve) => {
+      stop.addEventListener('abort', () => resolve(), { once: true });
+      if (stop.aborted) resolve();
     });
-    const end = await Promise.race([program.parseAsync(args, { from: 'user' }), stopped]);
-    const isFine = end === 'stopped' || Number(process.exitCode ?? 0) === 0;
-    return isFine ? exitCodes.ok : exitCodes.failed;
+    await Promise.race([program.parseAsync(args, { from: 'user' }), stopped]);
+    checkNotStopped(shell, 'its command line has not ended');
+    return Number(process.exitCode ?? 0) === 0 ? exitCodes.ok : exitCodes.failed;
   } catch (thrown) {
     if (thrown instanceof CommanderError)
       return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage; // commander has said why
-    if (isSluiceError(thrown)) throw thrown;
+    if (isSluiceError(thrown) || thrown instanceof CommandError) throw thrown;
     throw new CommandError(
       'bad-plugin',
       `${plugin.pluginId}: ${oneLine(thrown)}`,

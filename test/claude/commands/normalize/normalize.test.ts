@@ -134,7 +134,7 @@ describe('sluice normalize', () => {
     expect(stdout).toContain('$ sluice normalize session.jsonl');
   });
 
-  it('prints a line as soon as its message comes, and ends at a signal', async () => {
+  it('prints a line as soon as its message comes, and says at a signal that more was to come (§20.15)', async () => {
     const cli = new CliProcess(['normalize', '-']);
     cli.child.stdin.write(
       `${readFileSync(recording, 'utf8').split('\n').slice(0, 2).join('\n')}\n`,
@@ -142,7 +142,9 @@ describe('sluice normalize', () => {
     await cli.until('tool_execution_start');
     cli.child.kill('SIGINT');
     const { code, stderr } = await cli.ended;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const line =
+      'sluice: interrupted: SIGINT has stopped it: not all of it was read. Run it again.\n';
+    expect({ code, stderr }).toEqual({ code: 1, stderr: line });
   });
 
   it('ends quietly when nobody reads its output any more', async () => {

@@ -166,7 +166,7 @@ describe('a host that was moved', () => {
     });
     expect([moved.code, moved.stderr]).toEqual([0, '']);
     symlinkSync(join(root, 'node_modules'), join(folder, 'host', 'node_modules'));
-    const args = ['run', '--agent', 'echo', '--api-root', server.url];
+    const args = ['run', '--way', '--agent', 'echo', '--api-root', server.url];
     const cwd = join(folder, 'host');
     const cli = new CliProcess(args, { cwd, env: { TELEGRAM_BOT_TOKEN: testToken } });
     await cli.until('@lima_bot takes messages');

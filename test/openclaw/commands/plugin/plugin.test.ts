@@ -258,7 +258,7 @@ describe('sluice plugin add (event-pipeline §17.15)', () => {
     const { code, stderr } = await cli.ended;
     server.closeAllConnections();
     server.close();
-    expect(stderr).toContain('the installation of pkg-slow was stopped. Nothing was added.');
+    expect(stderr).toContain('interrupted: SIGINT has stopped it: nothing was added.');
     expect(code).toBe(1);
     expect(existsSync(join(cwd, 'sluice-plugins'))).toBe(false);
   });
@@ -275,7 +275,7 @@ describe('sluice plugin add of a folder', () => {
     await cli.until('is looked at');
     cli.child.kill('SIGINT');
     const { code, stderr } = await cli.ended;
-    expect(stderr).toContain('./src was not added. It was stopped.');
+    expect(stderr).toContain('interrupted: SIGINT has stopped it: ./src was not added.');
     expect(code).not.toBe(0);
     expect(existsSync(join(cwd, 'sluice.config.json'))).toBe(false);
   });
