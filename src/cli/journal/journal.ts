@@ -42,7 +42,7 @@ Examples:
   $ sluice journal show u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f
   $ sluice journal retry u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f
   $ sluice journal forget --sender 4711 --dry-run
-  $ sluice journal forget --conversation telegram:-1001234
+  $ sluice journal forget --conversation console:-1001234
   $ sluice journal backup /var/backups/sluice-2026-03-15.db
   $ sluice journal restore /var/backups/sluice-2026-03-15.db`;
 

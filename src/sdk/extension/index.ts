@@ -3,6 +3,7 @@ import './errors.js'; // merges the codes of this layer into ErrorCode
 export type { ConfigIssue, ConfigSchema, ConfigVerdict } from './config/config-schema.js';
 export { fromJsonSchema } from './config/from-json-schema.js';
 export { fromTypebox } from './config/from-typebox.js';
+export type * from './define/added-times.js';
 export type { ExtensionApi, Register } from './define/api.js';
 export { sluiceVersion } from './define/copy.js';
 export type { Declarations } from './define/declarations.js';
@@ -25,7 +26,6 @@ export { loadExtension } from './load/load.js';
 export { type LoadModuleOptions, loadExtensionModule } from './load/load-module.js';
 export type * from './load/load-result.js';
 export { inOwnGroup } from './load/own-group.js';
-export type * from './named/added-times.js';
 export type { Registration, RegistrationKind, Registrations } from './named/registration.js';
 export type * from './named/schedule.js';
 export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './set/extension-set.js';

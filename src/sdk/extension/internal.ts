@@ -2,7 +2,7 @@
 
 export { checkedBy, readConfig } from './config/config-schema.js';
 export { type PackageCopy, thisCopy } from './define/copy.js';
-export { sayIn } from './define/texts.js';
+export { sayIn } from './define/say-in.js';
 export { compilerUrl } from './load/compiler.js';
 export { homeFolder } from './load/home-folder.js';
 export {

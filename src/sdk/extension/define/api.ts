@@ -11,8 +11,8 @@ import type {
   OptionsOf,
   PatchOf,
 } from 'sluice-kernel';
-import type { Added, AddedRun, Schedule } from '../named/added-times.js';
 import type { ScheduleHandler, ScheduleTimes } from '../named/schedule.js';
+import type { Added, AddedRun, Schedule } from './added-times.js';
 import type { ExtensionTap, TapListeners } from './extension-host.js';
 import type { CallWithMessage, MessagePlace } from './place.js';
 import type { ProvisionKind, Provisions } from './provisions.js';

@@ -1,5 +1,5 @@
 import type { Envelope, Tap } from 'sluice-kernel';
-import type { Schedule } from '../named/added-times.js';
+import type { Schedule } from './added-times.js';
 import type { AskedQuestion, QuestionToAsk } from './question.js';
 import type { ExtensionMessage, InjectOptions, KeptSend } from './send.js';
 import type { ExtensionStore } from './store.js';

@@ -1,5 +1,3 @@
-import { fill } from 'sluice-kernel/internal';
-
 /** Sentences for people by their keys, in English. `{name}` stands for a value. */
 export type TextRows = Readonly<Record<string, string>>;
 
@@ -27,27 +25,3 @@ export interface Spoken {
 
 /** Says sentences to the sender of a message, or to nobody in particular. */
 export type SayTo<Rows extends TextRows> = (message?: Spoken) => Say<Rows>;
-
-/**
- * Makes the function that says sentences.
- *
- * @param rows the sentences in English.
- * @param tables other words for them, by their keys behind `prefix`: the first that has one wins.
- */
-export function sayIn<const Rows extends TextRows>(
-  rows: Rows,
-  { tables = [], locale = 'en', prefix = '' }: SayOptions = {},
-): Say<Rows> {
-  const say = (key: string, values: Readonly<Record<string, string | number>> = {}): string => {
-    const other = tables.find((table) => Object.hasOwn(table, prefix + key))?.[prefix + key];
-    return fill(other ?? rows[key] ?? key, values);
-  };
-  return Object.assign(say, { locale });
-}
-
-/** The language of `sayIn`, and the tables of an operator. */
-interface SayOptions {
-  readonly tables?: readonly TextRows[];
-  readonly locale?: string;
-  readonly prefix?: string;
-}

@@ -7,15 +7,15 @@ import {
   silentLogger,
   systemClock,
 } from 'sluice-kernel/internal';
+import type { Added, Schedule } from '../define/added-times.js';
 import type { ExtensionApi } from '../define/api.js';
 import type { ExtensionHost } from '../define/extension-host.js';
 import { placeOf } from '../define/place.js';
 import type { Question } from '../define/question.js';
+import { sayIn } from '../define/say-in.js';
 import type { ExtensionMessage, KeptSend, LaterMessage } from '../define/send.js';
 import type { ExtensionStore } from '../define/store.js';
-import { sayIn } from '../define/texts.js';
 import { extensionError } from '../errors.js';
-import type { Added, Schedule } from '../named/added-times.js';
 import { readTimes } from '../named/read-schedule.js';
 import type { ScheduleHandler, ScheduleTimes } from '../named/schedule.js';
 import { dryStore } from '../store/dry-store.js';
@@ -93,14 +93,7 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
   let stateDir: string | undefined;
   return {
     member,
-    question: (name) => ({
-      ask: async (place, question, options = {}) => {
-        const message = typeof question === 'string' ? { content: question } : question;
-        const what = `the question "${name}"`;
-        const ask = member('ask', what, [`send:${place.channel}`]);
-        return ask(extensionId, { name, place, message, options });
-      },
-    }),
+    question: questionBy(member, extensionId),
     tap:
       (window) =>
       (listeners = {}) => {
@@ -132,6 +125,16 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
       resolvePath: (path) => resolve(configDir, path),
     },
   };
+}
+
+function questionBy(member: HostAccess['member'], extensionId: string): HostAccess['question'] {
+  return (name) => ({
+    ask: async (place, question, options = {}) => {
+      const message = typeof question === 'string' ? { content: question } : question;
+      const ask = member('ask', `the question "${name}"`, [`send:${place.channel}`]);
+      return ask(extensionId, { name, place, message, options });
+    },
+  });
 }
 
 /** Finds what an extension has added to a schedule, for an act in the words of an author. */

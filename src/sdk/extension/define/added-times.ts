@@ -1,5 +1,5 @@
-import type { Storable } from '../define/store.js';
-import type { OneTime, RepeatedTimes, ScheduledRun } from './schedule.js';
+import type { OneTime, RepeatedTimes, ScheduledRun } from '../named/schedule.js';
+import type { Storable } from './store.js';
 
 /** One run of times that were added while the host runs. */
 export interface AddedRun<Data = undefined> extends ScheduledRun {

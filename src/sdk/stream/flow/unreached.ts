@@ -1,4 +1,4 @@
-import type { StreamDelta } from './stream-delta.js';
+import type { StreamDelta } from '../stream-delta.js';
 
 /** Error deltas of runs that never reached their agent. A delta has no field for it: its shape is seed 003's. */
 const unreached = new WeakSet<StreamDelta>();
