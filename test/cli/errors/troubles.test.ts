@@ -72,6 +72,18 @@ const rows: Readonly<Record<string, Row>> = {
     locked: 'journal-in-use',
     full,
   },
+  'journal backup': { args: 'journal backup {out} -j {journal}', missing: none },
+  'journal restore': {
+    args: 'journal restore {input} -j {journal}',
+    missing: none,
+    slow: 'journal restore ./p.yaml -c {config}',
+  },
+  'journal forget': {
+    args: 'journal forget --sender x -j {journal}',
+    missing: none,
+    locked: 'journal-in-use',
+  },
+  status: { args: 'status -c {config}', missing: none },
   'journal migrate': { args: 'journal migrate -j {journal}', missing: none },
   hosts: { args: 'hosts -c {config}', missing: none },
   events: { args: 'events -j {journal}', missing: none, locked: null },

@@ -88,7 +88,8 @@ describe('sluice import openclaw', () => {
     const { path, out } = stateFolder();
     await runInMemory(['import', 'openclaw', path, '--out', out], '', { env: {} });
     const { code, stdout } = await runInMemory(['policy', 'test', join(out, 'policies.yaml')]);
-    expect([code, stdout]).toEqual([0, '4 rules checked, and 4 examples met\n']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('4 rules checked, and 4 examples met\n');
   });
 
   it('makes a plugin of HOOK.md directories and skills, which works', async () => {
