@@ -37,14 +37,14 @@ export function hook({ secret, replyTo }: z.infer<typeof config>): [ChannelPlugi
       // the signature proves the provider, and the provider knows who has the account `user`
       return { kind: 'message', message: { ...message, ...rest }, senderProof: 'account' };
     },
-    send: async (permit) => {
+    send: async (permit, { signal }) => {
       checkPermit(permit, inbox);
       const { to, content } = permit.take();
       const { ok, status } = await fetch(replyTo, {
         method: 'POST',
         headers: { 'idempotency-key': permit.idempotencyKey },
         body: JSON.stringify({ room: to, text: content }),
-        signal: AbortSignal.timeout(10_000),
+        signal, // aborts when the host waits no longer
       }); // an error counts as ambiguous: the message may be there
       if (ok) return { status: 'sent', receipt: {} };
       const reason = `the receiver said ${status}`;

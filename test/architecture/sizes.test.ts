@@ -13,7 +13,7 @@ const budgets = {
     sdk: 7_060,
     agent: 5_815,
     journal: 5_337,
-    host: 13_679,
+    host: 13_683,
     testing: 1_769,
     cli: 6_270,
     openclaw: 17_130,

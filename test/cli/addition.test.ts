@@ -43,7 +43,7 @@ const run = (args: readonly string[], additions: readonly Addition[] = [addition
 describe('an addition to the command line', () => {
   it('has its commands in the list and runs them', async () => {
     const { stdout } = await run(['--help']);
-    expect(stdout).toMatch(/\n {2}explain .*\n {2}greet +say hello\n {2}doctor /);
+    expect(stdout).toMatch(/\n {2}status .*\n {2}greet +say hello\n {2}doctor /);
     expect(await run(['greet', 'Ada'])).toEqual({ code: 0, stdout: 'hello Ada\n', stderr: '' });
     expect((await run(['greet', 'Ada'], [])).stderr).toContain('unknown-command');
   });

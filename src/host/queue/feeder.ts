@@ -161,7 +161,11 @@ export async function goOn(parts: HostParts, lane: string): Promise<void> {
   const { hasUnnamed } = known;
   if (hasUnnamed) Object.assign(known, { hasMore: false, hasUnnamed: false });
   known.isHeld = true; // until an update is claimed, or none is left: what comes meanwhile sets `hasMore`
-  const row = known.hasMore ? await nextOf(parts, lane, known) : undefined;
+  let row: UpdateRecord | undefined;
+  while (known.hasMore && row === undefined) {
+    row = await nextOf(parts, lane, known); // more may have come since it read
+    if (known.arriving > 0 || backlog.blocked.has(lane) || isDeferredToNext(parts)) break; // an arrival asks again
+  }
   if (row !== undefined) claim(parts, lane, row);
   else {
     known.isHeld = false;

@@ -34,7 +34,7 @@ function compile(source: string): string {
       },
       typeRoots: [join(root, 'node_modules', '@types')],
     },
-    files: ['assignable.ts'],
+    files: ['assignable.ts', join(root, 'src/index.ts')], // the host says what may be provided
     include: [],
   };
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');

@@ -25,6 +25,7 @@ describe('a send that answers no message', () => {
       const memory = memoryJournal({ clock });
       const { journal, store, begin } = failingJournal(memory, memoryStore(), clock, fault);
       await using lab = await hostLab({ clock, journal, store });
+      await clock.advance(0); // the start has looked at what is kept for later
       begin();
       const ended = lab.host.send(message);
       await clock.advance(10_000);
@@ -62,6 +63,7 @@ describe('a send that answers no message', () => {
     const fault = { from: 1, of: 'kind', isMade: true, ms: 3_000, code: 'database-io' } as const;
     const { journal, store, begin } = failingJournal(memory, memoryStore(), clock, fault);
     await using lab = await hostLab({ clock, journal, store });
+    await clock.advance(0); // the start has looked at what is kept for later
     begin();
     const ended = lab.host.send({ ...message, signal: stop.signal });
     await clock.advance(1_000);
