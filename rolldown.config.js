@@ -36,8 +36,8 @@ const licences = {
  */
 const parts = {
   logging: 'host/(logging/(?!pino)|config/place)[^/]*$', // what a command says of an error
-  'json-schema': 'sdk/extension/define/from-json-schema[.]ts$',
-  typebox: 'sdk/extension/define/from-typebox[.]ts$', // an extension asks for it
+  'json-schema': 'sdk/extension/config/from-json-schema[.]ts$',
+  typebox: 'sdk/extension/config/from-typebox[.]ts$', // an extension asks for it
   extension: 'sdk/extension',
   stream: 'sdk/stream',
   screen: 'sdk/channel/terminal/terminal-screen[.]ts$', // the widths of characters take 6 MB, and a pipe has none
