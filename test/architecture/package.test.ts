@@ -75,6 +75,7 @@ describe('the package', () => {
       'extensions/slack/tsconfig.json',
       'extensions/thread-ownership/tsconfig.json',
       'extensions/policies/tsconfig.json',
+      'extensions/guard/tsconfig.json',
       'extensions/rate-limit/tsconfig.json',
       'extensions/budget/tsconfig.json',
       'extensions/inspector/tsconfig.json',

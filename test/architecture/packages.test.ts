@@ -37,6 +37,7 @@ describe('the packages beside the core', () => {
     expect(published.map(([, { name }]) => name)).toEqual([
       'sluice-acp',
       'sluice-budget',
+      'sluice-guard',
       'sluice-http',
       'sluice-import-openclaw',
       'sluice-openai',

@@ -4,7 +4,7 @@ import { sourceFiles } from '../support/source-tree.js';
 
 /** The rooms and packages whose texts people may get. */
 const speaking =
-  /^(src\/(host|agent|claude\/gate|sdk\/cha\w+)|extensions\/(acp|budget|http|judge|openai|policies|quiet-hours|rate-limit|slack|telegram)\/src)\//;
+  /^(src\/(host|agent|claude\/gate|sdk\/cha\w+)|extensions\/(acp|budget|guard|http|judge|openai|policies|quiet-hours|rate-limit|slack|telegram)\/src)\//;
 
 /** The tables themselves, and texts of errors and settings. */
 const tables = /host-texts\.ts$|\/texts\.ts$|errors\.ts$|^src\/host\/config\/|\/config\.ts$/;
