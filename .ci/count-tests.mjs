@@ -1,4 +1,4 @@
-// Prints "passed failed" of a vitest JSON report, and on stderr the name of each test that failed:
+// Prints "passed failed" of a vitest JSON report, and on stderr the name of each test that failed, and what went wrong beside them:
 // count-tests.mjs REPORT EXIT_CODE
 import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -20,6 +20,10 @@ if (existsSync(path)) {
       failed++;
     }
   }
+}
+if (existsSync(`${path}.errors`)) {
+  const errors = readFileSync(`${path}.errors`, 'utf8');
+  if (errors !== '') console.error(`beside the tests: ${errors}`);
 }
 if (failed === 0 && (code !== '0' || passed === 0)) failed = 1;
 console.log(`${passed} ${failed}`);

@@ -152,11 +152,14 @@ async function each(names: readonly string[], run: (row: Row) => Promise<void>):
 const having = (key: 'locked' | 'full') =>
   Object.keys(rows).filter((name) => rows[name]?.[key] !== undefined);
 
-/** The files of a folder with their bytes, but for what the databases of SQLite have beside them. */
-const filesIn = (folder: string) =>
-  readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && !/-(wal|shm|lock)$/.test(entry.name))
-    .map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name), 'base64')]);
+/** The files of a folder with their bytes, but for what the databases of SQLite have beside them. No link is followed. */
+const filesIn = (folder: string): (readonly [path: string, bytes: string])[] =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return filesIn(path);
+    if (!entry.isFile() || /-(wal|shm|lock)$/.test(entry.name)) return [];
+    return [[path, readFileSync(path, 'base64')]];
+  });
 
 /** Runs a program in a small disk of its own, if a user may have one here. */
 const onSmallDisk = (folder: string, script: string) =>
