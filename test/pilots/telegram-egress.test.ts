@@ -125,7 +125,7 @@ it('for every message that egress.preparing has judged there is one end, and wha
       const isStuck = lab.log.entries.some(({ message }) => message.includes('taken back'));
       if (isClear && !isStuck) expect(shown).not.toContain('▌'); // nothing of a preview stays
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
   expect(streamed).toBeGreaterThan(20);
 });

@@ -10,6 +10,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 import { aDispatch, anUpdate } from '../journal-contract.js';
 
 const pageBytes = 4_096;
+const isWhole = process.env['PAGES'] === 'whole';
 const tables = ['updates', 'sends', 'dispatches', 'sessions', 'transcripts', 'key_values'];
 
 /** The ways in which a page is overwritten. */
@@ -93,11 +94,13 @@ beforeAll(async () => {
 describe('a repair of a journal', () => {
   const each = (): number[] => Array.from({ length: whole.length / pageBytes }, (_, at) => at + 1);
 
-  it.each(Object.keys(patterns))(
-    'fixes each page alone that was overwritten with %s, and keeps every row of the others (durability §1.12)',
-    async (pattern) => {
+  it.each([...Object.keys(patterns).entries()])(
+    'fixes each page alone that was overwritten with pattern %i, %s, and keeps every row of the others (durability §1.12)',
+    async (at, pattern) => {
       const faults: string[] = [];
-      for (const page of each()) faults.push(...(await repaired([page], pattern)));
+      // each page has two of the patterns here, and all of them by the flag
+      const tried = each().filter((page) => isWhole || (page + at) % 5 < 2);
+      for (const page of tried) faults.push(...(await repaired([page], pattern)));
       expect(faults).toEqual([]);
     },
     300_000,
