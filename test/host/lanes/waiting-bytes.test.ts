@@ -11,8 +11,11 @@ import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { testFolder } from '../../support/folder.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
 
+const { CROWD_MESSAGES } = process.env;
 /** Messages that wait. */
-const crowd = Number(process.env['CROWD_MESSAGES'] ?? 2_000);
+const crowd = Number(CROWD_MESSAGES ?? 2_000);
+/** Those of them whose order is looked at. */
+const followed = CROWD_MESSAGES === undefined ? 300 : crowd;
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -89,7 +92,7 @@ async function bytesOfWaiting(isKept: boolean, sessionKey?: string, isShared = f
   expect(looks).toBeLessThan(before + crowd);
   open();
   if (isShared) await journal?.keyValues.write('/session-turns', sessionKey ?? '', undefined, {});
-  while (ended < before + crowd) await turn();
+  while (ended < before + (isKept ? followed : crowd)) await turn();
   await host.stop();
   const order = prompts.map((text) => Number(text.split(' ').at(-1)));
   return { each, order };
@@ -109,7 +112,8 @@ describe('a message that waits for its turn, among thousands', () => {
     async (_, sessionKey, isShared) => {
       const { each, order } = await bytesOfWaiting(true, sessionKey, isShared);
       expect(each).toBeLessThan(2_048);
-      expect(new Set(order).size).toBe(100 + crowd);
+      expect(new Set(order).size).toBe(order.length);
+      expect(order.length).toBeGreaterThanOrEqual(100 + followed);
       expect(disorderOf(order)).toBeLessThan(32);
     },
     600_000,
