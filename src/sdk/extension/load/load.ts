@@ -85,6 +85,7 @@ export async function startExtension(
       laterSends: hosted.laterSends,
       question: questionsOf(window, access),
       inject: hosted.inject,
+      kernel: hosted.kernel,
       texts: hosted.texts,
       schedule: access.schedule(window),
       tap: access.tap(window),
