@@ -1,1 +1,2 @@
 export * from './agents/codec.js';
+export * from './agents/index.js';
