@@ -20,13 +20,7 @@ export const claude: AgentCodec = {
   proof: 'run',
   transport: 'http',
   points: pointsOf({
-    hooks: {
-      'session.starting': 'SessionStart',
-      'ingress.normalized': 'UserPromptSubmit',
-      'agent.tool.calling': 'PreToolUse',
-      'agent.tool.returning': 'PostToolUse',
-      'agent.completed': 'Stop',
-    },
+    hooks: ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'],
     fields: { ...snakeFields, call: 'tool_use_id', last: 'last_assistant_message' },
     startsBy: 'command',
     resultOf: (read) => resultOf(read.value('tool_response')),

@@ -19,13 +19,7 @@ export const codex: AgentCodec = {
   proof: 'run',
   transport: 'command',
   points: pointsOf({
-    hooks: {
-      'session.starting': 'SessionStart',
-      'ingress.normalized': 'UserPromptSubmit',
-      'agent.tool.calling': 'PreToolUse',
-      'agent.tool.returning': 'PostToolUse',
-      'agent.completed': 'Stop',
-    },
+    hooks: ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'],
     fields: { ...snakeFields, call: 'tool_use_id', last: 'last_assistant_message' },
     resultOf: (read) => resultOf(read.value('tool_response')),
     prompt: (reason) => ({ decision: 'block', reason }),

@@ -20,13 +20,7 @@ export const copilot: AgentCodec = {
   proof: 'run',
   transport: 'command',
   points: pointsOf({
-    hooks: {
-      'session.starting': 'sessionStart',
-      'ingress.normalized': 'userPromptSubmitted',
-      'agent.tool.calling': 'preToolUse',
-      'agent.tool.returning': 'postToolUse',
-      'agent.completed': 'agentStop',
-    },
+    hooks: ['sessionStart', 'userPromptSubmitted', 'preToolUse', 'postToolUse', 'agentStop'],
     fields: {
       session: 'sessionId',
       folder: 'cwd',

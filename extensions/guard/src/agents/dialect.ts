@@ -3,7 +3,8 @@ import { FieldReader, isObject } from './reading.js';
 
 /** All that differs between agents whose hooks are alike: names, and the words of answers. */
 export interface Dialect {
-  readonly hooks: Readonly<Record<Point, string>>;
+  /** Those of a start, a prompt, a call, its result and the end of the work. */
+  readonly hooks: readonly [string, string, string, string, string];
   /** The names of fields: a field that an agent does not have is absent. */
   readonly fields: {
     readonly hook?: string;
@@ -64,10 +65,12 @@ export const orNone = (text: string): string => (text.trim() === '' ? '[no outpu
 type Allowed = Extract<Verdict, { status: 'allowed' }>;
 
 interface Parts {
+  readonly point: Point;
+  readonly hook: string;
   readonly effect: PointCodec['effect'];
   readonly read: (read: FieldReader) => Partial<Heard>;
   readonly refused: (reason: string, input: JsonObject) => JsonObject;
-  readonly allowed: (verdict: Allowed, input: JsonObject, hook: string) => JsonObject;
+  readonly allowed: (verdict: Allowed, input: JsonObject) => JsonObject;
   /** How the point differs from one without changes, of 30 s. */
   readonly more?: Partial<Pick<PointCodec, 'takesChanges' | 'timeoutMs' | 'transport'>>;
 }
@@ -84,60 +87,60 @@ export function pointsOf(dialect: Dialect): AgentCodec['points'] {
     additionalContext === undefined ? {} : { additionalContext };
   const wrapped = (hook: string, given: JsonObject) =>
     Object.keys(given).length === 0 ? {} : wrap(hook, given);
-  const told: Pick<Parts, 'effect' | 'refused'> = { effect: 'observed', refused: dialect.shown };
-  const points: Record<Point, Parts> = {
-    'session.starting': {
-      ...told,
+  const told = { effect: 'observed', refused: dialect.shown } as const;
+  const [starting, prompting, calling, returning, completed] = dialect.hooks;
+  const parts: readonly Parts[] = [
+    {
+      ...{ ...told, point: 'session.starting', hook: starting },
       read: (read) => (fields.source === undefined ? {} : { reason: read.text(fields.source) }),
-      allowed: (verdict, _input, hook) => wrapped(hook, context(verdict)),
+      allowed: (verdict) => wrapped(starting, context(verdict)),
       ...(dialect.startsBy && { more: { transport: dialect.startsBy } }),
     },
-    'ingress.normalized': {
-      effect: 'enforced',
+    {
+      ...{ point: 'ingress.normalized', hook: prompting, effect: 'enforced' },
       read: (read) => ({ prompt: read.text('prompt') }),
       refused: dialect.prompt,
-      allowed: (verdict, _input, hook) => wrapped(hook, context(verdict)),
+      allowed: (verdict) => wrapped(prompting, context(verdict)),
     },
-    'agent.tool.calling': {
-      effect: 'enforced',
+    {
+      ...{ point: 'agent.tool.calling', hook: calling, effect: 'enforced' },
       read: calledOf,
       refused: dialect.call,
       // Nothing says that the call is allowed, if the agent can do without: the user's own permission rules ask as ever.
-      allowed: (verdict, input, hook) => {
+      allowed: (verdict, input) => {
         const { params } = verdict;
-        if (params === undefined) return wrapped(hook, context(verdict));
+        if (params === undefined) return wrapped(calling, context(verdict));
         if (dialect.keepsParams && !keepsAll(params, input[fields.params]))
           return dialect.call('A rule takes a parameter away, which this agent cannot do.');
-        return wrapped(hook, { ...dialect.params(params), ...context(verdict) });
+        return wrapped(calling, { ...dialect.params(params), ...context(verdict) });
       },
       more: { takesChanges: true, timeoutMs: 600_000 }, // a human may be asked meanwhile
     },
-    'agent.tool.returning': {
-      effect: 'enforced',
+    {
+      ...{ point: 'agent.tool.returning', hook: returning, effect: 'enforced' },
       read: (read) => ({ ...calledOf(read), result: dialect.resultOf(read) }),
       refused: dialect.result,
-      allowed: (verdict, input, hook) => {
+      allowed: (verdict, input) => {
         const left = verdict.result === undefined ? {} : dialect.changed(verdict.result, input);
-        const words = wrapped(hook, context(verdict));
-        const { hookSpecificOutput: one, ...rest } = words;
+        const words = wrapped(returning, context(verdict));
+        const { hookSpecificOutput: one } = words;
         const { hookSpecificOutput: other } = left;
-        if (!isObject(one) || !isObject(other)) return { ...words, ...left };
-        return { ...rest, ...left, hookSpecificOutput: { ...one, ...other } };
+        const both = isObject(one) && isObject(other) ? { ...one, ...other } : undefined;
+        return { ...words, ...left, ...(both && { hookSpecificOutput: both }) };
       },
       more: { takesChanges: true },
     },
-    'agent.completed': {
-      ...told,
+    {
+      ...{ ...told, point: 'agent.completed', hook: completed },
       read: (read) => {
         const text = fields.last === undefined ? undefined : read.maybe(fields.last);
         return text === undefined ? {} : { result: resultOf(text) };
       },
       allowed: () => ({}),
     },
-  };
+  ];
   return Object.fromEntries(
-    Object.entries(points).map(([point, { effect, read, refused, allowed, more }]) => {
-      const hook = dialect.hooks[point as Point]; // keys of a record of points
+    parts.map(({ point, hook, effect, read, refused, allowed, more }) => {
       const codec: PointCodec = {
         ...{ hook, effect, takesChanges: false, timeoutMs: 30_000, ...more },
         read: (input) => {
@@ -147,7 +150,7 @@ export function pointsOf(dialect: Dialect): AgentCodec['points'] {
           return { sessionId, workspaceDir: reader.folder(fields.folder), ...read(reader) };
         },
         write: (verdict, input) => {
-          if (verdict.status === 'allowed') return says(allowed(verdict, input, hook));
+          if (verdict.status === 'allowed') return says(allowed(verdict, input));
           return says(refused(verdict.reason.trim() || 'The guard refuses it.', input));
         },
       };

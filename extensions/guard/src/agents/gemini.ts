@@ -19,13 +19,7 @@ export const gemini: AgentCodec = {
   proof: 'run',
   transport: 'command',
   points: pointsOf({
-    hooks: {
-      'session.starting': 'SessionStart',
-      'ingress.normalized': 'BeforeAgent',
-      'agent.tool.calling': 'BeforeTool',
-      'agent.tool.returning': 'AfterTool',
-      'agent.completed': 'AfterAgent',
-    },
+    hooks: ['SessionStart', 'BeforeAgent', 'BeforeTool', 'AfterTool', 'AfterAgent'],
     fields: { ...snakeFields, last: 'prompt_response' },
     resultOf: (read) => {
       const { llmContent = null, error } = read.object('tool_response');

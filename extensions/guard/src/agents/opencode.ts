@@ -18,13 +18,13 @@ export const opencode: AgentCodec = {
   proof: 'run',
   transport: 'command',
   points: pointsOf({
-    hooks: {
-      'session.starting': 'session.created',
-      'ingress.normalized': 'chat.message',
-      'agent.tool.calling': 'tool.execute.before',
-      'agent.tool.returning': 'tool.execute.after',
-      'agent.completed': 'session.idle',
-    },
+    hooks: [
+      'session.created',
+      'chat.message',
+      'tool.execute.before',
+      'tool.execute.after',
+      'session.idle',
+    ],
     fields: {
       hook: 'hook',
       session: 'sessionID',
