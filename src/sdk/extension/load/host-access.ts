@@ -122,14 +122,7 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
       laterSends: { list, cancel } as Omit<Schedule<ExtensionMessage>, 'add'>, // of messages
       inject: async (sessionKey, text, options) =>
         member('inject', 'api.inject', ['inject'])(extensionId, sessionKey, text, options),
-      kernel: Object.freeze<Hosted['kernel']>({
-        dispatch: async (family, payload, how) => {
-          checkGrants(kernel, parts, [`dispatch:${family}`]);
-          checkGone('api.kernel.dispatch');
-          return kernel.dispatch(family, payload, how);
-        },
-        has: (family) => kernel.has(family),
-      }),
+      kernel: kernelBy(parts, checkGone),
       texts: (rows) => given.textsOf?.(extensionId, rows) ?? (() => sayIn(rows)),
       get stateDir() {
         return (stateDir ??= member('stateDirOf', 'api.stateDir')(extensionId));
@@ -137,6 +130,19 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
       resolvePath: (path) => resolve(configDir, path),
     },
   };
+}
+
+/** The kernel that an extension dispatches on (extensions-that-act §10). */
+function kernelBy(parts: HostAccessParts, checkGone: (what: string) => void): Hosted['kernel'] {
+  const { kernel } = parts;
+  return Object.freeze({
+    dispatch: async (family, payload, given) => {
+      checkGrants(kernel, parts, [`dispatch:${family}`]);
+      checkGone('api.kernel.dispatch');
+      return kernel.dispatch(family, payload, given);
+    },
+    has: (family) => kernel.has(family),
+  } satisfies Hosted['kernel']);
 }
 
 function questionBy(member: HostAccess['member'], extensionId: string): HostAccess['question'] {
