@@ -20,7 +20,8 @@ export async function startServer(
   const detached = process.platform !== 'win32'; // there it would open a window
   const child = spawn(file, args, { cwd, env, stdio: ['pipe', 'pipe', 'inherit'], detached });
   const { stdin, stdout, pid } = child;
-  const over = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const over = new Promise((resolve) => child.once('exit', resolve));
+  const closed = new Promise((resolve) => stdout.once('close', resolve));
   await once(child, 'spawn');
   const kill = (signal: NodeJS.Signals): void => {
     try {
@@ -38,7 +39,7 @@ export async function startServer(
     });
   const swept = over.then(async () => {
     kill('SIGTERM'); // programs that it has left behind
-    await Promise.race([grace(), once(stdout, 'close')]);
+    await Promise.race([grace(), closed]);
     kill('SIGKILL');
     process.off('exit', atExit);
     stdout.destroy(); // a program that has left the group may hold it open

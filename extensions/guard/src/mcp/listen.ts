@@ -1,12 +1,11 @@
-import { randomUUID, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { type Exchange, isSameSecret, startReceiver } from 'sluice/chat';
 import { fault } from './gate.js';
 import { type McpOptions, usualBytes } from './options.js';
 import type { Relay } from './relay.js';
@@ -106,30 +105,32 @@ export async function listen(
   begin: (client: HttpClient) => Promise<Relay>,
 ) {
   const sessions = new Map<string, { readonly client: HttpClient; relay?: Relay }>();
-  const server = createServer((request, response) => {
-    void serve(request, response).catch(() => response.destroy()); // the client has gone
-  });
-  server.maxConnections = 256;
-  server.listen(options.port, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // it listens on a port
-  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
+  const { maxBytes = usualBytes, clock, port = 0, token } = options;
+  const name = 'guard mcp';
+  const take = (exchange: Exchange) => serve(exchange);
+  const receiver = await startReceiver({ host: '127.0.0.1', port, name, clock, take });
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method = '', headers, url } = request;
+  async function serve(exchange: Exchange): Promise<void> {
+    const { request, response, path } = exchange;
+    const { method = '', headers } = request;
     const id = headers['mcp-session-id'];
     const known = sessions.get(String(id))?.client;
-    const refuse = (status: number, words: string) => void response.writeHead(status).end(words);
-    if (!hosts.includes(headers.host ?? '') || headers.origin !== undefined)
-      return refuse(403, 'not for web pages');
-    if (!isSame(headers.authorization, `Bearer ${options.token}`)) return refuse(401, 'no token');
-    if (url !== '/mcp') return refuse(404, 'it is at /mcp');
-    if (id !== undefined && known === undefined) return refuse(404, 'no such session');
+    const isHere = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i.test(headers.host ?? '');
+    if (!isHere || headers.origin !== undefined) return exchange.refuse(403, 'not for web pages');
+    if (!isSameSecret(headers.authorization, `Bearer ${token}`))
+      return exchange.refuse(401, 'the token is missing or wrong');
+    exchange.known();
+    if (path !== '/mcp') return exchange.refuse(404, 'it is at /mcp');
+    if (id !== undefined && known === undefined) return exchange.refuse(404, 'no such session');
     if (known === undefined && sessions.size >= maxSessions)
-      return refuse(503, 'too many sessions');
+      return exchange.refuse(503, `${maxSessions} sessions are open`);
     const client = known ?? new HttpClient(options, start);
     const given: RequestInit = { method, headers: headers as Record<string, string> }; // a list has no place in one that is read
-    if (method === 'POST') Object.assign(given, { body: Readable.toWeb(request), duplex: 'half' });
+    if (method === 'POST') {
+      const body = await exchange.body(maxBytes);
+      if (body === undefined) return undefined;
+      given.body = body;
+    }
     await client.serve(new Request(`http://${headers.host}/mcp`, given), response);
   }
 
@@ -146,16 +147,10 @@ export async function listen(
   }
 
   return {
-    url: `http://127.0.0.1:${port}/mcp`,
+    url: `${receiver.url}/mcp`,
     close: async () => {
-      server.close();
       await Promise.all([...sessions.values()].map(({ relay }) => relay?.end('client')));
-      server.closeAllConnections();
+      await receiver.close();
     },
   };
-}
-
-function isSame(given: string | undefined, right: string): boolean {
-  const [one, two] = [Buffer.from(given ?? ''), Buffer.from(right)];
-  return one.length === two.length && timingSafeEqual(one, two);
 }

@@ -63,7 +63,7 @@ export class UrlTransport extends StreamableHTTPClientTransport {
         yield piece;
       }
     } finally {
-      const over = () => id !== undefined && this.#fail(id, 'its stream has ended');
+      const over = () => id !== undefined && this.#fail(id, 'the stream of the server has ended');
       if (!canResume) clock.setTimeout(over, restMs).unref?.();
     }
   }
